@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// SEED: the engine helper completes this.
+#include "engine/engine.h"

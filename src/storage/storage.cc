@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// SEED: the storage helper completes this.
+#include "storage/storage.h"

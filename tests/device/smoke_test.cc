@@ -1,0 +1,3 @@
+#include <gtest/gtest.h>
+#include "device/stream.h"
+TEST(Seed, Compiles) { SUCCEED(); }

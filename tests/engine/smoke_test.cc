@@ -1,0 +1,3 @@
+#include <gtest/gtest.h>
+#include "engine/engine.h"
+TEST(Seed, Compiles) { SUCCEED(); }

@@ -1,0 +1,3 @@
+#include <gtest/gtest.h>
+#include "storage/storage.h"
+TEST(Seed, Compiles) { SUCCEED(); }
