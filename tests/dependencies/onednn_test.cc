@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mx::onednn links, is new enough, and computes on the GNU OpenMP runtime.
-#include <dnnl.hpp>
 #include <gtest/gtest.h>
+#include <dnnl.hpp>
 
 #include <array>
 
@@ -15,7 +15,8 @@ TEST(OneDNN, IsAtLeast3_2WithOpenMP) {
 
 TEST(OneDNN, MultipliesMatrices) {
   std::array<float, 4> a{1, 2, 3, 4}, b{5, 6, 7, 8}, c{};
-  const auto status = dnnl::sgemm('N', 'N', 2, 2, 2, 1.0F, a.data(), 2, b.data(), 2, 0.0F, c.data(), 2);
+  const auto status =
+      dnnl::sgemm('N', 'N', 2, 2, 2, 1.0F, a.data(), 2, b.data(), 2, 0.0F, c.data(), 2);
   ASSERT_EQ(status, dnnl::status::success);
   EXPECT_EQ(c, (std::array<float, 4>{19, 22, 43, 50}));
 }

@@ -15,8 +15,9 @@ namespace {
 TEST(OpenBLAS, MultipliesMatrices) {
   const std::array<float, 4> a{1, 2, 3, 4}, b{5, 6, 7, 8};
   std::array<float, 4> c{};
-  MX_BLAS(cblas_sgemm)(CblasRowMajor, CblasNoTrans, CblasNoTrans, 2, 2, 2, 1.0F, a.data(), 2, b.data(), 2, 0.0F,
-                       c.data(), 2);
+  MX_BLAS(cblas_sgemm)
+  (CblasRowMajor, CblasNoTrans, CblasNoTrans, 2, 2, 2, 1.0F, a.data(), 2, b.data(), 2, 0.0F,
+   c.data(), 2);
   EXPECT_EQ(c, (std::array<float, 4>{19, 22, 43, 50}));
 }
 
@@ -24,7 +25,8 @@ TEST(OpenBLAS, SolvesALinearSystem) {
   std::array<double, 4> a{2, 0, 0, 4};
   std::array<double, 2> b{6, 8};
   std::array<lapack_int, 2> pivots{};
-  ASSERT_EQ(MX_BLAS(LAPACKE_dgesv)(LAPACK_ROW_MAJOR, 2, 1, a.data(), 2, pivots.data(), b.data(), 1), 0);
+  ASSERT_EQ(MX_BLAS(LAPACKE_dgesv)(LAPACK_ROW_MAJOR, 2, 1, a.data(), 2, pivots.data(), b.data(), 1),
+            0);
   EXPECT_EQ(b, (std::array<double, 2>{3, 2}));
 }
 
