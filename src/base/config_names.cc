@@ -68,7 +68,7 @@ std::string unknown_name_text(std::string_view name) {
       name.size() <= kLongestName && std::all_of(name.begin(), name.end(), [](unsigned char c) {
         return c == '_' || (c < 0x80 && std::isalnum(c) != 0);
       });
-  const std::string shown = plain ? std::string(name) : quoted(name);
+  const std::string shown = plain ? std::string(name) : quote_text(name);
   return near.empty() ? fmt::format("{} is not a known variable", shown)
                       : fmt::format("{} is not a known variable; did you mean {}?", shown, near);
 }

@@ -72,9 +72,11 @@ void ConfigProcess::set(std::string_view name, std::optional<std::string_view> v
     MutexLock lock(mutex_);
     if (failure_) throw *failure_;
     if (row != nullptr) return set_row(*row, name, value);
-    // Before resolution the name is kept as if it stood in the environment, and reported with the others.
+    // Before resolution the name is kept as if it stood in the environment, and reported with the
+    // others.
     const bool unknown = value && config_ != nullptr && is_ours(name);
-    if (unknown && config_->general.strict_env) throw Error(ErrorCode::kValue, "config", unknown_name_text(name));
+    if (unknown && config_->general.strict_env)
+      throw Error(ErrorCode::kValue, "config", unknown_name_text(name));
     warn = unknown && !variables().contains(name);
     if (value) {
       variables().insert_or_assign(std::string(name), std::string(*value));
@@ -93,7 +95,7 @@ void ConfigProcess::set_row(const Row& row, std::string_view spelling,
                 fmt::format("{}: given {}, expected no change: it is read once, when the library "
                             "is first used; set it "
                             "in the environment before that",
-                            spelling, value ? quoted(*value) : "a reset to the default"));
+                            spelling, value ? quote_text(*value) : "a reset to the default"));
   }
   if (value && !row.accepts(*value)) {
     throw Error(ErrorCode::kValue, "config", bad_value_text(row, spelling, *value));

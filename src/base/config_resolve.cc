@@ -35,7 +35,8 @@ void take(const Row& row, const std::vector<Given>& given, Config& config, Origi
     } else if (print != first_print) {
       problems.push_back(fmt::format(
           "{}={} and {}={}: two names of one variable, expected the same value or only {}",
-          first->spelling, quoted(*first->value), one.spelling, quoted(*one.value), row.name));
+          first->spelling, quote_text(*first->value), one.spelling, quote_text(*one.value),
+          row.name));
     }
   }
   if (first == nullptr) return;
@@ -70,7 +71,7 @@ void check_combinations(const Config& config, std::vector<std::string>& problems
 
 std::string bad_value_text(const Row& row, std::string_view spelling, std::string_view value) {
   const std::string of = spelling == row.name ? "" : fmt::format(" (an old name of {})", row.name);
-  return fmt::format("{}{}: given {}, expected {}", spelling, of, quoted(value), row.allowed());
+  return fmt::format("{}{}: given {}, expected {}", spelling, of, quote_text(value), row.allowed());
 }
 
 void follow_defaults(Config& config) {

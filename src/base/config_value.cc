@@ -126,7 +126,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string quoted(std::string_view text) {
+std::string quote_text(std::string_view text) {
   constexpr size_t kShown = 64;  // enough to recognise a value, short enough for one line
   std::string out = "\"";
   for (char c : text.substr(0, kShown)) {

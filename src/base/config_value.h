@@ -125,6 +125,6 @@ bool is_utf8(std::string_view text);
 
 // For messages: in double quotes, what is not printable ASCII as \xNN, and cut with a note of the
 // true length.
-std::string quoted(std::string_view text);
+std::string quote_text(std::string_view text);
 
 }  // namespace mxnet
