@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -70,18 +71,63 @@ class Line {
   std::size_t used_ = 0;
 };
 
-uintptr_t program_counter(const void* context) noexcept {
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+// Registers of the interrupted thread.
+struct Machine {
+  uintptr_t program_counter = 0, stack = 0, frame = 0;
+};
+
+Machine machine_of(const void* context) noexcept {
+  const auto& m = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
-  return static_cast<uintptr_t>(machine.gregs[REG_RIP]);
+  return {static_cast<uintptr_t>(m.gregs[REG_RIP]), static_cast<uintptr_t>(m.gregs[REG_RSP]),
+          static_cast<uintptr_t>(m.gregs[REG_RBP])};
 #elif defined(__aarch64__)
-  return machine.pc;
+  return {m.pc, m.sp, m.regs[29]};
 #else
-  return 0;
+  return {};
 #endif
 }
 
-void print_frame(int number, uintptr_t address, uintptr_t look_up) noexcept {
+// Reads memory that may not be there.
+bool peek(uintptr_t address, void* out, std::size_t bytes) noexcept {
+  iovec local{out, bytes};
+  iovec remote{reinterpret_cast<void*>(address), bytes};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+// For a jump into nowhere, which the unwinder cannot pass (it reads the code that is not there):
+// the return address on top of the stack, then frame pointers, which all our code keeps.
+int walk_frame_pointers(const Machine& machine, void** addresses, int limit) noexcept {
+  int count = 0;
+  addresses[count++] = reinterpret_cast<void*>(machine.program_counter);
+  if (peek(machine.stack, &addresses[count], sizeof(void*))) ++count;
+  uintptr_t frame[2] = {machine.frame, 0};  // the caller's frame pointer, the return address
+  while (count < limit) {
+    const uintptr_t here = frame[0];
+    if (!peek(here, frame, sizeof(frame)) || frame[1] == 0 || frame[0] <= here) break;
+    addresses[count++] = reinterpret_cast<void*>(frame[1]);
+  }
+  return count;
+}
+
+// From the place of the fault outwards.
+int collect_frames(const Machine& machine, void** addresses) noexcept {
+  FrameInfo place;
+  symbolize(machine.program_counter, place);
+  if (place.module[0] == 0) return walk_frame_pointers(machine, addresses, kMaxFrames);
+  const int count = ::backtrace(addresses, kMaxFrames);
+  int first = 0;  // leaves out the frames of the handler
+  while (first < count && reinterpret_cast<uintptr_t>(addresses[first]) != machine.program_counter)
+    ++first;
+  if (first == count) return walk_frame_pointers(machine, addresses, kMaxFrames);
+  std::memmove(addresses, addresses + first,
+               static_cast<std::size_t>(count - first) * sizeof(void*));
+  return count - first;
+}
+
+void print_frame(int number, uintptr_t address) noexcept {
+  // All but the first are return addresses, one past their call.
+  const uintptr_t look_up = number == 0 ? address : address - 1;
   FrameInfo frame;
   symbolize(look_up, frame);
   char function[512];
@@ -96,28 +142,14 @@ void print_frame(int number, uintptr_t address, uintptr_t look_up) noexcept {
 void print_report(int signal, const siginfo_t* info, const void* context) noexcept {
   Line line;
   line.text("\nFatal error: ").text(kNames[index_of(signal)]);
-  if (info->si_code > 0 && signal != SIGABRT) {
+  if (info->si_code > 0)
     line.text(" at address ").number(reinterpret_cast<uintptr_t>(info->si_addr), 16);
-  }
   line.text(" in thread ").number(static_cast<uint64_t>(thread_id()), 10);
   line.text(" of process ").number(static_cast<uint64_t>(::getpid()), 10).write();
   line.text("Stack trace:").write();
-
   void* addresses[kMaxFrames];
-  const int count = ::backtrace(addresses, kMaxFrames);
-  // The first frames are this handler's; the interesting ones begin where the fault was.
-  const uintptr_t fault = program_counter(context);
-  int first = 0;
-  while (first < count && reinterpret_cast<uintptr_t>(addresses[first]) != fault) ++first;
-  if (first == count) {  // a jump into nowhere: the unwinder could not pass it
-    print_frame(0, fault, fault);
-    first = 0;
-  }
-  for (int i = first; i < count; ++i) {
-    const auto address = reinterpret_cast<uintptr_t>(addresses[i]);
-    // All but the first are return addresses, one past their call.
-    print_frame(i - first, address, address == fault ? address : address - 1);
-  }
+  const int count = collect_frames(machine_of(context), addresses);
+  for (int i = 0; i < count; ++i) print_frame(i, reinterpret_cast<uintptr_t>(addresses[i]));
 }
 
 // While one thread reports, others that fault too wait for the process to end; not for ever, should
@@ -134,18 +166,16 @@ void handle(int signal, siginfo_t* info, void* context) {
   pid_t reporter = 0;
   // Acquire/release: the next reporter, if the process survives, sees the actions that this one put
   // back.
-  if (g_reporter.compare_exchange_strong(reporter, self, std::memory_order_acq_rel)) {
+  const bool report = g_reporter.compare_exchange_strong(reporter, self, std::memory_order_acq_rel);
+  if (report) {
     print_report(signal, info, context);
-    ::sigaction(signal, &g_previous[index_of(signal)], nullptr);
-    g_reporter.store(0, std::memory_order_release);
-  } else if (reporter == self) {
-    ::signal(signal, SIG_DFL);  // the report itself failed: end now
-  } else {
+  } else if (reporter != self) {
     wait_for_reporter();
-    ::sigaction(signal, &g_previous[index_of(signal)], nullptr);
-  }
+  }  // else the report itself failed: give it up
+  ::sigaction(signal, &g_previous[index_of(signal)], nullptr);
+  if (report) g_reporter.store(0, std::memory_order_release);
   // A fault of the machine happens again on return. One that was sent (raise, kill, abort) must be
-  // sent again; it stays pending until return, because the signal is blocked meanwhile.
+  // sent again.
   if (info->si_code <= 0) ::syscall(SYS_tgkill, ::getpid(), self, signal);
 }
 
@@ -187,7 +217,9 @@ void install() {
   ::backtrace(warm_up, 2);  // loads the unwinder now: later it could need the heap that broke
   struct sigaction action {};
   action.sa_sigaction = &handle;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  // Not deferred: a fault of the report comes here too, instead of ending the process past the
+  // earlier handler.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (int i = 0; i < kSignalCount; ++i) ::sigaction(kSignals[i], &action, &g_previous[i]);
 }

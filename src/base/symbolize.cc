@@ -130,16 +130,17 @@ void look_up_in_file(const Mapping& mapping, FrameInfo& out) noexcept {
   ::munmap(data, size);
 }
 
-// One <source-name> of the Itanium ABI, "6engine"; false if there is none.
+// One <source-name> of the Itanium ABI, "6engine"; false, and nothing changed, if there is none.
 bool parse_source_name(const char*& text, const char*& name, std::size_t& length) noexcept {
-  length = 0;
+  std::size_t count = 0;
   const char* at = text;
-  while (*at >= '0' && *at <= '9' && length < 4096) {
-    length = length * 10 + static_cast<std::size_t>(*at++ - '0');
+  while (*at >= '0' && *at <= '9' && count < 4096) {
+    count = count * 10 + static_cast<std::size_t>(*at++ - '0');
   }
-  if (length == 0 || strnlen(at, length) < length) return false;
+  if (count == 0 || strnlen(at, count) < count) return false;
   name = at;
-  text = at + length;
+  length = count;
+  text = at + count;
   return true;
 }
 
