@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Topology and features of the CPU and the size of memory, from the kernel's files and cpuid.
 #include "base/cpu_info.h"
 
 #include <sched.h>

@@ -6,18 +6,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
 
+#include "base/config.h"
 #include "base/source_path.h"
 
 namespace mxnet {
 namespace {
-
-// Relaxed: a filter; a message that races with the change of the level may go either way.
-std::atomic<LogLevel> g_level{LogLevel::kInfo};
 
 constexpr char kLetters[] = {'D', 'I', 'W', 'E'};
 
@@ -64,7 +61,9 @@ void log(LogLevel level, std::string_view message, std::source_location where) n
   errno = saved_errno;
 }
 
-void set_log_level(LogLevel level) noexcept { g_level.store(level, std::memory_order_relaxed); }
-LogLevel log_level() noexcept { return g_level.load(std::memory_order_relaxed); }
+LogLevel log_level() noexcept {
+  const Config* config = config_if_resolved();
+  return config != nullptr ? config->log.level.get() : LogLevel::kInfo;
+}
 
 }  // namespace mxnet

@@ -17,8 +17,8 @@ enum class LogLevel : unsigned char { kDebug, kInfo, kWarning, kError, kOff };
 MX_PLUGIN_API void log(LogLevel level, std::string_view message,
                        std::source_location where = std::source_location::current()) noexcept;
 
-// Messages below `level` are dropped; kInfo until the first call, kOff drops all.
-void set_log_level(LogLevel level) noexcept;
+// The level of the moment: kInfo until the configuration is resolved, so that Config itself may
+// log.
 LogLevel log_level() noexcept;
 
 }  // namespace mxnet

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// backtrace() for the addresses, the file's own symbols for the names (see symbolize.h), the C++
+// run time to read them.
 #include "base/stack_trace.h"
 
 #include <cxxabi.h>
 #include <execinfo.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <unordered_map>
@@ -12,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/config.h"
 #include "base/leaked.h"
 #include "base/lock.h"
 #include "base/symbolize.h"
@@ -23,9 +26,6 @@ constexpr int kMaxDepth = 128;
 constexpr int kOwnFrames = 8;  // room for the frames between the throw and here, which are left out
 // Errors are thrown from few places; beyond this many the cache starts anew instead of growing.
 constexpr std::size_t kCacheLimit = 4096;
-
-// Relaxed: an independent setting; an error that races with its change may go either way.
-std::atomic<int> g_depth{0};
 
 struct Described {
   std::string text;
@@ -93,9 +93,9 @@ std::string stack_trace(int max_frames) {
   return text;
 }
 
-void set_error_stack_depth(int frames) noexcept {
-  g_depth.store(frames, std::memory_order_relaxed);
+int error_stack_depth() noexcept {
+  const Config* config = config_if_resolved();
+  return config != nullptr ? config->log.stack_trace_depth.get() : 0;
 }
-int error_stack_depth() noexcept { return g_depth.load(std::memory_order_relaxed); }
 
 }  // namespace mxnet

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stack of the calling thread as text for error messages, and the depth at which errors record
-// it. The depth lies here and not in Config, so that Config may throw errors itself; the start of
-// the library copies the row in.
+// The stack of the calling thread as text, for error messages.
 #pragma once
 #include <string>
 
@@ -12,8 +10,8 @@ namespace mxnet {
 // cached per address.
 std::string stack_trace(int max_frames);
 
-// DMLC_LOG_STACK_TRACE_DEPTH: frames added to each new Error, 0 = none.
-void set_error_stack_depth(int frames) noexcept;
+// DMLC_LOG_STACK_TRACE_DEPTH, the frames that each new Error records; 0 until the configuration is
+// resolved, because resolving it may throw errors itself.
 int error_stack_depth() noexcept;
 
 }  // namespace mxnet

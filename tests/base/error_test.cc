@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/config.h"
+#include "base/config_table.h"
 #include "base/source_path.h"
 #include "base/stack_trace.h"
 
@@ -21,14 +23,14 @@ std::size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-// Errors of this test record their stack; the setting is the process's, so it is put back.
+// Errors of this test record their stack; the row is the process's, so it is put back.
 class StackDepth {
  public:
-  explicit StackDepth(int frames) : old_(error_stack_depth()) { set_error_stack_depth(frames); }
-  ~StackDepth() { set_error_stack_depth(old_); }
-
- private:
-  int old_;
+  explicit StackDepth(int frames) {
+    config();
+    config_set("DMLC_LOG_STACK_TRACE_DEPTH", std::to_string(frames));
+  }
+  ~StackDepth() { config_set("DMLC_LOG_STACK_TRACE_DEPTH", std::nullopt); }
 };
 
 TEST(Error, TextIsClassNameTagAndMessage) {

@@ -41,13 +41,12 @@ int volatile g_zero = 0;
   asm volatile("" ::: "memory");
 }
 
-volatile int g_depth =
-    1 << 30;  // read anew at each step: the compiler cannot know that it never ends
+volatile bool g_endless = true;  // read anew at each step: the compiler cannot know that it never ends
 
 [[gnu::noinline]] int recurse_without_end() {
   volatile char room[4096];
   room[0] = 1;
-  return (g_depth = g_depth - 1) > 0 ? recurse_without_end() + room[0] : 0;
+  return g_endless ? recurse_without_end() + room[0] : 0;
 }
 
 [[gnu::noinline]] void call_abort() {

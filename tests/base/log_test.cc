@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/config.h"
+#include "base/config_table.h"
 
 namespace mxnet {
 namespace {
@@ -50,7 +54,8 @@ class CapturedStderr {
 
 class Log : public testing::Test {
  protected:
-  void TearDown() override { set_log_level(LogLevel::kInfo); }
+  void SetUp() override { config(); }
+  void TearDown() override { config_set("MXNET_LOG_LEVEL", std::nullopt); }
 };
 
 TEST_F(Log, LineHasTimeFileLineAndLevel) {
@@ -82,7 +87,7 @@ TEST_F(Log, LongMessagesArriveWhole) {
 }
 
 TEST_F(Log, LevelDropsWhatIsBelow) {
-  set_log_level(LogLevel::kError);
+  config_set("MXNET_LOG_LEVEL", "error");
   CapturedStderr captured;
   log(LogLevel::kInfo, "no");
   log(LogLevel::kWarning, "no");
@@ -93,7 +98,7 @@ TEST_F(Log, LevelDropsWhatIsBelow) {
 }
 
 TEST_F(Log, OffDropsEverything) {
-  set_log_level(LogLevel::kOff);
+  config_set("MXNET_LOG_LEVEL", "off");
   CapturedStderr captured;
   log(LogLevel::kError, "no");
   log(LogLevel::kOff, "no");
