@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The properties that config_properties.h states.
 #include "config_properties.h"
 
 #include <fmt/format.h>
