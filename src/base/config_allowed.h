@@ -64,13 +64,13 @@ struct PowerOfTwo {
 };
 constexpr PowerOfTwo power_of_two() { return {}; }
 
-// Comma-separated integers, all of at least `lo`; empty = none.
+// Comma-separated integers, each from lo to hi; empty = none.
 struct IntegerList {
-  int64_t lo;
+  int64_t lo, hi;
   bool accepts(const std::string& value) const;
   std::string text(const std::string& syntax) const;
 };
-constexpr IntegerList integers_of_at_least(int64_t lo) { return {lo}; }
+constexpr IntegerList integers_between(int64_t lo, int64_t hi) { return {lo, hi}; }
 
 // One or more (comma-separated, when `many`) of the words in `choices`, which are separated by
 // single blanks.

@@ -27,19 +27,18 @@ class TypedRow final : public Row {
     return value && accepts_value(*value);
   }
   void store(std::string_view text, Config& config) const override {
-    field(config) = std::move(Value<T>::parse(text)).value();
+    *reinterpret_cast<Field*>(reinterpret_cast<char*>(&config) + offset()) =
+        std::move(Value<T>::parse(text)).value();
   }
   std::string print(const Config& config) const override {
-    const T value = field(
-        const_cast<Config&>(config));  // NOLINT(cppcoreguidelines-pro-type-const-cast): read only
+    const T& value =
+        *reinterpret_cast<const Field*>(reinterpret_cast<const char*>(&config) + offset());
     return Value<T>::print(value);
   }
 
  private:
   using Field = std::conditional_t<kWhen == When::kLive, Live<T>, T>;
-  Field& field(Config& config) const {
-    return *reinterpret_cast<Field*>(reinterpret_cast<char*>(&config) + offset());
-  }
+
   template <class V>
   bool accepts_value(const std::optional<V>& value) const {
     return !value || allowed_.accepts(*value);

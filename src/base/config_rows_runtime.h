@@ -26,18 +26,18 @@
       "Bytes of temporaries that pushed, unfinished operations may hold before push waits; 0 = unbounded.")
 
 #define MX_CONFIG_DEVICE(STARTUP, LIVE) \
-  STARTUP(sim_gpus, int, "MXNET_SIM_GPUS", "0", between(0, 64), pending("issue 3: devices"), \
+  STARTUP(sim_gpus, int, "MXNET_SIM_GPUS", "0", between(0, 64), active("SimDeviceRows.CountComesFromConfig"), \
       "Number of simulated accelerators that stand in for GPUs; 0 = none.") \
-  STARTUP(sim_memory_bytes, int64_t, "MXNET_SIM_GPU_MEMORY_BYTES", "1073741824", at_least(1048576), pending("issue 3: devices"), \
+  STARTUP(sim_memory_bytes, int64_t, "MXNET_SIM_GPU_MEMORY_BYTES", "1073741824", at_least(1048576), active("SimDeviceRows.CapacityComesFromConfig"), \
       "Capacity of each simulated accelerator.")
 
 #define MX_CONFIG_CPU(STARTUP, LIVE) \
-  STARTUP(omp_num_threads, std::string, "OMP_NUM_THREADS", "", integers_of_at_least(1), pending("issue 3: OpenMP"), \
+  STARTUP(omp_num_threads, std::string, "OMP_NUM_THREADS", "", integers_between(1, 65536), active("OmpDeathTest.RegionHasTheConfiguredWidth"), \
       "OpenMP threads inside one operator; of a list, the first number counts. Empty: one for each physical core " \
       "that the process may use.") \
-  STARTUP(omp_max_threads, std::optional<int>, "MXNET_OMP_MAX_THREADS", "auto", at_least(1), pending("issue 3: OpenMP"), \
+  STARTUP(omp_max_threads, std::optional<int>, "MXNET_OMP_MAX_THREADS", "auto", at_least(1), active("OmpThreads.MaximumCapsASetNumberAndReplacesTheDefault"), \
       "Upper limit of the OpenMP threads inside one operator; auto: no limit but the machine's.") \
-  STARTUP(kmp_affinity, std::string, "KMP_AFFINITY", "", any(), pending("issue 3: OpenMP"), \
+  STARTUP(kmp_affinity, std::string, "KMP_AFFINITY", "", any(), active("OmpDeathTest.DocumentedAffinityPinsEachThreadToOneCpu"), \
       "Pins OpenMP threads to cores, in the syntax of Intel's OpenMP: granularity=fine,compact,1,0 fills cores in " \
       "order, one thread each. Empty: the operating system places them.") \
   LIVE(parallel_size, int64_t, "MXNET_CPU_PARALLEL_SIZE", "200000", at_least(0), pending("issue 4: operators"), \
@@ -83,9 +83,9 @@
       "What is recorded, as a sum: 1 symbolic operators, 2 imperative operators, 4 C calls, 8 memory.")
 
 #define MX_CONFIG_LOG(STARTUP, LIVE) \
-  LIVE(level, LogLevel, "MXNET_LOG_LEVEL", "info", any(), pending("issue 3: log"), \
+  LIVE(level, LogLevel, "MXNET_LOG_LEVEL", "info", any(), active("Log.LevelDropsWhatIsBelow"), \
       "Messages below this level are not written.") \
-  LIVE(stack_trace_depth, int, "DMLC_LOG_STACK_TRACE_DEPTH", "0", between(0, 128), pending("issue 3: log"), \
+  LIVE(stack_trace_depth, int, "DMLC_LOG_STACK_TRACE_DEPTH", "0", between(0, 128), active("StackTrace.StartsAtTheThrowingFunctionAndHasAtMostNFrames"), \
       "Stack frames added to error messages.")
 
 #define MX_CONFIG_TESTING(STARTUP, LIVE) \

@@ -112,7 +112,7 @@ TEST(ConfigFacts, ListedDefaultsAreTheRowsDefaults) {
       "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD",  // "=MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN"
       "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD",
       "MXNET_EXEC_MATCH_RANGE",  // 10 under its old name, 16 under the new one
-      "LD_LIBRARY_PATH",  // "None"
+      "LD_LIBRARY_PATH",         // "None"
       "MXNET_HOME",
       "MXNET_LIBRARY_PATH",
       "MXNET_OMP_MAX_THREADS",
