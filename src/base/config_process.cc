@@ -25,7 +25,8 @@ EnvSnapshot& ConfigProcess::variables() {
 }
 
 const Config& ConfigProcess::config() {
-  if (const Config* ready = resolved()) return *ready;
+  // Acquire pairs with the store below: whoever sees the pointer sees the values.
+  if (const Config* ready = published_.load(std::memory_order_acquire)) return *ready;
   std::vector<std::string> warnings;
   {
     MutexLock lock(mutex_);
@@ -37,12 +38,11 @@ const Config& ConfigProcess::config() {
         failure_ = error;
         throw;
       }
-      // Release pairs with resolved(): whoever sees the pointer sees the values.
-      resolved_.store(config_.get(), std::memory_order_release);
+      published_.store(config_.get(), std::memory_order_release);
     }
   }
   for (const std::string& line : warnings) warn_(line);
-  return *resolved();
+  return *published_.load(std::memory_order_acquire);
 }
 
 std::string ConfigProcess::get(std::string_view name) {
