@@ -15,9 +15,13 @@ void throw_error(cudaError_t error, const char* call) {
   cudaGetLastError();  // else the next, innocent call would report it again
   const std::string_view text = call;
   const std::string_view function = text.substr(0, text.find('('));
+  // What a child of a process that used CUDA gets from every call.
+  const char* hint = error == cudaErrorInitializationError
+                         ? "; a forked child cannot use CUDA: start worker processes with spawn"
+                         : "";
   throw Error(ErrorCode::kGeneric, "cuda",
-              fmt::format("gpu({}): {}: {} ({})", device, function, cudaGetErrorString(error),
-                          cudaGetErrorName(error)));
+              fmt::format("gpu({}): {}: {} ({}){}", device, function, cudaGetErrorString(error),
+                          cudaGetErrorName(error), hint));
 }
 
 }  // namespace mxnet::cuda
