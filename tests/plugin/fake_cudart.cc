@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The functions of the CUDA runtime that the plug-in calls, over host memory.
 #include "fake_cudart.h"
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Work runs at once; what is left of a stream is the error that it keeps until somebody asks.
 #include "device/cpu/cpu_device_api.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks arguments and puts work on streams; the work itself is in sim_access.cc.
 #include "device/sim/sim_device_api.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The queue, the thread that empties it, and what a fork leaves of them.
 #include "device/sim/sim_stream.h"
 
 #include <new>

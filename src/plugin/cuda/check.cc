@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The text of CUDA's errors, apart from the inlined check that almost always succeeds.
 #include "plugin/cuda/check.h"
 
 #include <fmt/format.h>
