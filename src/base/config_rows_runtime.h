@@ -27,9 +27,9 @@
       "Bytes of temporaries that pushed, unfinished operations may hold before push waits; 0 = unbounded.")
 
 #define MX_CONFIG_DEVICE(STARTUP, LIVE) \
-  STARTUP(sim_gpus, int, "MXNET_SIM_GPUS", "0", between(0, 64), active("SimDeviceRows.CountComesFromConfig"), \
+  STARTUP(sim_gpus, int, "MXNET_SIM_GPUS", "0", between(0, 64), active("SimDevice.CountComesFromConfig"), \
       "Number of simulated accelerators that stand in for GPUs; 0 = none.") \
-  STARTUP(sim_memory_bytes, int64_t, "MXNET_SIM_GPU_MEMORY_BYTES", "1073741824", at_least(1048576), active("SimDeviceRows.CapacityComesFromConfig"), \
+  STARTUP(sim_memory_bytes, int64_t, "MXNET_SIM_GPU_MEMORY_BYTES", "1073741824", at_least(1048576), active("SimDevice.CapacityComesFromConfig"), \
       "Capacity of each simulated accelerator.")
 
 #define MX_CONFIG_CPU(STARTUP, LIVE) \

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// dlopen, dlsym and the version, each failure in words that a user can act on.
 #include "device/plugin_loader.h"
 
 #include <dlfcn.h>

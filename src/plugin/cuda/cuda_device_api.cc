@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each call checks its arguments, makes the right device current, calls CUDA once and translates
+// the answer.
 #include "plugin/cuda/cuda_device_api.h"
 
 #include <cuda_runtime_api.h>
