@@ -25,4 +25,11 @@ void check_host(const char* api, Device device) {
               fmt::format("given memory of {}, expected host memory", to_string(device)));
 }
 
+void check_gpu_end(const char* api, Device to, Device from) {
+  if (to.is_gpu() || from.is_gpu()) return;
+  throw Error(ErrorCode::kValue, api,
+              fmt::format("given a copy from {} to {}, expected a GPU at one end", to_string(from),
+                          to_string(to)));
+}
+
 }  // namespace mxnet

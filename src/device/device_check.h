@@ -13,6 +13,9 @@ MX_PLUGIN_API void check_ordinal(const char* api, int device, int count);
 // Throws Error(kValue) unless `device` is one of the host kinds.
 MX_PLUGIN_API void check_host(const char* api, Device device);
 
+// Throws Error(kValue) unless one end of a copy is a GPU.
+MX_PLUGIN_API void check_gpu_end(const char* api, Device to, Device from);
+
 constexpr bool is_host(Device device) { return device.type != DeviceType::kGPU; }
 
 }  // namespace mxnet

@@ -23,7 +23,7 @@ using UnaryLauncher = void (*)(NativeStream* stream, const void* x, void* y, int
 // compared.
 struct PluginTable {
   uint32_t abi_version;
-  const char* description;  // "CUDA 13.0", for messages
+  const char* description;  // what it was built with, for messages
   // Throws Error when there is no driver or no device. Called once; the api is never destroyed.
   DeviceApi* (*create)();
   // The launcher of the elementwise function `name` for element type `dtype` (a number of the C

@@ -1,3 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// SEED: the engine helper completes this.
+// Making engines; the process's own one, and its place in fork and exit.
 #include "engine/engine.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+
+#include "base/leaked.h"
+#include "base/log.h"
+#include "engine/dependency_engine.h"
+
+namespace mxnet {
+
+Engine::~Engine() = default;
+
+std::unique_ptr<Engine> make_engine(const EngineConfig& config) {
+  return std::make_unique<engine::DependencyEngine>(config);
+}
+
+namespace {
+
+// At exit, work in flight is finished; but a process that is asked to end must end, even if an operation never does.
+constexpr auto kExitPatience = std::chrono::seconds(5);
+
+engine::DependencyEngine& process_engine() {
+  static Leaked<engine::DependencyEngine> instance(config().engine, &config().engine.info);
+  return *instance;
+}
+
+// A fork inside an operation cannot wait for that operation: the parent goes on as it is, the child gets an engine
+// without workers, good enough to reach exec.
+thread_local bool t_forks_inside = false;
+
+void before_fork() {
+  t_forks_inside = process_engine().inside();
+  if (!t_forks_inside) process_engine().quiesce();
+}
+void after_fork_in_parent() {
+  if (!t_forks_inside) process_engine().resume(false);
+}
+void after_fork_in_child() {
+  if (!t_forks_inside) return process_engine().resume(true);
+  process_engine().abandon_workers();
+}
+
+void at_exit() {
+  engine::DependencyEngine& engine = process_engine();
+  if (!engine.inside() && !engine.shutdown_within(kExitPatience)) {
+    log(LogLevel::kWarning, "engine: operations still run at exit and nothing finished for 5 s; leaving them");
+  }
+}
+
+}  // namespace
+
+Engine& Engine::get() {
+  static const bool registered = [] {
+    process_engine();
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    std::atexit(at_exit);
+    return true;
+  }();
+  static_cast<void>(registered);
+  return process_engine();
+}
+
+}  // namespace mxnet

@@ -168,11 +168,7 @@ void SimDeviceApi::synchronize(int ordinal, NativeEvent* event) {
 
 void SimDeviceApi::copy(void* to_data, Device to, const void* from_data, Device from,
                         std::size_t bytes, NativeStream* stream) {
-  if (!to.is_gpu() && !from.is_gpu()) {
-    throw Error(ErrorCode::kValue, name(),
-                fmt::format("given a copy from {} to {}, expected a GPU at one end",
-                            to_string(from), to_string(to)));
-  }
+  check_gpu_end(name(), to, from);
   SimStream& on = stream_of(to.is_gpu() ? to.id : from.id, stream);
   if (bytes == 0) return;
   translate(Copy::end(to), to_data, bytes);  // what is wrong already is an error at once
