@@ -122,6 +122,7 @@ void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
 }
 
 void DependencyEngine::run(Operation* operation, Frame& frame) {
+  frame.era = operation->era;
   if (operation->asynchronous()) return start_async(operation, frame);
   SyncFn& fn = std::get<SyncFn>(operation->function());
   const OpSpec spec{.device = operation->device,
