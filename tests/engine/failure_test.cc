@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <stdexcept>
+#include <thread>
 
 #include "base/error.h"
 
@@ -127,6 +128,19 @@ TEST_P(EngineFailure, KeepsTheTypeAndAddsTheNameWhereItCan) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.tag(), "inner");
+  }
+}
+
+TEST_P(EngineFailure, AWaitToReadClearsItOnlyAfterTheReadersThatWerePushedBefore) {
+  for (int i = 0; i < 200; ++i) {
+    Var *failed = variable(), *busy = variable(), *out = variable();
+    bool ran = false;
+    push([](const RunContext&) { std::this_thread::yield(); }, {}, {busy});
+    push_failing({}, {failed});
+    push([&](const RunContext&) { ran = true; }, {busy, failed}, {out});
+    EXPECT_THROW(engine->wait_to_read(failed), Error);
+    EXPECT_THROW(engine->wait_for_var(out), Error);
+    EXPECT_FALSE(ran);
   }
 }
 
