@@ -101,7 +101,7 @@ class Engine {
   virtual void wait_for_var(Var* var) = 0;
   // Blocks until all writes pushed before on `var` are done; reads may go on. Rethrows.
   virtual void wait_to_read(Var* var) = 0;
-  // Blocks until all operations pushed before are done. Rethrows the first not yet seen exception; clears all.
+  // Blocks until all operations pushed before, and what these push, are done. Rethrows the first not yet seen exception; clears all.
   virtual void wait_for_all() = 0;
 
   // Operations pushed by this thread are merged into one until `size` are there or a wait comes; 0 and 1 = off.

@@ -48,6 +48,7 @@ struct Frame {
   Frame* const outer;
   uint32_t depth;
   bool takes_cheap = true;  // cheap operations that become ready may run here
+  bool era = false;         // of the operation that runs, see Tally
   uint32_t ran = 0;         // operations run since the last turn to the queue or since the frame began
   uint32_t unrung = 0;      // turns to the queue since a look for those who wait for all
   OperationList local;      // ready, to be run by this frame before it ends

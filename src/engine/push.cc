@@ -36,7 +36,9 @@ void DependencyEngine::reserve_memory(ThreadState& thread, std::size_t bytes) {
 }
 
 bool DependencyEngine::enter(ThreadState& thread) {
-  const bool era = tally_.start(thread.number);
+  const Frame* outer = inside_frame(thread);
+  const bool era = outer != nullptr ? outer->era : tally_.era();
+  tally_.start(thread.number, era);
   // Sequentially consistent: either the closer of the gate sees our count, or we see the gate closed.
   if (gate_closed_.load(std::memory_order_seq_cst)) [[unlikely]] return wait_at_gate(thread, era);
   return era;
@@ -47,7 +49,8 @@ bool DependencyEngine::wait_at_gate(ThreadState& thread, bool era) {
   while (inside_frame(thread) == nullptr && gate_closed_.load(std::memory_order_seq_cst)) {
     leave(thread, era, 0);
     gate_.wait([this] { return !gate_closed_.load(std::memory_order_seq_cst); });
-    era = tally_.start(thread.number);
+    era = tally_.era();
+    tally_.start(thread.number, era);
   }
   return era;
 }
@@ -83,6 +86,7 @@ bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpe
   const bool taken = try_take(spec);
   if (taken) {
     Frame frame(*this, nullptr, nullptr);
+    frame.era = era;
     run_here(fn, spec, role, bulk, frame);
     leave(thread, era, spec.temp_bytes);
     drain(frame);

@@ -122,6 +122,7 @@ void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
 }
 
 void DependencyEngine::run(Operation* operation, Frame& frame) {
+  frame.era = operation->era;
   if (operation->asynchronous()) return start_async(operation, frame);
   SyncFn& fn = std::get<SyncFn>(operation->function());
   const OpSpec spec{.device = operation->device,
@@ -223,12 +224,14 @@ void DependencyEngine::start_async(Operation* operation, Frame& frame) {
           fmt::format("engine: asynchronous operation {} on {}",
                       operation->name != nullptr ? operation->name : "(unnamed)", to_string(operation->device)));
     }
+    std::exception_ptr error;
     try {
       const RunContext context{operation->device, stream_of(operation->device, frame)};
       fn(context, OnComplete(&async_done, operation));
     } catch (...) {
-      complete_async(operation, std::current_exception());
+      error = std::current_exception();
     }
+    if (error != nullptr) complete_async(operation, std::move(error));
   }
   drop_async(operation, frame.thread);
 }
@@ -252,8 +255,7 @@ void DependencyEngine::complete_async(Operation* operation, std::exception_ptr e
       watcher->operation_end(operation->name, operation->device, operation->sequence);
     }
   }
-  const FailureRef inherited = failures_.any() ? failures_.find(reads, writes) : nullptr;
-  if (inherited != nullptr) {
+  if (const FailureRef inherited = failures_.any() ? failures_.find(reads, writes) : nullptr) {
     failures_.spread(inherited, writes);
   } else if (error != nullptr) {
     failures_.record(name_error(std::move(error), operation->name), writes);

@@ -11,17 +11,16 @@ namespace mxnet::engine {
 //
 // Each operation belongs to the era in which it started, one of two. Who waits for all turns the era and waits for the old
 // one to empty: later pushes do not prolong the wait. A push may read the era just before a turn and count after it,
-// so a waiter does that twice, once for either era; what was counted before its call is then done.
+// so a waiter does that twice, once for either era; what was counted before its call is then done. What an operation pushes
+// joins its era: a wait includes it.
 //
 // Sequentially consistent throughout: the counts are one side of the handshakes with the gate (start, then look at the
 // gate) and with Bell (finish, then look for a waiter).
 class Tally {
  public:
-  // The era that finish needs.
-  bool start(uint32_t thread) {
-    const bool era = era_.load(std::memory_order_relaxed);  // a stale one is as good, see above
+  bool era() const { return era_.load(std::memory_order_relaxed); }  // a stale one is as good, see above
+  void start(uint32_t thread, bool era) {
     slot(thread).started[era].fetch_add(1, std::memory_order_seq_cst);
-    return era;
   }
   void finish(uint32_t thread, bool era) {
     slot(thread).finished[era].fetch_add(1, std::memory_order_seq_cst);

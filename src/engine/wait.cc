@@ -59,32 +59,40 @@ DependencyEngine::~DependencyEngine() {
   unregister_engine(id_);
 }
 
-void DependencyEngine::wait_for_var(Var* var) { wait_for(var, true); }
-void DependencyEngine::wait_to_read(Var* var) { wait_for(var, false); }
+void DependencyEngine::wait_for_var(Var* var) {
+  wait_for(var, true);
+  if (std::exception_ptr error = failures_.take(var)) std::rethrow_exception(error);
+}
+
+void DependencyEngine::wait_to_read(Var* var) {
+  wait_for(var, false);
+  const std::span<Var* const> list{&var, 1};
+  if (!failures_.any() || failures_.find(list, {}) == nullptr) return;
+  // Clearing it now would make readers that were pushed before succeed or fail by chance: they come first.
+  wait_for_var(var);
+}
 
 void DependencyEngine::wait_for(Var* var, bool write) {
   ThreadState& thread = this_thread();
   flush(thread);
-  if (!(write ? var->idle() : var->readable())) {
-    if (inside_frame(thread) != nullptr) refuse_inside("a wait");
-    OneShot done;
-    Operation* operation = Operation::make();
-    const std::span<Var* const> list{&var, 1}, none;
-    operation->copy_lists({.device = {}, .reads = write ? none : list, .writes = write ? list : none});
-    operation->role = Role::kNotify;
-    operation->waiter = &done;
-    operation->engine = this;
-    operation->temp_bytes = 0;
-    operation->era = enter(thread);
-    if (take_or_queue(operation)) {
-      Frame frame(*this, nullptr, nullptr);
-      place(operation, frame);
-      drain(frame);
-    }
-    done.wait();
-    if (watched()) ring_if_idle();
+  if (write ? var->idle() : var->readable()) return;
+  if (inside_frame(thread) != nullptr) refuse_inside("a wait");
+  OneShot done;
+  Operation* operation = Operation::make();
+  const std::span<Var* const> list{&var, 1}, none;
+  operation->copy_lists({.device = {}, .reads = write ? none : list, .writes = write ? list : none});
+  operation->role = Role::kNotify;
+  operation->waiter = &done;
+  operation->engine = this;
+  operation->temp_bytes = 0;
+  operation->era = enter(thread);
+  if (take_or_queue(operation)) {
+    Frame frame(*this, nullptr, nullptr);
+    place(operation, frame);
+    drain(frame);
   }
-  if (std::exception_ptr error = failures_.take(var)) std::rethrow_exception(error);
+  done.wait();
+  if (watched()) ring_if_idle();
 }
 
 void DependencyEngine::wait_for_all() {
