@@ -9,21 +9,21 @@
       "Make an unknown MXNET_* variable an error instead of a warning.")
 
 #define MX_CONFIG_ENGINE(STARTUP, LIVE) \
-  STARTUP(type, EngineType, "MXNET_ENGINE_TYPE", "ThreadedEnginePerDevice", any(), pending("issue 3: engine"), \
+  STARTUP(type, EngineType, "MXNET_ENGINE_TYPE", "ThreadedEnginePerDevice", any(), active("EngineConfig.TypeSelectsPolicy"), \
       "Which scheduler runs operations. NaiveEngine runs each on the caller's thread, at once.") \
-  STARTUP(cpu_worker_nthreads, int, "MXNET_CPU_WORKER_NTHREADS", "1", between(1, 1024), pending("issue 3: engine"), \
+  STARTUP(cpu_worker_nthreads, int, "MXNET_CPU_WORKER_NTHREADS", "1", between(1, 1024), active("EngineConfig.CpuWorkerThreadsRunAtOnce"), \
       "How many operations the CPU side of the engine may run at once; OMP_NUM_THREADS is the width inside one.") \
-  STARTUP(cpu_priority_nthreads, int, "MXNET_CPU_PRIORITY_NTHREADS", "4", between(1, 1024), pending("issue 3: engine"), \
+  STARTUP(cpu_priority_nthreads, int, "MXNET_CPU_PRIORITY_NTHREADS", "4", between(1, 1024), active("EngineConfig.CpuPriorityThreadsRunAtOnce"), \
       "Threads reserved for CPU operations of high priority, such as kvstore pushes.") \
-  STARTUP(gpu_worker_nthreads, int, "MXNET_GPU_WORKER_NTHREADS", "2", between(1, 64), pending("issue 3: engine"), \
+  STARTUP(gpu_worker_nthreads, int, "MXNET_GPU_WORKER_NTHREADS", "2", between(1, 64), active("EngineConfigGpu.GpuWorkerThreadsRunAtOnceOnEachGpu"), \
       "Compute threads, each with its stream, that the per-device engine keeps for every GPU.") \
-  STARTUP(gpu_copy_nthreads, int, "MXNET_GPU_COPY_NTHREADS", "2", between(1, 64), pending("issue 3: engine"), \
+  STARTUP(gpu_copy_nthreads, int, "MXNET_GPU_COPY_NTHREADS", "2", between(1, 64), active("EngineConfigGpu.GpuCopyThreadsRunAtOnce"), \
       "Threads for copies from and to every GPU.") \
-  STARTUP(mp_worker_nthreads, int, "MXNET_MP_WORKER_NTHREADS", "1", between(1, 1024), pending("issue 3: engine"), \
+  STARTUP(mp_worker_nthreads, int, "MXNET_MP_WORKER_NTHREADS", "1", between(1, 1024), active("EngineConfig.ForkedChildHasItsOwnNumberOfWorkers"), \
       "CPU worker threads in a forked child, such as a DataLoader worker process.") \
-  LIVE(info, bool, "MXNET_ENGINE_INFO", "0", any(), pending("issue 3: engine"), \
+  LIVE(info, bool, "MXNET_ENGINE_INFO", "0", any(), active("EngineConfig.InfoLogsEveryOperation"), \
       "Log every operation that the engine runs.") \
-  STARTUP(run_ahead_bytes, int64_t, "MXNET_ENGINE_RUN_AHEAD_BYTES", "2147483648", at_least(0), pending("issue 3: engine"), \
+  STARTUP(run_ahead_bytes, int64_t, "MXNET_ENGINE_RUN_AHEAD_BYTES", "2147483648", at_least(0), active("EngineConfig.RunAheadBytesBoundWhatIsInFlight"), \
       "Bytes of temporaries that pushed, unfinished operations may hold before push waits; 0 = unbounded.")
 
 #define MX_CONFIG_DEVICE(STARTUP, LIVE) \
