@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's configuration: one ConfigProcess fed by the environment and warning through the
-// log.
+// The process's configuration: one ConfigProcess fed by the
+// environment and warning through the log.
 #include "base/config.h"
 
 #include <pthread.h>
@@ -22,8 +22,8 @@ struct ProcessWithFork : ConfigProcess {
       : ConfigProcess(
             snapshot_environment, [](const std::string& line) { log(LogLevel::kWarning, line); },
             g_config) {
-    // It fails only for want of memory: then a fork during a set may leave the child's lock held,
-    // as anywhere else.
+    // It fails only for want of memory: then a fork during a set may leave
+    // the child's lock held, as anywhere else.
     static_cast<void>(::pthread_atfork(before_fork, after_fork, after_fork));
   }
 };

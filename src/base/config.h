@@ -46,9 +46,8 @@ struct Origin {
   std::string spelling;  // the name that stood in the environment, where that is an alias
 };
 
-// Default-constructed: the documented defaults. Distinct from copies of it, the process's Config
-// (see config()) is immutable but for its live rows and their origins, hence safe to read from any
-// thread.
+// Default-constructed: the documented defaults. The process's own (see config()) is immutable but
+// for its live rows and their origins, hence safe to read from any thread.
 struct Config {
 #define MX_CONFIG_MEMBER(member, Struct, ROWS, title) Struct member;
   MX_CONFIG_SECTIONS(MX_CONFIG_MEMBER)
@@ -76,9 +75,9 @@ struct Config {
 extern MX_PLUGIN_API std::atomic<const Config*> g_config;
 MX_PLUGIN_API const Config& resolve_config();
 
-// The process's configuration once config() has succeeded, else null. Never resolves, throws or
-// logs: for errors and the log, which must work while configuration is being resolved or has
-// failed.
+// The process's configuration once config() has succeeded, else null. Never
+// resolves, throws or logs: for errors and the log, which must work while
+// configuration is being resolved or has failed.
 inline const Config* config_if_resolved() noexcept {
   // Acquire pairs with the store that publishes a fully resolved Config.
   return g_config.load(std::memory_order_acquire);

@@ -72,8 +72,8 @@ void ConfigProcess::set(std::string_view name, std::optional<std::string_view> v
     MutexLock lock(mutex_);
     if (failure_) throw *failure_;
     if (row != nullptr) return set_row(*row, name, value);
-    // Before resolution the name is kept as if it stood in the environment, and reported with the
-    // others.
+    // Before resolution the name is kept as if it stood in the
+    // environment, and reported with the others.
     const bool unknown = value && config_ != nullptr && is_ours(name);
     if (unknown && config_->general.strict_env)
       throw Error(ErrorCode::kValue, "config", unknown_name_text(name));

@@ -19,11 +19,10 @@ namespace mxnet {
 
 // Thread-safe.
 //  1. `snapshot` is called once, by the first call of any member.
-//  2. Until resolution, set() of any row stands in for the environment; afterwards only live rows
-//  can be set.
+//  2. Until resolution, set() of any row stands in for the environment; later only live rows
+//  change.
 //  3. After a failed resolution all but variable() throw the same Error, for good.
-//  4. `warn` is called without the lock and after the result is published: the log itself asks for
-//  its level.
+//  4. `warn` is called without the lock, after the result is published: the log asks for its level.
 class ConfigProcess {
  public:
   using Warn = std::function<void(const std::string& line)>;

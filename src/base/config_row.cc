@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the macros of config_rows.h to the table of rows and the default constructors of the
-// sections.
+// From the macros of config_rows.h to the table of rows and the
+// default constructors of the sections.
 #include "base/config_row.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of what runs operations: the engine, devices, threads and resources, and how it reports. See
-// config_rows.h.
+// Rows of what runs operations: the engine, devices, threads and resources,
+// and how it reports. See config_rows.h.
 #pragma once
 
 // clang-format off

@@ -222,8 +222,8 @@ TEST(ConfigProcess, LiveRowsAreReadWhileTheyChange) {
   done.store(true, std::memory_order_release);
 }
 
-// The process's own: one thread keeps setting while another forks; the child must find the lock
-// free.
+// The process's own: one thread keeps setting while another forks; the
+// child must find the lock free.
 TEST(ConfigProcess, AForkedChildCanSet) {
   config();
   std::atomic<bool> done{false};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From variables to a Config: values, spellings, defaults that follow others, and everything that
-// users get wrong.
+// From variables to a Config: values, spellings, defaults that follow
+// others, and everything that users get wrong.
 #include "base/config_resolve.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live fields: they read and write like their value, whole values at a time, and old texts stay
-// valid.
+// Live fields: they read and write like their value, whole values at a
+// time, and old texts stay valid.
 #include "base/config_types.h"
 
 #include <gtest/gtest.h>
