@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -124,16 +125,17 @@ TEST(Engine, SkippedOperationStillDeletesItsParameter) {
 
 TEST(Engine, AsynchronousOperationEndsFromAnotherThread) {
   Variable v;
-  std::thread other;
+  std::promise<MXEngineOnComplete> started;
   ASSERT_EQ(MXEnginePushAsync(
                 [](void*, void* on_complete, void* param) {
-                  const MXEngineOnComplete done = *static_cast<MXEngineOnComplete*>(on_complete);
-                  *static_cast<std::thread*>(param) =
-                      std::thread([done] { EXPECT_EQ(MXEngineComplete(&done, nullptr), 0); });
+                  static_cast<std::promise<MXEngineOnComplete>*>(param)->set_value(
+                      *static_cast<MXEngineOnComplete*>(on_complete));
                 },
-                &other, nullptr, &kCpu, nullptr, 0, &v.handle, 1),
+                &started, nullptr, &kCpu, nullptr, 0, &v.handle, 1),
             0)
       << MXGetLastError();
+  std::thread other(
+      [done = started.get_future().get()] { EXPECT_EQ(MXEngineComplete(&done, nullptr), 0); });
   EXPECT_EQ(v.wait(), 0) << MXGetLastError();
   other.join();
   EXPECT_EQ(v.version(), 1U);
