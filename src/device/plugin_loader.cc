@@ -57,7 +57,7 @@ const PluginTable& load_plugin(const std::string& path) {
                     "the same build",
                     path, table->abi_version, kPluginAbiVersion));
   }
-  library.release();  // stays loaded: its code runs until the process ends
+  static_cast<void>(library.release());  // stays loaded: its code runs until the process ends
   return *table;
 }
 
