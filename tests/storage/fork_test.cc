@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork() at any moment leaves both processes with working pools.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +60,30 @@ TEST(Fork, UnderLoadLeavesTheChildAndTheParentWorking) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(storage.stats(Device::cpu()).in_use, 0u);
+}
+
+// Stands for the engine: its handler, registered after the library was loaded, drains operations
+// that use pools.
+Storage* g_drained = nullptr;
+void drain_before_fork() {
+  if (g_drained == nullptr) return;
+  std::thread([] {
+    g_drained->release(g_drained->allocate(5000, Device::cpu()));
+    g_drained->empty_cache(Device::cpu());
+  }).join();
+}
+
+TEST(Fork, LeavesThePoolsUsableForHandlersOfHigherLayers) {
+  FakeMemory memory;
+  Storage storage(StorageConfig(), no_gpu(memory));
+  ASSERT_EQ(pthread_atfork(drain_before_fork, nullptr, nullptr), 0);
+  g_drained = &storage;
+  EXPECT_TRUE(in_child([&] {
+    storage.release(storage.allocate(5000, Device::cpu()));
+    return true;
+  }));
+  g_drained = nullptr;
+  EXPECT_EQ(memory.allocations(), 1u);  // the drain's; the child's is the child's
 }
 
 TEST(Fork, GivesTheChildTheLanesOfTheThreadsThatAreGone) {
