@@ -16,7 +16,9 @@ __attribute__((noinline)) void* operator new(std::size_t bytes) {
   throw std::bad_alloc();
 }
 __attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
-__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 namespace mxnet::engine_test {
 namespace {
@@ -32,7 +34,8 @@ class EngineAllocation : public EveryEngine {
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, EngineAllocation,
-                         testing::Values(Kind{EngineType::kNaive, 1, false}, Kind{EngineType::kThreaded, 1, false},
+                         testing::Values(Kind{EngineType::kNaive, 1, false},
+                                         Kind{EngineType::kThreaded, 1, false},
                                          Kind{EngineType::kThreadedPerDevice, 1, false},
                                          Kind{EngineType::kThreadedPerDevice, 1, true}),
                          kind_name);
@@ -57,7 +60,8 @@ TEST_P(EngineAllocation, NoneForOperationsOfAllSizesInSteadyState) {
     }
     engine->wait_for_all();
   };
-  // A worker that gives back records may hold up to two batches of each kind: 20 lots have filled that.
+  // A worker that gives back records may hold up to two batches of each kind: 20 lots have filled
+  // that.
   EXPECT_EQ(allocations_of(lot), 0u);
 }
 

@@ -67,8 +67,10 @@ TEST_P(EngineBulk, AFailureFailsWhatDependsOnItAndNothingElse) {
   engine->wait_for_var(d);
   EXPECT_EQ(before + after, 2);
   EXPECT_FALSE(dependent);
-  EXPECT_NE(thrown_by([&] { engine->wait_for_var(c); }).find("[culprit] inside"), std::string::npos);
-  EXPECT_NE(thrown_by([&] { engine->wait_for_var(b); }).find("[culprit] inside"), std::string::npos);
+  EXPECT_NE(thrown_by([&] { engine->wait_for_var(c); }).find("[culprit] inside"),
+            std::string::npos);
+  EXPECT_NE(thrown_by([&] { engine->wait_for_var(b); }).find("[culprit] inside"),
+            std::string::npos);
 }
 
 TEST_P(EngineBulk, ADeletionInTheMiddleKeepsItsPlace) {
@@ -91,7 +93,12 @@ TEST_P(EngineBulk, AsynchronousAndPrioritisedPushesKeepTheirPlaceInTheOrder) {
   std::vector<int> order;
   const Vars writes{var};
   push([&](const RunContext&) { order.push_back(1); }, {}, {var});
-  engine->push_async([&](const RunContext&, OnComplete done) { order.push_back(2); done(); }, spec({}, writes));
+  engine->push_async(
+      [&](const RunContext&, OnComplete done) {
+        order.push_back(2);
+        done();
+      },
+      spec({}, writes));
   push([&](const RunContext&) { order.push_back(3); }, {}, {var});
   OpSpec s = spec({}, writes);
   s.priority = 5;

@@ -16,8 +16,9 @@
 namespace mxnet::engine_test {
 namespace {
 
-// The most operations of that kind that ever run at once, out of many more than `expected`. Operations come in groups of
-// `expected` that meet at a barrier: fewer threads would never end, which the test's time limit turns into a failure.
+// The most operations of that kind that ever run at once, out of many more than `expected`.
+// Operations come in groups of `expected` that meet at a barrier: fewer threads would never end,
+// which the test's time limit turns into a failure.
 int most_at_once(const EngineConfig& config, Device device, FnProperty property, int expected) {
   const auto engine = make_engine(config);
   std::barrier<> meeting(expected);
@@ -26,12 +27,15 @@ int most_at_once(const EngineConfig& config, Device device, FnProperty property,
   spec.device = device;
   spec.property = property;
   for (int i = 0; i < 20 * expected; ++i) {
-    engine->push([&](const RunContext&) {
-      const int now = ++running;
-      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {}
-      meeting.arrive_and_wait();
-      --running;
-    }, spec);
+    engine->push(
+        [&](const RunContext&) {
+          const int now = ++running;
+          for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+          }
+          meeting.arrive_and_wait();
+          --running;
+        },
+        spec);
   }
   engine->wait_for_all();
   return most;
@@ -57,7 +61,8 @@ TEST(EngineConfig, TypeSelectsPolicy) {
 TEST(EngineConfig, CpuWorkerThreadsRunAtOnce) {
   for (int threads : {1, 2, 5}) {
     for (EngineType type : {EngineType::kThreaded, EngineType::kThreadedPerDevice}) {
-      EXPECT_EQ(most_at_once(config_of({type, threads, false}), {}, FnProperty::kNormal, threads), threads);
+      EXPECT_EQ(most_at_once(config_of({type, threads, false}), {}, FnProperty::kNormal, threads),
+                threads);
     }
   }
 }
@@ -74,7 +79,8 @@ TEST(EngineConfig, CpuPriorityThreadsRunBesideBusyWorkers) {
   const auto engine = make_engine(config_of({EngineType::kThreadedPerDevice, 1, false}));
   std::promise<void> urgent_ran;
   OpSpec spec;
-  engine->push([&](const RunContext&) { urgent_ran.get_future().wait(); }, spec);  // holds the only worker
+  engine->push([&](const RunContext&) { urgent_ran.get_future().wait(); },
+               spec);  // holds the only worker
   spec.property = FnProperty::kCPUPrioritized;
   engine->push([&](const RunContext&) { urgent_ran.set_value(); }, spec);
   engine->wait_for_all();
@@ -121,7 +127,8 @@ TEST(EngineConfig, ForkedChildHasItsOwnNumberOfWorkers) {
     engine->resume(true);
     std::barrier<> meeting(3);  // three operations at once, or the alarm
     alarm(60);
-    for (int i = 0; i < 3; ++i) engine->push([&](const RunContext&) { meeting.arrive_and_wait(); }, {});
+    for (int i = 0; i < 3; ++i)
+      engine->push([&](const RunContext&) { meeting.arrive_and_wait(); }, {});
     engine->wait_for_all();
     _exit(7);
   }
@@ -163,11 +170,14 @@ TEST(EngineConfig, RunAheadBytesBoundWhatIsInFlight) {
     std::promise<void> go;
     OpSpec spec;
     spec.temp_bytes = 100;
-    // With a limit, the push below it blocks until this one ends; without, all 50 are pushed before it may.
-    engine->push([&](const RunContext&) {
-      if (limit == 0) go.get_future().wait();
-      ++done;
-    }, spec);
+    // With a limit, the push below it blocks until this one ends; without, all 50 are pushed before
+    // it may.
+    engine->push(
+        [&](const RunContext&) {
+          if (limit == 0) go.get_future().wait();
+          ++done;
+        },
+        spec);
     for (int i = 0; i < 50; ++i) {
       engine->push([&](const RunContext&) { ++done; }, spec);
       most = std::max(most.load(), ++pushed + 1 - done.load());

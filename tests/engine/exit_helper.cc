@@ -27,8 +27,11 @@ void push_work() {
   for (int i = 0; i < 8; ++i) g_vars.push_back(engine.new_variable());
   for (int i = 0; i < 300; ++i) {
     const std::span<Var* const> writes(&g_vars[static_cast<std::size_t>(i % 8)], 1);
-    engine.push([i](const RunContext&) { if (i % 50 == 0) usleep(500); },
-                {.device = {}, .reads = {}, .writes = writes, .cheap = i % 3 == 0});
+    engine.push(
+        [i](const RunContext&) {
+          if (i % 50 == 0) usleep(500);
+        },
+        {.device = {}, .reads = {}, .writes = writes, .cheap = i % 3 == 0});
   }
 }
 
@@ -36,7 +39,8 @@ void push_work() {
 struct LatePusher {
   ~LatePusher() {
     if (g_vars.empty()) return;
-    Engine::get().push([](const RunContext&) {}, {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
+    Engine::get().push([](const RunContext&) {},
+                       {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
     try {
       Engine::get().wait_for_all();
     } catch (const std::exception&) {
@@ -64,7 +68,9 @@ int main(int, char** argv) {
     for (;;) Engine::get().wait_for_all();
   }
   if (how == "atexit") {
-    std::atexit([] { push_work(); });  // runs after the engine's handler if that was registered later, before it else
+    std::atexit([] {
+      push_work();
+    });  // runs after the engine's handler if that was registered later, before it else
     push_work();
     std::exit(0);
   }
@@ -107,7 +113,8 @@ int main(int, char** argv) {
   }
   if (how == "stuck") {  // an operation that nobody will ever complete
     push_work();
-    Engine::get().push_async([](const RunContext&, mxnet::OnComplete) {}, {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
+    Engine::get().push_async([](const RunContext&, mxnet::OnComplete) {},
+                             {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
     g_vars.clear();
     return 0;
   }

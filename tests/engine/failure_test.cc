@@ -13,7 +13,8 @@ namespace {
 class EngineFailure : public EveryEngine {
  protected:
   void push_failing(const Vars& reads, const Vars& writes, const char* message = "broken") {
-    push([message](const RunContext&) { throw Error(ErrorCode::kIndex, message); }, reads, writes, "faulty");
+    push([message](const RunContext&) { throw Error(ErrorCode::kIndex, message); }, reads, writes,
+         "faulty");
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, EngineFailure, testing::ValuesIn(all_kinds()), kind_name);
@@ -99,9 +100,11 @@ TEST_P(EngineFailure, NoSkipRunsButItsOutputsStayFailed) {
 TEST_P(EngineFailure, OfAnAsynchronousOperationTravelsTheSame) {
   Var *a = variable(), *b = variable(), *c = variable();
   const Vars in_a{a}, in_b{b}, in_c{c};
-  engine->push_async([](const RunContext&, OnComplete done) {
-    done.fail(std::make_exception_ptr(Error(ErrorCode::kValue, "late")));
-  }, spec({}, in_a, "async"));
+  engine->push_async(
+      [](const RunContext&, OnComplete done) {
+        done.fail(std::make_exception_ptr(Error(ErrorCode::kValue, "late")));
+      },
+      spec({}, in_a, "async"));
   engine->push_async([](const RunContext&, OnComplete done) { done(); }, spec(in_a, in_b));
   engine->push_async([](const RunContext&, OnComplete) { throw Error(ErrorCode::kValue, "early"); },
                      spec({}, in_c));
@@ -115,7 +118,8 @@ TEST_P(EngineFailure, KeepsTheTypeAndAddsTheNameWhereItCan) {
   Var *a = variable(), *b = variable(), *c = variable();
   push([](const RunContext&) { throw std::out_of_range("index 7"); }, {}, {a}, "take");
   push([](const RunContext&) { throw Odd(); }, {}, {b}, "odd");
-  push([](const RunContext&) { throw Error(ErrorCode::kType, "inner", "tagged"); }, {}, {c}, "outer");
+  push([](const RunContext&) { throw Error(ErrorCode::kType, "inner", "tagged"); }, {}, {c},
+       "outer");
   try {
     engine->wait_for_var(a);
     FAIL();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine's tests share: every kind of engine as a test parameter, and short forms of its calls.
+// What the engine's tests share: every kind of engine as a test parameter, and short forms of its
+// calls.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -87,6 +88,8 @@ std::string thrown_by(Function function) {
   return "";
 }
 
-inline std::string kind_name(const testing::TestParamInfo<Kind>& info) { return name_of(info.param); }
+inline std::string kind_name(const testing::TestParamInfo<Kind>& info) {
+  return name_of(info.param);
+}
 
 }  // namespace mxnet::engine_test

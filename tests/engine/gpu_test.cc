@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on a (simulated) accelerator: they get a stream, end when the stream has done their work, and fail with it.
+// Operations on a (simulated) accelerator: they get a stream, end when the stream has done their
+// work, and fail with it.
 #include <atomic>
 
 #include "base/error.h"
@@ -24,11 +25,13 @@ class EngineGpu : public EveryEngine {
     s.device = Device::gpu(0);
     s.property = property;
     s.cheap = true;  // must not matter: the pusher's thread has no stream
-    engine->push([work](const RunContext& context) {
-      ASSERT_NE(context.stream, nullptr);
-      EXPECT_EQ(context.device, Device::gpu(0));
-      context.stream->api().host_call(0, context.stream->native(), work);
-    }, s);
+    engine->push(
+        [work](const RunContext& context) {
+          ASSERT_NE(context.stream, nullptr);
+          EXPECT_EQ(context.device, Device::gpu(0));
+          context.stream->api().host_call(0, context.stream->native(), work);
+        },
+        s);
   }
   ~EngineGpu() override { engine.reset(); }  // its streams go before the simulator
 
@@ -39,7 +42,8 @@ class EngineGpu : public EveryEngine {
   DeviceApiOverride override_{DeviceType::kGPU, sim_};
 };
 INSTANTIATE_TEST_SUITE_P(All, EngineGpu,
-                         testing::Values(Kind{EngineType::kNaive, 1, false}, Kind{EngineType::kThreaded, 2, false},
+                         testing::Values(Kind{EngineType::kNaive, 1, false},
+                                         Kind{EngineType::kThreaded, 2, false},
                                          Kind{EngineType::kThreadedPerDevice, 2, false}),
                          kind_name);
 
@@ -50,13 +54,16 @@ TEST_P(EngineGpu, EndWhenTheStreamHasDoneTheirWork) {
   push_gpu([&] { copied = value; }, {a}, {b}, FnProperty::kCopyFromGPU);
   int seen = 0;
   const Vars reads{b};
-  engine->push([&](const RunContext& context) {
-    EXPECT_EQ(context.stream, nullptr);
-    seen = copied;
-  }, spec(reads, {}));
+  engine->push(
+      [&](const RunContext& context) {
+        EXPECT_EQ(context.stream, nullptr);
+        seen = copied;
+      },
+      spec(reads, {}));
   engine->wait_for_all();
   EXPECT_EQ(seen, 50);
-  engine->delete_variable(a, Device::gpu(0), [](const RunContext& context) { EXPECT_NE(context.stream, nullptr); });
+  engine->delete_variable(a, Device::gpu(0),
+                          [](const RunContext& context) { EXPECT_NE(context.stream, nullptr); });
   engine->delete_variable(b, Device::gpu(0));
   engine->wait_for_all();
 }

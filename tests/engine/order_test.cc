@@ -16,7 +16,8 @@ INSTANTIATE_TEST_SUITE_P(All, EngineOrder, testing::ValuesIn(all_kinds()), kind_
 TEST_P(EngineOrder, WritesOfOneVariableRunInTheOrderOfTheirPushes) {
   Var* var = variable();
   std::vector<int> seen;
-  for (int i = 0; i < 1000; ++i) push([&seen, i](const RunContext&) { seen.push_back(i); }, {}, {var});
+  for (int i = 0; i < 1000; ++i)
+    push([&seen, i](const RunContext&) { seen.push_back(i); }, {}, {var});
   engine->wait_for_var(var);
   ASSERT_EQ(seen.size(), 1000u);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], i);
@@ -50,11 +51,17 @@ TEST_P(EngineOrder, AnOperationWithHundredsOfVariablesIsOrderedLikeAnyOther) {
     Vars vars;
     for (std::size_t i = 0; i < n; ++i) vars.push_back(variable());
     std::vector<int> values(n, 0);
-    for (std::size_t i = 0; i < n; ++i) push([&values, i](const RunContext&) { values[i] = 1; }, {}, {vars[i]});
+    for (std::size_t i = 0; i < n; ++i)
+      push([&values, i](const RunContext&) { values[i] = 1; }, {}, {vars[i]});
     int sum = 0;
     Var* total = variable();
-    push([&](const RunContext&) { for (int v : values) sum += v; }, vars, {total});
-    for (std::size_t i = 0; i < n; ++i) push([&values, i](const RunContext&) { values[i] = 9; }, {}, {vars[i]});
+    push(
+        [&](const RunContext&) {
+          for (int v : values) sum += v;
+        },
+        vars, {total});
+    for (std::size_t i = 0; i < n; ++i)
+      push([&values, i](const RunContext&) { values[i] = 9; }, {}, {vars[i]});
     engine->wait_for_all();
     EXPECT_EQ(sum, static_cast<int>(n));
     EXPECT_EQ(values[n - 1], 9);
@@ -66,7 +73,8 @@ TEST_P(EngineOrder, DuplicateVariablesAreRefusedWithTheNameOfTheOperation) {
   Vars many;
   for (int i = 0; i < 40; ++i) many.push_back(variable());
   many.push_back(many[7]);
-  const std::vector<std::pair<Vars, Vars>> bad{{{a, a}, {b}}, {{a}, {b, b}}, {{a, b}, {b}}, {many, {a}}};
+  const std::vector<std::pair<Vars, Vars>> bad{
+      {{a, a}, {b}}, {{a}, {b, b}}, {{a, b}, {b}}, {many, {a}}};
   for (const auto& [reads, writes] : bad) {
     try {
       push([](const RunContext&) { FAIL() << "ran"; }, reads, writes, "twin");
@@ -102,16 +110,19 @@ TEST_P(EngineOrder, AVariableIsDeletedAfterAllItsOperationsWhileTheyAreInFlight)
 TEST_P(EngineOrder, AnAsynchronousOperationEndsWhenItIsCompletedByAnyThread) {
   Var* var = variable();
   int value = 0;
-  std::vector<std::thread> threads(20);  // a dependent may start while the function of the one before still returns
+  std::vector<std::thread> threads(
+      20);  // a dependent may start while the function of the one before still returns
   for (int i = 1; i <= 20; ++i) {
     const Vars writes{var};
     const OpSpec s = spec({}, writes);
-    engine->push_async([&, i](const RunContext&, OnComplete done) {
-      threads[static_cast<std::size_t>(i - 1)] = std::thread([&value, i, done] {
-        value += i;
-        done();
-      });
-    }, s);
+    engine->push_async(
+        [&, i](const RunContext&, OnComplete done) {
+          threads[static_cast<std::size_t>(i - 1)] = std::thread([&value, i, done] {
+            value += i;
+            done();
+          });
+        },
+        s);
   }
   engine->wait_for_all();
   for (std::thread& thread : threads) thread.join();
@@ -123,7 +134,11 @@ TEST_P(EngineOrder, AnOperationMayPushOperationsWithoutBound) {
   Var* var = variable();
   int left = 20000;
   std::function<void()> again = [&] {
-    push([&](const RunContext&) { if (--left > 0) again(); }, {}, {var});
+    push(
+        [&](const RunContext&) {
+          if (--left > 0) again();
+        },
+        {}, {var});
   };
   again();
   engine->wait_for_all();
@@ -133,7 +148,11 @@ TEST_P(EngineOrder, AnOperationMayPushOperationsWithoutBound) {
 TEST_P(EngineOrder, NestedPushesOnOtherVariablesDoNotRecurseWithoutBound) {
   std::atomic<int> left{20000};
   std::function<void()> again = [&] {
-    push([&](const RunContext&) { if (--left > 0) again(); }, {}, {});
+    push(
+        [&](const RunContext&) {
+          if (--left > 0) again();
+        },
+        {}, {});
   };
   again();
   engine->wait_for_all();
@@ -145,7 +164,12 @@ TEST_P(EngineOrder, PushesOfTwoThreadsOnTheSameVariablesNeverDeadlock) {
   long in_a = 0, in_b = 0;
   const auto producer = [&](bool flip) {
     for (int i = 0; i < 2000; ++i) {
-      push([&](const RunContext&) { ++in_a; ++in_b; }, {}, flip ? Vars{b, a} : Vars{a, b});
+      push(
+          [&](const RunContext&) {
+            ++in_a;
+            ++in_b;
+          },
+          {}, flip ? Vars{b, a} : Vars{a, b});
     }
   };
   std::thread other(producer, true);
@@ -159,9 +183,11 @@ TEST_P(EngineOrder, PushesOfTwoThreadsOnTheSameVariablesNeverDeadlock) {
 TEST_P(EngineOrder, AWaitThatCouldBlockIsRefusedInsideAnOperation) {
   Var* var = variable();
   push([&](const RunContext&) { engine->wait_for_all(); }, {}, {var});
-  EXPECT_NE(thrown_by([&] { engine->wait_for_all(); }).find("inside an operation"), std::string::npos);
+  EXPECT_NE(thrown_by([&] { engine->wait_for_all(); }).find("inside an operation"),
+            std::string::npos);
   push([&](const RunContext&) { engine->wait_for_var(var); }, {}, {var});
-  EXPECT_NE(thrown_by([&] { engine->wait_for_var(var); }).find("inside an operation"), std::string::npos);
+  EXPECT_NE(thrown_by([&] { engine->wait_for_var(var); }).find("inside an operation"),
+            std::string::npos);
 }
 
 TEST_P(EngineOrder, APreparedOperationMayBePushedAgainAndAgain) {
@@ -172,8 +198,12 @@ TEST_P(EngineOrder, APreparedOperationMayBePushedAgainAndAgain) {
   s.cheap = GetParam().cheap;
   {
     const PreparedRef sync = engine->prepare([&](const RunContext&) { ++count; }, s);
-    const PreparedRef async =
-        engine->prepare_async([&](const RunContext&, OnComplete done) { ++count; done(); }, s);
+    const PreparedRef async = engine->prepare_async(
+        [&](const RunContext&, OnComplete done) {
+          ++count;
+          done();
+        },
+        s);
     for (int i = 0; i < 500; ++i) {
       engine->push(sync);
       engine->push(async);
@@ -227,7 +257,12 @@ TEST(EngineWaits, WaitToReadDoesNotWaitForReaders) {
   std::promise<void> release;
   bool reading = true;
   const Vars reads{var};
-  engine->push([&](const RunContext&) { release.get_future().wait(); reading = false; }, spec(reads, {}));
+  engine->push(
+      [&](const RunContext&) {
+        release.get_future().wait();
+        reading = false;
+      },
+      spec(reads, {}));
   engine->wait_to_read(var);
   EXPECT_TRUE(reading);
   release.set_value();

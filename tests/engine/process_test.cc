@@ -26,7 +26,8 @@ int work_in_child(Var* inherited) {
   const std::array<Var*, 1> old{inherited}, fresh{engine.new_variable()};
   for (int i = 0; i < 20; ++i) {
     engine.push([&](const RunContext&) { ++count; }, {.device = {}, .reads = {}, .writes = old});
-    engine.push([](const RunContext&) {}, {.device = {}, .reads = old, .writes = fresh, .cheap = i % 2 == 0});
+    engine.push([](const RunContext&) {},
+                {.device = {}, .reads = old, .writes = fresh, .cheap = i % 2 == 0});
   }
   engine.wait_for_all();
   return count == 20 ? 0 : 1;
@@ -101,8 +102,8 @@ int run_helper(const char* how) {
 
 class EngineExit : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, EngineExit,
-                         testing::Values("main", "thread", "thread-while-main-waits", "atexit", "failure", "caught",
-                                         "inside", "pushing", "bulk"),
+                         testing::Values("main", "thread", "thread-while-main-waits", "atexit",
+                                         "failure", "caught", "inside", "pushing", "bulk"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -24,7 +24,8 @@ uint64_t mix(uint64_t a, uint64_t b) {
   return a * 0xff51afd7ed558ccdu;
 }
 
-// What an operation computes: every output depends on its number and on all variables it may look at.
+// What an operation computes: every output depends on its number and on all variables it may look
+// at.
 void compute(uint64_t id, const Step& step, std::vector<uint64_t>& values) {
   uint64_t h = id;
   for (int v : step.reads) h = mix(h, values[static_cast<std::size_t>(v)]);
@@ -120,7 +121,9 @@ Program random_program(uint64_t seed) {
       step.no_skip = chance(5);
       step.cheap = chance(40);
       step.prepared = chance(10);
-      step.property = step.no_skip ? FnProperty::kNoSkip : chance(15) ? FnProperty::kCPUPrioritized : FnProperty::kNormal;
+      step.property = step.no_skip ? FnProperty::kNoSkip
+                      : chance(15) ? FnProperty::kCPUPrioritized
+                                   : FnProperty::kNormal;
     }
     program.steps.push_back(step);
   }
@@ -136,7 +139,8 @@ Trace run_serially(const Program& program) {
     const Step& step = program.steps[id];
     const auto first = step.writes.empty() ? 0 : static_cast<std::size_t>(step.writes[0]);
     switch (step.kind) {
-      case Step::kBulkSize: break;
+      case Step::kBulkSize:
+        break;
       case Step::kDelete:
         trace[id] = values[first];
         failed[first] = kNothing;
@@ -193,19 +197,26 @@ Trace run_on(Engine& engine, const Program& program) {
     const Step& step = program.steps[id];
     Var* first = step.writes.empty() ? nullptr : vars[static_cast<std::size_t>(step.writes[0])];
     switch (step.kind) {
-      case Step::kBulkSize: engine.set_bulk_size(step.bulk_size); break;
-      case Step::kWaitForVar: trace[id] = thrown_id([&] { engine.wait_for_var(first); }); break;
-      case Step::kWaitToRead: trace[id] = thrown_id([&] { engine.wait_to_read(first); }); break;
+      case Step::kBulkSize:
+        engine.set_bulk_size(step.bulk_size);
+        break;
+      case Step::kWaitForVar:
+        trace[id] = thrown_id([&] { engine.wait_for_var(first); });
+        break;
+      case Step::kWaitToRead:
+        trace[id] = thrown_id([&] { engine.wait_to_read(first); });
+        break;
       case Step::kWaitForAll:
         if (thrown_id([&] { engine.wait_for_all(); }) != kNothing) trace[id] = kThrew;
         break;
       case Step::kDelete: {
         const auto v = static_cast<std::size_t>(step.writes[0]);
         gone[v] = true;
-        engine.delete_variable(first, {}, [&engine, &values, &versions, &trace, &vars, v, id](const RunContext&) {
-          trace[id] = values[v];
-          versions[v] = engine.version(vars[v]);
-        });
+        engine.delete_variable(
+            first, {}, [&engine, &values, &versions, &trace, &vars, v, id](const RunContext&) {
+              trace[id] = values[v];
+              versions[v] = engine.version(vars[v]);
+            });
         break;
       }
       case Step::kCompute: {
@@ -228,13 +239,15 @@ Trace run_on(Engine& engine, const Program& program) {
             };
             step.completes_elsewhere ? completer.later(finish) : finish();
           };
-          step.prepared ? engine.push(engine.prepare_async(std::move(fn), spec)) : engine.push_async(std::move(fn), spec);
+          step.prepared ? engine.push(engine.prepare_async(std::move(fn), spec))
+                        : engine.push_async(std::move(fn), spec);
         } else {
           SyncFn fn = [&step, &values, fail, id](const RunContext&) {
             if (step.throws) throw fail();
             compute(id, step, values);
           };
-          step.prepared ? engine.push(engine.prepare(std::move(fn), spec)) : engine.push(std::move(fn), spec);
+          step.prepared ? engine.push(engine.prepare(std::move(fn), spec))
+                        : engine.push(std::move(fn), spec);
         }
       }
     }

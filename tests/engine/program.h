@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs against the engine's interface, and two ways to run them: by a serial model that knows no engine, and
-// on an engine. Both leave a trace of all that a user can observe; the traces must be equal.
+// Random programs against the engine's interface, and two ways to run them: by a serial model that
+// knows no engine, and on an engine. Both leave a trace of all that a user can observe; the traces
+// must be equal.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -27,7 +28,8 @@ struct Program {
 
 Program random_program(uint64_t seed);
 
-// One number per step (what a wait threw, what a deletion saw), then value and version of each variable.
+// One number per step (what a wait threw, what a deletion saw), then value and version of each
+// variable.
 using Trace = std::vector<uint64_t>;
 Trace run_serially(const Program& program);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thousands of random programs (reads, writes, priorities, exceptions, deletions, waits, asynchronous completions,
-// bulks): every engine with every thread count leaves the trace of the serial model, as Naive does.
+// Thousands of random programs (reads, writes, priorities, exceptions, deletions, waits,
+// asynchronous completions, bulks): every engine with every thread count leaves the trace of the
+// serial model, as Naive does.
 #include "fixture.h"
 #include "program.h"
 
@@ -19,7 +20,8 @@ std::vector<Kind> kinds_of_one_to_eight_threads() {
 }
 
 class EngineRandomProgram : public testing::TestWithParam<Kind> {};
-INSTANTIATE_TEST_SUITE_P(All, EngineRandomProgram, testing::ValuesIn(kinds_of_one_to_eight_threads()), kind_name);
+INSTANTIATE_TEST_SUITE_P(All, EngineRandomProgram,
+                         testing::ValuesIn(kinds_of_one_to_eight_threads()), kind_name);
 
 TEST_P(EngineRandomProgram, LeavesTheTraceOfTheSerialModel) {
   const auto engine = make_engine(config_of(GetParam()));

@@ -39,8 +39,9 @@ TEST(ReadyQueue, LargerPrioritiesComeFirstAndEqualOnesInOrder) {
   auto operations = make_operations(2000);
   for (Operation* operation : operations) operation->priority = static_cast<int>(random() % 9) - 4;
   for (Operation* operation : operations) queue.push(operation);
-  std::stable_sort(operations.begin(), operations.end(),
-                   [](const Operation* a, const Operation* b) { return a->priority > b->priority; });
+  std::stable_sort(
+      operations.begin(), operations.end(),
+      [](const Operation* a, const Operation* b) { return a->priority > b->priority; });
   for (Operation* operation : operations) ASSERT_EQ(queue.pop(), operation) << "seed " << kSeed;
   EXPECT_EQ(queue.pop(), nullptr);
   recycle(operations);
@@ -55,7 +56,9 @@ TEST(ReadyQueue, LosesAndDoublesNothingBetweenManyThreads) {
   std::vector<std::thread> threads;
   for (std::size_t p = 0; p < kPushers; ++p) {
     pushed[p] = make_operations(kEach, static_cast<int>(p) - 1);
-    threads.emplace_back([&, p] { for (Operation* operation : pushed[p]) queue.push(operation); });
+    threads.emplace_back([&, p] {
+      for (Operation* operation : pushed[p]) queue.push(operation);
+    });
   }
   for (std::size_t p = 0; p < kPoppers; ++p) {
     threads.emplace_back([&, p] {

@@ -29,10 +29,12 @@ TEST(RunAhead, AMillionOperationsWithMegabytesOfTemporariesStayUnderTheCap) {
   OpSpec s = spec({}, writes);
   s.temp_bytes = kMegabyte;
   for (int i = 0; i < kOperations; ++i) {
-    engine->push([&](const RunContext&) {
-      ++ran;
-      held -= kMegabyte;
-    }, s);
+    engine->push(
+        [&](const RunContext&) {
+          ++ran;
+          held -= kMegabyte;
+        },
+        s);
     most = std::max(most, held += kMegabyte);
   }
   engine->wait_for_var(var);
@@ -47,10 +49,12 @@ TEST(RunAhead, AnOperationLargerThanTheCapRunsAlone) {
   OpSpec s;
   s.temp_bytes = 1000;
   for (int i = 0; i < 200; ++i) {
-    engine->push([&](const RunContext&) {
-      wrong += ++running != 1;
-      --running;
-    }, s);
+    engine->push(
+        [&](const RunContext&) {
+          wrong += ++running != 1;
+          --running;
+        },
+        s);
   }
   engine->wait_for_all();
   EXPECT_EQ(wrong, 0);
@@ -61,9 +65,11 @@ TEST(RunAhead, NeverBlocksInsideAnOperation) {
   OpSpec s;
   s.temp_bytes = 100;
   std::atomic<int> ran{0};
-  engine->push([&](const RunContext&) {
-    for (int i = 0; i < 10; ++i) engine->push([&](const RunContext&) { ++ran; }, s);
-  }, s);
+  engine->push(
+      [&](const RunContext&) {
+        for (int i = 0; i < 10; ++i) engine->push([&](const RunContext&) { ++ran; }, s);
+      },
+      s);
   engine->wait_for_all();
   EXPECT_EQ(ran, 10);
 }
@@ -91,7 +97,8 @@ TEST(RunAhead, SeveralProducersShareOneCap) {
         const int64_t bytes = 1 + (i * 7 + t) % 400;
         bound.take(static_cast<uint64_t>(bytes));
         const int64_t now = held += bytes;
-        for (int64_t seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {}
+        for (int64_t seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+        }
         held -= bytes;
         bound.give(static_cast<uint64_t>(bytes));
       }

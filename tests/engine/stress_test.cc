@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads push, wait, delete and prepare on shared variables at once. The data the operations touch is not atomic: with
-// the thread sanitizer, any hole in the engine's ordering is a reported race.
+// Many threads push, wait, delete and prepare on shared variables at once. The data the operations
+// touch is not atomic: with the thread sanitizer, any hole in the engine's ordering is a reported
+// race.
 #include <array>
 #include <random>
 #include <thread>
@@ -17,7 +18,8 @@ constexpr std::size_t kShared = 6;
 
 class EngineStress : public EveryEngine {};
 INSTANTIATE_TEST_SUITE_P(All, EngineStress,
-                         testing::Values(Kind{EngineType::kNaive, 1, false}, Kind{EngineType::kThreaded, 3, false},
+                         testing::Values(Kind{EngineType::kNaive, 1, false},
+                                         Kind{EngineType::kThreaded, 3, false},
                                          Kind{EngineType::kThreadedPerDevice, 1, false},
                                          Kind{EngineType::kThreadedPerDevice, 3, false},
                                          Kind{EngineType::kThreadedPerDevice, 3, true}),
@@ -33,8 +35,10 @@ TEST_P(EngineStress, ConcurrentPushersNeverRaceOnWhatTheVariablesGuard) {
     for (int i = 0; i < kEach; ++i) {
       std::array<std::size_t, 3> pick;
       pick[0] = random() % kShared;
-      do pick[1] = random() % kShared; while (pick[1] == pick[0]);
-      do pick[2] = random() % kShared; while (pick[2] == pick[0] || pick[2] == pick[1]);
+      do pick[1] = random() % kShared;
+      while (pick[1] == pick[0]);
+      do pick[2] = random() % kShared;
+      while (pick[2] == pick[0] || pick[2] == pick[1]);
       const std::size_t reads = random() % 3;
       OpSpec s;
       Vars r, w;
@@ -52,10 +56,20 @@ TEST_P(EngineStress, ConcurrentPushersNeverRaceOnWhatTheVariablesGuard) {
       };
       switch (random() % 16) {
         case 0:
-          engine->push_async([work](const RunContext& context, OnComplete done) { work(context); done(); }, s);
+          engine->push_async(
+              [work](const RunContext& context, OnComplete done) {
+                work(context);
+                done();
+              },
+              s);
           break;
-        case 1: engine->push(engine->prepare(work, s)); break;
-        case 2: engine->push(work, s); engine->wait_to_read(vars[pick[0]]); break;
+        case 1:
+          engine->push(engine->prepare(work, s));
+          break;
+        case 2:
+          engine->push(work, s);
+          engine->wait_to_read(vars[pick[0]]);
+          break;
         case 3: {
           Var* temporary = engine->new_variable();
           engine->push(work, s);
@@ -68,7 +82,8 @@ TEST_P(EngineStress, ConcurrentPushersNeverRaceOnWhatTheVariablesGuard) {
           engine->set_bulk_size(i % 2 == 0 ? 5 : 0);
           engine->push(work, s);
           break;
-        default: engine->push(work, s);
+        default:
+          engine->push(work, s);
       }
       if (i % 500 == 0) engine->wait_for_all();
     }

@@ -49,7 +49,8 @@ TEST(Bell, EachChangeReachesTheSleeper) {
 
 TEST(Bell, AWaitGivesUpAtItsDeadline) {
   Bell bell;
-  EXPECT_FALSE(bell.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(1), [] { return false; }));
+  EXPECT_FALSE(bell.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(1),
+                               [] { return false; }));
   EXPECT_FALSE(bell.awaited());
 }
 
@@ -60,15 +61,18 @@ TEST(Dock, EveryPieceOfWorkFindsAWorkerAwakeOrWakesOne) {
   const auto worker = [&] {
     for (;;) {
       int available = work.load();
-      while (available > 0 && !work.compare_exchange_weak(available, available - 1)) {}
+      while (available > 0 && !work.compare_exchange_weak(available, available - 1)) {
+      }
       if (available > 0) {
         ++done;
         continue;
       }
       if (stop) return;
       dock.announce();
-      if (work.load() > 0 || stop) dock.cancel();
-      else dock.sleep();
+      if (work.load() > 0 || stop)
+        dock.cancel();
+      else
+        dock.sleep();
     }
   };
   std::thread a(worker), b(worker);
