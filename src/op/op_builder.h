@@ -73,6 +73,11 @@ class OpBuilder {
     op_.mutated_ = [inputs](const void* p) { return inputs(as(p)); };
     return *this;
   }
+  // Only shape and type of this input matter (zeros_like): no memory is kept or waited for.
+  OpBuilder& type_only(int in) {
+    op_.type_only_ |= uint64_t{1} << in;
+    return *this;
+  }
   OpBuilder& inplace(int in, int out) {
     op_.inplace_.emplace_back(in, out);
     return *this;
