@@ -28,12 +28,15 @@ Expr operator-(const Expr& a);
 // 1 where true, 0 elsewhere.
 Expr operator<(const Expr& a, const Expr& b);
 Expr operator>(const Expr& a, const Expr& b);
+Expr power(const Expr& a, const Expr& b);
+Expr hypotenuse(const Expr& a, const Expr& b);
 Expr select(const Expr& condition, const Expr& yes, const Expr& no);
 
-#define MX_EXPR_FUNCTIONS(F)                                                                \
-  F(exp, "exp")                                                                             \
-  F(log, "log") F(sqrt, "sqrt") F(cbrt, "cbrt") F(sin, "sin") F(cos, "cos") F(sinh, "sinh") \
-      F(cosh, "cosh") F(absolute, "abs") F(sign, "sign") F(gamma, "gamma")
+// clang-format off
+#define MX_EXPR_FUNCTIONS(F) \
+  F(exp, "exp") F(log, "log") F(sqrt, "sqrt") F(cbrt, "cbrt") F(sin, "sin") F(cos, "cos") F(sinh, "sinh") \
+  F(cosh, "cosh") F(absolute, "abs") F(sign, "sign") F(gamma, "gamma") F(round_down, "floor")
+// clang-format on
 #define MX_EXPR_DECLARE(function, op) Expr function(const Expr& x);
 MX_EXPR_FUNCTIONS(MX_EXPR_DECLARE)
 #undef MX_EXPR_DECLARE

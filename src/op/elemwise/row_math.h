@@ -39,6 +39,81 @@ constexpr T multiply(T a, T b) {
     return a * b;
 }
 template <class T>
+constexpr T plus(T a, T b) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+template <class T>
+constexpr T minus(T a, T b) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  else
+    return a - b;
+}
+// Integers: by zero gives zero, where the processor would stop the program; the smallest by -1
+// wraps.
+template <class T>
+constexpr T quotient(T a, T b) {
+  if constexpr (std::integral<T>)
+    return b == T(0)                                            ? T(0)
+           : b == static_cast<T>(-1) && std::signed_integral<T> ? negate(a)
+                                                                : static_cast<T>(a / b);
+  else
+    return a / b;
+}
+// The remainder that has the sign of b; zero for a zero integer b.
+template <class T>
+T modulo(T a, T b) {
+  if constexpr (std::integral<T>) {
+    if (b == T(0) || (std::signed_integral<T> && b == static_cast<T>(-1))) return T(0);
+    const T r = static_cast<T>(a % b);
+    return r != T(0) && (r < T(0)) != (b < T(0)) ? static_cast<T>(r + b) : r;
+  } else {
+    if (b == T(0)) return T(0);
+    const T r = std::fmod(a, b);
+    return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+  }
+}
+template <class T>
+T power(T a, T b) {
+  if constexpr (std::floating_point<T>) {
+    return std::pow(a, b);
+  } else {
+    if (b < T(0))
+      return a == T(1) ? T(1) : a == static_cast<T>(-1) ? (b % 2 != 0 ? a : T(1)) : T(0);
+    T result(1);
+    for (T base = a; b > T(0); b = static_cast<T>(b / 2)) {
+      if (b % 2 != 0) result = multiply(result, base);
+      base = multiply(base, base);
+    }
+    return result;
+  }
+}
+// NaN in either wins.
+template <class T>
+constexpr T larger(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return (a >= b) | (a != a) ? a : b;
+  else
+    return a >= b ? a : b;
+}
+template <class T>
+constexpr T smaller(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return (a <= b) | (a != a) ? a : b;
+  else
+    return a <= b ? a : b;
+}
+template <class T>
+T hypotenuse(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return std::hypot(a, b);
+  else
+    return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
+}
+template <class T>
 constexpr T absolute(T x) {
   if constexpr (std::floating_point<T>)
     return std::fabs(x);
