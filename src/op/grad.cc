@@ -13,7 +13,7 @@ namespace mxnet {
 namespace {
 
 Value scalar_op(std::string_view op, const Value& a, double scalar) {
-  return a ? apply(op, {a}, {{"scalar", fmt::format("{:.17g}", scalar)}}) : Value();
+  return a ? apply(op, {a}, {{"scalar", scalar_text(scalar)}}) : Value();
 }
 
 }  // namespace
@@ -66,6 +66,7 @@ Value operator-(double scalar, const Value& a) { return scalar_op("_rminus_scala
 Value operator*(const Value& a, double scalar) { return scalar_op("_mul_scalar", a, scalar); }
 Value operator/(const Value& a, double scalar) { return scalar_op("_div_scalar", a, scalar); }
 Value operator/(double scalar, const Value& a) { return scalar_op("_rdiv_scalar", a, scalar); }
+std::string scalar_text(double value) { return fmt::format("{:.17g}", value); }
 Value zeros_like(const Value& a) { return apply("zeros_like", {a}); }
 
 Value Grad::dout(int i) const {

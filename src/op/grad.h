@@ -47,6 +47,8 @@ Value operator*(const Value& a, double scalar);
 Value operator/(const Value& a, double scalar);
 Value operator/(double scalar, const Value& a);
 Value zeros_like(const Value& a);
+// A number as the text of a "scalar" attribute; reads back exactly.
+std::string scalar_text(double value);
 
 // What a rule sees.
 class Grad {
