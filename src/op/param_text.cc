@@ -14,6 +14,12 @@ namespace {
 // C's isspace without the locale.
 constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 // from_chars knows no plus; a second sign stays to be refused.
 std::string_view without_plus(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
@@ -107,12 +113,6 @@ std::string print_list(const std::vector<T>& values) {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 int32_t ParamText<int32_t>::parse(std::string_view text) { return parse_int<int32_t>(text); }
 std::string ParamText<int32_t>::print(const int32_t& value) { return std::to_string(value); }

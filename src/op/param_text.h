@@ -52,7 +52,4 @@ MX_PARAM_TEXT(std::vector<double>, "tuple of <double>", false)
 MX_PARAM_TEXT(std::vector<Shape>, "tuple of <Shape(tuple)>", false)
 #undef MX_PARAM_TEXT
 
-// Text without blanks at both ends.
-std::string_view trimmed(std::string_view text);
-
 }  // namespace mxnet
