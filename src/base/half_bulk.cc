@@ -3,8 +3,12 @@
 // step take the plain path.
 #include "base/half_bulk.h"
 
+#include "base/cpu_info.h"
+
 #if defined(__x86_64__)
-#include <cpuid.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12's own header, not ours
+#endif
 #include <immintrin.h>
 #endif
 
@@ -141,20 +145,11 @@ constexpr BulkPath kAVX2{"avx2+f16c", half_to_float_avx2, float_to_half_avx2, bf
 constexpr BulkPath kAVX512{"avx512", half_to_float_avx512, float_to_half_avx512,
                            bfloat_to_float_avx512, float_to_bfloat_avx512};
 
-// __builtin_cpu_supports also asks the operating system whether it saves the wide registers; it does
-// not know F16C in every compiler.
-bool has_f16c() {
-  unsigned a, b, c, d;
-  return __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) != 0 &&
-         (c & (1u << 29)) != 0;
-}
-
 BulkPaths find_paths() {
   BulkPaths found{};
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
-    found.paths[found.count++] = kAVX512;
-  if (has_f16c()) found.paths[found.count++] = kAVX2;
+  const CpuFeatures& cpu = cpu_features();
+  if (cpu.avx512f && cpu.avx512bw) found.paths[found.count++] = kAVX512;
+  if (cpu.avx2 && cpu.f16c) found.paths[found.count++] = kAVX2;
   found.paths[found.count++] = kPlain;
   return found;
 }

@@ -72,10 +72,10 @@ void ByteSource::fail(uint64_t offset, const std::string& message) const {
                           message));
 }
 
-MemorySource::MemorySource(const void* data, std::size_t bytes, std::string name)
+BufferSource::BufferSource(const void* data, std::size_t bytes, std::string name)
     : ByteSource(std::move(name), bytes), data_(static_cast<const char*>(data)) {}
 
-void MemorySource::fetch(void* to, uint64_t offset, uint64_t bytes) {
+void BufferSource::fetch(void* to, uint64_t offset, uint64_t bytes) {
   std::memcpy(to, data_ + offset, bytes);
 }
 

@@ -41,10 +41,10 @@ class ByteSource {
   uint64_t offset_ = 0;
 };
 
-class MemorySource final : public ByteSource {
+class BufferSource final : public ByteSource {
  public:
   // Borrows the bytes.
-  MemorySource(const void* data, std::size_t bytes, std::string name = "<buffer>");
+  BufferSource(const void* data, std::size_t bytes, std::string name = "<buffer>");
 
  private:
   void fetch(void* to, uint64_t offset, uint64_t bytes) override;

@@ -114,6 +114,10 @@ struct Reader {
       aux_dtypes[static_cast<std::size_t>(i)] = this->dtype("the type of an index array");
       aux_shapes[static_cast<std::size_t>(i)] = this->shape(false);
     }
+    // Ours may leave it out; a file must not, or its number of rows is bounded by nothing.
+    if (type == StorageType::kCSR && shape.ndim() == 2 && aux_shapes[0] != Shape{shape[0] + 1})
+      source.fail(at, fmt::format("indptr has shape {} for {} rows", to_string(aux_shapes[0]),
+                                  shape[0]));
     try {
       NDArray array(type, shape, dtype, Device::cpu(), aux_dtypes);
       fill_part(array, SparseStore::kValues, stored, dtype, "the values");

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "device/copy.h"
+#include "device/device_copy.h"
 #include "ndarray/ndarray.h"
 #include "ndarray/sparse_convert.h"
 
@@ -47,7 +47,7 @@ void copy_parts(const NDArray& from, const NDArray& to, Stream* stream) {
   const auto copy_part = [&](int part, const Shape& shape, const void* data, auto address) {
     target.resize_part(part, shape, to.device(), stream);
     if (const std::size_t bytes = source.part_bytes(part); bytes > 0)
-      copy_memory(address(), to.device(), data, from.device(), bytes, stream);
+      mxnet::copy(address(), to.device(), data, from.device(), bytes, stream);
   };
   copy_part(SparseStore::kValues, source.values_shape(), source.values(),
             [&] { return target.values(); });
@@ -69,7 +69,7 @@ void copy_now(const NDArray& from, const NDArray& to, Stream* stream) {
     if (from.chunk() == to.chunk() && !from.device().is_gpu()) {
       std::memmove(to.data(), from.data(), from.bytes());  // windows of one chunk may overlap
     } else {
-      copy_memory(to.data(), to.device(), from.data(), from.device(), from.bytes(), stream);
+      mxnet::copy(to.data(), to.device(), from.data(), from.device(), from.bytes(), stream);
     }
   } else if (from.storage_type() == to.storage_type() && same_index_types(from, to)) {
     copy_parts(from, to, stream);
@@ -91,13 +91,13 @@ void NDArray::wait_to_write() const {
 void NDArray::sync_copy_from(const void* data, int64_t count) {
   check_count(*this, count, "copy from host");
   wait_to_write();
-  if (count > 0) copy_memory(this->data(), device(), data, Device::cpu(), bytes());
+  if (count > 0) mxnet::copy(this->data(), device(), data, Device::cpu(), bytes());
 }
 
 void NDArray::sync_copy_to(void* data, int64_t count) const {
   check_count(*this, count, "copy to host");
   wait_to_read();
-  if (count > 0) copy_memory(data, Device::cpu(), this->data(), device(), bytes());
+  if (count > 0) mxnet::copy(data, Device::cpu(), this->data(), device(), bytes());
 }
 
 void NDArray::copy_to(const NDArray& to, int priority) const {

@@ -60,13 +60,16 @@ void save_record(const NDArray& array, bool numpy_shapes, ByteSink& sink) {
                             "format has no sparse arrays with NumPy shapes",
                             storage_type_name(array.storage_type())));
   }
+  if (array.shape().ndim() == 0 && !numpy_shapes) {
+    throw Error(ErrorCode::kValue, "NDArray",
+                "save: given a scalar with NumPy shapes off, where the format cannot tell it from an "
+                "unknown shape: turn them on, or reshape it to (1,)");
+  }
   const NDArray host = on_host(array);
   sink.put(numpy_shapes ? params_format::kMagicV3 : params_format::kMagicV2);
   sink.put(static_cast<int32_t>(host.storage_type()));
   if (host.is_sparse()) put_shape(host.sparse().values_shape(), sink);
   put_shape(host.shape(), sink);
-  // Without NumPy shapes ndim 0 means unknown and ends the record.
-  if (!numpy_shapes && host.shape().ndim() == 0) return;
   sink.put(static_cast<int32_t>(array.device().type));
   sink.put(array.device().id);
   sink.put(static_cast<int32_t>(host.dtype()));

@@ -10,7 +10,7 @@
 namespace mxnet {
 
 // One record: V3 with `numpy_shapes`, else V2. Waits for the array. Throws Error(kValue) for an array
-// without data, and for a sparse one with `numpy_shapes` (the format has none).
+// without data, for a sparse one with `numpy_shapes` (the format has none), and for a scalar without.
 void save_record(const NDArray& array, bool numpy_shapes, ByteSink& sink);
 
 // A whole file: a list where `names` is empty, else a dictionary in the given order (one name an array,
