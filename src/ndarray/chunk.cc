@@ -28,9 +28,33 @@ Chunk::Chunk(Device device, std::size_t bytes, void* data, SyncFn deleter)
       deleter_(std::move(deleter)),
       foreign_(true) {}
 
+Chunk::Chunk(const Block& block)
+    : device_(block.device),
+      bytes_(block.bytes),
+      tag_(block.tag),
+      var_(Engine::get().new_variable()),
+      data_(block.data),
+      block_(block) {}
+
+Chunk::Chunk(Device device, std::unique_ptr<SparseStore> sparse)
+    : device_(device),
+      bytes_(0),
+      tag_(nullptr),
+      var_(Engine::get().new_variable()),
+      sparse_(std::move(sparse)) {}
+
 Chunk::~Chunk() {
   if (foreign_) {
     Engine::get().delete_variable(var_, device_, std::move(deleter_));
+  } else if (sparse_ != nullptr) {
+    // The store itself goes with us: operations hold a reference to the chunk, so none is running.
+    Engine::get().delete_variable(
+        var_, device_,
+        [store = std::make_unique<std::array<Block, SparseStore::kMaxParts>>(
+             sparse_->take_blocks())](const RunContext& context) {
+          for (const Block& block : *store)
+            if (block.data != nullptr) Storage::get().release(block, context.stream);
+        });
   } else if (block_.data == nullptr) {
     Engine::get().delete_variable(var_, device_);
   } else {
