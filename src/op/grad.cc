@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "op/inline_vector.h"
 #include "op/op_def.h"
+#include "op/parsed_attrs.h"
 
 namespace mxnet {
 namespace {
@@ -23,9 +25,10 @@ Value apply(std::string_view op_name, std::span<const Value> inputs, Attrs attrs
   if (!op.key_var_num_args().empty())
     attrs.emplace_back(op.key_var_num_args(), std::to_string(inputs.size()));
   node->attrs = std::move(attrs);
-  std::vector<std::pair<std::string_view, std::string_view>> views(node->attrs.begin(),
-                                                                   node->attrs.end());
-  node->params = op.parse(views);
+  InlineVector<std::pair<std::string_view, std::string_view>, 8> views;
+  for (const auto& [key, text] : node->attrs) views.emplace_back(key, text);
+  // Through the thread's cache: rules ask for the same few nodes at every backward pass.
+  node->params = parse_attrs(op, views.span())->params();
   node->inputs.reserve(inputs.size());
   for (const Value& input : inputs) {
     MX_ASSERT(input);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/node.h"
+#include "op/param.h"
 
 namespace mxnet {
 
@@ -27,8 +28,6 @@ class Value {
  private:
   ir::Entry entry_;
 };
-
-using Attrs = std::vector<std::pair<std::string, std::string>>;
 
 // Applies an operator; the result is its output 0, others through output(). A null input is an
 // error of ours.
