@@ -5,8 +5,8 @@
 #include <array>
 
 #include "op/dispatch.h"
-#include "op/elemwise/blockwise.h"
-#include "op/elemwise/broadcast_plan.h"
+#include "op/blockwise.h"
+#include "op/broadcast_plan.h"
 #include "op/parallel.h"
 
 namespace mxnet {

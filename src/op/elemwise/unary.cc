@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "op/dispatch.h"
-#include "op/elemwise/blockwise.h"
+#include "op/blockwise.h"
 #include "op/elemwise/expr.h"
 #include "op/elemwise/unary_loops.h"
 #include "op/op_builder.h"

@@ -4,7 +4,7 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
-#include "op/elemwise/broadcast_plan.h"
+#include "op/broadcast_plan.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

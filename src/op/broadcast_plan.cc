@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merging of dimensions.
-#include "op/elemwise/broadcast_plan.h"
+#include "op/broadcast_plan.h"
 
 #include "base/error.h"
 
