@@ -32,8 +32,9 @@ Pool& pool() {
 
 void Invocation::run(const RunContext& context) const {
   const std::span<const NDArray> all = arrays.span();
-  run_kernel(*op, *kernel, params.get(), all.first(num_inputs), all.subspan(num_inputs),
-             requests.span(), training, context);
+  run_kernel({*op, *kernel, params.get(), all.first(num_inputs), all.subspan(num_inputs),
+              requests.span(), training},
+             context);
 }
 
 void Invocation::clear() {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "exec/densify.h"
 #include "exec/invocation.h"
 #include "exec/run_kernel.h"
 #include "op/inline_vector.h"
@@ -91,9 +92,7 @@ void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device de
 }
 
 // The arrays alone: a tape held by an operation in flight would keep whole graphs alive.
-void add_array(Invocation& call, const NDArray& array) {
-  call.arrays.emplace_back(array.chunk(), array.offset(), array.shape(), array.dtype());
-}
+void add_array(Invocation& call, const NDArray& array) { call.arrays.push_back(array.detach()); }
 
 bool contains(const Vars& vars, Var* var) {
   return std::find(vars.begin(), vars.end(), var) != vars.end();
@@ -148,6 +147,7 @@ int64_t largest(std::span<const NDArray> arrays) {
 void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
             const InvokeOptions& options) {
   check_counts(op, params.get(), inputs, outputs);
+  if (any_sparse(inputs, outputs)) return invoke_densified(op, params, inputs, outputs, options);
   const Device device = device_of(inputs, outputs, options.device);
   check_devices(op, params.get(), inputs, outputs, device);
 

@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "device/sim/sim_control.h"
+#include "device/sim/sim_translate.h"
 #include "op/accumulate.h"
 #include "op/inline_vector.h"
 #include "op/parallel.h"
@@ -20,20 +22,24 @@ using Tensors = InlineVector<Tensor, 8>;
 // Scratch blocks of one kernel run, returned to the pool at its end.
 class PooledResources final : public KernelResources {
  public:
-  explicit PooledResources(const RunContext& context) : context_(context) {}
+  PooledResources(Device device, Stream* stream) : device_(device), stream_(stream) {}
   ~PooledResources() override {
-    for (const Block& block : blocks_) Storage::get().release(block, context_.stream);
+    for (const Block& block : blocks_) Storage::get().release(block, stream_);
   }
   void* workspace(std::size_t bytes) override {
-    return blocks_
-        .emplace_back(Storage::get().allocate(bytes, context_.device, "workspace", context_.stream))
-        .data;
+    return blocks_.emplace_back(Storage::get().allocate(bytes, device_, "workspace", stream_)).data;
   }
 
  private:
-  const RunContext& context_;
+  const Device device_;
+  Stream* const stream_;
   InlineVector<Block, 2> blocks_;
 };
+
+bool gpu_is_simulated() {
+  static const bool simulated = sim_control(device_api(DeviceType::kGPU)) != nullptr;
+  return simulated;
+}
 
 std::string type_list(std::span<const ArrayType> types) {
   std::string text;
@@ -71,19 +77,76 @@ void copy_bytes(void* to, const void* from, std::size_t bytes) {
   });
 }
 
+// Where the kernel's thread finds an array's bytes.
+using Reach = void* (*)(void* data, std::size_t bytes);
+
+void* reach_array(const NDArray& array, Reach reach) {
+  void* data = array.data();
+  return data == nullptr ? nullptr : reach(data, array.bytes());
+}
+
 // Brings what was computed aside to where the caller wants it.
-void settle_results(std::span<const NDArray> out, std::span<const Request> requests,
-                    std::span<const Tensor> results) {
-  for (std::size_t o = 0; o < out.size(); ++o) {
-    const Request request = request_of(requests, o);
-    void* data = out[o].data();
+void settle_results(const KernelCall& call, std::span<const Tensor> results, Reach reach) {
+  for (std::size_t o = 0; o < call.out.size(); ++o) {
+    const NDArray& out = call.out[o];
+    const Request request = request_of(call.requests, o);
+    void* data = reach_array(out, reach);
     if (request == Request::kNull || results[o].data == data) continue;
     if (request == Request::kAdd) {
-      accumulate({data, &out[o].shape(), out[o].dtype()}, results[o]);
+      accumulate({data, &out.shape(), out.dtype()}, results[o]);
     } else {
-      copy_bytes(data, results[o].data, out[o].bytes());
+      copy_bytes(data, results[o].data, out.bytes());
     }
   }
+}
+
+void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
+  // A simulated device's kernels run in host memory, and so do their temporaries.
+  const bool host = call.kernel.device == DeviceType::kCPU;
+  PooledResources resources(host ? Device::cpu() : context.device, host ? nullptr : context.stream);
+  Tensors tensors;
+  for (std::size_t i = 0; i < call.in.size(); ++i) {
+    const NDArray& in = call.in[i];
+    void* data = call.op.type_only(static_cast<int>(i)) ? nullptr : reach_array(in, reach);
+    tensors.push_back({data, &in.shape(), in.dtype()});
+  }
+  bool settle = false;
+  for (std::size_t o = 0; o < call.out.size(); ++o) {
+    const NDArray& out = call.out[o];
+    const Request request = request_of(call.requests, o);
+    const bool direct = request != Request::kAdd && request != Request::kNull &&
+                        may_write_directly(call.op, call.in, out, static_cast<int>(o));
+    settle |= !direct;
+    void* data = direct ? reach_array(out, reach) : resources.workspace(out.bytes());
+    tensors.push_back({data, &out.shape(), out.dtype()});
+  }
+  const std::span<const Tensor> all = tensors.span();
+  const std::span<const Tensor> results = all.subspan(call.in.size());
+  KernelContext kernel_context(all.first(call.in.size()), results, context.device, context.stream,
+                               call.training, resources);
+  call.kernel.run(call.kernel.run_fn, call.params, kernel_context);
+  if (settle) settle_results(call, results, reach);
+}
+
+// A CPU kernel that stands in for one of the simulated device: in the order of its stream, on its
+// thread.
+void run_simulated(const KernelCall& call, const RunContext& context) {
+  // Memory is taken here: the simulator may not be called from inside itself.
+  for (std::size_t i = 0; i < call.in.size(); ++i)
+    if (!call.op.type_only(static_cast<int>(i))) call.in[i].data();
+  for (const NDArray& out : call.out) out.data();
+  std::exception_ptr error;
+  Stream& stream = *context.stream;
+  stream.api().host_call(stream.device(), stream.native(), [&] {
+    try {
+      run_here(call, context,
+               [](void* data, std::size_t bytes) { return sim_translate(data, bytes); });
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  stream.synchronize();
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace
@@ -91,46 +154,37 @@ void settle_results(std::span<const NDArray> out, std::span<const Request> reque
 const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
                                  std::span<const ArrayType> out, Device device, bool training) {
   Tensors tensors;  // filled when a kernel asks
-  for (const KernelEntry& kernel : op.kernels()) {
-    if ((kernel.device == DeviceType::kGPU) != device.is_gpu()) continue;
-    if (kernel.accepts == nullptr) return kernel;
-    if (tensors.empty()) {
-      for (const ArrayType& type : in) tensors.push_back({nullptr, &type.shape, type.dtype});
-      for (const ArrayType& type : out) tensors.push_back({nullptr, &type.shape, type.dtype});
+  const auto first_of = [&](DeviceType type) -> const KernelEntry* {
+    for (const KernelEntry& kernel : op.kernels()) {
+      if (kernel.device != type) continue;
+      if (kernel.accepts == nullptr) return &kernel;
+      if (tensors.empty()) {
+        for (const ArrayType& t : in) tensors.push_back({nullptr, &t.shape, t.dtype});
+        for (const ArrayType& t : out) tensors.push_back({nullptr, &t.shape, t.dtype});
+      }
+      const std::span<const Tensor> all = tensors.span();
+      const Signature signature{all.first(in.size()), all.subspan(in.size()), training};
+      if (kernel.accepts(kernel.accepts_fn, params, signature)) return &kernel;
     }
-    const std::span<const Tensor> all = tensors.span();
-    const Signature signature{all.first(in.size()), all.subspan(in.size()), training};
-    if (kernel.accepts(kernel.accepts_fn, params, signature)) return kernel;
+    return nullptr;
+  };
+  if (device.is_gpu()) {
+    if (const KernelEntry* kernel = first_of(DeviceType::kGPU)) return *kernel;
+  }
+  if (!device.is_gpu() || gpu_is_simulated()) {
+    if (const KernelEntry* kernel = first_of(DeviceType::kCPU)) return *kernel;
   }
   throw Error(ErrorCode::kType, op.name(),
               fmt::format("given input types ({}), expected ones that a kernel on {} accepts",
                           type_list(in), to_string(device)));
 }
 
-void run_kernel(const OpDef& op, const KernelEntry& kernel, const void* params,
-                std::span<const NDArray> in, std::span<const NDArray> out,
-                std::span<const Request> requests, bool training, const RunContext& context) {
-  PooledResources resources(context);
-  Tensors tensors;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    void* data = op.type_only(static_cast<int>(i)) ? nullptr : in[i].data();
-    tensors.push_back({data, &in[i].shape(), in[i].dtype()});
+void run_kernel(const KernelCall& call, const RunContext& context) {
+  if (context.device.is_gpu() && call.kernel.device == DeviceType::kCPU) {
+    run_simulated(call, context);
+  } else {
+    run_here(call, context, [](void* data, std::size_t) { return data; });
   }
-  bool settle = false;
-  for (std::size_t o = 0; o < out.size(); ++o) {
-    const Request request = request_of(requests, o);
-    const bool direct = request != Request::kAdd && request != Request::kNull &&
-                        may_write_directly(op, in, out[o], static_cast<int>(o));
-    settle |= !direct;
-    tensors.push_back({direct ? out[o].data() : resources.workspace(out[o].bytes()),
-                       &out[o].shape(), out[o].dtype()});
-  }
-  const std::span<const Tensor> all = tensors.span();
-  const std::span<const Tensor> results = all.subspan(in.size());
-  KernelContext kernel_context(all.first(in.size()), results, context.device, context.stream,
-                               training, resources);
-  kernel.run(kernel.run_fn, params, kernel_context);
-  if (settle) settle_results(out, requests, results);
 }
 
 }  // namespace mxnet

@@ -9,10 +9,6 @@
 namespace mxnet {
 namespace {
 
-NDArray without_tape(const NDArray& array) {
-  return NDArray(array.chunk(), array.offset(), array.shape(), array.dtype());
-}
-
 const TapeEntry* entry_of(const NDArray& array) {
   return static_cast<const TapeEntry*>(array.tape().get());
 }
@@ -88,7 +84,7 @@ void OperationNode::save(SavePlanRef plan, InputRefs inputs, OutputRefs outputs)
   const auto put = [&](int32_t position, const NDArray& array) {
     if (position == SavePlan::kNotSaved) return;
     const auto at = static_cast<std::size_t>(position);
-    saved_[at] = plan_->needs_value[at] ? without_tape(array)
+    saved_[at] = plan_->needs_value[at] ? array.detach()
                                         : NDArray(array.shape(), array.dtype(), array.device());
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) put(plan_->inputs[i], *inputs[i]);
@@ -108,6 +104,19 @@ NDArray OperationNode::saved_output(int o) const {
 void FunctionNode::free() {
   TapeNode::free();
   gradient = nullptr;
+}
+
+NDArray TapeEntry::gradient() const {
+  return node->kind() == TapeNode::Kind::kLeaf ? static_cast<const LeafNode&>(*node).grad
+                                               : NDArray();
+}
+
+bool TapeEntry::fresh_gradient() const {
+  return node->kind() == TapeNode::Kind::kLeaf && static_cast<const LeafNode&>(*node).fresh_grad;
+}
+
+void TapeEntry::set_fresh_gradient(bool fresh) {
+  if (node->kind() == TapeNode::Kind::kLeaf) static_cast<LeafNode&>(*node).fresh_grad = fresh;
 }
 
 const TapeEntry* tape_entry(const NDArray& array) {
@@ -138,7 +147,7 @@ void mark_variable(NDArray& array, Request request, NDArray grad) {
                             dtype_name(grad.dtype()), to_string(grad.shape()),
                             dtype_name(array.dtype()), to_string(array.shape())));
   }
-  Ref<TapeNode> leaf(new LeafNode(grad.is_none() ? grad : without_tape(grad), request));
+  Ref<TapeNode> leaf(new LeafNode(grad.detach(), request));
   array.set_tape(Ref<TapeInfo>(new TapeEntry(std::move(leaf), 0)));
 }
 

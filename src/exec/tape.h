@@ -85,6 +85,10 @@ class FunctionNode final : public TapeNode {
 class TapeEntry final : public TapeInfo {
  public:
   TapeEntry(Ref<TapeNode> node, int32_t index) : node(std::move(node)), index(index) {}
+  NDArray gradient() const override;
+  bool fresh_gradient() const override;
+  void set_fresh_gradient(bool fresh) override;
+
   const Ref<TapeNode> node;
   const int32_t index;
 };
