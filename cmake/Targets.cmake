@@ -7,22 +7,46 @@ target_include_directories(mx_settings INTERFACE ${PROJECT_SOURCE_DIR}/include $
 target_link_libraries(mx_settings INTERFACE Threads::Threads OpenMP::OpenMP_CXX fmt::fmt
                                             nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 
+# mx_precompiled(mx_pch HEADERS ... LINK ...): a precompiled header that is built once and reused by many targets.
+function(mx_precompiled name)
+  cmake_parse_arguments(P "" "" "HEADERS;LINK" ${ARGN})
+  file(CONFIGURE OUTPUT ${name}.cc CONTENT "// Only carries the precompiled header.\n")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  target_link_libraries(${name} PRIVATE mx_settings ${P_LINK})
+  target_precompile_headers(${name} PRIVATE ${P_HEADERS})
+endfunction()
+
+mx_precompiled(mx_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h)
+if(MXNET_BUILD_TESTS)
+  mx_precompiled(mx_test_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h <gtest/gtest.h> LINK GTest::gtest)
+  # A program is compiled as the compiler does by default: gcc takes a precompiled header only from its own like.
+  set_property(TARGET mx_test_pch PROPERTY POSITION_INDEPENDENT_CODE OFF)
+endif()
+
 # mx_folder(base error.cc log.cc ...): the OBJECT library mx_base, added to libmxnet.so.
 function(mx_folder name)
   add_library(mx_${name} OBJECT ${ARGN})
   target_link_libraries(mx_${name} PUBLIC mx_settings)
-  target_precompile_headers(mx_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/pch.h)
+  target_precompile_headers(mx_${name} REUSE_FROM mx_pch)
   set_property(GLOBAL APPEND PROPERTY MX_FOLDERS mx_${name})
 endfunction()
 
-# mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder.
+# mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder. MXNET_TEST_DATA is the
+# folder tests/data. LINK all: every folder.
 function(mx_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LINK" ${ARGN})
-  list(TRANSFORM T_LINK PREPEND mx_)
+  if(T_LINK STREQUAL "all")
+    get_property(T_LINK GLOBAL PROPERTY MX_FOLDERS)
+  else()
+    list(TRANSFORM T_LINK PREPEND mx_)
+  endif()
   add_executable(${name}_test ${T_SOURCES})
-  target_link_libraries(${name}_test PRIVATE ${T_LINK} GTest::gtest GTest::gtest_main)
+  set_property(TARGET ${name}_test PROPERTY POSITION_INDEPENDENT_CODE OFF)
+  target_precompile_headers(${name}_test REUSE_FROM mx_test_pch)
+  target_compile_definitions(${name}_test PRIVATE MXNET_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  target_link_libraries(${name}_test PRIVATE mx_settings ${T_LINK} GTest::gtest GTest::gtest_main)
   include(GoogleTest)
-  gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()
 
 # mx_benchmark(engine SOURCES ... LINK base engine): a program of its own, never run by the tests.
@@ -30,5 +54,27 @@ function(mx_benchmark name)
   cmake_parse_arguments(B "" "" "SOURCES;LINK" ${ARGN})
   list(TRANSFORM B_LINK PREPEND mx_)
   add_executable(bench_${name} ${B_SOURCES})
-  target_link_libraries(bench_${name} PRIVATE ${B_LINK} benchmark::benchmark)
+  target_link_libraries(bench_${name} PRIVATE mx_settings ${B_LINK} benchmark::benchmark)
 endfunction()
+
+# mx_fuzzer(config SOURCES ... LINK base): a libFuzzer program; nothing without MXNET_BUILD_FUZZERS.
+function(mx_fuzzer name)
+  if(NOT MXNET_BUILD_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(F "" "" "SOURCES;LINK" ${ARGN})
+  list(TRANSFORM F_LINK PREPEND mx_)
+  add_executable(fuzz_${name} ${F_SOURCES})
+  target_link_libraries(fuzz_${name} PRIVATE mx_settings ${F_LINK})
+  target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+endfunction()
+
+# mx_subfolders(base device ...): the lists of those that exist already, in this order.
+macro(mx_subfolders)
+  foreach(_folder ${ARGN})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${_folder}/CMakeLists.txt)
+      add_subdirectory(${_folder})
+    endif()
+  endforeach()
+endmacro()

@@ -1,27 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// SEED of the Config subsystem: defaults only. The Config helper replaces this file.
+// The process's configuration: one ConfigProcess fed by the environment and warning through the
+// log.
 #include "base/config.h"
+
+#include <pthread.h>
+
+#include "base/config_process.h"
+#include "base/config_row.h"
+#include "base/error.h"
+#include "base/leaked.h"
+#include "base/log.h"
 
 namespace mxnet {
 namespace {
-struct Text {
-  const char* s;
-  operator int() const { return static_cast<int>(std::stoll(s)); }
-  operator int64_t() const { return std::stoll(s); }
-  operator bool() const { return s[0] == '1'; }
-  operator EngineType() const { return EngineType::kThreadedPerDevice; }
-  operator PoolType() const { return PoolType::kNaive; }
-};
-}  // namespace
-#define INIT(field, type, name, def, ...) field = static_cast<type>(Text{def});
-EngineConfig::EngineConfig() { MX_CONFIG_ENGINE(INIT, INIT) }
-PoolConfig::PoolConfig() { MX_CONFIG_POOL(INIT, INIT, "") }
-StorageConfig::StorageConfig() { MX_CONFIG_STORAGE(INIT, INIT) }
-DeviceConfig::DeviceConfig() { MX_CONFIG_DEVICE(INIT, INIT) }
-LogConfig::LogConfig() { MX_CONFIG_LOG(INIT, INIT) }
 
-const Config& config() {
-  static const Config* c = new Config();
-  return *c;
+void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { config_process().lock_for_fork(); }
+void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { config_process().unlock_after_fork(); }
+
+}  // namespace
+
+const char* to_string(Source source) {
+  switch (source) {
+    case Source::kDefault:
+      return "default";
+    case Source::kEnvironment:
+      return "environment";
+    case Source::kSet:
+      return "set";
+  }
+  return "unknown";
 }
+
+const Origin& Config::origin_at(const void* field) const {
+  static Leaked<Origin> untouched;
+  const auto offset =
+      static_cast<size_t>(static_cast<const char*>(field) - reinterpret_cast<const char*>(this));
+  for (const auto& row : config_rows()) {
+    if (row->offset() == offset) return origins.empty() ? *untouched : origins[row->index()];
+  }
+  MX_ASSERT(!"a field of this Config");
+  return *untouched;
+}
+
+ConfigProcess& config_process() {
+  static Leaked<ConfigProcess> process(
+      snapshot_environment, [](const std::string& line) { log(LogLevel::kWarning, line); });
+  static const int registered = pthread_atfork(before_fork, after_fork, after_fork);
+  static_cast<void>(registered);  // without memory for a handler, fork works as it did before
+  return *process;
+}
+
+const Config& config() { return config_process().config(); }
+
+const Config* config_if_resolved() noexcept { return config_process().resolved(); }
+
 }  // namespace mxnet

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The typed configuration, derived from config_rows.h. Subsystems take their section in the constructor, so that a
-// test builds any variant in one process; only those who make the process-wide singletons call config().
+// The typed configuration, derived from config_rows.h. Subsystems take their section in the
+// constructor, so that a test builds any variant in one process; only those who make the
+// process-wide singletons call config().
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/config_rows.h"
 #include "base/config_types.h"
@@ -12,14 +15,17 @@
 
 namespace mxnet {
 
-// Plain structs whose members start at the documented defaults: EngineConfig, PoolConfig, ...
 #define MX_CONFIG_STARTUP_FIELD(field, type, ...) type field;
 #define MX_CONFIG_LIVE_FIELD(field, type, ...) Live<type> field;
 
-struct EngineConfig {
-  MX_CONFIG_ENGINE(MX_CONFIG_STARTUP_FIELD, MX_CONFIG_LIVE_FIELD)
-  EngineConfig();
-};
+// Plain structs whose members start at the documented defaults: EngineConfig, PoolConfig, ...
+#define MX_CONFIG_STRUCT(member, Struct, ROWS, title)   \
+  struct Struct {                                       \
+    ROWS(MX_CONFIG_STARTUP_FIELD, MX_CONFIG_LIVE_FIELD) \
+    Struct();                                           \
+  };
+MX_CONFIG_SECTIONS(MX_CONFIG_STRUCT)
+
 struct PoolConfig {
   MX_CONFIG_POOL(MX_CONFIG_STARTUP_FIELD, MX_CONFIG_LIVE_FIELD, "")
   PoolConfig();
@@ -29,24 +35,49 @@ struct StorageConfig {
   PoolConfig cpu, pinned, gpu;
   StorageConfig();
 };
-struct DeviceConfig {
-  MX_CONFIG_DEVICE(MX_CONFIG_STARTUP_FIELD, MX_CONFIG_LIVE_FIELD)
-  DeviceConfig();
-};
-struct LogConfig {
-  MX_CONFIG_LOG(MX_CONFIG_STARTUP_FIELD, MX_CONFIG_LIVE_FIELD)
-  LogConfig();
+
+// Where a row's value comes from.
+enum class Source : uint8_t { kDefault, kEnvironment, kSet };
+const char* to_string(Source source);
+
+struct Origin {
+  Live<Source> source{Source::kDefault};
+  std::string spelling;  // the name that stood in the environment, where that is an alias
 };
 
+// Default-constructed: the documented defaults. Distinct from copies of it, the process's Config
+// (see config()) is immutable but for its live rows and their origins, hence safe to read from any
+// thread.
 struct Config {
-  EngineConfig engine;
+#define MX_CONFIG_MEMBER(member, Struct, ROWS, title) Struct member;
+  MX_CONFIG_SECTIONS(MX_CONFIG_MEMBER)
   StorageConfig storage;
-  DeviceConfig device;
-  LogConfig log;
+
+  // Where the value of `field`, a member of this very object, comes from. A field knows its row by
+  // its place, so a misspelt question does not compile: `c.is_set(c.cuda.use_fusion)`.
+  template <class T>
+  const Origin& origin(const T& field) const {
+    return origin_at(&field);
+  }
+  // Given in the environment or set later, even if to the default.
+  template <class T>
+  bool is_set(const T& field) const {
+    return origin(field).source != Source::kDefault;
+  }
+
+  std::vector<Origin> origins;  // one a row, in the order of config_rows(); empty = all default
+
+ private:
+  MX_PLUGIN_API const Origin& origin_at(const void* field) const;
 };
 
-// The process's configuration: resolved from one snapshot of the environment at the first call, then immutable but
-// for live rows. Throws Error(kValue), at every call, when the environment holds a bad value. Thread-safe.
+// The process's configuration: resolved from one snapshot of the environment at the first call,
+// then immutable but for live rows. Throws Error(kValue), at every call, when the environment holds
+// a bad value. Thread-safe.
 MX_PLUGIN_API const Config& config();
+
+// The same once config() has succeeded, else null. Never resolves, throws or logs: for errors and
+// the log, which must work while configuration is being resolved or has failed.
+MX_PLUGIN_API const Config* config_if_resolved() noexcept;
 
 }  // namespace mxnet

@@ -1,55 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of configuration variables: one row each, the only place where a name, default, range, doc or effect
-// stands. The typed struct, parser, Python table, docs/env_vars.md and the row tests are derived from it.
+// stands. The typed struct, parser, Python table, docs/env_vars.md and the row tests are derived from it. To add a
+// variable, add its row to its subsystem's file; a new subsystem also gets a line in MX_CONFIG_SECTIONS.
 //
 // A row: STARTUP or LIVE (field, type, "NAME", "default", allowed, effect, "doc").
-//   default   text, parsed like a value from the environment
-//   allowed   any(), at_least(lo), between(lo, hi), ...; enum types know their own names
-//   effect    active(), pending("which issue's subsystem"), inert("accepted without effect, because ...")
+//   STARTUP   read once, when the library is first used; LIVE: may also be set later (MXSetEnv, mx.config.set)
+//   type      bool, int, int64_t, double, std::string, an enumeration (config_types.h), or std::optional of one of
+//             them, where "auto" leaves the choice to the library
+//   default   text, parsed like a value from the environment; "=NAME": the value of that row
+//   allowed   any(), at_least(lo), between(lo, hi), ... of config_allowed.h; enumerations know their own names
+//   effect    active("Suite.Test that shows it"), pending("issue: subsystem"), inert("why it has no effect here")
 #pragma once
+#include "base/config_rows_cuda.h"
+#include "base/config_rows_graph.h"
+#include "base/config_rows_kvstore.h"
+#include "base/config_rows_onednn.h"
+#include "base/config_rows_python.h"
+#include "base/config_rows_runtime.h"
+#include "base/config_rows_storage.h"
 
 // clang-format off
-#define MX_CONFIG_ENGINE(STARTUP, LIVE) \
-  STARTUP(type, EngineType, "MXNET_ENGINE_TYPE", "ThreadedEnginePerDevice", any(), active(), \
-      "Which scheduler runs operations. NaiveEngine runs each on the caller's thread, at once.") \
-  STARTUP(cpu_worker_nthreads, int, "MXNET_CPU_WORKER_NTHREADS", "1", between(1, 1024), active(), \
-      "How many operations the CPU side of the engine may run at once; OMP_NUM_THREADS is the width inside one.") \
-  STARTUP(cpu_priority_nthreads, int, "MXNET_CPU_PRIORITY_NTHREADS", "4", between(1, 1024), active(), \
-      "Threads reserved for CPU operations of high priority, such as kvstore pushes.") \
-  STARTUP(gpu_worker_nthreads, int, "MXNET_GPU_WORKER_NTHREADS", "2", between(1, 64), active(), \
-      "Compute threads, each with its stream, that the per-device engine keeps for every GPU.") \
-  STARTUP(gpu_copy_nthreads, int, "MXNET_GPU_COPY_NTHREADS", "2", between(1, 64), active(), \
-      "Threads for copies from and to every GPU.") \
-  STARTUP(mp_worker_nthreads, int, "MXNET_MP_WORKER_NTHREADS", "1", between(1, 1024), active(), \
-      "CPU worker threads in a forked child, such as a DataLoader worker process.") \
-  LIVE(info, bool, "MXNET_ENGINE_INFO", "0", any(), active(), \
-      "Log every operation that the engine runs.") \
-  STARTUP(run_ahead_bytes, int64_t, "MXNET_ENGINE_RUN_AHEAD_BYTES", "2147483648", at_least(0), active(), \
-      "Bytes of temporaries that pushed, unfinished operations may hold before push waits; 0 = unbounded.")
+// SECTION(member of Config, its type, its rows, "title")
+#define MX_CONFIG_SECTIONS(SECTION) \
+  SECTION(general, GeneralConfig, MX_CONFIG_GENERAL, "Configuration itself") \
+  SECTION(engine, EngineConfig, MX_CONFIG_ENGINE, "Dependency engine") \
+  SECTION(device, DeviceConfig, MX_CONFIG_DEVICE, "Devices") \
+  SECTION(cpu, CpuConfig, MX_CONFIG_CPU, "CPU operators and threads") \
+  SECTION(resource, ResourceConfig, MX_CONFIG_RESOURCE, "Resources of operators") \
+  SECTION(executor, ExecutorConfig, MX_CONFIG_EXECUTOR, "Graph execution") \
+  SECTION(memory_plan, MemoryPlanConfig, MX_CONFIG_MEMORY_PLAN, "Memory planning of graphs") \
+  SECTION(subgraph, SubgraphConfig, MX_CONFIG_SUBGRAPH, "Subgraph backends") \
+  SECTION(quantization, QuantizationConfig, MX_CONFIG_QUANTIZATION, "Quantization") \
+  SECTION(sparse, SparseConfig, MX_CONFIG_SPARSE, "Sparse arrays") \
+  SECTION(onednn, OnednnConfig, MX_CONFIG_ONEDNN, "oneDNN") \
+  SECTION(cuda, CudaConfig, MX_CONFIG_CUDA, "CUDA and cuDNN") \
+  SECTION(kvstore, KvstoreConfig, MX_CONFIG_KVSTORE, "Key-value store") \
+  SECTION(cluster, ClusterConfig, MX_CONFIG_CLUSTER, "Distributed training") \
+  SECTION(io, IoConfig, MX_CONFIG_IO, "Data loading") \
+  SECTION(profiler, ProfilerConfig, MX_CONFIG_PROFILER, "Profiler") \
+  SECTION(log, LogConfig, MX_CONFIG_LOG, "Log and error messages") \
+  SECTION(python, PythonConfig, MX_CONFIG_PYTHON, "Python package") \
+  SECTION(testing, TestingConfig, MX_CONFIG_TESTING, "Tests")
 
-#define MX_CONFIG_POOL(STARTUP, LIVE, KIND) \
-  STARTUP(type, PoolType, "MXNET_" KIND "_MEM_POOL_TYPE", "Naive", any(), active(), \
-      "Strategy of the " KIND " memory pool.") \
-  STARTUP(reserve, int, "MXNET_" KIND "_MEM_POOL_RESERVE", "5", between(0, 100), active(), \
-      "Percentage of memory that the " KIND " pool leaves free: cached blocks are released before it is touched.") \
-  STARTUP(page_size, int64_t, "MXNET_" KIND "_MEM_POOL_PAGE_SIZE", "4096", power_of_two(), active(), \
-      "Rounding unit of the " KIND " pool.") \
-  STARTUP(large_alloc_round_size, int64_t, "MXNET_" KIND "_MEM_LARGE_ALLOC_ROUND_SIZE", "2097152", at_least(1), active(), \
-      "Naive strategy: requests above this size are rounded up to a multiple of it; 1 = off.") \
-  STARTUP(round_linear_cutoff, int, "MXNET_" KIND "_MEM_POOL_ROUND_LINEAR_CUTOFF", "24", between(0, 62), active(), \
-      "Round strategy: powers of two up to 2^this, multiples of 2^this above.")
+// Storage holds three pools beside its own rows. POOL(member of Config, part of the name, "title")
+#define MX_CONFIG_STORAGE_TITLE "Memory pools"
+#define MX_CONFIG_POOLS(POOL) \
+  POOL(storage.cpu, "CPU", "Memory pool of the CPU") \
+  POOL(storage.pinned, "CPU_PINNED", "Memory pool of pinned host memory") \
+  POOL(storage.gpu, "GPU", "Memory pool of each GPU")
 
-#define MX_CONFIG_STORAGE(STARTUP, LIVE) \
-  STARTUP(use_naive_managers, int, "MXNET_USE_NAIVE_STORAGE_MANAGERS", "0", any(), active(), \
-      "Non-zero switches all memory pools off.")
-
-#define MX_CONFIG_DEVICE(STARTUP, LIVE) \
-  STARTUP(sim_gpus, int, "MXNET_SIM_GPUS", "0", between(0, 64), active(), \
-      "Number of simulated accelerators that stand in for GPUs; 0 = none.") \
-  STARTUP(sim_memory_bytes, int64_t, "MXNET_SIM_GPU_MEMORY_BYTES", "1073741824", at_least(1048576), active(), \
-      "Capacity of each simulated accelerator.")
-
-#define MX_CONFIG_LOG(STARTUP, LIVE) \
-  LIVE(stack_trace_depth, int, "DMLC_LOG_STACK_TRACE_DEPTH", "0", between(0, 128), active(), \
-      "Stack frames added to error messages.")
+// {"other spelling", "row"}: names of earlier releases, and those that the 2.0 code built itself. A `*` at the end
+// of both stands for the same rest. Two spellings of one row may be set together only to the same value.
+#define MX_CONFIG_ALIASES \
+  {"MXNET_MKLDNN_ENABLED", "MXNET_ONEDNN_ENABLED"}, \
+  {"MXNET_MKLDNN_CACHE_NUM", "MXNET_ONEDNN_CACHE_NUM"}, \
+  {"MXNET_MKLDNN_FORCE_FC_AB_FORMAT", "MXNET_ONEDNN_FORCE_FC_AB_FORMAT"}, \
+  {"MXNET_USE_MKLDNN_RNN", "MXNET_USE_ONEDNN_RNN"}, \
+  {"MXNET_MKLDNN_DEBUG", "MXNET_ONEDNN_DEBUG"}, \
+  {"MXNET_MKLDNN_QFC_DYNAMIC_PARAMS", "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS"}, \
+  {"MXNET_DISABLE_MKLDNN_*", "MXNET_DISABLE_ONEDNN_*"}, \
+  {"MXNET_DISABLE_DNNL_FC_SUM", "MXNET_DISABLE_ONEDNN_FC_SUM"}, \
+  {"MXNET_EXEC_MATCH_RANGE", "NNVM_EXEC_MATCH_RANGE"}, \
+  {"MXNET_FUSION_VERBOSE", "MXNET_RTC_VERBOSE"}, \
+  {"MXNET_FUSION_SIZE_WARNING", "MXNET_RTC_SIZE_WARNING"}, \
+  {"MXNET_USE_NAIVE_STORAGE_MANAGER", "MXNET_USE_NAIVE_STORAGE_MANAGERS"}, \
+  {"MXNET_CPU_POOL_PAGE_SIZE", "MXNET_CPU_MEM_POOL_PAGE_SIZE"}, \
+  {"MXNET_CPU_PINNED_POOL_PAGE_SIZE", "MXNET_CPU_PINNED_MEM_POOL_PAGE_SIZE"}, \
+  {"MXNET_GPU_POOL_PAGE_SIZE", "MXNET_GPU_MEM_POOL_PAGE_SIZE"}, \
+  {"MXNET_ENABLE_OPERATOR_TUNING", "MXNET_USE_OPERATOR_TUNING"}
 // clang-format on

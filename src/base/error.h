@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception of the project. The user's fault: `throw Error(code, tag, "given ..., expected ...")`. Our fault:
-// MX_ASSERT. The code picks the Python class at the border; nobody branches on message text.
+// The one exception of the project. The user's fault: `throw Error(code, tag, "given ..., expected
+// ...")`. Our fault: MX_ASSERT. The code picks the Python class at the border; nobody branches on
+// message text.
 #pragma once
 #include <exception>
 #include <memory>
@@ -26,7 +27,8 @@ enum class ErrorCode : unsigned char {
 
 const char* error_class_name(ErrorCode code) noexcept;
 
-// Immutable and cheap to copy (shared state), so that one failure can travel along many engine variables.
+// Immutable and cheap to copy (shared state), so that one failure can travel along many engine
+// variables.
 class MX_PLUGIN_API Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message,
@@ -42,7 +44,8 @@ class MX_PLUGIN_API Error : public std::exception {
   const std::string& tag() const noexcept;
   const std::string& message() const noexcept;  // without class name, tag and trace
   const std::source_location& where() const noexcept;
-  // "ValueError: [tag] message", then, with DMLC_LOG_STACK_TRACE_DEPTH > 0, "\nStack trace:\n" and frames.
+  // "ValueError: [tag] message", then, with DMLC_LOG_STACK_TRACE_DEPTH > 0, "\nStack trace:\n" and
+  // frames.
   const char* what() const noexcept override;
 
  private:
@@ -55,7 +58,8 @@ class MX_PLUGIN_API Error : public std::exception {
 
 }  // namespace mxnet
 
-// An invariant of ours. Throws Error(kInternal) in every build: a wrong result is worse than an error.
-#define MX_ASSERT(condition)                                                  \
+// An invariant of ours. Throws Error(kInternal) in every build: a wrong result is worse than an
+// error.
+#define MX_ASSERT(condition)                                                \
   (__builtin_expect(static_cast<bool>(condition), 1) ? static_cast<void>(0) \
                                                      : ::mxnet::assertion_failed(#condition))

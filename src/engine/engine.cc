@@ -1,48 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEMPORARY on branch arrays: runs everything at once, so that upper layers can be written before the real engine is merged.
+// Making engines; the process's own one, and its place in fork and exit.
 #include "engine/engine.h"
 
-#include "base/error.h"
+#include <pthread.h>
+
+#include <cstdlib>
+
+#include "base/leaked.h"
+#include "base/log.h"
+#include "engine/dependency_engine.h"
 
 namespace mxnet {
-class Var {
- public:
-  uint64_t version = 0;
-  std::exception_ptr error;
-};
+
 Engine::~Engine() = default;
+
+std::unique_ptr<Engine> make_engine(const EngineConfig& config) {
+  return std::make_unique<engine::DependencyEngine>(config);
+}
+
 namespace {
-class Now final : public Engine {
- public:
-  Var* new_variable() override { return new Var; }
-  void delete_variable(Var* var, Device device, SyncFn then) override {
-    if (then) then(RunContext{device, nullptr});
-    delete var;
+
+// At exit, work in flight is finished; but a process that is asked to end must end, even if an operation never does.
+constexpr auto kExitPatience = std::chrono::seconds(5);
+
+engine::DependencyEngine& process_engine() {
+  static Leaked<engine::DependencyEngine> instance(config().engine, &config().engine.info);
+  return *instance;
+}
+
+// A fork inside an operation cannot wait for that operation: the parent goes on as it is, the child gets an engine
+// without workers, good enough to reach exec.
+thread_local bool t_forks_inside = false;
+
+void before_fork() {
+  t_forks_inside = process_engine().inside();
+  if (!t_forks_inside) process_engine().quiesce();
+}
+void after_fork_in_parent() {
+  if (!t_forks_inside) process_engine().resume(false);
+}
+void after_fork_in_child() {
+  if (!t_forks_inside) return process_engine().resume(true);
+  process_engine().abandon_workers();
+}
+
+void at_exit() {
+  engine::DependencyEngine& engine = process_engine();
+  if (!engine.inside() && !engine.shutdown_within(kExitPatience)) {
+    log(LogLevel::kWarning, "engine: operations still run at exit and nothing finished for 5 s; leaving them");
   }
-  uint64_t version(const Var* var) const override { return var->version; }
-  void push(SyncFn fn, const OpSpec& spec) override {
-    std::exception_ptr e;
-    for (Var* v : spec.reads) if (v->error) e = v->error;
-    for (Var* v : spec.writes) if (v->error) e = v->error;
-    try { if (!e) fn(RunContext{spec.device, nullptr}); } catch (...) { e = std::current_exception(); }
-    for (Var* v : spec.writes) { ++v->version; v->error = e; }
-    if (e) last_ = e;
-  }
-  void push_async(AsyncFn fn, const OpSpec& spec) override {
-    fn(RunContext{spec.device, nullptr}, OnComplete([](void*, std::exception_ptr) {}, nullptr));
-  }
-  void wait_for_var(Var* var) override { if (var->error) { last_ = nullptr; std::rethrow_exception(std::exchange(var->error, nullptr)); } }
-  void wait_for_all() override { if (last_) std::rethrow_exception(std::exchange(last_, nullptr)); }
-  int set_bulk_size(int size) override { return std::exchange(bulk_, size); }
-  int bulk_size() const override { return bulk_; }
-  void flush_bulk() override {}
-  void quiesce() override {}
-  void resume(bool) override {}
-  void shutdown() override {}
-  std::exception_ptr last_;
-  int bulk_ = 0;
-};
+}
+
 }  // namespace
-Engine& Engine::get() { static Engine* e = new Now; return *e; }
-std::unique_ptr<Engine> make_engine(const EngineConfig&) { return std::make_unique<Now>(); }
+
+Engine& Engine::get() {
+  static const bool registered = [] {
+    process_engine();
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    std::atexit(at_exit);
+    return true;
+  }();
+  static_cast<void>(registered);
+  return process_engine();
+}
+
 }  // namespace mxnet

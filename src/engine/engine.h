@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/config.h"
 #include "base/device.h"
@@ -66,6 +67,13 @@ struct OpSpec {
   std::size_t temp_bytes = 0;  // memory that it holds from push to completion, for the run-ahead bound
 };
 
+// Drops repeated variables from both lists, and from `reads` those that are also written. Order is kept.
+void dedup_variables(std::vector<Var*>* reads, std::vector<Var*>* writes);
+
+// An operation whose lists were checked, ordered and copied once, to be pushed again and again (a node of a Plan).
+class PreparedOperation;
+using PreparedRef = std::shared_ptr<const PreparedOperation>;
+
 // Thread-safe, except that set_bulk_size is per thread. An operation may push operations; it must not wait.
 //
 // Exceptions: what an operation throws is carried by the variables it writes. An operation that reads or writes such a
@@ -83,8 +91,16 @@ class Engine {
   virtual void push(SyncFn fn, const OpSpec& spec) = 0;
   virtual void push_async(AsyncFn fn, const OpSpec& spec) = 0;
 
+  // The function is called once for each push, perhaps on several threads at once if the operation writes nothing. The variables
+  // must outlive the last push. Bulks do not merge prepared operations.
+  virtual PreparedRef prepare(SyncFn fn, const OpSpec& spec) = 0;
+  virtual PreparedRef prepare_async(AsyncFn fn, const OpSpec& spec) = 0;
+  virtual void push(const PreparedRef& operation) = 0;
+
   // Blocks until all operations pushed before on `var` are done. Rethrows.
   virtual void wait_for_var(Var* var) = 0;
+  // Blocks until all writes pushed before on `var` are done; reads may go on. Rethrows.
+  virtual void wait_to_read(Var* var) = 0;
   // Blocks until all operations pushed before are done. Rethrows the first not yet seen exception; clears all.
   virtual void wait_for_all() = 0;
 

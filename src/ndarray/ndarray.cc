@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "device/copy.h"
+#include "device/device_copy.h"
 
 namespace mxnet {
 namespace {
@@ -115,7 +115,7 @@ void NDArray::sync_copy_from(const void* data, int64_t count) {
                             to_string(shape_)));
   }
   wait_to_write();
-  if (count > 0) copy_memory(this->data(), device(), data, Device::cpu(), bytes());
+  if (count > 0) copy(this->data(), device(), data, Device::cpu(), bytes());
 }
 
 void NDArray::sync_copy_to(void* data, int64_t count) const {
@@ -126,7 +126,7 @@ void NDArray::sync_copy_to(void* data, int64_t count) const {
                             size(), to_string(shape_)));
   }
   wait_to_read();
-  if (count > 0) copy_memory(data, Device::cpu(), this->data(), device(), bytes());
+  if (count > 0) copy(data, Device::cpu(), this->data(), device(), bytes());
 }
 
 void NDArray::copy_to(const NDArray& to, int priority) const {
@@ -146,7 +146,7 @@ void NDArray::copy_to(const NDArray& to, int priority) const {
   if (!device().is_gpu() && to.device().is_gpu()) property = FnProperty::kCopyToGPU;
   Engine::get().push(
       [from = *this, to](const RunContext& context) {
-        copy_memory(to.data(), to.device(), from.data(), from.device(), from.bytes(),
+        copy(to.data(), to.device(), from.data(), from.device(), from.bytes(),
                     context.stream);
       },
       {.device = to.device().is_gpu() ? to.device() : device(),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/shape.h"
+#include "base/text.h"
 
 namespace mxnet {
 
@@ -51,8 +52,5 @@ MX_PARAM_TEXT(std::vector<float>, "tuple of <float>", false)
 MX_PARAM_TEXT(std::vector<double>, "tuple of <double>", false)
 MX_PARAM_TEXT(std::vector<Shape>, "tuple of <Shape(tuple)>", false)
 #undef MX_PARAM_TEXT
-
-// Text without blanks at both ends.
-std::string_view trimmed(std::string_view text);
 
 }  // namespace mxnet

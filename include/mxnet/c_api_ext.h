@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What this library offers beyond the ABI of MXNet 1.9.1, in the same conventions (see c_api.h):
+ * the configuration table, variables of the engine for C programs, statistics of the memory pools.
+ */
+#ifndef MXNET_C_API_EXT_H_
+#define MXNET_C_API_EXT_H_
+
+#include "mxnet/c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a ContextHandle points to. */
+typedef struct MXContext {
+  int dev_type;
+  int dev_id;
+} MXContext;
+
+/* --- Configuration
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+/* All rows as a JSON array of objects: name, section, field, type, default, allowed, when (startup,
+ * live), value, source (default, environment, set), spelling, effect (active, pending, inert),
+ * note, doc, aliases. */
+MXNET_DLL int MXConfigToJSON(const char** out);
+/* The value of the row that is called or spelled `name`, as text. */
+MXNET_DLL int MXConfigGet(const char* name, const char** out);
+/* Null or "" goes back to the default. As MXSetEnv, but a name that is no row is an error. */
+MXNET_DLL int MXConfigSet(const char* name, const char* value);
+
+/* --- Engine
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+/* A variable orders operations by what they read and write. The caller deletes it. */
+MXNET_DLL int MXEngineNewVariable(EngineVarHandle* out);
+/* Takes effect after all operations pushed before on it; the handle is invalid at once. */
+MXNET_DLL int MXEngineDeleteVariable(EngineVarHandle var);
+/* Waits for all operations pushed before on it; fails with the failure of the last of them, once.
+ */
+MXNET_DLL int MXEngineWaitForVariable(EngineVarHandle var);
+/* The number of writes to the variable that have been done. */
+MXNET_DLL int MXEngineGetVariableVersion(EngineVarHandle var, uint64_t* out);
+
+/* What the on_complete of an EngineAsyncFunc points to. Copy it if the function returns before its
+ * work is done; then end the operation with exactly one call of MXEngineComplete, from any thread.
+ * The layout is that of MXNet's CallbackOnComplete, whose call operator does the same; `error`
+ * there is null or a C++ std::exception. */
+typedef struct MXEngineOnComplete {
+  void (*callback)(void* engine, void* param, const void* error);
+  void* engine;
+  void* param;
+} MXEngineOnComplete;
+/* `error` is null, or the text with which the operation and all that depends on it fails. */
+MXNET_DLL int MXEngineComplete(const MXEngineOnComplete* on_complete, const char* error);
+
+/* --- Memory
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+/* Bytes, and counts of events since the start. Fields are only ever added at the end. */
+typedef struct MXStorageStatistics {
+  uint64_t in_use;         /* handed out, as rounded by the pool */
+  uint64_t requested;      /* handed out, as asked for */
+  uint64_t cached;         /* kept for reuse */
+  uint64_t peak_in_use;    /* since the start or the last reset */
+  uint64_t peak_footprint; /* of in_use + cached */
+  uint64_t hits;           /* requests served from the cache */
+  uint64_t misses;
+  uint64_t flushes; /* times that the cache was given back because memory ran out */
+  uint64_t system_allocations;
+} MXStorageStatistics;
+/* Writes the first out_bytes of the statistics; give sizeof(MXStorageStatistics). */
+MXNET_DLL int MXStorageGetStatistics(int dev_type, int dev_id, MXStorageStatistics* out,
+                                     size_t out_bytes);
+/* The table of a pool that an out-of-memory error shows. */
+MXNET_DLL int MXStorageGetTable(int dev_type, int dev_id, const char** out);
+MXNET_DLL int MXStorageResetPeak(int dev_type, int dev_id);
+/* Bytes of host memory that this process could still use, and may use in all: the machine's or its
+ * cgroup's. */
+MXNET_DLL int MXGetCPUMemoryInformation(uint64_t* free_mem, uint64_t* total_mem);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* MXNET_C_API_EXT_H_ */

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shared by the programs in this folder: where the repository is, the virtual environment, and how to speak. Sourced.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$ROOT"
+VENV=$ROOT/.venv
+JOBS=${JOBS:-$(nproc)}
+export CMAKE_BUILD_PARALLEL_LEVEL=$JOBS
+
+if [ -t 1 ]; then BOLD=$'\e[1m' RED=$'\e[31m' PLAIN=$'\e[0m'; else BOLD= RED= PLAIN=; fi
+say() { printf '%s== %s%s\n' "$BOLD" "$*" "$PLAIN"; }
+die() {
+  printf '%s%s%s\n' "$RED" "$*" "$PLAIN" >&2
+  exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# retry COMMAND...: downloads fail now and then; three tries, with a pause that grows.
+retry() {
+  local try
+  for try in 1 2 3; do
+    "$@" && return 0
+    [ "$try" = 3 ] || sleep $((try * 5))
+  done
+  return 1
+}
+
+# Programs that scripts/setup put into the virtual environment go first.
+use_venv() {
+  if [ -d "$VENV/bin" ]; then
+    export VIRTUAL_ENV=$VENV PATH=$VENV/bin:$PATH
+  fi
+}
+
+# build PRESET [cmake --build arguments...]: configures when that has not been done, then builds.
+build() {
+  local preset=$1
+  shift
+  [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset"
+  cmake --build "build/$preset" "$@"
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of everything between a symbol and its execution: executor, memory plan, subgraphs, quantization, sparse
+// fallback. See config_rows.h.
+#pragma once
+
+// clang-format off
+#define MX_CONFIG_EXECUTOR(STARTUP, LIVE) \
+  LIVE(bulk_exec_inference, bool, "MXNET_EXEC_BULK_EXEC_INFERENCE", "1", any(), pending("issue 5: executor"), \
+      "Run a whole inference graph as one engine operation.") \
+  LIVE(bulk_exec_train, bool, "MXNET_EXEC_BULK_EXEC_TRAIN", "1", any(), pending("issue 5: executor"), \
+      "Run a training graph as a few engine operations of many operators each.") \
+  LIVE(bulk_exec_max_node_train, int, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "15", at_least(0), pending("issue 5: executor"), \
+      "Most operators merged into one engine operation while training.") \
+  LIVE(bulk_exec_max_node_train_fwd, int, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", "=MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", \
+      at_least(0), pending("issue 5: executor"), \
+      "The same limit for the forward part alone.") \
+  LIVE(bulk_exec_max_node_train_bwd, int, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", "=MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", \
+      at_least(0), pending("issue 5: executor"), \
+      "The same limit for the backward part alone.") \
+  LIVE(eliminate_common_expr, bool, "MXNET_ELIMINATE_COMMON_EXPR", "1", any(), pending("issue 5: passes"), \
+      "Compute operators with equal inputs and parameters once.") \
+  LIVE(node_elimination, bool, "MXNET_NODE_ELIMINATION", "1", any(), pending("issue 5: passes"), \
+      "Drop operators that change nothing, such as an identity.") \
+  LIVE(inplace_grad_sum_cap, int, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "8", at_least(0), pending("issue 5: gradient"), \
+      "Gradients with at most this many terms are summed by one operator, longer ones by a chain of additions in place.") \
+  LIVE(verbose_logging, bool, "MXNET_EXEC_VERBOSE_LOGGING", "0", any(), pending("issue 5: executor"), \
+      "Log graphs as they are bound.") \
+  LIVE(disable_remove_casts, bool, "MXNET_DISABLE_REMOVE_CASTS_PROPERTY", "0", any(), pending("issue 5: passes"), \
+      "Keep pairs of casts that cancel each other.")
+
+#define MX_CONFIG_MEMORY_PLAN(STARTUP, LIVE) \
+  LIVE(backward_do_mirror, bool, "MXNET_BACKWARD_DO_MIRROR", "0", any(), pending("issue 5: mirroring"), \
+      "Recompute cheap forward results in the backward pass instead of keeping them.") \
+  LIVE(memory_opt, int, "MXNET_MEMORY_OPT", "0", between(0, 1), pending("issue 5: mirroring"), \
+      "Level of memory optimization of graphs: 1 trades time for memory.") \
+  LIVE(enable_inplace, bool, "MXNET_EXEC_ENABLE_INPLACE", "true", any(), pending("issue 5: memory plan"), \
+      "Let an operator write its output over an input that nobody needs any more.") \
+  LIVE(match_range, int, "NNVM_EXEC_MATCH_RANGE", "16", at_least(0), pending("issue 5: memory plan"), \
+      "A freed buffer is reused for a request of up to this many times smaller or larger size; 0 = no reuse.") \
+  LIVE(auto_search_match_range, bool, "NNVM_AUTO_SEARCH_MATCH_RANGE", "0", any(), pending("issue 5: memory plan"), \
+      "Try the powers of two up to NNVM_EXEC_MATCH_RANGE and keep the smallest plan.") \
+  LIVE(num_temp, int, "MXNET_EXEC_NUM_TEMP", "1", at_least(1), pending("issue 5: memory plan"), \
+      "Most temporary workspaces of a device; also limits how many branches share memory at once.") \
+  LIVE(nnvm_num_temp, int, "NNVM_EXEC_NUM_TEMP", "1", at_least(1), pending("issue 5: memory plan"), \
+      "Colours with which the memory plan keeps branches apart that may run at the same time.") \
+  LIVE(verbose_logging, bool, "MXNET_MEM_PLAN_VERBOSE_LOGGING", "0", any(), pending("issue 5: memory plan"), \
+      "Log memory plans.")
+
+#define MX_CONFIG_SUBGRAPH(STARTUP, LIVE) \
+  LIVE(backend, std::string, "MXNET_SUBGRAPH_BACKEND", "ONEDNN", any(), pending("issue 6: fusion"), \
+      "Backend whose subgraphs replace parts of a graph when it is bound: ONEDNN (older name MKLDNN), a registered one, " \
+      "or NONE.") \
+  LIVE(verbose, int, "MXNET_SUBGRAPH_VERBOSE", "1", at_least(0), pending("issue 6: fusion"), \
+      "Log how subgraphs are made; 0 = silent, 2 = each node.") \
+  LIVE(tensorrt_max_batch_size, std::optional<int>, "MXNET_TENSORRT_MAX_BATCH_SIZE", "auto", at_least(1), \
+      inert("TensorRT is not used"), \
+      "Largest batch of a TensorRT engine; auto: the first one's.") \
+  LIVE(tensorrt_use_fp16, bool, "MXNET_TENSORRT_USE_FP16", "1", any(), inert("TensorRT is not used"), \
+      "Let TensorRT compute in float16.") \
+  LIVE(tensorrt_verbose, int, "MXNET_TENSORRT_VERBOSE", "0", at_least(0), inert("TensorRT is not used"), \
+      "Log level of TensorRT.")
+
+#define MX_CONFIG_QUANTIZATION(STARTUP, LIVE) \
+  LIVE(verbose, bool, "MXNET_QUANTIZATION_VERBOSE", "0", any(), pending("issue 6: quantization"), \
+      "Log which nodes are quantized, and why others are not.")
+
+#define MX_CONFIG_SPARSE(STARTUP, LIVE) \
+  LIVE(storage_fallback_log_verbose, bool, "MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "1", any(), pending("issue 4: sparse"), \
+      "Warn, once for each operator, when a sparse array is made dense because there is no sparse kernel.") \
+  LIVE(infer_storage_type_verbose_logging, bool, "MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", "0", any(), \
+      pending("issue 4: sparse"), \
+      "Log the storage type of every node.")
+// clang-format on

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the oneDNN kernels and of the fusions that are made for them. See config_rows.h.
+#pragma once
+
+// clang-format off
+#define MX_CONFIG_ONEDNN(STARTUP, LIVE) \
+  LIVE(enabled, bool, "MXNET_ONEDNN_ENABLED", "1", any(), pending("issue 6: oneDNN"), \
+      "Use the kernels of oneDNN where they accept the arrays; 0 runs everything on the plain kernels.") \
+  LIVE(cache_num, int64_t, "MXNET_ONEDNN_CACHE_NUM", "-1", at_least(-1), pending("issue 6: oneDNN"), \
+      "Primitives kept in each cache, the least recently used goes first; -1 = no limit.") \
+  LIVE(force_fc_ab_format, bool, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT", "0", any(), pending("issue 6: oneDNN"), \
+      "Keep weights of FullyConnected in plain layout, for models whose other users share them.") \
+  LIVE(use_rnn, bool, "MXNET_USE_ONEDNN_RNN", "1", any(), pending("issue 6: RNN"), \
+      "Use oneDNN for the fused RNN operator.") \
+  LIVE(rnn_use_weight_cache, bool, "MXNET_RNN_USE_WEIGHT_CACHE", "0", any(), pending("issue 6: RNN"), \
+      "Keep the packed weights of the fused RNN operator without looking whether they changed; for inference only.") \
+  LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), pending("issue 6: oneDNN"), \
+      "Run the plain kernel too and compare.") \
+  LIVE(disable_fc_cache, bool, "MXNET_ONEDNN_DISABLE_FC_CACHE", "0", any(), pending("issue 6: oneDNN"), \
+      "Pack the weights of FullyConnected at each call.") \
+  LIVE(fuse_dequantize, bool, "MXNET_ONEDNN_FUSE_DEQUANTIZE", "1", any(), pending("issue 6: quantization"), \
+      "Fuse dequantization into the operator before it.") \
+  LIVE(fuse_requantize, bool, "MXNET_ONEDNN_FUSE_REQUANTIZE", "1", any(), pending("issue 6: quantization"), \
+      "Fuse requantization into the operator before it.") \
+  LIVE(qfc_dynamic_params, bool, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS", "0", any(), pending("issue 6: quantization"), \
+      "Compute the ranges of quantized FullyConnected at each call.") \
+  LIVE(disable_conv_opt, bool, "MXNET_DISABLE_ONEDNN_CONV_OPT", "0", any(), pending("issue 6: fusion"), \
+      "Skip all fusions into convolutions.") \
+  LIVE(disable_fuse_conv_bn, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN", "0", any(), pending("issue 6: fusion"), \
+      "Skip the fusion of batch normalization into convolutions.") \
+  LIVE(disable_fuse_conv_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU", "0", any(), pending("issue 6: fusion"), \
+      "Skip the fusion of activations into convolutions.") \
+  LIVE(disable_fuse_conv_sum, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM", "0", any(), pending("issue 6: fusion"), \
+      "Skip the fusion of sums into convolutions.") \
+  LIVE(disable_fc_opt, bool, "MXNET_DISABLE_ONEDNN_FC_OPT", "0", any(), pending("issue 6: fusion"), \
+      "Skip all fusions into FullyConnected.") \
+  LIVE(disable_fc_sum, bool, "MXNET_DISABLE_ONEDNN_FC_SUM", "0", any(), pending("issue 6: fusion"), \
+      "Skip the fusion of sums into FullyConnected.") \
+  LIVE(disable_fuse_fc_eltwise, bool, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE", "0", any(), pending("issue 6: fusion"), \
+      "Skip the fusion of elementwise operators into FullyConnected.") \
+  LIVE(disable_bn_relu_opt, bool, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "0", any(), pending("issue 6: fusion"), \
+      "Skip all fusions into batch normalization.") \
+  LIVE(disable_fuse_bn_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", "0", any(), pending("issue 6: fusion"), \
+      "Skip the fusion of activations into batch normalization.") \
+  LIVE(disable_batch_dot_fuse, bool, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE", "0", any(), pending("issue 6: fusion"), \
+      "Skip fusions into batch_dot.") \
+  LIVE(disable_pow_mul_scalar_opt, bool, "MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT", "0", any(), pending("issue 6: fusion"), \
+      "Skip the fusion of a power and a multiplication by a scalar.") \
+  LIVE(disable_transformer_opt, bool, "MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT", "0", any(), pending("issue 6: fusion"), \
+      "Skip fusions in attention.") \
+  LIVE(disable_qem_float_output, bool, "MXNET_DISABLE_ONEDNN_QEM_FLOAT_OUTPUT", "0", any(), pending("issue 6: quantization"), \
+      "Quantized elementwise multiplication keeps integer output.") \
+  LIVE(disable_qem_fuse_all, bool, "MXNET_DISABLE_ONEDNN_QEM_FUSE_ALL", "0", any(), pending("issue 6: quantization"), \
+      "Skip all fusions into quantized elementwise multiplication.") \
+  LIVE(disable_qfc_float_output, bool, "MXNET_DISABLE_ONEDNN_QFC_FLOAT_OUTPUT", "0", any(), pending("issue 6: quantization"), \
+      "Quantized FullyConnected keeps integer output.") \
+  LIVE(disable_qfc_fuse_all, bool, "MXNET_DISABLE_ONEDNN_QFC_FUSE_ALL", "0", any(), pending("issue 6: quantization"), \
+      "Skip all fusions into quantized FullyConnected.") \
+  LIVE(disable_qtransformer_float_output, bool, "MXNET_DISABLE_ONEDNN_QTRANSFORMER_FLOAT_OUTPUT", "0", any(), \
+      pending("issue 6: quantization"), \
+      "Quantized attention keeps integer output.") \
+  LIVE(disable_qtransformer_fuse_all, bool, "MXNET_DISABLE_ONEDNN_QTRANSFORMER_FUSE_ALL", "0", any(), \
+      pending("issue 6: quantization"), \
+      "Skip all fusions into quantized attention.")
+// clang-format on

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Width and placement of OpenMP regions. The runtime (GNU OpenMP) keeps a thread count for each
+// thread that starts regions, and a pool of its own for each; here is the one number that users
+// set, and who pins the pools.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace mxnet {
+
+// The machine, as far as the default width depends on it.
+struct CpuShare {
+  int allowed_cpus = 1;    // logical CPUs, by affinity
+  int physical_cores = 1;  // distinct cores among them
+  double quota = 0;        // cgroup's limit in CPUs; 0 = none
+};
+CpuShare this_machine();
+
+// The width of a region. `omp_num_threads` is OMP_NUM_THREADS ("4" or, by nesting level, "4,2": the
+// first counts), empty when unset; `max_threads` is MXNET_OMP_MAX_THREADS, 0 when unset.
+//   set:    that number, at most max_threads
+//   unset:  a thread per physical core (SMT siblings share the vector units), or all CPUs up to
+//   max_threads if that is
+//           set; never more than the quota, rounded up
+// Throws Error(kValue) for text that is no list of numbers >= 1.
+int choose_omp_threads(std::string_view omp_num_threads, int max_threads, const CpuShare& machine);
+
+// Takes the settings of the process and applies them to the calling thread; once, from the start of
+// the library. A KMP_AFFINITY that is not supported is a warning, not an error: other runtimes in
+// the process may understand it.
+void start_omp(std::string_view omp_num_threads, int max_threads, const std::string& kmp_affinity);
+
+// The number of threads for a region of a wide kernel: for num_threads(...) clauses.
+int omp_threads() noexcept;
+// MXSetNumOMPThreads: for the whole process. Throws Error(kValue) unless >= 1.
+void set_omp_threads(int threads);
+
+// Brings the calling thread's own count, and with KMP_AFFINITY the places of its pool, up to date.
+// For every thread that runs kernels, before each of them: one comparison when nothing changed.
+void sync_omp_thread();
+// For the start of a thread that the library makes: takes back the pinning inherited from its
+// creator.
+void unpin_inherited();
+
+}  // namespace mxnet

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What guarded() needs from outside the template: the start of the library and the thread's texts.
+#include "c_api/guard.h"
+
+#include <atomic>
+#include <exception>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "base/config.h"
+#include "base/fatal_signal.h"
+#include "base/lock.h"
+#include "base/omp.h"
+#include "device/device_api.h"
+
+namespace mxnet::c_api {
+namespace {
+
+struct LastError {
+  std::string text;
+  const char* shown = "";  // text, or a literal when there was no memory for it
+};
+
+thread_local LastError t_error;
+thread_local std::string t_kept;
+
+}  // namespace
+
+void start_library() {
+  static std::atomic<bool> started{false};
+  // Acquire pairs with the release below: what the start set up is seen by whoever skips it.
+  if (started.load(std::memory_order_acquire)) return;
+  static Mutex mutex;
+  const MutexLock lock(mutex);
+  if (started.load(std::memory_order_relaxed)) return;  // ordered by the mutex
+  const Config& c = config();
+  install_fatal_signal_handler();
+  start_omp(c.cpu.omp_num_threads, c.cpu.omp_max_threads.value_or(0), c.cpu.kmp_affinity);
+  started.store(true, std::memory_order_release);
+}
+
+void set_last_error(std::string_view text) noexcept {
+  try {
+    t_error.text = text;
+    t_error.shown = t_error.text.c_str();
+  } catch (...) {
+    t_error.shown = "MXNetError: out of memory, also for the text of the error";
+  }
+}
+
+const char* last_error() noexcept { return t_error.shown; }
+
+void set_last_error_from_current_exception() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    set_last_error(error.what());
+  } catch (const std::bad_alloc&) {
+    set_last_error("MXNetError: out of host memory");
+  } catch (const std::exception& error) {
+    try {
+      set_last_error(fmt::format("MXNetError: {}", error.what()));
+    } catch (...) {
+      set_last_error("MXNetError: out of host memory");
+    }
+  } catch (...) {
+    set_last_error("MXNetError: an exception of unknown type");
+  }
+}
+
+const char* keep_for_caller(std::string text) {
+  t_kept = std::move(text);
+  return t_kept.c_str();
+}
+
+Device checked_device(std::string_view function, int type, int id) {
+  switch (static_cast<DeviceType>(type)) {
+    case DeviceType::kGPU: {
+      const int count = gpu_count();
+      if (id < 0 || id >= count) {
+        throw Error(
+            ErrorCode::kValue, function,
+            fmt::format("given gpu({}), expected a number below {}, the number of usable GPUs", id,
+                        count));
+      }
+      break;
+    }
+    case DeviceType::kCPU:
+    case DeviceType::kCPUPinned:
+    case DeviceType::kCPUShared:
+      break;
+    default:
+      throw Error(
+          ErrorCode::kValue, function,
+          fmt::format(
+              "given device type {}, expected 1 (cpu), 2 (gpu), 3 (cpu_pinned) or 5 (cpu_shared)",
+              type));
+  }
+  return {static_cast<DeviceType>(type), id};
+}
+
+}  // namespace mxnet::c_api

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one wrapper around the bodies of exported functions: it starts the library and turns whatever
+// is thrown into -1 and this thread's error text. Also the checks and the per-thread store that
+// those bodies share.
+#pragma once
+#include <cxxabi.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/device.h"
+#include "base/error.h"
+
+namespace mxnet::c_api {
+
+// Resolves the configuration, installs the fatal-signal handler and sets up OpenMP: at the first
+// call that succeeds. Throws, at every call, when the environment holds a bad value. Thread-safe;
+// one load afterwards.
+void start_library();
+
+// The error text of this thread. Setting never throws: without memory for the text a fixed one
+// stands in.
+void set_last_error(std::string_view text) noexcept;
+const char* last_error() noexcept;
+// Makes the text of the exception that is being handled.
+void set_last_error_from_current_exception() noexcept;
+
+// Strings that go out through pointers: kept until the next one on this thread.
+const char* keep_for_caller(std::string text);
+
+template <class Body>
+int guarded(Body&& body) {
+  try {
+    start_library();
+    body();
+    return 0;
+  } catch (abi::__forced_unwind&) {
+    throw;  // pthread_cancel: swallowing it would end the process
+  } catch (...) {
+    set_last_error_from_current_exception();
+    return -1;
+  }
+}
+
+// A null `pointer` is the caller's fault.
+inline void require(const void* pointer, std::string_view function, const char* parameter) {
+  if (pointer == nullptr) {
+    throw Error(ErrorCode::kValue, function,
+                std::string("given null for ") + parameter + ", expected a pointer");
+  }
+}
+
+// From the numbers of the ABI; unknown kinds and GPUs that are not there are errors.
+Device checked_device(std::string_view function, int type, int id);
+
+}  // namespace mxnet::c_api

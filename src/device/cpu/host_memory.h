@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw host memory. Small blocks come from malloc; large ones straight from the kernel, aligned so
+// that it can back them with huge pages: fewer page faults at first touch, fewer TLB misses
+// afterwards.
+#pragma once
+#include <cstddef>
+
+namespace mxnet {
+
+// The widest vector register and a cache line.
+inline constexpr std::size_t kHostAlignment = 64;
+
+// Null when there is no memory. Thread-safe. `bytes` may be 0.
+void* host_allocate(std::size_t bytes) noexcept;
+void host_release(void* data, std::size_t bytes) noexcept;  // the same `bytes`
+
+// Whole pages, for memory that an accelerator's driver could pin.
+void* host_allocate_pages(std::size_t bytes) noexcept;
+void host_release_pages(void* data, std::size_t bytes) noexcept;
+
+}  // namespace mxnet

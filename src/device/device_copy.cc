@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/device_copy.h"
+
+namespace mxnet {
+
+void copy(void* to_data, Device to, const void* from_data, Device from, std::size_t bytes,
+          Stream* stream) {
+  if (!to.is_gpu() && !from.is_gpu()) {
+    device_api(DeviceType::kCPU).copy(to_data, to, from_data, from, bytes, nullptr);
+  } else if (stream != nullptr) {
+    stream->api().copy(to_data, to, from_data, from, bytes, stream->native());
+  } else {
+    Stream mine(device_api(DeviceType::kGPU), to.is_gpu() ? to.id : from.id);
+    mine.api().copy(to_data, to, from_data, from, bytes, mine.native());
+    mine.synchronize();
+  }
+}
+
+}  // namespace mxnet

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/sim/sim_control.h"
+
+#include <utility>
+
+#include "device/device_check.h"
+
+namespace mxnet {
+namespace {
+
+// Counts down to the failing one; true on it.
+bool hits_zero(int64_t& left) { return left > 0 && --left == 0; }
+
+}  // namespace
+
+SimControl::SimControl(int devices)
+    : devices_(devices), states_(devices), cut_(static_cast<std::size_t>(devices) * devices) {}
+
+void SimControl::fail_allocation(int device, int64_t nth) {
+  check_ordinal("sim", device, devices_);
+  MutexLock lock(mutex_);
+  states_[device].allocations_until_failure = nth;
+}
+
+void SimControl::fail_copy(int device, int64_t nth, std::string reason) {
+  check_ordinal("sim", device, devices_);
+  MutexLock lock(mutex_);
+  states_[device].copies_until_failure = nth;
+  states_[device].reason = std::move(reason);
+}
+
+void SimControl::set_copy_delay(int device, std::chrono::microseconds delay) {
+  check_ordinal("sim", device, devices_);
+  MutexLock lock(mutex_);
+  states_[device].delay = delay;
+}
+
+void SimControl::set_link(int a, int b, bool on) {
+  check_ordinal("sim", a, devices_);
+  check_ordinal("sim", b, devices_);
+  MutexLock lock(mutex_);
+  cut_[a * devices_ + b] = cut_[b * devices_ + a] = !on;
+}
+
+SimStats SimControl::stats(int device) const {
+  check_ordinal("sim", device, devices_);
+  MutexLock lock(mutex_);
+  return states_[device].stats;
+}
+
+bool SimControl::next_allocation_fails(int device) {
+  MutexLock lock(mutex_);
+  return hits_zero(states_[device].allocations_until_failure);
+}
+
+SimControl::CopyPlan SimControl::next_copy(int device) {
+  MutexLock lock(mutex_);
+  State& state = states_[device];
+  CopyPlan plan;
+  plan.delay = state.delay;
+  if (hits_zero(state.copies_until_failure)) plan.failure = state.reason;
+  return plan;
+}
+
+bool SimControl::linked(int a, int b) const {
+  MutexLock lock(mutex_);
+  return a == b || !cut_[a * devices_ + b];
+}
+
+void SimControl::count(int device, uint64_t SimStats::*counter, uint64_t by) {
+  MutexLock lock(mutex_);
+  states_[device].stats.*counter += by;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test can do to simulated accelerators: make allocations and copies fail, slow copies down,
+// cut links between devices, and count what was done.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/lock.h"
+#include "device/device_api.h"
+
+namespace mxnet {
+
+struct SimStats {
+  uint64_t allocations = 0, failed_allocations = 0, releases = 0;
+  uint64_t host_to_device = 0, device_to_host = 0, within_device = 0;  // copies
+  uint64_t peer = 0;    // copies to this device over a link
+  uint64_t staged = 0;  // copies to this device from one without a link, through the host
+  uint64_t copied_bytes = 0;
+  uint64_t host_calls = 0;
+};
+
+// Thread-safe; may be used while the devices are.
+class SimControl {
+ public:
+  explicit SimControl(int devices);
+
+  // The nth allocation on `device` from now (1 = the next one) gives null. Once; a later call
+  // replaces it.
+  void fail_allocation(int device, int64_t nth = 1);
+  // The nth copy on a stream of `device` from now moves nothing and fails: Error(kGeneric) with
+  // `reason` at the stream's next synchronize. Once; a later call replaces it.
+  void fail_copy(int device, int64_t nth = 1, std::string reason = "injected failure of a copy");
+  // Every copy on a stream of `device` takes that much longer.
+  void set_copy_delay(int device, std::chrono::microseconds delay);
+  // Whether the two devices reach each other's memory, in both directions. All do at first.
+  void set_link(int a, int b, bool on);
+  SimStats stats(int device) const;
+
+ private:
+  friend class SimDeviceApi;
+  struct State {
+    int64_t allocations_until_failure = 0;  // 0 = none is to fail
+    int64_t copies_until_failure = 0;
+    std::string reason;
+    std::chrono::microseconds delay{0};
+    SimStats stats;
+  };
+  struct CopyPlan {
+    std::optional<std::string> failure;
+    std::chrono::microseconds delay{0};
+  };
+
+  int devices() const { return devices_; }
+  bool next_allocation_fails(int device);
+  CopyPlan next_copy(int device);
+  bool linked(int a, int b) const;
+  void count(int device, uint64_t SimStats::*counter, uint64_t by = 1);
+
+  const int devices_;
+  mutable Mutex mutex_;
+  std::vector<State> states_ MX_GUARDED_BY(mutex_);
+  std::vector<bool> cut_ MX_GUARDED_BY(mutex_);  // [a * devices_ + b], symmetric
+};
+
+// The control of `api` if it is the simulator, else null.
+SimControl* sim_control(DeviceApi& api);
+
+}  // namespace mxnet

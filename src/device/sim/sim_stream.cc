@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/sim/sim_stream.h"
+
+#include <utility>
+
+namespace mxnet {
+namespace {
+thread_local SimStream* t_running = nullptr;
+}  // namespace
+
+void SimProgress::await(uint64_t ticket) const {
+  // Acquire: as in reached().
+  for (uint64_t now = finished_.load(std::memory_order_acquire); now < ticket;
+       now = finished_.load(std::memory_order_acquire)) {
+    finished_.wait(now, std::memory_order_acquire);
+  }
+}
+
+void SimProgress::finish_one() {
+  // Release: publishes what the task wrote. Only the stream's thread writes.
+  finished_.fetch_add(1, std::memory_order_release);
+  finished_.notify_all();
+}
+
+SimStream* SimStream::running() { return t_running; }
+
+SimStream::~SimStream() {
+  std::thread thread;
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+    thread = std::move(thread_);
+  }
+  work_.notify_one();
+  if (thread.joinable()) thread.join();
+}
+
+SimMark SimStream::push(Task task) {
+  uint64_t ticket;
+  {
+    MutexLock lock(mutex_);
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    queue_.push_back(std::move(task));
+    ticket = ++pushed_;
+  }
+  work_.notify_one();
+  return {progress_, ticket};
+}
+
+SimMark SimStream::mark() {
+  MutexLock lock(mutex_);
+  return {progress_, pushed_};
+}
+
+void SimStream::synchronize() {
+  mark().await();
+  std::exception_ptr error;
+  {
+    MutexLock lock(mutex_);
+    error = std::exchange(error_, nullptr);
+  }
+  if (error != nullptr) std::rethrow_exception(error);
+}
+
+void SimStream::run() {
+  t_running = this;
+  while (true) {
+    Task task;
+    {
+      MutexLock lock(mutex_);
+      while (queue_.empty() && !stop_) work_.wait(mutex_);
+      if (queue_.empty())
+        return;  // stop only when the queue is empty: destruction finishes the work
+      task = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    try {
+      task();
+    } catch (...) {
+      MutexLock lock(mutex_);
+      if (error_ == nullptr) error_ = std::current_exception();
+    }
+    task.reset();  // what it captured is gone before anybody learns that it is done
+    progress_->finish_one();
+  }
+}
+
+}  // namespace mxnet

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream of the simulator: a queue and a thread that empties it. The thread starts with the first
+// piece of work and sleeps when there is none.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "base/inline_function.h"
+#include "base/lock.h"
+
+namespace mxnet {
+
+class SimDeviceApi;
+
+// How far a stream has come. Outlives the stream while events refer to it. Thread-safe.
+class SimProgress {
+ public:
+  bool reached(uint64_t ticket) const {
+    // Acquire pairs with finish_one: whoever sees the work done sees what it wrote.
+    return finished_.load(std::memory_order_acquire) >= ticket;
+  }
+  void await(uint64_t ticket) const;
+  void finish_one();
+
+ private:
+  std::atomic<uint64_t> finished_{0};
+};
+
+// A point in a stream's work: everything pushed before it. Default: a point that has passed.
+struct SimMark {
+  std::shared_ptr<const SimProgress> progress;
+  uint64_t ticket = 0;
+
+  bool reached() const { return progress == nullptr || progress->reached(ticket); }
+  void await() const {
+    if (progress != nullptr) progress->await(ticket);
+  }
+};
+
+// Thread-safe.
+// Invariants: 1. tasks run one at a time, in the order of push. 2. progress counts every task once,
+// whether it threw or not. 3. no lock is held while a task runs.
+class SimStream {
+ public:
+  using Task = InlineFunction<void()>;
+
+  SimStream(SimDeviceApi& api, int device) : api_(api), device_(device) {}
+  ~SimStream();  // after its work is done
+  SimStream(const SimStream&) = delete;
+  SimStream& operator=(const SimStream&) = delete;
+
+  SimDeviceApi& api() const { return api_; }
+  int device() const { return device_; }
+  // Returns the point behind `task`.
+  SimMark push(Task task);
+  SimMark mark();  // the point behind everything pushed so far
+  // Waits for everything pushed before; then throws the first error that no call has thrown yet.
+  void synchronize();
+
+  // The stream whose task the calling thread is running, else null.
+  static SimStream* running();
+
+ private:
+  void run();
+
+  SimDeviceApi& api_;
+  const int device_;
+  const std::shared_ptr<SimProgress> progress_ = std::make_shared<SimProgress>();
+  Mutex mutex_;
+  std::deque<Task> queue_ MX_GUARDED_BY(mutex_);
+  uint64_t pushed_ MX_GUARDED_BY(mutex_) = 0;
+  std::exception_ptr error_ MX_GUARDED_BY(mutex_);
+  bool stop_ MX_GUARDED_BY(mutex_) = false;
+  CondVar work_;
+  std::thread thread_ MX_GUARDED_BY(mutex_);
+};
+
+}  // namespace mxnet

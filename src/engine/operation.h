@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of one pushed operation that could not run at once: what it runs, what it waits for, where it goes next.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <variant>
+
+#include "engine/engine.h"
+#include "engine/slab_pool.h"
+
+namespace mxnet::engine {
+
+struct BulkBody;
+class DependencyEngine;
+class WorkerPool;
+class OneShot;
+struct Operation;
+
+// One access of an operation in the queue of its variable.
+struct Link {
+  Link* next;
+  Operation* operation;
+  bool write;
+};
+
+// A variable and whether it is written (low bit), so that sorting by address is sorting words.
+using Access = uintptr_t;
+inline Access make_access(Var* var, bool write) { return reinterpret_cast<Access>(var) | Access{write}; }
+inline Var* access_var(Access access) { return reinterpret_cast<Var*>(access & ~Access{1}); }
+inline bool access_writes(Access access) { return (access & 1) != 0; }
+
+inline constexpr uint32_t kInlineVars = 8;  // most operators have fewer inputs and outputs together
+
+// The lists of an operation with many variables.
+template <uint32_t kVars>
+struct ListBlock : Pooled<ListBlock<kVars>> {
+  Var* vars[kVars];
+  Access order[kVars];
+  Link links[kVars];
+};
+
+// What the engine itself wants from an operation, beyond the caller's OpSpec.
+enum class Role : uint8_t {
+  kUser,
+  kPrepared,  // as kUser, but its lists and function belong to `prepared`
+  kErase,     // ends the life of its one variable
+  kNotify,    // rings `waiter`, at once, on whichever thread makes it ready
+  kHandOver,  // rings `waiter`, whose thread then runs the operation itself
+  kBulk,      // runs the merged operations of `bulk`, which care for their own failures
+};
+
+// What an operation calls; empty while the record lies in its pool or uses a prepared one.
+using Body = std::variant<std::monostate, SyncFn, AsyncFn>;
+
+struct Operation : Pooled<Operation> {
+  // Accesses not granted yet; the operation is ready when it falls to 0.
+  std::atomic<uint32_t> missing{0};
+  uint32_t reads = 0, count = 0;  // vars[0, reads) are read, vars[reads, count) written
+  Var* const* vars = nullptr;     // in the caller's order
+  Link* links = nullptr;
+  int priority = 0;
+  FnProperty property = FnProperty::kNormal;
+  Role role = Role::kUser;
+  bool cheap = false;
+  Device device;
+  const char* name = nullptr;
+  std::size_t temp_bytes = 0;
+  uint64_t sequence = 0;  // ready queues number arrivals with it, then observers executions
+  bool observed = false;  // an observer saw it begin
+  bool era = false;       // see Tally
+  DependencyEngine* engine = nullptr;
+  WorkerPool* pool = nullptr;  // where it runs; null = on the thread that makes it ready
+  Operation* child = nullptr;  // of the heap in ReadyQueue
+  OneShot* waiter = nullptr;   // rung according to the role, or when the operation is done
+  BulkBody* bulk = nullptr;
+  PreparedRef prepared;        // owns the lists and the function, if set
+  const Access* order = nullptr;  // the same variables by address, for locking
+
+  Body body;
+
+  // Asynchronous ones only: the starter and the completion each hold a reference; `completed` catches a second one.
+  std::atomic<uint32_t> references{0};
+  std::atomic<bool> completed{false};
+
+  std::span<Var* const> read_vars() const { return {vars, reads}; }
+  std::span<Var* const> write_vars() const { return {vars + reads, count - reads}; }
+  Body& function();
+  bool asynchronous() { return std::holds_alternative<AsyncFn>(function()); }
+  // Copies the lists and orders them. Throws Error(kValue) on duplicates; the record can be recycled then.
+  void copy_lists(const OpSpec& spec);
+  // Shares the lists of a prepared operation.
+  void share_lists(const PreparedRef& from);
+  // Gives back whatever it holds, then itself.
+  void recycle() noexcept;
+
+  static Operation* make() { return OperationPool::take(); }
+  static void lock_pools();
+  static void unlock_pools();
+
+ private:
+  using OperationPool = SlabPool<Operation, 64>;
+
+  Access* reserve(uint32_t vars, Var**& list);
+
+  void* block_ = nullptr;  // a ListBlock of `block_size_`, when the lists do not fit inside
+  uint32_t block_size_ = 0;
+  Var* inline_vars_[kInlineVars];
+  Access inline_order_[kInlineVars];
+  Link inline_links_[kInlineVars];
+};
+
+// Operations in order of arrival, linked through pool_next.
+class OperationList {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  void push(Operation* operation) {
+    operation->pool_next = nullptr;
+    (head_ == nullptr ? head_ : tail_->pool_next) = operation;
+    tail_ = operation;
+  }
+  Operation* pop() {
+    Operation* first = head_;
+    if (first != nullptr) head_ = first->pool_next;
+    return first;
+  }
+
+ private:
+  Operation* head_ = nullptr;
+  Operation* tail_ = nullptr;
+};
+
+}  // namespace mxnet::engine

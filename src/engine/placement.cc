@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Naive: no workers. Threaded: one pool. PerDevice: a pool for each device and kind of work.
+#include "engine/placement.h"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace mxnet::engine {
+namespace {
+
+class CallerPlacement final : public Placement {
+ public:
+  WorkerPool* pool_for(Device, FnProperty) override { return nullptr; }
+  bool runs_cheap_on_pusher() const override { return true; }
+  void join(int) override {}
+};
+
+// A pool whose threads start when it is first asked for. Thread-safe but for reset.
+class LazyPool {
+ public:
+  template <class Make>
+  WorkerPool* get(Make make) {
+    // Acquire pairs with the release below: the pool is fully built.
+    WorkerPool* pool = pool_.load(std::memory_order_acquire);
+    return pool != nullptr ? pool : create(make);
+  }
+  void reset() {
+    // Relaxed: nobody asks during a reset, and who does later is ordered after it by the engine's gate.
+    pool_.store(nullptr, std::memory_order_relaxed);
+    MutexLock lock(mutex_);
+    owner_.reset();
+  }
+
+ private:
+  template <class Make>
+  WorkerPool* create(Make make) {
+    MutexLock lock(mutex_);
+    if (owner_ == nullptr) {
+      owner_ = make();
+      pool_.store(owner_.get(), std::memory_order_release);
+    }
+    return owner_.get();
+  }
+
+  std::atomic<WorkerPool*> pool_{nullptr};
+  Mutex mutex_;
+  std::unique_ptr<WorkerPool> owner_ MX_GUARDED_BY(mutex_);
+};
+
+class SharedPlacement final : public Placement {
+ public:
+  SharedPlacement(DependencyEngine& engine, const EngineConfig& config)
+      : engine_(engine), threads_(config.cpu_worker_nthreads) {}
+
+  WorkerPool* pool_for(Device, FnProperty) override {
+    return pool_.get([this] {
+      return std::make_unique<WorkerPool>(engine_, threads_, "mx-worker", StreamPriority::kNormal);
+    });
+  }
+  bool runs_cheap_on_pusher() const override { return false; }
+  void join(int cpu_workers) override {
+    pool_.reset();
+    threads_ = cpu_workers;
+  }
+
+ private:
+  DependencyEngine& engine_;
+  int threads_;
+  LazyPool pool_;
+};
+
+class DevicePlacement final : public Placement {
+ public:
+  DevicePlacement(DependencyEngine& engine, const EngineConfig& config)
+      : engine_(engine),
+        cpu_workers_(config.cpu_worker_nthreads),
+        cpu_priority_workers_(config.cpu_priority_nthreads),
+        gpu_workers_(config.gpu_worker_nthreads),
+        gpu_copiers_(config.gpu_copy_nthreads) {}
+
+  WorkerPool* pool_for(Device device, FnProperty property) override {
+    return device.is_gpu() ? gpu_pool(device.id, property) : cpu_pool(property);
+  }
+  bool runs_cheap_on_pusher() const override { return true; }
+  void join(int cpu_workers) override {
+    cpu_.reset();
+    cpu_priority_.reset();
+    for (Gpu& gpu : gpus_) {
+      gpu.compute.reset();
+      gpu.copy.reset();
+      gpu.priority.reset();
+    }
+    cpu_workers_ = cpu_workers;
+  }
+
+ private:
+  static constexpr int kMostGpus = 64;  // the limit of MXNET_SIM_GPUS; a machine has at most 16
+  struct Gpu {
+    LazyPool compute, copy, priority;
+  };
+
+  WorkerPool* cpu_pool(FnProperty property) {
+    if (property == FnProperty::kCPUPrioritized) {
+      return cpu_priority_.get([this] {
+        return std::make_unique<WorkerPool>(engine_, cpu_priority_workers_, "mx-cpu-prio",
+                                            StreamPriority::kNormal);
+      });
+    }
+    return cpu_.get([this] {
+      return std::make_unique<WorkerPool>(engine_, cpu_workers_, "mx-cpu", StreamPriority::kNormal);
+    });
+  }
+
+  WorkerPool* gpu_pool(int id, FnProperty property) {
+    if (id < 0 || id >= kMostGpus) {
+      throw Error(ErrorCode::kValue, "engine",
+                  fmt::format("given device gpu({}), expected 0 <= id < {}", id, kMostGpus));
+    }
+    Gpu& gpu = gpus_[static_cast<std::size_t>(id)];
+    switch (property) {
+      case FnProperty::kCopyFromGPU:
+      case FnProperty::kCopyToGPU:
+        return gpu.copy.get([&] {
+          return std::make_unique<WorkerPool>(engine_, gpu_copiers_, fmt::format("mx-gpu{}-copy", id),
+                                              StreamPriority::kHigh);
+        });
+      case FnProperty::kGPUPrioritized:
+        return gpu.priority.get([&] {
+          return std::make_unique<WorkerPool>(engine_, gpu_workers_, fmt::format("mx-gpu{}-prio", id),
+                                              StreamPriority::kHigh);
+        });
+      default:
+        return gpu.compute.get([&] {
+          return std::make_unique<WorkerPool>(engine_, gpu_workers_, fmt::format("mx-gpu{}", id),
+                                              StreamPriority::kNormal);
+        });
+    }
+  }
+
+  DependencyEngine& engine_;
+  int cpu_workers_;
+  const int cpu_priority_workers_, gpu_workers_, gpu_copiers_;
+  LazyPool cpu_, cpu_priority_;
+  std::array<Gpu, kMostGpus> gpus_;
+};
+
+}  // namespace
+
+std::unique_ptr<Placement> make_caller_placement() { return std::make_unique<CallerPlacement>(); }
+std::unique_ptr<Placement> make_shared_placement(DependencyEngine& engine, const EngineConfig& config) {
+  return std::make_unique<SharedPlacement>(engine, config);
+}
+std::unique_ptr<Placement> make_device_placement(DependencyEngine& engine, const EngineConfig& config) {
+  return std::make_unique<DevicePlacement>(engine, config);
+}
+
+}  // namespace mxnet::engine

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// From push to the moment when an operation has its variables: checks, bounds, the gate, and the choice between running
+// here at once and a record that waits.
+#include "base/error.h"
+#include "engine/dependency_engine.h"
+#include "engine/prepared.h"
+
+namespace mxnet::engine {
+namespace {
+
+// How deep operations that push operations may run inside each other; deeper ones wait for the outer ones to end.
+constexpr uint32_t kMaxDepth = 16;
+
+}  // namespace
+
+Frame* DependencyEngine::inside_frame(const ThreadState& thread) const {
+  Frame* frame = thread.frame;
+  while (frame != nullptr && &frame->engine != this) frame = frame->outer;
+  return frame;
+}
+
+bool DependencyEngine::may_run_here(const OpSpec& spec, Role role) const {
+  // Relaxed: a shutdown is noticed at the gate; before it either answer is right.
+  if (at_once_.load(std::memory_order_relaxed)) return true;
+  return spec.cheap && !spec.device.is_gpu() && (role == Role::kErase || placement_->runs_cheap_on_pusher());
+}
+
+void DependencyEngine::reserve_memory(ThreadState& thread, std::size_t bytes) {
+  if (bytes == 0 || run_ahead_.try_take(bytes)) return;
+  if (inside_frame(thread) != nullptr) {
+    run_ahead_.take_unbounded(bytes);
+  } else {
+    flush(thread);  // what is merged but not pushed must not be what we wait for
+    run_ahead_.take(bytes);
+  }
+}
+
+bool DependencyEngine::enter(ThreadState& thread) {
+  const bool era = tally_.start(thread.number);
+  // Sequentially consistent: either the closer of the gate sees our count, or we see the gate closed.
+  if (gate_closed_.load(std::memory_order_seq_cst)) [[unlikely]] return wait_at_gate(thread, era);
+  return era;
+}
+
+bool DependencyEngine::wait_at_gate(ThreadState& thread, bool era) {
+  // What an operation pushes belongs to the work that is being drained.
+  while (inside_frame(thread) == nullptr && gate_closed_.load(std::memory_order_seq_cst)) {
+    leave(thread, era, 0);
+    gate_.wait([this] { return !gate_closed_.load(std::memory_order_seq_cst); });
+    era = tally_.start(thread.number);
+  }
+  return era;
+}
+
+void DependencyEngine::leave(ThreadState& thread, bool era, std::size_t temp_bytes) {
+  if (temp_bytes != 0) run_ahead_.give(temp_bytes);
+  tally_.finish(thread.number, era);
+}
+
+bool DependencyEngine::try_take(const OpSpec& spec) {
+  std::size_t taken = 0;
+  const std::size_t reads = spec.reads.size(), count = reads + spec.writes.size();
+  const auto var = [&](std::size_t i) { return i < reads ? spec.reads[i] : spec.writes[i - reads]; };
+  while (taken < count && var(taken)->try_take(taken >= reads)) ++taken;
+  if (taken == count) [[likely]] return true;
+  // Another thread's operation may have queued behind what we took: give it back properly.
+  Frame frame(*this, nullptr, nullptr);
+  OperationList ready;
+  while (taken-- > 0) var(taken)->release(taken >= reads, ready);
+  while (Operation* operation = ready.pop()) place(operation, frame);
+  drain(frame);
+  return false;
+}
+
+bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role,
+                                    BulkBody* bulk) {
+  if (!may_run_here(spec, role) || spec.reads.size() + spec.writes.size() > kInlineVars) return false;
+  const Frame* outer = inside_frame(thread);
+  if (outer != nullptr && outer->depth >= kMaxDepth) return false;
+  check_few(spec);
+  if (role != Role::kBulk) reserve_memory(thread, spec.temp_bytes);
+  const bool era = enter(thread);
+  const bool taken = try_take(spec);
+  if (taken) {
+    Frame frame(*this, nullptr, nullptr);
+    run_here(fn, spec, role, bulk, frame);
+    leave(thread, era, spec.temp_bytes);
+    drain(frame);
+  } else {
+    leave(thread, era, role != Role::kBulk ? spec.temp_bytes : 0);
+  }
+  if (watched()) ring_if_idle();
+  return taken;
+}
+
+void DependencyEngine::push_sync(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role,
+                                 BulkBody* bulk) {
+  if (try_run_here(thread, fn, spec, role, bulk)) return;
+  Operation* operation = Operation::make();
+  operation->role = role;
+  operation->bulk = bulk;
+  operation->body.emplace<SyncFn>(std::move(fn));
+  push_record(thread, operation, spec);
+}
+
+void DependencyEngine::push_record(ThreadState& thread, Operation* operation, const OpSpec& spec) {
+  try {
+    if (operation->prepared == nullptr) operation->copy_lists(spec);
+  } catch (...) {
+    operation->recycle();
+    throw;
+  }
+  operation->priority = spec.priority;
+  operation->property = spec.property;
+  operation->device = spec.device;
+  operation->name = spec.name;
+  operation->temp_bytes = spec.temp_bytes;
+  operation->engine = this;
+  if (operation->role != Role::kBulk) reserve_memory(thread, spec.temp_bytes);  // a bulk has reserved
+  operation->era = enter(thread);
+  try {
+    // Relaxed: a change is made behind the closed gate, which we have passed.
+    const bool at_once = at_once_.load(std::memory_order_relaxed);
+    operation->pool = at_once ? nullptr : placement_->pool_for(spec.device, spec.property);
+  } catch (...) {
+    leave(thread, operation->era, spec.temp_bytes);
+    operation->recycle();
+    throw;
+  }
+  operation->cheap = !operation->asynchronous() && may_run_here(spec, operation->role);
+  if (operation->pool == nullptr && inside_frame(thread) == nullptr) {
+    run_and_wait(operation);
+  } else if (take_or_queue(operation)) {
+    start(thread, operation);
+  }
+  if (watched()) ring_if_idle();
+}
+
+bool DependencyEngine::take_or_queue(Operation* operation) {
+  const uint32_t count = operation->count;
+  // One more than the accesses: it cannot become ready while we are still queueing. Relaxed: others learn of the operation
+  // from the queue of a variable, whose unlocking releases.
+  operation->missing.store(count + 1, std::memory_order_relaxed);
+  const Access* order = operation->order;
+  for (uint32_t i = 0; i < count; ++i) access_var(order[i])->lock();
+  uint32_t granted = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const bool write = access_writes(order[i]);
+    granted += access_var(order[i])->take_or_queue(write, &operation->links[i], operation);
+  }
+  if (granted == count) return true;  // in no queue: nobody else knows it
+  // Acquire-release: see grant.
+  return operation->missing.fetch_sub(granted + 1, std::memory_order_acq_rel) == granted + 1;
+}
+
+void DependencyEngine::start(ThreadState& thread, Operation* operation) {
+  if (operation->pool != nullptr && !operation->cheap) return operation->pool->submit(operation);
+  Frame* outer = inside_frame(thread);
+  if (outer == nullptr || outer->depth < kMaxDepth) {
+    Frame frame(*this, nullptr, nullptr);
+    run(operation, frame);
+    drain(frame);
+  } else if (operation->pool != nullptr) {
+    operation->pool->submit(operation);
+  } else {
+    outer->local.push(operation);
+  }
+}
+
+void DependencyEngine::run_and_wait(Operation* operation) {
+  const Role role = operation->role;
+  OneShot granted, done;
+  operation->role = Role::kHandOver;
+  operation->waiter = &granted;
+  if (!take_or_queue(operation)) granted.wait();
+  operation->role = role;
+  const bool asynchronous = operation->asynchronous();
+  operation->waiter = asynchronous ? &done : nullptr;
+  Frame frame(*this, nullptr, nullptr);
+  run(operation, frame);
+  drain(frame);
+  if (asynchronous) done.wait();
+}
+
+void DependencyEngine::push(SyncFn fn, const OpSpec& spec) {
+  ThreadState& thread = this_thread();
+  if (thread.bulks != nullptr && add_to_bulk(thread, fn, spec, false)) return;
+  push_sync(thread, fn, spec, Role::kUser, nullptr);
+}
+
+void DependencyEngine::push_async(AsyncFn fn, const OpSpec& spec) {
+  ThreadState& thread = this_thread();
+  flush(thread);
+  Operation* operation = Operation::make();
+  operation->role = Role::kUser;
+  operation->body.emplace<AsyncFn>(std::move(fn));
+  push_record(thread, operation, spec);
+}
+
+void DependencyEngine::delete_variable(Var* var, Device device, SyncFn then) {
+  ThreadState& thread = this_thread();
+  if (!then) device = Device::cpu();  // nothing to run: no reason to visit a GPU's worker
+  const OpSpec spec{.device = device,
+                    .reads = {},
+                    .writes = {&var, 1},
+                    .property = FnProperty::kDeleteVar,
+                    .name = "delete_variable",
+                    .cheap = !device.is_gpu()};
+  if (thread.bulks != nullptr && add_to_bulk(thread, then, spec, true)) return;
+  push_sync(thread, then, spec, Role::kErase, nullptr);
+}
+
+PreparedRef DependencyEngine::prepare(SyncFn fn, const OpSpec& spec) {
+  return std::make_shared<const PreparedOperation>(std::move(fn), spec);
+}
+
+PreparedRef DependencyEngine::prepare_async(AsyncFn fn, const OpSpec& spec) {
+  return std::make_shared<const PreparedOperation>(std::move(fn), spec);
+}
+
+void DependencyEngine::push(const PreparedRef& prepared) {
+  ThreadState& thread = this_thread();
+  flush(thread);
+  const OpSpec& spec = prepared->spec;
+  auto* sync = std::get_if<SyncFn>(&prepared->body);
+  if (sync != nullptr && try_run_here(thread, *sync, spec, Role::kPrepared, nullptr)) return;
+  Operation* operation = Operation::make();
+  operation->role = Role::kPrepared;
+  operation->share_lists(prepared);
+  push_record(thread, operation, spec);
+}
+
+}  // namespace mxnet::engine

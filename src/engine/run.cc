@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the moment when an operation has its variables to their release: running, failing, completing, and placing
+// what became ready.
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/hooks.h"
+#include "base/log.h"
+#include "engine/dependency_engine.h"
+#include "engine/prepared.h"
+
+namespace mxnet::engine {
+namespace {
+
+// How deep completions may nest before their dependents are left to an outer frame.
+constexpr uint32_t kMaxDepth = 16;
+// A worker goes back to its queue after so many operations that it ran straight after the one that made them ready: a chain must
+// not starve what waits in the queue.
+constexpr uint32_t kMaxStreak = 64;
+// A pusher runs at most so many operations of others that its own made ready: the rest goes to workers.
+constexpr uint32_t kMaxOfOthers = 16;
+// How often a worker without pause looks whether somebody waits for all.
+constexpr uint32_t kRingEvery = 64;
+
+}  // namespace
+
+// What execute needs to know, from a spec or from a record.
+struct DependencyEngine::Call {
+  const char* name;
+  Device device;
+  FnProperty property;
+  std::span<Var* const> reads, writes;
+};
+
+bool DependencyEngine::watched() const { return idle_.awaited(); }
+
+Stream* DependencyEngine::stream_of(Device device, Frame& frame) {
+  if (!device.is_gpu()) return nullptr;
+  if (frame.streams != nullptr) return frame.streams->get(device);
+  MutexLock lock(streams_mutex_);
+  return caller_streams_.get(device);
+}
+
+// Calls `function` between the observer's begin and end.
+template <class Function>
+void DependencyEngine::observed(const char* name, Device device, Function&& function) {
+  Observer* const watcher = observer();
+  if (watcher == nullptr && !info_.get()) [[likely]] return function();
+  // Relaxed: only uniqueness matters.
+  const uint64_t sequence = sequence_.fetch_add(1, std::memory_order_relaxed);
+  if (info_.get()) {
+    log(LogLevel::kInfo, fmt::format("engine: operation {} {} on {}", sequence,
+                                     name != nullptr ? name : "(unnamed)", to_string(device)));
+  }
+  if (watcher != nullptr) watcher->operation_begin(name, device, sequence);
+  function();
+  if (watcher != nullptr) watcher->operation_end(name, device, sequence);
+}
+
+// Runs `function` unless an input has failed, and records what it throws; in any case the writes count as done.
+template <class Function>
+void DependencyEngine::execute(const Call& call, Function&& function) {
+  FailureRef inherited;
+  if (failures_.any()) [[unlikely]] inherited = failures_.find(call.reads, call.writes);
+  if (inherited == nullptr || call.property == FnProperty::kNoSkip) {
+    observed(call.name, call.device, [&] {
+      try {
+        function();
+      } catch (...) {
+        if (inherited == nullptr) {
+          failures_.record(name_error(std::current_exception(), call.name), call.writes);
+        }
+      }
+    });
+  }
+  if (inherited != nullptr) [[unlikely]] failures_.spread(inherited, call.writes);
+  for (Var* var : call.writes) var->bump_version();
+}
+
+void DependencyEngine::call_sync(const Call& call, SyncFn& fn, Frame& frame) {
+  execute(call, [&] {
+    if (!fn) return;  // a deletion without an afterthought
+    const RunContext context{call.device, stream_of(call.device, frame)};
+    fn(context);
+    // The seam for completion by event: record one here and settle when it is done, instead of waiting.
+    if (context.stream != nullptr) context.stream->synchronize();
+  });
+}
+
+void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk, Frame& frame) {
+  if (role == Role::kBulk) {
+    run_bulk(*bulk, frame);
+  } else if (role == Role::kErase) {
+    call_sync({spec.name, spec.device, spec.property, {}, {}}, fn, frame);  // runs whatever has failed
+  } else {
+    call_sync({spec.name, spec.device, spec.property, spec.reads, spec.writes}, fn, frame);
+  }
+  // The function goes before the variables: who waits for them finds what it held released.
+  if (role != Role::kPrepared) fn.reset();
+  settle(spec.reads, spec.writes, role, bulk, frame);
+}
+
+void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
+  Stream* stream = nullptr;
+  for (BulkItem& item : bulk.items) {
+    const auto reads = bulk.reads_of(item), writes = bulk.writes_of(item);
+    Call call{item.name, item.device, item.property, reads, writes};
+    if (item.erase) call.reads = call.writes = {};
+    execute(call, [&] {
+      if (!item.fn) return;
+      stream = stream_of(item.device, frame);
+      item.fn({item.device, stream});
+    });
+    item.fn.reset();
+  }
+  if (stream == nullptr) return;
+  try {
+    stream->synchronize();
+  } catch (...) {
+    failures_.record(name_error(std::current_exception(), "bulk"), bulk.writes);
+  }
+}
+
+void DependencyEngine::run(Operation* operation, Frame& frame) {
+  if (operation->asynchronous()) return start_async(operation, frame);
+  SyncFn& fn = std::get<SyncFn>(operation->function());
+  const OpSpec spec{.device = operation->device,
+                    .reads = operation->read_vars(),
+                    .writes = operation->write_vars(),
+                    .property = operation->property,
+                    .name = operation->name};
+  run_here(fn, spec, operation->role, operation->bulk, frame);
+  finish(operation, frame);
+}
+
+// After settle: returns the record, leaves the count, and wakes who waits for this operation.
+void DependencyEngine::finish(Operation* operation, Frame& frame) {
+  OneShot* const waiter = operation->waiter;
+  const bool era = operation->era;
+  const std::size_t bytes = operation->temp_bytes;
+  operation->recycle();
+  leave(frame.thread, era, bytes);
+  if (waiter != nullptr) waiter->ring();
+}
+
+void DependencyEngine::settle(std::span<Var* const> reads, std::span<Var* const> writes, Role role,
+                              BulkBody* bulk, Frame& frame) {
+  if (role == Role::kErase) {
+    failures_.forget(writes[0]);
+  } else if (bulk != nullptr) {
+    bulk->for_each_erased([this](Var* var) { failures_.forget(var); });
+  }
+  OperationList ready;
+  for (Var* var : reads) var->release(false, ready);
+  for (Var* var : writes) var->release(true, ready);
+  if (role == Role::kErase) {
+    writes[0]->recycle();
+  } else if (bulk != nullptr) {
+    bulk->for_each_erased([](Var* var) { var->recycle(); });
+    bulk->recycle();
+  }
+  while (Operation* operation = ready.pop()) place(operation, frame);
+}
+
+void DependencyEngine::place(Operation* operation, Frame& frame) {
+  if (operation->role == Role::kHandOver) return operation->waiter->ring();
+  if (operation->role == Role::kNotify) {
+    // Nests only as deep as threads wait for one variable.
+    settle(operation->read_vars(), operation->write_vars(), Role::kNotify, nullptr, frame);
+    return finish(operation, frame);
+  }
+  WorkerPool* const pool = operation->pool;
+  const bool on_worker = frame.pool != nullptr;
+  const bool local =
+      pool == nullptr ||
+      (operation->cheap && frame.takes_cheap && (on_worker || frame.ran < kMaxOfOthers)) ||
+      // The next one of this worker's own kind stays here, if nothing more urgent waits.
+      (pool == frame.pool && frame.local.empty() && frame.ran < kMaxStreak && operation->priority >= 0 &&
+       !pool->urgent());
+  if (local) {
+    frame.local.push(operation);
+  } else {
+    pool->submit(operation);
+  }
+}
+
+void DependencyEngine::drain(Frame& frame) {
+  while (Operation* operation = frame.local.pop()) {
+    ++frame.ran;
+    run(operation, frame);
+  }
+}
+
+void DependencyEngine::run_from_queue(Operation* operation, Frame& frame) {
+  frame.ran = 0;
+  run(operation, frame);
+  drain(frame);
+  if (watched() && ++frame.unrung >= kRingEvery) worker_idles(frame);
+}
+
+void DependencyEngine::worker_idles(Frame& frame) {
+  frame.unrung = 0;
+  if (watched()) ring_if_idle();
+}
+
+void DependencyEngine::start_async(Operation* operation, Frame& frame) {
+  // Relaxed: nobody else has the operation yet; the completion learns of it from the function.
+  operation->references.store(2, std::memory_order_relaxed);
+  operation->completed.store(false, std::memory_order_relaxed);
+  const bool skip = failures_.any() && operation->property != FnProperty::kNoSkip &&
+                    failures_.find(operation->read_vars(), operation->write_vars()) != nullptr;
+  if (skip) {
+    complete_async(operation, nullptr);
+  } else {
+    AsyncFn& fn = std::get<AsyncFn>(operation->function());
+    if (Observer* watcher = observer()) {
+      operation->sequence = sequence_.fetch_add(1, std::memory_order_relaxed);
+      operation->observed = true;
+      watcher->operation_begin(operation->name, operation->device, operation->sequence);
+    }
+    if (info_.get()) {
+      log(LogLevel::kInfo,
+          fmt::format("engine: asynchronous operation {} on {}",
+                      operation->name != nullptr ? operation->name : "(unnamed)", to_string(operation->device)));
+    }
+    try {
+      const RunContext context{operation->device, stream_of(operation->device, frame)};
+      fn(context, OnComplete(&async_done, operation));
+    } catch (...) {
+      complete_async(operation, std::current_exception());
+    }
+  }
+  drop_async(operation, frame.thread);
+}
+
+void DependencyEngine::async_done(void* state, std::exception_ptr error) {
+  auto* operation = static_cast<Operation*>(state);
+  operation->engine->complete_async(operation, std::move(error));
+}
+
+void DependencyEngine::complete_async(Operation* operation, std::exception_ptr error) {
+  // Acquire-release: of two completions, which would be a bug of the function, the later one stops here.
+  if (operation->completed.exchange(true, std::memory_order_acq_rel)) {
+    log(LogLevel::kError, fmt::format("operation {} completed twice",
+                                      operation->name != nullptr ? operation->name : "(unnamed)"));
+    return;
+  }
+  const auto reads = operation->read_vars(), writes = operation->write_vars();
+  if (operation->observed) {
+    operation->observed = false;
+    if (Observer* watcher = observer()) {
+      watcher->operation_end(operation->name, operation->device, operation->sequence);
+    }
+  }
+  const FailureRef inherited = failures_.any() ? failures_.find(reads, writes) : nullptr;
+  if (inherited != nullptr) {
+    failures_.spread(inherited, writes);
+  } else if (error != nullptr) {
+    failures_.record(name_error(std::move(error), operation->name), writes);
+  }
+  for (Var* var : writes) var->bump_version();
+
+  ThreadState& thread = this_thread();
+  Frame* const outer = inside_frame(thread);
+  if (outer != nullptr && outer->depth >= kMaxDepth) {
+    settle(reads, writes, operation->role, nullptr, *outer);
+    return drop_async(operation, thread);
+  }
+  // Whoever completes (a network thread, a driver's callback) is not to be kept with work of others.
+  Frame frame(*this, nullptr, nullptr);
+  frame.takes_cheap = false;
+  settle(reads, writes, operation->role, nullptr, frame);
+  drop_async(operation, thread);
+  drain(frame);
+}
+
+void DependencyEngine::drop_async(Operation* operation, ThreadState& thread) {
+  // Acquire-release: the last one sees what the other did with the record.
+  if (operation->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  OneShot* const waiter = operation->waiter;
+  const bool era = operation->era;
+  const std::size_t bytes = operation->temp_bytes;
+  operation->recycle();
+  leave(thread, era, bytes);
+  if (waiter != nullptr) waiter->ring();
+  if (watched()) ring_if_idle();
+}
+
+}  // namespace mxnet::engine

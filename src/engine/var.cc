@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// State changes of a variable.
+#include "engine/var.h"
+
+#include "engine/failures.h"
+#include "engine/spin_lock.h"
+
+namespace mxnet {
+namespace {
+using VarPool = engine::SlabPool<Var, 64>;
+}  // namespace
+
+Var* Var::make() { return VarPool::take(); }
+
+void Var::recycle() noexcept {
+  // Relaxed: the variable is ours alone; the pool publishes it to its next user.
+  version_.store(0, std::memory_order_relaxed);
+  VarPool::give(this);
+}
+
+void Var::lock_pool() { VarPool::lock_depot(); }
+void Var::unlock_pool() { VarPool::unlock_depot(); }
+
+bool Var::try_take(bool write) {
+  uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
+  while ((state & kLocked) == 0 && grantable(state, write)) {
+    // Acquire pairs with the releases of earlier accesses: their effects are seen by this one.
+    if (state_.compare_exchange_weak(state, write ? +kWriter : state + kReader, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Var::lock() {
+  engine::Backoff backoff;
+  for (;;) {
+    uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
+    // Acquire pairs with the unlocking store and with release's exchange.
+    if ((state & kLocked) == 0 &&
+        state_.compare_exchange_weak(state, state | kLocked, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+      return;
+    }
+    backoff.pause();
+  }
+}
+
+bool Var::take_or_queue(bool write, engine::Link* link, engine::Operation* operation) {
+  // Relaxed: while we hold the lock bit nobody else changes the word.
+  const uint32_t state = state_.load(std::memory_order_relaxed) & ~kLocked;
+  // Every store below releases the lock bit: release, so that the next holder sees the queue.
+  if (grantable(state, write)) {
+    state_.store(write ? +kWriter : state + kReader, std::memory_order_release);
+    return true;
+  }
+  *link = {nullptr, operation, write};
+  (head_ == nullptr ? head_ : tail_->next) = link;
+  tail_ = link;
+  state_.store(state | kQueued, std::memory_order_release);
+  return false;
+}
+
+void Var::release(bool write, engine::OperationList& ready) {
+  uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
+  // Nobody waits, or others still read: give back the count and go.
+  while ((state & kLocked) == 0 && ((state & kQueued) == 0 || state >= 2 * kReader)) {
+    // Release: the access is over before the next one starts. (Earlier readers' releases stay visible through
+    // this exchange to whoever acquires later: it is part of their release sequence.)
+    if (state_.compare_exchange_weak(state, write ? 0 : state - kReader, std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+      return;
+    }
+  }
+  release_slowly(write, ready);
+}
+
+void Var::release_slowly(bool write, engine::OperationList& ready) {
+  lock();
+  uint32_t state = state_.load(std::memory_order_relaxed) & ~kLocked;  // see take_or_queue
+  state = write ? state & ~kWriter : state - kReader;
+  engine::Link* granted = nullptr;
+  if (head_ != nullptr && state < kReader) {  // nobody has access any more: the head may go
+    granted = head_;
+    engine::Link* last = granted;
+    if (granted->write) {
+      state |= kWriter;
+    } else {  // and all reads that directly follow it
+      state += kReader;
+      while (last->next != nullptr && !last->next->write) {
+        last = last->next;
+        state += kReader;
+      }
+    }
+    head_ = last->next;
+    last->next = nullptr;
+  }
+  if (head_ == nullptr) state &= ~kQueued;
+  state_.store(state, std::memory_order_release);  // unlocks, see take_or_queue
+  // The variable is not touched from here on: the granted operation may be its end.
+  while (granted != nullptr) {
+    engine::Link* next = granted->next;  // read first: the record may run and return to its pool
+    engine::Operation* operation = granted->operation;
+    if (grant(operation)) ready.push(operation);
+    granted = next;
+  }
+}
+
+}  // namespace mxnet

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variable: who may access it now, and who waits for it, in the order of the pushes.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/operation.h"
+#include "engine/slab_pool.h"
+
+namespace mxnet {
+
+namespace engine {
+struct Failure;
+}
+
+// Thread-safe; owned by the pool, reached through engine calls only. One word holds the whole state of a variable that
+// nobody waits for, so that granting and giving back an access is one exchange. The queue behind it is edited under the lock bit.
+//
+// Invariants, whenever the lock bit is clear:
+//   1. kWriter set => no readers. Readers and the writer count operations that were granted access and have not released it.
+//   2. kQueued set <=> the queue is not empty. Its head is never grantable: either the writer bit is set, or
+//      the head is a write and there are readers.
+//   3. An access is granted at its push only if kQueued is clear: the order of pushes is the order of grants.
+class alignas(64) Var : public engine::Pooled<Var> {
+ public:
+  // Grants the access if that needs no waiting. Never queues.
+  bool try_take(bool write);
+
+  // For taking several variables as one step: lock all (in address order, or two pushes could deadlock), then
+  // take_or_queue each, which unlocks it. Returns false if `link` was queued.
+  void lock();
+  bool take_or_queue(bool write, engine::Link* link, engine::Operation* operation);
+
+  // Whether every access granted so far has ended and nobody waits; whether no write is running or waiting. Acquire: if so, what
+  // they did is seen.
+  bool idle() const { return state_.load(std::memory_order_acquire) == 0; }
+  bool readable() const { return (state_.load(std::memory_order_acquire) & (kLocked | kWriter | kQueued)) == 0; }
+
+  // Ends an access. Operations that become ready by it are appended to `ready`.
+  void release(bool write, engine::OperationList& ready);
+
+  // Number of writes done. A writer bumps it before it releases.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  void bump_version() {
+    // Only the one granted writer changes it: no read-modify-write needed. Release: who sees the new version may look at
+    // what was written.
+    version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  static Var* make();
+  void recycle() noexcept;
+  static void lock_pool();
+  static void unlock_pool();
+
+  // What it carries, if anything; guarded by the mutex of the engine's Failures.
+  std::shared_ptr<engine::Failure> failure;
+
+ private:
+  enum : uint32_t { kLocked = 1, kWriter = 2, kQueued = 4, kReader = 8 };
+
+  static bool grantable(uint32_t state, bool write) {
+    return write ? state == 0 : (state & (kWriter | kQueued)) == 0;
+  }
+  void release_slowly(bool write, engine::OperationList& ready);
+
+  std::atomic<uint32_t> state_{0};
+  std::atomic<uint64_t> version_{0};
+  engine::Link* head_ = nullptr;  // guarded by the lock bit, like tail_, which means nothing while head_ is null
+  engine::Link* tail_ = nullptr;
+};
+
+// Moves a variable's grant to a queued operation; true if it was the last that the operation missed.
+inline bool grant(engine::Operation* operation) {
+  // Acquire-release: whoever takes it to 0 has seen what the releasers of all its variables did before.
+  return operation->missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+}  // namespace mxnet

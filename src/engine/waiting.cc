@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sleeping halves of OneShot, Bell and Dock.
+#include "engine/waiting.h"
+
+#include "base/cpu_relax.h"
+
+namespace mxnet::engine {
+namespace {
+// How long a waiter stays awake for an event that is likely near: about 5 us, what a sleep and a wake would cost.
+constexpr int kSpins = 100;
+}  // namespace
+
+void OneShot::wait() {
+  for (int i = 0; i < kSpins; ++i) {
+    // Acquire pairs with the release in ring.
+    if (state_.load(std::memory_order_acquire) == kRung) return;
+    cpu_relax();
+  }
+  uint32_t state = kQuiet;
+  // Acquire on failure: the failure means that it was rung. Relaxed on success: nothing is published.
+  if (!state_.compare_exchange_strong(state, kAsleep, std::memory_order_relaxed,
+                                      std::memory_order_acquire)) {
+    return;
+  }
+  while (state_.load(std::memory_order_acquire) != kRung) futex_wait(state_, kAsleep);
+}
+
+void Bell::ring_slowly() {
+  // Release pairs with the acquire of the epoch: who sees the new epoch sees the changed condition.
+  epoch_.fetch_add(1, std::memory_order_release);
+  futex_wake_all(epoch_);
+}
+
+bool Bell::sleep(uint32_t epoch, std::chrono::steady_clock::time_point deadline) {
+  if (deadline == std::chrono::steady_clock::time_point::max()) {
+    futex_wait(epoch_, epoch);
+    return true;
+  }
+  const auto left = deadline - std::chrono::steady_clock::now();
+  if (left <= std::chrono::steady_clock::duration::zero()) return false;
+  futex_wait_for(epoch_, epoch, left);
+  return true;
+}
+
+bool Dock::take_sleeper() {
+  uint32_t count = sleepers_.load(std::memory_order_relaxed);  // the exchange decides
+  while (count != 0) {
+    // Relaxed: the count carries no data; work and tokens do, by their own operations.
+    if (sleepers_.compare_exchange_weak(count, count - 1, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+void Dock::wake_slowly() {
+  if (!take_sleeper()) return;
+  tokens_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in sleep
+  futex_wake_one(tokens_);
+}
+
+void Dock::cancel() {
+  if (!take_sleeper()) sleep();  // somebody has taken one off for us: its token is on the way
+}
+
+void Dock::sleep() {
+  for (;;) {
+    uint32_t tokens = tokens_.load(std::memory_order_relaxed);  // the exchange decides
+    while (tokens != 0) {
+      if (tokens_.compare_exchange_weak(tokens, tokens - 1, std::memory_order_acquire)) return;
+    }
+    futex_wait(tokens_, 0);
+  }
+}
+
+}  // namespace mxnet::engine

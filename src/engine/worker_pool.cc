@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of a worker: take, run, look again for a moment, sleep.
+#include "engine/worker_pool.h"
+
+#include <pthread.h>
+
+#include "base/cpu_relax.h"
+#include "engine/dependency_engine.h"
+
+namespace mxnet::engine {
+namespace {
+// How long an idle worker stays awake: about 10 us, so that a producer that pauses for its own work finds it awake,
+// and one that stops costs nothing.
+constexpr int kSpins = 200;
+}  // namespace
+
+Stream* StreamSet::get(Device device) {
+  if (!device.is_gpu()) return nullptr;
+  for (const Entry& entry : streams_) {
+    if (entry.device == device.id) return entry.stream.get();
+  }
+  auto stream = std::make_unique<Stream>(device_api(device.type), device.id, priority_);
+  streams_.push_back({device.id, std::move(stream)});
+  return streams_.back().stream.get();
+}
+
+WorkerPool::WorkerPool(DependencyEngine& engine, int threads, std::string name, StreamPriority priority)
+    : engine_(engine), name_(std::move(name)), priority_(priority) {
+  threads_.reserve(static_cast<std::size_t>(threads));
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+WorkerPool::~WorkerPool() {
+  stopping_.store(true, std::memory_order_seq_cst);  // published like work, see Dock::wake_one
+  // Those asleep now; the others look at stopping_ before they sleep.
+  for (std::size_t i = 0; i < threads_.size(); ++i) dock_.wake_one();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WorkerPool::work() {
+  pthread_setname_np(pthread_self(), name_.c_str());
+  StreamSet streams(priority_);
+  Frame frame(engine_, this, &streams);
+  while (Operation* operation = next(frame)) engine_.run_from_queue(operation, frame);
+}
+
+Operation* WorkerPool::next(Frame& frame) {
+  if (Operation* operation = queue_.pop()) return operation;
+  engine_.worker_idles(frame);
+  for (;;) {
+    for (int i = 0; i < kSpins; ++i) {
+      if (Operation* operation = queue_.pop()) return operation;
+      cpu_relax();
+    }
+    dock_.announce();
+    Operation* operation = queue_.pop();
+    if (operation != nullptr || stopping_.load(std::memory_order_seq_cst)) {
+      dock_.cancel();
+      return operation;
+    }
+    dock_.sleep();
+  }
+}
+
+}  // namespace mxnet::engine

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that take ready operations from one queue and sleep, without using the CPU, when there are none.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "device/stream.h"
+#include "engine/ready_queue.h"
+#include "engine/waiting.h"
+
+namespace mxnet::engine {
+
+struct Frame;
+
+// The streams of one worker, a GPU each, made at first use. Not thread-safe.
+class StreamSet {
+ public:
+  explicit StreamSet(StreamPriority priority = StreamPriority::kNormal) : priority_(priority) {}
+  // Null for the CPU. Throws what making a stream throws.
+  Stream* get(Device device);
+
+ private:
+  struct Entry {
+    int32_t device;
+    std::unique_ptr<Stream> stream;
+  };
+  const StreamPriority priority_;
+  std::vector<Entry> streams_;
+};
+
+// Thread-safe. The threads start in the constructor and end in the destructor, which requires that all submitted operations
+// are done.
+class WorkerPool {
+ public:
+  WorkerPool(DependencyEngine& engine, int threads, std::string name, StreamPriority priority);
+  ~WorkerPool();
+
+  void submit(Operation* operation) {
+    queue_.push(operation);
+    dock_.wake_one();
+  }
+  bool urgent() const { return queue_.urgent(); }
+
+ private:
+  void work();
+  Operation* next(Frame& frame);
+
+  DependencyEngine& engine_;
+  const std::string name_;  // of the threads, at most 15 characters
+  const StreamPriority priority_;
+  ReadyQueue queue_;
+  Dock dock_;
+  std::atomic<bool> stopping_{false};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace mxnet::engine

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns CUDA's error codes into Error. Every call of the runtime that can fail goes through
+// MX_CUDA_CALL. C++17: .cu files include it.
+#pragma once
+#include <cuda_runtime_api.h>
+
+namespace mxnet::cuda {
+
+// Throws Error(kGeneric) that names the current device, the call and CUDA's reason, and clears that
+// error.
+[[noreturn]] void throw_error(cudaError_t error, const char* call);
+
+inline void check(cudaError_t error, const char* call) {
+  if (__builtin_expect(error != cudaSuccess, 0)) throw_error(error, call);
+}
+
+}  // namespace mxnet::cuda
+
+#define MX_CUDA_CALL(call) ::mxnet::cuda::check((call), #call)

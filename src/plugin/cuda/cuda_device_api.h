@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeviceApi for NVIDIA GPUs, on the CUDA runtime.
+#pragma once
+#include <memory>
+
+#include "device/device_api.h"
+
+namespace mxnet::cuda {
+
+class CudaStream;
+class CudaEvent;
+
+// Thread-safe. An error inside a kernel (an illegal address, say) is final for the process's
+// context: CUDA reports it at every later call, not once.
+class CudaDeviceApi final : public DeviceApi {
+ public:
+  // Throws Error that tells a missing driver from an old one and from a machine without a visible
+  // GPU.
+  static std::unique_ptr<CudaDeviceApi> create();
+
+  const char* name() const noexcept override { return "cuda"; }
+  int device_count() override { return count_; }
+  DeviceProperties properties(int device) override;
+  MemoryInfo memory_info(int device) override;
+
+  void* allocate(int device, std::size_t bytes) override;
+  void release(int device, void* data, std::size_t bytes) noexcept override;
+  void* allocate_pinned(std::size_t bytes) override;
+  void release_pinned(void* data, std::size_t bytes) noexcept override;
+
+  NativeStream* create_stream(int device, StreamPriority priority) override;
+  void destroy_stream(int device, NativeStream* stream) noexcept override;
+  void synchronize(int device, NativeStream* stream) override;
+
+  NativeEvent* create_event(int device) override;
+  void destroy_event(int device, NativeEvent* event) noexcept override;
+  void record(int device, NativeEvent* event, NativeStream* stream) override;
+  void wait(int device, NativeStream* stream, NativeEvent* event) override;
+  bool done(int device, NativeEvent* event) override;
+  void synchronize(int device, NativeEvent* event) override;
+
+  void copy(void* to_data, Device to, const void* from_data, Device from, std::size_t bytes,
+            NativeStream* stream) override;
+  void fill(int device, void* data, unsigned char value, std::size_t bytes,
+            NativeStream* stream) override;
+  void host_call(int device, NativeStream* stream, InlineFunction<void()> fn) override;
+
+  bool can_access_peer(int device, int peer) override;
+  void enable_peer_access(int device, int peer) override;
+
+ private:
+  explicit CudaDeviceApi(int count) : count_(count) {}
+  void check_device(int device) const;
+  CudaStream& stream_of(int device, NativeStream* stream) const;
+  CudaEvent& event_of(int device, NativeEvent* event) const;
+
+  const int count_;
+};
+
+}  // namespace mxnet::cuda

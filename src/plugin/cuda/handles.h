@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners of CUDA's handles.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <exception>
+
+#include "base/lock.h"
+#include "device/device_api.h"
+
+namespace mxnet::cuda {
+
+// What a NativeStream of this api points to. Thread-safe.
+class CudaStream {
+ public:
+  CudaStream(int device, StreamPriority priority);
+  ~CudaStream();
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  static CudaStream* from(NativeStream* stream) { return reinterpret_cast<CudaStream*>(stream); }
+  NativeStream* native() { return reinterpret_cast<NativeStream*>(this); }
+
+  int device() const { return device_; }
+  cudaStream_t handle() const { return handle_; }
+  // How many threads the device holds at once.
+  int64_t resident_threads() const { return resident_threads_; }
+
+  // The first exception of a host function on this stream, kept until somebody synchronizes.
+  void keep_error(std::exception_ptr error) noexcept;
+  std::exception_ptr take_error();
+
+ private:
+  const int device_;
+  cudaStream_t handle_ = nullptr;
+  int64_t resident_threads_ = 0;
+  Mutex mutex_;
+  std::exception_ptr error_ MX_GUARDED_BY(mutex_);
+};
+
+// What a NativeEvent points to. Thread-safe.
+class CudaEvent {
+ public:
+  explicit CudaEvent(int device);
+  ~CudaEvent();
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+
+  static CudaEvent* from(NativeEvent* event) { return reinterpret_cast<CudaEvent*>(event); }
+  NativeEvent* native() { return reinterpret_cast<NativeEvent*>(this); }
+
+  int device() const { return device_; }
+  cudaEvent_t handle() const { return handle_; }
+
+ private:
+  const int device_;
+  cudaEvent_t handle_ = nullptr;
+};
+
+}  // namespace mxnet::cuda

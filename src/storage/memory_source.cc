@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two sources behind DeviceApi. Shared memory has its own file.
+#include "storage/memory_source.h"
+
+#include "storage/shared_memory.h"
+
+namespace mxnet {
+namespace {
+
+class DeviceSource final : public MemorySource {
+ public:
+  DeviceSource(DeviceApi& api, int device) : api_(api), device_(device) {}
+  RawBlock allocate(std::size_t bytes) override { return {api_.allocate(device_, bytes), bytes}; }
+  void release(const RawBlock& block) noexcept override {
+    api_.release(device_, block.data, block.capacity);
+  }
+
+ private:
+  DeviceApi& api_;
+  const int device_;
+};
+
+class PinnedSource final : public MemorySource {
+ public:
+  explicit PinnedSource(DeviceApi& api) : api_(api) {}
+  RawBlock allocate(std::size_t bytes) override { return {api_.allocate_pinned(bytes), bytes}; }
+  void release(const RawBlock& block) noexcept override {
+    api_.release_pinned(block.data, block.capacity);
+  }
+
+ private:
+  DeviceApi& api_;
+};
+
+class SharedSource final : public MemorySource {
+ public:
+  RawBlock allocate(std::size_t bytes) override { return create_segment(bytes); }
+  void release(const RawBlock& block) noexcept override { close_segment(block); }
+  bool reusable(const RawBlock& block) const noexcept override { return is_private(block); }
+};
+
+}  // namespace
+
+std::unique_ptr<MemorySource> make_device_source(DeviceApi& api, int device) {
+  return std::make_unique<DeviceSource>(api, device);
+}
+std::unique_ptr<MemorySource> make_pinned_source(DeviceApi& api) {
+  return std::make_unique<PinnedSource>(api);
+}
+std::unique_ptr<MemorySource> make_shared_source() { return std::make_unique<SharedSource>(); }
+
+}  // namespace mxnet

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The documented chunk sizes: what a pool makes of a request. One small value type, so that a
+// table-driven test can compare it with an independent computation for every setting, and so that
+// the hot path inlines it.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "base/config.h"
+
+namespace mxnet {
+
+// Immutable. The strategies (docs/memory.md):
+//   Naive     multiples of the page size; above the large size, multiples of the large size (1 =
+//   off) Round     powers of two from a page up to 2^cutoff, multiples of 2^cutoff above Unpooled
+//   the request itself
+class Rounding {
+ public:
+  // What no device has; requests that rounding would overflow become this.
+  static constexpr std::size_t kImpossible = std::numeric_limits<std::size_t>::max();
+
+  // `variables` is the prefix of the environment's names, for errors: "MXNET_GPU". Throws
+  // Error(kValue) when values that are each allowed contradict each other.
+  Rounding(PoolType type, const PoolConfig& config, std::string_view variables);
+
+  // REQUIRES: bytes > 0.
+  std::size_t operator()(std::size_t bytes) const {
+    if (bytes <= small_limit_) [[likely]] {
+      const std::size_t whole = (bytes + unit_mask_) & ~unit_mask_;
+      return type_ != PoolType::kRound ? whole : std::bit_ceil(whole);
+    }
+    if (bytes > kLargest) return kImpossible;
+    const std::size_t chunk = large_mask_ != 0
+                                  ? (bytes + large_mask_) & ~large_mask_
+                                  : (bytes + large_unit_ - 1) / large_unit_ * large_unit_;
+    return chunk <= kLargest ? chunk : kImpossible;
+  }
+
+ private:
+  // Beyond any address space, and so far below the largest number that sums of chunks do not
+  // overflow.
+  static constexpr std::size_t kLargest = std::size_t{1} << 62;
+
+  PoolType type_;
+  std::size_t unit_mask_ = 0;    // page size - 1
+  std::size_t small_limit_ = 0;  // up to here `unit_mask_` rules
+  std::size_t large_unit_ = 1;   // above it, multiples of this
+  std::size_t large_mask_ = 0;   // large_unit_ - 1 if that is a power of two: a division less
+};
+
+}  // namespace mxnet

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves on the objects that only the configuration reads the environment and that nobody writes it.
+
+    banned_symbols_test.py BUILD_DIR     checks every object that was compiled from src/ or python/src/
+    banned_symbols_test.py --self-test   checks the checker, with a throw-away object
+
+getenv is not safe beside setenv on another thread, and a variable that is read behind the table's back is one that
+nobody can list, check or document.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+READERS = {"getenv", "secure_getenv", "environ", "_environ", "__environ"}
+WRITERS = {"setenv", "putenv", "unsetenv", "clearenv"}
+# base/config_env.cc.o, and config.cc.o should it ever read them itself.
+MAY_READ = re.compile(r"base/CMakeFiles/[^/]+/config[a-z_]*\.cc\.o$")
+OURS = re.compile(r"(^|/)(src|python)/.*\.o$")
+
+
+def undefined(path: pathlib.Path) -> set[str]:
+    """The names that an object wants from elsewhere, without symbol versions."""
+    out = subprocess.run(["nm", "--undefined-only", "--format=posix", path], check=True, capture_output=True, text=True)
+    return {line.split()[0].split("@")[0] for line in out.stdout.splitlines() if line.strip()}
+
+
+def violations(build: pathlib.Path) -> tuple[int, list[str]]:
+    """How many objects were looked at, and what is wrong with them."""
+    count, wrong = 0, []
+    for path in sorted(build.rglob("*.o")):
+        relative = path.relative_to(build).as_posix()
+        if not OURS.search(relative):
+            continue
+        count += 1
+        names = undefined(path)
+        banned = names & WRITERS
+        if not MAY_READ.search(relative):
+            banned |= names & READERS
+        wrong += [f"{relative} uses {name}" for name in sorted(banned)]
+    return count, wrong
+
+
+def self_test() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        def compile_to(relative: str, call: str) -> None:
+            path = pathlib.Path(folder, relative)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            code = f"#include <stdlib.h>\n#include <unistd.h>\nextern char** environ;\nint f() {{ return {call}; }}\n"
+            subprocess.run(["c++", "-x", "c++", "-c", "-o", path, "-"], input=code, text=True, check=True)
+
+        compile_to("src/base/CMakeFiles/mx_base.dir/config_env.cc.o", "environ != nullptr")
+        compile_to("src/engine/CMakeFiles/mx_engine.dir/engine.cc.o", "1")
+        compile_to("tests/engine/CMakeFiles/engine_test.dir/a.cc.o", 'setenv("a", "b", 1)')
+        assert violations(pathlib.Path(folder)) == (2, []), violations(pathlib.Path(folder))
+        compile_to("src/engine/CMakeFiles/mx_engine.dir/engine.cc.o", 'getenv("HOME") != nullptr')
+        compile_to("src/base/CMakeFiles/mx_base.dir/log.cc.o", "environ != nullptr")
+        compile_to("src/base/CMakeFiles/mx_base.dir/config.cc.o", 'setenv("a", "b", 1)')
+        count, wrong = violations(pathlib.Path(folder))
+        assert count == 4, count
+        assert [line.split("/")[-1] for line in wrong] == [
+            "config.cc.o uses setenv", "log.cc.o uses environ", "engine.cc.o uses getenv"], wrong
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        print(__doc__)
+        return 2
+    if sys.argv[1] == "--self-test":
+        self_test()
+        print("banned symbols: the checker finds what it must")
+        return 0
+    count, wrong = violations(pathlib.Path(sys.argv[1]))
+    for line in wrong:
+        print(f"banned: {line}; ask config() instead")
+    if count == 0:
+        print(f"banned symbols: no objects of ours under {sys.argv[1]}")
+        return 1
+    print(f"banned symbols: {count} objects, {len(wrong)} violations")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Width and placement of real OpenMP regions, each in a child process because both are the
+// process's.
+#include "base/omp.h"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/cpu_info.h"
+#include "base/error.h"
+
+namespace mxnet {
+namespace {
+
+// GNU OpenMP is not built with TSAN's annotations: its barriers look like races.
+#if defined(__SANITIZE_THREAD__)
+#define MX_SKIP_UNDER_TSAN() GTEST_SKIP() << "the OpenMP runtime is not instrumented"
+#else
+#define MX_SKIP_UNDER_TSAN() static_cast<void>(0)
+#endif
+
+int region_width() {
+  int width = 0;
+#pragma omp parallel
+#pragma omp single
+  width = omp_get_num_threads();
+  return width;
+}
+
+// Where each thread of a region may run.
+std::vector<std::vector<int>> region_cpus() {
+  std::vector<std::vector<int>> cpus(static_cast<std::size_t>(omp_threads()));
+#pragma omp parallel num_threads(omp_threads())
+  cpus[static_cast<std::size_t>(omp_get_thread_num())] = allowed_cpus();
+  return cpus;
+}
+
+void check(bool ok) {
+  if (!ok) ::_exit(1);
+}
+
+class OmpDeathTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    MX_SKIP_UNDER_TSAN();
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+  }
+};
+
+TEST(OmpThreads, SetNumberIsExact) {
+  EXPECT_EQ(choose_omp_threads("7", 0, {2, 2, 0}), 7);
+  EXPECT_EQ(choose_omp_threads("1", 0, {64, 32, 0}), 1);
+}
+
+TEST(OmpThreads, FirstOfAListCounts) {
+  EXPECT_EQ(choose_omp_threads("4,2", 0, {2, 2, 0}), 4);
+  EXPECT_EQ(choose_omp_threads(" 3 , 2 , 1", 0, {2, 2, 0}), 3);
+}
+
+TEST(OmpThreads, DefaultIsTheCoresNotTheSiblings) {
+  EXPECT_EQ(choose_omp_threads("", 0, {8, 4, 0}), 4);
+  EXPECT_EQ(choose_omp_threads("", 0, {8, 8, 0}), 8);
+}
+
+TEST(OmpThreads, DefaultStaysWithinTheQuota) {
+  EXPECT_EQ(choose_omp_threads("", 0, {64, 32, 2.5}), 3);
+  EXPECT_EQ(choose_omp_threads("", 0, {64, 32, 0.2}), 1);
+  EXPECT_EQ(choose_omp_threads("", 0, {4, 2, 100}), 2);
+}
+
+TEST(OmpThreads, MaximumCapsASetNumberAndReplacesTheDefault) {
+  EXPECT_EQ(choose_omp_threads("8", 3, {64, 32, 0}), 3);
+  EXPECT_EQ(choose_omp_threads("2", 3, {64, 32, 0}), 2);
+  EXPECT_EQ(choose_omp_threads("", 6, {8, 4, 0}), 6);
+  EXPECT_EQ(choose_omp_threads("", 100, {8, 4, 0}), 8);
+  EXPECT_EQ(choose_omp_threads("", 100, {8, 4, 2}), 2);
+}
+
+class BadOmpNumThreads : public testing::TestWithParam<const char*> {};
+TEST_P(BadOmpNumThreads, IsAnErrorThatNamesTheVariable) {
+  try {
+    choose_omp_threads(GetParam(), 0, {2, 2, 0});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.tag(), "OMP_NUM_THREADS");
+    EXPECT_NE(error.message().find("expected"), std::string::npos);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(OmpThreads, BadOmpNumThreads,
+                         testing::Values("0", "-3", "abc", "4,", ",4", "4,x", "4.0", " ",
+                                         "99999999999", "65537"));
+
+TEST_F(OmpDeathTest, RegionHasTheConfiguredWidth) {
+  EXPECT_EXIT(
+      {
+        start_omp("3", 0, "");
+        check(omp_threads() == 3 && region_width() == 3);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, OtherThreadsFollowAfterSync) {
+  EXPECT_EXIT(
+      {
+        start_omp("3", 0, "");
+        std::thread([] {
+          sync_omp_thread();
+          check(region_width() == 3);
+          std::thread([] { set_omp_threads(2); }).join();
+          check(omp_threads() == 2 && region_width() == 3);
+          sync_omp_thread();
+          check(region_width() == 2);
+        }).join();
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, DocumentedAffinityPinsEachThreadToOneCpu) {
+  EXPECT_EXIT(
+      {
+        const std::vector<int> all = allowed_cpus();
+        start_omp(std::to_string(all.size()), 0, "granularity=fine,compact,1,0");
+        std::set<int> used;
+        for (const auto& cpus : region_cpus()) {
+          check(cpus.size() == 1);
+          used.insert(cpus[0]);
+        }
+        check(std::vector<int>(used.begin(), used.end()) == all);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, MoreThreadsThanPlacesWrapAround) {
+  EXPECT_EXIT(
+      {
+        const std::vector<int> all = allowed_cpus();
+        const std::size_t n = all.size();
+        start_omp(std::to_string(n + 1), 0, "granularity=fine,compact,1,0");
+        const auto cpus = region_cpus();
+        check(cpus.size() == n + 1 && cpus[n] == cpus[0]);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, PoolOfAnotherThreadIsPinnedToo) {
+  EXPECT_EXIT(
+      {
+        const std::vector<int> all = allowed_cpus();
+        start_omp("2", 0, "granularity=fine,compact,1,0");
+        std::thread([&] {
+          unpin_inherited();
+          check(allowed_cpus() == all);
+          sync_omp_thread();
+          for (const auto& cpus : region_cpus()) check(cpus.size() == 1);
+        }).join();
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, VerboseLogsThePlaces) {
+  EXPECT_EXIT(
+      {
+        start_omp("2", 0, "verbose,granularity=fine,compact");
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "KMP_AFFINITY: thread 0 -> CPU 0");
+}
+
+TEST_F(OmpDeathTest, UnsupportedAffinityWarnsAndPinsNothing) {
+  EXPECT_EXIT(
+      {
+        const std::vector<int> all = allowed_cpus();
+        start_omp("2", 0, "explicit,proclist=[0]");
+        for (const auto& cpus : region_cpus()) check(cpus == all);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "W ValueError: \\[KMP_AFFINITY\\].*supported is");
+}
+
+TEST_F(OmpDeathTest, ForkedChildRunsNarrowAndUnpinned) {
+  EXPECT_EXIT(
+      {
+        const std::vector<int> all = allowed_cpus();
+        start_omp("2", 0, "granularity=fine,compact,1,0");
+        check(region_width() == 2);
+        const pid_t child = ::fork();
+        if (child == 0) {
+          check(omp_threads() == 1 && region_width() == 1 && allowed_cpus() == all);
+          ::_exit(0);
+        }
+        int status = 1;
+        check(::waitpid(child, &status, 0) == child && status == 0);
+        check(region_width() == 2);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(OmpThreads, SettingZeroIsAnError) { EXPECT_THROW(set_omp_threads(0), Error); }
+
+}  // namespace
+}  // namespace mxnet

@@ -1,3 +1,0 @@
-#include <gtest/gtest.h>
-#include "device/stream.h"
-TEST(Seed, Compiles) { SUCCEED(); }

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The layers hold: reads the table in src/README.md and fails on any #include that it does not allow, on files that
+break the rules every file follows (docs/contributing.md), and on files that the map names but nobody has. Run without arguments on this repository, or with another root."""
+
+import argparse
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".c"}
+MAX_LINES = 600
+CONDITIONAL_FOLDERS = {"base", "device", "plugin/cuda", "plugin/mpi"}  # the only ones that may ask for the platform
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+CONDITIONAL = re.compile(r"^\s*#\s*(if|elif)(n?def)?\b")
+USING_NAMESPACE = re.compile(r"^\s*using\s+namespace\b")
+ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`([\w/]+)`\s*\|[^|]*\|([^|]*)\|")
+
+
+class Layers:
+    """The table: a row number for each folder, and what the last column allows besides."""
+
+    def __init__(self, readme: str):
+        self.row, self.extra = {}, {}
+        for line in readme.splitlines():
+            if match := ROW.match(line):
+                row, folder, extra = int(match[1]), match[2], re.findall(r"`([\w/]+)`", match[3])
+                self.row[folder] = row
+                self.extra[folder] = set(extra)
+
+    def folder_of(self, path: str):
+        """The longest folder of the table that `path` lies in, or None."""
+        inside = [f for f in self.row if path.startswith(f + "/")]
+        return max(inside, key=len, default=None)
+
+    def allows(self, user: str, used: str) -> bool:
+        return user == used or used in self.extra[user] or self.row[used] < self.row[user]
+
+
+def check_includes(layers: Layers, path: str, lines: list) -> list:
+    user = layers.folder_of(path)
+    if user is None:
+        return [f"{path}: its folder has no row in src/README.md"] if "/" in path else []
+    problems = []
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        used = layers.folder_of(match[1]) if match else None
+        if used is not None and not layers.allows(user, used):
+            problems.append(
+                f"{path}:{number}: includes {match[1]}, but `{user}` (row {layers.row[user]}) may not "
+                f"include `{used}` (row {layers.row[used]})"
+            )
+    return problems
+
+
+def include_guard(lines: list):
+    """The number of the line that opens a classic include guard, or None."""
+    for number, line in enumerate(lines, 1):
+        if match := re.match(r"^\s*#\s*ifndef\s+(\w+)", line):
+            following = lines[number] if number < len(lines) else ""
+            return number if re.match(rf"^\s*#\s*define\s+{match[1]}\b", following) else None
+        if line.strip().startswith("#"):
+            return None
+    return None
+
+
+def check_style(path: str, lines: list, public: bool) -> list:
+    problems = []
+    comment = "#" if path.endswith((".py", "CMakeLists.txt", ".cmake")) else ("//", "/*", " *")
+    if not lines or "SPDX-License-Identifier: Apache-2.0" not in lines[0]:
+        problems.append(f"{path}:1: the first line must be the SPDX line")
+    elif len(lines) < 2 or not lines[1].startswith(comment):
+        problems.append(f"{path}:2: a comment must say what the file is for")
+    if len(lines) > MAX_LINES:
+        problems.append(f"{path}: {len(lines)} lines, more than {MAX_LINES}: look for the seam")
+    if path.endswith(("-inl.h", "_inl.h")):
+        problems.append(f"{path}: no -inl.h: headers declare, bodies go to .cc")
+    header = path.endswith((".h", ".cuh"))
+    may_ask = public or any(path.startswith(folder + "/") for folder in CONDITIONAL_FOLDERS)
+    guard = include_guard(lines) if header else None
+    for number, line in enumerate(lines, 1):
+        if header and USING_NAMESPACE.match(line):
+            problems.append(f"{path}:{number}: no `using namespace` in a header")
+        if CONDITIONAL.match(line) and not may_ask and number != guard:
+            problems.append(f"{path}:{number}: #if only in base/, device/ and generated headers")
+    return problems
+
+
+def check_map(src: Path, readme: str) -> list:
+    """A folder of a later part may stand in the table before it is there; a named file is there."""
+    named = sorted(set(re.findall(r"`([\w/]+\.(?:h|cc|cu))`", readme)))
+    return [f"src/README.md: names {path}, which is not there" for path in named if not (src / path).is_file()]
+
+
+def check_tree(root: Path) -> list:
+    readme = root / "src" / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    layers = Layers(text)
+    if not layers.row:
+        return [f"{readme}: no table of layers found"]
+    problems = check_map(root / "src", text)
+    for base, public in ((root / "src", False), (root / "include", True)):
+        for file in sorted(base.rglob("*")) if base.is_dir() else ():
+            if file.suffix not in SOURCE_SUFFIXES:
+                continue
+            path = file.relative_to(base).as_posix()
+            lines = file.read_text(encoding="utf-8").splitlines()
+            problems += check_style(path, lines, public)
+            if not public:
+                problems += check_includes(layers, path, lines)
+    for folder in ("tests", "benchmarks", "tools", "examples", "python"):
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in SOURCE_SUFFIXES:
+                lines = file.read_text(encoding="utf-8").splitlines()
+                # Tests look at the platform where that is what they test; all else holds for them too.
+                problems += check_style(f"{folder}/{file.relative_to(root / folder).as_posix()}", lines, True)
+    return problems
+
+
+class BadTrees(unittest.TestCase):
+    """The check itself: one broken rule at a time must be found, and a good tree must pass."""
+
+    README = "| 0 | `base` | x | |\n| 1 | `device` | x | |\n| 1 | `ir` | x | `device` |\n| 5 | `plugin/cuda` | x | |\n"
+    HEAD = "// SPDX-License-Identifier: Apache-2.0\n// A file.\n"
+
+    def problems(self, path: str, body: str, head: str = HEAD) -> list:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            file = root / "src" / path
+            file.parent.mkdir(parents=True)
+            (root / "src" / "README.md").write_text(self.README)
+            file.write_text(head + body)
+            return check_tree(root)
+
+    def assert_found(self, text: str, path: str, body: str, head: str = HEAD):
+        problems = self.problems(path, body, head)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn(text, problems[0])
+
+    def test_lower_own_and_named_folders_may_be_included(self):
+        self.assertEqual(self.problems("device/a.cc", '#include "base/x.h"\n#include "device/cpu/y.h"\n'), [])
+        self.assertEqual(self.problems("ir/a.cc", '#include "device/x.h"\n'), [])
+        self.assertEqual(self.problems("plugin/cuda/a.cu", '#include "device/x.h"\n#include <vector>\n'), [])
+
+    def test_higher_row(self):
+        self.assert_found("may not include `device`", "base/a.h", '#include "device/x.h"\n')
+
+    def test_same_row(self):
+        self.assert_found("may not include `ir`", "device/sim/a.cc", '#include "ir/x.h"\n')
+
+    def test_angle_brackets_do_not_hide_an_include(self):
+        self.assert_found("may not include `plugin/cuda`", "ir/a.cc", "#  include <plugin/cuda/x.h>\n")
+
+    def test_unknown_folder(self):
+        self.assert_found("no row", "stray/a.cc", "")
+
+    def test_licence_line(self):
+        self.assert_found("SPDX", "base/a.cc", "", head="// Something else.\n// A file.\n")
+
+    def test_opening_comment(self):
+        self.assert_found("what the file is for", "base/a.cc", "int x;\n", head=self.HEAD.splitlines()[0] + "\n")
+
+    def test_using_namespace_in_a_header(self):
+        self.assert_found("using namespace", "base/a.h", "using namespace std;\n")
+        self.assertEqual(self.problems("base/a.cc", "using namespace std;\n"), [])
+
+    def test_conditional_compilation(self):
+        self.assert_found("#if only", "ir/a.h", "#ifdef X\n#endif\n")
+        self.assertEqual(self.problems("device/a.h", "#if X\n#endif\n"), [])
+        self.assertEqual(self.problems("ir/a.h", "#ifndef A_H\n#define A_H\n#endif\n"), [])
+
+    def test_length(self):
+        self.assert_found("look for the seam", "base/a.cc", "\n" * MAX_LINES)
+
+    def test_inline_header(self):
+        self.assert_found("no -inl.h", "base/a-inl.h", "")
+
+    def test_map_of_a_lost_file(self):
+        self.README += "See `base/a.cc` and `base/lost.h`.\n"
+        self.assert_found("names base/lost.h", "base/a.cc", "")
+
+    def test_missing_table(self):
+        self.README = "no table\n"
+        self.assert_found("no table", "base/a.cc", "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
+    root = parser.parse_args().root
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(BadTrees)
+    if not unittest.TextTestRunner(verbosity=0).run(suite).wasSuccessful():
+        return 1
+    problems = check_tree(root)
+    for problem in problems:
+        print(problem)
+    print(f"layering: {len(problems)} problem(s)")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program that links libmxnet.so gets when it asks for a GPU: each case is a process of its
+// own, with a folder that holds the library and whatever plug-in the case is about.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace mxnet {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DeviceChoice : public testing::Test {
+ protected:
+  DeviceChoice() {
+    std::string name = (fs::temp_directory_path() / "mxnet-choice-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    fs::create_symlink(MX_TEST_LIBMXNET, folder_ / "libmxnet.so");
+  }
+  ~DeviceChoice() override { fs::remove_all(folder_); }
+
+  void put_plugin(const fs::path& file) { fs::create_symlink(file, folder_ / "libmxnet_cuda.so"); }
+  void put_fake(const std::string& behaviour) {
+    put_plugin(fs::path(MX_TEST_FOLDER) / ("libfake_" + behaviour + ".so"));
+  }
+
+  // What gpu_probe prints.
+  std::string probe(const std::string& variables = "") const {
+    const std::string command = "env -u MXNET_SIM_GPUS LD_LIBRARY_PATH=" + folder_.string() +
+                                ":$LD_LIBRARY_PATH " + variables + " " MX_TEST_FOLDER "/gpu_probe";
+    FILE* pipe = popen(command.c_str(), "r");
+    EXPECT_NE(pipe, nullptr);
+    std::string output;
+    std::array<char, 256> part;
+    while (fgets(part.data(), part.size(), pipe) != nullptr) output += part.data();
+    EXPECT_EQ(pclose(pipe), 0) << output;
+    return output;
+  }
+
+ private:
+  fs::path folder_;
+};
+
+// Both answers of the probe, and the host's, which never depends on GPUs.
+std::string twice(const std::string& line) { return line + "\n" + line + "\nhost cpu\n"; }
+
+TEST_F(DeviceChoice, PluginBesideTheLibraryIsFound) {
+  put_fake("ok");
+  EXPECT_EQ(probe(), twice("api fake devices 3"));
+}
+
+TEST_F(DeviceChoice, WithoutPluginTheErrorSaysWhatToInstall) {
+  const std::string output = probe();
+  EXPECT_NE(output.find("error MXNetError: [plug-in]"), std::string::npos) << output;
+  EXPECT_NE(output.find("libmxnet_cuda.so does not exist: install"), std::string::npos) << output;
+}
+
+TEST_F(DeviceChoice, PluginThatFindsNoDriverIsToldEveryTime) {
+  put_fake("no_driver");
+  EXPECT_EQ(probe(), twice("error MXNetError: [fake] no driver was found"));
+}
+
+TEST_F(DeviceChoice, ForeignExceptionOfAPluginBecomesAnError) {
+  put_fake("throws_other");
+  EXPECT_EQ(probe(), twice("error MXNetError: [gpu] a library's own exception"));
+}
+
+TEST_F(DeviceChoice, RealPluginFindsAGpuOrSaysWhyNot) {
+  if (!fs::exists(MX_TEST_CUDA_PLUGIN)) GTEST_SKIP() << "built without a CUDA toolkit";
+  put_plugin(MX_TEST_CUDA_PLUGIN);
+  const std::string output = probe();
+  const bool found = output.find("api cuda devices ") != std::string::npos;
+  const bool explained = output.find("[cuda] no NVIDIA driver was found") != std::string::npos ||
+                         output.find("[cuda] the NVIDIA driver ") != std::string::npos;
+  EXPECT_TRUE(found || explained) << output;
+}
+
+}  // namespace
+}  // namespace mxnet

@@ -1,3 +1,0 @@
-#include <gtest/gtest.h>
-#include "storage/storage.h"
-TEST(Seed, Compiles) { SUCCEED(); }
