@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/config_types.h"
+#include "base/text.h"
 
 namespace mxnet {
 
@@ -117,14 +118,5 @@ struct Value<E> {
     return print_enum(EnumNames<E>::kNames, static_cast<int>(value));
   }
 };
-
-// `text` without blanks and line ends around it: shells and YAML files add them unseen.
-std::string_view trimmed(std::string_view text);
-bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII only
-bool is_utf8(std::string_view text);
-
-// For messages: in double quotes, what is not printable ASCII as \xNN, and cut with a note of the
-// true length.
-std::string quote_text(std::string_view text);
 
 }  // namespace mxnet

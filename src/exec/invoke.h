@@ -16,7 +16,7 @@ enum class Request : uint8_t { kNull = 0, kWrite = 1, kInplace = 2, kAdd = 3 };
 
 struct InvokeOptions {
   bool training = false;
-  Device device;  // for operators without inputs
+  Device device{};  // for operators without inputs
   // Per output; empty = all kWrite. kAdd needs given outputs.
   std::span<const Request> requests{};
   int priority = 0;

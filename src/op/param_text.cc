@@ -11,15 +11,6 @@
 namespace mxnet {
 namespace {
 
-// C's isspace without the locale.
-constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // from_chars knows no plus; a second sign stays to be refused.
 std::string_view without_plus(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
@@ -42,8 +33,7 @@ Int parse_int(std::string_view text) {
 // Blanks may lead but not trail; "2f" is a number as in C.
 template <class Float>
 Float parse_float(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  text = without_plus(text);
+  text = without_plus(trimmed_front(text));
   Float value{};
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc::result_out_of_range) throw ParamError{"outside the type's range"};

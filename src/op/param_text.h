@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/shape.h"
+#include "base/text.h"
 
 namespace mxnet {
 
