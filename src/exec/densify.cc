@@ -19,8 +19,10 @@ namespace {
 
 std::string layouts(std::span<const NDArray* const> arrays) {
   std::string text;
-  for (const NDArray* array : arrays)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", storage_type_name(array->storage_type()));
+  for (const NDArray* array : arrays) {
+    const StorageType type = array->is_none() ? StorageType::kDense : array->storage_type();
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", storage_type_name(type));
+  }
   return text;
 }
 

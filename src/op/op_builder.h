@@ -65,8 +65,9 @@ class OpBuilder {
     op_.num_visible_ = [count](const void* p) { return count(as(p)); };
     return *this;
   }
-  OpBuilder& mutates(std::vector<int> inputs) {
-    op_.mutated_ = [inputs = std::move(inputs)](const void*) { return inputs; };
+  // A list, not a vector: {0} would rather be the null function pointer of the form below.
+  OpBuilder& mutates(std::initializer_list<int> inputs) {
+    op_.mutated_ = [list = std::vector<int>(inputs)](const void*) { return list; };
     return *this;
   }
   OpBuilder& mutates(std::vector<int> (*inputs)(const P&)) {

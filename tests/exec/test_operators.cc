@@ -21,7 +21,7 @@ void reverse_cpu(const NoParams&, KernelContext& context) {
 }
 
 MX_OP(_test_reverse, NoParams)
-    .doc("Turns an array around; not in place.")
+.doc("Turns an array around; not in place.")
     .input("data", "The array.")
     .infer(same)
     .cpu(reverse_cpu)
@@ -29,9 +29,28 @@ MX_OP(_test_reverse, NoParams)
       return Gradients{apply("_test_reverse", {grad.dout(0)})};
     });
 
+// A product whose gradient of one factor needs the other one only, and is made of itself.
+MX_OP(_test_mul, NoParams)
+.doc("Product.")
+    .input("lhs", "A factor.")
+    .input("rhs", "A factor.")
+    .infer(same)
+    .cpu([](const NoParams&, KernelContext& context) {
+      for (int64_t i = 0; i < context.out(0).size(); ++i)
+        context.out(0).as<float>()[i] = context.in(0).as<float>()[i] * context.in(1).as<float>()[i];
+    })
+    .grad([](const NoParams&, Grad& grad) {
+      Gradients result(2);
+      for (int i = 0; i < 2; ++i) {
+        if (grad.wants(i))
+          result[static_cast<std::size_t>(i)] = apply("_test_mul", {grad.dout(0), grad.in(1 - i)});
+      }
+      return result;
+    });
+
 // Two outputs: x + 1 and x * 2.
 MX_OP(_test_split, NoParams)
-    .doc("Two functions of one array.")
+.doc("Two functions of one array.")
     .input("data", "The array.")
     .outputs([](const NoParams&) { return 2; })
     .infer(same)
@@ -42,12 +61,10 @@ MX_OP(_test_split, NoParams)
         context.out(1).as<float>()[i] = x * 2;
       }
     })
-    .grad([](const NoParams&, Grad& grad) {
-      return Gradients{grad.dout(0) + grad.dout(1) * 2.0};
-    });
+    .grad([](const NoParams&, Grad& grad) { return Gradients{grad.dout(0) + grad.dout(1) * 2.0}; });
 
 MX_OP(_test_fail, NoParams)
-    .doc("Its kernel fails.")
+.doc("Its kernel fails.")
     .input("data", "The array.")
     .infer(same)
     .cpu([](const NoParams&, KernelContext&) {
@@ -55,7 +72,7 @@ MX_OP(_test_fail, NoParams)
     });
 
 MX_OP(_test_no_gradient, NoParams)
-    .doc("A copy that cannot be differentiated.")
+.doc("A copy that cannot be differentiated.")
     .input("data", "The array.")
     .infer(same)
     .cpu([](const NoParams&, KernelContext& context) {
@@ -63,7 +80,7 @@ MX_OP(_test_no_gradient, NoParams)
     });
 
 MX_OP(_test_block, NoParams)
-    .doc("A copy through which no gradient flows.")
+.doc("A copy through which no gradient flows.")
     .input("data", "The array.")
     .infer(same)
     .cpu([](const NoParams&, KernelContext& context) {
@@ -73,7 +90,7 @@ MX_OP(_test_block, NoParams)
 
 // state += data; returns the new state's double.
 MX_OP(_test_update, NoParams)
-    .doc("Adds to a state in place.")
+.doc("Adds to a state in place.")
     .input("state", "Changed.")
     .input("data", "Added.")
     .mutates({0})
@@ -87,7 +104,7 @@ MX_OP(_test_update, NoParams)
 
 // The first kernel takes float64 only, the second everything; each writes its number.
 MX_OP(_test_kernels, NoParams)
-    .doc("Says which kernel ran.")
+.doc("Says which kernel ran.")
     .input("data", "The array.")
     .infer([](const NoParams&, Infer& infer) {
       infer.out(0).same_shape(infer.in(0)).set_dtype(DType::kFloat32);
@@ -103,7 +120,7 @@ struct CountParams {
 };
 
 MX_OP(_test_sum_all, CountParams)
-    .doc("Sum of any number of arrays.")
+.doc("Sum of any number of arrays.")
     .inputs("args", "The arrays.", &CountParams::count, "num_args")
     .param("num_args", &CountParams::count, "How many.")
     .infer([](const CountParams&, Infer& infer) {
@@ -128,7 +145,7 @@ struct FillParams {
 };
 
 MX_OP(_test_fill, FillParams)
-    .doc("An array without inputs.")
+.doc("An array without inputs.")
     .param("shape", &FillParams::shape, Shape(), "Its shape.")
     .param("value", &FillParams::value, 0.0f, "Its elements.")
     .infer([](const FillParams& params, Infer& infer) {
