@@ -2,6 +2,8 @@
 // Readers and printers of parameter values.
 #include "op/param_text.h"
 
+#include "base/config_value.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -90,12 +92,6 @@ std::string print_list(const std::vector<T>& values) {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 int32_t ParamText<int32_t>::parse(std::string_view text) { return parse_int<int32_t>(text); }
 std::string ParamText<int32_t>::print(const int32_t& value) { return std::to_string(value); }

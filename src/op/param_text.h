@@ -51,6 +51,5 @@ MX_PARAM_TEXT(std::vector<Shape>, "tuple of <Shape(tuple)>", false)
 #undef MX_PARAM_TEXT
 
 // Text without blanks at both ends.
-std::string_view trimmed(std::string_view text);
 
 }  // namespace mxnet
