@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace mxnet {
@@ -41,6 +42,10 @@ class Ref {
   }
   Ref(const Ref& other) noexcept : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  // From an owner of a derived class, which then is deleted through this base.
+  template <class U>
+    requires(std::is_convertible_v<U*, T*> && std::has_virtual_destructor_v<T>)
+  Ref(Ref<U> other) noexcept : object_(other.release()) {}  // NOLINT: as pointers convert
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;
@@ -50,6 +55,8 @@ class Ref {
   }
 
   T* get() const noexcept { return object_; }
+  // Gives the reference away, uncounted: for another Ref's constructor.
+  T* release() noexcept { return std::exchange(object_, nullptr); }
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mxnet {
@@ -23,7 +24,7 @@ class StringSink final : public ByteSink {
   void write(const void* data, std::size_t bytes) override {
     text_.append(static_cast<const char*>(data), bytes);
   }
-  const std::string& text() const { return text_; }
+  std::string take() { return std::move(text_); }
 
  private:
   std::string text_;

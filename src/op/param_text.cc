@@ -2,6 +2,8 @@
 // Readers and printers of parameter values.
 #include "op/param_text.h"
 
+#include "base/config_value.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
