@@ -37,6 +37,8 @@ struct OpArg {
 class OpDef {
  public:
   explicit OpDef(std::string name) : name_(std::move(name)) {}
+  // Tells an operator from whatever else a C program hands over as one.
+  bool is_valid() const { return mark_ == kMark; }
 
   const std::string& name() const { return name_; }
   const std::vector<std::string>& aliases() const { return aliases_; }
@@ -81,6 +83,8 @@ class OpDef {
   friend class OpBuilder;
   friend class Registry;
 
+  static constexpr uint64_t kMark = 0x6d78204f70446566;  // "mx OpDef"
+  const uint64_t mark_ = kMark;
   std::string name_, doc_, key_var_num_args_;
   std::vector<std::string> aliases_;
   std::vector<OpArg> args_;
