@@ -477,6 +477,21 @@ TEST(Gradients, OfGradientsReachTheBuffers) {
   }
 }
 
+TEST(Gradients, OfLinearFunctionsHaveZeroGradients) {
+  NDArray x = array_of({1, 2});
+  NDArray buffer = attach_grad(x, Request::kWrite, 7);
+  NDArray head;
+  {
+    const Recording recording;
+    NDArray y = times(x, "3");
+    NDArray first = grad_of(y, {&x}, true)[0];
+    EXPECT_EQ(values_of(first), (Values{3, 3}));
+    head = times(first, "5");
+  }
+  backward_from(head);
+  EXPECT_EQ(values_of(buffer), (Values{0, 0}));
+}
+
 TEST(Gradients, OfVariablesThatDoNotMatterAreAnError) {
   NDArray x = array_of({1}), other = array_of({1}), unmarked = array_of({1});
   attach_grad(x);
