@@ -82,6 +82,7 @@ TEST(OpInfo, NothingElseHasAPublicName) {
 
 TEST(OpInfo, EveryOperatorIsDescribed) {
   for (const OpDef* op : Registry::get().ops()) {
+    if (op->name().starts_with("_test_")) continue;
     EXPECT_FALSE(op->doc().empty()) << op->name();
     for (const OpArg& arg : op->args())
       EXPECT_FALSE(arg.doc.empty()) << op->name() << ' ' << arg.name;
