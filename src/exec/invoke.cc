@@ -67,6 +67,15 @@ void check_devices(const OpDef& op, const void* params, InputRefs inputs, Output
   }
 }
 
+void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (op.dtypes().contains(in[i].dtype) || op.type_only(static_cast<int>(i))) continue;
+    throw Error(ErrorCode::kType, op.name(),
+                fmt::format("given '{}' of type {}, expected one that the operator supports",
+                            op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype)));
+  }
+}
+
 // Checks given outputs against what was inferred, then makes the missing ones: nothing is made for
 // a call that fails.
 void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device device,
@@ -160,6 +169,7 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
   Infer infer(op, params.get(), in_types, out_types);
   op.infer(params.get(), infer);
+  check_dtypes(op, params.get(), in_types);
   const KernelEntry& kernel =
       choose_kernel(op, params.get(), in_types, out_types, device, options.training);
   settle_outputs(op, out_types, device, outputs);
