@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A complete operator in one block: y = amplitude * tanh(x / width). docs/adding_an_operator.md walks
-// through it; tests/op/worked_example_test.cc compiles and runs it.
+// A complete operator in one block: y = amplitude * tanh(x / width). docs/adding_an_operator.md
+// walks through it; tests/op/worked_example_test.cc compiles and runs it.
 #include <cmath>
 
 #include "op/dispatch.h"
@@ -33,7 +33,7 @@ void scaled_tanh_cpu(const ScaledTanhParams& params, KernelContext& context) {
 }
 
 MX_OP(_example_scaled_tanh, ScaledTanhParams)
-    .doc("Hyperbolic tangent between -amplitude and amplitude, stretched by width.")
+.doc("Hyperbolic tangent between -amplitude and amplitude, stretched by width.")
     .input("data", "Any floating-point array.")
     .param("amplitude", &ScaledTanhParams::amplitude, 1.0f, "Limit for large arguments.")
     .param("width", &ScaledTanhParams::width, 1.0f, "Argument at which tanh(1) is reached.")
