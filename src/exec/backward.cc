@@ -61,7 +61,7 @@ class Backward {
       if (!leaf.needed) continue;
       if (!leaf.sum.empty()) leaf.buffer.accept({.array = leaf.sum.take()});
       leaf.buffer.finish();
-      leaf.node->fresh_grad = true;
+      leaf.node->fresh_grad.store(true, std::memory_order_relaxed);
     }
   }
 

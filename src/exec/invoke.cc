@@ -100,8 +100,15 @@ void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device de
   }
 }
 
-// The arrays alone: a tape held by an operation in flight would keep whole graphs alive.
-void add_array(Invocation& call, const NDArray& array) { call.arrays.push_back(array.detach()); }
+// The arrays alone: a tape held by an operation in flight would keep whole graphs alive. Their
+// shapes are those of the inference, which nobody needs any more.
+void add_arrays(Invocation& call, std::span<const NDArray* const> arrays,
+                std::span<ArrayType> types) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    call.arrays.emplace_back(arrays[i]->chunk(), arrays[i]->offset(), std::move(types[i].shape),
+                             types[i].dtype);
+  }
+}
 
 bool contains(const Vars& vars, Var* var) {
   return std::find(vars.begin(), vars.end(), var) != vars.end();
@@ -180,8 +187,8 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   call->params = params;
   call->training = options.training;
   call->num_inputs = inputs.size();
-  for (const NDArray* array : inputs) add_array(*call, *array);
-  for (const NDArray* array : outputs) add_array(*call, *array);
+  add_arrays(*call, inputs, in_types);
+  add_arrays(*call, InputRefs(outputs), out_types);
   for (Request request : options.requests) call->requests.push_back(request);
 
   const bool cheap =

@@ -270,6 +270,20 @@ TEST(Autograd, WritingIntoAGraphIsAnErrorWhileRecording) {
   call_into(constant, "_plus_scalar", {&free}, {{"scalar", "1"}});  // the graph is gone
 }
 
+TEST(Autograd, InputsThatTheGradientNeedsMayNotBeOutputs) {
+  NDArray x = array_of({1, 2}), constant = array_of({3, 4});
+  NDArray grad = attach_grad(x);
+  {
+    const Recording recording;
+    EXPECT_TRUE(contains(error_of([&] { call_into(constant, "_test_mul", {&constant, &x}); }),
+                         "needed for the gradient"));
+    call_into(constant, "elemwise_add", {&constant, &x});  // constant += x
+  }
+  EXPECT_EQ(values_of(constant), (Values{4, 6}));
+  backward_from(constant);
+  EXPECT_EQ(values_of(grad), (Values{1, 1}));
+}
+
 TEST(Autograd, RecordedOutputsMayBeGivenArrays) {
   NDArray x = array_of({1, 2, 3}), out = array_of({0, 0, 0});
   NDArray grad = attach_grad(x);
