@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Calls as users make them: checks, run, record.
 #include "exec/imperative.h"
 
 #include "exec/autograd_state.h"

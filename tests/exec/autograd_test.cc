@@ -203,8 +203,7 @@ TEST(Autograd, BackwardFreesSavedValuesAndDeadBranchesAtOnce) {
     y = call("exp", {&x});
     z = call("elemwise_mul", {&y, &y});
   }
-  const Chunk* chunk = y.chunk().get();
-  (void)chunk;
+  Engine::get().wait_for_all();
   EXPECT_FALSE(y.chunk()->unique());  // saved for the gradients
   backward_from(z);
   Engine::get().wait_for_all();
@@ -227,8 +226,10 @@ TEST(Autograd, OnlyWhatTheRuleNeedsIsSaved) {
   const Recording recording;
   NDArray a = times(x, "2");                   // needs nothing
   NDArray b = call("elemwise_add", {&a, &x});  // needs nothing
+  Engine::get().wait_for_all();
   EXPECT_TRUE(a.chunk()->unique());
   NDArray c = call("elemwise_mul", {&b, &a});  // needs both inputs
+  Engine::get().wait_for_all();
   EXPECT_FALSE(b.chunk()->unique());
   EXPECT_FALSE(a.chunk()->unique());
   EXPECT_TRUE(c.chunk()->unique());
@@ -243,6 +244,7 @@ TEST(Autograd, AConstantsPartnerIsNotSaved) {
     y = times(x, "1");
     z = call("_test_mul", {&y, &constant});
   }
+  Engine::get().wait_for_all();
   EXPECT_TRUE(y.chunk()->unique());
   backward_from(z);
   EXPECT_EQ(values_of(grad), (Values{4, 5, 6}));

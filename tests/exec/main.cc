@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts the tests with two simulated GPUs.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
