@@ -4,21 +4,27 @@
  *
  * Conventions, for every function unless it says otherwise:
  *
- *   Errors     The result is 0, or -1 on failure. Then MXGetLastError() gives the text "TypeName:
- * message", where TypeName is MXNetError, ValueError, TypeError, IndexError, AttributeError or
- * NotImplementedError. With DMLC_LOG_STACK_TRACE_DEPTH > 0 the lines "Stack trace:" and frames
- * follow. Nothing throws through this ABI and nothing ends the process. On failure the
- * out-parameters are left as they were. First use  The first call reads the environment. A bad
- * value in a variable makes that call and all later ones fail with a message that names the
- * variable, its value and what is allowed. Nulls      A null pointer is an error, never a crash,
- * except where null has a meaning of its own. Handles are not checked beyond that: one that is
- * freed or of another kind is undefined behaviour. Lifetime   Strings and arrays that come out
- * through pointers belong to the library: they live until the next call on the same thread, those
- * of MXLibInfoFeatures until the process ends. What the caller hands in is copied before the call
- * returns. Threads    All functions may be called from any thread at the same time. The error text,
- * and the settings said to be of the thread, are each thread's own. Order      Work on arrays and
- * variables runs asynchronously, in an order that respects what it reads and writes; a failure in
- * it comes out of a later wait.
+ * - Errors: the result is 0, or -1 on failure. Then MXGetLastError() gives the text "TypeName:
+ *   message", where TypeName is MXNetError, ValueError, TypeError, IndexError, AttributeError or
+ *   NotImplementedError. With DMLC_LOG_STACK_TRACE_DEPTH > 0 the lines "Stack trace:" and frames
+ *   follow. Nothing throws through this ABI and nothing ends the process. On failure the
+ *   out-parameters are left as they were.
+ *
+ * - First use: the first call reads the environment. A bad value in a variable makes that call and
+ *   all later ones fail with a message that names the variable, its value and what is allowed.
+ *
+ * - Nulls: a null pointer is an error, never a crash, except where null has a meaning of its own.
+ *   Handles are not checked beyond that: using one that is freed or of another kind is undefined.
+ *
+ * - Lifetime: strings and arrays that come out through pointers belong to the library. They live
+ *   until the next call on the same thread, those of MXLibInfoFeatures until the process ends. What
+ *   the caller hands in is copied before the call returns.
+ *
+ * - Threads: all functions may be called from any thread at the same time. The error text, and the
+ *   settings said to be of the thread, are each thread's own.
+ *
+ * - Order: work on arrays and variables runs asynchronously, in an order that respects what it
+ *   reads and writes; a failure in it comes out of a later wait.
  */
 #ifndef MXNET_C_API_H_
 #define MXNET_C_API_H_

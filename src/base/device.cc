@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of devices for messages.
 #include "base/device.h"
 
 namespace mxnet {

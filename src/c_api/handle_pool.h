@@ -59,15 +59,15 @@ class HandlePool {
     return reinterpret_cast<char*>(slot) + (state >> 1);
   }
 
-  // Throws Error(kValue) that says what is wrong with the handle.
-  T& get(const void* handle) const {
+  // Throws Error(kValue, tag) that says what is wrong with the handle.
+  T& get(const void* handle, const char* tag) const {
     Slot* slot = find(handle);
     // Acquire pairs with create's release.
     if (__builtin_expect(
             slot == nullptr ||
                 slot->state.load(std::memory_order_acquire) != live_state(handle),
             0))
-      complain(handle, slot);
+      complain(tag, handle, slot);
     return *slot->object();
   }
 
@@ -77,7 +77,7 @@ class HandlePool {
     return slot != nullptr && slot->state.load(std::memory_order_acquire) == live_state(handle);
   }
 
-  void destroy(void* handle) {
+  void destroy(void* handle, const char* tag) {
     Slot* slot = find(handle);
     uint32_t expected = live_state(handle);
     const uint32_t next = ((expected >> 1) + 1) % kStride << 1;
@@ -85,7 +85,7 @@ class HandlePool {
     // other threads come before its end.
     if (slot == nullptr ||
         !slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
-      complain(handle, slot);
+      complain(tag, handle, slot);
     slot->object()->~T();
     give_slot(index_of(slot));
   }
@@ -151,14 +151,14 @@ class HandlePool {
     } while (!free_.compare_exchange_weak(head, next, std::memory_order_release));
   }
 
-  [[noreturn]] void complain(const void* handle, const Slot* slot) const {
+  [[noreturn]] void complain(const char* tag, const void* handle, const Slot* slot) const {
     std::string what = "given a freed handle";
     if (handle == nullptr) {
       what = "given null";
     } else if (slot == nullptr) {
       what = "given a handle of another kind";
     }
-    throw Error(ErrorCode::kValue, kind_, what + ", expected a live " + kind_ + " handle");
+    throw Error(ErrorCode::kValue, tag, what + ", expected a live " + kind_ + " handle");
   }
 
   const char* const kind_;

@@ -111,6 +111,6 @@ int MXNDArrayCreateSparseEx64(int storage_type, const int64_t* shape, int ndim, 
 
 int MXNDArrayFree(NDArrayHandle handle) {
   return guarded([&] {
-    if (handle != nullptr) ndarray_pool().destroy(handle);
+    if (handle != nullptr) ndarray_pool().destroy(handle, "MXNDArrayFree");
   });
 }

@@ -32,7 +32,7 @@ void return_arrays(std::vector<NDArray> arrays, std::vector<std::string> names, 
   try {
     for (NDArray& array : arrays) store.handles.push_back(new_handle(std::move(array)));
   } catch (...) {
-    for (NDArrayHandle handle : store.handles) ndarray_pool().destroy(handle);
+    for (NDArrayHandle handle : store.handles) ndarray_pool().destroy(handle, "NDArray");
     store.handles.clear();
     throw;
   }

@@ -17,12 +17,12 @@ namespace {
 void slice(const char* function, NDArrayHandle handle, int64_t begin, int64_t end,
            NDArrayHandle* out) {
   require(out, function, "out");
-  *out = new_handle(array_of(handle).slice(begin, end));
+  *out = new_handle(array_of(handle, function).slice(begin, end));
 }
 
 void at(const char* function, NDArrayHandle handle, int64_t index, NDArrayHandle* out) {
   require(out, function, "out");
-  NDArray row = array_of(handle).at(index);
+  NDArray row = array_of(handle, function).at(index);
   // Without NumPy shapes there are no scalars: one element of a vector is a vector of one.
   if (row.shape().ndim() == 0 && !is_numpy_shape()) row = row.reshape(Shape{1});
   *out = new_handle(std::move(row));
@@ -31,7 +31,7 @@ void at(const char* function, NDArrayHandle handle, int64_t index, NDArrayHandle
 void reshape(const char* function, NDArrayHandle handle, std::span<const int64_t> dims, bool reverse,
              NDArrayHandle* out) {
   require(out, function, "out");
-  const NDArray& array = array_of(handle);
+  const NDArray& array = array_of(handle, function);
   require_dense(array, "reshape");
   const Shape shape = resolve_reshape(array.shape(), dims, reverse);
   // Without NumPy shapes the front of an array is a view too.
@@ -92,7 +92,7 @@ int MXNDArrayReshape64(NDArrayHandle handle, int ndim, dim_t* dims, bool reverse
 int MXNDArrayDetach(NDArrayHandle handle, NDArrayHandle* out) {
   return guarded([&] {
     require(out, "MXNDArrayDetach", "out");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayDetach");
     *out = new_handle(array.is_none() ? NDArray() : array.detach());
   });
 }
@@ -100,6 +100,6 @@ int MXNDArrayDetach(NDArrayHandle handle, NDArrayHandle* out) {
 int MXShallowCopyNDArray(NDArrayHandle src, NDArrayHandle* out) {
   return guarded([&] {
     require(out, "MXShallowCopyNDArray", "out");
-    *out = new_handle(array_of(src));
+    *out = new_handle(array_of(src, "MXShallowCopyNDArray"));
   });
 }

@@ -76,7 +76,8 @@ void BulkBody::add(SyncFn fn, const OpSpec& spec, bool erase) {
   vars.insert(vars.end(), spec.writes.begin(), spec.writes.end());
   const auto reads = static_cast<uint32_t>(spec.reads.size());
   const auto count = static_cast<uint32_t>(spec.reads.size() + spec.writes.size());
-  items.push_back({std::move(fn), spec.name, spec.device, spec.property, erase, first, reads, count});
+  items.push_back(
+      {std::move(fn), spec.name, spec.device, spec.property, erase, first, reads, count});
   temp_bytes += spec.temp_bytes;
   cheap = cheap && spec.cheap;
 }
@@ -92,8 +93,9 @@ void BulkBody::close() {
   writes.clear();
   for (std::size_t i = 0; i < order.size(); ++i) {
     Var* var = access_var(order[i]);
-    if (i + 1 < order.size() && access_var(order[i + 1]) == var) continue;  // its last entry decides:
-    (access_writes(order[i]) ? writes : reads).push_back(var);              // a write sorts behind reads
+    if (i + 1 < order.size() && access_var(order[i + 1]) == var)
+      continue;                                                 // its last entry decides:
+    (access_writes(order[i]) ? writes : reads).push_back(var);  // a write sorts behind reads
   }
 }
 
@@ -104,7 +106,8 @@ BulkState* DependencyEngine::bulk_state(const ThreadState& thread) const {
 }
 
 // Merges the push, or returns false after pushing what was merged before, so that order is kept.
-bool DependencyEngine::add_to_bulk(ThreadState& thread, SyncFn& fn, const OpSpec& spec, bool erase) {
+bool DependencyEngine::add_to_bulk(ThreadState& thread, SyncFn& fn, const OpSpec& spec,
+                                   bool erase) {
   BulkState* state = bulk_state(thread);
   if (state == nullptr || inside_frame(thread) != nullptr) return false;
   const bool mergeable = erase ? state->body != nullptr
@@ -129,7 +132,8 @@ bool DependencyEngine::add_to_bulk(ThreadState& thread, SyncFn& fn, const OpSpec
 }
 
 void DependencyEngine::flush(ThreadState& thread) {
-  if (thread.bulks == nullptr) [[likely]] return;
+  if (thread.bulks == nullptr) [[likely]]
+    return;
   BulkState* state = bulk_state(thread);
   if (state == nullptr || state->body == nullptr || inside_frame(thread) != nullptr) return;
   BulkBody* body = std::exchange(state->body, nullptr);

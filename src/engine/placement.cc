@@ -30,7 +30,8 @@ class LazyPool {
     return pool != nullptr ? pool : create(make);
   }
   void reset() {
-    // Relaxed: nobody asks during a reset, and who does later is ordered after it by the engine's gate.
+    // Relaxed: nobody asks during a reset, and who does later is ordered after it by the engine's
+    // gate.
     pool_.store(nullptr, std::memory_order_relaxed);
     MutexLock lock(mutex_);
     owner_.reset();
@@ -126,13 +127,13 @@ class DevicePlacement final : public Placement {
       case FnProperty::kCopyFromGPU:
       case FnProperty::kCopyToGPU:
         return gpu.copy.get([&] {
-          return std::make_unique<WorkerPool>(engine_, gpu_copiers_, fmt::format("mx-gpu{}-copy", id),
-                                              StreamPriority::kHigh);
+          return std::make_unique<WorkerPool>(
+              engine_, gpu_copiers_, fmt::format("mx-gpu{}-copy", id), StreamPriority::kHigh);
         });
       case FnProperty::kGPUPrioritized:
         return gpu.priority.get([&] {
-          return std::make_unique<WorkerPool>(engine_, gpu_workers_, fmt::format("mx-gpu{}-prio", id),
-                                              StreamPriority::kHigh);
+          return std::make_unique<WorkerPool>(
+              engine_, gpu_workers_, fmt::format("mx-gpu{}-prio", id), StreamPriority::kHigh);
         });
       default:
         return gpu.compute.get([&] {
@@ -152,10 +153,12 @@ class DevicePlacement final : public Placement {
 }  // namespace
 
 std::unique_ptr<Placement> make_caller_placement() { return std::make_unique<CallerPlacement>(); }
-std::unique_ptr<Placement> make_shared_placement(DependencyEngine& engine, const EngineConfig& config) {
+std::unique_ptr<Placement> make_shared_placement(DependencyEngine& engine,
+                                                 const EngineConfig& config) {
   return std::make_unique<SharedPlacement>(engine, config);
 }
-std::unique_ptr<Placement> make_device_placement(DependencyEngine& engine, const EngineConfig& config) {
+std::unique_ptr<Placement> make_device_placement(DependencyEngine& engine,
+                                                 const EngineConfig& config) {
   return std::make_unique<DevicePlacement>(engine, config);
 }
 

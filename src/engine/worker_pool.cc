@@ -9,8 +9,8 @@
 
 namespace mxnet::engine {
 namespace {
-// How long an idle worker stays awake: about 10 us, so that a producer that pauses for its own work finds it awake,
-// and one that stops costs nothing.
+// How long an idle worker stays awake: about 10 us, so that a producer that pauses for its own work
+// finds it awake, and one that stops costs nothing.
 constexpr int kSpins = 200;
 }  // namespace
 
@@ -24,7 +24,8 @@ Stream* StreamSet::get(Device device) {
   return streams_.back().stream.get();
 }
 
-WorkerPool::WorkerPool(DependencyEngine& engine, int threads, std::string name, StreamPriority priority)
+WorkerPool::WorkerPool(DependencyEngine& engine, int threads, std::string name,
+                       StreamPriority priority)
     : engine_(engine), name_(std::move(name)), priority_(priority) {
   threads_.reserve(static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });

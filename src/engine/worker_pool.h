@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that take ready operations from one queue and sleep, without using the CPU, when there are none.
+// Threads that take ready operations from one queue and sleep, without using the CPU, when there
+// are none.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -31,8 +32,8 @@ class StreamSet {
   std::vector<Entry> streams_;
 };
 
-// Thread-safe. The threads start in the constructor and end in the destructor, which requires that all submitted operations
-// are done.
+// Thread-safe. The threads start in the constructor and end in the destructor, which requires that
+// all submitted operations are done.
 class WorkerPool {
  public:
   WorkerPool(DependencyEngine& engine, int threads, std::string name, StreamPriority priority);

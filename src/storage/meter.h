@@ -13,15 +13,16 @@ namespace mxnet {
 // far, but at least kMinGrain.
 class Meter {
  public:
-  static constexpr int64_t kMinGrain = 64 << 10;
+  static constexpr int64_t kMinGrain = 1 << 20;
 
   // One thread's part since its last fold; guarded by whoever holds it (a lane's lock).
   class Share {
    public:
-    void add(Meter& meter, int64_t bytes) {
+    void add(Meter& meter, int64_t bytes, int64_t grain) {
       net_ += bytes;
       high_ = std::max(high_, net_);
-      if (net_ >= meter.grain() || -net_ >= meter.grain()) fold(meter);
+      if (net_ >= grain || -net_ >= grain) [[unlikely]]
+        fold(meter);
     }
     void fold(Meter& meter) {
       meter.fold(net_, high_);
@@ -36,11 +37,12 @@ class Meter {
   // Relaxed, here and below: counters, which order nothing.
   int64_t value() const { return value_.load(std::memory_order_relaxed); }
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  // By how much a share may move before it is folded. A part of a whole (a tag's bytes) goes by the
+  // whole's grain.
+  int64_t grain() const { return grain_.load(std::memory_order_relaxed); }
   void reset_peak() { peak_.store(value(), std::memory_order_relaxed); }
 
  private:
-  int64_t grain() const { return grain_.load(std::memory_order_relaxed); }
-
   void fold(int64_t net, int64_t high) {
     const int64_t seen = value_.fetch_add(net, std::memory_order_relaxed) + high;
     int64_t peak = peak_.load(std::memory_order_relaxed);

@@ -43,12 +43,12 @@ class TagShares {
  public:
   explicit TagShares(TagMeters& meters) : meters_(meters), entries_(kFirstEntries) {}
 
-  void add(const char* tag, int64_t bytes) {
+  void add(const char* tag, int64_t bytes, int64_t grain) {
     if (tag == nullptr) return;
     Entry* entry = &entries_[probe(tag)];
     if (entry->tag == nullptr) [[unlikely]]
       entry = insert(tag);
-    if (entry != nullptr) entry->share.add(*entry->meter, bytes);
+    if (entry != nullptr) entry->share.add(*entry->meter, bytes, grain);
   }
   void fold();
 

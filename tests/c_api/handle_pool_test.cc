@@ -19,7 +19,7 @@ constexpr int kThreads = 4, kHandlesPerThread = 20'000;
 
 std::string error_of(const HandlePool<std::shared_ptr<int>>& pool, const void* handle) {
   try {
-    pool.get(handle);
+    pool.get(handle, "test");
   } catch (const Error& error) {
     return error.message();
   }
@@ -30,11 +30,11 @@ TEST(HandlePool, GivesBackWhatWasPutIn) {
   HandlePool<std::shared_ptr<int>> pool("probe");
   auto value = std::make_shared<int>(7);
   void* handle = pool.create(value);
-  EXPECT_EQ(pool.get(handle), value);
+  EXPECT_EQ(pool.get(handle, "test"), value);
   EXPECT_TRUE(pool.contains(handle));
   EXPECT_EQ(pool.live(), 1);
   EXPECT_EQ(value.use_count(), 2);
-  pool.destroy(handle);
+  pool.destroy(handle, "test");
   EXPECT_EQ(value.use_count(), 1);
   EXPECT_EQ(pool.live(), 0);
 }
@@ -51,24 +51,24 @@ TEST(HandlePool, TellsNullForeignAndFreedApart) {
     EXPECT_NE(error_of(pool, address).find("another kind"), std::string::npos);
   // Beside the handle: an address inside our own memory that was never given out.
   EXPECT_NE(error_of(pool, static_cast<char*>(handle) + 1), "");
-  pool.destroy(handle);
+  pool.destroy(handle, "test");
   EXPECT_EQ(error_of(pool, handle), "given a freed handle, expected a live probe handle");
-  EXPECT_THROW(pool.destroy(handle), Error);
-  EXPECT_THROW(pool.destroy(nullptr), Error);
-  other.destroy(foreign);
+  EXPECT_THROW(pool.destroy(handle, "test"), Error);
+  EXPECT_THROW(pool.destroy(nullptr, "test"), Error);
+  other.destroy(foreign, "test");
 }
 
 TEST(HandlePool, AnOldHandleStaysWrongWhenItsSlotIsUsedAgain) {
   HandlePool<std::shared_ptr<int>> pool("probe");
   void* old = pool.create(std::make_shared<int>(0));
-  pool.destroy(old);
+  pool.destroy(old, "test");
   for (int i = 1; i < 30; ++i) {
     void* fresh = pool.create(std::make_shared<int>(i));
     EXPECT_NE(fresh, old);
-    EXPECT_THROW(pool.get(old), Error);
-    EXPECT_THROW(pool.destroy(old), Error);
-    EXPECT_EQ(*pool.get(fresh), i);
-    pool.destroy(fresh);
+    EXPECT_THROW(pool.get(old, "test"), Error);
+    EXPECT_THROW(pool.destroy(old, "test"), Error);
+    EXPECT_EQ(*pool.get(fresh, "test"), i);
+    pool.destroy(fresh, "test");
   }
 }
 
@@ -87,13 +87,13 @@ TEST(HandlePool, ThreadsMakeAndFreeAtOnce) {
           mine.push_back(pool.create(value));
         } else {
           std::swap(mine[random() % mine.size()], mine.back());
-          EXPECT_EQ(pool.get(mine.back()), value);
-          pool.destroy(mine.back());
+          EXPECT_EQ(pool.get(mine.back(), "test"), value);
+          pool.destroy(mine.back(), "test");
           mine.pop_back();
         }
       }
       EXPECT_EQ(std::set<void*>(mine.begin(), mine.end()).size(), mine.size());
-      for (void* handle : mine) pool.destroy(handle);
+      for (void* handle : mine) pool.destroy(handle, "test");
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -111,7 +111,7 @@ TEST(HandlePool, OfTwoThreadsThatFreeOneHandleOneIsTold) {
     const auto free = [&] {
       start.arrive_and_wait();
       try {
-        pool.destroy(handle);
+        pool.destroy(handle, "test");
       } catch (const Error&) {
         ++told;
       }
