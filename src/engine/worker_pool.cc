@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include "base/cpu_relax.h"
+#include "base/omp.h"
+#include "base/worker_thread.h"
 #include "engine/dependency_engine.h"
 
 namespace mxnet::engine {
@@ -39,10 +41,14 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::work() {
+  prepare_worker_thread();
   pthread_setname_np(pthread_self(), name_.c_str());
   StreamSet streams(priority_);
   Frame frame(engine_, this, &streams);
-  while (Operation* operation = next(frame)) engine_.run_from_queue(operation, frame);
+  while (Operation* operation = next(frame)) {
+    sync_omp_thread();  // one comparison, unless somebody changed the number of threads
+    engine_.run_from_queue(operation, frame);
+  }
 }
 
 Operation* WorkerPool::next(Frame& frame) {
