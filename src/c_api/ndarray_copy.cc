@@ -58,7 +58,8 @@ int MXNDArraySyncCopyFromNDArray(NDArrayHandle handle_dst, const NDArrayHandle h
                                  const int i) {
   return guarded([&] {
     const NDArray& source = array_of(handle_src, "MXNDArraySyncCopyFromNDArray");
-    sync_copy_into(array_of(handle_dst, "MXNDArraySyncCopyFromNDArray"), source, checked_part("MXNDArraySyncCopyFromNDArray", i));
+    sync_copy_into(array_of(handle_dst, "MXNDArraySyncCopyFromNDArray"), source,
+                   checked_part("MXNDArraySyncCopyFromNDArray", i));
   });
 }
 

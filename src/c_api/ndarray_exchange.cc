@@ -63,8 +63,8 @@ int MXNDArrayGetSharedMemHandle(NDArrayHandle handle, int* shared_pid, int* shar
   });
 }
 
-int MXNDArrayCreateFromSharedMem(int shared_pid, int shared_id, const uint32_t* shape, uint32_t ndim,
-                                 int dtype, NDArrayHandle* out) {
+int MXNDArrayCreateFromSharedMem(int shared_pid, int shared_id, const uint32_t* shape,
+                                 uint32_t ndim, int dtype, NDArrayHandle* out) {
   return guarded([&] {
     from_shared("MXNDArrayCreateFromSharedMem", shared_pid, shared_id, shape, ndim, dtype, out);
   });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The pool of array handles and the per-thread store of what goes out.
 #include "c_api/ndarray_handle.h"
 
 #include <fmt/format.h>

@@ -90,7 +90,8 @@ int MXNDArrayGetDType(NDArrayHandle handle, int* out_dtype) {
 int MXNDArrayGetStorageType(NDArrayHandle handle, int* out_storage_type) {
   return guarded([&] {
     require(out_storage_type, "MXNDArrayGetStorageType", "out_storage_type");
-    *out_storage_type = static_cast<int>(array_of(handle, "MXNDArrayGetStorageType").storage_type());
+    *out_storage_type =
+        static_cast<int>(array_of(handle, "MXNDArrayGetStorageType").storage_type());
   });
 }
 
@@ -131,5 +132,6 @@ int MXNDArrayGetGradState(NDArrayHandle handle, int* out) {
 }
 
 int MXNDArraySetGradState(NDArrayHandle handle, int state) {
-  return guarded([&] { tape_of(array_of(handle, "MXNDArraySetGradState")).set_fresh_gradient(state != 0); });
+  return guarded(
+      [&] { tape_of(array_of(handle, "MXNDArraySetGradState")).set_fresh_gradient(state != 0); });
 }

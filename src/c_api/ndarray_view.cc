@@ -28,8 +28,8 @@ void at(const char* function, NDArrayHandle handle, int64_t index, NDArrayHandle
   *out = new_handle(std::move(row));
 }
 
-void reshape(const char* function, NDArrayHandle handle, std::span<const int64_t> dims, bool reverse,
-             NDArrayHandle* out) {
+void reshape(const char* function, NDArrayHandle handle, std::span<const int64_t> dims,
+             bool reverse, NDArrayHandle* out) {
   require(out, function, "out");
   const NDArray& array = array_of(handle, function);
   require_dense(array, "reshape");

@@ -45,7 +45,8 @@ TEST(HandlePool, TellsNullForeignAndFreedApart) {
   void* foreign = other.create(std::make_shared<int>(2));
   int local = 0;
   EXPECT_EQ(error_of(pool, nullptr), "given null, expected a live probe handle");
-  EXPECT_EQ(error_of(pool, foreign), "given a handle of another kind, expected a live probe handle");
+  EXPECT_EQ(error_of(pool, foreign),
+            "given a handle of another kind, expected a live probe handle");
   for (const void* address : {static_cast<const void*>(&local), reinterpret_cast<const void*>(5),
                               reinterpret_cast<const void*>(~std::uintptr_t{0})})
     EXPECT_NE(error_of(pool, address).find("another kind"), std::string::npos);

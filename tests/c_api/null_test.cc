@@ -122,12 +122,9 @@ TEST(Nulls, OutParametersAreLeftAlone) {
 
 TEST(Nulls, EveryFunctionOfTheReferenceIsTried) {
   // These take nothing that could be null or wrong, or accept null.
-  const std::map<std::string, int> exempt = {{"MXGetLastError", 0},
-                                             {"NNGetLastError", 0},
-                                             {"NNAPISetLastError", 0},
-                                             {"MXNDArrayFree", 0},
-                                             {"MXNDArrayWaitAll", 0},
-                                             {"MXNotifyShutdown", 0}};
+  const std::map<std::string, int> exempt = {{"MXGetLastError", 0},    {"NNGetLastError", 0},
+                                             {"NNAPISetLastError", 0}, {"MXNDArrayFree", 0},
+                                             {"MXNDArrayWaitAll", 0},  {"MXNotifyShutdown", 0}};
   for (const std::string& name : kReferenceFunctions) {
     EXPECT_TRUE(exempt.contains(name) || calls().contains(name)) << name;
   }

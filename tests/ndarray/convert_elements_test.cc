@@ -56,11 +56,10 @@ TEST(ConvertElements, OutOfRangeIsTheLowestInteger) {
   const std::vector<float> from{3e9f, 1e20f, -1e20f, std::nanf(""), inf, -inf};
   EXPECT_EQ(converted<int32_t>(from), std::vector<int32_t>(6, INT32_MIN));
   EXPECT_EQ(converted<uint8_t>(from), std::vector<uint8_t>(6, 0));
-  EXPECT_EQ(converted<int64_t>(from),
-            (std::vector<int64_t>{3'000'000'000, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN,
-                                  INT64_MIN}));
-  EXPECT_EQ(converted<int32_t>(std::vector<double>{-2147483648.0, -2147483648.9, 2147483647.9,
-                                                   2147483648.0}),
+  EXPECT_EQ(converted<int64_t>(from), (std::vector<int64_t>{3'000'000'000, INT64_MIN, INT64_MIN,
+                                                            INT64_MIN, INT64_MIN, INT64_MIN}));
+  EXPECT_EQ(converted<int32_t>(
+                std::vector<double>{-2147483648.0, -2147483648.9, 2147483647.9, 2147483648.0}),
             (std::vector<int32_t>{INT32_MIN, INT32_MIN, INT32_MAX, INT32_MIN}));
 }
 

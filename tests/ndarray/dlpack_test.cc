@@ -55,8 +55,8 @@ TEST(ToDLPack, SharesMemoryAndKeepsItAlive) {
 
 TEST(ToDLPack, NamesTypesAndDevices) {
   const std::pair<DType, std::array<int, 2>> types[] = {
-      {DType::kFloat32, {2, 32}}, {DType::kFloat64, {2, 64}}, {DType::kFloat16, {2, 16}},
-      {DType::kUInt8, {1, 8}},    {DType::kInt8, {0, 8}},     {DType::kInt32, {0, 32}},
+      {DType::kFloat32, {2, 32}}, {DType::kFloat64, {2, 64}},  {DType::kFloat16, {2, 16}},
+      {DType::kUInt8, {1, 8}},    {DType::kInt8, {0, 8}},      {DType::kInt32, {0, 32}},
       {DType::kInt64, {0, 64}},   {DType::kBFloat16, {4, 16}}, {DType::kBool, {6, 8}}};
   for (const auto& [dtype, expected] : types) {
     DLManagedTensor* tensor = to_dlpack(NDArray(Shape{2}, dtype, Device::cpu()));
@@ -66,8 +66,10 @@ TEST(ToDLPack, NamesTypesAndDevices) {
     const NDArray back = from_dlpack(tensor, false);
     EXPECT_EQ(back.dtype(), dtype);
   }
-  const std::pair<Device, int> devices[] = {
-      {Device::cpu(3), 1}, {Device::cpu_shared(), 1}, {Device::gpu(1), 2}, {Device::cpu_pinned(), 3}};
+  const std::pair<Device, int> devices[] = {{Device::cpu(3), 1},
+                                            {Device::cpu_shared(), 1},
+                                            {Device::gpu(1), 2},
+                                            {Device::cpu_pinned(), 3}};
   for (const auto& [device, expected] : devices) {
     DLManagedTensor* tensor = to_dlpack(NDArray(Shape{2}, DType::kFloat32, device));
     EXPECT_EQ(tensor->tensor.device.type, expected);

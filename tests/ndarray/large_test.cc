@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// More than 2^31 elements: offsets, counts and file fields that do not fit 32 bits. Skipped where there
-// is not memory enough.
+// More than 2^31 elements: offsets, counts and file fields that do not fit 32 bits. Skipped where
+// there is not memory enough.
 #include "arrays.h"
 #include "base/cpu_info.h"
 #include "ndarray/dlpack.h"

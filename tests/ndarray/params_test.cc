@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Array files against those that the reference wrote: the values that are in them, and the same bytes
-// when they are written again.
+// Array files against those that the reference wrote: the values that are in them, and the same
+// bytes when they are written again.
 #include <sys/stat.h>
 
 #include <thread>
@@ -251,8 +251,9 @@ TEST(AtomicFile, ManyThreadsSaveToOnePath) {
 }
 
 TEST(AtomicFile, SaysWhichPathAndWhy) {
-  EXPECT_NE(error_of([] { save_file("/nonexistent/x", {}, {}, false); })
-                .find("'/nonexistent/x': No such file or directory"),
+  EXPECT_NE(error_of([] {
+              save_file("/nonexistent/x", {}, {}, false);
+            }).find("'/nonexistent/x': No such file or directory"),
             std::string::npos);
   EXPECT_NE(error_of([] { FileSource("/nonexistent/x"); }).find("cannot open '/nonexistent/x'"),
             std::string::npos);

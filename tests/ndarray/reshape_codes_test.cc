@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{{-3, -3}, true, nullptr}, Case{{-2, 1, 1}, false, "(2,3,4,1,1)"},
                       Case{{-2, 1, 1}, true, "(2,1,1)"}, Case{{-5, 4}, false, nullptr},
                       Case{{-6, 1, 2, -4}, true, nullptr}, Case{{-3, 2, 3, 4}, false, "(6,2,3,4)"},
-                      Case{{-3, 2, 3, 4}, true, nullptr}, Case{{-3, 24}, true, "(12,24)"},
+                      Case{{-3, 2, 3, 4}, true, nullptr}, Case{{-3, 24}, true, "(6,24)"},
                       Case{{-2, -2, -2}, true, "(2,3,4)"}, Case{{2, -4}, false, nullptr},
                       Case{{0, 0, 0, 0}, false, nullptr}, Case{{-4, -1, -1}, false, nullptr},
                       Case{{-4, 2, 2}, false, nullptr}, Case{{-4, 0, 0}, false, nullptr}));

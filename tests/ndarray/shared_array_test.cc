@@ -67,7 +67,8 @@ TEST(SharedArray, OthersHaveNoHandle) {
 }
 
 TEST(SharedArray, BadHandlesAreErrors) {
-  EXPECT_THROW(from_shared_handle({.pid = ::getpid(), .fd = 9999}, Shape{1}, DType::kFloat32), Error);
+  EXPECT_THROW(from_shared_handle({.pid = ::getpid(), .fd = 9999}, Shape{1}, DType::kFloat32),
+               Error);
   EXPECT_THROW(from_shared_handle({.pid = ::getpid(), .fd = 0}, Shape{0}, DType::kFloat32), Error);
   const NDArray small = counting(Shape{2}, Device::cpu_shared());
   const SharedHandle handle = shared_handle(small);
