@@ -18,7 +18,7 @@ HandlePool<NDArray>& ndarray_pool();
 
 // The array behind a handle; the reference is good until the handle is freed. Throws Error(kValue)
 // for null, freed handles, handles of another kind and other addresses; `function` complains.
-inline NDArray& array_of(NDArrayHandle handle, const char* function) {
+inline NDArray& array_of(NDArrayHandle handle, const char* function = "NDArray") {
   return ndarray_pool().get(handle, function);
 }
 inline NDArrayHandle new_handle(NDArray array) { return ndarray_pool().create(std::move(array)); }

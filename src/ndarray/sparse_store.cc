@@ -91,11 +91,11 @@ void SparseStore::resize_part(int part, const Shape& shape, Device device, Strea
   p.shape = shape;
 }
 
-std::array<Block, SparseStore::kMaxParts> SparseStore::take_blocks() {
-  std::array<Block, kMaxParts> blocks;
-  for (std::size_t i = 0; i < parts_.size(); ++i)
-    blocks[i] = std::exchange(parts_[i].block, Block());
-  return blocks;
+void SparseStore::release(Stream* stream) noexcept {
+  for (Part& part : parts_) {
+    const Block block = std::exchange(part.block, Block());
+    if (block.data != nullptr) Storage::get().release(block, stream);
+  }
 }
 
 }  // namespace mxnet

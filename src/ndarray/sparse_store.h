@@ -54,8 +54,8 @@ class SparseStore {
   // One part alone, for callers that fill the parts one by one. Keeps no contents.
   void resize_part(int part, const Shape& shape, Device device, Stream* stream = nullptr);
 
-  // Gives the blocks away, to be released by the caller; for the chunk's end.
-  std::array<Block, kMaxParts> take_blocks();
+  // Gives all memory back to Storage; `stream` is where it was used last.
+  void release(Stream* stream) noexcept;
 
  private:
   struct Part {
