@@ -26,18 +26,24 @@ Stream* StreamSet::get(Device device) {
   return streams_.back().stream.get();
 }
 
-WorkerPool::WorkerPool(DependencyEngine& engine, int threads, std::string name,
-                       StreamPriority priority)
-    : engine_(engine), name_(std::move(name)), priority_(priority) {
+WorkerPool::WorkerPool(DependencyEngine& engine, std::string name, StreamPriority priority)
+    : engine_(engine), name_(std::move(name)), priority_(priority) {}
+
+void WorkerPool::start(int threads) {
+  // Relaxed: the threads are made after it.
+  stopping_.store(false, std::memory_order_relaxed);
+  // Up to that many: an attempt that failed half way, for want of threads, is continued.
   threads_.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  while (threads_.size() < static_cast<std::size_t>(threads))
+    threads_.emplace_back([this] { work(); });
 }
 
-WorkerPool::~WorkerPool() {
+void WorkerPool::stop() {
   stopping_.store(true, std::memory_order_seq_cst);  // published like work, see Dock::wake_one
   // Those asleep now; the others look at stopping_ before they sleep.
   for (std::size_t i = 0; i < threads_.size(); ++i) dock_.wake_one();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void WorkerPool::work() {
