@@ -277,7 +277,9 @@ TEST(Autograd, InputsThatTheGradientNeedsMayNotBeOutputs) {
   NDArray grad = attach_grad(x);
   {
     const Recording recording;
-    EXPECT_TRUE(contains(error_of([&] { call_into(constant, "_test_mul", {&constant, &x}); }),
+    EXPECT_TRUE(contains(error_of([&] {
+                           call_into(constant, "_test_mul", {&constant, &x});
+                         }),
                          "needed for the gradient"));
     call_into(constant, "elemwise_add", {&constant, &x});  // constant += x
   }
