@@ -8,6 +8,7 @@
 
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
+#include "null_calls.h"
 #include "signatures.h"
 
 namespace {
@@ -23,11 +24,11 @@ const int32_t kBadProperty = 99;
 void nothing(void*, void*) {}
 void nothing_async(void*, void*, void*) {}
 
-using Call = std::function<int()>;
+using Call = NullCall;
 
 // The one pointer that is null, or the number that makes no sense, in the order of the parameters.
 const std::multimap<std::string, Call>& calls() {
-  static const std::multimap<std::string, Call> all = {
+  static std::multimap<std::string, Call> all = {
       {"MXGetVersion", [] { return MXGetVersion(nullptr); }},
       {"MXLibInfoFeatures", [] { return MXLibInfoFeatures(nullptr, nullptr); }},
       {"MXLibInfoFeatures", [] { return MXLibInfoFeatures(&g_features, nullptr); }},
@@ -93,6 +94,8 @@ const std::multimap<std::string, Call>& calls() {
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(nullptr, &g_bytes); }},
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(&g_bytes, nullptr); }},
   };
+  static const bool arrays = (all.merge(ndarray_null_calls()), true);
+  static_cast<void>(arrays);
   return all;
 }
 
@@ -119,11 +122,9 @@ TEST(Nulls, OutParametersAreLeftAlone) {
 
 TEST(Nulls, EveryFunctionOfTheReferenceIsTried) {
   // These take nothing that could be null or wrong, or accept null.
-  const std::map<std::string, int> exempt = {{"MXGetLastError", 0},
-                                             {"NNGetLastError", 0},
-                                             {"NNAPISetLastError", 0},
-                                             {"MXNDArrayWaitAll", 0},
-                                             {"MXNotifyShutdown", 0}};
+  const std::map<std::string, int> exempt = {{"MXGetLastError", 0},    {"NNGetLastError", 0},
+                                             {"NNAPISetLastError", 0}, {"MXNDArrayFree", 0},
+                                             {"MXNDArrayWaitAll", 0},  {"MXNotifyShutdown", 0}};
   for (const std::string& name : kReferenceFunctions) {
     EXPECT_TRUE(exempt.contains(name) || calls().contains(name)) << name;
   }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handles of the C ABI that can be told from anything else: null, an integer, a handle of another
+// kind, one that was freed. All objects of a kind live in one reserved range of addresses, so that
+// the test is a subtraction, a comparison and one load, and never touches memory that is not ours.
+#pragma once
+#include <sys/mman.h>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace mxnet::c_api {
+
+// Thread-safe, but for two calls on the same handle of which one is destroy(): that is the caller's
+// race; it is found when the other comes later, not when it is at work.
+//
+// A handle is the address of its slot plus the slot's generation, a number below the slot's size. A
+// freed slot moves on to its next generation, so that an old handle stays wrong while its slot is
+// used again, until the generations wrap.
+template <class T>
+class HandlePool {
+  struct Slot {
+    // Generation * 2 + (in use ? 1 : 0).
+    std::atomic<uint32_t> state;
+    std::atomic<uint32_t> next_free;  // index + 1, 0 = end; meaningful while free
+    alignas(T) unsigned char storage[sizeof(T)];
+
+    T* object() { return std::launder(reinterpret_cast<T*>(storage)); }
+  };
+
+ public:
+  // `kind` as in "given null, expected an <kind> handle"; a literal.
+  explicit HandlePool(const char* kind) : kind_(kind) {
+    for (std::size_t bytes = kReserved; base_ == nullptr && bytes >= kStride; bytes /= 2) {
+      // Only addresses: pages come when touched, and NORESERVE keeps them out of the commit limit.
+      void* range = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (range == MAP_FAILED) continue;
+      base_ = static_cast<char*>(range);
+      capacity_ = static_cast<uint32_t>(bytes / kStride);
+    }
+  }
+  HandlePool(const HandlePool&) = delete;
+  HandlePool& operator=(const HandlePool&) = delete;
+
+  void* create(T value) {
+    const uint32_t index = take_slot();
+    Slot* slot = slot_at(index);
+    new (slot->storage) T(std::move(value));
+    // Ours alone until the handle is given out; release makes the object visible to who checks it.
+    const uint32_t state = slot->state.load(std::memory_order_relaxed) | 1u;
+    slot->state.store(state, std::memory_order_release);
+    return reinterpret_cast<char*>(slot) + (state >> 1);
+  }
+
+  // Throws Error(kValue, tag) that says what is wrong with the handle.
+  T& get(const void* handle, const char* tag) const {
+    Slot* slot = find(handle);
+    // Acquire pairs with create's release.
+    if (__builtin_expect(
+            slot == nullptr || slot->state.load(std::memory_order_acquire) != live_state(handle),
+            0))
+      complain(tag, handle, slot);
+    return *slot->object();
+  }
+
+  // Whether get() would succeed.
+  bool contains(const void* handle) const {
+    Slot* slot = find(handle);
+    return slot != nullptr && slot->state.load(std::memory_order_acquire) == live_state(handle);
+  }
+
+  void destroy(void* handle, const char* tag) {
+    Slot* slot = find(handle);
+    uint32_t expected = live_state(handle);
+    const uint32_t next = ((expected >> 1) + 1) % kStride << 1;
+    // Of two threads that free one handle exactly one gets through. Acquire: the object's last uses
+    // on other threads come before its end.
+    if (slot == nullptr ||
+        !slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
+      complain(tag, handle, slot);
+    slot->object()->~T();
+    give_slot(index_of(slot));
+  }
+
+  // Handles given out and not freed. Exact when nobody else is at work.
+  int64_t live() const { return live_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::size_t kStride = std::bit_ceil(sizeof(Slot));
+  static constexpr std::size_t kReserved = std::size_t{1} << 33;  // 8 GiB of addresses
+
+  Slot* slot_at(uint32_t index) const { return reinterpret_cast<Slot*>(base_ + index * kStride); }
+  uint32_t index_of(Slot* slot) const {
+    return static_cast<uint32_t>(static_cast<std::size_t>(reinterpret_cast<char*>(slot) - base_) /
+                                 kStride);
+  }
+  std::size_t offset_of(const void* handle) const {
+    return reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(base_);
+  }
+  static std::size_t generation(std::size_t offset) { return offset & (kStride - 1); }
+  uint32_t live_state(const void* handle) const {
+    return static_cast<uint32_t>(generation(offset_of(handle)) << 1 | 1);
+  }
+  // Null for what never was a handle of ours.
+  Slot* find(const void* handle) const {
+    const std::size_t offset = offset_of(handle);
+    // Relaxed: whoever hands a handle to another thread orders its creation before.
+    if (offset >= used_.load(std::memory_order_relaxed) * kStride) return nullptr;
+    return slot_at(static_cast<uint32_t>(offset / kStride));
+  }
+
+  // The free slots are a stack whose head carries a count of changes, so that a head that went and
+  // came back is not taken for unchanged.
+  uint32_t take_slot() {
+    live_.fetch_add(1, std::memory_order_relaxed);
+    uint64_t head = free_.load(std::memory_order_acquire);
+    while (static_cast<uint32_t>(head) != 0) {
+      const uint32_t index = static_cast<uint32_t>(head) - 1;
+      const uint32_t next = slot_at(index)->next_free.load(std::memory_order_relaxed);
+      if (free_.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | next,
+                                      std::memory_order_acquire))
+        return index;
+    }
+    const std::size_t index = used_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= capacity_) {
+      used_.fetch_sub(1, std::memory_order_relaxed);
+      live_.fetch_sub(1, std::memory_order_relaxed);
+      throw Error(ErrorCode::kOutOfMemory, "handle",
+                  std::string("all ") + std::to_string(capacity_) + " handles of kind " + kind_ +
+                      " are in use");
+    }
+    return static_cast<uint32_t>(index);
+  }
+
+  void give_slot(uint32_t index) {
+    live_.fetch_sub(1, std::memory_order_relaxed);
+    uint64_t head = free_.load(std::memory_order_relaxed);
+    uint64_t next;
+    do {
+      slot_at(index)->next_free.store(static_cast<uint32_t>(head), std::memory_order_relaxed);
+      next = ((head >> 32) + 1) << 32 | (index + 1);
+      // Release: next_free and the ended object are seen by who takes the slot.
+    } while (!free_.compare_exchange_weak(head, next, std::memory_order_release));
+  }
+
+  [[noreturn]] void complain(const char* tag, const void* handle, const Slot* slot) const {
+    std::string what = "given a freed handle";
+    if (handle == nullptr) {
+      what = "given null";
+    } else if (slot == nullptr) {
+      what = "given a handle of another kind";
+    }
+    throw Error(ErrorCode::kValue, tag, what + ", expected a live " + kind_ + " handle");
+  }
+
+  const char* const kind_;
+  char* base_ = nullptr;
+  uint32_t capacity_ = 0;
+  std::atomic<std::size_t> used_{0};  // slots ever taken
+  std::atomic<uint64_t> free_{0};     // changes << 32 | index + 1
+  std::atomic<int64_t> live_{0};
+};
+
+}  // namespace mxnet::c_api

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocking copies, waits, and the parts of sparse arrays.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "c_api/guard.h"
+#include "c_api/ndarray_handle.h"
+#include "ndarray/copy_into.h"
+#include "ndarray/sparse_check.h"
+
+using namespace mxnet;
+using namespace mxnet::c_api;
+
+namespace {
+
+int64_t checked_count(const char* function, const void* data, size_t size) {
+  if (size > 0) require(data, function, "data");
+  if (size > static_cast<size_t>(std::numeric_limits<int64_t>::max()))
+    throw Error(ErrorCode::kValue, function, fmt::format("given {} elements", size));
+  return static_cast<int64_t>(size);
+}
+
+int checked_part(const char* function, int64_t part) {
+  if (part < kValuesPart || part > 1)
+    throw Error(ErrorCode::kValue, function,
+                fmt::format("given part {}, expected -1 (values), 0 or 1 (index arrays)", part));
+  return static_cast<int>(part);
+}
+
+void get_part(const char* function, NDArrayHandle handle, int64_t part, NDArrayHandle* out) {
+  require(out, function, "out");
+  *out = new_handle(copy_part(array_of(handle, function), checked_part(function, part)));
+}
+
+void get_aux_type(const char* function, NDArrayHandle handle, int64_t aux, int* out) {
+  require(out, function, "out_type");
+  *out = static_cast<int>(aux_dtype(array_of(handle, function), checked_part(function, aux)));
+}
+
+}  // namespace
+
+int MXNDArraySyncCopyFromCPU(NDArrayHandle handle, const void* data, size_t size) {
+  return guarded([&] {
+    NDArray& array = array_of(handle, "MXNDArraySyncCopyFromCPU");
+    array.sync_copy_from(data, checked_count("MXNDArraySyncCopyFromCPU", data, size));
+  });
+}
+
+int MXNDArraySyncCopyToCPU(NDArrayHandle handle, void* data, size_t size) {
+  return guarded([&] {
+    const NDArray& array = array_of(handle, "MXNDArraySyncCopyToCPU");
+    array.sync_copy_to(data, checked_count("MXNDArraySyncCopyToCPU", data, size));
+  });
+}
+
+int MXNDArraySyncCopyFromNDArray(NDArrayHandle handle_dst, const NDArrayHandle handle_src,
+                                 const int i) {
+  return guarded([&] {
+    const NDArray& source = array_of(handle_src, "MXNDArraySyncCopyFromNDArray");
+    sync_copy_into(array_of(handle_dst, "MXNDArraySyncCopyFromNDArray"), source,
+                   checked_part("MXNDArraySyncCopyFromNDArray", i));
+  });
+}
+
+int MXNDArraySyncCheckFormat(NDArrayHandle handle, const bool full_check) {
+  return guarded([&] { check_format(array_of(handle, "MXNDArraySyncCheckFormat"), full_check); });
+}
+
+int MXNDArrayWaitToRead(NDArrayHandle handle) {
+  return guarded([&] { array_of(handle, "MXNDArrayWaitToRead").wait_to_read(); });
+}
+
+int MXNDArrayWaitToWrite(NDArrayHandle handle) {
+  return guarded([&] { array_of(handle, "MXNDArrayWaitToWrite").wait_to_write(); });
+}
+
+int MXNDArrayGetDataNDArray(NDArrayHandle handle, NDArrayHandle* out) {
+  return guarded([&] { get_part("MXNDArrayGetDataNDArray", handle, kValuesPart, out); });
+}
+
+int MXNDArrayGetAuxNDArray(NDArrayHandle handle, uint32_t i, NDArrayHandle* out) {
+  return guarded([&] { get_part("MXNDArrayGetAuxNDArray", handle, i, out); });
+}
+
+int MXNDArrayGetAuxNDArray64(NDArrayHandle handle, int64_t i, NDArrayHandle* out) {
+  return guarded([&] { get_part("MXNDArrayGetAuxNDArray64", handle, i, out); });
+}
+
+int MXNDArrayGetAuxType(NDArrayHandle handle, uint32_t i, int* out_type) {
+  return guarded([&] { get_aux_type("MXNDArrayGetAuxType", handle, i, out_type); });
+}
+
+int MXNDArrayGetAuxType64(NDArrayHandle handle, int64_t i, int* out_type) {
+  return guarded([&] { get_aux_type("MXNDArrayGetAuxType64", handle, i, out_type); });
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The eager path: everything between a caller's arrays and an engine operation. Short calls touch
+// the stack and recycled memory only.
+#include "exec/invoke.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "exec/densify.h"
+#include "exec/invocation.h"
+#include "exec/run_kernel.h"
+#include "op/inline_vector.h"
+
+namespace mxnet {
+namespace {
+
+// Elements up to which a call may run on its caller's thread: about what a worker's wake-up costs.
+constexpr int64_t kInlineElements = 16384;
+// Up to here comparing all pairs is faster than sorting.
+constexpr std::size_t kFewVars = 24;
+
+using Types = InlineVector<ArrayType, 8>;
+using Vars = InlineVector<Var*, 12>;
+
+void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs) {
+  const auto expected = static_cast<std::size_t>(op.num_inputs(params));
+  if (inputs.size() != expected) {
+    throw Error(ErrorCode::kValue, op.name(),
+                fmt::format("given {} inputs, expected {}", inputs.size(), expected));
+  }
+  MX_ASSERT(outputs.size() == static_cast<std::size_t>(op.num_outputs(params)));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]->is_none()) continue;
+    throw Error(ErrorCode::kValue, op.name(),
+                fmt::format("given '{}' without shape and data, expected an array",
+                            op.input_name(params, static_cast<int>(i))));
+  }
+}
+
+Device device_of(InputRefs inputs, OutputRefs outputs, Device fallback) {
+  if (!inputs.empty()) return inputs[0]->device();
+  if (!outputs.empty() && !outputs[0]->is_none()) return outputs[0]->device();
+  return fallback;
+}
+
+// All CPU ids and kinds are one memory; GPUs are not.
+bool reachable(Device array, Device device) {
+  return array.is_gpu() == device.is_gpu() && (!device.is_gpu() || array == device);
+}
+
+void check_devices(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs,
+                   Device device) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (reachable(inputs[i]->device(), device)) continue;
+    throw Error(
+        ErrorCode::kValue, op.name(),
+        fmt::format("given '{}' on {}, expected {}", op.input_name(params, static_cast<int>(i)),
+                    to_string(inputs[i]->device()), to_string(device)));
+  }
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o]->is_none() || reachable(outputs[o]->device(), device)) continue;
+    throw Error(ErrorCode::kValue, op.name(),
+                fmt::format("given output {} on {}, expected {}", o,
+                            to_string(outputs[o]->device()), to_string(device)));
+  }
+}
+
+void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (op.dtypes().contains(in[i].dtype) || op.type_only(static_cast<int>(i))) continue;
+    throw Error(ErrorCode::kType, op.name(),
+                fmt::format("given '{}' of type {}, expected one that the operator supports",
+                            op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype)));
+  }
+}
+
+// Checks given outputs against what was inferred, then makes the missing ones: nothing is made for
+// a call that fails.
+void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device device,
+                    OutputRefs outputs) {
+  for (std::size_t o = 0; o < types.size(); ++o) {
+    const ArrayType& type = types[o];
+    const NDArray& out = *outputs[o];
+    if (!type.complete()) {
+      throw Error(ErrorCode::kValue, op.name(),
+                  fmt::format("given inputs from which output {} follows as {} {}, expected a "
+                              "complete type and shape",
+                              o, dtype_name(type.dtype), to_string(type.shape)));
+    }
+    if (out.is_none() || (out.shape() == type.shape && out.dtype() == type.dtype)) continue;
+    throw Error(ErrorCode::kValue, op.name(),
+                fmt::format("given output {} of {} {}, expected {} {}", o, dtype_name(out.dtype()),
+                            to_string(out.shape()), dtype_name(type.dtype), to_string(type.shape)));
+  }
+  for (std::size_t o = 0; o < types.size(); ++o) {
+    if (outputs[o]->is_none())
+      *outputs[o] = NDArray(types[o].shape, types[o].dtype, device, op.name().c_str());
+  }
+}
+
+// The arrays alone: a tape held by an operation in flight would keep whole graphs alive. Their
+// shapes are those of the inference, which nobody needs any more.
+void add_arrays(Invocation& call, std::span<const NDArray* const> arrays,
+                std::span<ArrayType> types) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    call.arrays.emplace_back(arrays[i]->chunk(), arrays[i]->offset(), std::move(types[i].shape),
+                             types[i].dtype);
+  }
+}
+
+bool contains(const Vars& vars, Var* var) {
+  return std::find(vars.begin(), vars.end(), var) != vars.end();
+}
+
+// Sorts and drops repetitions.
+void make_unique(Vars& vars) {
+  std::sort(vars.begin(), vars.end());
+  vars.resize(static_cast<std::size_t>(std::unique(vars.begin(), vars.end()) - vars.begin()));
+}
+
+// Variables of a call: what is written is not also listed as read; nothing twice.
+void list_variables(const Invocation& call, Vars& reads, Vars& writes) {
+  const std::span<const NDArray> arrays = call.arrays.span();
+  const std::span<const NDArray> in = arrays.first(call.num_inputs);
+  const std::span<const NDArray> out = arrays.subspan(call.num_inputs);
+  std::vector<int> mutated;
+  if (call.op->mutates_inputs()) mutated = call.op->mutated_inputs(call.params.get());
+  if (arrays.size() + mutated.size() <= kFewVars) {
+    for (const NDArray& array : out)
+      if (!contains(writes, array.var())) writes.push_back(array.var());
+    for (int i : mutated) {
+      Var* var = in[static_cast<std::size_t>(i)].var();
+      if (!contains(writes, var)) writes.push_back(var);
+    }
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      Var* var = in[i].var();
+      if (!call.op->type_only(static_cast<int>(i)) && !contains(writes, var) &&
+          !contains(reads, var))
+        reads.push_back(var);
+    }
+    return;
+  }
+  for (const NDArray& array : out) writes.push_back(array.var());
+  for (int i : mutated) writes.push_back(in[static_cast<std::size_t>(i)].var());
+  make_unique(writes);
+  for (const NDArray& array : in) {
+    if (!std::binary_search(writes.begin(), writes.end(), array.var()))
+      reads.push_back(array.var());
+  }
+  make_unique(reads);
+}
+
+int64_t largest(std::span<const NDArray> arrays) {
+  int64_t elements = 0;
+  for (const NDArray& array : arrays) elements = std::max(elements, array.size());
+  return elements;
+}
+
+}  // namespace
+
+void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+            const InvokeOptions& options) {
+  check_counts(op, params.get(), inputs, outputs);
+  if (any_sparse(inputs, outputs)) return invoke_densified(op, params, inputs, outputs, options);
+  const Device device = device_of(inputs, outputs, options.device);
+  check_devices(op, params.get(), inputs, outputs, device);
+
+  Types types;
+  for (const NDArray* array : inputs) types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  // Given outputs take part in the inference: uniform(out=x) has the shape of x.
+  for (const NDArray* array : outputs)
+    types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  const std::span<ArrayType> in_types = types.span().first(inputs.size());
+  const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
+  Infer infer(op, params.get(), in_types, out_types);
+  op.infer(params.get(), infer);
+  check_dtypes(op, params.get(), in_types);
+  const KernelEntry& kernel =
+      choose_kernel(op, params.get(), in_types, out_types, device, options.training);
+  settle_outputs(op, out_types, device, outputs);
+
+  InvocationPtr call = new_invocation();
+  call->op = &op;
+  call->kernel = &kernel;
+  call->params = params;
+  call->training = options.training;
+  call->num_inputs = inputs.size();
+  add_arrays(*call, inputs, in_types);
+  add_arrays(*call, InputRefs(outputs), out_types);
+  for (Request request : options.requests) call->requests.push_back(request);
+
+  const bool cheap =
+      op.may_run_inline() && !device.is_gpu() && largest(call->arrays.span()) <= kInlineElements;
+  Vars reads, writes;
+  list_variables(*call, reads, writes);
+  Engine::get().push([call = std::move(call)](const RunContext& context) { call->run(context); },
+                     {.device = device,
+                      .reads = reads.span(),
+                      .writes = writes.span(),
+                      .priority = options.priority,
+                      .name = op.name().c_str(),
+                      .cheap = cheap});
+}
+
+}  // namespace mxnet

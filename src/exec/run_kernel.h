@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The moment of computing: picks a kernel, lends it tensors and scratch memory, and settles write,
+// add and aliasing so that kernels only ever write. Shared by eager calls and compiled plans.
+#pragma once
+#include <span>
+
+#include "exec/invoke.h"
+
+namespace mxnet {
+
+// The first kernel of `op` that accepts. Throws Error(kType) naming the types where none does.
+const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
+                                 std::span<const ArrayType> out, Device device, bool training);
+
+// All that one run needs; borrowed.
+struct KernelCall {
+  const OpDef& op;
+  const KernelEntry& kernel;
+  const void* params;
+  std::span<const NDArray> in, out;
+  std::span<const Request> requests;  // empty (all kWrite) or one per output
+  bool training;
+};
+
+// Runs it to its end. REQUIRES: inside an engine operation on the kernel's device that declared all
+// arrays (or, on the CPU, after a wait on them).
+void run_kernel(const KernelCall& call, const RunContext& context);
+
+}  // namespace mxnet

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where saved arrays go: memory, or a file that appears whole or not at all.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mxnet {
+
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual void write(const void* data, std::size_t bytes) = 0;
+  template <class T>
+  void put(T value) {
+    write(&value, sizeof value);
+  }
+};
+
+class StringSink final : public ByteSink {
+ public:
+  void write(const void* data, std::size_t bytes) override {
+    text_.append(static_cast<const char*>(data), bytes);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+// Writes a temporary file beside `path`; commit() makes it durable and moves it into place. Without
+// commit, an error or a killed process, whatever stood at `path` stays as it was. What is not a
+// regular file (a pipe, /dev/null) is written directly. Every call may throw Error naming the path
+// and the system's reason.
+class AtomicFileSink final : public ByteSink {
+ public:
+  explicit AtomicFileSink(const std::string& path);
+  ~AtomicFileSink() override;
+  AtomicFileSink(const AtomicFileSink&) = delete;
+  AtomicFileSink& operator=(const AtomicFileSink&) = delete;
+
+  void write(const void* data, std::size_t bytes) override;
+  void commit();
+
+ private:
+  void flush();
+  void write_through(const char* data, std::size_t bytes);
+  [[noreturn]] void fail(const char* what, int error) const;
+
+  std::string shown_path_;  // as the caller gave it
+  std::string target_;      // behind symbolic links
+  std::string temporary_;   // empty when written directly
+  int fd_ = -1;
+  std::vector<char> buffer_;  // small fields are gathered
+};
+
+// Plain paths and file:// ones; throws Error(kNotImplemented) for another scheme (s3://, hdfs://).
+std::string local_path(const std::string& uri);
+
+}  // namespace mxnet

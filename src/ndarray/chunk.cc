@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocation and release of chunks.
+#include "ndarray/chunk.h"
+
+#include "base/leaked.h"
+#include "base/lock.h"
+
+namespace mxnet {
+namespace {
+
+// First touches are rare and short; one lock for all chunks keeps a mutex out of each.
+Mutex& allocation_mutex() {
+  static Leaked<Mutex> mutex;
+  return *mutex;
+}
+
+}  // namespace
+
+Chunk::Chunk(Device device, std::size_t bytes, const char* tag)
+    : device_(device), bytes_(bytes), tag_(tag), var_(Engine::get().new_variable()) {}
+
+Chunk::Chunk(Device device, std::size_t bytes, void* data, SyncFn deleter)
+    : device_(device),
+      bytes_(bytes),
+      tag_(nullptr),
+      var_(Engine::get().new_variable()),
+      data_(data),
+      deleter_(std::move(deleter)),
+      foreign_(true) {}
+
+Chunk::Chunk(const Block& block)
+    : device_(block.device),
+      bytes_(block.bytes),
+      tag_(block.tag),
+      var_(Engine::get().new_variable()),
+      data_(block.data),
+      block_(block) {}
+
+Chunk::Chunk(Device device, std::unique_ptr<SparseStore> sparse)
+    : device_(device),
+      bytes_(0),
+      tag_(nullptr),
+      var_(Engine::get().new_variable()),
+      sparse_(std::move(sparse)) {}
+
+Chunk::~Chunk() {
+  if (foreign_) {
+    Engine::get().delete_variable(var_, device_, std::move(deleter_));
+  } else if (sparse_ != nullptr) {
+    Engine::get().delete_variable(var_, device_,
+                                  [store = std::move(sparse_)](const RunContext& context) {
+                                    store->release(context.stream);
+                                  });
+  } else if (block_.data == nullptr) {
+    Engine::get().delete_variable(var_, device_);
+  } else {
+    Engine::get().delete_variable(var_, device_, [block = block_](const RunContext& context) {
+      Storage::get().release(block, context.stream);
+    });
+  }
+}
+
+void* Chunk::allocate() {
+  MutexLock lock(allocation_mutex());
+  // Relaxed: the lock orders us after whoever allocated.
+  if (void* data = data_.load(std::memory_order_relaxed)) return data;
+  block_ = Storage::get().allocate(bytes_, device_, tag_);
+  data_.store(block_.data, std::memory_order_release);
+  return block_.data;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory behind arrays and views: one block (or, sparse, a few), one scheduling variable, freed
+// when its last operation is done.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "base/device.h"
+#include "base/ref.h"
+#include "engine/engine.h"
+#include "ndarray/sparse_store.h"
+#include "storage/storage.h"
+
+namespace mxnet {
+
+// Shared by an array and its views. The variable orders all access; data() is for running
+// operations and for callers that have waited. Memory is taken at the first data(), so that an
+// array that is only described costs none.
+class Chunk : public RefCounted {
+ public:
+  Chunk(Device device, std::size_t bytes, const char* tag = nullptr);
+  // Memory that somebody else owns (DLPack, a caller's buffer); `deleter` runs after the last
+  // operation, and may be empty.
+  Chunk(Device device, std::size_t bytes, void* data, SyncFn deleter);
+  // A block that exists already and is released to Storage as any other (a shared segment).
+  explicit Chunk(const Block& block);
+  // A sparse array's parts.
+  Chunk(Device device, std::unique_ptr<SparseStore> sparse);
+  // Frees through the engine: operations in flight keep the memory.
+  ~Chunk();
+
+  Device device() const { return device_; }
+  std::size_t bytes() const { return bytes_; }  // 0 for sparse
+  Var* var() const { return var_; }
+  bool allocated() const { return data_.load(std::memory_order_acquire) != nullptr; }
+  const Block& block() const { return block_; }
+  SparseStore* sparse() const { return sparse_.get(); }  // null for dense
+
+  // May throw Error(kOutOfMemory). Thread-safe: concurrent readers of a fresh array may both come
+  // first.
+  void* data() {
+    // Acquire pairs with the release in allocate(): the memory's block is written before its
+    // address is seen.
+    void* data = data_.load(std::memory_order_acquire);
+    return data != nullptr || bytes_ == 0 ? data : allocate();
+  }
+
+ private:
+  void* allocate();
+
+  const Device device_;
+  const std::size_t bytes_;
+  const char* const tag_;
+  Var* const var_;
+  std::atomic<void*> data_{nullptr};
+  Block block_;  // written once, before data_
+  std::unique_ptr<SparseStore> sparse_;  // never replaced; moved out at the end
+  SyncFn deleter_;  // foreign memory only
+  const bool foreign_ = false;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits, and copies between arrays and with host memory.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+#include "base/error.h"
+#include "device/device_copy.h"
+#include "ndarray/ndarray.h"
+#include "ndarray/sparse_convert.h"
+
+namespace mxnet {
+namespace {
+
+// Bytes up to which a copy is done on the pusher's thread: about a worker's wake-up.
+constexpr std::size_t kInlineBytes = 65536;
+
+// An empty operation that the caller waits for through the variable.
+void wait_until_written(Var* var, Device device) {
+  Engine& engine = Engine::get();
+  const std::array<Var*, 1> writes{var};
+  engine.push(
+      [](const RunContext&) {},
+      {.device = device, .reads = {}, .writes = writes, .name = "WaitToWrite", .cheap = true});
+  engine.wait_for_var(var);
+}
+
+void check_count(const NDArray& array, int64_t count, const char* what) {
+  require_dense(array, what);
+  if (count != array.size()) {
+    throw Error(ErrorCode::kValue, "NDArray",
+                fmt::format("{}: given {} elements, expected {} for shape {}", what, count,
+                            array.size(), to_string(array.shape())));
+  }
+}
+
+FnProperty direction(Device from, Device to) {
+  if (from.is_gpu() && !to.is_gpu()) return FnProperty::kCopyFromGPU;
+  if (!from.is_gpu() && to.is_gpu()) return FnProperty::kCopyToGPU;
+  return FnProperty::kNormal;
+}
+
+void copy_parts(const NDArray& from, const NDArray& to, Stream* stream) {
+  const SparseStore& source = from.sparse();
+  SparseStore& target = to.sparse();
+  const auto copy_part = [&](int part, const Shape& shape, const void* data, auto address) {
+    target.resize_part(part, shape, to.device(), stream);
+    if (const std::size_t bytes = source.part_bytes(part); bytes > 0)
+      mxnet::copy(address(), to.device(), data, from.device(), bytes, stream);
+  };
+  copy_part(SparseStore::kValues, source.values_shape(), source.values(),
+            [&] { return target.values(); });
+  for (int i = 0; i < source.num_aux(); ++i) {
+    copy_part(1 + i, source.aux_shape(i), source.aux_data(i), [&] { return target.aux_data(i); });
+  }
+}
+
+bool same_index_types(const NDArray& a, const NDArray& b) {
+  for (int i = 0; i < a.sparse().num_aux(); ++i)
+    if (a.sparse().aux_dtype(i) != b.sparse().aux_dtype(i)) return false;
+  return true;
+}
+
+// What the copy operation does when it runs.
+void copy_now(const NDArray& from, const NDArray& to, Stream* stream) {
+  if (!from.is_sparse() && !to.is_sparse()) {
+    if (from.bytes() == 0) return;
+    if (from.chunk() == to.chunk() && !from.device().is_gpu()) {
+      std::memmove(to.data(), from.data(), from.bytes());  // windows of one chunk may overlap
+    } else {
+      mxnet::copy(to.data(), to.device(), from.data(), from.device(), from.bytes(), stream);
+    }
+  } else if (from.storage_type() == to.storage_type() && same_index_types(from, to)) {
+    copy_parts(from, to, stream);
+  } else {
+    convert_storage(from, to);
+  }
+}
+
+}  // namespace
+
+void NDArray::wait_to_read() const {
+  if (chunk_) Engine::get().wait_for_var(chunk_->var());
+}
+
+void NDArray::wait_to_write() const {
+  if (chunk_) wait_until_written(chunk_->var(), device());
+}
+
+void NDArray::sync_copy_from(const void* data, int64_t count) {
+  check_count(*this, count, "copy from host");
+  wait_to_write();
+  if (count > 0) mxnet::copy(this->data(), device(), data, Device::cpu(), bytes());
+}
+
+void NDArray::sync_copy_to(void* data, int64_t count) const {
+  check_count(*this, count, "copy to host");
+  wait_to_read();
+  if (count > 0) mxnet::copy(data, Device::cpu(), this->data(), device(), bytes());
+}
+
+void NDArray::copy_to(const NDArray& to, int priority) const {
+  require_data(*this, "copy");
+  require_data(to, "copy");
+  if (to.shape_ != shape_ || to.dtype_ != dtype_) {
+    throw Error(ErrorCode::kValue, "NDArray",
+                fmt::format("copy: given {} {} into {} {}, expected equal shapes and types",
+                            dtype_name(dtype_), to_string(shape_), dtype_name(to.dtype_),
+                            to_string(to.shape_)));
+  }
+  if (storage_type() != to.storage_type() && (device().is_gpu() || to.device().is_gpu())) {
+    throw Error(
+        ErrorCode::kNotImplemented, "NDArray",
+        fmt::format("copy: given {} on {} into {} on {}; storage types are converted on the "
+                    "CPU only: copy there first",
+                    storage_type_name(storage_type()), to_string(device()),
+                    storage_type_name(to.storage_type()), to_string(to.device())));
+  }
+  if (to.chunk_ == chunk_ && to.offset_ == offset_) return;
+  const std::array<Var*, 1> reads{var()}, writes{to.var()};
+  const bool same_var = var() == to.var();
+  const FnProperty property = direction(device(), to.device());
+  Engine::get().push([from = detach(), to = to.detach()](
+                         const RunContext& context) { copy_now(from, to, context.stream); },
+                     {.device = to.device().is_gpu() ? to.device() : device(),
+                      .reads = same_var ? std::span<Var* const>{} : std::span<Var* const>(reads),
+                      .writes = writes,
+                      .property = property,
+                      .priority = priority,
+                      .name = "Copy",
+                      .cheap = !is_sparse() && !to.is_sparse() && bytes() <= kInlineBytes &&
+                               property == FnProperty::kNormal});
+}
+
+NDArray NDArray::copy(Device device) const {
+  require_data(*this, "copy");
+  NDArray to = is_sparse()
+                   ? NDArray(storage_type(), shape_, dtype_, device,
+                             {sparse().aux_dtype(0), sparse().aux_dtype(sparse().num_aux() - 1)})
+                   : NDArray(shape_, dtype_, device);
+  copy_to(to);
+  return to;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three questions: do the sizes fit, do the ends, does every entry.
+#include "ndarray/sparse_check.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "ndarray/sparse_index.h"
+
+namespace mxnet {
+namespace {
+
+[[noreturn]] void complain(const NDArray& array, const std::string& what) {
+  throw Error(ErrorCode::kValue, "NDArray",
+              fmt::format("{} array of shape {}: {}", storage_type_name(array.storage_type()),
+                          to_string(array.shape()), what));
+}
+
+void check_sizes(const NDArray& array) {
+  const SparseStore& store = array.sparse();
+  const Shape& values = store.values_shape();
+  for (int aux = 0; aux < store.num_aux(); ++aux) {
+    if (store.aux_shape(aux).ndim() != 1)
+      complain(array, fmt::format("given indices of shape {}, expected one dimension",
+                                  to_string(store.aux_shape(aux))));
+  }
+  if (array.storage_type() == StorageType::kRowSparse) {
+    Shape expected = array.shape();
+    expected[0] = store.aux_shape(SparseStore::kRows)[0];
+    if (values != expected)
+      complain(array, fmt::format("given values of shape {} for {} rows, expected {}",
+                                  to_string(values), expected[0], to_string(expected)));
+    return;
+  }
+  const int64_t stored = store.aux_shape(SparseStore::kIndices)[0];
+  const int64_t pointers = store.aux_shape(SparseStore::kIndptr)[0];
+  if (values.ndim() != 1 || values[0] != stored)
+    complain(array,
+             fmt::format("given values of shape {} for {} indices", to_string(values), stored));
+  if (pointers != array.shape()[0] + 1 && !(pointers == 0 && stored == 0))
+    complain(array, fmt::format("given an indptr of {} entries, expected {}", pointers,
+                                array.shape()[0] + 1));
+}
+
+void check_ends(const NDArray& array) {
+  const SparseStore& store = array.sparse();
+  if (array.storage_type() != StorageType::kCSR) return;
+  const IndexReader indptr(store, SparseStore::kIndptr);
+  if (indptr.size() == 0) return;
+  if (indptr[0] != 0) complain(array, fmt::format("indptr[0] is {}, expected 0", indptr[0]));
+  const int64_t last = indptr.size() - 1, stored = store.aux_shape(SparseStore::kIndices)[0];
+  if (indptr[last] != stored)
+    complain(array, fmt::format("indptr[{}] is {}, expected {}, the number of values", last,
+                                indptr[last], stored));
+}
+
+// Entries [begin, end) of an index array against `limit`, and ascending if asked for.
+void check_range(const NDArray& array, const IndexReader& indices, int64_t begin, int64_t end,
+                 int64_t limit, bool ascending) {
+  for (int64_t k = begin; k < end; ++k) {
+    const int64_t index = indices[k];
+    if (index < 0 || index >= limit)
+      complain(array, fmt::format("indices[{}] is {}, expected 0 <= index < {}", k, index, limit));
+    if (ascending && k > begin && index <= indices[k - 1])
+      complain(array, fmt::format("indices[{}] is {} after {}, expected ascending indices", k,
+                                  index, indices[k - 1]));
+  }
+}
+
+void check_indices(const NDArray& array, bool ascending) {
+  const SparseStore& store = array.sparse();
+  if (array.storage_type() == StorageType::kRowSparse) {
+    const IndexReader rows(store, SparseStore::kRows);
+    return check_range(array, rows, 0, rows.size(), array.shape()[0], ascending);
+  }
+  const IndexReader indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
+  for (int64_t row = 0; row + 1 < indptr.size(); ++row) {
+    if (indptr[row] > indptr[row + 1] || indptr[row + 1] > indices.size())
+      complain(array, fmt::format("indptr[{}] is {} after {}, expected ascending up to {}", row + 1,
+                                  indptr[row + 1], indptr[row], indices.size()));
+    check_range(array, indices, indptr[row], indptr[row + 1], array.shape()[1], ascending);
+  }
+}
+
+}  // namespace
+
+void require_safe_format(const NDArray& array) {
+  if (!array.is_sparse()) return;
+  check_sizes(array);
+  check_ends(array);
+  check_indices(array, false);
+}
+
+void check_format(const NDArray& array, bool full) {
+  require_data(array, "check_format");
+  if (!array.is_sparse()) return;
+  if (array.device().is_gpu()) {
+    NDArray host = array.copy(Device::cpu());
+    return check_format(host, full);
+  }
+  array.wait_to_read();
+  check_sizes(array);
+  check_ends(array);
+  if (full) check_indices(array, true);
+}
+
+}  // namespace mxnet

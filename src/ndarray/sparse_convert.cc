@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each conversion counts first, so that the result is sized exactly, then fills. What is moved are
+// bytes; only the test for zero knows types.
+#include "ndarray/sparse_convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/error.h"
+#include "ndarray/sparse_check.h"
+#include "ndarray/sparse_index.h"
+
+namespace mxnet {
+namespace {
+
+using ZeroTest = bool (*)(const void* data, int64_t i);
+
+template <class T>
+bool is_zero(const void* data, int64_t i) {
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+    return (static_cast<const T*>(data)[i].bits & 0x7fffu) == 0;
+  } else {
+    return static_cast<const T*>(data)[i] == T(0);
+  }
+}
+
+ZeroTest zero_test(DType dtype) {
+  switch (dtype) {
+#define MX_ZERO_TEST(name, type, tag) \
+  case DType::tag:                    \
+    return is_zero<type>;
+    MX_DTYPES(MX_ZERO_TEST)
+#undef MX_ZERO_TEST
+    case DType::kUnknown:
+      break;
+  }
+  MX_ASSERT(!"an array of unknown type");
+  return nullptr;
+}
+
+// An array seen as a matrix: its first dimension by all the others.
+struct Geometry {
+  int64_t rows, columns;
+  std::size_t item;  // bytes of an element
+  explicit Geometry(const NDArray& array)
+      : rows(array.shape()[0]),
+        columns(array.shape().size(1, array.shape().ndim())),
+        item(dtype_size(array.dtype())) {}
+  std::size_t row_bytes() const { return static_cast<std::size_t>(columns) * item; }
+};
+
+char* at_item(void* data, int64_t i, std::size_t item) {
+  return static_cast<char*>(data) + static_cast<std::size_t>(i) * item;
+}
+const char* at_item(const void* data, int64_t i, std::size_t item) {
+  return static_cast<const char*>(data) + static_cast<std::size_t>(i) * item;
+}
+
+void dense_to_csr(const NDArray& from, const NDArray& to) {
+  const Geometry g(from);
+  const ZeroTest zero = zero_test(from.dtype());
+  const void* data = from.data();
+  int64_t stored = 0;
+  for (int64_t i = 0; i < g.rows * g.columns; ++i) stored += !zero(data, i);
+  SparseStore& store = to.sparse();
+  store.resize(stored, to.device());
+  const IndexWriter indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
+  int64_t k = 0;
+  indptr.set(0, 0);
+  for (int64_t row = 0; row < g.rows; ++row) {
+    for (int64_t column = 0; column < g.columns; ++column) {
+      const int64_t i = row * g.columns + column;
+      if (zero(data, i)) continue;
+      std::memcpy(at_item(store.values(), k, g.item), at_item(data, i, g.item), g.item);
+      indices.set(k++, column);
+    }
+    indptr.set(row + 1, k);
+  }
+}
+
+void csr_to_dense(const NDArray& from, const NDArray& to) {
+  const Geometry g(from);
+  const SparseStore& store = from.sparse();
+  if (to.bytes() > 0) std::memset(to.data(), 0, to.bytes());
+  if (store.stored() == 0) return;
+  const IndexReader indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
+  for (int64_t row = 0; row < g.rows; ++row) {
+    char* target = at_item(to.data(), row * g.columns, g.item);
+    for (int64_t k = indptr[row]; k < indptr[row + 1]; ++k)
+      std::memcpy(at_item(target, indices[k], g.item), at_item(store.values(), k, g.item), g.item);
+  }
+}
+
+void dense_to_row_sparse(const NDArray& from, const NDArray& to) {
+  const Geometry g(from);
+  const ZeroTest zero = zero_test(from.dtype());
+  const void* data = from.data();
+  std::vector<int64_t> rows;
+  for (int64_t row = 0; row < g.rows; ++row) {
+    for (int64_t i = row * g.columns; i < (row + 1) * g.columns; ++i) {
+      if (zero(data, i)) continue;
+      rows.push_back(row);
+      break;
+    }
+  }
+  SparseStore& store = to.sparse();
+  store.resize(static_cast<int64_t>(rows.size()), to.device());
+  const IndexWriter indices(store, SparseStore::kRows);
+  for (int64_t k = 0; k < store.stored(); ++k) {
+    const int64_t row = rows[static_cast<std::size_t>(k)];
+    indices.set(k, row);
+    std::memcpy(at_item(store.values(), k, g.row_bytes()), at_item(data, row, g.row_bytes()),
+                g.row_bytes());
+  }
+}
+
+void row_sparse_to_dense(const NDArray& from, const NDArray& to) {
+  const Geometry g(from);
+  const SparseStore& store = from.sparse();
+  if (to.bytes() > 0) std::memset(to.data(), 0, to.bytes());
+  if (g.row_bytes() == 0) return;
+  const IndexReader rows(store, SparseStore::kRows);
+  for (int64_t k = 0; k < store.stored(); ++k)
+    std::memcpy(at_item(to.data(), rows[k], g.row_bytes()),
+                at_item(store.values(), k, g.row_bytes()), g.row_bytes());
+}
+
+void csr_to_row_sparse(const NDArray& from, const NDArray& to) {
+  const Geometry g(from);
+  const SparseStore& source = from.sparse();
+  SparseStore& target = to.sparse();
+  if (source.stored() == 0) return target.resize(0, to.device());
+  const IndexReader indptr(source, SparseStore::kIndptr), indices(source, SparseStore::kIndices);
+  int64_t stored = 0;
+  for (int64_t row = 0; row < g.rows; ++row) stored += indptr[row] < indptr[row + 1];
+  target.resize(stored, to.device());
+  if (target.part_bytes(SparseStore::kValues) > 0)
+    std::memset(target.values(), 0, target.part_bytes(SparseStore::kValues));
+  const IndexWriter rows(target, SparseStore::kRows);
+  for (int64_t row = 0, k = 0; row < g.rows; ++row) {
+    if (indptr[row] == indptr[row + 1]) continue;
+    char* values = at_item(target.values(), k, g.row_bytes());
+    for (int64_t j = indptr[row]; j < indptr[row + 1]; ++j)
+      std::memcpy(at_item(values, indices[j], g.item), at_item(source.values(), j, g.item), g.item);
+    rows.set(k++, row);
+  }
+}
+
+void row_sparse_to_csr(const NDArray& from, const NDArray& to) {
+  const Geometry g(from);
+  const ZeroTest zero = zero_test(from.dtype());
+  const SparseStore& source = from.sparse();
+  SparseStore& target = to.sparse();
+  int64_t stored = 0;
+  for (int64_t i = 0; i < source.stored() * g.columns; ++i) stored += !zero(source.values(), i);
+  target.resize(stored, to.device());
+  if (stored == 0) return;
+  const IndexReader rows(source, SparseStore::kRows);
+  const IndexWriter indptr(target, SparseStore::kIndptr), indices(target, SparseStore::kIndices);
+  int64_t next = 0, k = 0;  // next: the row whose start is to be written
+  for (int64_t r = 0; r < source.stored(); ++r) {
+    for (; next <= rows[r]; ++next) indptr.set(next, k);
+    for (int64_t column = 0; column < g.columns; ++column) {
+      const int64_t i = r * g.columns + column;
+      if (zero(source.values(), i)) continue;
+      std::memcpy(at_item(target.values(), k, g.item), at_item(source.values(), i, g.item), g.item);
+      indices.set(k++, column);
+    }
+  }
+  for (; next <= g.rows; ++next) indptr.set(next, k);
+}
+
+// The same layout with other index types.
+void same_layout(const NDArray& from, const NDArray& to) {
+  const SparseStore& source = from.sparse();
+  SparseStore& target = to.sparse();
+  target.resize_part(SparseStore::kValues, source.values_shape(), to.device());
+  if (const std::size_t bytes = source.part_bytes(SparseStore::kValues); bytes > 0)
+    std::memcpy(target.values(), source.values(), bytes);
+  for (int aux = 0; aux < source.num_aux(); ++aux) {
+    target.resize_part(1 + aux, source.aux_shape(aux), to.device());
+    const IndexReader reader(source, aux);
+    const IndexWriter writer(target, aux);
+    for (int64_t i = 0; i < reader.size(); ++i) writer.set(i, reader[i]);
+  }
+}
+
+void slice_now(const NDArray& from, const NDArray& to, int64_t row_begin, int64_t column_begin) {
+  require_safe_format(from);
+  const SparseStore& source = from.sparse();
+  SparseStore& target = to.sparse();
+  if (source.stored() == 0) return target.resize(0, to.device());
+  const Geometry g(to);
+  const IndexReader indptr(source, SparseStore::kIndptr), indices(source, SparseStore::kIndices);
+  const auto wanted = [&](int64_t j) {
+    return indices[j] >= column_begin && indices[j] < column_begin + g.columns;
+  };
+  int64_t stored = 0;
+  for (int64_t j = indptr[row_begin]; j < indptr[row_begin + g.rows]; ++j) stored += wanted(j);
+  target.resize(stored, to.device());
+  if (stored == 0) return;
+  const IndexWriter out_indptr(target, SparseStore::kIndptr);
+  const IndexWriter out_indices(target, SparseStore::kIndices);
+  int64_t k = 0;
+  out_indptr.set(0, 0);
+  for (int64_t row = 0; row < g.rows; ++row) {
+    for (int64_t j = indptr[row_begin + row]; j < indptr[row_begin + row + 1]; ++j) {
+      if (!wanted(j)) continue;
+      std::memcpy(at_item(target.values(), k, g.item), at_item(source.values(), j, g.item), g.item);
+      out_indices.set(k++, indices[j] - column_begin);
+    }
+    out_indptr.set(row + 1, k);
+  }
+}
+
+}  // namespace
+
+void convert_storage(const NDArray& from, const NDArray& to) {
+  const StorageType source = from.storage_type(), target = to.storage_type();
+  // Indices are a caller's data: what lies outside must not be written through.
+  if (from.is_sparse()) require_safe_format(from);
+  using enum StorageType;
+  if (source == target) return same_layout(from, to);
+  if (source == kDense)
+    return target == kCSR ? dense_to_csr(from, to) : dense_to_row_sparse(from, to);
+  if (target == kDense)
+    return source == kCSR ? csr_to_dense(from, to) : row_sparse_to_dense(from, to);
+  return source == kCSR ? csr_to_row_sparse(from, to) : row_sparse_to_csr(from, to);
+}
+
+NDArray cast_storage(const NDArray& from, StorageType type) {
+  require_data(from, "cast_storage");
+  if (from.storage_type() == type) return from;
+  NDArray to = type == StorageType::kDense
+                   ? NDArray(from.shape(), from.dtype(), from.device())
+                   : NDArray(type, from.shape(), from.dtype(), from.device());
+  from.copy_to(to);
+  return to;
+}
+
+NDArray slice_csr(const NDArray& from, int64_t row_begin, int64_t row_end, int64_t column_begin,
+                  int64_t column_end) {
+  require_data(from, "slice");
+  if (from.storage_type() != StorageType::kCSR) {
+    throw Error(ErrorCode::kType, "NDArray",
+                fmt::format("slice: given a {} array, expected csr",
+                            storage_type_name(from.storage_type())));
+  }
+  const Shape& shape = from.shape();
+  if (row_begin < 0 || row_begin > row_end || row_end > shape[0] || column_begin < 0 ||
+      column_begin > column_end || column_end > shape[1]) {
+    throw Error(ErrorCode::kIndex, "NDArray",
+                fmt::format("slice: given [{}:{}, {}:{}] of shape {}", row_begin, row_end,
+                            column_begin, column_end, to_string(shape)));
+  }
+  if (from.device().is_gpu())
+    throw Error(ErrorCode::kNotImplemented, "NDArray", "slice: given a csr array on a GPU");
+  NDArray to(StorageType::kCSR, Shape{row_end - row_begin, column_end - column_begin}, from.dtype(),
+             from.device(), {from.sparse().aux_dtype(0), from.sparse().aux_dtype(1)});
+  const std::array<Var*, 1> reads{from.var()}, writes{to.var()};
+  Engine::get().push(
+      [from = from.detach(), to, row_begin, column_begin](const RunContext&) {
+        slice_now(from, to, row_begin, column_begin);
+      },
+      {.device = from.device(), .reads = reads, .writes = writes, .name = "SliceCSR"});
+  return to;
+}
+
+}  // namespace mxnet

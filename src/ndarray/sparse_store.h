@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sparse array holds instead of one block: values and index arrays, whose sizes are known
+// only when the operation that writes them runs.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/device.h"
+#include "base/dtype.h"
+#include "base/shape.h"
+#include "ndarray/storage_type.h"
+#include "storage/storage.h"
+
+namespace mxnet {
+
+// Guarded by the variable of the chunk that owns it: sizes and addresses are for operations that
+// declared it, and for callers that have waited.
+//
+// Invariants:
+// 1. row_sparse: values (rows,) + shape[1:], aux 0 (rows,). csr: values (nnz,), aux 0 = indptr
+//    (shape[0] + 1,), aux 1 = indices (nnz,). A caller of the C ABI may break this between its
+//    calls; check_format() tells.
+// 2. A part's block always holds its shape. An empty indptr stands for all zeros.
+class SparseStore {
+ public:
+  static constexpr int kValues = 0;  // part numbers: values, then aux i at 1 + i
+  static constexpr int kMaxParts = 3;
+  static constexpr int kIndptr = 0, kIndices = 1;  // aux numbers of csr
+  static constexpr int kRows = 0;                  // aux number of row_sparse
+
+  // Nothing stored. Throws Error(kValue) where `shape` does not suit the layout (csr is a matrix,
+  // row_sparse has a first dimension), Error(kType) where an index type is not int32 or int64.
+  SparseStore(StorageType type, const Shape& shape, DType dtype,
+              std::array<DType, 2> aux_dtypes = {DType::kInt64, DType::kInt64});
+
+  StorageType type() const { return type_; }
+  int num_aux() const { return mxnet::num_aux(type_); }
+  int num_parts() const { return 1 + num_aux(); }
+
+  DType dtype() const { return parts_[kValues].dtype; }
+  const Shape& values_shape() const { return parts_[kValues].shape; }
+  void* values() const { return parts_[kValues].block.data; }
+  DType aux_dtype(int i) const { return aux(i).dtype; }
+  const Shape& aux_shape(int i) const { return aux(i).shape; }
+  void* aux_data(int i) const { return aux(i).block.data; }
+  std::size_t part_bytes(int part) const;
+  // Rows of row_sparse, non-zeros of csr.
+  int64_t stored() const { return values_shape().size() == 0 ? 0 : values_shape()[0]; }
+
+  // Makes room for `stored` rows or non-zeros, in all parts; keeps no contents, but csr's indptr is
+  // zeroed when nothing is stored, as a whole matrix of zeros needs. May throw Error(kOutOfMemory).
+  void resize(int64_t stored, Device device, Stream* stream = nullptr);
+  // One part alone, for callers that fill the parts one by one. Keeps no contents.
+  void resize_part(int part, const Shape& shape, Device device, Stream* stream = nullptr);
+
+  // Gives all memory back to Storage; `stream` is where it was used last.
+  void release(Stream* stream) noexcept;
+
+ private:
+  struct Part {
+    Shape shape;
+    DType dtype = DType::kUnknown;
+    Block block;
+  };
+  const Part& aux(int i) const { return parts_[static_cast<std::size_t>(1 + i)]; }
+
+  const StorageType type_;
+  const Shape row_shape_;   // row_sparse: shape[1:]
+  const int64_t num_rows_;  // shape[0]
+  std::array<Part, kMaxParts> parts_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel sees: plain tensors and a context. Requests (write, add), types, views and devices
+// are settled before.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/device.h"
+#include "base/dtype.h"
+#include "base/shape.h"
+#include "device/stream.h"
+
+namespace mxnet {
+
+// Row-major, contiguous; borrowed for the time of the call.
+struct Tensor {
+  void* data = nullptr;
+  const Shape* shape_ptr = nullptr;
+  DType dtype = DType::kUnknown;
+
+  const Shape& shape() const { return *shape_ptr; }
+  int ndim() const { return shape_ptr->ndim(); }
+  int64_t dim(int i) const { return (*shape_ptr)[i]; }
+  int64_t size() const { return shape_ptr->size(); }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data);
+  }
+};
+
+// Memory and random numbers that the dispatcher lends to a kernel.
+class KernelResources {
+ public:
+  virtual ~KernelResources() = default;
+  // Scratch of at least `bytes`, aligned to 64, valid until the operation ends. Each call gives
+  // separate memory.
+  virtual void* workspace(std::size_t bytes) = 0;
+};
+
+class KernelContext {
+ public:
+  KernelContext(std::span<const Tensor> in, std::span<const Tensor> out, Device device,
+                Stream* stream, bool training, KernelResources& resources)
+      : in_(in),
+        out_(out),
+        device_(device),
+        stream_(stream),
+        training_(training),
+        resources_(resources) {}
+
+  int num_in() const { return static_cast<int>(in_.size()); }
+  int num_out() const { return static_cast<int>(out_.size()); }
+  const Tensor& in(int i) const { return in_[static_cast<std::size_t>(i)]; }
+  const Tensor& out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+
+  Device device() const { return device_; }
+  Stream* stream() const { return stream_; }  // null on the CPU
+  bool training() const { return training_; }
+  void* workspace(std::size_t bytes) const { return resources_.workspace(bytes); }
+  template <class T>
+  T* workspace_of(int64_t count) const {
+    return static_cast<T*>(workspace(static_cast<std::size_t>(count) * sizeof(T)));
+  }
+
+ private:
+  std::span<const Tensor> in_, out_;
+  Device device_;
+  Stream* stream_;
+  bool training_;
+  KernelResources& resources_;
+};
+
+// Types and shapes of a call, for kernels that accept only some.
+struct Signature {
+  std::span<const Tensor> in, out;  // data is null
+  bool training;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// MX_OP(name, Params) opens the block that declares an operator; each call states one fact. All
+// typed code is here, so that OpDef and its readers know no parameter type. See
+// docs/adding_an_operator.md.
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "op/op_def.h"
+
+namespace mxnet {
+
+struct NoParams {};
+
+// The texts of an enumeration, in the order of the C ABI (sorted).
+template <class E>
+using Choices = std::vector<std::pair<std::string, E>>;
+
+template <class P>
+class OpBuilder {
+ public:
+  explicit OpBuilder(const char* name) : op_(Registry::get().add(name)) {
+    op_.schema_.set_factory([] { return std::static_pointer_cast<void>(std::make_shared<P>()); });
+  }
+
+  OpBuilder& doc(const char* text) {
+    op_.doc_ = text;
+    return *this;
+  }
+  OpBuilder& alias(const char* name) {
+    Registry::get().add_alias(op_, name);
+    return *this;
+  }
+  OpBuilder& input(const char* name, const char* doc) {
+    op_.args_.push_back({name, "NDArray-or-Symbol", doc});
+    return *this;
+  }
+  // Any number of inputs; `count` is the parameter that says how many.
+  OpBuilder& inputs(const char* name, const char* doc, int32_t P::*count, const char* count_name) {
+    op_.args_.push_back({name, "NDArray-or-Symbol[]", doc});
+    op_.key_var_num_args_ = count_name;
+    op_.num_inputs_ = [count](const void* p) { return as(p).*count; };
+    return *this;
+  }
+  OpBuilder& num_inputs(int (*count)(const P&)) {
+    op_.num_inputs_ = [count](const void* p) { return count(as(p)); };
+    return *this;
+  }
+  OpBuilder& input_names(std::vector<std::string> (*names)(const P&)) {
+    op_.input_names_ = [names](const void* p) { return names(as(p)); };
+    return *this;
+  }
+  OpBuilder& output(const char* name) {
+    op_.output_names_.emplace_back(name);
+    return *this;
+  }
+  OpBuilder& outputs(int (*count)(const P&)) {
+    op_.num_outputs_ = [count](const void* p) { return count(as(p)); };
+    return *this;
+  }
+  OpBuilder& visible_outputs(int (*count)(const P&)) {
+    op_.num_visible_ = [count](const void* p) { return count(as(p)); };
+    return *this;
+  }
+  // A list, not a vector: {0} would rather be the null function pointer of the form below.
+  OpBuilder& mutates(std::initializer_list<int> inputs) {
+    op_.mutated_ = [list = std::vector<int>(inputs)](const void*) { return list; };
+    return *this;
+  }
+  OpBuilder& mutates(std::vector<int> (*inputs)(const P&)) {
+    op_.mutated_ = [inputs](const void* p) { return inputs(as(p)); };
+    return *this;
+  }
+  // Only shape and type of this input matter (zeros_like): no memory is kept or waited for.
+  OpBuilder& type_only(int in) {
+    op_.type_only_ |= uint64_t{1} << in;
+    return *this;
+  }
+  OpBuilder& inplace(int in, int out) {
+    op_.inplace_.emplace_back(in, out);
+    return *this;
+  }
+
+  // A parameter with a default, or (the second form) one that must be given.
+  template <class T, class D>
+  OpBuilder& param(const char* name, T P::*field, const D& value, const char* doc) {
+    const T initial = static_cast<T>(value);
+    return add_field(name, field,
+                     std::string(ParamText<T>::kType) + ", optional, default=" + quoted<T>(initial),
+                     doc, false, initial);
+  }
+  template <class T>
+  OpBuilder& param(const char* name, T P::*field, const char* doc) {
+    return add_field(name, field, std::string(ParamText<T>::kType) + ", required", doc, true, T{});
+  }
+  // Bounds of the numeric parameter declared just before; both ends are allowed.
+  template <class T>
+  OpBuilder& range(T low, T high) {
+    return at_least<T>(low).template at_most<T>(high);
+  }
+  template <class T>
+  OpBuilder& at_least(T low) {
+    return bound<T>([low](T value) { return value >= low; }, "greater equal to", low);
+  }
+  template <class T>
+  OpBuilder& at_most(T high) {
+    return bound<T>([high](T value) { return value <= high; }, "smaller equal to", high);
+  }
+  // What the C ABI shows as the type of the parameter declared just before, where it is not what
+  // follows from the C++ type.
+  OpBuilder& type_text(const char* text) {
+    op_.schema_.last().type = text;
+    return *this;
+  }
+
+  // One of some words. The C ABI lists them sorted, None first and bare; `initial` null makes it
+  // required.
+  template <class E>
+  OpBuilder& choice(const char* name, E P::*field, Choices<E> choices, const char* initial,
+                    const char* doc) {
+    const std::string type = choice_type(choices, initial);
+    auto parse = [field, choices = std::move(choices)](void* p, std::string_view text) {
+      for (const auto& [word, value] : choices) {
+        if (text == word) {
+          static_cast<P*>(p)->*field = value;
+          return;
+        }
+      }
+      throw ParamError{};
+    };
+    auto reset = [parse, word = std::string(initial == nullptr ? "" : initial)](void* p) {
+      if (!word.empty()) parse(p, word);
+    };
+    op_.schema_.add({name, type, doc, initial == nullptr, parse, reset});
+    return *this;
+  }
+  // An element type out of `set`; None (kUnknown: "as the input") among them with `or_none`.
+  OpBuilder& dtype_param(const char* name, DType P::*field, DTypeSet set, bool or_none,
+                         const char* initial, const char* doc) {
+    Choices<DType> choices;
+    if (or_none) choices.emplace_back("None", DType::kUnknown);
+#define MX_DTYPE_CHOICE(word, type, tag) \
+  if (set.contains(DType::tag)) choices.emplace_back(#word, DType::tag);
+    MX_DTYPES(MX_DTYPE_CHOICE)
+#undef MX_DTYPE_CHOICE
+    return choice(name, field, std::move(choices), initial, doc);
+  }
+  OpBuilder& lenient() {
+    op_.schema_.set_lenient();
+    return *this;
+  }
+
+  OpBuilder& dtypes(DTypeSet set) {
+    op_.dtypes_ = set;
+    return *this;
+  }
+  OpBuilder& infer(void (*rule)(const P&, Infer&)) {
+    op_.infer_ = [rule](const void* p, Infer& infer) { rule(as(p), infer); };
+    return *this;
+  }
+  OpBuilder& cpu(void (*kernel)(const P&, KernelContext&),
+                 bool (*accepts)(const P&, const Signature&) = nullptr,
+                 const char* name = "plain") {
+    KernelEntry entry{name, DeviceType::kCPU};
+    entry.run_fn = reinterpret_cast<void (*)()>(kernel);
+    entry.run = [](void (*fn)(), const void* p, KernelContext& context) {
+      reinterpret_cast<void (*)(const P&, KernelContext&)>(fn)(as(p), context);
+    };
+    if (accepts != nullptr) {
+      entry.accepts_fn = reinterpret_cast<void (*)()>(accepts);
+      entry.accepts = [](void (*fn)(), const void* p, const Signature& signature) {
+        return reinterpret_cast<bool (*)(const P&, const Signature&)>(fn)(as(p), signature);
+      };
+    }
+    op_.kernels_.push_back(entry);
+    return *this;
+  }
+  OpBuilder& grad(Gradients (*rule)(const P&, Grad&)) {
+    op_.grad_ = [rule](const void* p, Grad& grad) { return rule(as(p), grad); };
+    return *this;
+  }
+  // The gradient is zero everywhere: differentiable, but nothing flows back.
+  OpBuilder& zero_grad() {
+    op_.grad_ = [](const void*, Grad& grad) {
+      return Gradients(static_cast<std::size_t>(grad.num_in()));
+    };
+    return *this;
+  }
+  OpBuilder& never_inline() {
+    op_.inline_ = false;
+    return *this;
+  }
+  OpBuilder& uses_random() {
+    op_.random_ = true;
+    return *this;
+  }
+
+ private:
+  static const P& as(const void* params) { return *static_cast<const P*>(params); }
+  template <class T, class Fits>
+  OpBuilder& bound(Fits fits, const char* relation, T limit) {
+    ParamField& field = op_.schema_.last();
+    field.parse = [parse = std::move(field.parse), name = field.name, fits, relation, limit](
+                      void* p, std::string_view text) {
+      parse(p, text);
+      if (fits(ParamText<T>::parse(text))) return;
+      throw ParamError{"value " + std::string(text) + " for Parameter " + name + " should be " +
+                       relation + " " + ParamText<T>::print(limit)};
+    };
+    return *this;
+  }
+  template <class E>
+  static std::string choice_type(Choices<E>& choices, const char* initial) {
+    std::sort(choices.begin(), choices.end(), [](const auto& a, const auto& b) {
+      return (a.first != "None") < (b.first != "None") ||
+             (a.first != "None" && b.first != "None" && a.first < b.first);
+    });
+    std::string type = "{";
+    for (const auto& [word, value] : choices)
+      type += (type.size() > 1 ? ", " : "") + (word == "None" ? word : "'" + word + "'");
+    return type + (initial == nullptr ? "}, required"
+                                      : "},optional, default='" + std::string(initial) + "'");
+  }
+  template <class T>
+  static std::string quoted(const T& value) {
+    const std::string text = ParamText<T>::print(value);
+    return ParamText<T>::kQuoted ? "'" + text + "'" : text;
+  }
+  template <class T>
+  OpBuilder& add_field(const char* name, T P::*field, std::string type, const char* doc,
+                       bool required, T initial) {
+    op_.schema_.add({name, std::move(type), doc, required,
+                     [field](void* p, std::string_view text) {
+                       static_cast<P*>(p)->*field = ParamText<T>::parse(text);
+                     },
+                     [field, initial](void* p) { static_cast<P*>(p)->*field = initial; }});
+    return *this;
+  }
+
+  OpDef& op_;
+};
+
+}  // namespace mxnet
+
+// At namespace scope of one .cc: MX_OP(softmax, SoftmaxParams).doc(...)...;
+#define MX_OP(op_name, Params) MX_OP_NAMED(#op_name, Params)
+#define MX_OP_NAMED(text, Params)                                             \
+  static const ::mxnet::OpBuilder<Params> MX_OP_CONCAT(mx_op_, __COUNTER__) = \
+      ::mxnet::OpBuilder<Params>(text)
+#define MX_OP_CONCAT(a, b) MX_OP_CONCAT_(a, b)
+#define MX_OP_CONCAT_(a, b) a##b

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator as data, with its parameter type erased. Written by the builder (op_builder.h), read
+// by everybody else.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/device.h"
+#include "base/dtype.h"
+#include "op/grad.h"
+#include "op/infer.h"
+#include "op/kernel.h"
+#include "op/param.h"
+
+namespace mxnet {
+
+// One way to compute an operator. The first that accepts runs.
+struct KernelEntry {
+  const char* name;  // "plain", "onednn": for traces and tests
+  DeviceType device;
+  // Null accepts everything.
+  bool (*accepts)(void (*fn)(), const void* params, const Signature& signature) = nullptr;
+  void (*accepts_fn)() = nullptr;
+  void (*run)(void (*fn)(), const void* params, KernelContext& context) = nullptr;
+  void (*run_fn)() = nullptr;
+};
+
+struct OpArg {
+  std::string name;
+  std::string type;  // "NDArray-or-Symbol" or "NDArray-or-Symbol[]"
+  std::string doc;
+};
+
+class OpDef {
+ public:
+  explicit OpDef(std::string name) : name_(std::move(name)) {}
+  // Tells an operator from whatever else a C program hands over as one.
+  bool is_valid() const { return mark_ == kMark; }
+
+  const std::string& name() const { return name_; }
+  const std::vector<std::string>& aliases() const { return aliases_; }
+  const std::string& doc() const { return doc_; }
+  const std::vector<OpArg>& args() const { return args_; }
+  const ParamSchema& schema() const { return schema_; }
+  // Name of the parameter that holds the number of inputs, or empty.
+  const std::string& key_var_num_args() const { return key_var_num_args_; }
+
+  ParamsPtr parse(AttrList attrs) const { return schema_.parse(name_, attrs); }
+  int num_inputs(const void* params) const {
+    return num_inputs_ ? num_inputs_(params) : static_cast<int>(args_.size());
+  }
+  int num_outputs(const void* params) const { return num_outputs_ ? num_outputs_(params) : 1; }
+  // Outputs that callers see; the rest serve the gradient.
+  int num_visible_outputs(const void* params) const {
+    return num_visible_ ? num_visible_(params) : num_outputs(params);
+  }
+  std::string input_name(const void* params, int i) const;
+  std::string output_name(const void* params, int i) const;
+  // Inputs that the operator also writes (auxiliary states, optimizer states).
+  bool mutates_inputs() const { return static_cast<bool>(mutated_); }
+  std::vector<int> mutated_inputs(const void* params) const {
+    return mutated_ ? mutated_(params) : std::vector<int>{};
+  }
+  // The operator looks at shape and type of input i only: its values need not exist.
+  bool type_only(int i) const { return i < 64 && (type_only_ >> i & 1) != 0; }
+  // (input, output) pairs that may share memory.
+  const std::vector<std::pair<int, int>>& inplace() const { return inplace_; }
+
+  void infer(const void* params, Infer& infer) const { infer_(params, infer); }
+  DTypeSet dtypes() const { return dtypes_; }
+  const std::vector<KernelEntry>& kernels() const { return kernels_; }
+  bool has_gradient() const { return static_cast<bool>(grad_); }
+  Gradients gradient(const void* params, Grad& grad) const { return grad_(params, grad); }
+  // Cheap on small arrays: may run on the caller's own thread.
+  bool may_run_inline() const { return inline_; }
+  bool uses_random() const { return random_; }
+
+ private:
+  template <class P>
+  friend class OpBuilder;
+  friend class Registry;
+
+  static constexpr uint64_t kMark = 0x6d78204f70446566;  // "mx OpDef"
+  const uint64_t mark_ = kMark;
+  std::string name_, doc_, key_var_num_args_;
+  std::vector<std::string> aliases_;
+  std::vector<OpArg> args_;
+  std::vector<std::string> output_names_;
+  ParamSchema schema_;
+  std::function<int(const void*)> num_inputs_, num_outputs_, num_visible_;
+  std::function<std::vector<std::string>(const void*)> input_names_;
+  std::function<std::vector<int>(const void*)> mutated_;
+  std::vector<std::pair<int, int>> inplace_;
+  std::function<void(const void*, Infer&)> infer_;
+  DTypeSet dtypes_ = kAllTypes;
+  std::vector<KernelEntry> kernels_;
+  std::function<Gradients(const void*, Grad&)> grad_;
+  uint64_t type_only_ = 0;  // bit per input
+  bool inline_ = true;
+  bool random_ = false;
+};
+
+// All operators, by name and alias. Filled before main by the files that define them; read-only
+// afterwards but for kernels of plug-ins, which are added under the loader's lock before the device
+// is first used.
+class Registry {
+ public:
+  static Registry& get();
+  OpDef& add(std::string name);  // throws on a second registration
+  void add_alias(OpDef& op, std::string alias);
+  const OpDef* find(std::string_view name) const;  // null if there is none
+  const OpDef& at(std::string_view name) const;    // throws Error(kValue) with the nearest names
+  std::vector<std::string> names() const;          // aliases too, sorted
+  std::vector<const OpDef*> ops() const;           // each once, sorted by name
+
+ private:
+  struct Impl;
+  Registry();
+  Impl* impl_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filling a parameter struct from texts.
+#include "op/param.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace mxnet {
+namespace {
+
+bool is_hidden(std::string_view key) {
+  return key.size() > 4 && key.starts_with("__") && key.ends_with("__");
+}
+
+std::string known_names(const std::vector<ParamField>& fields) {
+  std::string names;
+  for (const ParamField& field : fields) names += (names.empty() ? "" : ", ") + field.name;
+  return names.empty() ? "no parameters" : names;
+}
+
+}  // namespace
+
+ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
+  std::shared_ptr<void> params = make_();
+  for (const ParamField& field : fields_) field.reset(params.get());
+  uint64_t given = 0;  // bit per field; no operator has as many as 64
+  MX_ASSERT(fields_.size() <= 64);
+  for (const auto& [key, text] : attrs) {
+    std::size_t i = 0;
+    while (i < fields_.size() && fields_[i].name != key) ++i;
+    if (i == fields_.size()) {
+      if (lenient_ || is_hidden(key)) continue;
+      throw Error(ErrorCode::kValue, op,
+                  fmt::format("given unknown parameter '{}' = '{}', expected {}", key, text,
+                              known_names(fields_)));
+    }
+    try {
+      fields_[i].parse(params.get(), text);
+    } catch (const ParamError& error) {
+      throw Error(ErrorCode::kValue, op,
+                  fmt::format("given '{}' for parameter {}, expected {}{}", text, key,
+                              fields_[i].type, error.detail.empty() ? "" : ": " + error.detail));
+    }
+    given |= uint64_t{1} << i;
+  }
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (fields_[i].required && (given >> i & 1) == 0) {
+      throw Error(ErrorCode::kValue, op,
+                  fmt::format("Required parameter {} of {} is not presented", fields_[i].name,
+                              fields_[i].type));
+    }
+  }
+  return params;
+}
+
+}  // namespace mxnet
