@@ -32,10 +32,14 @@ function(mx_folder name)
 endfunction()
 
 # mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder. MXNET_TEST_DATA is the
-# folder tests/data.
+# folder tests/data. LINK all: every folder.
 function(mx_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LINK" ${ARGN})
-  list(TRANSFORM T_LINK PREPEND mx_)
+  if(T_LINK STREQUAL "all")
+    get_property(T_LINK GLOBAL PROPERTY MX_FOLDERS)
+  else()
+    list(TRANSFORM T_LINK PREPEND mx_)
+  endif()
   add_executable(${name}_test ${T_SOURCES})
   set_property(TARGET ${name}_test PROPERTY POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(${name}_test REUSE_FROM mx_test_pch)

@@ -41,7 +41,7 @@
   STARTUP(kmp_affinity, std::string, "KMP_AFFINITY", "", any(), active("OpenMPEnvironment.CompactAffinityGivesEachThreadOneCpuOfItsOwn"), \
       "Pins OpenMP threads to cores, in the syntax of Intel's OpenMP: granularity=fine,compact,1,0 fills cores in " \
       "order, one thread each. Empty: the operating system places them.") \
-  LIVE(parallel_size, int64_t, "MXNET_CPU_PARALLEL_SIZE", "200000", at_least(0), pending("issue 4: operators"), \
+  LIVE(parallel_size, int64_t, "MXNET_CPU_PARALLEL_SIZE", "200000", at_least(0), active("Parallel.ConfiguredSizeDecidesAboutThreads"), \
       "Elements from which an operator that checks it uses several threads.") \
   LIVE(safe_accumulation, bool, "MXNET_SAFE_ACCUMULATION", "1", any(), pending("issue 4: operators"), \
       "Accumulate reductions in a wider type than the data's.") \
@@ -50,7 +50,7 @@
       "Whether, or for which types, a cost model decides between one and several threads for each elementwise operator. " \
       "Nothing is timed at start.") \
   STARTUP(use_num_cores_operator_tuning, std::optional<int>, "MXNET_USE_NUM_CORES_OPERATOR_TUNING", "auto", at_least(1), \
-      pending("issue 4: operators"), \
+      active("ParallelDeathTest.AssumedCoresLimitTheThreads"), \
       "Cores that this cost model assumes; auto: the OpenMP threads of one operator.") \
   STARTUP(output_tuning_data, bool, "MXNET_OUTPUT_TUNING_DATA", "0", any(), inert("no operator is timed, so there is no data"), \
       "Print the results of operator tuning as code.") \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text <-> value for every type that a configuration row may have. Pure functions:
-// they neither throw nor log, so that a fuzzer can feed them anything. Ranges are
-// not their business (config_allowed.h).
+// Text <-> value for every type that a configuration row may have. Pure functions: they neither
+// throw nor log, so that a fuzzer can feed them anything. Ranges are not their business
+// (config_allowed.h).
 //
 // Value<T>::kType         the type's name in tables
 // Value<T>::syntax()      what a text must look like, as it reads after "expected "
@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/config_types.h"
+#include "base/text.h"
 
 namespace mxnet {
 
@@ -86,7 +87,8 @@ struct EnumName {
   int value;
 };
 template <class E>
-struct EnumNames;  // kNames: in the order of the documentation, ended by a null text
+struct EnumNames;  // static const EnumName kNames[]; in the order of the documentation, ended by a
+                   // null text
 template <>
 struct EnumNames<EngineType> {
   static const EnumName kNames[];
@@ -116,14 +118,5 @@ struct Value<E> {
     return print_enum(EnumNames<E>::kNames, static_cast<int>(value));
   }
 };
-
-// `text` without blanks and line ends around it: shells and YAML files add them unseen.
-std::string_view trimmed(std::string_view text);
-bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII only
-bool is_utf8(std::string_view text);
-
-// For messages: in double quotes, what is not printable ASCII as \xNN,
-// and cut with a note of the true length.
-std::string quote_text(std::string_view text);
 
 }  // namespace mxnet

@@ -7,6 +7,7 @@
 #include "base/numpy_shape.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
+#include "exec/views.h"
 #include "ndarray/reshape_codes.h"
 
 using namespace mxnet;
@@ -17,26 +18,26 @@ namespace {
 void slice(const char* function, NDArrayHandle handle, int64_t begin, int64_t end,
            NDArrayHandle* out) {
   require(out, function, "out");
-  *out = new_handle(array_of(handle, function).slice(begin, end));
+  *out = new_handle(recorded_slice(array_of(handle, function), begin, end));
 }
 
 void at(const char* function, NDArrayHandle handle, int64_t index, NDArrayHandle* out) {
   require(out, function, "out");
-  NDArray row = array_of(handle, function).at(index);
+  NDArray row = recorded_at(array_of(handle, function), index);
   // Without NumPy shapes there are no scalars: one element of a vector is a vector of one.
-  if (row.shape().ndim() == 0 && !is_numpy_shape()) row = row.reshape(Shape{1});
+  if (row.shape().ndim() == 0 && !is_numpy_shape()) row = recorded_reshape(row, Shape{1});
   *out = new_handle(std::move(row));
 }
 
 void reshape(const char* function, NDArrayHandle handle, std::span<const int64_t> dims,
              bool reverse, NDArrayHandle* out) {
   require(out, function, "out");
-  const NDArray& array = array_of(handle, function);
+  NDArray& array = array_of(handle, function);
   require_dense(array, "reshape");
   const Shape shape = resolve_reshape(array.shape(), dims, reverse);
   // Without NumPy shapes the front of an array is a view too.
   const bool front = !is_numpy_shape() && shape.size() < array.size();
-  *out = new_handle(front ? array.view_as(shape, array.dtype()) : array.reshape(shape));
+  *out = new_handle(front ? array.view_as(shape, array.dtype()) : recorded_reshape(array, shape));
 }
 
 std::span<const int64_t> checked_dims(const char* function, const int64_t* dims, int ndim) {

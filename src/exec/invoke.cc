@@ -1,158 +1,207 @@
 // SPDX-License-Identifier: Apache-2.0
-// The eager path: everything between a caller's arrays and an engine operation.
+// The eager path: everything between a caller's arrays and an engine operation. Short calls touch
+// the stack and recycled memory only.
 #include "exec/invoke.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <memory>
 
 #include "base/error.h"
+#include "exec/densify.h"
+#include "exec/invocation.h"
 #include "exec/run_kernel.h"
+#include "op/inline_vector.h"
 
 namespace mxnet {
 namespace {
 
 // Elements up to which a call may run on its caller's thread: about what a worker's wake-up costs.
 constexpr int64_t kInlineElements = 16384;
+// Up to here comparing all pairs is faster than sorting.
+constexpr std::size_t kFewVars = 24;
 
-// What one push carries; freed when the operation has run. Small calls stay inside one allocation
-// of the pool.
-struct Invocation {
-  const OpDef* op;
-  const KernelEntry* kernel;
-  ParamsPtr params;
-  std::vector<NDArray> in, out;
-  std::vector<Request> requests;
-  bool training;
-};
+using Types = InlineVector<ArrayType, 8>;
+using Vars = InlineVector<Var*, 12>;
 
-std::vector<ArrayType> types_of(std::span<const NDArray> arrays) {
-  std::vector<ArrayType> types;
-  types.reserve(arrays.size());
-  for (const NDArray& array : arrays) types.push_back({array.shape(), array.dtype()});
-  return types;
-}
-
-void check_count(const OpDef& op, const void* params, std::size_t given) {
-  const int expected = op.num_inputs(params);
-  if (static_cast<int>(given) != expected) {
+void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs) {
+  const auto expected = static_cast<std::size_t>(op.num_inputs(params));
+  if (inputs.size() != expected) {
     throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given {} inputs, expected {}", given, expected));
+                fmt::format("given {} inputs, expected {}", inputs.size(), expected));
+  }
+  MX_ASSERT(outputs.size() == static_cast<std::size_t>(op.num_outputs(params)));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]->is_none()) continue;
+    throw Error(ErrorCode::kValue, op.name(),
+                fmt::format("given '{}' without shape and data, expected an array",
+                            op.input_name(params, static_cast<int>(i))));
   }
 }
 
-Device device_of(std::span<const NDArray> inputs, const std::vector<NDArray>& outputs,
-                 Device fallback) {
-  if (!inputs.empty()) return inputs[0].device();
-  if (!outputs.empty() && !outputs[0].is_none()) return outputs[0].device();
+Device device_of(InputRefs inputs, OutputRefs outputs, Device fallback) {
+  if (!inputs.empty()) return inputs[0]->device();
+  if (!outputs.empty() && !outputs[0]->is_none()) return outputs[0]->device();
   return fallback;
 }
 
-void check_devices(const OpDef& op, const void* params, std::span<const NDArray> inputs,
+// All CPU ids and kinds are one memory; GPUs are not.
+bool reachable(Device array, Device device) {
+  return array.is_gpu() == device.is_gpu() && (!device.is_gpu() || array == device);
+}
+
+void check_devices(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs,
                    Device device) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    // All CPU ids and kinds are one memory; GPUs are not.
-    if (inputs[i].device().is_gpu() == device.is_gpu() &&
-        (!device.is_gpu() || inputs[i].device() == device))
-      continue;
+    if (reachable(inputs[i]->device(), device)) continue;
+    throw Error(
+        ErrorCode::kValue, op.name(),
+        fmt::format("given '{}' on {}, expected {}", op.input_name(params, static_cast<int>(i)),
+                    to_string(inputs[i]->device()), to_string(device)));
+  }
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o]->is_none() || reachable(outputs[o]->device(), device)) continue;
     throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given '{}' on {}, expected {} as the first input",
-                            op.input_name(params, static_cast<int>(i)),
-                            to_string(inputs[i].device()), to_string(device)));
+                fmt::format("given output {} on {}, expected {}", o,
+                            to_string(outputs[o]->device()), to_string(device)));
   }
 }
 
-// Fills in missing outputs and checks given ones against what was inferred.
+void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (op.dtypes().contains(in[i].dtype) || op.type_only(static_cast<int>(i))) continue;
+    throw Error(ErrorCode::kType, op.name(),
+                fmt::format("given '{}' of type {}, expected one that the operator supports",
+                            op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype)));
+  }
+}
+
+// Checks given outputs against what was inferred, then makes the missing ones: nothing is made for
+// a call that fails.
 void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device device,
-                    std::vector<NDArray>* outputs) {
-  if (outputs->empty()) outputs->resize(types.size());
-  if (outputs->size() > types.size()) {
+                    OutputRefs outputs) {
+  for (std::size_t o = 0; o < types.size(); ++o) {
+    const ArrayType& type = types[o];
+    const NDArray& out = *outputs[o];
+    if (!type.complete()) {
+      throw Error(ErrorCode::kValue, op.name(),
+                  fmt::format("given inputs from which output {} follows as {} {}, expected a "
+                              "complete type and shape",
+                              o, dtype_name(type.dtype), to_string(type.shape)));
+    }
+    if (out.is_none() || (out.shape() == type.shape && out.dtype() == type.dtype)) continue;
     throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given {} outputs, expected {}", outputs->size(), types.size()));
+                fmt::format("given output {} of {} {}, expected {} {}", o, dtype_name(out.dtype()),
+                            to_string(out.shape()), dtype_name(type.dtype), to_string(type.shape)));
   }
-  outputs->resize(types.size());
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    NDArray& out = (*outputs)[i];
-    if (!types[i].complete()) {
-      throw Error(ErrorCode::kValue, op.name(),
-                  fmt::format("shape {} or type {} of output {} is not known from the inputs",
-                              to_string(types[i].shape), dtype_name(types[i].dtype), i));
-    }
-    if (out.is_none()) {
-      out = NDArray(types[i].shape, types[i].dtype, device, op.name().c_str());
-    } else if (out.shape() != types[i].shape || out.dtype() != types[i].dtype) {
-      throw Error(ErrorCode::kValue, op.name(),
-                  fmt::format("given output {} of {} {}, expected {} {}", i,
-                              dtype_name(out.dtype()), to_string(out.shape()),
-                              dtype_name(types[i].dtype), to_string(types[i].shape)));
-    }
+  for (std::size_t o = 0; o < types.size(); ++o) {
+    if (outputs[o]->is_none())
+      *outputs[o] = NDArray(types[o].shape, types[o].dtype, device, op.name().c_str());
   }
+}
+
+// The arrays alone: a tape held by an operation in flight would keep whole graphs alive. Their
+// shapes are those of the inference, which nobody needs any more.
+void add_arrays(Invocation& call, std::span<const NDArray* const> arrays,
+                std::span<ArrayType> types) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    call.arrays.emplace_back(arrays[i]->chunk(), arrays[i]->offset(), std::move(types[i].shape),
+                             types[i].dtype);
+  }
+}
+
+bool contains(const Vars& vars, Var* var) {
+  return std::find(vars.begin(), vars.end(), var) != vars.end();
+}
+
+// Sorts and drops repetitions.
+void make_unique(Vars& vars) {
+  std::sort(vars.begin(), vars.end());
+  vars.resize(static_cast<std::size_t>(std::unique(vars.begin(), vars.end()) - vars.begin()));
 }
 
 // Variables of a call: what is written is not also listed as read; nothing twice.
-struct Dependencies {
-  std::vector<Var*> reads, writes;
-
-  Dependencies(const OpDef& op, const void* params, std::span<const NDArray> in,
-               std::span<const NDArray> out) {
-    for (const NDArray& array : out) add(&writes, array.var());
-    for (int i : op.mutated_inputs(params)) add(&writes, in[static_cast<std::size_t>(i)].var());
-    for (const NDArray& array : in) {
-      if (std::find(writes.begin(), writes.end(), array.var()) == writes.end())
-        add(&reads, array.var());
+void list_variables(const Invocation& call, Vars& reads, Vars& writes) {
+  const std::span<const NDArray> arrays = call.arrays.span();
+  const std::span<const NDArray> in = arrays.first(call.num_inputs);
+  const std::span<const NDArray> out = arrays.subspan(call.num_inputs);
+  std::vector<int> mutated;
+  if (call.op->mutates_inputs()) mutated = call.op->mutated_inputs(call.params.get());
+  if (arrays.size() + mutated.size() <= kFewVars) {
+    for (const NDArray& array : out)
+      if (!contains(writes, array.var())) writes.push_back(array.var());
+    for (int i : mutated) {
+      Var* var = in[static_cast<std::size_t>(i)].var();
+      if (!contains(writes, var)) writes.push_back(var);
     }
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      Var* var = in[i].var();
+      if (!call.op->type_only(static_cast<int>(i)) && !contains(writes, var) &&
+          !contains(reads, var))
+        reads.push_back(var);
+    }
+    return;
   }
+  for (const NDArray& array : out) writes.push_back(array.var());
+  for (int i : mutated) writes.push_back(in[static_cast<std::size_t>(i)].var());
+  make_unique(writes);
+  for (const NDArray& array : in) {
+    if (!std::binary_search(writes.begin(), writes.end(), array.var()))
+      reads.push_back(array.var());
+  }
+  make_unique(reads);
+}
 
- private:
-  static void add(std::vector<Var*>* list, Var* var) {
-    if (std::find(list->begin(), list->end(), var) == list->end()) list->push_back(var);
-  }
-};
+int64_t largest(std::span<const NDArray> arrays) {
+  int64_t elements = 0;
+  for (const NDArray& array : arrays) elements = std::max(elements, array.size());
+  return elements;
+}
 
 }  // namespace
 
-void invoke(const OpDef& op, const ParamsPtr& params, std::span<const NDArray> inputs,
-            std::vector<NDArray>* outputs, const InvokeOptions& options) {
-  check_count(op, params.get(), inputs.size());
-  const Device device = device_of(inputs, *outputs, options.device);
-  check_devices(op, params.get(), inputs, device);
+void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+            const InvokeOptions& options) {
+  check_counts(op, params.get(), inputs, outputs);
+  if (any_sparse(inputs, outputs)) return invoke_densified(op, params, inputs, outputs, options);
+  const Device device = device_of(inputs, outputs, options.device);
+  check_devices(op, params.get(), inputs, outputs, device);
 
-  std::vector<ArrayType> in_types = types_of(inputs);
-  std::vector<ArrayType> out_types(static_cast<std::size_t>(op.num_outputs(params.get())));
+  Types types;
+  for (const NDArray* array : inputs) types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  // Given outputs take part in the inference: uniform(out=x) has the shape of x.
+  for (const NDArray* array : outputs)
+    types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  const std::span<ArrayType> in_types = types.span().first(inputs.size());
+  const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
   Infer infer(op, params.get(), in_types, out_types);
   op.infer(params.get(), infer);
+  check_dtypes(op, params.get(), in_types);
+  const KernelEntry& kernel =
+      choose_kernel(op, params.get(), in_types, out_types, device, options.training);
   settle_outputs(op, out_types, device, outputs);
 
-  auto call = std::make_unique<Invocation>();
+  InvocationPtr call = new_invocation();
   call->op = &op;
+  call->kernel = &kernel;
   call->params = params;
-  call->in.assign(inputs.begin(), inputs.end());
-  call->out = *outputs;
-  // What runs needs memory, not history: a tape held here would keep whole graphs alive.
-  for (NDArray& array : call->in) array.set_tape({});
-  for (NDArray& array : call->out) array.set_tape({});
-  call->requests.assign(options.requests.begin(), options.requests.end());
   call->training = options.training;
-  call->kernel = &choose_kernel(op, params.get(), call->in, call->out, device, options.training);
+  call->num_inputs = inputs.size();
+  add_arrays(*call, inputs, in_types);
+  add_arrays(*call, InputRefs(outputs), out_types);
+  for (Request request : options.requests) call->requests.push_back(request);
 
-  int64_t elements = 0;
-  for (const NDArray& array : call->in) elements = std::max(elements, array.size());
-  for (const NDArray& array : call->out) elements = std::max(elements, array.size());
-
-  const Dependencies dependencies(op, params.get(), call->in, call->out);
-  Engine::get().push(
-      [call = std::move(call)](const RunContext& context) {
-        run_kernel(*call->op, *call->kernel, call->params.get(), call->in, call->out,
-                   call->requests, call->training, context);
-      },
-      {.device = device,
-       .reads = dependencies.reads,
-       .writes = dependencies.writes,
-       .priority = options.priority,
-       .name = op.name().c_str(),
-       .cheap = op.may_run_inline() && elements <= kInlineElements && !device.is_gpu()});
+  const bool cheap =
+      op.may_run_inline() && !device.is_gpu() && largest(call->arrays.span()) <= kInlineElements;
+  Vars reads, writes;
+  list_variables(*call, reads, writes);
+  Engine::get().push([call = std::move(call)](const RunContext& context) { call->run(context); },
+                     {.device = device,
+                      .reads = reads.span(),
+                      .writes = writes.span(),
+                      .priority = options.priority,
+                      .name = op.name().c_str(),
+                      .cheap = cheap});
 }
 
 }  // namespace mxnet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operator call on arrays: inference, outputs, choice of a kernel, push. Recording is the
-// tape's affair (tape.h).
+// One operator call on arrays: inference, outputs, choice of a kernel, push. Knows nothing of
+// autograd: imperative.h adds recording.
 #pragma once
 #include <span>
 #include <vector>
@@ -16,16 +16,20 @@ enum class Request : uint8_t { kNull = 0, kWrite = 1, kInplace = 2, kAdd = 3 };
 
 struct InvokeOptions {
   bool training = false;
-  Device device;  // for operators without inputs
+  Device device{};  // for operators without inputs
   // Per output; empty = all kWrite. kAdd needs given outputs.
-  std::span<const Request> requests;
+  std::span<const Request> requests{};
   int priority = 0;
 };
 
-// Runs `op`. `outputs` is either empty (then all outputs are made) or complete; a given output must
-// have exactly the inferred shape and type, may be an input, and may be none (is_none: made).
-// Errors of the caller are thrown here; those of kernels travel through the engine.
-void invoke(const OpDef& op, const ParamsPtr& params, std::span<const NDArray> inputs,
-            std::vector<NDArray>* outputs, const InvokeOptions& options);
+using InputRefs = std::span<const NDArray* const>;
+using OutputRefs = std::span<NDArray* const>;
+
+// Runs `op`. There is one output for each that the operator has, hidden ones included; one that is
+// none (is_none) is made, a given one must have exactly the inferred shape and type and may be an
+// input. The arrays need not outlive the call. Errors of the caller are thrown here, before
+// anything has happened; those of kernels travel through the engine.
+void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+            const InvokeOptions& options = {});
 
 }  // namespace mxnet

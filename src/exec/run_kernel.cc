@@ -4,37 +4,47 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstring>
 
 #include "base/error.h"
+#include "device/sim/sim_control.h"
+#include "device/sim/sim_translate.h"
 #include "op/accumulate.h"
+#include "op/inline_vector.h"
+#include "op/parallel.h"
+#include "storage/storage.h"
 
 namespace mxnet {
 namespace {
 
+using Tensors = InlineVector<Tensor, 8>;
+
 // Scratch blocks of one kernel run, returned to the pool at its end.
 class PooledResources final : public KernelResources {
  public:
-  explicit PooledResources(const RunContext& context) : context_(context) {}
+  PooledResources(Device device, Stream* stream) : device_(device), stream_(stream) {}
   ~PooledResources() override {
-    for (const Block& block : blocks_) Storage::get().release(block, context_.stream);
+    for (const Block& block : blocks_) Storage::get().release(block, stream_);
   }
   void* workspace(std::size_t bytes) override {
-    blocks_.push_back(
-        Storage::get().allocate(bytes, context_.device, "workspace", context_.stream));
-    return blocks_.back().data;
+    return blocks_.emplace_back(Storage::get().allocate(bytes, device_, "workspace", stream_)).data;
   }
 
  private:
-  const RunContext& context_;
-  std::vector<Block> blocks_;
+  const Device device_;
+  Stream* const stream_;
+  InlineVector<Block, 2> blocks_;
 };
 
-std::string type_list(std::span<const NDArray> arrays) {
+bool gpu_is_simulated() {
+  static const bool simulated = sim_control(device_api(DeviceType::kGPU)) != nullptr;
+  return simulated;
+}
+
+std::string type_list(std::span<const ArrayType> types) {
   std::string text;
-  for (const NDArray& array : arrays)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", dtype_name(array.dtype()));
+  for (const ArrayType& type : types)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", dtype_name(type.dtype));
   return text;
 }
 
@@ -46,7 +56,7 @@ bool overlaps(const NDArray& a, const NDArray& b) {
 // Whether output `o` may be written while the kernel still reads its inputs.
 bool may_write_directly(const OpDef& op, std::span<const NDArray> in, const NDArray& out, int o) {
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!overlaps(in[i], out)) continue;
+    if (!overlaps(in[i], out) || op.type_only(static_cast<int>(i))) continue;
     const bool same_window = in[i].offset() == out.offset() && in[i].bytes() == out.bytes();
     const auto& pairs = op.inplace();
     if (!same_window ||
@@ -56,57 +66,124 @@ bool may_write_directly(const OpDef& op, std::span<const NDArray> in, const NDAr
   return true;
 }
 
-}  // namespace
-
-const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const NDArray> in,
-                                 std::span<const NDArray> out, Device device, bool training) {
-  std::vector<Tensor> tensors;
-  tensors.reserve(in.size() + out.size());
-  for (const NDArray& array : in) tensors.push_back({nullptr, &array.shape(), array.dtype()});
-  for (const NDArray& array : out) tensors.push_back({nullptr, &array.shape(), array.dtype()});
-  const std::span<const Tensor> all = tensors;
-  const Signature signature{all.first(in.size()), all.subspan(in.size()), training};
-  for (const KernelEntry& kernel : op.kernels()) {
-    if ((kernel.device == DeviceType::kGPU) != device.is_gpu()) continue;
-    if (kernel.accepts == nullptr || kernel.accepts(kernel.accepts_fn, params, signature))
-      return kernel;
-  }
-  throw Error(
-      ErrorCode::kType, op.name(),
-      fmt::format("no kernel on {} for given input types ({})", to_string(device), type_list(in)));
+Request request_of(std::span<const Request> requests, std::size_t o) {
+  return requests.empty() ? Request::kWrite : requests[o];
 }
 
-void run_kernel(const OpDef& op, const KernelEntry& kernel, const void* params,
-                std::span<const NDArray> in, std::span<const NDArray> out,
-                std::span<const Request> requests, bool training, const RunContext& context) {
-  PooledResources resources(context);
-  std::vector<Tensor> tensors;
-  tensors.reserve(in.size() + out.size());
-  for (const NDArray& array : in) tensors.push_back({array.data(), &array.shape(), array.dtype()});
-  bool settle = false;
-  for (std::size_t o = 0; o < out.size(); ++o) {
-    const Request request = requests.empty() ? Request::kWrite : requests[o];
-    const bool direct = request != Request::kAdd && request != Request::kNull &&
-                        may_write_directly(op, in, out[o], static_cast<int>(o));
-    settle |= !direct;
-    tensors.push_back({direct ? out[o].data() : resources.workspace(out[o].bytes()),
-                       &out[o].shape(), out[o].dtype()});
-  }
-  const std::span<const Tensor> all = tensors;
-  const std::span<const Tensor> results = all.subspan(in.size());
-  KernelContext kernel_context(all.first(in.size()), results, context.device, context.stream,
-                               training, resources);
-  kernel.run(kernel.run_fn, params, kernel_context);
-  if (!settle) return;
-  for (std::size_t o = 0; o < out.size(); ++o) {
-    const Request request = requests.empty() ? Request::kWrite : requests[o];
-    if (request == Request::kNull || results[o].data == out[o].data()) continue;
-    const Tensor target{out[o].data(), &out[o].shape(), out[o].dtype()};
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  parallel_for(static_cast<int64_t>(bytes), 0.125, [&](int64_t first, int64_t last) {
+    std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first,
+                static_cast<std::size_t>(last - first));
+  });
+}
+
+// Where the kernel's thread finds an array's bytes.
+using Reach = void* (*)(void* data, std::size_t bytes);
+
+void* reach_array(const NDArray& array, Reach reach) {
+  void* data = array.data();
+  return data == nullptr ? nullptr : reach(data, array.bytes());
+}
+
+// Brings what was computed aside to where the caller wants it.
+void settle_results(const KernelCall& call, std::span<const Tensor> results, Reach reach) {
+  for (std::size_t o = 0; o < call.out.size(); ++o) {
+    const NDArray& out = call.out[o];
+    const Request request = request_of(call.requests, o);
+    void* data = reach_array(out, reach);
+    if (request == Request::kNull || results[o].data == data) continue;
     if (request == Request::kAdd) {
-      accumulate(target, results[o]);
+      accumulate({data, &out.shape(), out.dtype()}, results[o]);
     } else {
-      std::memcpy(target.data, results[o].data, out[o].bytes());
+      copy_bytes(data, results[o].data, out.bytes());
     }
+  }
+}
+
+void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
+  // A simulated device's kernels run in host memory, and so do their temporaries.
+  const bool host = call.kernel.device == DeviceType::kCPU;
+  PooledResources resources(host ? Device::cpu() : context.device, host ? nullptr : context.stream);
+  Tensors tensors;
+  for (std::size_t i = 0; i < call.in.size(); ++i) {
+    const NDArray& in = call.in[i];
+    void* data = call.op.type_only(static_cast<int>(i)) ? nullptr : reach_array(in, reach);
+    tensors.push_back({data, &in.shape(), in.dtype()});
+  }
+  bool settle = false;
+  for (std::size_t o = 0; o < call.out.size(); ++o) {
+    const NDArray& out = call.out[o];
+    const Request request = request_of(call.requests, o);
+    const bool direct = request != Request::kAdd && request != Request::kNull &&
+                        may_write_directly(call.op, call.in, out, static_cast<int>(o));
+    settle |= !direct;
+    void* data = direct ? reach_array(out, reach) : resources.workspace(out.bytes());
+    tensors.push_back({data, &out.shape(), out.dtype()});
+  }
+  const std::span<const Tensor> all = tensors.span();
+  const std::span<const Tensor> results = all.subspan(call.in.size());
+  KernelContext kernel_context(all.first(call.in.size()), results, context.device, context.stream,
+                               call.training, resources);
+  call.kernel.run(call.kernel.run_fn, call.params, kernel_context);
+  if (settle) settle_results(call, results, reach);
+}
+
+// A CPU kernel that stands in for one of the simulated device: in the order of its stream, on its
+// thread.
+void run_simulated(const KernelCall& call, const RunContext& context) {
+  // Memory is taken here: the simulator may not be called from inside itself.
+  for (std::size_t i = 0; i < call.in.size(); ++i)
+    if (!call.op.type_only(static_cast<int>(i))) call.in[i].data();
+  for (const NDArray& out : call.out) out.data();
+  std::exception_ptr error;
+  Stream& stream = *context.stream;
+  stream.api().host_call(stream.device(), stream.native(), [&] {
+    try {
+      run_here(call, context,
+               [](void* data, std::size_t bytes) { return sim_translate(data, bytes); });
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  stream.synchronize();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
+                                 std::span<const ArrayType> out, Device device, bool training) {
+  Tensors tensors;  // filled when a kernel asks
+  const auto first_of = [&](DeviceType type) -> const KernelEntry* {
+    for (const KernelEntry& kernel : op.kernels()) {
+      if (kernel.device != type) continue;
+      if (kernel.accepts == nullptr) return &kernel;
+      if (tensors.empty()) {
+        for (const ArrayType& t : in) tensors.push_back({nullptr, &t.shape, t.dtype});
+        for (const ArrayType& t : out) tensors.push_back({nullptr, &t.shape, t.dtype});
+      }
+      const std::span<const Tensor> all = tensors.span();
+      const Signature signature{all.first(in.size()), all.subspan(in.size()), training};
+      if (kernel.accepts(kernel.accepts_fn, params, signature)) return &kernel;
+    }
+    return nullptr;
+  };
+  if (device.is_gpu()) {
+    if (const KernelEntry* kernel = first_of(DeviceType::kGPU)) return *kernel;
+  }
+  if (!device.is_gpu() || gpu_is_simulated()) {
+    if (const KernelEntry* kernel = first_of(DeviceType::kCPU)) return *kernel;
+  }
+  throw Error(ErrorCode::kType, op.name(),
+              fmt::format("given input types ({}), expected ones that a kernel on {} accepts",
+                          type_list(in), to_string(device)));
+}
+
+void run_kernel(const KernelCall& call, const RunContext& context) {
+  if (context.device.is_gpu() && call.kernel.device == DeviceType::kCPU) {
+    run_simulated(call, context);
+  } else {
+    run_here(call, context, [](void* data, std::size_t) { return data; });
   }
 }
 

@@ -9,13 +9,21 @@
 namespace mxnet {
 
 // The first kernel of `op` that accepts. Throws Error(kType) naming the types where none does.
-const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const NDArray> in,
-                                 std::span<const NDArray> out, Device device, bool training);
+const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
+                                 std::span<const ArrayType> out, Device device, bool training);
 
-// Runs it on this thread. REQUIRES: inside an engine operation that declared all arrays (or after a
-// wait on them).
-void run_kernel(const OpDef& op, const KernelEntry& kernel, const void* params,
-                std::span<const NDArray> in, std::span<const NDArray> out,
-                std::span<const Request> requests, bool training, const RunContext& context);
+// All that one run needs; borrowed.
+struct KernelCall {
+  const OpDef& op;
+  const KernelEntry& kernel;
+  const void* params;
+  std::span<const NDArray> in, out;
+  std::span<const Request> requests;  // empty (all kWrite) or one per output
+  bool training;
+};
+
+// Runs it to its end. REQUIRES: inside an engine operation on the kernel's device that declared all
+// arrays (or, on the CPU, after a wait on them).
+void run_kernel(const KernelCall& call, const RunContext& context);
 
 }  // namespace mxnet

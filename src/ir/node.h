@@ -33,7 +33,7 @@ struct Entry {
 class Node : public RefCounted {
  public:
   Node() = default;
-  ~Node();  // iterative: a chain of 10^6 nodes must not overflow the stack
+  virtual ~Node();  // iterative: a chain of 10^6 nodes must not overflow the stack
 
   bool is_variable() const { return op == nullptr; }
 
@@ -42,6 +42,8 @@ class Node : public RefCounted {
   std::vector<std::pair<std::string, std::string>> attrs;  // as given, in order
   std::shared_ptr<const void> params;                      // parsed; null for variables
   std::vector<Entry> inputs;
+  // For an algorithm that owns the whole graph at the moment; meaningless to anybody else.
+  int32_t scratch = -1;
 };
 
 }  // namespace ir

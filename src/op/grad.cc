@@ -5,13 +5,15 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "op/inline_vector.h"
 #include "op/op_def.h"
+#include "op/parsed_attrs.h"
 
 namespace mxnet {
 namespace {
 
 Value scalar_op(std::string_view op, const Value& a, double scalar) {
-  return a ? apply(op, {a}, {{"scalar", fmt::format("{:.17g}", scalar)}}) : Value();
+  return a ? apply(op, {a}, {{"scalar", scalar_text(scalar)}}) : Value();
 }
 
 }  // namespace
@@ -23,9 +25,10 @@ Value apply(std::string_view op_name, std::span<const Value> inputs, Attrs attrs
   if (!op.key_var_num_args().empty())
     attrs.emplace_back(op.key_var_num_args(), std::to_string(inputs.size()));
   node->attrs = std::move(attrs);
-  std::vector<std::pair<std::string_view, std::string_view>> views(node->attrs.begin(),
-                                                                   node->attrs.end());
-  node->params = op.parse(views);
+  InlineVector<std::pair<std::string_view, std::string_view>, 8> views;
+  for (const auto& [key, text] : node->attrs) views.emplace_back(key, text);
+  // Through the thread's cache: rules ask for the same few nodes at every backward pass.
+  node->params = parse_attrs(op, views.span())->params();
   node->inputs.reserve(inputs.size());
   for (const Value& input : inputs) {
     MX_ASSERT(input);
@@ -63,6 +66,7 @@ Value operator-(double scalar, const Value& a) { return scalar_op("_rminus_scala
 Value operator*(const Value& a, double scalar) { return scalar_op("_mul_scalar", a, scalar); }
 Value operator/(const Value& a, double scalar) { return scalar_op("_div_scalar", a, scalar); }
 Value operator/(double scalar, const Value& a) { return scalar_op("_rdiv_scalar", a, scalar); }
+std::string scalar_text(double value) { return fmt::format("{:.17g}", value); }
 Value zeros_like(const Value& a) { return apply("zeros_like", {a}); }
 
 Value Grad::dout(int i) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/node.h"
+#include "op/param.h"
 
 namespace mxnet {
 
@@ -27,8 +28,6 @@ class Value {
  private:
   ir::Entry entry_;
 };
-
-using Attrs = std::vector<std::pair<std::string, std::string>>;
 
 // Applies an operator; the result is its output 0, others through output(). A null input is an
 // error of ours.
@@ -48,6 +47,8 @@ Value operator*(const Value& a, double scalar);
 Value operator/(const Value& a, double scalar);
 Value operator/(double scalar, const Value& a);
 Value zeros_like(const Value& a);
+// A number as the text of a "scalar" attribute; reads back exactly.
+std::string scalar_text(double value);
 
 // What a rule sees.
 class Grad {

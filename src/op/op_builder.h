@@ -65,12 +65,18 @@ class OpBuilder {
     op_.num_visible_ = [count](const void* p) { return count(as(p)); };
     return *this;
   }
-  OpBuilder& mutates(std::vector<int> inputs) {
-    op_.mutated_ = [inputs = std::move(inputs)](const void*) { return inputs; };
+  // A list, not a vector: {0} would rather be the null function pointer of the form below.
+  OpBuilder& mutates(std::initializer_list<int> inputs) {
+    op_.mutated_ = [list = std::vector<int>(inputs)](const void*) { return list; };
     return *this;
   }
   OpBuilder& mutates(std::vector<int> (*inputs)(const P&)) {
     op_.mutated_ = [inputs](const void* p) { return inputs(as(p)); };
+    return *this;
+  }
+  // Only shape and type of this input matter (zeros_like): no memory is kept or waited for.
+  OpBuilder& type_only(int in) {
+    op_.type_only_ |= uint64_t{1} << in;
     return *this;
   }
   OpBuilder& inplace(int in, int out) {
@@ -93,18 +99,21 @@ class OpBuilder {
   // Bounds of the numeric parameter declared just before; both ends are allowed.
   template <class T>
   OpBuilder& range(T low, T high) {
-    ParamField& field = op_.schema_.last();
-    field.parse = [parse = std::move(field.parse), low, high](void* p, std::string_view text) {
-      parse(p, text);
-      const T value = ParamText<T>::parse(text);
-      if (value < low || value > high)
-        throw ParamError{range_text(ParamText<T>::print(low), ParamText<T>::print(high))};
-    };
-    return *this;
+    return at_least<T>(low).template at_most<T>(high);
   }
   template <class T>
   OpBuilder& at_least(T low) {
-    return range<T>(low, std::numeric_limits<T>::max());
+    return bound<T>([low](T value) { return value >= low; }, "greater equal to", low);
+  }
+  template <class T>
+  OpBuilder& at_most(T high) {
+    return bound<T>([high](T value) { return value <= high; }, "smaller equal to", high);
+  }
+  // What the C ABI shows as the type of the parameter declared just before, where it is not what
+  // follows from the C++ type.
+  OpBuilder& type_text(const char* text) {
+    op_.schema_.last().type = text;
+    return *this;
   }
 
   // One of some words. The C ABI lists them sorted, None first and bare; `initial` null makes it
@@ -191,8 +200,17 @@ class OpBuilder {
 
  private:
   static const P& as(const void* params) { return *static_cast<const P*>(params); }
-  static std::string range_text(const std::string& low, const std::string& high) {
-    return "in [" + low + ", " + high + "]";
+  template <class T, class Fits>
+  OpBuilder& bound(Fits fits, const char* relation, T limit) {
+    ParamField& field = op_.schema_.last();
+    field.parse = [parse = std::move(field.parse), name = field.name, fits, relation, limit](
+                      void* p, std::string_view text) {
+      parse(p, text);
+      if (fits(ParamText<T>::parse(text))) return;
+      throw ParamError{"value " + std::string(text) + " for Parameter " + name + " should be " +
+                       relation + " " + ParamText<T>::print(limit)};
+    };
+    return *this;
   }
   template <class E>
   static std::string choice_type(Choices<E>& choices, const char* initial) {

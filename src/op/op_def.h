@@ -37,6 +37,8 @@ struct OpArg {
 class OpDef {
  public:
   explicit OpDef(std::string name) : name_(std::move(name)) {}
+  // Tells an operator from whatever else a C program hands over as one.
+  bool is_valid() const { return mark_ == kMark; }
 
   const std::string& name() const { return name_; }
   const std::vector<std::string>& aliases() const { return aliases_; }
@@ -58,9 +60,12 @@ class OpDef {
   std::string input_name(const void* params, int i) const;
   std::string output_name(const void* params, int i) const;
   // Inputs that the operator also writes (auxiliary states, optimizer states).
-  const std::vector<int> mutated_inputs(const void* params) const {
+  bool mutates_inputs() const { return static_cast<bool>(mutated_); }
+  std::vector<int> mutated_inputs(const void* params) const {
     return mutated_ ? mutated_(params) : std::vector<int>{};
   }
+  // The operator looks at shape and type of input i only: its values need not exist.
+  bool type_only(int i) const { return i < 64 && (type_only_ >> i & 1) != 0; }
   // (input, output) pairs that may share memory.
   const std::vector<std::pair<int, int>>& inplace() const { return inplace_; }
 
@@ -78,6 +83,8 @@ class OpDef {
   friend class OpBuilder;
   friend class Registry;
 
+  static constexpr uint64_t kMark = 0x6d78204f70446566;  // "mx OpDef"
+  const uint64_t mark_ = kMark;
   std::string name_, doc_, key_var_num_args_;
   std::vector<std::string> aliases_;
   std::vector<OpArg> args_;
@@ -91,6 +98,7 @@ class OpDef {
   DTypeSet dtypes_ = kAllTypes;
   std::vector<KernelEntry> kernels_;
   std::function<Gradients(const void*, Grad&)> grad_;
+  uint64_t type_only_ = 0;  // bit per input
   bool inline_ = true;
   bool random_ = false;
 };
@@ -106,6 +114,7 @@ class Registry {
   const OpDef* find(std::string_view name) const;  // null if there is none
   const OpDef& at(std::string_view name) const;    // throws Error(kValue) with the nearest names
   std::vector<std::string> names() const;          // aliases too, sorted
+  std::vector<const OpDef*> ops() const;           // each once, sorted by name
 
  private:
   struct Impl;

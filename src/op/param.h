@@ -18,7 +18,8 @@
 
 namespace mxnet {
 
-// Attributes as callers give them: texts by name, in the caller's order.
+// Attributes as callers give them: texts by name, in the caller's order; kept and borrowed.
+using Attrs = std::vector<std::pair<std::string, std::string>>;
 using AttrList = std::span<const std::pair<std::string_view, std::string_view>>;
 
 struct ParamField {

@@ -13,13 +13,15 @@
 namespace mxnet {
 namespace {
 
-// C's isspace without the locale.
-constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+// from_chars knows no plus; a second sign stays to be refused.
+std::string_view without_plus(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return text;
+}
 
 template <class Int>
 Int parse_int(std::string_view text) {
-  text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  text = without_plus(trimmed(text));
   Int value{};
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc::result_out_of_range) {
@@ -30,10 +32,10 @@ Int parse_int(std::string_view text) {
   return value;
 }
 
+// Blanks may lead but not trail; "2f" is a number as in C.
 template <class Float>
 Float parse_float(std::string_view text) {
-  text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  text = without_plus(trimmed_front(text));
   Float value{};
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc::result_out_of_range) throw ParamError{"outside the type's range"};
@@ -43,13 +45,18 @@ Float parse_float(std::string_view text) {
   return value;
 }
 
-// The items between ( ) or [ ], split at commas that are not inside inner brackets; a trailing
-// comma is allowed.
+// "None", perhaps with blanks after it.
+bool is_none(std::string_view text) {
+  return text.starts_with("None") && trimmed(text.substr(4)).empty();
+}
+
+// The items between ( or [ and ) or ], split at commas that are not inside inner brackets; a
+// trailing comma is allowed.
 std::vector<std::string_view> split_tuple(std::string_view text) {
   text = trimmed(text);
-  const bool round = text.starts_with('(') && text.ends_with(')');
-  const bool square = text.starts_with('[') && text.ends_with(']');
-  if (text.size() < 2 || !(round || square)) throw ParamError{"not a tuple"};
+  const bool opens = text.starts_with('(') || text.starts_with('[');
+  const bool closes = text.ends_with(')') || text.ends_with(']');
+  if (text.size() < 2 || !opens || !closes) throw ParamError{"not a tuple"};
   text = text.substr(1, text.size() - 2);
   std::vector<std::string_view> items;
   int depth = 0;
@@ -69,7 +76,6 @@ std::vector<std::string_view> split_tuple(std::string_view text) {
 }
 
 int64_t parse_dim(std::string_view item) {
-  if (item == "None") return Shape::kUnknownDim;
   if (item.ends_with('L')) item.remove_suffix(1);  // Python 2 longs in old models
   return parse_int<int64_t>(item);
 }
@@ -84,10 +90,17 @@ std::vector<T> parse_list(std::string_view text) {
   return values;
 }
 
+// Inside lists numbers are shown with six digits.
+template <class T>
+std::string print_item(const T& value) {
+  if constexpr (std::is_floating_point_v<T>) return fmt::format("{:g}", value);
+  return ParamText<T>::print(value);
+}
+
 template <class T>
 std::string print_list(const std::vector<T>& values) {
   std::string text = "[";
-  for (const T& value : values) text += (text.size() > 1 ? "," : "") + ParamText<T>::print(value);
+  for (const T& value : values) text += (text.size() > 1 ? "," : "") + print_item(value);
   return text + "]";
 }
 
@@ -120,10 +133,11 @@ std::string ParamText<std::string>::print(const std::string& value) { return val
 
 Shape ParamText<Shape>::parse(std::string_view text) {
   text = trimmed(text);
-  if (text == "None") return Shape();
+  if (is_none(text)) return Shape();
   Shape shape = Shape::scalar();
   if (!text.starts_with('(') && !text.starts_with('[')) {
-    shape.push_back(parse_dim(text));
+    if (text.starts_with('+')) throw ParamError{"not a tuple"};
+    shape.push_back(parse_int<int64_t>(text));  // a bare number is one dimension
     return shape;
   }
   for (std::string_view item : split_tuple(text)) shape.push_back(parse_dim(item));
@@ -136,7 +150,7 @@ std::string ParamText<Shape>::print(const Shape& value) {
 
 #define MX_OPTIONAL_TEXT(T)                                                       \
   std::optional<T> ParamText<std::optional<T>>::parse(std::string_view text) {    \
-    if (trimmed(text) == "None") return std::nullopt;                             \
+    if (is_none(text)) return std::nullopt;                                       \
     return ParamText<T>::parse(text);                                             \
   }                                                                               \
   std::string ParamText<std::optional<T>>::print(const std::optional<T>& value) { \
@@ -161,6 +175,7 @@ MX_LIST_TEXT(int64_t)
 MX_LIST_TEXT(float)
 MX_LIST_TEXT(double)
 MX_LIST_TEXT(Shape)
+MX_LIST_TEXT(std::optional<int64_t>)
 #undef MX_LIST_TEXT
 
 }  // namespace mxnet

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/shape.h"
+#include "base/text.h"
 
 namespace mxnet {
 
@@ -37,19 +38,19 @@ MX_PARAM_TEXT(float, "float", false)
 MX_PARAM_TEXT(double, "double", false)
 MX_PARAM_TEXT(bool, "boolean", false)
 MX_PARAM_TEXT(std::string, "string", true)
-MX_PARAM_TEXT(Shape, "Shape(tuple)", false)  // -1 and None dimensions allowed; unknown prints None
+MX_PARAM_TEXT(Shape, "Shape(tuple)", false)  // "None" is the unknown shape
 MX_PARAM_TEXT(std::optional<int32_t>, "int or None", true)
 MX_PARAM_TEXT(std::optional<int64_t>, "long or None", false)
 MX_PARAM_TEXT(std::optional<float>, "float or None", false)
 MX_PARAM_TEXT(std::optional<double>, "double or None", false)
 MX_PARAM_TEXT(std::optional<bool>, "boolean or None", false)
 MX_PARAM_TEXT(std::optional<Shape>, "Shape or None", false)
+// Positions of slices: each may be None.
+MX_PARAM_TEXT(std::vector<std::optional<int64_t>>, "Shape(tuple)", false)
 MX_PARAM_TEXT(std::vector<int64_t>, "tuple of <long>", false)
 MX_PARAM_TEXT(std::vector<float>, "tuple of <float>", false)
 MX_PARAM_TEXT(std::vector<double>, "tuple of <double>", false)
 MX_PARAM_TEXT(std::vector<Shape>, "tuple of <Shape(tuple)>", false)
 #undef MX_PARAM_TEXT
-
-// Text without blanks at both ends.
 
 }  // namespace mxnet

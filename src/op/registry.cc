@@ -3,17 +3,53 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "op/op_def.h"
 
 namespace mxnet {
 
+namespace {
+
+// Finds std::string keys by string_view without a copy.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+// Edits that turn `a` into `b`: insertions, deletions, substitutions.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
 struct Registry::Impl {
   std::vector<std::unique_ptr<OpDef>> ops;
-  std::map<std::string, OpDef*, std::less<>> by_name;
+  // Hashed, since gradient rules name their nodes.
+  std::unordered_map<std::string, OpDef*, TextHash, std::equal_to<>> by_name;
+
+  // The registered name with the fewest edits, empty where all are far off.
+  std::string nearest(std::string_view name) const {
+    std::pair<std::size_t, std::string> best{name.size() / 2 + 1, ""};
+    for (const auto& [known, op] : by_name)
+      best = std::min(best, {edit_distance(name, known), known});
+    return best.second;
+  }
 };
 
 // Leaked: operators are used by threads that may outlive main.
@@ -42,21 +78,36 @@ const OpDef* Registry::find(std::string_view name) const {
 
 const OpDef& Registry::at(std::string_view name) const {
   if (const OpDef* op = find(name)) return *op;
+  const std::string nearest = impl_->nearest(name);
   throw Error(ErrorCode::kValue, "operator",
-              fmt::format("given '{}', expected the name of one of {} operators (MXListAllOpNames)",
-                          name, impl_->ops.size()));
+              fmt::format("no such operator: given '{}', expected one of the {} that "
+                          "MXListAllOpNames lists{}",
+                          name, impl_->ops.size(),
+                          nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
 
 std::vector<std::string> Registry::names() const {
   std::vector<std::string> names;
   names.reserve(impl_->by_name.size());
   for (const auto& [name, op] : impl_->by_name) names.push_back(name);
+  std::sort(names.begin(), names.end());
   return names;
+}
+
+std::vector<const OpDef*> Registry::ops() const {
+  std::vector<const OpDef*> ops;
+  ops.reserve(impl_->ops.size());
+  for (const auto& op : impl_->ops) ops.push_back(op.get());
+  std::sort(ops.begin(), ops.end(),
+            [](const OpDef* a, const OpDef* b) { return a->name() < b->name(); });
+  return ops;
 }
 
 std::string OpDef::input_name(const void* params, int i) const {
   if (input_names_) return input_names_(params)[static_cast<std::size_t>(i)];
   if (!key_var_num_args_.empty()) return args_[0].name + std::to_string(i);
+  // Operators whose inputs depend on parameters may have more of them than they declare.
+  if (static_cast<std::size_t>(i) >= args_.size()) return "input" + std::to_string(i);
   return args_[static_cast<std::size_t>(i)].name;
 }
 

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator calls on arrays.
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "c_api/guard.h"
+#include "c_api/ndarray_handle.h"
+#include "c_api/op_handle.h"
+#include "exec/imperative.h"
+#include "op/inline_vector.h"
+
+using namespace mxnet;
+using namespace mxnet::c_api;
+
+namespace {
+
+using Texts = InlineVector<std::pair<std::string_view, std::string_view>, 12>;
+
+// What goes out through pointers; lives until the next call on this thread.
+struct InvokeReturns {
+  std::vector<NDArrayHandle> handles;
+  std::vector<int> storage_types;
+};
+
+InvokeReturns& invoke_returns() {
+  thread_local InvokeReturns returns;
+  return returns;
+}
+
+// The attributes, borrowed; `digits` holds the number of inputs where the operator takes any number
+// and the caller has not said how many.
+class CallTexts {
+ public:
+  CallTexts(const OpDef& op, int num_inputs, int num_params, const char** keys,
+            const char** values) {
+    const std::string& key_num_args = op.key_var_num_args();
+    bool counted = key_num_args.empty();
+    for (int i = 0; i < num_params; ++i) {
+      require(keys[i], op.name(), "a key");
+      require(values[i], op.name(), keys[i]);
+      texts_.emplace_back(keys[i], values[i]);
+      counted = counted || texts_.back().first == key_num_args;
+    }
+    if (!counted) {
+      const auto end = std::to_chars(digits_, digits_ + sizeof(digits_), num_inputs).ptr;
+      texts_.emplace_back(key_num_args,
+                          std::string_view(digits_, static_cast<std::size_t>(end - digits_)));
+    }
+  }
+  AttrList list() const { return texts_.span(); }
+
+ private:
+  Texts texts_;
+  char digits_[12];
+};
+
+// The device that the attribute "ctx" names, for operators without inputs: "cpu(0)", "gpu(1)".
+Device device_of(const OpDef& op, AttrList texts) {
+  for (const auto& [key, text] : texts) {
+    if (key != "ctx" || text.empty()) continue;
+    static constexpr std::pair<std::string_view, DeviceType> kTypes[] = {
+        {"cpu", DeviceType::kCPU},
+        {"gpu", DeviceType::kGPU},
+        {"cpu_pinned", DeviceType::kCPUPinned},
+        {"cpu_shared", DeviceType::kCPUShared}};
+    const std::size_t open = text.find('(');
+    if (open != text.npos && text.back() == ')') {
+      int id = -1;
+      const auto [end, code] =
+          std::from_chars(text.data() + open + 1, text.data() + text.size() - 1, id);
+      for (const auto& [word, type] : kTypes) {
+        if (word == text.substr(0, open) && code == std::errc() &&
+            end == text.data() + text.size() - 1)
+          return checked_device(op.name(), static_cast<int>(type), id);
+      }
+    }
+    throw Error(ErrorCode::kValue, op.name(),
+                fmt::format("given ctx '{}', expected cpu(N), gpu(N), cpu_pinned(N) or "
+                            "cpu_shared(N)",
+                            text));
+  }
+  return {};
+}
+
+void check_given(const OpDef& op, int given, int total, int visible) {
+  if (given == total || given == visible) return;
+  throw Error(ErrorCode::kValue, op.name(),
+              fmt::format("given {} outputs, expected {}{}", given, visible,
+                          total == visible ? "" : fmt::format(" (visible) or {} (all)", total)));
+}
+
+void invoke_by_handle(const char* function, AtomicSymbolCreator creator, int num_inputs,
+                      NDArrayHandle* inputs, int* num_outputs, NDArrayHandle** outputs,
+                      int num_params, const char** param_keys, const char** param_vals) {
+  const OpDef& op = op_of(creator, function);
+  require(num_outputs, function, "num_outputs");
+  require(outputs, function, "outputs");
+  if (num_inputs > 0) require(inputs, function, "inputs");
+  if (num_params > 0) {
+    require(param_keys, function, "param_keys");
+    require(param_vals, function, "param_vals");
+  }
+  const CallTexts texts(op, num_inputs, num_params, param_keys, param_vals);
+  const ParsedAttrsRef parsed = parse_attrs(op, texts.list());
+  const void* params = parsed->params().get();
+
+  InlineVector<NDArray*, 8> in, out;
+  for (int i = 0; i < num_inputs; ++i) in.push_back(&array_of(inputs[i]));
+  const int total = op.num_outputs(params), visible = op.num_visible_outputs(params);
+  const bool given = *outputs != nullptr;
+  if (given) {
+    check_given(op, *num_outputs, total, visible);
+    for (int o = 0; o < *num_outputs; ++o) out.push_back(&array_of((*outputs)[o]));
+  }
+  // Those that the caller has not given; hidden ones end with the call.
+  InlineVector<NDArray, 4> made(static_cast<std::size_t>(total) - out.size());
+  for (NDArray& array : made) out.push_back(&array);
+  imperative_invoke(parsed, in.span(), out.span(),
+                    num_inputs == 0 ? device_of(op, texts.list()) : Device());
+  if (given) return;
+  std::vector<NDArrayHandle>& handles = invoke_returns().handles;
+  handles.clear();
+  for (int o = 0; o < visible; ++o)
+    handles.push_back(new_handle(std::move(made[static_cast<std::size_t>(o)])));
+  *num_outputs = visible;
+  *outputs = handles.data();
+}
+
+}  // namespace
+
+int MXImperativeInvoke(AtomicSymbolCreator creator, int num_inputs, NDArrayHandle* inputs,
+                       int* num_outputs, NDArrayHandle** outputs, int num_params,
+                       const char** param_keys, const char** param_vals) {
+  return guarded([&] {
+    invoke_by_handle("MXImperativeInvoke", creator, num_inputs, inputs, num_outputs, outputs,
+                     num_params, param_keys, param_vals);
+  });
+}
+
+int MXImperativeInvokeEx(AtomicSymbolCreator creator, int num_inputs, NDArrayHandle* inputs,
+                         int* num_outputs, NDArrayHandle** outputs, int num_params,
+                         const char** param_keys, const char** param_vals, const int** out_stypes) {
+  return guarded([&] {
+    require(out_stypes, "MXImperativeInvokeEx", "out_stypes");
+    invoke_by_handle("MXImperativeInvokeEx", creator, num_inputs, inputs, num_outputs, outputs,
+                     num_params, param_keys, param_vals);
+    std::vector<int>& types = invoke_returns().storage_types;
+    types.clear();
+    for (int o = 0; o < *num_outputs; ++o)
+      types.push_back(static_cast<int>(array_of((*outputs)[o]).storage_type()));
+    *out_stypes = types.data();
+  });
+}

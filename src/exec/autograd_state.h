@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two switches of autograd. Per thread, both off at first.
+#pragma once
+#include <utility>
+
+namespace mxnet {
+
+struct AutogradState {
+  bool recording = false;
+  bool training = false;
+};
+
+inline AutogradState& autograd_state() {
+  thread_local constinit AutogradState state;
+  return state;
+}
+
+// Other switches until the end of a scope.
+class AutogradScope {
+ public:
+  explicit AutogradScope(AutogradState inside)
+      : outside_(std::exchange(autograd_state(), inside)) {}
+  ~AutogradScope() { autograd_state() = outside_; }
+  AutogradScope(const AutogradScope&) = delete;
+  AutogradScope& operator=(const AutogradScope&) = delete;
+
+ private:
+  const AutogradState outside_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backward pass: orders the graph, then passes gradients from users to inputs, node by node.
+#include "exec/backward.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bitset>
+#include <deque>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "exec/autograd_state.h"
+#include "exec/grad_sum.h"
+#include "exec/imperative.h"
+#include "op/inline_vector.h"
+
+namespace mxnet {
+namespace {
+
+// A set of chunks that answers "certainly not" from one bit.
+class ChunkSet {
+ public:
+  void insert(const Chunk* chunk) {
+    bits_.set(hash(chunk));
+    chunks_.push_back(chunk);
+  }
+  bool contains(const Chunk* chunk) const {
+    return bits_.test(hash(chunk)) &&
+           std::find(chunks_.begin(), chunks_.end(), chunk) != chunks_.end();
+  }
+
+ private:
+  static std::size_t hash(const Chunk* chunk) {
+    return reinterpret_cast<uintptr_t>(chunk) * 0x9E3779B97F4A7C15 >> 52;
+  }
+  std::bitset<4096> bits_;
+  std::vector<const Chunk*> chunks_;
+};
+
+// One pass over one graph; an object lives for one call.
+//
+// Invariants:
+//   1. order_ holds inputs before users; a node's position is its scratch field until the end.
+//   2. A node is visited after all its users, so that the gradients of its outputs are complete.
+class Backward {
+ public:
+  explicit Backward(const BackwardOptions& options) : options_(options) {}
+  ~Backward() {
+    for (const Visit& visit : order_) visit.node->scratch = -1;
+  }
+  Backward(const Backward&) = delete;
+  Backward& operator=(const Backward&) = delete;
+
+  void run(InputRefs heads, InputRefs head_grads) {
+    collect(heads, {});
+    decide_targets(head_grads);
+    pass(heads, head_grads);
+    const AutogradScope scope({.recording = false, .training = options_.training});
+    for (LeafState& leaf : leaves_) {
+      if (!leaf.needed) continue;
+      if (!leaf.sum.empty()) leaf.buffer.accept({.array = leaf.sum.take()});
+      leaf.buffer.finish();
+      leaf.node->fresh_grad.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  std::vector<NDArray> run(InputRefs heads, InputRefs head_grads, InputRefs variables) {
+    collect(heads, variables);
+    pass(heads, head_grads);
+    std::vector<NDArray> grads;
+    for (const NDArray* variable : variables) {
+      NDArray grad = leaves_[leaf_index_.at(leaf_of(*variable))].sum.sum();
+      if (grad.is_none()) grad = like("zeros_like", *variable);
+      if (options_.create_graph) keep_on_tape(*variable, grad);
+      grads.push_back(std::move(grad));
+    }
+    return grads;
+  }
+
+ private:
+  struct Visit {
+    Ref<TapeNode> node;
+    bool needed = false;  // a wanted leaf is behind it
+    std::size_t first_sum = 0;
+  };
+  struct LeafState {
+    explicit LeafState(LeafNode* leaf) : node(leaf), buffer(leaf->grad, leaf->request) {}
+    const Ref<LeafNode> node;
+    bool needed = false;
+    LeafBuffer buffer;
+    GradSum sum;  // where the buffer cannot be used directly
+  };
+
+  // A new array made from shape and type of another.
+  static NDArray like(std::string_view op, const NDArray& array) {
+    NDArray input = array;
+    const std::array<NDArray*, 1> inputs{&input};
+    return call_op(op, inputs)[0];
+  }
+
+  // A gradient that does not depend on its variable (of a linear function) can still be
+  // differentiated: the result is zero, not an error.
+  static void keep_on_tape(const NDArray& variable, NDArray& grad) {
+    if (const TapeEntry* entry = tape_entry(grad);
+        entry != nullptr && entry->node->kind() == TapeNode::Kind::kOperation)
+      return;
+    NDArray input = variable;
+    const std::array<NDArray*, 1> inputs{&input}, outputs{&grad};
+    record_function([](std::vector<NDArray>) { return std::vector<NDArray>(1); }, inputs, outputs);
+  }
+
+  // --- the graph -------------------------------------------------------------------------------
+
+  // Lists all nodes behind the heads and marks those through which wanted leaves are reached.
+  void collect(InputRefs heads, InputRefs variables) {
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const TapeEntry* entry = tape_entry(*heads[i]);
+      if (entry != nullptr && entry->node->kind() != TapeNode::Kind::kConstant) {
+        visit_behind(entry->node.get());
+        continue;
+      }
+      throw Error(ErrorCode::kValue, "backward",
+                  fmt::format("given array {} that is not in a computational graph, expected the "
+                              "result of operations recorded with autograd.record(); to "
+                              "differentiate one graph twice, pass retain_graph=True to the first "
+                              "backward",
+                              i));
+    }
+    const bool any = variables.empty() ? want_marked() : want(variables);
+    if (!any) {
+      throw Error(ErrorCode::kValue, "backward",
+                  "given a graph without inputs that require gradients, expected at least one: "
+                  "attach_grad() with grad_req 'write' or 'add' marks them");
+    }
+    std::size_t sums = 0;
+    for (Visit& visit : order_) {
+      visit.first_sum = sums;
+      sums += outputs_of(*visit.node);
+      for (const ir::Entry& input : visit.node->inputs)
+        visit.needed |= needed(*static_cast<const TapeNode*>(input.node.get()));
+    }
+    sums_.resize(sums);
+  }
+
+  // Depth first without recursion: graphs may be 10^6 nodes deep.
+  void visit_behind(TapeNode* root) {
+    constexpr int32_t kOpen = -2;
+    std::vector<std::pair<TapeNode*, std::size_t>> stack;
+    const auto open = [&](TapeNode* node) {
+      if (node->kind() == TapeNode::Kind::kConstant) return;
+      if (node->kind() == TapeNode::Kind::kLeaf) {
+        auto* leaf = static_cast<LeafNode*>(node);
+        if (leaf_index_.try_emplace(leaf, leaves_.size()).second) leaves_.emplace_back(leaf);
+        return;
+      }
+      if (node->scratch != -1) return;
+      if (node->freed()) {
+        throw Error(ErrorCode::kValue, "backward",
+                    "given a graph of which a part was freed by an earlier backward, expected "
+                    "retain_graph=True in that call");
+      }
+      node->scratch = kOpen;
+      stack.emplace_back(node, 0);
+    };
+    try {
+      open(root);
+      while (!stack.empty()) {
+        auto& [node, next] = stack.back();
+        if (next < node->inputs.size()) {
+          open(static_cast<TapeNode*>(node->inputs[next++].node.get()));
+          continue;
+        }
+        node->scratch = static_cast<int32_t>(order_.size());
+        order_.push_back({Ref<TapeNode>(node)});
+        stack.pop_back();
+      }
+    } catch (...) {
+      for (auto& [node, next] : stack) node->scratch = -1;
+      throw;
+    }
+  }
+
+  bool want_marked() {
+    bool any = false;
+    for (LeafState& leaf : leaves_) any |= leaf.needed = leaf.node->request != Request::kNull;
+    return any;
+  }
+
+  bool want(InputRefs variables) {
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      const auto found = leaf_index_.find(leaf_of(*variables[i]));
+      if (found == leaf_index_.end()) {
+        throw Error(ErrorCode::kValue, "grad",
+                    fmt::format("given variable {} from which the outputs do not depend, expected "
+                                "an array marked with attach_grad() before it was used",
+                                i));
+      }
+      leaves_[found->second].needed = true;
+    }
+    return true;
+  }
+
+  static std::size_t outputs_of(const TapeNode& node) {
+    return node.kind() == TapeNode::Kind::kOperation
+               ? static_cast<const OperationNode&>(node).output_types.size()
+               : static_cast<const FunctionNode&>(node).output_types.size();
+  }
+
+  bool needed(const TapeNode& node) {
+    switch (node.kind()) {
+      case TapeNode::Kind::kConstant:
+        return false;
+      case TapeNode::Kind::kLeaf:
+        return leaf_state(node).needed;
+      default:
+        return order_[static_cast<std::size_t>(node.scratch)].needed;
+    }
+  }
+
+  LeafState& leaf_state(const TapeNode& node) {
+    return leaves_[leaf_index_.at(static_cast<const LeafNode*>(&node))];
+  }
+
+  // --- the gradients ---------------------------------------------------------------------------
+
+  // Gradients go straight into the leaves' buffers unless the pass still has to read one of them.
+  void decide_targets(InputRefs head_grads) {
+    ChunkSet buffers;
+    for (const LeafState& leaf : leaves_)
+      if (leaf.needed) buffers.insert(leaf.node->grad.chunk().get());
+    direct_ = !options_.create_graph;
+    for (const NDArray* grad : head_grads)
+      if (grad != nullptr && !grad->is_none()) direct_ &= !buffers.contains(grad->chunk().get());
+    for (const Visit& visit : order_) {
+      if (visit.node->kind() != TapeNode::Kind::kOperation) continue;
+      for (const NDArray& saved : static_cast<const OperationNode&>(*visit.node).saved())
+        direct_ &= !buffers.contains(saved.chunk().get());
+    }
+  }
+
+  void pass(InputRefs heads, InputRefs head_grads) {
+    const AutogradScope scope({.recording = options_.create_graph, .training = options_.training});
+    seed(heads, head_grads);
+    for (std::size_t i = order_.size(); i-- > 0;) {
+      Visit& visit = order_[i];
+      if (visit.needed) step(visit);
+      if (!options_.retain_graph) visit.node->free();
+    }
+  }
+
+  void seed(InputRefs heads, InputRefs head_grads) {
+    if (!head_grads.empty() && head_grads.size() != heads.size()) {
+      throw Error(ErrorCode::kValue, "backward",
+                  fmt::format("given {} head gradients for {} arrays, expected one for each",
+                              head_grads.size(), heads.size()));
+    }
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const NDArray* grad = head_grads.empty() ? nullptr : head_grads[i];
+      const bool given = grad != nullptr && !grad->is_none();
+      if (given && (grad->shape() != heads[i]->shape() || grad->dtype() != heads[i]->dtype())) {
+        throw Error(ErrorCode::kValue, "backward",
+                    fmt::format("given head gradient {} of {} {}, expected {} {} as the array", i,
+                                dtype_name(grad->dtype()), to_string(grad->shape()),
+                                dtype_name(heads[i]->dtype()), to_string(heads[i]->shape())));
+      }
+      const TapeEntry* entry = tape_entry(*heads[i]);
+      NDArray value = given ? *grad : like("ones_like", *heads[i]);
+      deliver(*entry->node, entry->index, {.array = std::move(value), .fresh = !given});
+    }
+  }
+
+  // A part of the gradient of output `index` of `node`.
+  void deliver(const TapeNode& node, int32_t index, InputGrad grad) {
+    if (!needed(node)) return;
+    if (node.kind() != TapeNode::Kind::kLeaf) {
+      const Visit& visit = order_[static_cast<std::size_t>(node.scratch)];
+      sums_[visit.first_sum + static_cast<std::size_t>(index)].add(std::move(grad));
+    } else if (direct_) {
+      leaf_state(node).buffer.accept(grad);
+    } else {
+      leaf_state(node).sum.add(std::move(grad));
+    }
+  }
+
+  void step(const Visit& visit) {
+    const TapeNode& node = *visit.node;
+    std::vector<NDArray> douts(outputs_of(node));
+    bool any = false;
+    for (std::size_t o = 0; o < douts.size(); ++o) {
+      douts[o] = sums_[visit.first_sum + o].take();
+      any |= !douts[o].is_none();
+    }
+    if (!any) return;
+    std::vector<InputGrad> grads = node.kind() == TapeNode::Kind::kOperation
+                                       ? differentiate(node, douts)
+                                       : call_function(node, std::move(douts));
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+      if (grads[i].array.is_none()) continue;
+      const ir::Entry& input = node.inputs[i];
+      deliver(*static_cast<const TapeNode*>(input.node.get()), input.index, std::move(grads[i]));
+    }
+  }
+
+  std::vector<InputGrad> differentiate(const TapeNode& node, std::span<const NDArray> douts) {
+    InlineVector<bool, 8> wants;
+    InlineVector<GradTarget, 8> targets;
+    for (const ir::Entry& input : node.inputs) {
+      const auto& producer = *static_cast<const TapeNode*>(input.node.get());
+      wants.push_back(needed(producer));
+      const bool leaf = wants.back() && direct_ && producer.kind() == TapeNode::Kind::kLeaf;
+      targets.push_back(leaf ? leaf_state(producer).buffer.target() : GradTarget());
+    }
+    // An array used twice by one call: its buffer takes one gradient at a time.
+    for (std::size_t i = 1; i < targets.size(); ++i) {
+      for (std::size_t j = 0; j < i && targets[i].buffer != nullptr; ++j)
+        if (targets[j].buffer == targets[i].buffer) targets[i] = GradTarget();
+    }
+    return run_rule(static_cast<const OperationNode&>(node), douts, wants.span(), targets.span());
+  }
+
+  std::vector<InputGrad> call_function(const TapeNode& node, std::vector<NDArray> douts) {
+    const auto& function = static_cast<const FunctionNode&>(node);
+    for (std::size_t o = 0; o < douts.size(); ++o) {
+      if (!douts[o].is_none()) continue;
+      const ArrayType& type = function.output_types[o];
+      douts[o] = like("zeros_like", NDArray(type.shape, type.dtype, function.device));
+    }
+    std::vector<NDArray> results = function.gradient(std::move(douts));
+    MX_ASSERT(results.size() == node.inputs.size());
+    std::vector<InputGrad> grads(results.size());
+    for (std::size_t i = 0; i < grads.size(); ++i) grads[i].array = std::move(results[i]);
+    return grads;
+  }
+
+  const BackwardOptions options_;
+  bool direct_ = false;
+  std::vector<Visit> order_;
+  std::vector<GradSum> sums_;  // per output of each node
+  std::deque<LeafState> leaves_;
+  std::unordered_map<const LeafNode*, std::size_t> leaf_index_;
+};
+
+}  // namespace
+
+void backward(InputRefs heads, InputRefs head_grads, const BackwardOptions& options) {
+  Backward(options).run(heads, head_grads);
+}
+
+std::vector<NDArray> gradients(InputRefs heads, InputRefs head_grads, InputRefs variables,
+                               const BackwardOptions& options) {
+  return Backward(options).run(heads, head_grads, variables);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The storage fallback: convert, call, convert back.
+#include "exec/densify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/config.h"
+#include "base/leaked.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "ndarray/sparse_convert.h"
+#include "op/inline_vector.h"
+
+namespace mxnet {
+namespace {
+
+std::string layouts(std::span<const NDArray* const> arrays) {
+  std::string text;
+  for (const NDArray* array : arrays) {
+    const StorageType type = array->is_none() ? StorageType::kDense : array->storage_type();
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", storage_type_name(type));
+  }
+  return text;
+}
+
+// One block of lines for each combination of operator and layouts.
+void log_once(const OpDef& op, InputRefs inputs, OutputRefs outputs) {
+  if (!config().sparse.storage_fallback_log_verbose) return;
+  static Leaked<Mutex> mutex;
+  static Leaked<std::set<std::string>> seen;
+  std::string text = fmt::format(
+      "\nStorage type fallback detected:\noperator = {}\ninput storage types = [{}]\noutput "
+      "storage types = [{}]\nThe operator has no kernel for these storage types; temporary dense "
+      "arrays are made around it. Set MXNET_STORAGE_FALLBACK_LOG_VERBOSE to 0 to suppress this "
+      "message.",
+      op.name(), layouts(inputs), layouts(InputRefs(outputs)));
+  {
+    const MutexLock lock(*mutex);
+    if (!seen->insert(text).second) return;
+  }
+  log(LogLevel::kInfo, text);
+}
+
+}  // namespace
+
+bool any_sparse(InputRefs inputs, OutputRefs outputs) {
+  const auto sparse = [](const NDArray* array) { return array->is_sparse(); };
+  return std::any_of(inputs.begin(), inputs.end(), sparse) ||
+         std::any_of(outputs.begin(), outputs.end(), sparse);
+}
+
+void invoke_densified(const OpDef& op, const ParamsPtr& params, InputRefs inputs,
+                      OutputRefs outputs, const InvokeOptions& options) {
+  log_once(op, inputs, outputs);
+  InlineVector<NDArray, 8> dense;
+  InlineVector<NDArray*, 8> refs;
+  for (const NDArray* input : inputs)
+    dense.push_back(cast_storage(input->detach(), StorageType::kDense));
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    // An array that is also an input stays one array.
+    const auto same = std::find_if(inputs.begin(), inputs.end(), [&](const NDArray* input) {
+      return !outputs[o]->is_none() && input->chunk() == outputs[o]->chunk();
+    });
+    if (!outputs[o]->is_sparse()) {
+      dense.push_back(outputs[o]->is_none() ? NDArray() : outputs[o]->detach());
+    } else if (same != inputs.end()) {
+      dense.push_back(dense[static_cast<std::size_t>(same - inputs.begin())].detach());
+    } else {
+      dense.push_back(cast_storage(outputs[o]->detach(), StorageType::kDense));
+    }
+  }
+  for (NDArray& array : dense) refs.push_back(&array);
+  const std::span<NDArray*> all = refs.span();
+  const std::span<NDArray*> in = all.first(inputs.size()), out = all.subspan(inputs.size());
+  invoke(op, params, InputRefs(in), out, options);
+
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o]->is_sparse()) {
+      out[o]->copy_to(*outputs[o], options.priority);
+    } else if (outputs[o]->is_none()) {
+      *outputs[o] = *out[o];
+    }
+  }
+  if (!op.mutates_inputs()) return;
+  for (int i : op.mutated_inputs(params.get())) {
+    const auto at = static_cast<std::size_t>(i);
+    if (inputs[at]->is_sparse()) in[at]->copy_to(*inputs[at], options.priority);
+  }
+}
+
+}  // namespace mxnet

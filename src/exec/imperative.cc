@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/imperative.h"
+
+#include "exec/autograd_state.h"
+#include "exec/tape.h"
+#include "op/inline_vector.h"
+
+namespace mxnet {
+
+void imperative_invoke(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
+                       OutputRefs outputs, Device device) {
+  const OpDef& op = parsed->op();
+  const AutogradState state = autograd_state();
+  if (state.recording) check_outputs(parsed, inputs, outputs);
+  invoke(op, parsed->params(), InputRefs(inputs), outputs,
+         {.training = state.training, .device = device});
+  if (state.recording) record(parsed, inputs, outputs, state.training);
+}
+
+std::vector<NDArray> call_op(std::string_view name, std::span<NDArray* const> inputs,
+                             const Attrs& attrs) {
+  const OpDef& op = Registry::get().at(name);
+  InlineVector<std::pair<std::string_view, std::string_view>, 8> views;
+  for (const auto& [key, text] : attrs) views.emplace_back(key, text);
+  const ParsedAttrsRef parsed = parse_attrs(op, views.span());
+  std::vector<NDArray> outputs(static_cast<std::size_t>(op.num_outputs(parsed->params().get())));
+  InlineVector<NDArray*, 4> refs;
+  for (NDArray& output : outputs) refs.push_back(&output);
+  imperative_invoke(parsed, inputs, refs.span());
+  outputs.resize(static_cast<std::size_t>(op.num_visible_outputs(parsed->params().get())));
+  return outputs;
+}
+
+}  // namespace mxnet

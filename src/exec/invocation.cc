@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pool of invocations, one a thread: no lock, and what one thread makes another may keep.
+#include "exec/invocation.h"
+
+#include <array>
+
+namespace mxnet {
+namespace {
+
+// More than a thread has in flight between two turns of a worker; the rest goes back to the heap.
+constexpr std::size_t kKept = 64;
+
+// Trivially destructible flag beside the pool: an operation may end on a thread whose pool is
+// already gone (exit of the process).
+thread_local bool t_pool_gone = false;
+
+struct Pool {
+  ~Pool() {
+    t_pool_gone = true;
+    while (size > 0) delete kept[--size];
+  }
+  std::array<Invocation*, kKept> kept;
+  std::size_t size = 0;
+};
+
+Pool& pool() {
+  thread_local Pool pool;
+  return pool;
+}
+
+}  // namespace
+
+void Invocation::run(const RunContext& context) const {
+  const std::span<const NDArray> all = arrays.span();
+  run_kernel({*op, *kernel, params.get(), all.first(num_inputs), all.subspan(num_inputs),
+              requests.span(), training},
+             context);
+}
+
+void Invocation::clear() {
+  arrays.clear();
+  requests.clear();
+  params.reset();
+}
+
+void InvocationRecycler::operator()(Invocation* invocation) const noexcept {
+  if (!t_pool_gone) {
+    invocation->clear();
+    Pool& mine = pool();
+    if (mine.size < kKept) {
+      mine.kept[mine.size++] = invocation;
+      return;
+    }
+  }
+  delete invocation;
+}
+
+InvocationPtr new_invocation() {
+  if (!t_pool_gone) {
+    Pool& mine = pool();
+    if (mine.size > 0) return InvocationPtr(mine.kept[--mine.size]);
+  }
+  return InvocationPtr(new Invocation);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The history that autograd keeps while a thread records: a graph of nodes, held by the arrays that
+// came out of it. When the last such array goes, so does the branch behind it.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "exec/invoke.h"
+#include "exec/save_plan.h"
+#include "ir/node.h"
+#include "op/parsed_attrs.h"
+
+namespace mxnet {
+
+// A graph is built and differentiated by one thread at a time; leaves and constants may be in
+// graphs of several threads.
+//
+// Invariants:
+//   1. Inputs of a node are older than it, so there are no cycles; nodes hold values without tape.
+//   2. A freed node has neither inputs nor values and counts as not being on the tape.
+class TapeNode : public ir::Node {
+ public:
+  enum class Kind : uint8_t {
+    kLeaf,       // marked by the user, may have a gradient buffer
+    kConstant,   // not differentiated; known only so that writing into it is noticed
+    kOperation,  // an operator's call
+    kFunction,   // a call whose gradient is a function of the user
+  };
+  explicit TapeNode(Kind kind) : kind_(kind) {}
+  Kind kind() const { return kind_; }
+  bool freed() const { return freed_; }
+  // Forgets values and inputs: the graph cannot be differentiated through here any more.
+  virtual void free();
+
+ private:
+  const Kind kind_;
+  bool freed_ = false;
+};
+
+class LeafNode final : public TapeNode {
+ public:
+  LeafNode(NDArray grad, Request request)
+      : TapeNode(Kind::kLeaf), grad(std::move(grad)), request(request) {}
+  const NDArray grad;
+  const Request request;
+  // Set by backward, on any thread whose graph has this leaf; cleared by whoever has used the
+  // gradient. Relaxed everywhere: a mark on its own, the gradient itself is ordered by the engine.
+  std::atomic<bool> fresh_grad{false};
+};
+
+class OperationNode final : public TapeNode {
+ public:
+  OperationNode(ParsedAttrsRef attrs, bool training);
+  void free() override;
+  // What was saved of the call, none where the plan left it out; without tape, and without values
+  // where only shape and type matter.
+  NDArray saved_input(int i) const;
+  NDArray saved_output(int o) const;
+  std::span<const NDArray> saved() const { return saved_; }
+  void save(SavePlanRef plan, InputRefs inputs, OutputRefs outputs);
+
+  const ParsedAttrsRef parsed;
+  const bool training;
+  Device device;
+  std::vector<ArrayType> output_types;
+
+ private:
+  SavePlanRef plan_;
+  std::vector<NDArray> saved_;  // in the order of the plan
+};
+
+// Gradients of the inputs out of those of the outputs; runs on the thread that calls backward.
+using GradientFunction = std::function<std::vector<NDArray>(std::vector<NDArray> output_grads)>;
+
+class FunctionNode final : public TapeNode {
+ public:
+  explicit FunctionNode(GradientFunction gradient)
+      : TapeNode(Kind::kFunction), gradient(std::move(gradient)) {}
+  void free() override;
+  GradientFunction gradient;
+  Device device;
+  std::vector<ArrayType> output_types;
+};
+
+// What an array knows: the output of a node that it is.
+class TapeEntry final : public TapeInfo {
+ public:
+  TapeEntry(Ref<TapeNode> node, int32_t index) : node(std::move(node)), index(index) {}
+  NDArray gradient() const override;
+  bool fresh_gradient() const override;
+  void set_fresh_gradient(bool fresh) override;
+
+  const Ref<TapeNode> node;
+  const int32_t index;
+};
+
+// The entry of an array that is part of a living graph or marked, else null.
+const TapeEntry* tape_entry(const NDArray& array);
+// The mark of an array that attach_grad gave a buffer, else null.
+LeafNode* leaf_of(const NDArray& array);
+
+// attach_grad: `array` becomes a leaf, whatever it was before. `grad` is none for kNull.
+void mark_variable(NDArray& array, Request request, NDArray grad);
+
+// What may not be written while recording: outputs that are part of a graph, and inputs whose
+// values the call's own gradient needs. Throws Error(kValue): the gradients would be wrong.
+void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
+                   OutputRefs outputs);
+// Appends the call that has just been pushed. Nothing happens if no input is on the tape.
+void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
+            bool training);
+void record_function(GradientFunction gradient, std::span<NDArray* const> inputs,
+                     OutputRefs outputs);
+
+}  // namespace mxnet

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that rows are written in, for numbers. The same names exist for Expr (expr.h), so
+// that one row is a kernel and, when a second derivative is asked for, a graph. Free of branches
+// where loops should vectorise.
+#pragma once
+#include <cmath>
+#include <concepts>
+#include <type_traits>
+
+namespace mxnet::row_math {
+
+// Taken from std, for float and double:
+using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atanh, std::cbrt, std::cos,
+    std::cosh, std::erf, std::exp, std::expm1, std::log, std::log10, std::log1p, std::log2,
+    std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+
+template <class T>
+using Unsigned = std::make_unsigned_t<std::conditional_t<std::integral<T>, T, int>>;
+
+// Both are evaluated.
+template <class T>
+constexpr T select(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
+
+// Integer arithmetic wraps around, as existing programs rely on, instead of being undefined.
+template <class T>
+constexpr T negate(T x) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(Unsigned<T>(0) - static_cast<Unsigned<T>>(x));
+  else
+    return -x;
+}
+template <class T>
+constexpr T multiply(T a, T b) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else
+    return a * b;
+}
+template <class T>
+constexpr T plus(T a, T b) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+template <class T>
+constexpr T minus(T a, T b) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  else
+    return a - b;
+}
+// Integers: by zero gives zero, where the processor would stop the program; the smallest by -1
+// wraps.
+template <class T>
+constexpr T quotient(T a, T b) {
+  if constexpr (std::integral<T>)
+    return b == T(0)                                            ? T(0)
+           : b == static_cast<T>(-1) && std::signed_integral<T> ? negate(a)
+                                                                : static_cast<T>(a / b);
+  else
+    return a / b;
+}
+// The remainder that has the sign of b; zero for a zero integer b.
+template <class T>
+T modulo(T a, T b) {
+  if constexpr (std::integral<T>) {
+    if (b == T(0) || (std::signed_integral<T> && b == static_cast<T>(-1))) return T(0);
+    const T r = static_cast<T>(a % b);
+    return r != T(0) && (r < T(0)) != (b < T(0)) ? static_cast<T>(r + b) : r;
+  } else {
+    if (b == T(0)) return T(0);
+    const T r = std::fmod(a, b);
+    return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+  }
+}
+template <class T>
+T power(T a, T b) {
+  if constexpr (std::floating_point<T>) {
+    return std::pow(a, b);
+  } else {
+    if (b < T(0))
+      return a == T(1) ? T(1) : a == static_cast<T>(-1) ? (b % 2 != 0 ? a : T(1)) : T(0);
+    T result(1);
+    for (T base = a; b > T(0); b = static_cast<T>(b / 2)) {
+      if (b % 2 != 0) result = multiply(result, base);
+      base = multiply(base, base);
+    }
+    return result;
+  }
+}
+// NaN in either wins.
+template <class T>
+constexpr T larger(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return (a >= b) | (a != a) ? a : b;
+  else
+    return a >= b ? a : b;
+}
+template <class T>
+constexpr T smaller(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return (a <= b) | (a != a) ? a : b;
+  else
+    return a <= b ? a : b;
+}
+template <class T>
+T hypotenuse(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return std::hypot(a, b);
+  else
+    return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
+}
+template <class T>
+constexpr T absolute(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::fabs(x);
+  else
+    return x < T(0) ? negate(x) : x;
+}
+template <class T>
+constexpr T sign(T x) {
+  const T s = static_cast<T>((T(0) < x) - (x < T(0)));
+  if constexpr (std::floating_point<T>)
+    return x != x ? x : s;  // NaN stays NaN
+  else
+    return s;
+}
+
+// Rounding leaves integers as they are.
+template <class T>
+T round_down(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::floor(x);
+  else
+    return x;
+}
+template <class T>
+T round_up(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::ceil(x);
+  else
+    return x;
+}
+template <class T>
+T toward_zero(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::trunc(x);
+  else
+    return x;
+}
+template <class T>
+T round_away(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::round(x);
+  else
+    return x;
+}
+// rint(.5) = 0, rint(1.5) = 1, rint(-.5) = -1, as existing models have it.
+template <class T>
+T round_ties_down(T x) {
+  if constexpr (std::floating_point<T>) {
+    const T low = std::floor(x), high = std::ceil(x);
+    return x - low <= high - x ? low : high;
+  } else {
+    return x;
+  }
+}
+
+double digamma(double x);
+inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
+double erfinv(double x);
+inline float erfinv(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
+template <std::floating_point T>
+T gamma(T x) {
+  return std::tgamma(x);
+}
+// Thread-safe, unlike std::lgamma, which writes the global signgam.
+inline float lgamma(float x) {
+  int sign;
+  return ::lgammaf_r(x, &sign);
+}
+inline double lgamma(double x) {
+  int sign;
+  return ::lgamma_r(x, &sign);
+}
+
+}  // namespace mxnet::row_math

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes operators of the unary rows: each under its own name, again under _npi_ for the NumPy front
+// end, and its fused gradient.
+#include <string>
+#include <vector>
+
+#include "op/blockwise.h"
+#include "op/dispatch.h"
+#include "op/elemwise/expr.h"
+#include "op/elemwise/unary_loops.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+constexpr DTypeSet kTypes = kNumeric;
+// Elementary operations per element, for the decision about threads.
+constexpr double kValueCost = 8.0;
+
+struct RowFacts {
+  const char* name;
+  const char* doc;
+  std::vector<const char*> aliases;
+  SlopeUses uses;
+};
+
+const RowFacts& facts(UnaryRow row) {
+#define MX_STRIP(...) __VA_ARGS__
+#define MX_ROW_FACTS(name, aliases, doc, value, slope, uses) \
+  {#name, doc, {MX_STRIP aliases}, SlopeUses::uses},
+  static const std::vector<RowFacts> all = {MX_UNARY_ROWS(MX_ROW_FACTS)
+                                                MX_UNARY_EXACT_ROWS(MX_ROW_FACTS)};
+#undef MX_ROW_FACTS
+#undef MX_STRIP
+  return all[static_cast<std::size_t>(row)];
+}
+
+template <UnaryRow row>
+void value_cpu(const NoParams&, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  const Tensor& out = context.out(0);
+  dispatch_dtype<kTypes>(in.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
+    parallel_for(in.size(), kValueCost, [&](int64_t first, int64_t last) {
+      const T* x = in.as<T>() + first;
+      T* y = out.as<T>() + first;
+      if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>) {
+        if (const auto loop = unary_loop<T>(row).value) return loop(x, y, last - first);
+      }
+      through_float(unary_loop<float>(row).value, y, last - first, x);
+    });
+  });
+}
+
+// Inputs: gradient of the output, then x or y.
+template <UnaryRow row>
+void slope_cpu(const NoParams&, KernelContext& context) {
+  const Tensor& dy = context.in(0);
+  const Tensor& arg = context.in(1);
+  const Tensor& dx = context.out(0);
+  dispatch_dtype<kTypes>(dy.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
+    parallel_for(dy.size(), kValueCost, [&](int64_t first, int64_t last) {
+      const int64_t n = last - first;
+      if constexpr (std::is_floating_point_v<T>) {
+        unary_loop<T>(row).slope(dy.as<T>() + first, arg.as<T>() + first, dx.as<T>() + first, n);
+      } else {
+        through_float(unary_loop<float>(row).slope, dx.as<T>() + first, n, dy.as<T>() + first,
+                      arg.as<T>() + first);
+      }
+    });
+  });
+}
+
+Expr slope_expr(UnaryRow row, const Expr& x, const Expr& y) {
+  using T = Expr;
+  switch (row) {
+#define MX_SLOPE_CASE(name, aliases, doc, value, slope, uses) \
+  case UnaryRow::name:                                        \
+    return slope;
+    MX_UNARY_ROWS(MX_SLOPE_CASE)
+    MX_UNARY_EXACT_ROWS(MX_SLOPE_CASE)
+#undef MX_SLOPE_CASE
+  }
+  return T(0);
+}
+
+std::string backward_name(UnaryRow row) { return std::string("_backward_") + facts(row).name; }
+
+template <UnaryRow row>
+Gradients gradient(const NoParams&, Grad& grad) {
+  if (grad.differentiable()) {
+    const Expr slope = slope_expr(row, Expr(grad.in(0)), Expr(grad.out(0)));
+    return {(Expr(grad.dout(0)) * slope).value()};
+  }
+  const Value arg = facts(row).uses == SlopeUses::kX ? grad.in(0) : grad.out(0);
+  return {apply(backward_name(row), {grad.dout(0), arg})};
+}
+
+void infer_same(const NoParams&, Infer& infer) {
+  for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_shape(infer.in(i));
+  infer.in(0).same_shape(infer.out(0));
+  infer.one_dtype();
+}
+
+// The name under which the NumPy front end asks for a row; symbols and profiles show it, so it is
+// an operator of its own. Null where NumPy has no such function.
+const char* numpy_name(UnaryRow row) {
+  switch (row) {
+    case UnaryRow::erf:
+    case UnaryRow::erfinv:
+    case UnaryRow::gamma:
+    case UnaryRow::gammaln:
+    case UnaryRow::rcbrt:
+    case UnaryRow::relu:
+    case UnaryRow::round:
+    case UnaryRow::rsqrt:
+    case UnaryRow::sigmoid:
+    case UnaryRow::softsign:
+      return nullptr;
+    case UnaryRow::abs:
+      return "absolute";
+    default:
+      return facts(row).name;
+  }
+}
+
+template <UnaryRow row>
+bool define() {
+  const RowFacts& f = facts(row);
+  const auto forward = [&](const std::string& name, const char* input) {
+    OpBuilder<NoParams> op(name.c_str());
+    op.doc(f.doc).input(input, "The input array.").lenient().dtypes(kTypes).inplace(0, 0);
+    op.infer(infer_same).cpu(value_cpu<row>).grad(gradient<row>);
+    return op;
+  };
+  OpBuilder<NoParams> op = forward(f.name, "data");
+  for (const char* alias : f.aliases) op.alias(alias);
+  if (const char* name = numpy_name(row)) {
+    OpBuilder<NoParams> numpy = forward(std::string("_npi_") + name, "x");
+    if (row == UnaryRow::abs) numpy.alias("_npi_abs");
+  }
+  OpBuilder<NoParams>(backward_name(row).c_str())
+      .doc("Gradient of the operator after whose name it is called.")
+      .input("head_grad", "Gradient of the output.")
+      .input("data", "Input or output of the forward call.")
+      .dtypes(kTypes)
+      .inplace(0, 0)
+      .inplace(1, 0)
+      .infer(infer_same)
+      .cpu(slope_cpu<row>);
+  return true;
+}
+
+#define MX_DEFINE_ROW(name, ...) \
+  [[maybe_unused]] const bool defined_##name = define<UnaryRow::name>();
+MX_UNARY_ROWS(MX_DEFINE_ROW)
+MX_UNARY_EXACT_ROWS(MX_DEFINE_ROW)
+#undef MX_DEFINE_ROW
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the loops of the unary rows for each instruction set.
+#include "op/elemwise/unary_loops.h"
+
+#include <concepts>
+
+#include "op/elemwise/row_math.h"
+#include "op/simd.h"
+
+namespace mxnet {
+namespace {
+
+using namespace row_math;  // NOLINT(google-build-using-namespace): rows are written in its words
+
+#define MX_SIMD_FILE "op/elemwise/unary_loops.inc"
+#include "op/simd_targets.h"
+
+}  // namespace
+
+template <class T>
+UnaryLoop<T> unary_loop(UnaryRow row) {
+  return MX_SIMD_CALL(unary_loop<T>)(static_cast<int>(row));
+}
+
+template UnaryLoop<float> unary_loop(UnaryRow);
+template UnaryLoop<double> unary_loop(UnaryRow);
+template UnaryLoop<int8_t> unary_loop(UnaryRow);
+template UnaryLoop<uint8_t> unary_loop(UnaryRow);
+template UnaryLoop<int32_t> unary_loop(UnaryRow);
+template UnaryLoop<int64_t> unary_loop(UnaryRow);
+
+}  // namespace mxnet

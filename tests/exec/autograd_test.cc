@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording and differentiation as users see them.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/error.h"
+#include "exec/arrays.h"
+
+namespace mxnet {
+namespace {
+
+std::string error_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+NDArray times(NDArray& x, const char* factor) {
+  return call("_mul_scalar", {&x}, {{"scalar", factor}});
+}
+
+TEST(Autograd, SwitchesAreOffAtFirstAndPerThread) {
+  const Recording recording;
+  EXPECT_TRUE(autograd_state().recording);
+  std::thread([] {
+    EXPECT_FALSE(autograd_state().recording);
+    EXPECT_FALSE(autograd_state().training);
+  }).join();
+}
+
+TEST(Autograd, WriteOverwritesTheBuffer) {
+  NDArray x = array_of({1, 2, 3});
+  NDArray grad = attach_grad(x, Request::kWrite, 100);
+  NDArray y;
+  {
+    const Recording recording;
+    y = call("elemwise_mul", {&x, &x});
+  }
+  backward_from(y);
+  EXPECT_EQ(values_of(grad), (Values{2, 4, 6}));
+  EXPECT_EQ(values_of(x.tape()->gradient()), (Values{2, 4, 6}));
+}
+
+TEST(Autograd, AddAccumulatesOverPasses) {
+  NDArray x = array_of({1, 2, 3});
+  NDArray grad = attach_grad(x, Request::kAdd, 0.5);
+  for (int i = 0; i < 2; ++i) {
+    NDArray y, z;
+    {
+      const Recording recording;
+      y = times(x, "2");
+      z = call("elemwise_add", {&y, &x});
+    }
+    backward_from(z);
+  }
+  EXPECT_EQ(values_of(grad), (Values{6.5, 6.5, 6.5}));
+}
+
+TEST(Autograd, NullTakesNoPart) {
+  NDArray x = array_of({1, 2}), w = array_of({3, 4});
+  mark_variable(x, Request::kNull, NDArray());
+  NDArray y, z;
+  {
+    const Recording recording;
+    y = times(x, "2");
+  }
+  EXPECT_TRUE(contains(error_of([&] { backward_from(y); }), "require gradients"));
+  NDArray grad = attach_grad(w);
+  {
+    const Recording recording;
+    z = call("elemwise_mul", {&x, &w});
+  }
+  backward_from(z);
+  EXPECT_EQ(values_of(grad), (Values{1, 2}));
+}
+
+TEST(Autograd, NothingIsRecordedOutsideOfRecordOrInPause) {
+  NDArray x = array_of({1, 2, 3});
+  NDArray grad = attach_grad(x);
+  NDArray outside = times(x, "2");
+  EXPECT_TRUE(contains(error_of([&] { backward_from(outside); }), "not in a computational graph"));
+  const Recording recording;
+  NDArray y = times(x, "2"), z;
+  {
+    const AutogradScope pause({});
+    z = call("elemwise_mul", {&y, &y});
+  }
+  NDArray w = call("elemwise_add", {&z, &y});
+  backward_from(w);
+  EXPECT_EQ(values_of(grad), (Values{2, 2, 2}));
+}
+
+TEST(Autograd, HeadGradientsDefaultToOnes) {
+  NDArray x = array_of({1, 2, 3}), head = array_of({1, 10, 100});
+  NDArray grad = attach_grad(x);
+  NDArray y;
+  {
+    const Recording recording;
+    y = times(x, "2");
+  }
+  const NDArray* heads[] = {&y};
+  const NDArray* head_grads[] = {&head};
+  backward(heads, head_grads, {.retain_graph = true});
+  EXPECT_EQ(values_of(grad), (Values{2, 20, 200}));
+  backward(heads, {}, {.retain_graph = true});
+  EXPECT_EQ(values_of(grad), (Values{2, 2, 2}));
+  const NDArray* null_grads[] = {nullptr};
+  backward(heads, null_grads);
+  EXPECT_EQ(values_of(grad), (Values{2, 2, 2}));
+}
+
+TEST(Autograd, HeadGradientsMustFit) {
+  NDArray x = array_of({1, 2, 3}), head = array_of({1, 2});
+  attach_grad(x);
+  NDArray y;
+  {
+    const Recording recording;
+    y = times(x, "2");
+  }
+  const NDArray* heads[] = {&y};
+  const NDArray* head_grads[] = {&head};
+  EXPECT_TRUE(contains(error_of([&] { backward(heads, head_grads); }), "head gradient 0"));
+}
+
+TEST(Autograd, SeveralHeadsSumUpAndALeafMayBeOne) {
+  NDArray x = array_of({1, 2, 3});
+  NDArray grad = attach_grad(x);
+  NDArray y;
+  {
+    const Recording recording;
+    y = times(x, "2");
+  }
+  const NDArray* heads[] = {&y, &x, &y};
+  backward(heads, {});
+  EXPECT_EQ(values_of(grad), (Values{5, 5, 5}));
+}
+
+TEST(Autograd, SumsOverAllUsersOfAValue) {
+  NDArray x = array_of({1, 2});
+  NDArray grad = attach_grad(x);
+  NDArray z;
+  {
+    const Recording recording;
+    NDArray y = times(x, "2");
+    NDArray a = call("elemwise_mul", {&y, &y}), b = times(y, "3"), c = call("square", {&y});
+    NDArray ab = call("elemwise_add", {&a, &b});
+    z = call("elemwise_add", {&ab, &c});
+  }
+  backward_from(z);  // z = 2 y^2 + 3 y, y = 2 x
+  EXPECT_EQ(values_of(grad), (Values{22, 38}));
+}
+
+TEST(Autograd, BackwardFreesTheGraphUnlessItIsRetained) {
+  NDArray x = array_of({1, 2, 3});
+  NDArray grad = attach_grad(x, Request::kAdd);
+  NDArray y, z;
+  {
+    const Recording recording;
+    y = times(x, "2");
+    z = call("elemwise_mul", {&y, &y});
+  }
+  backward_from(z, {.retain_graph = true});
+  backward_from(z);
+  EXPECT_EQ(values_of(grad), (Values{16, 32, 48}));
+  EXPECT_TRUE(contains(error_of([&] { backward_from(z); }), "not in a computational graph"));
+  EXPECT_TRUE(contains(error_of([&] { backward_from(y); }), "not in a computational graph"));
+  NDArray w;
+  {
+    const Recording recording;
+    w = times(y, "2");  // y is a plain array now
+  }
+  EXPECT_TRUE(contains(error_of([&] { backward_from(w); }), "not in a computational graph"));
+}
+
+TEST(Autograd, AGraphThatHangsOnAFreedPartIsAnError) {
+  NDArray x = array_of({1, 2});
+  attach_grad(x);
+  NDArray y, z, w;
+  {
+    const Recording recording;
+    y = times(x, "2");
+    z = times(y, "3");
+    w = times(y, "4");
+  }
+  backward_from(z);
+  EXPECT_TRUE(contains(error_of([&] { backward_from(w); }), "retain_graph"));
+}
+
+TEST(Autograd, BackwardFreesSavedValuesAndDeadBranchesAtOnce) {
+  NDArray x = array_of({1, 2, 3});
+  attach_grad(x);
+  NDArray y, z;
+  {
+    const Recording recording;
+    y = call("exp", {&x});
+    z = call("elemwise_mul", {&y, &y});
+  }
+  const Chunk* chunk = y.chunk().get();
+  (void)chunk;
+  EXPECT_FALSE(y.chunk()->unique());  // saved for the gradients
+  backward_from(z);
+  Engine::get().wait_for_all();
+  EXPECT_TRUE(y.chunk()->unique());
+  NDArray weight = array_of({1, 2, 3});
+  attach_grad(weight);
+  {
+    const Recording recording;
+    NDArray dead = call("exp", {&weight});
+    z = call("elemwise_mul", {&dead, &y});
+    z = NDArray();
+  }
+  Engine::get().wait_for_all();
+  EXPECT_TRUE(y.chunk()->unique());
+}
+
+TEST(Autograd, OnlyWhatTheRuleNeedsIsSaved) {
+  NDArray x = array_of({1, 2, 3});
+  attach_grad(x);
+  const Recording recording;
+  NDArray a = times(x, "2");                   // needs nothing
+  NDArray b = call("elemwise_add", {&a, &x});  // needs nothing
+  EXPECT_TRUE(a.chunk()->unique());
+  NDArray c = call("elemwise_mul", {&b, &a});  // needs both inputs
+  EXPECT_FALSE(b.chunk()->unique());
+  EXPECT_FALSE(a.chunk()->unique());
+  EXPECT_TRUE(c.chunk()->unique());
+}
+
+TEST(Autograd, AConstantsPartnerIsNotSaved) {
+  NDArray x = array_of({1, 2, 3}), constant = array_of({4, 5, 6});
+  NDArray grad = attach_grad(x);
+  NDArray y, z;
+  {
+    const Recording recording;
+    y = times(x, "1");
+    z = call("_test_mul", {&y, &constant});
+  }
+  EXPECT_TRUE(y.chunk()->unique());
+  backward_from(z);
+  EXPECT_EQ(values_of(grad), (Values{4, 5, 6}));
+}
+
+TEST(Autograd, WritingIntoAGraphIsAnErrorWhileRecording) {
+  NDArray x = array_of({1, 2}), constant = array_of({1, 1}), free = array_of({1, 1});
+  NDArray grad = attach_grad(x);
+  NDArray y;
+  {
+    const Recording recording;
+    y = call("elemwise_mul", {&x, &constant});
+    for (NDArray* array : {&y, &x, &constant}) {
+      EXPECT_TRUE(contains(error_of([&] {
+                             call_into(*array, "_plus_scalar", {&free}, {{"scalar", "1"}});
+                           }),
+                           "part of a recorded graph"));
+    }
+    call_into(free, "_plus_scalar", {&free}, {{"scalar", "1"}});
+    EXPECT_EQ(values_of(free), (Values{2, 2}));
+  }
+  call_into(constant, "_plus_scalar", {&free}, {{"scalar", "1"}});  // outside it is allowed
+  backward_from(y);
+  const Recording recording;
+  call_into(constant, "_plus_scalar", {&free}, {{"scalar", "1"}});  // the graph is gone
+}
+
+TEST(Autograd, InputsThatTheGradientNeedsMayNotBeOutputs) {
+  NDArray x = array_of({1, 2}), constant = array_of({3, 4});
+  NDArray grad = attach_grad(x);
+  {
+    const Recording recording;
+    EXPECT_TRUE(contains(error_of([&] { call_into(constant, "_test_mul", {&constant, &x}); }),
+                         "needed for the gradient"));
+    call_into(constant, "elemwise_add", {&constant, &x});  // constant += x
+  }
+  EXPECT_EQ(values_of(constant), (Values{4, 6}));
+  backward_from(constant);
+  EXPECT_EQ(values_of(grad), (Values{1, 1}));
+}
+
+TEST(Autograd, RecordedOutputsMayBeGivenArrays) {
+  NDArray x = array_of({1, 2, 3}), out = array_of({0, 0, 0});
+  NDArray grad = attach_grad(x);
+  {
+    const Recording recording;
+    call_into(out, "elemwise_mul", {&x, &x});
+  }
+  backward_from(out);
+  EXPECT_EQ(values_of(grad), (Values{2, 4, 6}));
+}
+
+TEST(Autograd, AttachGradDetaches) {
+  NDArray x = array_of({1, 2, 3});
+  NDArray x_grad = attach_grad(x, Request::kWrite, 7);
+  NDArray y, z;
+  NDArray y_grad;
+  {
+    const Recording recording;
+    y = times(x, "2");
+    y_grad = attach_grad(y);
+    z = times(y, "3");
+  }
+  backward_from(z);
+  EXPECT_EQ(values_of(y_grad), (Values{3, 3, 3}));
+  EXPECT_EQ(values_of(x_grad), (Values{7, 7, 7}));
+}
+
+TEST(Autograd, LeavesBehindABlockGetZerosOthersStay) {
+  NDArray x = array_of({1, 2}), blocked = array_of({1, 2}), other = array_of({1, 2});
+  NDArray x_grad = attach_grad(x), blocked_grad = attach_grad(blocked, Request::kWrite, 7),
+          other_grad = attach_grad(other, Request::kWrite, 7);
+  NDArray y;
+  {
+    const Recording recording;
+    NDArray b = call("_test_block", {&blocked});
+    NDArray unused = times(other, "2");
+    y = call("elemwise_add", {&x, &b});
+  }
+  backward_from(y);
+  EXPECT_EQ(values_of(x_grad), (Values{1, 1}));
+  EXPECT_EQ(values_of(blocked_grad), (Values{0, 0}));
+  EXPECT_EQ(values_of(other_grad), (Values{7, 7}));
+}
+
+TEST(Autograd, OperatorsWithoutGradientAreAnErrorOnlyWhenAskedForOne) {
+  NDArray x = array_of({1, 2}), w = array_of({1, 2});
+  attach_grad(x);
+  NDArray w_grad = attach_grad(w);
+  NDArray y, z;
+  {
+    const Recording recording;
+    y = call("_test_no_gradient", {&x});
+    NDArray blocked = call("_test_block", {&y});
+    z = call("elemwise_add", {&blocked, &w});
+  }
+  EXPECT_NO_THROW(backward_from(z));
+  {
+    const Recording recording;
+    y = call("_test_no_gradient", {&x});
+  }
+  EXPECT_TRUE(contains(error_of([&] { backward_from(y); }), "[_test_no_gradient]"));
+}
+
+TEST(Autograd, OutputsWithoutGradientCountAsZero) {
+  NDArray x = array_of({1, 2});
+  NDArray grad = attach_grad(x);
+  std::vector<NDArray> outputs;
+  for (std::size_t used : {0, 1}) {
+    {
+      const Recording recording;
+      NDArray* inputs[] = {&x};
+      outputs = call_op("_test_split", inputs);
+    }
+    backward_from(outputs[used]);
+    EXPECT_EQ(values_of(grad), used == 0 ? (Values{1, 1}) : (Values{2, 2}));
+  }
+}
+
+TEST(Autograd, HeadGradientMayBeTheBufferItself) {
+  NDArray x = array_of({1, 2}), y = array_of({3, 4});
+  NDArray x_grad = attach_grad(x, Request::kWrite, 10), y_grad = attach_grad(y);
+  NDArray z;
+  {
+    const Recording recording;
+    z = call("elemwise_mul", {&x, &y});
+  }
+  const NDArray* heads[] = {&z};
+  const NDArray* head_grads[] = {&x_grad};
+  backward(heads, head_grads);
+  EXPECT_EQ(values_of(x_grad), (Values{30, 40}));
+  EXPECT_EQ(values_of(y_grad), (Values{10, 20}));
+}
+
+TEST(Autograd, BuffersThatTheGraphHasSavedAreReadBeforeTheyAreWritten) {
+  NDArray x = array_of({1, 2}), y = array_of({3, 4});
+  NDArray x_grad = attach_grad(x, Request::kWrite, 10), y_grad = attach_grad(y);
+  NDArray z;
+  {
+    const Recording recording;
+    NDArray a = call("elemwise_mul", {&y, &x_grad});
+    NDArray b = call("elemwise_mul", {&x, &x_grad});
+    z = call("elemwise_add", {&a, &b});
+  }
+  backward_from(z);
+  EXPECT_EQ(values_of(x_grad), (Values{10, 10}));
+  EXPECT_EQ(values_of(y_grad), (Values{10, 10}));
+}
+
+TEST(Autograd, GradientsAreComputedIntoTheBuffer) {
+  NDArray x = array_of({1, 2, 3});
+  NDArray grad = attach_grad(x);
+  const uint64_t before = Engine::get().version(grad.var());
+  NDArray y;
+  {
+    const Recording recording;
+    y = call("square", {&x});
+  }
+  backward_from(y);
+  EXPECT_EQ(values_of(grad), (Values{2, 4, 6}));
+  EXPECT_EQ(Engine::get().version(grad.var()), before + 1);  // one write, no copy
+}
+
+TEST(Autograd, FreshGradientsAreMarked) {
+  NDArray x = array_of({1});
+  attach_grad(x);
+  EXPECT_FALSE(x.tape()->fresh_gradient());
+  NDArray y;
+  {
+    const Recording recording;
+    y = times(x, "2");
+  }
+  backward_from(y);
+  EXPECT_TRUE(x.tape()->fresh_gradient());
+  x.tape()->set_fresh_gradient(false);
+  EXPECT_FALSE(x.tape()->fresh_gradient());
+}
+
+TEST(Autograd, GraphsMayBeDeep) {
+  const int depth = 100'000;
+  NDArray x = array_of({1});
+  NDArray grad = attach_grad(x);
+  NDArray y = x;
+  {
+    const Recording recording;
+    for (int i = 0; i < depth; ++i) y = call("_plus_scalar", {&y}, {{"scalar", "0"}});
+  }
+  backward_from(y);
+  EXPECT_EQ(values_of(grad), Values{1});
+  {
+    const Recording recording;
+    y = times(x, "1");
+    for (int i = 0; i < depth; ++i) y = call("_plus_scalar", {&y}, {{"scalar", "0"}});
+  }
+  y = NDArray();  // never differentiated
+}
+
+// --- gradients as arrays, higher orders ----------------------------------------------------------
+
+std::vector<NDArray> grad_of(NDArray& head, std::vector<NDArray*> variables, bool create_graph) {
+  const NDArray* heads[] = {&head};
+  const std::vector<const NDArray*> refs(variables.begin(), variables.end());
+  return gradients(heads, {}, refs, {.retain_graph = create_graph, .create_graph = create_graph});
+}
+
+TEST(Gradients, LeaveTheBuffersAlone) {
+  NDArray x = array_of({1, 2});
+  NDArray buffer = attach_grad(x, Request::kWrite, 7);
+  NDArray y;
+  {
+    const Recording recording;
+    y = call("square", {&x});
+  }
+  EXPECT_EQ(values_of(grad_of(y, {&x}, false)[0]), (Values{2, 4}));
+  EXPECT_EQ(values_of(buffer), (Values{7, 7}));
+}
+
+TEST(Gradients, OfAnyOrder) {
+  NDArray x = array_of({1, 2, 3});
+  attach_grad(x);
+  const Recording recording;
+  NDArray x2 = call("_test_mul", {&x, &x});
+  NDArray y = call("_test_mul", {&x2, &x2});  // x^4
+  const std::vector<Values> expected = {{4, 32, 108}, {12, 48, 108}, {24, 48, 72}, {24, 24, 24}};
+  for (const Values& values : expected) {
+    y = grad_of(y, {&x}, true)[0];
+    EXPECT_EQ(values_of(y), values);
+  }
+}
+
+TEST(Gradients, OfGradientsReachTheBuffers) {
+  NDArray x = array_of({1, 2, 3});
+  NDArray buffer = attach_grad(x);
+  NDArray first;
+  {
+    const Recording recording;
+    NDArray y = call("exp", {&x});
+    NDArray z = call("elemwise_mul", {&y, &x});  // x e^x
+    first = grad_of(z, {&x}, true)[0];           // (x + 1) e^x
+  }
+  backward_from(first);  // (x + 2) e^x
+  const Values values = values_of(buffer);
+  for (int i = 0; i < 3; ++i) {
+    const double at = i + 1;
+    EXPECT_NEAR(values[static_cast<std::size_t>(i)], (at + 2) * std::exp(at), 1e-4 * std::exp(at));
+  }
+}
+
+TEST(Gradients, OfLinearFunctionsHaveZeroGradients) {
+  NDArray x = array_of({1, 2});
+  NDArray buffer = attach_grad(x, Request::kWrite, 7);
+  NDArray head;
+  {
+    const Recording recording;
+    NDArray y = times(x, "3");
+    NDArray first = grad_of(y, {&x}, true)[0];
+    EXPECT_EQ(values_of(first), (Values{3, 3}));
+    head = times(first, "5");
+  }
+  backward_from(head);
+  EXPECT_EQ(values_of(buffer), (Values{0, 0}));
+}
+
+TEST(Gradients, OfVariablesThatDoNotMatterAreAnError) {
+  NDArray x = array_of({1}), other = array_of({1}), unmarked = array_of({1});
+  attach_grad(x);
+  attach_grad(other);
+  const Recording recording;
+  NDArray y = times(x, "2");
+  EXPECT_TRUE(contains(error_of([&] { grad_of(y, {&x, &other}, true); }), "variable 1"));
+  EXPECT_TRUE(contains(error_of([&] { grad_of(y, {&unmarked}, true); }), "variable 0"));
+}
+
+TEST(Gradients, OfAnUntouchedVariableAreZeros) {
+  NDArray x = array_of({1, 2}), blocked = array_of({1, 2});
+  attach_grad(x);
+  attach_grad(blocked);
+  NDArray y;
+  {
+    const Recording recording;
+    NDArray b = call("_test_block", {&blocked});
+    y = call("elemwise_mul", {&x, &b});
+  }
+  EXPECT_EQ(values_of(grad_of(y, {&blocked}, false)[0]), (Values{0, 0}));
+}
+
+// --- functions of the user -----------------------------------------------------------------------
+
+TEST(Function, ItsGradientIsAskedFor) {
+  NDArray x = array_of({1, 2});
+  NDArray grad = attach_grad(x);
+  NDArray y, out;
+  int calls = 0;
+  {
+    const Recording recording;
+    y = times(x, "2");
+    {
+      const AutogradScope pause({});
+      out = call("square", {&y});
+    }
+    NDArray* inputs[] = {&y};
+    NDArray* outputs[] = {&out};
+    record_function(
+        [&](std::vector<NDArray> dout) {
+          ++calls;
+          return std::vector<NDArray>{times(dout[0], "10")};
+        },
+        inputs, outputs);
+  }
+  backward_from(out);
+  EXPECT_EQ(values_of(grad), (Values{20, 20}));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Function, MayThrow) {
+  NDArray x = array_of({1});
+  attach_grad(x);
+  NDArray y = times(x, "2");
+  {
+    const Recording recording;
+    NDArray* inputs[] = {&x};
+    NDArray* outputs[] = {&y};
+    record_function(
+        [](std::vector<NDArray>) -> std::vector<NDArray> {
+          throw Error(ErrorCode::kValue, "function", "given up");
+        },
+        inputs, outputs);
+  }
+  EXPECT_TRUE(contains(error_of([&] { backward_from(y); }), "given up"));
+}
+
+TEST(Autograd, ThreadsDifferentiateGraphsOverSharedLeaves) {
+  NDArray weight = array_of({1, 2, 3});
+  attach_grad(weight, Request::kAdd);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([weight]() mutable {
+      for (int i = 0; i < 100; ++i) {
+        NDArray y;
+        {
+          const Recording recording;
+          y = call("elemwise_mul", {&weight, &weight});
+        }
+        backward_from(y);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(values_of(weight.tape()->gradient()), (Values{800, 1600, 2400}));
+}
+
+}  // namespace
+}  // namespace mxnet
