@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer on array files: fuzz_params -max_total_time=60 -max_len=4096 tests/data/params. The first
-// byte chooses the mode of shapes.
+// libFuzzer on array files: fuzz_params -max_total_time=60 -max_len=4096 tests/data/params. The
+// first byte chooses the mode of shapes.
 #include <cstddef>
 #include <cstdint>
 
