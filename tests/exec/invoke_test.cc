@@ -19,19 +19,6 @@ void invoke_op(std::string_view name, std::vector<const NDArray*> in, std::vecto
   invoke(op, parse_attrs(op, {})->params(), in, out, {.requests = requests});
 }
 
-std::string error_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(Invoke, MakesOutputs) {
   NDArray x = array_of({1, 2, 3}), y = array_of({10, 20, 30});
   EXPECT_EQ(values_of(call("elemwise_add", {&x, &y})), (Values{11, 22, 33}));
