@@ -143,6 +143,29 @@ TEST(Invoke, ManyInputsAndRepeatedOnes) {
   EXPECT_EQ(values_of(out), (Values{300, 1350}));
 }
 
+TEST(Invoke, DonatedInputsLendTheirMemoryToOutputs) {
+  const OpDef& op = Registry::get().at("elemwise_add");
+  const ParamsPtr params = parse_attrs(op, {})->params();
+  NDArray x = array_of({1, 2}), y = array_of({3, 4}), shared = y, out;
+  const Chunk* chunk = x.chunk().get();
+  const NDArray* in[] = {&x, &y};
+  NDArray* outputs[] = {&out};
+  invoke(op, params, in, outputs, {.donated = 3});
+  EXPECT_EQ(out.chunk().get(), chunk);
+  EXPECT_EQ(values_of(out), (Values{4, 6}));
+  out = NDArray();
+  const NDArray* held[] = {&y, &y};
+  invoke(op, params, held, outputs, {.donated = 3});
+  EXPECT_NE(out.chunk(), y.chunk());  // somebody else holds it
+  EXPECT_EQ(values_of(shared), (Values{3, 4}));
+  out = NDArray();
+  const OpDef& reverse = Registry::get().at("_test_reverse");
+  const NDArray* one[] = {&x};
+  Engine::get().wait_for_all();
+  invoke(reverse, parse_attrs(reverse, {})->params(), one, outputs, {.donated = 1});
+  EXPECT_NE(out.chunk(), x.chunk());  // not an operator that runs in place
+}
+
 TEST(Invoke, ErrorsOfTheCallerAreThrownAtTheCall) {
   NDArray x = array_of({1, 2, 3}), y = array_of({1, 2}), none;
   NDArray doubles(Shape{3}, DType::kFloat64, Device::cpu());
