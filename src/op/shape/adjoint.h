@@ -19,12 +19,15 @@ struct LinearOp {
   void (*backward)(const P&, KernelContext&);
   // Types that the two compute in; kAllTypes where they only move elements.
   DTypeSet forward_types = kAllTypes, backward_types = kAllTypes;
+  // Of an operator that also adds constants: the attributes that leave its linear part.
+  Attrs (*linear_attrs)(const Attrs&) = nullptr;
 };
 
 // Defines the operator and its adjoint, _backward_<name>. REQUIRES: no other operator has P.
 template <class P>
 OpBuilder<P> define_linear(const LinearOp<P>& spec) {
   static const std::string forward_name = spec.name, backward_name = "_backward_" + forward_name;
+  static const auto linear_attrs = spec.linear_attrs;
   OpBuilder<P> back(backward_name.c_str());
   back.doc("Gradient of the operator after whose name it is called.")
       .input("head_grad", "Gradient of the result.")
@@ -37,7 +40,8 @@ OpBuilder<P> define_linear(const LinearOp<P>& spec) {
       })
       .cpu(spec.backward)
       .grad([](const P&, Grad& grad) {
-        return Gradients{apply(forward_name, {grad.dout(0)}, grad.attrs()), Value()};
+        Attrs attrs = linear_attrs == nullptr ? grad.attrs() : linear_attrs(grad.attrs());
+        return Gradients{apply(forward_name, {grad.dout(0)}, std::move(attrs)), Value()};
       });
   spec.declare(back);
   OpBuilder<P> op(spec.name);
