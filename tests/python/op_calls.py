@@ -85,11 +85,13 @@ class Library:
         self.free(*inputs, *outputs)
         return results
 
-    def gradients(self, name, arrays, heads, request=WRITE, start=0.0, **attrs):
-        """Gradients of sum(outputs * heads) with respect to each of `arrays`; ADD adds to `start`."""
+    def gradients(self, name, arrays, heads, request=WRITE, start=0.0, wanted=None, **attrs):
+        """Gradients of sum(outputs * heads) with respect to `arrays` (or only those whose positions are `wanted`, in
+        their places); ADD adds to `start`. A head of None: that output takes no part."""
         inputs = [self.array(a) for a in arrays]
         grads = [self.array(np.full_like(a, start)) for a in arrays]
-        requests = (C.c_uint * len(arrays))(*[request] * len(arrays))
+        wanted = range(len(arrays)) if wanted is None else wanted
+        requests = (C.c_uint * len(arrays))(*[request if i in wanted else NULL for i in range(len(arrays))])
         self.call("MXAutogradMarkVariables", len(arrays), (C.c_void_p * len(inputs))(*inputs), requests,
                   (C.c_void_p * len(grads))(*grads))
         before = C.c_int()
@@ -98,9 +100,10 @@ class Library:
             outputs = self.invoke(name, inputs, **attrs)
         finally:
             self.call("MXAutogradSetIsRecording", 0, C.byref(before))
-        head_arrays = [self.array(h) for h in heads]
-        self.call("MXAutogradBackward", len(outputs), (C.c_void_p * len(outputs))(*outputs),
-                  (C.c_void_p * len(heads))(*head_arrays), 0)
+        used = [i for i, head in enumerate(heads) if head is not None]
+        head_arrays = [self.array(heads[i]) for i in used]
+        self.call("MXAutogradBackward", len(used), (C.c_void_p * len(used))(*[outputs[i] for i in used]),
+                  (C.c_void_p * len(used))(*head_arrays), 0)
         results = [self.numpy(g) for g in grads]
         self.free(*inputs, *grads, *outputs, *head_arrays)
         return results
