@@ -1,39 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a strided copy in which input and output are contiguous along different loops. A tile of
-// 64 x 64 bytes' worth of elements is turned in registers into a buffer in the first-level cache
-// and written from there in whole cache lines: each line of either array is touched once, whatever
-// the steps (powers of two included, whose lines share few places in the cache).
+// Strided copies in which input and output are contiguous along different loops: transpositions.
+// Small squares are turned in registers. A large box goes through a buffer in the second-level
+// cache: it is read and written in stretches of many lines, so that each page is looked up once for
+// all of them, no line is fetched twice whatever the alignment, and steps that are powers of two,
+// whose lines share few places in the cache, cost no more than others.
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "op/strided_kernels.h"
 
 namespace mxnet {
 namespace {
 
-constexpr int64_t kLine = 64;
+struct Block16 {
+  uint64_t low, high;
+};
 
 // kLanes x kLanes elements in vectors of 16 bytes, which every x86-64 and ARM has.
 template <class T>
 struct Square {
-  static constexpr int kLanes = 16 / sizeof(T);
+  static constexpr int64_t kLanes = 16 / sizeof(T);
   using Vector __attribute__((vector_size(16))) = T;
 
-  // Turns the square: `from` has rows `in_step` bytes apart, `to` rows of a whole line.
-  static void turn(const char* from, int64_t in_step, char* to) {
+  // `in` has rows `in_step` bytes apart; they become columns of `out`. Unrolled, so that the rows
+  // are registers.
+  static void turn(const char* in, int64_t in_step, char* out, int64_t out_step) {
     Vector rows[kLanes];
-    for (int i = 0; i < kLanes; ++i) std::memcpy(&rows[i], from + i * in_step, 16);
-    // Interleaving the lower with the upper half of the rows moves one bit of the row number to the
-    // column number; doing so for every bit swaps the two.
-    for (int stage = 1; stage < kLanes; stage *= 2) {
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kLanes; ++i) std::memcpy(&rows[i], in + i * in_step, 16);
+      // Interleaving the lower with the upper half of the rows moves one bit of the row number to
+      // the column number; doing so for every bit swaps the two.
+#pragma GCC unroll 4
+    for (int64_t stage = 1; stage < kLanes; stage *= 2) {
       Vector next[kLanes];
-      for (int i = 0; i < kLanes / 2; ++i) {
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kLanes / 2; ++i) {
         next[2 * i] = interleave<0>(rows[i], rows[i + kLanes / 2]);
         next[2 * i + 1] = interleave<kLanes / 2>(rows[i], rows[i + kLanes / 2]);
       }
-      std::copy_n(next, kLanes, rows);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kLanes; ++i) rows[i] = next[i];
     }
-    for (int i = 0; i < kLanes; ++i) std::memcpy(to + i * kLine, &rows[i], 16);
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kLanes; ++i) std::memcpy(out + i * out_step, &rows[i], 16);
   }
 
  private:
@@ -43,67 +54,74 @@ struct Square {
   }
   template <int kFirst, int... I>
   static Vector interleave(Vector a, Vector b, std::integer_sequence<int, I...>) {
-    return __builtin_shufflevector(a, b, (kFirst + I / 2 + I % 2 * kLanes)...);
+    return __builtin_shufflevector(a, b, (kFirst + I / 2 + I % 2 * static_cast<int>(kLanes))...);
   }
 };
 
-struct Block16 {
-  uint64_t low, high;
+template <>
+struct Square<Block16> {
+  static constexpr int64_t kLanes = 1;
+  static void turn(const char* in, int64_t, char* out, int64_t) { std::memcpy(out, in, 16); }
 };
 
-// Inputs rows of `inner`, outputs rows of `outer`; any size up to a full tile.
+// A box of `rows` x `columns` elements of the output. Steps are between rows of the output and
+// between columns of it in the input.
 template <class T>
-void turn_ragged(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
-                 int64_t rows, int64_t columns) {
-  for (int64_t o = 0; o < rows; ++o) {
-    for (int64_t i = 0; i < columns; ++i) {
-      std::memcpy(out + o * outer.out + i * static_cast<int64_t>(sizeof(T)),
-                  in + o * static_cast<int64_t>(sizeof(T)) + i * inner.in, sizeof(T));
+void turn_box(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t rows,
+              int64_t columns) {
+  constexpr int64_t kBytes = sizeof(T), kLanes = Square<T>::kLanes;
+  const int64_t whole_rows = rows / kLanes * kLanes, whole_columns = columns / kLanes * kLanes;
+  const auto move_one = [&](int64_t r, int64_t c) {
+    std::memcpy(out + r * out_step + c * kBytes, in + r * kBytes + c * in_step, sizeof(T));
+  };
+  for (int64_t c = 0; c < whole_columns; c += kLanes) {
+    for (int64_t r = 0; r < whole_rows; r += kLanes) {
+      Square<T>::turn(in + r * kBytes + c * in_step, in_step, out + r * out_step + c * kBytes,
+                      out_step);
     }
+    for (int64_t r = whole_rows; r < rows; ++r)
+      for (int64_t i = 0; i < kLanes; ++i) move_one(r, c + i);
   }
+  for (int64_t c = whole_columns; c < columns; ++c)
+    for (int64_t r = 0; r < rows; ++r) move_one(r, c);
 }
 
-template <class T>
-void turn_tile(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner) {
-  constexpr int64_t kSide = kLine / static_cast<int64_t>(sizeof(T));
-  alignas(kLine) char buffer[kSide * kLine];
-  if constexpr (sizeof(T) < 16) {
-    constexpr int64_t kLanes = Square<T>::kLanes;
-    for (int64_t i = 0; i < kSide; i += kLanes) {
-      for (int64_t o = 0; o < kSide; o += kLanes) {
-        Square<T>::turn(in + i * inner.in + o * static_cast<int64_t>(sizeof(T)), inner.in,
-                        buffer + o * kLine + i * static_cast<int64_t>(sizeof(T)));
-      }
-    }
-  } else {
-    for (int64_t i = 0; i < kSide; ++i)
-      for (int64_t o = 0; o < kSide; ++o)
-        std::memcpy(buffer + o * kLine + i * 16, in + i * inner.in + o * 16, 16);
-  }
-  for (int64_t o = 0; o < kSide; ++o) std::memcpy(out + o * outer.out, buffer + o * kLine, kLine);
+// Half of a usual second-level cache's smallest size.
+constexpr int64_t kBufferBytes = 320 << 10;
+// Rows of the buffer begin in different places of the first-level cache.
+constexpr int64_t kRowGap = 64;
+
+// One a thread, for good.
+char* buffer() {
+  thread_local const auto memory = std::make_unique<char[]>(kBufferBytes);
+  return memory.get();
 }
 
-// Tiles in blocks of kBlock x kBlock, so that the pages of both arrays stay in reach of the TLB.
+// Side of a box: a power of two whose rows with their gaps fit the buffer.
+template <class T>
+constexpr int64_t box_side() {
+  int64_t side = 64;
+  while (4 * side * side * static_cast<int64_t>(sizeof(T)) + 2 * side * kRowGap <= kBufferBytes)
+    side *= 2;
+  return side;
+}
+
 template <class T>
 void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner, int64_t) {
-  constexpr int64_t kBytes = sizeof(T);
-  constexpr int64_t kSide = kLine / kBytes;
-  constexpr int64_t kBlock = 8 * kSide;
-  for (int64_t block_o = 0; block_o < outer.size; block_o += kBlock) {
-    for (int64_t block_i = 0; block_i < inner.size; block_i += kBlock) {
-      const int64_t end_o = std::min(outer.size, block_o + kBlock);
-      const int64_t end_i = std::min(inner.size, block_i + kBlock);
-      for (int64_t o = block_o; o < end_o; o += kSide) {
-        for (int64_t i = block_i; i < end_i; i += kSide) {
-          const char* from = in + o * kBytes + i * inner.in;
-          char* to = out + o * outer.out + i * kBytes;
-          const int64_t rows = std::min(kSide, end_o - o), columns = std::min(kSide, end_i - i);
-          if (rows == kSide && columns == kSide) {
-            turn_tile<T>(from, to, outer, inner);
-          } else {
-            turn_ragged<T>(from, to, outer, inner, rows, columns);
-          }
-        }
+  constexpr int64_t kBytes = sizeof(T), kSide = box_side<T>(), kPitch = kSide * kBytes + kRowGap;
+  if (outer.size * inner.size * kBytes <= kBufferBytes / 4 || outer.size <= 16 ||
+      inner.size <= 16) {
+    return turn_box<T>(in, inner.in, out, outer.out, outer.size, inner.size);
+  }
+  char* box = buffer();
+  for (int64_t o = 0; o < outer.size; o += kSide) {
+    const int64_t rows = std::min(kSide, outer.size - o);
+    for (int64_t i = 0; i < inner.size; i += kSide) {
+      const int64_t columns = std::min(kSide, inner.size - i);
+      turn_box<T>(in + o * kBytes + i * inner.in, inner.in, box, kPitch, rows, columns);
+      for (int64_t r = 0; r < rows; ++r) {
+        std::memcpy(out + (o + r) * outer.out + i * kBytes, box + r * kPitch,
+                    static_cast<std::size_t>(columns * kBytes));
       }
     }
   }
