@@ -4,6 +4,7 @@
 #include "op/strided_copy.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -25,6 +26,14 @@ struct Nest {
   StridedLoop& at(int i) { return loops[static_cast<std::size_t>(i)]; }
   const StridedLoop& at(int i) const { return loops[static_cast<std::size_t>(i)]; }
 };
+
+// The same loop from its other end.
+void walk_backwards(Nest& nest, StridedLoop& loop) {
+  nest.in += (loop.size - 1) * loop.in;
+  nest.out += (loop.size - 1) * loop.out;
+  loop.in = -loop.in;
+  loop.out = -loop.out;
+}
 
 // Sorted by the step in the output, so that writing is as sequential as can be.
 void insert_sorted(Nest& nest, const StridedLoop& loop) {
@@ -57,12 +66,7 @@ bool make_nest(const StridedPlan& plan, const void* in, void* out, int64_t eleme
     if (dim.size == 0) return false;
     if (dim.size == 1) continue;
     StridedLoop loop{dim.size, dim.in_step * element_bytes, dim.out_step * element_bytes};
-    if (loop.out < 0) {  // walk it the other way round
-      nest->in += (loop.size - 1) * loop.in;
-      nest->out += (loop.size - 1) * loop.out;
-      loop.in = -loop.in;
-      loop.out = -loop.out;
-    }
+    if (loop.out < 0) walk_backwards(*nest, loop);
     insert_sorted(*nest, loop);
   }
   merge_neighbours(*nest);
@@ -76,13 +80,14 @@ bool make_nest(const StridedPlan& plan, const void* in, void* out, int64_t eleme
   return true;
 }
 
-// Where the input is contiguous along another loop than the output: that loop goes last but one,
-// and the two are copied in tiles.
+// Where the input is contiguous, forwards or backwards, along another loop than the output: that
+// loop goes last but one, and the two are copied in tiles.
 bool bring_tile_inside(Nest& nest) {
   const StridedLoop& last = nest.at(nest.n - 1);
   if (last.out != nest.width || last.in == 0 || !is_tile_width(nest.width)) return false;
   for (int i = 0; i < nest.n - 1; ++i) {
-    if (nest.at(i).in != nest.width) continue;
+    if (std::abs(nest.at(i).in) != nest.width) continue;
+    if (nest.at(i).in < 0) walk_backwards(nest, nest.at(i));
     std::rotate(nest.loops.begin() + i, nest.loops.begin() + i + 1,
                 nest.loops.begin() + nest.n - 1);
     return true;

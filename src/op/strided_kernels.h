@@ -6,7 +6,7 @@
 namespace mxnet {
 
 struct StridedLoop {
-  int64_t size, in, out;  // steps in bytes; out > 0
+  int64_t size, in, out;  // steps in bytes, of either sign
 };
 
 // Moves outer.size * inner.size blocks of `width` contiguous bytes.

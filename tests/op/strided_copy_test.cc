@@ -110,16 +110,22 @@ TEST(StridedCopy, EqualsTheWalkOverElementsForRandomPlans) {
   }
 }
 
-TEST(StridedCopy, ThreadsShareLargeArraysWithoutGaps) {
+// Large enough for threads and for the buffer of transpositions, ragged at both ends.
+TEST(StridedCopy, LargeTranspositionsMissNoElement) {
   std::mt19937 random(kSeed);
   constexpr int64_t kRows = 1031, kColumns = 517;
-  const std::vector<char> in = random_bytes(kRows * kColumns * 4, random);
-  StridedPlan transpose;
-  transpose.add(kColumns, 1, kRows);
-  transpose.add(kRows, kColumns, 1);
-  std::vector<char> out(in.size()), expected(in.size());
-  copy_strided(transpose, in.data(), out.data(), 4);
-  EXPECT_EQ(out, copied_slowly(transpose, in, expected, 4));
+  for (const int64_t element : {1, 2, 4, 8}) {
+    const std::vector<char> in = random_bytes(kRows * kColumns * element, random);
+    for (const bool backwards : {false, true}) {
+      StridedPlan transpose;
+      transpose.in_offset = backwards ? kColumns - 1 : 0;
+      transpose.add(kColumns, backwards ? -1 : 1, kRows);
+      transpose.add(kRows, kColumns, 1);
+      std::vector<char> out(in.size()), expected(in.size());
+      copy_strided(transpose, in.data(), out.data(), static_cast<std::size_t>(element));
+      EXPECT_EQ(out, copied_slowly(transpose, in, expected, element)) << element << backwards;
+    }
+  }
 }
 
 TEST(StridedCopy, AScalarIsOneElement) {
