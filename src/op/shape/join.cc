@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Concatenation and stacking. The operators differ in what they take their arrays for (a row, a
+// column, a page) and along which dimension they then lay them side by side.
+#include <fmt/format.h>
+
+#include "op/inline_vector.h"
+#include "op/op_builder.h"
+#include "op/shape/joining.h"
+
+namespace mxnet {
+namespace {
+
+enum class Join : uint8_t { kConcat, kConcatenate, kStack, kHstack, kVstack, kDstack, kColumns };
+
+struct JoinParams {
+  int32_t num_args;
+  int32_t dim;
+  std::optional<int32_t> axis;  // of _npi_concatenate: None flattens
+};
+
+// An array as the operator sees it.
+template <Join kind>
+Shape part_shape(const JoinParams& params, const Shape& in, const char* tag) {
+  const int ndim = in.ndim();
+  switch (kind) {
+    case Join::kConcat:
+    case Join::kHstack:
+      return ndim == 0 && kind == Join::kHstack ? Shape{1} : in;
+    case Join::kConcatenate:
+      return params.axis ? in : Shape{in.size()};
+    case Join::kStack: {
+      const int axis = normalize_axis(params.dim, ndim + 1, tag);
+      Shape out = Shape::scalar();
+      for (int i = 0; i <= ndim; ++i) out.push_back(i == axis ? 1 : in[i < axis ? i : i - 1]);
+      return out;
+    }
+    case Join::kVstack:
+      return ndim == 0 ? Shape{1, 1} : ndim == 1 ? Shape{1, in[0]} : in;
+    case Join::kDstack:
+      return ndim == 0   ? Shape{1, 1, 1}
+             : ndim == 1 ? Shape{1, in[0], 1}
+             : ndim == 2 ? Shape{in[0], in[1], 1}
+                         : in;
+    case Join::kColumns:
+      return ndim == 0 ? Shape{1, 1} : ndim == 1 ? Shape{in[0], 1} : in;
+  }
+  return in;
+}
+
+// The dimension of the result along which the parts lie.
+template <Join kind>
+int join_axis(const JoinParams& params, int ndim, const char* tag) {
+  switch (kind) {
+    case Join::kConcat:
+    case Join::kStack:
+      return normalize_axis(params.dim, ndim, tag);
+    case Join::kConcatenate:
+      return normalize_axis(params.axis.value_or(0), ndim, tag);
+    case Join::kHstack:
+      return ndim == 1 ? 0 : 1;
+    case Join::kVstack:
+      return 0;
+    case Join::kDstack:
+      return 2;
+    case Join::kColumns:
+      return 1;
+  }
+  return 0;
+}
+
+template <Join kind>
+void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
+  infer.one_dtype();
+  for (int i = 0; i < infer.num_in(); ++i)
+    if (!infer.in(i).known()) return;
+  Shape out = part_shape<kind>(params, infer.in(0).shape(), tag);
+  const int axis = join_axis<kind>(params, out.ndim(), tag);
+  for (int i = 1; i < infer.num_in(); ++i) {
+    const Shape part = part_shape<kind>(params, infer.in(i).shape(), tag);
+    bool fits = part.ndim() == out.ndim();
+    for (int d = 0; fits && d < out.ndim(); ++d) fits = d == axis || part[d] == out[d];
+    if (!fits) {
+      infer.in(i).fail(fmt::format("the shape of {}, {}, but for dimension {}", infer.in(0).name(),
+                                   to_string(infer.in(0).shape()), axis));
+    }
+    out[axis] += part[axis];
+  }
+  infer.out(0).set_shape(out);
+}
+
+// What shapes that are not known yet follow from the others. Along the axis of a concatenation:
+// what the result holds beyond the other parts.
+void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag) {
+  Shape common = infer.out(0).shape();
+  for (int i = 0; i < infer.num_in() && !common.rank_known(); ++i) common = infer.in(i).shape();
+  if (!common.rank_known() || common.ndim() == 0) return;
+  const int axis = normalize_axis(params.dim, common.ndim(), tag);
+  common[axis] = Shape::kUnknownDim;
+  const auto learn = [&](InferArg arg) {
+    if (!arg.rank_known() || arg.ndim() != common.ndim()) return;
+    for (int d = 0; d < common.ndim(); ++d)
+      if (d != axis && common[d] < 0) common[d] = arg.dim(d);
+  };
+  for (int i = 0; i < infer.num_in(); ++i) learn(infer.in(i));
+  learn(infer.out(0));
+  int missing = -1, num_missing = 0;
+  int64_t total = 0;
+  for (int i = 0; i < infer.num_in(); ++i) {
+    infer.in(i).set_shape(common);
+    const int64_t length = infer.in(i).dim(axis);
+    if (length < 0) {
+      missing = i;
+      ++num_missing;
+    } else {
+      total += length;
+    }
+  }
+  if (num_missing == 0) common[axis] = total;
+  infer.out(0).set_shape(common);
+  const int64_t whole = infer.out(0).dim(axis);
+  if (num_missing == 1 && whole >= total) infer.in(missing).set_dim(axis, whole - total);
+}
+
+// Arrays of one shape; the result's without the new dimension.
+void infer_stack_parts(const JoinParams& params, Infer& infer, const char* tag) {
+  InferArg first = infer.in(0);
+  const Shape& out = infer.out(0).shape();
+  if (out.rank_known() && out.ndim() > 0) {
+    const int axis = normalize_axis(params.dim, out.ndim(), tag);
+    Shape part = Shape::scalar();
+    for (int i = 0; i < out.ndim(); ++i)
+      if (i != axis) part.push_back(out[i]);
+    first.set_shape(part);
+  }
+  for (int i = 1; i < infer.num_in(); ++i) first.same_shape(infer.in(i));
+  for (int i = 1; i < infer.num_in(); ++i) first.same_shape(infer.in(i));
+}
+
+InlineVector<Tensor, 8>* list(InlineVector<Tensor, 8>* tensors, int first, int count,
+                              const Tensor& (KernelContext::*get)(int) const,
+                              const KernelContext& context) {
+  for (int i = first; i < count; ++i) tensors->push_back((context.*get)(i));
+  return tensors;
+}
+
+Attrs without_count(const Attrs& attrs) {
+  Attrs result;
+  for (const auto& attr : attrs)
+    if (attr.first != "num_args") result.push_back(attr);
+  return result;
+}
+
+// The operator named `kName` and its gradient, _backward_<kName>: the gradient of the result, then
+// the arrays, for their shapes.
+template <Join kind, const char* kName>
+struct Definition {
+  static void infer(const JoinParams& params, Infer& infer) {
+    if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName);
+    if constexpr (kind == Join::kStack) infer_stack_parts(params, infer, kName);
+    infer_joined<kind>(params, infer, kName);
+  }
+  static void join(const JoinParams& params, KernelContext& context) {
+    InlineVector<Tensor, 8> parts;
+    list(&parts, 0, context.num_in(), &KernelContext::in, context);
+    const Tensor& whole = context.out(0);
+    copy_parts(whole, join_axis<kind>(params, whole.ndim(), kName), parts.span(), PartsCopy::kJoin);
+  }
+  static void split(const JoinParams& params, KernelContext& context) {
+    InlineVector<Tensor, 8> parts;
+    list(&parts, 0, context.num_out(), &KernelContext::out, context);
+    const Tensor& whole = context.in(0);
+    copy_parts(whole, join_axis<kind>(params, whole.ndim(), kName), parts.span(),
+               PartsCopy::kSplit);
+  }
+  static std::string backward_name() { return std::string("_backward_") + kName; }
+
+  static Gradients gradient(const JoinParams&, Grad& grad) {
+    std::vector<Value> inputs{grad.dout(0)};
+    for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
+    Attrs attrs = without_count(grad.attrs());
+    attrs.emplace_back("num_args", std::to_string(grad.num_in()));
+    const Value parts = apply(backward_name(), inputs, std::move(attrs));
+    Gradients result;
+    for (int i = 0; i < grad.num_in(); ++i) result.push_back(output(parts, i));
+    return result;
+  }
+  static Gradients gradient_of_gradient(const JoinParams& params, Grad& grad) {
+    std::vector<Value> parts;
+    for (int i = 0; i < params.num_args; ++i) parts.push_back(grad.dout(i));
+    Gradients result(static_cast<std::size_t>(grad.num_in()));
+    result[0] = apply(kName, parts, without_count(grad.attrs()));
+    return result;
+  }
+
+  static void define_backward(void (*declare)(OpBuilder<JoinParams>&)) {
+    OpBuilder<JoinParams> op(backward_name().c_str());
+    op.doc("Gradients of the operator after whose name it is called.")
+        .input("head_grad", "Gradient of the result.")
+        .input("data", "The arrays; only their shapes matter.")
+        .num_inputs([](const JoinParams& p) { return 1 + p.num_args; })
+        .outputs([](const JoinParams& p) { return p.num_args; })
+        .infer([](const JoinParams&, Infer& infer) {
+          for (int i = 0; i < infer.num_out(); ++i) {
+            infer.out(i).same_shape(infer.in(1 + i));
+            infer.out(i).same_dtype(infer.in(0));
+          }
+        })
+        .cpu(split)
+        .grad(gradient_of_gradient);
+    for (int i = 1; i < 64; ++i) op.type_only(i);
+    op.param("num_args", &JoinParams::num_args, "Number of arrays.");
+    declare(op);
+  }
+};
+
+template <Join kind, const char* kName>
+OpBuilder<JoinParams> define(const char* doc, void (*declare)(OpBuilder<JoinParams>&),
+                             bool count_first = true) {
+  using Op = Definition<kind, kName>;
+  OpBuilder<JoinParams> op(kName);
+  op.doc(doc).inputs("data", "The arrays.", &JoinParams::num_args, "num_args");
+  if (!count_first) declare(op);
+  op.param("num_args", &JoinParams::num_args, "Number of arrays.").template at_least<int32_t>(1);
+  if (count_first) declare(op);
+  op.infer(Op::infer).cpu(Op::join).grad(Op::gradient);
+  Op::define_backward(declare);
+  return op;
+}
+
+// Automatic names of variables: arg0, arg1, ... or data0, data1, ...
+std::vector<std::string> arg_names(const JoinParams& params) {
+  std::vector<std::string> names;
+  for (int i = 0; i < params.num_args; ++i) names.push_back("arg" + std::to_string(i));
+  return names;
+}
+
+void no_params(OpBuilder<JoinParams>&) {}
+void dim_param(OpBuilder<JoinParams>& op) {
+  op.param("dim", &JoinParams::dim, 1, "The dimension along which the arrays are joined.");
+}
+void unused_dim_param(OpBuilder<JoinParams>& op) {
+  op.param("dim", &JoinParams::dim, 1,
+           "Accepted for compatibility: the dimension follows from the name.");
+}
+void stack_param(OpBuilder<JoinParams>& op) {
+  op.param("axis", &JoinParams::dim, 0, "Position of the new dimension in the result.");
+}
+void axis_param(OpBuilder<JoinParams>& op) {
+  op.listed("dim", "int, optional, default='1'", "Not accepted: the parameter is called axis.");
+  op.param("axis", &JoinParams::axis, 0,
+           "The dimension along which the arrays are joined; None joins them as rows.")
+      .unlisted();
+}
+
+#define MX_JOIN_NAME(variable, text) constexpr char variable[] = text
+MX_JOIN_NAME(kConcatName, "Concat");
+MX_JOIN_NAME(kRnnName, "_rnn_param_concat");
+MX_JOIN_NAME(kConcatenateName, "_npi_concatenate");
+MX_JOIN_NAME(kStackName, "stack");
+MX_JOIN_NAME(kNumpyStackName, "_npi_stack");
+MX_JOIN_NAME(kHstackName, "_npi_hstack");
+MX_JOIN_NAME(kVstackName, "_npi_vstack");
+MX_JOIN_NAME(kDstackName, "_npi_dstack");
+MX_JOIN_NAME(kColumnsName, "_npi_column_stack");
+#undef MX_JOIN_NAME
+
+[[maybe_unused]] const bool defined = [] {
+  define<Join::kConcat, kConcatName>("Arrays joined along a dimension.", dim_param)
+      .alias("concat")
+      .alias("_sparse_concat")
+      .input_names(arg_names);
+  define<Join::kConcat, kRnnName>("Parameters of a recurrent layer joined in one array.", dim_param)
+      .alias("_npi_rnn_param_concat")
+      .input_names(arg_names);
+  define<Join::kConcatenate, kConcatenateName>("Arrays joined along a dimension.", axis_param)
+      .output("out");
+  define<Join::kStack, kStackName>("Arrays joined along a new dimension.", stack_param, false)
+      .input_names(arg_names);
+  define<Join::kStack, kNumpyStackName>("Arrays joined along a new dimension.", stack_param, false)
+      .input_names(arg_names);
+  define<Join::kHstack, kHstackName>(
+      "Arrays side by side: along the second dimension, or the only "
+      "one.",
+      unused_dim_param)
+      .output("out");
+  define<Join::kVstack, kVstackName>(
+      "Arrays (rows, where they have one dimension) below each other.", no_params)
+      .input_names(arg_names);
+  define<Join::kDstack, kDstackName>("Arrays behind each other, along the third dimension.",
+                                     unused_dim_param)
+      .output("out");
+  define<Join::kColumns, kColumnsName>(
+      "Arrays (columns, where they have one dimension) side by "
+      "side.",
+      no_params)
+      .input_names(arg_names);
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

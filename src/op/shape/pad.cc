@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pad, for images and volumes: 4 or 5 dimensions of which the first two stay as they are.
+#include <fmt/format.h>
+
+#include "op/shape/adjoint.h"
+#include "op/shape/pad_maps.h"
+
+namespace mxnet {
+namespace {
+
+struct PadParams {
+  PadMode mode;
+  Shape pad_width;  // before and after, for each dimension
+  double constant_value;
+
+  std::vector<PadWidth> widths() const {
+    std::vector<PadWidth> result;
+    for (int i = 0; i + 1 < pad_width.ndim(); i += 2)
+      result.push_back({pad_width[i], pad_width[i + 1]});
+    return result;
+  }
+};
+
+void infer_pad(const PadParams& params, Infer& infer) {
+  InferArg data = infer.in(0);
+  data.same_dtype(infer.out(0));
+  if (!data.known()) return;
+  if (data.ndim() != 4 && data.ndim() != 5) data.fail("4 or 5 dimensions");
+  const Shape& given = params.pad_width;
+  const auto refuse = [&](const char* expected) {
+    infer.fail(fmt::format("given pad_width {} for 'data' of shape {}, expected {}",
+                           to_string(given), to_string(data.shape()), expected));
+  };
+  if (given.ndim() != 2 * data.ndim()) refuse("two numbers for each dimension");
+  for (int i = 0; i < given.ndim(); ++i) {
+    if (given[i] < 0) refuse("no negative numbers");
+    if (i < 4 && given[i] != 0) refuse("the first four numbers 0");
+    const int64_t size = data.dim(i / 2);
+    if (params.mode == PadMode::kReflect && given[i] > 0 && given[i] >= size)
+      refuse("less than the size of each dimension that is reflected");
+    if (params.mode == PadMode::kEdge && given[i] > 0 && size == 0)
+      refuse("no padding of a dimension of size 0, which has no edge");
+  }
+  infer.out(0).set_shape(padded_shape(data.shape(), params.widths()));
+}
+
+void declare(OpBuilder<PadParams>& op) {
+  op.choice("mode", &PadParams::mode,
+            Choices<PadMode>{{"constant", PadMode::kConstant},
+                             {"edge", PadMode::kEdge},
+                             {"reflect", PadMode::kReflect}},
+            nullptr, "What the padding shows: a constant, the nearest element, or a mirror image.");
+  op.param("pad_width", &PadParams::pad_width,
+           "How much before and after each dimension; the first four numbers are 0.");
+  op.param("constant_value", &PadParams::constant_value, 0.0, "The constant.");
+}
+
+void pad_cpu(const PadParams& params, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  pad_elements(PadMaps(in.shape(), params.widths(), params.mode), in, context.out(0),
+               params.constant_value);
+}
+
+void pad_back_cpu(const PadParams& params, KernelContext& context) {
+  const Tensor& dx = context.out(0);
+  sum_padded(PadMaps(dx.shape(), params.widths(), params.mode), context.in(0), dx, context);
+}
+
+[[maybe_unused]] const OpBuilder<PadParams> defined =
+    define_linear<PadParams>({.name = "Pad",
+                              .doc = "Images or volumes with a border.",
+                              .declare = declare,
+                              .infer = infer_pad,
+                              .forward = pad_cpu,
+                              .backward = pad_back_cpu,
+                              .backward_types = kNumeric,
+                              .linear_attrs = without_constant})
+        .alias("pad");
+
+}  // namespace
+}  // namespace mxnet

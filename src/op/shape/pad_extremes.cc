@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/shape/pad_extremes.h"
+
+#include <algorithm>
+
+#include "op/dispatch.h"
+#include "op/shape/axes.h"
+
+namespace mxnet {
+namespace {
+
+// Whether a replaces b; NaN is larger and smaller than all, as in NumPy.
+template <class T>
+bool wins(T a, T b, bool largest) {
+  using C = ComputeType<T>;
+  const C x = static_cast<C>(a), y = static_cast<C>(b);
+  if (x != x) return true;
+  return largest ? x > y : x < y;
+}
+
+// Pads one line along a dimension: what lies in [before, before + size) is there already.
+template <class T>
+void pad_line(T* line, int64_t step, const PadWidth& width, int64_t size, bool largest) {
+  T best = line[width.before * step];
+  for (int64_t i = 1; i < size; ++i) {
+    const T value = line[(width.before + i) * step];
+    if (wins(value, best, largest)) best = value;
+  }
+  for (int64_t i = 0; i < width.before; ++i) line[i * step] = best;
+  for (int64_t i = 0; i < width.after; ++i) line[(width.before + size + i) * step] = best;
+}
+
+// All lines along `dim`. Dimensions before it are padded already and are walked in full, those
+// after it only where the input lies.
+template <class T>
+void pad_dim(int dim, const std::vector<PadWidth>& widths, bool largest, const Shape& in,
+             const Tensor& out) {
+  const RowMajorSteps steps(out.shape());
+  StridedPlan lines;
+  for (int i = 0; i < in.ndim(); ++i) {
+    const bool inside = i > dim;
+    if (inside) lines.out_offset += widths[static_cast<std::size_t>(i)].before * steps[i];
+    if (i != dim) lines.add(inside ? in[i] : out.dim(i), 0, steps[i]);
+  }
+  const auto dims = lines.dims();
+  int64_t count = 1;
+  for (const StridedPlan::Dim& d : dims) count *= d.size;
+  for (int64_t line = 0; line < count; ++line) {
+    int64_t rest = line, offset = lines.out_offset;
+    for (std::size_t i = dims.size(); i-- > 0;) {
+      offset += rest % dims[i].size * dims[i].out_step;
+      rest /= dims[i].size;
+    }
+    pad_line(out.as<T>() + offset, steps[dim], widths[static_cast<std::size_t>(dim)], in[dim],
+             largest);
+  }
+}
+
+}  // namespace
+
+void pad_extremes(const std::vector<PadWidth>& widths, bool largest, const Tensor& in,
+                  const Tensor& out) {
+  const PadMaps maps(in.shape(), widths, PadMode::kConstant);
+  copy_strided(interior_plan(maps, in.shape(), out.shape()), in.data, out.data,
+               dtype_size(in.dtype));
+  dispatch_dtype(in.dtype, "pad", [&]<class T>(TypeTag<T>) {
+    for (int dim = 0; dim < in.ndim(); ++dim) {
+      const PadWidth& width = widths[static_cast<std::size_t>(dim)];
+      if (width.before + width.after > 0) pad_dim<T>(dim, widths, largest, in.shape(), out);
+    }
+  });
+}
+
+}  // namespace mxnet

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/shape/pad_maps.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
+
+// What position `at`, left or right of an input of `size` elements, shows.
+int64_t shown(int64_t at, int64_t size, PadMode mode) {
+  if (at >= 0 && at < size) return at;
+  switch (mode) {
+    case PadMode::kEdge:
+      return std::clamp<int64_t>(at, 0, size - 1);
+    case PadMode::kReflect: {  // there and back without repeating the ends
+      if (size == 1) return 0;
+      const int64_t period = 2 * (size - 1), within = modulo(at, period);
+      return within < size ? within : period - within;
+    }
+    case PadMode::kSymmetric: {  // there and back with the ends repeated
+      const int64_t within = modulo(at, 2 * size);
+      return within < size ? within : 2 * size - 1 - within;
+    }
+    default:
+      return PadMaps::kOutside;
+  }
+}
+
+// Offsets of the rows of the input by row of the result, rows being along the last dimension.
+class RowWalk {
+ public:
+  RowWalk(const PadMaps& maps, const Shape& in, const Shape& out)
+      : maps_(maps), out_(out), steps_(in) {}
+
+  // PadMaps::kOutside for a row of constants.
+  int64_t input_offset(int64_t row) const {
+    int64_t offset = 0;
+    for (int i = out_.ndim() - 2; i >= 0; --i) {
+      const int64_t at = maps_.of(i)[static_cast<std::size_t>(row % out_[i])];
+      row /= out_[i];
+      if (at == PadMaps::kOutside) return PadMaps::kOutside;
+      offset += at * steps_[i];
+    }
+    return offset;
+  }
+
+ private:
+  const PadMaps& maps_;
+  const Shape& out_;
+  const RowMajorSteps steps_;
+};
+
+template <class T>
+void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
+              const void* constant_bytes) {
+  T constant;
+  std::memcpy(&constant, constant_bytes, sizeof(T));
+  const int last_dim = out.ndim() - 1;
+  const int64_t length = out.dim(last_dim), in_length = in.dim(last_dim);
+  const int64_t before = maps.before(last_dim);
+  const std::vector<int64_t>& map = maps.of(last_dim);
+  const RowWalk walk(maps, in.shape(), out.shape());
+  const auto fill = [&](const T* from, T* to, int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t at = map[static_cast<std::size_t>(i)];
+      to[i] = at == PadMaps::kOutside ? constant : from[at];
+    }
+  };
+  parallel_for(
+      out.size() / length, static_cast<double>(length),
+      [&](int64_t first, int64_t last) {
+        for (int64_t row = first; row < last; ++row) {
+          T* to = out.as<T>() + row * length;
+          const int64_t offset = walk.input_offset(row);
+          if (offset == PadMaps::kOutside) {
+            std::fill_n(to, length, constant);
+            continue;
+          }
+          const T* from = in.as<T>() + offset;
+          fill(from, to, 0, before);
+          std::memcpy(to + before, from, static_cast<std::size_t>(in_length) * sizeof(T));
+          fill(from, to, before + in_length, length);
+        }
+      },
+      1);
+}
+
+template <class T>
+void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelContext& context) {
+  using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  Sum* sums = context.workspace_of<Sum>(dx.size());
+  std::fill_n(sums, dx.size(), Sum{0});
+  const std::vector<int64_t>& map = maps.of(dy.ndim() - 1);
+  const auto length = static_cast<int64_t>(map.size());
+  const RowWalk walk(maps, dx.shape(), dy.shape());
+  for (int64_t row = 0; row < dy.size() / length; ++row) {
+    const T* from = dy.as<T>() + row * length;
+    Sum* to = sums + walk.input_offset(row);
+    for (int64_t i = 0; i < length; ++i)
+      to[map[static_cast<std::size_t>(i)]] += convert<Sum>(from[i]);
+  }
+  for (int64_t i = 0; i < dx.size(); ++i) dx.as<T>()[i] = convert<T>(sums[i]);
+}
+
+}  // namespace
+
+PadMaps::PadMaps(const Shape& in, const std::vector<PadWidth>& widths, PadMode mode) : mode_(mode) {
+  for (int d = 0; d < in.ndim(); ++d) {
+    const PadWidth& width = widths[static_cast<std::size_t>(d)];
+    std::vector<int64_t>& map = maps_.emplace_back();
+    for (int64_t at = -width.before; at < in[d] + width.after; ++at)
+      map.push_back(shown(at, in[d], mode));
+    before_.push_back(width.before);
+  }
+}
+
+Shape padded_shape(const Shape& in, const std::vector<PadWidth>& widths) {
+  Shape out = in;
+  for (int d = 0; d < in.ndim(); ++d) {
+    const PadWidth& width = widths[static_cast<std::size_t>(d)];
+    out[d] += width.before + width.after;
+  }
+  return out;
+}
+
+StridedPlan interior_plan(const PadMaps& maps, const Shape& in, const Shape& out) {
+  const RowMajorSteps in_steps(in), out_steps(out);
+  StridedPlan plan;
+  for (int d = 0; d < in.ndim(); ++d) {
+    plan.out_offset += maps.before(d) * out_steps[d];
+    plan.add(in[d], in_steps[d], out_steps[d]);
+  }
+  return plan;
+}
+
+void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, double constant) {
+  if (out.size() == 0) return;
+  if (out.ndim() == 0) {
+    std::memcpy(out.data, in.data, dtype_size(in.dtype));
+    return;
+  }
+  // One element of the constant; only its bytes matter from here on.
+  std::array<char, 8> element{};
+  dispatch_dtype(in.dtype, "pad", [&]<class T>(TypeTag<T>) {
+    const T value = convert<T>(constant);
+    std::memcpy(element.data(), &value, sizeof(T));
+  });
+  switch (dtype_size(in.dtype)) {
+    case 1:
+      return pad_rows<uint8_t>(maps, in, out, element.data());
+    case 2:
+      return pad_rows<uint16_t>(maps, in, out, element.data());
+    case 4:
+      return pad_rows<uint32_t>(maps, in, out, element.data());
+    default:
+      return pad_rows<uint64_t>(maps, in, out, element.data());
+  }
+}
+
+void sum_padded(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelContext& context) {
+  if (dx.size() == 0) return;
+  if (maps.mode() == PadMode::kConstant || dy.ndim() == 0) {
+    return copy_strided(interior_plan(maps, dx.shape(), dy.shape()).reversed(), dy.data, dx.data,
+                        dtype_size(dx.dtype));
+  }
+  dispatch_dtype<kNumeric>(dy.dtype, "pad gradient",
+                           [&]<class T>(TypeTag<T>) { sum_rows<T>(maps, dy, dx, context); });
+}
+
+Attrs without_constant(const Attrs& attrs) {
+  Attrs result;
+  for (const auto& attr : attrs)
+    if (attr.first != "constant_value") result.push_back(attr);
+  return result;
+}
+
+}  // namespace mxnet

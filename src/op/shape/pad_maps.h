@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Padding, one dimension at a time: for each position of the result the position of the input that
+// it shows. Both front ends' operators and their gradients walk these maps.
+#pragma once
+#include <vector>
+
+#include "op/kernel.h"
+#include "op/param.h"
+#include "op/strided_copy.h"
+
+namespace mxnet {
+
+enum class PadMode : uint8_t { kConstant, kEdge, kReflect, kSymmetric, kMaximum, kMinimum };
+
+struct PadWidth {
+  int64_t before, after;
+};
+
+// Positions of the input by position of the result; kOutside where a constant stands.
+class PadMaps {
+ public:
+  static constexpr int64_t kOutside = -1;
+
+  // REQUIRES: a mode other than kMaximum and kMinimum; `in` not empty unless the mode is kConstant.
+  PadMaps(const Shape& in, const std::vector<PadWidth>& widths, PadMode mode);
+
+  PadMode mode() const { return mode_; }
+  int ndim() const { return static_cast<int>(maps_.size()); }
+  const std::vector<int64_t>& of(int dim) const { return maps_[static_cast<std::size_t>(dim)]; }
+  // Where the input itself begins in the result.
+  int64_t before(int dim) const { return before_[static_cast<std::size_t>(dim)]; }
+
+ private:
+  PadMode mode_;
+  std::vector<std::vector<int64_t>> maps_;
+  std::vector<int64_t> before_;
+};
+
+Shape padded_shape(const Shape& in, const std::vector<PadWidth>& widths);
+// From an input to its own place in the padded result.
+StridedPlan interior_plan(const PadMaps& maps, const Shape& in, const Shape& out);
+
+// out <- in, padded.
+void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, double constant);
+// dx <- the sum of the places of `dy` that show each of its elements.
+void sum_padded(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelContext& context);
+
+// Attributes of a padding operator with 0 as the constant.
+Attrs without_constant(const Attrs& attrs);
+
+}  // namespace mxnet

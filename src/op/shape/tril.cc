@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices with zeros above a diagonal.
+#include <algorithm>
+#include <cstring>
+
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct TrilParams {
+  int32_t k;
+};
+
+// A row alone stands for each row of a square matrix, as in NumPy.
+void tril_cpu(const TrilParams& params, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  const Tensor& out = context.out(0);
+  if (out.size() == 0) return;
+  const int64_t rows = out.dim(out.ndim() - 2), columns = out.dim(out.ndim() - 1);
+  const auto element = static_cast<int64_t>(dtype_size(in.dtype));
+  const bool one_row = in.ndim() == 1;
+  parallel_for(
+      out.size() / columns, static_cast<double>(columns),
+      [&](int64_t first, int64_t last) {
+        for (int64_t r = first; r < last; ++r) {
+          const int64_t kept = std::clamp<int64_t>(r % rows + params.k + 1, 0, columns) * element;
+          const char* from = in.as<char>() + (one_row ? 0 : r * columns * element);
+          char* to = out.as<char>() + r * columns * element;
+          if (from != to) std::memcpy(to, from, static_cast<std::size_t>(kept));
+          std::memset(to + kept, 0, static_cast<std::size_t>(columns * element - kept));
+        }
+      },
+      1);
+}
+
+MX_OP(_npi_tril, TrilParams)
+.doc("The matrices of an array with zeros above a diagonal.")
+    .input("data", "The array; its last two dimensions are matrices.")
+    .param("k", &TrilParams::k, 0, "The diagonal: 0 the main one, above it positive.")
+    .inplace(0, 0)
+    .infer([](const TrilParams&, Infer& infer) {
+      InferArg in = infer.in(0), out = infer.out(0);
+      in.same_dtype(out);
+      if (!in.rank_known()) return;
+      if (in.ndim() == 0) in.fail("at least one dimension");
+      if (in.ndim() == 1) {
+        out.set_shape({in.dim(0), in.dim(0)});
+      } else {
+        in.same_shape(out);
+      }
+    })
+    .cpu(tril_cpu)
+    .grad([](const TrilParams&, Grad& grad) {
+      const Value lower = apply("_npi_tril", {grad.dout(0)}, grad.attrs());
+      return Gradients{apply("_sum_to_like", {lower, grad.in(0)})};
+    });
+
+}  // namespace
+}  // namespace mxnet

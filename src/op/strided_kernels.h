@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two innermost loops of a strided copy.
+#pragma once
+#include <cstdint>
+
+namespace mxnet {
+
+struct StridedLoop {
+  int64_t size, in, out;  // steps in bytes, of either sign
+};
+
+// Moves outer.size * inner.size blocks of `width` contiguous bytes.
+using StridedKernel = void (*)(const char* in, char* out, const StridedLoop& outer,
+                               const StridedLoop& inner, int64_t width);
+
+// For any steps.
+StridedKernel rows_kernel(int64_t width);
+
+// For outer.in == width and inner.out == width: square tiles are turned in registers.
+constexpr bool is_tile_width(int64_t width) {
+  return width == 1 || width == 2 || width == 4 || width == 8 || width == 16;
+}
+// REQUIRES: is_tile_width(width).
+StridedKernel tile_kernel(int64_t width);
+
+}  // namespace mxnet

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a strided copy: gathering, spreading, reversing and moving of blocks.
+#include <cstring>
+
+#include "op/strided_kernels.h"
+
+namespace mxnet {
+namespace {
+
+struct Block16 {
+  uint64_t low, high;
+};
+
+// Blocks may lie unaligned: compilers make single moves of these.
+template <class T>
+T load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+template <class T>
+void store(char* to, T value) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+template <class T>
+void fill(char* out, T value, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) store(out + i * static_cast<int64_t>(sizeof(T)), value);
+}
+
+// Few copies of each block: the count as a constant, for repeat and nearest-neighbour scaling.
+template <class T, int kCount>
+void spread(const char* in, char* out, const StridedLoop& outer) {
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    const T value = load<T>(in);
+    for (int i = 0; i < kCount; ++i) store(out + i * static_cast<int>(sizeof(T)), value);
+  }
+}
+
+template <class T>
+void spread_rows(const char* in, char* out, const StridedLoop& outer, int64_t count) {
+  switch (count) {
+    case 2:
+      return spread<T, 2>(in, out, outer);
+    case 3:
+      return spread<T, 3>(in, out, outer);
+    case 4:
+      return spread<T, 4>(in, out, outer);
+    default:
+      for (int64_t o = 0; o < outer.size; ++o)
+        fill(out + o * outer.out, load<T>(in + o * outer.in), count);
+  }
+}
+
+template <class T>
+void typed_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+                int64_t) {
+  constexpr int64_t kWidth = sizeof(T);
+  if (inner.out == kWidth && inner.in == 0) return spread_rows<T>(in, out, outer, inner.size);
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    if (inner.out == kWidth && inner.in == -kWidth) {
+      for (int64_t i = 0; i < inner.size; ++i) store(out + i * kWidth, load<T>(in - i * kWidth));
+    } else if (inner.out == kWidth) {
+      for (int64_t i = 0; i < inner.size; ++i) store(out + i * kWidth, load<T>(in + i * inner.in));
+    } else {
+      for (int64_t i = 0; i < inner.size; ++i)
+        store(out + i * inner.out, load<T>(in + i * inner.in));
+    }
+  }
+}
+
+// Up to 16 bytes of any number, as two moves that overlap.
+void move_few(const char* in, char* out, int64_t width) {
+  if (width >= 8) {
+    const auto first = load<uint64_t>(in), last = load<uint64_t>(in + width - 8);
+    store(out, first);
+    store(out + width - 8, last);
+  } else if (width >= 4) {
+    const auto first = load<uint32_t>(in), last = load<uint32_t>(in + width - 4);
+    store(out, first);
+    store(out + width - 4, last);
+  } else {  // 3
+    const auto first = load<uint16_t>(in);
+    out[width - 1] = in[width - 1];
+    store(out, first);
+  }
+}
+
+void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+                   int64_t width) {
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
+    for (int64_t i = 0; i < inner.size; ++i)
+      move_few(in + i * inner.in, out + i * inner.out, width);
+}
+
+// Up to 64 bytes: a call of memcpy would cost more than the moves.
+void short_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+                int64_t width) {
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    for (int64_t i = 0; i < inner.size; ++i) {
+      const char* from = in + i * inner.in;
+      char* to = out + i * inner.out;
+      int64_t done = 0;
+      for (; done + 16 <= width; done += 16) store(to + done, load<Block16>(from + done));
+      if (done < width) store(to + width - 16, load<Block16>(from + width - 16));
+    }
+  }
+}
+
+void long_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+               int64_t width) {
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
+    for (int64_t i = 0; i < inner.size; ++i)
+      std::memcpy(out + i * inner.out, in + i * inner.in, static_cast<std::size_t>(width));
+}
+
+}  // namespace
+
+StridedKernel rows_kernel(int64_t width) {
+  switch (width) {
+    case 1:
+      return typed_rows<uint8_t>;
+    case 2:
+      return typed_rows<uint16_t>;
+    case 4:
+      return typed_rows<uint32_t>;
+    case 8:
+      return typed_rows<uint64_t>;
+    case 16:
+      return typed_rows<Block16>;
+    default:
+      return width < 16 ? few_byte_rows : width <= 64 ? short_rows : long_rows;
+  }
+}
+
+}  // namespace mxnet

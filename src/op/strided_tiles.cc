@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strided copies in which input and output are contiguous along different loops: transpositions.
+// Small squares are turned in registers. A large box goes through a buffer in the second-level
+// cache: it is read and written in stretches of many lines, so that each page is looked up once for
+// all of them, no line is fetched twice whatever the alignment, and steps that are powers of two,
+// whose lines share few places in the cache, cost no more than others.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "op/strided_kernels.h"
+
+namespace mxnet {
+namespace {
+
+struct Block16 {
+  uint64_t low, high;
+};
+
+// kLanes x kLanes elements in vectors of 16 bytes, which every x86-64 and ARM has.
+template <class T>
+struct Square {
+  static constexpr int64_t kLanes = 16 / sizeof(T);
+  using Vector __attribute__((vector_size(16))) = T;
+
+  // `in` has rows `in_step` bytes apart; they become columns of `out`. Unrolled, so that the rows
+  // are registers.
+  static void turn(const char* in, int64_t in_step, char* out, int64_t out_step) {
+    Vector rows[kLanes];
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kLanes; ++i) std::memcpy(&rows[i], in + i * in_step, 16);
+      // Interleaving the lower with the upper half of the rows moves one bit of the row number to
+      // the column number; doing so for every bit swaps the two.
+#pragma GCC unroll 4
+    for (int64_t stage = 1; stage < kLanes; stage *= 2) {
+      Vector next[kLanes];
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kLanes / 2; ++i) {
+        next[2 * i] = interleave<0>(rows[i], rows[i + kLanes / 2]);
+        next[2 * i + 1] = interleave<kLanes / 2>(rows[i], rows[i + kLanes / 2]);
+      }
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kLanes; ++i) rows[i] = next[i];
+    }
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kLanes; ++i) std::memcpy(out + i * out_step, &rows[i], 16);
+  }
+
+ private:
+  template <int kFirst>
+  static Vector interleave(Vector a, Vector b) {
+    return interleave<kFirst>(a, b, std::make_integer_sequence<int, kLanes>{});
+  }
+  template <int kFirst, int... I>
+  static Vector interleave(Vector a, Vector b, std::integer_sequence<int, I...>) {
+    return __builtin_shufflevector(a, b, (kFirst + I / 2 + I % 2 * static_cast<int>(kLanes))...);
+  }
+};
+
+template <>
+struct Square<Block16> {
+  static constexpr int64_t kLanes = 1;
+  static void turn(const char* in, int64_t, char* out, int64_t) { std::memcpy(out, in, 16); }
+};
+
+// A box of `rows` x `columns` elements of the output. Steps are between rows of the output and
+// between columns of it in the input.
+template <class T>
+void turn_box(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t rows,
+              int64_t columns) {
+  constexpr int64_t kBytes = sizeof(T), kLanes = Square<T>::kLanes;
+  const int64_t whole_rows = rows / kLanes * kLanes, whole_columns = columns / kLanes * kLanes;
+  const auto move_one = [&](int64_t r, int64_t c) {
+    std::memcpy(out + r * out_step + c * kBytes, in + r * kBytes + c * in_step, sizeof(T));
+  };
+  for (int64_t c = 0; c < whole_columns; c += kLanes) {
+    for (int64_t r = 0; r < whole_rows; r += kLanes) {
+      Square<T>::turn(in + r * kBytes + c * in_step, in_step, out + r * out_step + c * kBytes,
+                      out_step);
+    }
+    for (int64_t r = whole_rows; r < rows; ++r)
+      for (int64_t i = 0; i < kLanes; ++i) move_one(r, c + i);
+  }
+  for (int64_t c = whole_columns; c < columns; ++c)
+    for (int64_t r = 0; r < rows; ++r) move_one(r, c);
+}
+
+// Half of a usual second-level cache's smallest size.
+constexpr int64_t kBufferBytes = 320 << 10;
+// Rows of the buffer begin in different places of the first-level cache.
+constexpr int64_t kRowGap = 64;
+
+// One a thread, for good.
+char* buffer() {
+  thread_local const auto memory = std::make_unique<char[]>(kBufferBytes);
+  return memory.get();
+}
+
+// Side of a box: a power of two whose rows with their gaps fit the buffer.
+template <class T>
+constexpr int64_t box_side() {
+  int64_t side = 64;
+  while (4 * side * side * static_cast<int64_t>(sizeof(T)) + 2 * side * kRowGap <= kBufferBytes)
+    side *= 2;
+  return side;
+}
+
+template <class T>
+void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner, int64_t) {
+  constexpr int64_t kBytes = sizeof(T), kSide = box_side<T>(), kPitch = kSide * kBytes + kRowGap;
+  if (outer.size * inner.size * kBytes <= kBufferBytes / 4 || outer.size <= 16 ||
+      inner.size <= 16) {
+    return turn_box<T>(in, inner.in, out, outer.out, outer.size, inner.size);
+  }
+  char* box = buffer();
+  for (int64_t o = 0; o < outer.size; o += kSide) {
+    const int64_t rows = std::min(kSide, outer.size - o);
+    for (int64_t i = 0; i < inner.size; i += kSide) {
+      const int64_t columns = std::min(kSide, inner.size - i);
+      turn_box<T>(in + o * kBytes + i * inner.in, inner.in, box, kPitch, rows, columns);
+      for (int64_t r = 0; r < rows; ++r) {
+        std::memcpy(out + (o + r) * outer.out + i * kBytes, box + r * kPitch,
+                    static_cast<std::size_t>(columns * kBytes));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+StridedKernel tile_kernel(int64_t width) {
+  switch (width) {
+    case 1:
+      return tiles<uint8_t>;
+    case 2:
+      return tiles<uint16_t>;
+    case 4:
+      return tiles<uint32_t>;
+    case 8:
+      return tiles<uint64_t>;
+    default:
+      return tiles<Block16>;
+  }
+}
+
+}  // namespace mxnet

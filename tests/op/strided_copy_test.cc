@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strided copies against an element-by-element walk, over random plans that reach every kernel.
+#include "op/strided_copy.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace mxnet {
+namespace {
+
+constexpr uint32_t kSeed = 20240607;
+constexpr int kPlans = 2000;
+
+int64_t size_of(const StridedPlan& plan) {
+  int64_t size = 1;
+  for (const auto& dim : plan.dims()) size *= dim.size;
+  return size;
+}
+
+// The definition: one element after the other.
+std::vector<char> copied_slowly(const StridedPlan& plan, const std::vector<char>& in,
+                                std::vector<char> out, int64_t element) {
+  const auto dims = plan.dims();
+  for (int64_t n = 0; n < size_of(plan); ++n) {
+    int64_t rest = n, from = plan.in_offset, to = plan.out_offset;
+    for (std::size_t i = dims.size(); i-- > 0;) {
+      from += rest % dims[i].size * dims[i].in_step;
+      to += rest % dims[i].size * dims[i].out_step;
+      rest /= dims[i].size;
+    }
+    std::memcpy(out.data() + to * element, in.data() + from * element,
+                static_cast<std::size_t>(element));
+  }
+  return out;
+}
+
+std::vector<char> random_bytes(int64_t count, std::mt19937& random) {
+  std::vector<char> bytes(static_cast<std::size_t>(count));
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  return bytes;
+}
+
+struct Case {
+  StridedPlan plan;
+  int64_t in_size, out_size;
+};
+
+// A permutation of a random box, some of its dimensions walked backwards or repeated, written into
+// the middle of a larger box.
+Case random_case(std::mt19937& random) {
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  const int ndim = static_cast<int>(pick(0, 5));
+  const int64_t longest = ndim <= 2 ? 150 : ndim == 3 ? 40 : 9;
+  std::vector<int64_t> size, out_size;
+  for (int i = 0; i < ndim; ++i) {
+    size.push_back(pick(0, 20) == 0 ? 0 : pick(1, longest));
+    out_size.push_back(size.back() + (pick(0, 3) == 0 ? pick(1, 3) : 0));
+  }
+  std::vector<int> order(static_cast<std::size_t>(ndim));
+  std::iota(order.begin(), order.end(), 0);
+  if (pick(0, 3) != 0) std::shuffle(order.begin(), order.end(), random);
+
+  std::vector<int64_t> in_step(static_cast<std::size_t>(ndim));
+  int64_t in_total = 1;
+  Case result;
+  for (const int axis : order) {
+    const auto i = static_cast<std::size_t>(axis);
+    if (pick(0, 6) == 0) continue;  // repeated
+    in_step[i] = in_total;
+    in_total *= std::max<int64_t>(size[i], 1);
+    if (pick(0, 5) == 0 && size[i] > 0) {
+      result.plan.in_offset += (size[i] - 1) * in_step[i];
+      in_step[i] = -in_step[i];
+    }
+  }
+  std::vector<int64_t> out_step(static_cast<std::size_t>(ndim));
+  int64_t out_total = 1;
+  for (int i = ndim - 1; i >= 0; --i) {
+    const auto at = static_cast<std::size_t>(i);
+    out_step[at] = out_total;
+    out_total *= std::max<int64_t>(out_size[at], 1);
+    result.plan.out_offset += pick(0, out_size[at] - size[at]) * out_step[at];
+  }
+  for (int i = 0; i < ndim; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    result.plan.add(size[at], in_step[at], out_step[at]);
+  }
+  result.in_size = in_total;
+  result.out_size = out_total;
+  return result;
+}
+
+TEST(StridedCopy, EqualsTheWalkOverElementsForRandomPlans) {
+  std::mt19937 random(kSeed);
+  for (int round = 0; round < kPlans; ++round) {
+    const Case c = random_case(random);
+    const int64_t element = int64_t{1} << random() % 4;
+    const std::vector<char> in = random_bytes(c.in_size * element, random);
+    const std::vector<char> before = random_bytes(c.out_size * element, random);
+    std::vector<char> out = before;
+    copy_strided(c.plan, in.data(), out.data(), static_cast<std::size_t>(element));
+    ASSERT_EQ(out, copied_slowly(c.plan, in, before, element))
+        << "seed " << kSeed << ", plan " << round << ", element " << element;
+  }
+}
+
+// Large enough for threads and for the buffer of transpositions, ragged at both ends.
+TEST(StridedCopy, LargeTranspositionsMissNoElement) {
+  std::mt19937 random(kSeed);
+  constexpr int64_t kRows = 1031, kColumns = 517;
+  for (const int64_t element : {1, 2, 4, 8}) {
+    const std::vector<char> in = random_bytes(kRows * kColumns * element, random);
+    for (const bool backwards : {false, true}) {
+      StridedPlan transpose;
+      transpose.in_offset = backwards ? kColumns - 1 : 0;
+      transpose.add(kColumns, backwards ? -1 : 1, kRows);
+      transpose.add(kRows, kColumns, 1);
+      std::vector<char> out(in.size()), expected(in.size());
+      copy_strided(transpose, in.data(), out.data(), static_cast<std::size_t>(element));
+      EXPECT_EQ(out, copied_slowly(transpose, in, expected, element)) << element << backwards;
+    }
+  }
+}
+
+TEST(StridedCopy, AScalarIsOneElement) {
+  const double in = 2.5;
+  double out = 0;
+  copy_strided(StridedPlan(), &in, &out, sizeof(double));
+  EXPECT_EQ(out, 2.5);
+}
+
+TEST(StridedCopy, ReversedPlansCopyBack) {
+  const std::vector<int32_t> in{1, 2, 3, 4, 5, 6};
+  std::vector<int32_t> turned(6), back(6);
+  StridedPlan transpose;
+  transpose.add(3, 1, 2);
+  transpose.add(2, 3, 1);
+  copy_strided(transpose, in.data(), turned.data(), 4);
+  EXPECT_EQ(turned, (std::vector<int32_t>{1, 4, 2, 5, 3, 6}));
+  copy_strided(transpose.reversed(), turned.data(), back.data(), 4);
+  EXPECT_EQ(back, in);
+}
+
+}  // namespace
+}  // namespace mxnet
