@@ -12,12 +12,27 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <thread>
 
 #include <tbb/task_group.h>
 
 #include "engine/engine.h"
 #include "patterns.h"
+
+namespace {
+std::atomic<uint64_t> g_allocations{0};
+}  // namespace
+
+__attribute__((noinline)) void* operator new(std::size_t bytes) {
+  g_allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 namespace mxnet::bench {
 namespace {
@@ -103,10 +118,72 @@ void throughput(std::size_t count) {
               }));
 }
 
+// Lots of a thousand pushes with a wait in between, after as many to fill the pools.
+void allocations() {
+  const auto engine = make_engine(config_of(EngineType::kThreadedPerDevice));
+  Var* var = engine->new_variable();
+  for (bool cheap : {true, false}) {
+    const auto lots = [&] {
+      for (int i = 0; i < 100000; ++i) {
+        engine->push([](const RunContext&) {},
+                     {.device = {}, .reads = {}, .writes = {&var, 1}, .cheap = cheap});
+        if (i % 1000 == 0) engine->wait_for_all();
+      }
+      engine->wait_for_all();
+    };
+    lots();
+    const uint64_t before = g_allocations;
+    lots();
+    std::printf("allocations in 100000 %s pushes: %llu\n", cheap ? "cheap" : "worker",
+                static_cast<unsigned long long>(g_allocations - before));
+  }
+  engine->delete_variable(var, {});
+}
+
 double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
                    values.end());
   return values[values.size() / 2];
+}
+
+// Two workers, both at work. The first ends an operation with two dependents: it keeps one, which
+// spins until the other has started on the second worker, which has just run out of work.
+double awake_handover() {
+  EngineConfig config = config_of(EngineType::kThreadedPerDevice);
+  config.cpu_worker_nthreads = 2;
+  const auto engine = make_engine(config);
+  Var* var = engine->new_variable();
+  const std::span<Var* const> list(&var, 1);
+  std::vector<double> nanoseconds;
+  for (int i = 0; i < 5000; ++i) {
+    std::atomic<int> running{0}, started{0};
+    Clock::time_point ended, last;
+    const auto meet = [](std::atomic<int>& count) {
+      for (++count; count.load(std::memory_order_acquire) < 2;) {
+      }
+    };
+    engine->push(
+        [&](const RunContext&) {
+          meet(running);
+          ended = Clock::now();
+        },
+        {.device = {}, .reads = {}, .writes = list});
+    for (int k = 0; k < 2; ++k) {
+      engine->push(
+          [&](const RunContext&) {
+            const auto now = Clock::now();
+            if (started.fetch_add(1) == 1) last = now;
+            while (started.load(std::memory_order_acquire) < 2) {
+            }
+          },
+          {.device = {}, .reads = list, .writes = {}});
+    }
+    engine->push([&](const RunContext&) { meet(running); }, {});
+    engine->wait_for_all();
+    nanoseconds.push_back(std::chrono::duration<double, std::nano>(last - ended).count());
+  }
+  engine->delete_variable(var, {});
+  return median(nanoseconds);
 }
 
 // From the end of one operation to the start of its dependent, on the same device and from the
@@ -140,6 +217,8 @@ void latency() {
   std::printf(
       "completion -> start of the dependent, other workers: %7.0f ns median (may be parked)\n",
       handover(FnProperty::kCPUPrioritized));
+  std::printf("completion -> start of the dependent, awake worker: %8.0f ns median\n",
+              awake_handover());
   std::vector<double> wakeups;
   for (int i = 0; i < 200; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -169,6 +248,7 @@ void latency() {
 int main(int argc, char** argv) {
   const std::size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 500000;
   mxnet::bench::throughput(count);
+  mxnet::bench::allocations();
   mxnet::bench::latency();
   return 0;
 }

@@ -33,12 +33,12 @@
       "Capacity of each simulated accelerator.")
 
 #define MX_CONFIG_CPU(STARTUP, LIVE) \
-  STARTUP(omp_num_threads, std::string, "OMP_NUM_THREADS", "", integers_between(1, 65536), active("OmpDeathTest.RegionHasTheConfiguredWidth"), \
+  STARTUP(omp_num_threads, std::string, "OMP_NUM_THREADS", "", integers_between(1, 65536), active("OpenMPEnvironment.ThreadCountReachesCallersAndWorkers"), \
       "OpenMP threads inside one operator; of a list, the first number counts. Empty: one for each physical core " \
       "that the process may use.") \
-  STARTUP(omp_max_threads, std::optional<int>, "MXNET_OMP_MAX_THREADS", "auto", at_least(1), active("OmpThreads.MaximumCapsASetNumberAndReplacesTheDefault"), \
+  STARTUP(omp_max_threads, std::optional<int>, "MXNET_OMP_MAX_THREADS", "auto", at_least(1), active("OpenMPEnvironment.TheCapBoundsTheCount"), \
       "Upper limit of the OpenMP threads inside one operator; auto: no limit but the machine's.") \
-  STARTUP(kmp_affinity, std::string, "KMP_AFFINITY", "", any(), active("OmpDeathTest.DocumentedAffinityPinsEachThreadToOneCpu"), \
+  STARTUP(kmp_affinity, std::string, "KMP_AFFINITY", "", any(), active("OpenMPEnvironment.CompactAffinityGivesEachThreadOneCpuOfItsOwn"), \
       "Pins OpenMP threads to cores, in the syntax of Intel's OpenMP: granularity=fine,compact,1,0 fills cores in " \
       "order, one thread each. Empty: the operating system places them.") \
   LIVE(parallel_size, int64_t, "MXNET_CPU_PARALLEL_SIZE", "200000", at_least(0), pending("issue 4: operators"), \

@@ -7,10 +7,18 @@ namespace mxnet {
 std::string to_string(Device device) {
   const char* name = "device";
   switch (device.type) {
-    case DeviceType::kCPU: name = "cpu"; break;
-    case DeviceType::kGPU: name = "gpu"; break;
-    case DeviceType::kCPUPinned: name = "cpu_pinned"; break;
-    case DeviceType::kCPUShared: name = "cpu_shared"; break;
+    case DeviceType::kCPU:
+      name = "cpu";
+      break;
+    case DeviceType::kGPU:
+      name = "gpu";
+      break;
+    case DeviceType::kCPUPinned:
+      name = "cpu_pinned";
+      break;
+    case DeviceType::kCPUShared:
+      name = "cpu_shared";
+      break;
   }
   return std::string(name) + "(" + std::to_string(device.id) + ")";
 }

@@ -29,7 +29,8 @@ namespace mxnet::engine {
 // Invariants:
 //   1. An operation is counted in the tally from before it touches a variable until after its
 //   record is recycled. With the gate
-//      closed and the tally idle, no thread is inside a variable, queue or pool of this engine.
+//      closed and the tally idle, no thread is inside a variable or record of this engine; one may
+//      still be about to wake a worker.
 //   2. Failures of an operation are recorded before its variables are released.
 //   3. No lock is held while a function of a user runs.
 class DependencyEngine final : public Engine {

@@ -5,3 +5,8 @@
 extern "C" __attribute__((visibility("default"), used)) const char* __tsan_default_suppressions() {
   return "race:exception_ptr\n";
 }
+// And what it would refuse: a child of fork that starts threads, which is what the engine promises
+// to survive.
+extern "C" __attribute__((visibility("default"), used)) const char* __tsan_default_options() {
+  return "die_after_fork=0";
+}

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/fork_order.h"
 #include "base/leaked.h"
 #include "base/lock.h"
 #include "device/sim/sim_device_api.h"
@@ -43,11 +44,13 @@ void in_child() MX_NO_THREAD_SAFETY_ANALYSIS {
   watched().mutex.unlock();
 }
 
+[[gnu::constructor(kForkOrderDevice)]] void register_at_load() {
+  pthread_atfork(prepare, in_parent, in_child);
+}
+
 }  // namespace
 
 void watch_forks(SimDeviceApi& api) {
-  static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(prepare, in_parent, in_child); });
   MutexLock lock(watched().mutex);
   watched().apis.push_back(&api);
 }
