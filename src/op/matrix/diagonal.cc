@@ -16,21 +16,21 @@ struct TrianParams {
   bool lower;
 };
 
-// The positions of a part in an n x n matrix: fn(row, first column, count) for each row that has
-// some, in the order of the vector.
+// The positions of a part in an n x n matrix: fn(first position, step, count), in the order of the
+// vector.
 template <class F>
 void each_run(const OffsetParams& p, int64_t n, const F& fn) {
-  for (int64_t i = std::max<int64_t>(0, -p.offset); i < std::min<int64_t>(n, n - p.offset); ++i)
-    fn(i, i + p.offset, 1);
+  const int64_t first = p.offset < 0 ? -p.offset * n : int64_t{p.offset};
+  fn(first, n + 1, n - std::abs(int64_t{p.offset}));
 }
-// A positive offset means the upper triangle, a negative one the lower, whatever `lower` says.
+// A positive offset means the upper triangle, a negative one the lower, whatever `lower` says. A
+// lower one goes row by row, an upper one as its mirror image: column by column.
 template <class F>
 void each_run(const TrianParams& p, int64_t n, const F& fn) {
-  const bool lower = p.offset < 0 || (p.offset == 0 && p.lower);
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t first = lower ? 0 : i + p.offset;
-    const int64_t last = lower ? i + p.offset + 1 : n;
-    if (first < last) fn(i, first, last - first);
+  if (p.offset < 0 || (p.offset == 0 && p.lower)) {
+    for (int64_t i = -p.offset; i < n; ++i) fn(i * n, 1, i + p.offset + 1);
+  } else {
+    for (int64_t j = p.offset; j < n; ++j) fn(j, n, j - p.offset + 1);
   }
 }
 
@@ -90,10 +90,9 @@ void move_cpu(const P& params, KernelContext& context) {
             T* m = matrix.as<T>() + b * n * n;
             T* v = vector.as<T>() + b * size;
             if (!extract) std::fill_n(m, n * n, T{});
-            each_run(params, n, [&](int64_t row, int64_t column, int64_t count) {
-              T* run = m + row * n + column;
-              extract ? std::copy_n(run, count, v) : std::copy_n(v, count, run);
-              v += count;
+            each_run(params, n, [&](int64_t at, int64_t step, int64_t count) {
+              for (int64_t i = 0; i < count; ++i, at += step)
+                extract ? *v++ = m[at] : m[at] = *v++;
             });
           }
         },
