@@ -19,7 +19,8 @@ namespace {
 struct OpArguments {
   explicit OpArguments(const OpDef& op) {
     for (const OpArg& arg : op.args()) add(arg.name, arg.type, arg.doc);
-    for (const ParamField& field : op.schema().fields()) add(field.name, field.type, field.doc);
+    for (const ParamField& field : op.schema().fields())
+      if (field.listed) add(field.name, field.type, field.doc);
   }
   void add(const std::string& name, const std::string& type, const std::string& doc) {
     names.push_back(name.c_str());

@@ -116,6 +116,17 @@ class OpBuilder {
     return *this;
   }
 
+  // Op info that existing front ends were made from is not always what the parser takes: a name that
+  // is shown but refused, and a parameter (the one declared just before) that is taken but not shown.
+  OpBuilder& listed(const char* name, const char* type, const char* doc) {
+    op_.schema_.add({name, type, doc, false, nullptr, nullptr});
+    return *this;
+  }
+  OpBuilder& unlisted() {
+    op_.schema_.last().listed = false;
+    return *this;
+  }
+
   // One of some words. The C ABI lists them sorted, None first and bare; `initial` null makes it
   // required.
   template <class E>

@@ -15,7 +15,8 @@ bool is_hidden(std::string_view key) {
 
 std::string known_names(const std::vector<ParamField>& fields) {
   std::string names;
-  for (const ParamField& field : fields) names += (names.empty() ? "" : ", ") + field.name;
+  for (const ParamField& field : fields)
+    if (field.parse) names += (names.empty() ? "" : ", ") + field.name;
   return names.empty() ? "no parameters" : names;
 }
 
@@ -23,12 +24,13 @@ std::string known_names(const std::vector<ParamField>& fields) {
 
 ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
   std::shared_ptr<void> params = make_();
-  for (const ParamField& field : fields_) field.reset(params.get());
+  for (const ParamField& field : fields_)
+    if (field.reset) field.reset(params.get());
   uint64_t given = 0;  // bit per field; no operator has as many as 64
   MX_ASSERT(fields_.size() <= 64);
   for (const auto& [key, text] : attrs) {
     std::size_t i = 0;
-    while (i < fields_.size() && fields_[i].name != key) ++i;
+    while (i < fields_.size() && (fields_[i].name != key || !fields_[i].parse)) ++i;
     if (i == fields_.size()) {
       if (lenient_ || is_hidden(key)) continue;
       throw Error(ErrorCode::kValue, op,

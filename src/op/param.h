@@ -27,8 +27,10 @@ struct ParamField {
   std::string type;  // as the C ABI shows it: "int, optional, default='1'"
   std::string doc;
   bool required = false;
-  std::function<void(void* params, std::string_view text)> parse;  // throws ParamError
-  std::function<void(void* params)> reset;                         // to the default
+  // Throws ParamError. Null, as reset, for a name that op info shows but no call may give.
+  std::function<void(void* params, std::string_view text)> parse;
+  std::function<void(void* params)> reset;  // to the default
+  bool listed = true;                       // in op info
 };
 
 // An instance of an operator's parameter struct whose type only its operator knows.

@@ -17,9 +17,8 @@ using Dims = std::span<const int64_t>;
 using Labels = std::vector<std::size_t>;
 
 template <class T>
-using Computed = std::conditional_t<
-    std::is_integral_v<T>, int64_t,
-    std::conditional_t<std::is_same_v<T, double>, double, float>>;
+using Computed = std::conditional_t<std::is_integral_v<T>, int64_t,
+                                    std::conditional_t<std::is_same_v<T, double>, double, float>>;
 
 // An operand in the type that is computed in.
 template <class C>
@@ -138,8 +137,8 @@ Matrix to_matrix(Dims dims, const Labels& batch, const Labels& rows, const Label
                  View<C>* view, KernelContext& context) {
   if (const auto form = matrix_form(dims, rows, columns, view->strides)) return *form;
   const Strides strides = packed_strides(dims, {&batch, &rows, &columns});
-  C* copy = context.workspace_of<C>(
-      product(dims, batch) * product(dims, rows) * product(dims, columns));
+  C* copy =
+      context.workspace_of<C>(product(dims, batch) * product(dims, rows) * product(dims, columns));
   walk<false>(walk_of(dims, view->strides, strides), view->data, copy);
   *view = {copy, strides};
   return {false, std::max<int64_t>(product(dims, columns), 1)};

@@ -92,7 +92,7 @@ void move_cpu(const P& params, KernelContext& context) {
             if (!extract) std::fill_n(m, n * n, T{});
             each_run(params, n, [&](int64_t at, int64_t step, int64_t count) {
               for (int64_t i = 0; i < count; ++i, at += step)
-                extract ? *v++ = m[at] : m[at] = *v++;
+                extract ? * v++ = m[at] : m[at] = *v++;
             });
           }
         },
@@ -160,7 +160,7 @@ void infer_scale(const NoParams&, Infer& infer) {
 void scale_cpu(const NoParams&, KernelContext& context) {
   const Tensor& out = context.out(0);
   if (out.size() == 0) return;
-  dispatch_dtype<kFloating>(out.dtype, "_linalg_scale", [&]<class T>(TypeTag<T>) {
+  dispatch_dtype<kFloating>(out.dtype, "_backward_linalg_scale", [&]<class T>(TypeTag<T>) {
     const int64_t size = matrix_rows(out) * matrix_columns(out);
     parallel_for(
         batch_size(out.shape()), static_cast<double>(size),
@@ -185,7 +185,7 @@ void infer_inner(const NoParams&, Infer& infer) {
 
 void inner_cpu(const NoParams&, KernelContext& context) {
   const Tensor &a = context.in(0), &b = context.in(1), &out = context.out(0);
-  dispatch_dtype<kFloating>(out.dtype, "_linalg_inner", [&]<class T>(TypeTag<T>) {
+  dispatch_dtype<kFloating>(out.dtype, "_backward_linalg_inner", [&]<class T>(TypeTag<T>) {
     const int64_t size = out.size() == 0 ? 0 : a.size() / out.size();
     for (int64_t i = 0; i < out.size(); ++i) {
       double sum = 0.0;
@@ -196,7 +196,7 @@ void inner_cpu(const NoParams&, KernelContext& context) {
   });
 }
 
-MX_OP(_linalg_scale, NoParams)
+MX_OP(_backward_linalg_scale, NoParams)
 .doc("Each matrix times its number.")
     .input("factor", "A number per matrix.")
     .input("A", "Batch of matrices.")
@@ -207,12 +207,12 @@ MX_OP(_linalg_scale, NoParams)
     .grad([](const NoParams&, Grad& grad) {
       Gradients result(2);
       if (grad.wants(0))
-        result[0] = apply("_linalg_inner", {grad.dout(0), grad.in(1), grad.in(0)});
-      if (grad.wants(1)) result[1] = apply("_linalg_scale", {grad.in(0), grad.dout(0)});
+        result[0] = apply("_backward_linalg_inner", {grad.dout(0), grad.in(1), grad.in(0)});
+      if (grad.wants(1)) result[1] = apply("_backward_linalg_scale", {grad.in(0), grad.dout(0)});
       return result;
     });
 
-MX_OP(_linalg_inner, NoParams)
+MX_OP(_backward_linalg_inner, NoParams)
 .doc("Sum of the products of elements, for each pair of matrices.")
     .input("A", "Batch of matrices.")
     .input("B", "Batch of matrices.")
@@ -222,8 +222,8 @@ MX_OP(_linalg_inner, NoParams)
     .infer(infer_inner)
     .cpu(inner_cpu)
     .grad([](const NoParams&, Grad& grad) {
-      return Gradients{apply("_linalg_scale", {grad.dout(0), grad.in(1)}),
-                       apply("_linalg_scale", {grad.dout(0), grad.in(0)}), Value()};
+      return Gradients{apply("_backward_linalg_scale", {grad.dout(0), grad.in(1)}),
+                       apply("_backward_linalg_scale", {grad.dout(0), grad.in(0)}), Value()};
     });
 
 MX_OP(_linalg_sumlogdiag, NoParams)
@@ -237,7 +237,7 @@ MX_OP(_linalg_sumlogdiag, NoParams)
     .grad([](const NoParams&, Grad& grad) {
       const Value diagonal = apply("_linalg_extractdiag", {grad.in(0)});
       const Value inverse = apply("_linalg_makediag", {1.0 / diagonal});
-      return Gradients{apply("_linalg_scale", {grad.dout(0), inverse})};
+      return Gradients{apply("_backward_linalg_scale", {grad.dout(0), inverse})};
     });
 
 [[maybe_unused]] const bool defined = [] {

@@ -59,8 +59,9 @@ LabelLists dot_labels(const DotParams& params, std::span<const Shape> shapes) {
 LabelLists batch_dot_labels(const DotParams& params, std::span<const Shape> shapes) {
   const int ndim = shapes[0].ndim();
   if (ndim < 3 || shapes[1].ndim() != ndim) {
-    throw LabelError{fmt::format("given shapes {} and {}, expected two of equally many dimensions, three or more",
-                                 to_string(shapes[0]), to_string(shapes[1]))};
+    throw LabelError{fmt::format(
+        "given shapes {} and {}, expected two of equally many dimensions, three or more",
+        to_string(shapes[0]), to_string(shapes[1]))};
   }
   const std::vector<int> batch = counted(3, ndim - 2);
   LabelLists lists;
@@ -121,8 +122,8 @@ LabelLists tensordot_labels(std::span<const Shape> shapes, std::span<const int64
   int next = summed;
   const std::span<const int64_t> axes[2] = {a_axes, b_axes};
   for (std::size_t side = 0; side < 2; ++side) {
-    std::vector<int>& labels = lists.in.emplace_back(
-        static_cast<std::size_t>(std::max(shapes[side].ndim(), 0)), -1);
+    std::vector<int>& labels =
+        lists.in.emplace_back(static_cast<std::size_t>(std::max(shapes[side].ndim(), 0)), -1);
     for (int i = 0; i < summed; ++i) {
       const int axis = normalize_axis(axes[side][static_cast<std::size_t>(i)], shapes[side].ndim(),
                                       "_npi_tensordot");
@@ -170,20 +171,23 @@ void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
              "Product over the last dimension of the first array and the first of the second.",
              "lhs", "rhs", kFloating, dot_params) &&
          Multilinear<DotParams, batch_dot_labels, one>::define_pair(
-             "batch_dot", "_backward_batch_dot", {"_npx_batch_dot"}, "Matrix products over leading dimensions.", "lhs",
-             "rhs", kFloating, dot_params) &&
+             "batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},
+             "Matrix products over leading dimensions.", "lhs", "rhs", kFloating, dot_params) &&
          Multilinear<PlainParams, np_dot_labels, one>::define_pair(
              "_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b", kNumeric, no_params) &&
          Multilinear<PlainParams, matmul_labels, one>::define_pair(
-             "_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b", kNumeric, no_params) &&
+             "_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b", kNumeric,
+             no_params) &&
          Multilinear<TensordotParams, tensordot_axes_labels, one>::define_pair(
-             "_npi_tensordot", "_backward_npi_tensordot", {}, "Sums products over pairs of axes.", "a", "b", kNumeric,
+             "_npi_tensordot", "_backward_npi_tensordot", {}, "Sums products over pairs of axes.",
+             "a", "b", kNumeric,
              [](OpBuilder<TensordotParams>& op) {
                op.param("a_axes_summed", &TensordotParams::a_axes_summed, "Axes of the first.")
                    .param("b_axes_summed", &TensordotParams::b_axes_summed, "Axes of the second.");
              }) &&
          Multilinear<TensordotIntParams, tensordot_int_labels, one>::define_pair(
-             "_npi_tensordot_int_axes", "_backward_npi_tensordot_int_axes", {}, "Sums products over the last axes of the first array and the first of the second.",
+             "_npi_tensordot_int_axes", "_backward_npi_tensordot_int_axes", {},
+             "Sums products over the last axes of the first array and the first of the second.",
              "a", "b", kNumeric, [](OpBuilder<TensordotIntParams>& op) {
                op.param("axes", &TensordotIntParams::axes, "How many axes are summed.");
              });

@@ -25,7 +25,8 @@ template <int vectors, int values>
 void infer_eigen(Infer& infer) {
   if constexpr (vectors >= 0) infer.in(0).same_as(infer.out(vectors));
   infer.out(values).same_dtype(infer.in(0));
-  if (infer_matrix(infer, 0, true)) infer.out(values).set_shape(batch_shape(infer.in(0).shape(), 1));
+  if (infer_matrix(infer, 0, true))
+    infer.out(values).set_shape(batch_shape(infer.in(0).shape(), 1));
 }
 
 template <int vectors, int values, bool rows>
@@ -36,14 +37,14 @@ void symmetric_cpu(const EighParams& params, KernelContext& context) {
     const int64_t n = matrix_rows(in);
     T* w = tensors.out(values);
     T* u = vectors >= 0 ? tensors.copy_to(0, tensors.out(std::max(vectors, 0))) : tensors.copy(0);
-    for_each_matrix(batch_size(in.shape()), 9 * cubic(n), "eigenvalues", "did not converge",
-                    [&](int64_t i) {
-                      T* a = u + i * n * n;
-                      const int info = blas::syevd(params.uplo == Triangle::kLower, vectors >= 0, n,
-                                                   a, w + i * n);
-                      if (vectors >= 0 && !rows) transpose_square(n, a);
-                      return info;
-                    });
+    for_each_matrix(
+        batch_size(in.shape()), 9 * cubic(n), "eigenvalues", "did not converge", [&](int64_t i) {
+          T* a = u + i * n * n;
+          const int info =
+              blas::syevd(params.uplo == Triangle::kLower, vectors >= 0, n, a, w + i * n);
+          if (vectors >= 0 && !rows) transpose_square(n, a);
+          return info;
+        });
   });
 }
 
@@ -123,9 +124,8 @@ MX_OP(_linalg_syevd, EighParams)
 OpBuilder<EighParams> declare_eigh(const char* name, const char* doc) {
   OpBuilder<EighParams> op(name);
   op.doc(doc).input("A", "Batch of symmetric matrices, of which one triangle is read.");
-  op.choice<Triangle>("UPLO", &EighParams::uplo,
-                      {{"L", Triangle::kLower}, {"U", Triangle::kUpper}}, "L",
-                      "Which triangle is read.")
+  op.choice<Triangle>("UPLO", &EighParams::uplo, {{"L", Triangle::kLower}, {"U", Triangle::kUpper}},
+                      "L", "Which triangle is read.")
       .type_text(", optional, default=L")
       .dtypes(kFloating);
   return op;

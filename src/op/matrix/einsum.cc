@@ -104,12 +104,12 @@ LabelLists einsum_labels(const EinsumParams& params, std::span<const Shape> shap
     throw LabelError{fmt::format("given subscripts '{}' for {} arrays, expected a term for each",
                                  text, shapes.size())};
   }
-  const std::vector<int> out = arrow == std::string_view::npos ? implied_output(terms)
-                                                               : parse_term(text.substr(arrow + 2));
+  const std::vector<int> out =
+      arrow == std::string_view::npos ? implied_output(terms) : parse_term(text.substr(arrow + 2));
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (std::count(out.begin(), out.end(), out[i]) > 1)
-      throw LabelError{fmt::format("given subscripts '{}', expected each letter of the result once",
-                                   text)};
+      throw LabelError{
+          fmt::format("given subscripts '{}', expected each letter of the result once", text)};
   }
   const Numbering numbering(terms);
   LabelLists lists;
@@ -120,15 +120,18 @@ LabelLists einsum_labels(const EinsumParams& params, std::span<const Shape> shap
     const int named = static_cast<int>(terms[a].size()) - (ellipsis ? 1 : 0);
     const int rest = shapes[a].ndim() - named;
     if (rest < 0 || (rest > 0 && !ellipsis)) {
-      throw LabelError{fmt::format("given argument {} of shape {} for {} subscripts in '{}', expected a subscript for each dimension",
-                                   a, to_string(shapes[a]), named, text)};
+      throw LabelError{
+          fmt::format("given argument {} of shape {} for {} subscripts in '{}', expected a "
+                      "subscript for each dimension",
+                      a, to_string(shapes[a]), named, text)};
     }
     broadcast_dims = std::max(broadcast_dims, rest);
     lists.in.push_back(numbering.expand(terms[a], rest));
   }
   const bool kept = std::count(out.begin(), out.end(), kEllipsis) > 0;
   if (broadcast_dims > 0 && !kept)
-    throw LabelError{fmt::format("given subscripts '{}', expected the ellipsis in the result", text)};
+    throw LabelError{
+        fmt::format("given subscripts '{}', expected the ellipsis in the result", text)};
   lists.out = numbering.expand(out, broadcast_dims);
   return lists;
 }

@@ -18,8 +18,9 @@ struct GemmParams {
 LabelLists gemm_labels(const GemmParams& params, std::span<const Shape> shapes) {
   const int ndim = shapes[0].ndim();
   if (ndim < 2 || shapes[1].ndim() != ndim) {
-    throw LabelError{fmt::format("given shapes {} and {}, expected equally many dimensions, two or more",
-                                 to_string(shapes[0]), to_string(shapes[1]))};
+    throw LabelError{
+        fmt::format("given shapes {} and {}, expected equally many dimensions, two or more",
+                    to_string(shapes[0]), to_string(shapes[1]))};
   }
   const int axis = normalize_axis(params.axis, ndim, "_linalg_gemm2");
   if (axis == ndim - 1) throw LabelError{"given the last axis, expected one before it"};
@@ -49,9 +50,9 @@ void gemm2_params(OpBuilder<GemmParams>& op) {
   op.param("axis", &GemmParams::axis, -2, "Dimension that holds the rows.");
 }
 
-[[maybe_unused]] const bool gemm2 = Gemm2::define_pair(
-    "_linalg_gemm2", "_backward_linalg_gemm2", {"linalg_gemm2"},
-    "Product of batches of matrices.", "A", "B", kFloating, gemm2_params);
+[[maybe_unused]] const bool gemm2 =
+    Gemm2::define_pair("_linalg_gemm2", "_backward_linalg_gemm2", {"linalg_gemm2"},
+                       "Product of batches of matrices.", "A", "B", kFloating, gemm2_params);
 
 void infer_gemm(const GemmParams& params, Infer& infer) {
   infer.one_dtype();

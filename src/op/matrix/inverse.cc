@@ -40,8 +40,7 @@ MX_OP(_linalg_inverse, NoParams)
     .grad([](const NoParams&, Grad& grad) {
       const Value b = grad.out(0);
       const Value left = apply("_linalg_gemm2", {b, grad.dout(0)}, {{"transpose_a", "1"}});
-      return Gradients{
-          apply("_linalg_gemm2", {left, b}, {{"transpose_b", "1"}, {"alpha", "-1"}})};
+      return Gradients{apply("_linalg_gemm2", {left, b}, {{"transpose_b", "1"}, {"alpha", "-1"}})};
     });
 
 // ---- Determinants: also the factors and pivots, hidden, for the gradient ----
@@ -137,7 +136,7 @@ void inverse_transposed_cpu(const NoParams&, KernelContext& context) {
   });
 }
 
-MX_OP(_linalg_inverse_transposed, NoParams)
+MX_OP(_backward_linalg_inverse_transposed, NoParams)
 .doc("Transposed inverses of matrices that are given by their factors.")
     .input("LU", "Factors.")
     .input("pivots", "Exchanges of rows.")
@@ -148,7 +147,7 @@ MX_OP(_linalg_inverse_transposed, NoParams)
 // `first` is the output that holds the factors.
 Value inverse_transposed(Grad& grad, int first) {
   if (!grad.differentiable())
-    return apply("_linalg_inverse_transposed", {grad.out(first), grad.out(first + 1)});
+    return apply("_backward_linalg_inverse_transposed", {grad.out(first), grad.out(first + 1)});
   return apply("_npi_einsum", {apply("_linalg_inverse", {grad.in(0)})},
                {{"subscripts", "...ij->...ji"}});
 }
@@ -165,8 +164,8 @@ MX_OP(_linalg_det, NoParams)
     .infer([](const NoParams&, Infer& infer) { infer_determinant(infer, 1); })
     .cpu(det_cpu)
     .grad([](const NoParams&, Grad& grad) {
-      return Gradients{
-          apply("_linalg_scale", {grad.dout(0) * grad.out(0), inverse_transposed(grad, 1)})};
+      return Gradients{apply("_backward_linalg_scale",
+                             {grad.dout(0) * grad.out(0), inverse_transposed(grad, 1)})};
     });
 
 MX_OP(_linalg_slogdet, NoParams)
@@ -182,7 +181,8 @@ MX_OP(_linalg_slogdet, NoParams)
     .cpu(slogdet_cpu)
     .grad([](const NoParams&, Grad& grad) {
       if (!grad.has_dout(1)) return Gradients{Value()};
-      return Gradients{apply("_linalg_scale", {grad.dout(1), inverse_transposed(grad, 2)})};
+      return Gradients{
+          apply("_backward_linalg_scale", {grad.dout(1), inverse_transposed(grad, 2)})};
     });
 
 }  // namespace

@@ -39,7 +39,8 @@ void khatri_rao_cpu(const KhatriRaoParams&, KernelContext& context) {
             for (int64_t r = first; r < last; ++r) {
               const T* row = x + r / repeat % rows * columns;
               T* y = out.as<T>() + r * columns;
-              for (int64_t c = 0; c < columns; ++c) y[c] = i == 0 ? row[c] : convert<T>(y[c] * row[c]);
+              for (int64_t c = 0; c < columns; ++c)
+                y[c] = i == 0 ? row[c] : convert<T>(y[c] * row[c]);
             }
           },
           1);
@@ -51,6 +52,7 @@ MX_OP(khatri_rao, KhatriRaoParams)
 .doc("Column-wise Kronecker product of matrices.")
     .inputs("args", "Matrices with equally many columns.", &KhatriRaoParams::num_args, "num_args")
     .param("num_args", &KhatriRaoParams::num_args, "Number of matrices.")
+    .unlisted()
     .dtypes(kNumeric)
     .infer(infer_khatri_rao)
     .cpu(khatri_rao_cpu);

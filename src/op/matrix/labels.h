@@ -84,16 +84,14 @@ struct Multilinear {
       if (i != params.wrt)
         in.push_back({context.in(i + 1), problem.in[static_cast<std::size_t>(i)]});
     }
-    contract(problem.dims, in,
-             {context.out(0), problem.in[static_cast<std::size_t>(params.wrt)]}, context,
-             kScale(params));
+    contract(problem.dims, in, {context.out(0), problem.in[static_cast<std::size_t>(params.wrt)]},
+             context, kScale(params));
   }
 
   static Attrs attrs_without(const Grad& grad, std::string_view count_name) {
     Attrs attrs = grad.attrs();
-    std::erase_if(attrs, [&](const auto& attr) {
-      return attr.first == "wrt" || attr.first == count_name;
-    });
+    std::erase_if(
+        attrs, [&](const auto& attr) { return attr.first == "wrt" || attr.first == count_name; });
     return attrs;
   }
   static Value backward_node(const OpDef& backward, std::vector<Value> inputs, Attrs attrs,
@@ -149,8 +147,8 @@ struct Multilinear {
 
   // Both operators of a problem with two arguments; `params` declares the parameters on either.
   static bool define_pair(const char* name, const char* backward_op,
-                          std::initializer_list<const char*> aliases,
-                          const char* doc, const char* lhs, const char* rhs, DTypeSet types,
+                          std::initializer_list<const char*> aliases, const char* doc,
+                          const char* lhs, const char* rhs, DTypeSet types,
                           void (*params)(OpBuilder<P>&)) {
     forward_name = name;
     backward_name = backward_op;

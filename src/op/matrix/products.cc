@@ -54,13 +54,11 @@ void multiply_all(const Products<T>& p) {
   }
   for (std::size_t i = 0; i < p.at_a.size(); ++i) {
     if (p.m >= p.n) {
-      parallel_for(p.m, cost / static_cast<double>(p.m), [&](int64_t first, int64_t last) {
-        block(p, i, first, last - first, 0, p.n);
-      });
+      parallel_for(p.m, cost / static_cast<double>(p.m),
+                   [&](int64_t first, int64_t last) { block(p, i, first, last - first, 0, p.n); });
     } else {
-      parallel_for(p.n, cost / static_cast<double>(p.n), [&](int64_t first, int64_t last) {
-        block(p, i, 0, p.m, first, last - first);
-      });
+      parallel_for(p.n, cost / static_cast<double>(p.n),
+                   [&](int64_t first, int64_t last) { block(p, i, 0, p.m, first, last - first); });
     }
   }
 }

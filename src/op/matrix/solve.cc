@@ -121,7 +121,8 @@ void infer_solve(const SolveParams&, Infer& infer) {
   if (!infer_matrix(infer, 0, true) || !infer.in(1).known()) return;
   const int n = infer.in(0).ndim();
   const bool vector = infer.in(1).ndim() == n - 1;
-  if (!vector && infer.in(1).ndim() != n) infer.in(1).fail(fmt::format("{} or {} dimensions", n - 1, n));
+  if (!vector && infer.in(1).ndim() != n)
+    infer.in(1).fail(fmt::format("{} or {} dimensions", n - 1, n));
   for (int i = 0; i + 1 < n; ++i) infer.in(1).set_dim(i, infer.in(0).dim(i));
 }
 
@@ -185,13 +186,12 @@ void infer_tensorinv(const TensorinvParams& params, Infer& infer) {
   for (int i = params.ind; i < a.ndim(); ++i) turned.push_back(a[i]);
   const int64_t n = turned.size();
   for (int i = 0; i < params.ind; ++i) turned.push_back(a[i]);
-  if (n * n != a.size()) infer.in(0).fail("a square matrix when the first `ind` dimensions and the others are joined");
+  if (n * n != a.size())
+    infer.in(0).fail("a square matrix when the first `ind` dimensions and the others are joined");
   infer.out(0).set_shape(turned);
 }
 
-int64_t joined_side(const TensorinvParams& params, const Shape& a) {
-  return a.size(0, params.ind);
-}
+int64_t joined_side(const TensorinvParams& params, const Shape& a) { return a.size(0, params.ind); }
 
 void tensorinv_cpu(const TensorinvParams& params, KernelContext& context) {
   if (context.in(0).size() == 0) return;
@@ -226,8 +226,8 @@ MX_OP(_npi_tensorinv, TensorinvParams)
     .infer(infer_tensorinv)
     .cpu(tensorinv_cpu)
     .grad([](const TensorinvParams&, Grad& grad) {
-      return Gradients{apply("_backward_npi_tensorinv", {grad.dout(0), grad.out(0), grad.in(0)},
-                             grad.attrs())};
+      return Gradients{
+          apply("_backward_npi_tensorinv", {grad.dout(0), grad.out(0), grad.in(0)}, grad.attrs())};
     });
 
 MX_OP(_backward_npi_tensorinv, TensorinvParams)

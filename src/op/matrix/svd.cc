@@ -36,11 +36,10 @@ void svd_cpu(const NoParams&, KernelContext& context) {
   la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
     const int64_t m = matrix_rows(in), n = matrix_columns(in);
     T *a = tensors.copy(0), *u = tensors.out(0), *s = tensors.out(1), *v = tensors.out(2);
-    for_each_matrix(batch_size(in.shape()), 20 * cubic(n), "_npi_svd", "did not converge",
-                    [&](int64_t i) {
-                      return blas::gesdd(m, n, a + i * m * n, u + i * m * m, s + i * m,
-                                         v + i * m * n);
-                    });
+    for_each_matrix(
+        batch_size(in.shape()), 20 * cubic(n), "_npi_svd", "did not converge", [&](int64_t i) {
+          return blas::gesdd(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n);
+        });
   });
 }
 
@@ -56,12 +55,11 @@ void svd_gradient(int64_t m, int64_t n, const T* du, const T* ds, const T* dv, c
     for (int64_t j = 0; j < m; ++j) {
       const T gap = (s[j] - s[i]) * (s[j] + s[i]);
       const T f = i == j || gap == T{0} ? T{0} : 1 / gap;
-      k[i * m + j] = f * ((p[i * m + j] - p[j * m + i]) * s[j] +
-                          s[i] * (q[i * m + j] - q[j * m + i])) +
-                     (i == j ? ds[i] : T{0}) - (s[i] == T{0} ? T{0} : q[j * m + i] / s[i]);
+      k[i * m + j] =
+          f * ((p[i * m + j] - p[j * m + i]) * s[j] + s[i] * (q[i * m + j] - q[j * m + i])) +
+          (i == j ? ds[i] : T{0}) - (s[i] == T{0} ? T{0} : q[j * m + i] / s[i]);
     }
-    for (int64_t j = 0; j < n; ++j)
-      inner[i * n + j] = s[i] == T{0} ? T{0} : dv[i * n + j] / s[i];
+    for (int64_t j = 0; j < n; ++j) inner[i * n + j] = s[i] == T{0} ? T{0} : dv[i * n + j] / s[i];
   }
   blas::gemm(false, false, m, n, m, T{1}, k, m, v, n, T{1}, inner, n);
   blas::gemm(false, false, m, n, m, T{1}, u, m, inner, n, T{0}, da, n);
@@ -137,22 +135,19 @@ void pinv_cpu(const PinvParams& params, KernelContext& context) {
     const bool one_rcond = rcond != nullptr && context.in(1).size() == 1;
     const int64_t scratch_size = least * (m + n + 1);
     T* scratch = context.workspace_of<T>(batch * scratch_size);
-    for_each_matrix(batch, 20 * cubic(std::max(m, n)), "_npi_pinv", "did not converge",
-                    [&](int64_t i) {
-                      T *u = scratch + i * scratch_size, *v = u + m * least, *s = v + least * n;
-                      const int info = blas::gesdd(m, n, a + i * m * n, u, s, v);
-                      if (info != 0) return info;
-                      const double limit = rcond == nullptr ? params.rcond
-                                                            : rcond[one_rcond ? 0 : i];
-                      for (int64_t j = 0; j < least; ++j) {
-                        const bool counts = s[j] > static_cast<T>(limit * s[0]);
-                        for (int64_t c = 0; c < n; ++c)
-                          v[j * n + c] = counts ? v[j * n + c] / s[j] : T{0};
-                      }
-                      blas::gemm(true, true, n, m, least, T{1}, v, n, u, least, T{0},
-                                 y + i * m * n, m);
-                      return 0;
-                    });
+    for_each_matrix(
+        batch, 20 * cubic(std::max(m, n)), "_npi_pinv", "did not converge", [&](int64_t i) {
+          T *u = scratch + i * scratch_size, *v = u + m * least, *s = v + least * n;
+          const int info = blas::gesdd(m, n, a + i * m * n, u, s, v);
+          if (info != 0) return info;
+          const double limit = rcond == nullptr ? params.rcond : rcond[one_rcond ? 0 : i];
+          for (int64_t j = 0; j < least; ++j) {
+            const bool counts = s[j] > static_cast<T>(limit * s[0]);
+            for (int64_t c = 0; c < n; ++c) v[j * n + c] = counts ? v[j * n + c] / s[j] : T{0};
+          }
+          blas::gemm(true, true, n, m, least, T{1}, v, n, u, least, T{0}, y + i * m * n, m);
+          return 0;
+        });
   });
 }
 
@@ -212,10 +207,10 @@ MX_OP(_linalg_gelqf, NoParams)
     .grad([](const NoParams&, Grad& grad) {
       // l^-T (dq + c q), where c mirrors the lower triangle of l^T dl - dq q^T.
       const Value q = grad.out(0), l = grad.out(1), dq = grad.dout(0);
-      const Value dl = apply("_linalg_triangle", {grad.dout(1)});
+      const Value dl = apply("_backward_linalg_triangle", {grad.dout(1)});
       const Value middle = apply("_linalg_gemm2", {l, dl}, {{"transpose_a", "1"}}) -
                            apply("_linalg_gemm2", {dq, q}, {{"transpose_b", "1"}});
-      const Value mirrored = apply("_linalg_half_symmetric", {middle}) * 2.0;
+      const Value mirrored = apply("_backward_linalg_half_symmetric", {middle}) * 2.0;
       return Gradients{apply("_linalg_trsm", {l, dq + apply("_linalg_gemm2", {mirrored, q})},
                              {{"transpose", "1"}})};
     });

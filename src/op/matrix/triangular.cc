@@ -73,7 +73,7 @@ Attrs triangular_attrs(const TriangularParams& p, bool transpose, double alpha) 
 
 // What of the gradient of a full matrix is that of a triangular one.
 Value triangle_of(const Value& matrix, bool lower) {
-  return apply("_linalg_triangle", {matrix}, {{"lower", flag(lower)}});
+  return apply("_backward_linalg_triangle", {matrix}, {{"lower", flag(lower)}});
 }
 
 // The gradient of A where op(A) meets `left` (a gradient) and `right` (a value) as left right^T.
@@ -83,10 +83,10 @@ Value gradient_of_a(const TriangularParams& p, const Value& gradient, const Valu
   const bool swapped = p.transpose;
   const Value& first = p.rightside == swapped ? gradient : value;
   const Value& second = p.rightside == swapped ? value : gradient;
-  return triangle_of(apply("_linalg_gemm2", {first, second},
-                           {{p.rightside ? "transpose_a" : "transpose_b", "1"},
-                            {"alpha", scalar_text(alpha)}}),
-                     p.lower);
+  return triangle_of(
+      apply("_linalg_gemm2", {first, second},
+            {{p.rightside ? "transpose_a" : "transpose_b", "1"}, {"alpha", scalar_text(alpha)}}),
+      p.lower);
 }
 
 Gradients gradient_trmm(const TriangularParams& p, Grad& grad) {
@@ -183,9 +183,8 @@ Gradients gradient_potrf(const LowerParams& params, Grad& grad) {
   const Value factor = grad.out(0);
   const Attrs inner = params.lower ? Attrs{{"transpose_a", "1"}} : Attrs{{"transpose_b", "1"}};
   const Value head = triangle_of(grad.dout(0), params.lower);
-  const Value middle =
-      apply("_linalg_half_symmetric",
-            {apply("_linalg_gemm2", {factor, head}, inner)}, {{"lower", "1"}});
+  const Value middle = apply("_backward_linalg_half_symmetric",
+                             {apply("_linalg_gemm2", {factor, head}, inner)}, {{"lower", "1"}});
   // L^-T m L^-1 or U^-1 m U^-T.
   const auto solve = [&](const Value& b, bool right) {
     return apply("_linalg_trsm", {factor, b},
@@ -217,7 +216,8 @@ void define_cholesky(const char* name, const char* alias, const char* doc,
   OpBuilder<LowerParams> op(name);
   if (alias != nullptr) op.alias(alias);
   op.doc(doc).input("A", "Batch of square matrices.");
-  op.param("lower", &LowerParams::lower, true, "Whether the factor is lower triangular.");
+  op.param("lower", &LowerParams::lower, true, "Whether the factor is lower triangular.")
+      .unlisted();
   op.dtypes(kFloating).inplace(0, 0).infer(infer_square).cpu(kernel).grad(gradient);
 }
 
@@ -241,7 +241,7 @@ void take_part(bool lower, int64_t n, T* a) {
 
 template <Part part>
 void part_cpu(const LowerParams& params, KernelContext& context) {
-  in_place(params, context, "_linalg_triangle", "", [&]<class T>(int64_t n, T* a) {
+  in_place(params, context, "_backward_linalg_triangle", "", [&]<class T>(int64_t n, T* a) {
     take_part<part>(params.lower, n, a);
     return 0;
   });
@@ -270,20 +270,25 @@ Value part_of(const char* name, const Value& matrix, bool lower) {
   define_cholesky("_linalg_potri", "linalg_potri",
                   "Inverse of a matrix that is given by its Cholesky factor.", potri_cpu,
                   gradient_potri);
-  define_part<Part::kTriangle>("_linalg_triangle", "One triangle of a matrix, zero elsewhere.",
+  define_part<Part::kTriangle>("_backward_linalg_triangle",
+                               "One triangle of a matrix, zero elsewhere.",
                                [](const LowerParams& params, Grad& grad) {
                                  return Gradients{triangle_of(grad.dout(0), params.lower)};
                                });
   // The next two are each other's adjoint, up to a factor of two.
   define_part<Part::kHalfSymmetric>(
-      "_linalg_half_symmetric", "Half of one triangle, and its mirror image; half of the diagonal.",
+      "_backward_linalg_half_symmetric",
+      "Half of one triangle, and its mirror image; half of the diagonal.",
       [](const LowerParams& params, Grad& grad) {
-        return Gradients{part_of("_linalg_fold_triangle", grad.dout(0), params.lower) * 0.5};
+        return Gradients{part_of("_backward_linalg_fold_triangle", grad.dout(0), params.lower) *
+                         0.5};
       });
   define_part<Part::kFolded>(
-      "_linalg_fold_triangle", "One triangle to which the mirror image of the other is added.",
+      "_backward_linalg_fold_triangle",
+      "One triangle to which the mirror image of the other is added.",
       [](const LowerParams& params, Grad& grad) {
-        return Gradients{part_of("_linalg_half_symmetric", grad.dout(0), params.lower) * 2.0};
+        return Gradients{part_of("_backward_linalg_half_symmetric", grad.dout(0), params.lower) *
+                         2.0};
       });
   return true;
 }();
