@@ -171,6 +171,7 @@ def check_gradients(mx, rng, op, arrays, outputs=None, step=1e-5, **attrs):
     ("_linalg_sumlogdiag", (2, 3, 3), {}, None), ("_linalg_gelqf", (2, 3, 4), {}, None), ("_npi_svd", (2, 3, 4), {}, None),
     ("_linalg_syrk", (2, 3, 4), {"alpha": 0.5}, None), ("_linalg_syrk", (2, 3, 4), {"transpose": True}, None),
     ("_linalg_potri", (2, 3, 3), {}, None), ("_linalg_potri", (2, 3, 3), {"lower": False}, None),
+    ("_npi_pinv_scalar_rcond", (2, 3, 4), {"rcond": 1e-6}, None), ("_npi_pinv_scalar_rcond", (4, 3), {"rcond": 1e-6}, None),
     ("_npi_tensorinv", (2, 3, 6), {"ind": 2}, None), ("_linalg_extracttrian", (2, 4, 4), {"offset": -1}, None),
 ])
 def test_gradients(mx, rng, op, shape, attrs, outputs):
@@ -207,6 +208,12 @@ def test_gradients_of_symmetric_matrices(mx, rng, op):
     close(grad, np.swapaxes(grad, -1, -2))
     above, below = (sum(np.sum(h * v) for h, v in zip(heads, mx.run(op, a + s * direction))) for s in (1e-5, -1e-5))
     np.testing.assert_allclose(np.sum(grad * direction), (above - below) / 2e-5, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["_npi_eig", "_npi_eigvals"])
+def test_gradients_of_general_eigenvalues(mx, rng, op):
+    a = np.diag([1.0, 3.0, 6.0]) + 0.2 * rng.standard_normal((2, 3, 3))
+    check_gradients(mx, rng, op, [a])
 
 
 @pytest.mark.parametrize("op", ["_linalg_potrf", "_linalg_inverse", "_linalg_det"])

@@ -177,13 +177,70 @@ void general_cpu(const NoParams&, KernelContext& context) {
   });
 }
 
+// diag(dw) + f (v^T dv - v^T v diag(v^T dv)), f_ij = 1 / (w_j - w_i): what stands between v^-T and
+// v^T in the gradient of a. The last term is there since eigenvectors keep their length.
+void general_middle_cpu(const NoParams&, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  if (in.size() == 0) return;
+  la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
+    const int64_t n = matrix_rows(in), batch = batch_size(in.shape());
+    const T *dv = tensors.in(0), *dw = tensors.in(1), *v = tensors.in(2), *w = tensors.in(3);
+    T *m = tensors.out(0), *gram = context.workspace_of<T>(batch * n * n);
+    for_each_matrix(batch, 2 * cubic(n), "_npi_eig", "", [&](int64_t b) {
+      const int64_t at = b * n * n;
+      T *p = m + at, *q = gram + at;
+      blas::gemm(true, false, n, n, n, T{1}, v + at, n, dv + at, n, T{0}, p, n);
+      blas::gemm(true, false, n, n, n, T{1}, v + at, n, v + at, n, T{0}, q, n);
+      std::vector<T> diagonal(static_cast<std::size_t>(n));
+      for (int64_t i = 0; i < n; ++i) diagonal[static_cast<std::size_t>(i)] = p[i * n + i];
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          const T gap = w[b * n + j] - w[b * n + i];
+          const T value = p[i * n + j] - q[i * n + j] * diagonal[static_cast<std::size_t>(j)];
+          p[i * n + j] = i == j ? dw[b * n + i] : (gap == T{0} ? T{0} : value / gap);
+        }
+      }
+      return 0;
+    });
+  });
+}
+
+MX_OP(_backward_npi_eig_middle, NoParams)
+.doc("The inner matrix of the gradient of _npi_eig.")
+    .input("head_vectors", "Gradient of the eigenvectors.")
+    .input("head_values", "Gradient of the eigenvalues.")
+    .input("vectors", "Eigenvectors.")
+    .input("values", "Eigenvalues.")
+    .dtypes(kFloating)
+    .infer([](const NoParams&, Infer& infer) {
+      infer.one_dtype();
+      infer.out(0).same_shape(infer.in(2));
+    })
+    .cpu(general_middle_cpu);
+
+Value general_gradient(const Value& dv, const Value& dw, const Value& v, const Value& w) {
+  const Value middle = apply("_backward_npi_eig_middle", {dv, dw, v, w});
+  const Value left =
+      apply("_linalg_gemm2", {apply("_linalg_inverse", {v}), middle}, {{"transpose_a", "1"}});
+  return apply("_linalg_gemm2", {left, v}, {{"transpose_b", "1"}});
+}
+
+Gradients gradient_eig(const NoParams&, Grad& grad) {
+  return {general_gradient(grad.dout(1), grad.dout(0), grad.out(1), grad.out(0))};
+}
+Gradients gradient_eigvals(const NoParams&, Grad& grad) {
+  const Value w = apply("_npi_eig", {grad.in(0)});
+  const Value v = output(w, 1);
+  return {general_gradient(zeros_like(v), grad.dout(0), v, w)};
+}
+
 template <bool vectors>
 void define_general(const char* name, const char* doc) {
   OpBuilder<NoParams> op(name);
   op.doc(doc).input("A", "Batch of square matrices.").lenient().dtypes(kFloating);
   if (vectors) op.outputs([](const NoParams&) { return 2; });
   op.infer([](const NoParams&, Infer& infer) { infer_eigen<vectors ? 1 : -1, 0>(infer); });
-  op.cpu(general_cpu<vectors>).zero_grad();
+  op.cpu(general_cpu<vectors>).grad(vectors ? gradient_eig : gradient_eigvals);
 }
 
 [[maybe_unused]] const bool defined = [] {

@@ -122,6 +122,22 @@ void infer_pinv(const PinvParams& params, Infer& infer) {
     infer.in(1).set_shape(batch_shape(shape));
 }
 
+// da = -p^T g p^T + (1 - a p) g^T p p^T + p^T p g^T (1 - p a), for p and its gradient g.
+Gradients gradient_pinv(const PinvParams&, Grad& grad) {
+  const Value a = grad.in(0), p = grad.out(0), g = grad.dout(0);
+  const auto product = [](const Value& x, const Value& y, const char* transposed = "transpose_a",
+                          bool transpose = false) {
+    return apply("_linalg_gemm2", {x, y}, {{transposed, transpose ? "1" : "0"}});
+  };
+  const Value inner = product(product(p, g, "transpose_a", true), p, "transpose_b", true);
+  const Value left = product(product(g, p, "transpose_a", true), p, "transpose_b", true);
+  const Value right = product(p, product(p, g, "transpose_b", true), "transpose_a", true);
+  Gradients result(static_cast<std::size_t>(grad.num_in()));
+  result[0] =
+      (left - product(a, product(p, left))) + (right - product(product(right, p), a)) - inner;
+  return result;
+}
+
 // Singular values at or below rcond times the largest count as zero; rcond is the parameter, or
 // one number for all or for each matrix.
 void pinv_cpu(const PinvParams& params, KernelContext& context) {
@@ -159,7 +175,7 @@ MX_OP(_npi_pinv, PinvParams)
     .dtypes(kFloating)
     .infer(infer_pinv)
     .cpu(pinv_cpu)
-    .zero_grad();
+    .grad(gradient_pinv);
 
 MX_OP(_npi_pinv_scalar_rcond, PinvParams)
 .doc("Pseudo-inverses of matrices.")
@@ -171,7 +187,7 @@ MX_OP(_npi_pinv_scalar_rcond, PinvParams)
     .dtypes(kFloating)
     .infer(infer_pinv)
     .cpu(pinv_cpu)
-    .zero_grad();
+    .grad(gradient_pinv);
 
 // ---- a = l q ----
 
