@@ -71,8 +71,12 @@ if(MXNET_BUILD_BENCHMARKS)
   mx_require(benchmark libbenchmark-dev)
 endif()
 
+# Not through mx_require: the imported target must be visible outside of that function.
+mx_detect(OpenBLAS "libopenblas-dev and liblapacke-dev, or scripts/setup" 0.3 MODULE)
+if(NOT OpenBLAS_FOUND)
+  message(FATAL_ERROR "OpenBLAS not found: apt-get install libopenblas-dev liblapacke-dev, or run scripts/setup")
+endif()
 mx_detect(OneDNN "scripts/setup all" 3.2)
-mx_detect(OpenBLAS "scripts/setup all" 0.3 MODULE)
 mx_detect(dmlc libdmlc-dev CONFIG)
 mx_detect(hwy libhwy-dev CONFIG)
 mx_detect(JPEG libjpeg-dev)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # OpenBLAS with CBLAS and LAPACKE, as the target mx::openblas: the PyPI package scipy-openblas32 in the virtual
-# environment, or the system's. The PyPI one prefixes its symbols; its users see MXNET_BLAS_PREFIX=scipy_ and name them
+# environment or in that of a wheel's build (scikit-build-core puts its site-packages into CMAKE_PREFIX_PATH), or the system's. The PyPI one prefixes its symbols; its users see MXNET_BLAS_PREFIX=scipy_ and name them
 # through one macro, so that NumPy's own OpenBLAS in the same process is never mixed up with ours.
 foreach(prefix IN LISTS MXNET_PYTHON_PREFIXES)
   file(GLOB _wheel "${prefix}/lib/python3*/site-packages/scipy_openblas32")
   list(APPEND _wheels ${_wheel})
 endforeach()
 
-find_path(OpenBLAS_INCLUDE_DIR NAMES cblas.h openblas/cblas.h HINTS ${_wheels} PATH_SUFFIXES include openblas)
-find_library(OpenBLAS_LIBRARY NAMES scipy_openblas openblas HINTS ${_wheels} PATH_SUFFIXES lib)
+find_path(OpenBLAS_INCLUDE_DIR NAMES cblas.h openblas/cblas.h HINTS ${_wheels}
+          PATH_SUFFIXES include openblas scipy_openblas32/include)
+find_library(OpenBLAS_LIBRARY NAMES scipy_openblas openblas HINTS ${_wheels}
+             PATH_SUFFIXES lib scipy_openblas32/lib)
 mark_as_advanced(OpenBLAS_INCLUDE_DIR OpenBLAS_LIBRARY)
 
 find_file(_config NAMES openblas_config.h HINTS ${OpenBLAS_INCLUDE_DIR} NO_CACHE)

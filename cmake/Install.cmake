@@ -14,6 +14,7 @@ else()
   set(MXNET_INSTALL_LIBDIR "${CMAKE_INSTALL_LIBDIR}")
   set(MXNET_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/mxnet")
   set(CMAKE_INSTALL_RPATH "$ORIGIN")
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)  # libraries outside of the system's folders: OpenBLAS in .venv
 endif()
 
 # mx_install(mxnet): the library with its headers and what find_package(mxnet) reads.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that names OpenBLAS. A row-major matrix is the transpose of a column-major one:
+// LAPACK is called on that, so that nothing is copied to turn it.
+#include "op/matrix/blas.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/error.h"
+
+#define MX_JOIN_(a, b) a##b
+#define MX_JOIN(a, b) MX_JOIN_(a, b)
+#define MX_CBLAS(type, name) MX_JOIN(MXNET_BLAS_PREFIX, cblas_##type##name)
+#define MX_LAPACK(type, name) MX_JOIN(MXNET_BLAS_PREFIX, LAPACKE_##type##name)
+
+namespace mxnet::blas {
+namespace {
+
+// Before the first call: one thread, and no search for NaN in every argument.
+[[maybe_unused]] const bool configured = [] {
+  MX_JOIN(MXNET_BLAS_PREFIX, openblas_set_num_threads)(1);
+  MX_JOIN(MXNET_BLAS_PREFIX, LAPACKE_set_nancheck)(0);
+  return true;
+}();
+
+// Its integers have 32 bits.
+lapack_int narrow(int64_t value) {
+  if (value > std::numeric_limits<lapack_int>::max())
+    throw Error(ErrorCode::kValue, "linalg", "a matrix has more than 2^31 - 1 rows or columns");
+  return static_cast<lapack_int>(value);
+}
+lapack_int leading(int64_t value) { return narrow(std::max<int64_t>(value, 1)); }
+
+CBLAS_TRANSPOSE op(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
+// The triangle as the transposed matrix has it.
+char triangle(bool lower) { return lower ? 'U' : 'L'; }
+
+}  // namespace
+
+#define MX_DEFINE(T, t)                                                                           \
+  void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,         \
+            const T* a, int64_t lda, const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {        \
+    MX_CBLAS(t, gemm)                                                                             \
+    (CblasRowMajor, op(transpose_a), op(transpose_b), narrow(m), narrow(n), narrow(k), alpha, a,  \
+     leading(lda), b, leading(ldb), beta, c, leading(ldc));                                       \
+  }                                                                                               \
+  void trmm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,    \
+            T* b) {                                                                               \
+    MX_CBLAS(t, trmm)                                                                             \
+    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,              \
+     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,      \
+     leading(n));                                                                                 \
+  }                                                                                               \
+  void trsm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,    \
+            T* b) {                                                                               \
+    MX_CBLAS(t, trsm)                                                                             \
+    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,              \
+     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,      \
+     leading(n));                                                                                 \
+  }                                                                                               \
+  int potrf(bool lower, int64_t n, T* a) {                                                        \
+    return MX_LAPACK(t, potrf)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));      \
+  }                                                                                               \
+  int potri(bool lower, int64_t n, T* a) {                                                        \
+    return MX_LAPACK(t, potri)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));      \
+  }                                                                                               \
+  int getrf(int64_t n, T* a, int32_t* pivots) {                                                   \
+    return MX_LAPACK(t, getrf)(LAPACK_COL_MAJOR, narrow(n), narrow(n), a, leading(n), pivots);    \
+  }                                                                                               \
+  int getri(int64_t n, T* a, const int32_t* pivots) {                                             \
+    return MX_LAPACK(t, getri)(LAPACK_COL_MAJOR, narrow(n), a, leading(n), pivots);               \
+  }                                                                                               \
+  int gesv(int64_t n, int64_t count, T* a, int32_t* pivots, T* b) {                               \
+    return MX_LAPACK(t, gesv)(LAPACK_ROW_MAJOR, narrow(n), narrow(count), a, leading(n), pivots,  \
+                              b, leading(count));                                                 \
+  }                                                                                               \
+  int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                    \
+    return MX_LAPACK(t, syevd)(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', triangle(lower), narrow(n), \
+                               a, leading(n), w);                                                 \
+  }                                                                                               \
+  int geev(int64_t n, T* a, T* real, T* imaginary, T* v) {                                        \
+    /* Left eigenvectors of the transpose are the right ones of a. */                             \
+    return MX_LAPACK(t, geev)(LAPACK_COL_MAJOR, v == nullptr ? 'N' : 'V', 'N', narrow(n), a,      \
+                              leading(n), real, imaginary, v, leading(n), nullptr, 1);            \
+  }                                                                                               \
+  int gelqf(int64_t m, int64_t n, T* a, T* l) {                                                   \
+    std::vector<T> tau(static_cast<std::size_t>(std::max<int64_t>(m, 1)));                        \
+    int info =                                                                                    \
+        MX_LAPACK(t, geqrf)(LAPACK_COL_MAJOR, narrow(n), narrow(m), a, leading(n), tau.data());   \
+    if (info != 0) return info;                                                                   \
+    for (int64_t i = 0; i < m; ++i) {                                                             \
+      std::copy_n(a + i * n, i + 1, l + i * m);                                                   \
+      std::fill(l + i * m + i + 1, l + (i + 1) * m, T{0});                                        \
+    }                                                                                             \
+    return MX_LAPACK(t, orgqr)(LAPACK_COL_MAJOR, narrow(n), narrow(m), narrow(m), a, leading(n),  \
+                               tau.data());                                                       \
+  }                                                                                               \
+  int gesdd(int64_t m, int64_t n, T* a, T* u, T* s, T* v) {                                       \
+    return MX_LAPACK(t, gesdd)(LAPACK_COL_MAJOR, 'S', narrow(n), narrow(m), a, leading(n), s, v,  \
+                               leading(n), u, leading(std::min(m, n)));                           \
+  }
+MX_DEFINE(float, s)
+MX_DEFINE(double, d)
+#undef MX_DEFINE
+
+}  // namespace mxnet::blas

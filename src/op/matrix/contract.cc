@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contractions as matrix products: labels fall into batch, rows, columns and summed ones; operands
+// whose strides already form matrices are used in place, others are copied together first.
+#include "op/matrix/contract.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "op/dispatch.h"
+#include "op/matrix/products.h"
+#include "op/matrix/strided.h"
+
+namespace mxnet {
+namespace {
+
+using Dims = std::span<const int64_t>;
+using Labels = std::vector<std::size_t>;
+
+template <class T>
+using Computed = std::conditional_t<std::is_integral_v<T>, int64_t,
+                                    std::conditional_t<std::is_same_v<T, double>, double, float>>;
+
+// An operand in the type that is computed in.
+template <class C>
+struct View {
+  const C* data;
+  Strides strides;
+};
+
+int64_t product(Dims dims, const Labels& labels) {
+  int64_t n = 1;
+  for (std::size_t l : labels) n *= dims[l];
+  return n;
+}
+
+// The step through `labels` as one dimension; nothing where they do not run through. `lone` is the
+// answer for a single position.
+std::optional<int64_t> joined_stride(Dims dims, const Labels& labels, const Strides& strides,
+                                     int64_t lone) {
+  std::optional<int64_t> step;
+  int64_t next = 0;
+  for (std::size_t i = labels.size(); i-- > 0;) {
+    const std::size_t l = labels[i];
+    if (dims[l] == 1) continue;
+    if (step && strides[l] != next) return std::nullopt;
+    if (!step) step = strides[l];
+    next = strides[l] * dims[l];
+  }
+  return step ? step : lone;
+}
+
+void sort_by(const Strides& strides, Labels* labels) {
+  std::stable_sort(labels->begin(), labels->end(),
+                   [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+}
+
+// Row-major strides over the labels in the order given; 0 for others.
+Strides packed_strides(Dims dims, std::initializer_list<const Labels*> groups) {
+  Strides strides(dims.size(), 0);
+  int64_t step = 1;
+  for (auto group = groups.end(); group != groups.begin();) {
+    --group;
+    for (std::size_t i = (*group)->size(); i-- > 0;) {
+      strides[(**group)[i]] = step;
+      step *= dims[(**group)[i]];
+    }
+  }
+  return strides;
+}
+
+std::vector<Walk> walk_of(Dims dims, const Strides& from, const Strides& to) {
+  std::vector<Walk> walk;
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    if (from[l] != 0 || to[l] != 0) walk.push_back({dims[l], from[l], to[l]});
+  }
+  return walk;
+}
+
+// Where the matrices of a batch begin.
+std::vector<int64_t> offsets(Dims dims, const Labels& batch, const Strides& strides) {
+  std::vector<int64_t> at{0};
+  for (std::size_t l : batch) {
+    std::vector<int64_t> longer;
+    longer.reserve(at.size() * static_cast<std::size_t>(dims[l]));
+    for (int64_t start : at) {
+      for (int64_t i = 0; i < dims[l]; ++i) longer.push_back(start + i * strides[l]);
+    }
+    at = std::move(longer);
+  }
+  return at;
+}
+
+// Rows and columns of an operand as BLAS takes them.
+struct Matrix {
+  bool transpose;
+  int64_t leading;
+};
+
+std::optional<Matrix> matrix_form(Dims dims, const Labels& rows, const Labels& columns,
+                                  const Strides& strides) {
+  const int64_t m = product(dims, rows), n = product(dims, columns);
+  const auto row = joined_stride(dims, rows, strides, n);
+  const auto column = joined_stride(dims, columns, strides, 1);
+  if (!row || !column) return std::nullopt;
+  if (*column == 1 && *row >= n) return Matrix{false, *row};
+  const int64_t across = n == 1 ? m : *column;  // a lone column lies anywhere
+  if (*row == 1 && across >= m) return Matrix{true, across};
+  return std::nullopt;
+}
+
+// Sums over labels that neither the other operand nor the result has.
+template <class C>
+void sum_alone(Dims dims, const Strides& other, const Strides& out, View<C>* view,
+               KernelContext& context) {
+  Labels kept;
+  bool any = false;
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    if (view->strides[l] == 0) continue;
+    if (other[l] != 0 || out[l] != 0) {
+      kept.push_back(l);
+    } else {
+      any = any || dims[l] != 1;
+    }
+  }
+  if (!any) return;
+  const Strides strides = packed_strides(dims, {&kept});
+  const int64_t size = product(dims, kept);
+  C* sums = context.workspace_of<C>(std::max<int64_t>(size, 1));
+  std::fill_n(sums, size, C{0});
+  walk<true>(walk_of(dims, view->strides, strides), view->data, sums);
+  *view = {sums, strides};
+}
+
+// The operand with rows and columns in matrix form, copied if need be.
+template <class C>
+Matrix to_matrix(Dims dims, const Labels& batch, const Labels& rows, const Labels& columns,
+                 View<C>* view, KernelContext& context) {
+  if (const auto form = matrix_form(dims, rows, columns, view->strides)) return *form;
+  const Strides strides = packed_strides(dims, {&batch, &rows, &columns});
+  C* copy =
+      context.workspace_of<C>(product(dims, batch) * product(dims, rows) * product(dims, columns));
+  walk<false>(walk_of(dims, view->strides, strides), view->data, copy);
+  *view = {copy, strides};
+  return {false, std::max<int64_t>(product(dims, columns), 1)};
+}
+
+// c (strides `to`, everything it reaches) = alpha * sum(a b) + beta * c. `to` forms matrices with
+// columns in steps of one: the caller has asked for that.
+template <class C>
+void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C alpha, C beta,
+                   KernelContext& context) {
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    if (a.strides[l] == 0 && b.strides[l] == 0 && to[l] == 0) alpha *= static_cast<C>(dims[l]);
+  }
+  sum_alone(dims, b.strides, to, &a, context);
+  sum_alone(dims, a.strides, to, &b, context);
+  Labels batch, rows, columns, summed;
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    const bool in_a = a.strides[l] != 0, in_b = b.strides[l] != 0, in_c = to[l] != 0;
+    if (dims[l] == 1) continue;
+    if (in_c) {
+      (in_a && in_b ? batch : in_b ? columns : rows).push_back(l);
+    } else if (in_a && in_b) {
+      summed.push_back(l);
+    }
+  }
+  sort_by(to, &batch);
+  sort_by(to, &rows);
+  sort_by(to, &columns);
+  sort_by(a.strides, &summed);
+  auto form = matrix_form(dims, rows, columns, to);
+  if (form && form->transpose) {  // the transposed product has its columns in steps of one
+    std::swap(rows, columns);
+    std::swap(a, b);
+    form->transpose = false;
+  }
+  C* result = c;
+  Strides strides = to;
+  if (!form) {
+    strides = packed_strides(dims, {&batch, &rows, &columns});
+    const int64_t size = product(dims, batch) * product(dims, rows) * product(dims, columns);
+    result = context.workspace_of<C>(std::max<int64_t>(size, 1));
+    form = Matrix{false, std::max<int64_t>(product(dims, columns), 1)};
+  }
+  const Matrix form_a = to_matrix(dims, batch, rows, summed, &a, context);
+  const Matrix form_b = to_matrix(dims, batch, summed, columns, &b, context);
+  const std::vector<int64_t> at_a = offsets(dims, batch, a.strides),
+                             at_b = offsets(dims, batch, b.strides),
+                             at_c = offsets(dims, batch, strides);
+  multiply(Products<C>{form_a.transpose, form_b.transpose, product(dims, rows),
+                       product(dims, columns), product(dims, summed), a.data, form_a.leading,
+                       b.data, form_b.leading, result, form->leading, alpha,
+                       result == c ? beta : C{0}, at_a, at_b, at_c});
+  if (result == c) return;
+  if (beta == C{0}) {
+    walk<false>(walk_of(dims, strides, to), result, c);
+    return;
+  }
+  if (beta != C{1}) {
+    Labels reached(batch);
+    reached.insert(reached.end(), rows.begin(), rows.end());
+    reached.insert(reached.end(), columns.begin(), columns.end());
+    for (int64_t at : offsets(dims, reached, to)) c[at] *= beta;
+  }
+  walk<true>(walk_of(dims, strides, to), result, c);
+}
+
+// All operands into `out`, pairs from the left; each intermediate keeps the labels still needed.
+template <class C>
+void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides& to, C alpha,
+                    C beta, KernelContext& context) {
+  static constexpr C kOne{1};
+  if (views.size() == 1) {
+    const Strides none(dims.size(), 0);
+    for (std::size_t l = 0; l < dims.size(); ++l) {
+      if (views[0].strides[l] == 0 && to[l] == 0) alpha *= static_cast<C>(dims[l]);
+    }
+    sum_alone(dims, none, to, &views[0], context);
+    if (alpha == C{1} && beta == C{0})
+      return walk<false>(walk_of(dims, views[0].strides, to), views[0].data, out);
+    // What was counted into alpha is gone.
+    std::vector<int64_t> left(dims.begin(), dims.end());
+    for (std::size_t l = 0; l < dims.size(); ++l) {
+      if (views[0].strides[l] == 0 && to[l] == 0) left[l] = 1;
+    }
+    return multiply_pair<C>(left, views[0], View<C>{&kOne, none}, out, to, alpha, beta, context);
+  }
+  std::vector<int64_t> left(dims.begin(), dims.end());  // 1 for labels that are summed already
+  while (views.size() > 2) {
+    Labels kept;
+    for (std::size_t l = 0; l < dims.size(); ++l) {
+      bool needed = to[l] != 0;
+      for (std::size_t v = 2; v < views.size(); ++v) needed |= views[v].strides[l] != 0;
+      if (needed && (views[0].strides[l] != 0 || views[1].strides[l] != 0)) kept.push_back(l);
+    }
+    // Labels that later operands do not know and this pair does not have are theirs to count.
+    std::vector<int64_t> pair_dims(left);
+    for (std::size_t l = 0; l < dims.size(); ++l) {
+      if (views[0].strides[l] == 0 && views[1].strides[l] == 0) pair_dims[l] = 1;
+    }
+    const Strides strides = packed_strides(dims, {&kept});
+    C* product_of_pair = context.workspace_of<C>(std::max<int64_t>(product(dims, kept), 1));
+    multiply_pair<C>(pair_dims, views[0], views[1], product_of_pair, strides, C{1}, C{0}, context);
+    for (std::size_t l = 0; l < dims.size(); ++l) {
+      const bool was_there = views[0].strides[l] != 0 || views[1].strides[l] != 0;
+      if (was_there && strides[l] == 0) left[l] = 1;
+    }
+    views.erase(views.begin());
+    views[0] = {product_of_pair, strides};
+  }
+  multiply_pair<C>(left, views[0], views[1], out, to, alpha, beta, context);
+}
+
+// How many elements of an array its labels reach.
+int64_t reached(Dims dims, const Strides& strides) {
+  int64_t n = 1;
+  for (std::size_t l = 0; l < dims.size(); ++l) n *= strides[l] != 0 ? dims[l] : 1;
+  return n;
+}
+
+template <class T>
+void contract_typed(Dims dims, std::span<const Labelled> in, const Labelled& out, double alpha,
+                    double beta, KernelContext& context) {
+  using C = Computed<T>;
+  const int64_t size = out.tensor.size();
+  std::vector<View<C>> views;
+  for (const Labelled& operand : in) {
+    if constexpr (std::is_same_v<C, T>) {
+      views.push_back({operand.tensor.as<T>(), operand.strides});
+    } else {
+      C* wide = context.workspace_of<C>(std::max<int64_t>(operand.tensor.size(), 1));
+      convert_array(operand.tensor.as<T>(), wide, operand.tensor.size());
+      views.push_back({wide, operand.strides});
+    }
+  }
+  C* result = nullptr;
+  if constexpr (std::is_same_v<C, T>) {
+    result = out.tensor.as<T>();
+  } else {
+    result = context.workspace_of<C>(std::max<int64_t>(size, 1));
+    if (beta != 0.0) convert_array(out.tensor.as<T>(), result, size);
+  }
+  const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  if (empty || reached(dims, out.strides) < size) {
+    for (int64_t i = 0; i < size; ++i)
+      result[i] = beta == 0.0 ? C{0} : static_cast<C>(static_cast<C>(beta) * result[i]);
+    if (beta != 0.0) beta = 1.0;
+  }
+  if (!empty) {
+    multiply_views<C>(dims, std::move(views), result, out.strides, static_cast<C>(alpha),
+                      static_cast<C>(beta), context);
+  }
+  if constexpr (!std::is_same_v<C, T>) convert_array(result, out.tensor.as<T>(), size);
+}
+
+}  // namespace
+
+void contract(Dims dims, std::span<const Labelled> in, const Labelled& out, KernelContext& context,
+              double alpha, double beta) {
+  if (out.tensor.size() == 0) return;
+  dispatch_dtype(out.tensor.dtype, "contraction", [&]<class T>(TypeTag<T>) {
+    contract_typed<T>(dims, in, out, alpha, beta, context);
+  });
+}
+
+Strides row_major(const Shape& shape) {
+  Strides strides(static_cast<std::size_t>(shape.ndim()));
+  int64_t step = 1;
+  for (int i = shape.ndim(); i-- > 0;) {
+    strides[static_cast<std::size_t>(i)] = step;
+    step *= shape[i];
+  }
+  return strides;
+}
+
+}  // namespace mxnet

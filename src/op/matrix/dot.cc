@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of two arrays: dot and batch_dot, NumPy's dot, matmul and tensordot.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "op/matrix/labels.h"
+
+namespace mxnet {
+namespace {
+
+enum class StorageChoice : int8_t { kNone, kDense, kRowSparse, kCSR };
+
+struct DotParams {
+  bool transpose_a, transpose_b;
+  StorageChoice forward_stype;
+  int32_t wrt;
+};
+struct PlainParams {
+  int32_t wrt;
+};
+struct TensordotParams {
+  Shape a_axes_summed, b_axes_summed;
+  int32_t wrt;
+};
+struct TensordotIntParams {
+  int32_t axes;
+  int32_t wrt;
+};
+
+template <class P>
+double one(const P&) {
+  return 1.0;
+}
+
+std::vector<int> counted(int first, int count) {
+  std::vector<int> labels(static_cast<std::size_t>(count));
+  std::iota(labels.begin(), labels.end(), first);
+  return labels;
+}
+std::vector<int> joined(std::vector<int> a, const std::vector<int>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// The last dimension of a (the first if transposed) with the first of b (the last).
+LabelLists dot_labels(const DotParams& params, std::span<const Shape> shapes) {
+  const int m = shapes[0].ndim() - 1, n = shapes[1].ndim() - 1;
+  if (m < 0 || n < 0) throw LabelError{"given an array without dimensions, expected one or more"};
+  const std::vector<int> k{0}, rows = counted(1, m), columns = counted(1 + m, n);
+  LabelLists lists;
+  lists.in = {params.transpose_a ? joined(k, rows) : joined(rows, k),
+              params.transpose_b ? joined(columns, k) : joined(k, columns)};
+  lists.out = joined(rows, columns);
+  if (lists.out.empty()) lists.out = {1};  // of two vectors: shape (1,)
+  return lists;
+}
+
+LabelLists batch_dot_labels(const DotParams& params, std::span<const Shape> shapes) {
+  const int ndim = shapes[0].ndim();
+  if (ndim < 3 || shapes[1].ndim() != ndim) {
+    throw LabelError{fmt::format(
+        "given shapes {} and {}, expected two of equally many dimensions, three or more",
+        to_string(shapes[0]), to_string(shapes[1]))};
+  }
+  const std::vector<int> batch = counted(3, ndim - 2);
+  LabelLists lists;
+  lists.in = {joined(batch, params.transpose_a ? std::vector{2, 0} : std::vector{0, 2}),
+              joined(batch, params.transpose_b ? std::vector{1, 2} : std::vector{2, 1})};
+  lists.out = joined(batch, {0, 1});
+  return lists;
+}
+
+// The last dimension of a with the last but one of b; a scalar scales.
+LabelLists np_dot_labels(const PlainParams&, std::span<const Shape> shapes) {
+  const int m = shapes[0].ndim() - 1, n = shapes[1].ndim();
+  LabelLists lists;
+  if (m < 0 || n == 0) {
+    lists.in = {counted(0, m + 1), counted(0, n)};
+    lists.out = counted(0, std::max(m + 1, n));
+    return lists;
+  }
+  std::vector<int> right = counted(1 + m, n - 1);
+  lists.out = joined(counted(1, m), right);
+  right.insert(right.end() - (n > 1 ? 1 : 0), 0);
+  lists.in = {joined(counted(1, m), {0}), right};
+  return lists;
+}
+
+LabelLists matmul_labels(const PlainParams&, std::span<const Shape> shapes) {
+  const int a = shapes[0].ndim(), b = shapes[1].ndim();
+  if (a == 0 || b == 0) {
+    throw LabelError{
+        fmt::format("given shapes {} and {}, expected at least one dimension in each (a scalar "
+                    "is multiplied by `*`)",
+                    to_string(shapes[0]), to_string(shapes[1]))};
+  }
+  // Batch labels are counted from the right: the last one is 3.
+  const auto batch = [](int count) {
+    std::vector<int> labels = counted(3, std::max(count, 0));
+    std::reverse(labels.begin(), labels.end());
+    return labels;
+  };
+  LabelLists lists;
+  lists.broadcast_from = 3;
+  lists.in = {a == 1 ? std::vector{2} : joined(batch(a - 2), {0, 2}),
+              b == 1 ? std::vector{2} : joined(batch(b - 2), {2, 1})};
+  lists.out = batch(std::max(a, b) - 2);
+  if (a > 1) lists.out.push_back(0);
+  if (b > 1) lists.out.push_back(1);
+  return lists;
+}
+
+LabelLists tensordot_labels(std::span<const Shape> shapes, std::span<const int64_t> a_axes,
+                            std::span<const int64_t> b_axes) {
+  if (a_axes.size() != b_axes.size()) {
+    throw LabelError{fmt::format("given {} axes of a and {} of b, expected equally many",
+                                 a_axes.size(), b_axes.size())};
+  }
+  const int summed = static_cast<int>(a_axes.size());
+  LabelLists lists;
+  int next = summed;
+  const std::span<const int64_t> axes[2] = {a_axes, b_axes};
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::vector<int>& labels =
+        lists.in.emplace_back(static_cast<std::size_t>(std::max(shapes[side].ndim(), 0)), -1);
+    for (int i = 0; i < summed; ++i) {
+      const int axis = normalize_axis(axes[side][static_cast<std::size_t>(i)], shapes[side].ndim(),
+                                      "_npi_tensordot");
+      if (labels[static_cast<std::size_t>(axis)] >= 0)
+        throw LabelError{fmt::format("given axis {} twice, expected different axes", axis)};
+      labels[static_cast<std::size_t>(axis)] = i;
+    }
+    for (int& label : labels) {
+      if (label >= 0) continue;
+      label = next++;
+      lists.out.push_back(label);
+    }
+  }
+  return lists;
+}
+LabelLists tensordot_axes_labels(const TensordotParams& params, std::span<const Shape> shapes) {
+  return tensordot_labels(shapes, params.a_axes_summed.dims(), params.b_axes_summed.dims());
+}
+LabelLists tensordot_int_labels(const TensordotIntParams& params, std::span<const Shape> shapes) {
+  if (params.axes < 0 || params.axes > std::min(shapes[0].ndim(), shapes[1].ndim())) {
+    throw LabelError{fmt::format("given axes = {} for shapes {} and {}, expected as many in both",
+                                 params.axes, to_string(shapes[0]), to_string(shapes[1]))};
+  }
+  std::vector<int64_t> a_axes(static_cast<std::size_t>(params.axes)), b_axes(a_axes);
+  std::iota(a_axes.begin(), a_axes.end(), shapes[0].ndim() - params.axes);
+  std::iota(b_axes.begin(), b_axes.end(), 0);
+  return tensordot_labels(shapes, a_axes, b_axes);
+}
+
+void dot_params(OpBuilder<DotParams>& op) {
+  op.param("transpose_a", &DotParams::transpose_a, false, "Whether the first is transposed.")
+      .param("transpose_b", &DotParams::transpose_b, false, "Whether the second is transposed.")
+      .choice<StorageChoice>("forward_stype", &DotParams::forward_stype,
+                             {{"None", StorageChoice::kNone},
+                              {"csr", StorageChoice::kCSR},
+                              {"default", StorageChoice::kDense},
+                              {"row_sparse", StorageChoice::kRowSparse}},
+                             "None", "Storage type of the result, where there is a choice.");
+}
+void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
+
+[[maybe_unused]] const bool defined = [] {
+  return Multilinear<DotParams, dot_labels, one>::define_pair(
+             "dot", "_backward_dot", {"_sparse_dot"},
+             "Product over the last dimension of the first array and the first of the second.",
+             "lhs", "rhs", kFloating, dot_params) &&
+         Multilinear<DotParams, batch_dot_labels, one>::define_pair(
+             "batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},
+             "Matrix products over leading dimensions.", "lhs", "rhs", kFloating, dot_params) &&
+         Multilinear<PlainParams, np_dot_labels, one>::define_pair(
+             "_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b", kNumeric, no_params) &&
+         Multilinear<PlainParams, matmul_labels, one>::define_pair(
+             "_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b", kNumeric,
+             no_params) &&
+         Multilinear<TensordotParams, tensordot_axes_labels, one>::define_pair(
+             "_npi_tensordot", "_backward_npi_tensordot", {}, "Sums products over pairs of axes.",
+             "a", "b", kNumeric,
+             [](OpBuilder<TensordotParams>& op) {
+               op.param("a_axes_summed", &TensordotParams::a_axes_summed, "Axes of the first.")
+                   .param("b_axes_summed", &TensordotParams::b_axes_summed, "Axes of the second.");
+             }) &&
+         Multilinear<TensordotIntParams, tensordot_int_labels, one>::define_pair(
+             "_npi_tensordot_int_axes", "_backward_npi_tensordot_int_axes", {},
+             "Sums products over the last axes of the first array and the first of the second.",
+             "a", "b", kNumeric, [](OpBuilder<TensordotIntParams>& op) {
+               op.param("axes", &TensordotIntParams::axes, "How many axes are summed.");
+             });
+}();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// General products of batches of matrices: alpha op(A) op(B) (+ beta C), and alpha A A^T. The rows
+// of a matrix may be another dimension than the last but one (`axis`).
+#include "op/matrix/la_op.h"
+#include "op/matrix/labels.h"
+
+namespace mxnet {
+namespace {
+
+struct GemmParams {
+  bool transpose_a, transpose_b;
+  double alpha, beta;
+  int32_t axis;
+  int32_t wrt;
+};
+
+// Labels: 0 rows, 1 columns, 2 summed, the batch from 3 on.
+LabelLists gemm_labels(const GemmParams& params, std::span<const Shape> shapes) {
+  const int ndim = shapes[0].ndim();
+  if (ndim < 2 || shapes[1].ndim() != ndim) {
+    throw LabelError{
+        fmt::format("given shapes {} and {}, expected equally many dimensions, two or more",
+                    to_string(shapes[0]), to_string(shapes[1]))};
+  }
+  const int axis = normalize_axis(params.axis, ndim, "_linalg_gemm2");
+  if (axis == ndim - 1) throw LabelError{"given the last axis, expected one before it"};
+  const auto with = [&](int row, int column) {
+    std::vector<int> labels;
+    for (int i = 0; i + 1 < ndim; ++i) labels.push_back(i == axis ? row : 3 + i);
+    labels.push_back(column);
+    return labels;
+  };
+  LabelLists lists;
+  lists.in = {params.transpose_a ? with(2, 0) : with(0, 2),
+              params.transpose_b ? with(1, 2) : with(2, 1)};
+  lists.out = with(0, 1);
+  return lists;
+}
+
+double alpha(const GemmParams& params) { return params.alpha; }
+using Gemm2 = Multilinear<GemmParams, gemm_labels, alpha>;
+
+void common_params(OpBuilder<GemmParams>& op) {
+  op.param("transpose_a", &GemmParams::transpose_a, false, "Whether A is transposed.")
+      .param("transpose_b", &GemmParams::transpose_b, false, "Whether B is transposed.")
+      .param("alpha", &GemmParams::alpha, 1.0, "Factor of the product.");
+}
+void gemm2_params(OpBuilder<GemmParams>& op) {
+  common_params(op);
+  op.param("axis", &GemmParams::axis, -2, "Dimension that holds the rows.");
+}
+
+[[maybe_unused]] const bool gemm2 =
+    Gemm2::define_pair("_linalg_gemm2", "_backward_linalg_gemm2", {"linalg_gemm2"},
+                       "Product of batches of matrices.", "A", "B", kFloating, gemm2_params);
+
+void infer_gemm(const GemmParams& params, Infer& infer) {
+  infer.one_dtype();
+  infer.in(2).same_shape(infer.out(0));
+  if (!infer.in(0).known() || !infer.in(1).known()) return;
+  const Shape shapes[2] = {infer.in(0).shape(), infer.in(1).shape()};
+  try {
+    infer.out(0).set_shape(label_problem(gemm_labels(params, shapes), shapes).out_shape);
+  } catch (const LabelError& error) {
+    infer.fail(error.message);
+  }
+  infer.in(2).same_shape(infer.out(0));
+}
+
+void gemm_cpu(const GemmParams& params, KernelContext& context) {
+  const Shape shapes[2] = {context.in(0).shape(), context.in(1).shape()};
+  LabelProblem problem = label_problem(gemm_labels(params, shapes), shapes);
+  const Labelled in[2] = {{context.in(0), std::move(problem.in[0])},
+                          {context.in(1), std::move(problem.in[1])}};
+  const Tensor& out = context.out(0);
+  if (out.data != context.in(2).data && out.size() > 0)
+    std::memcpy(out.data, context.in(2).data,
+                static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  contract(problem.dims, in, {out, problem.out}, context, params.alpha, params.beta);
+}
+
+MX_OP(_linalg_gemm, GemmParams)
+.doc("alpha op(A) op(B) + beta C, for batches of matrices.")
+    .alias("linalg_gemm")
+    .input("A", "Batch of matrices.")
+    .input("B", "Batch of matrices.")
+    .input("C", "What is added.")
+    .param("transpose_a", &GemmParams::transpose_a, false, "Whether A is transposed.")
+    .param("transpose_b", &GemmParams::transpose_b, false, "Whether B is transposed.")
+    .param("alpha", &GemmParams::alpha, 1.0, "Factor of the product.")
+    .param("beta", &GemmParams::beta, 1.0, "Factor of C.")
+    .param("axis", &GemmParams::axis, -2, "Dimension that holds the rows.")
+    .dtypes(kFloating)
+    .inplace(2, 0)
+    .infer(infer_gemm)
+    .cpu(gemm_cpu)
+    .grad([](const GemmParams& params, Grad& grad) {
+      Gradients result(3);
+      Attrs attrs = grad.attrs();
+      std::erase_if(attrs, [](const auto& attr) { return attr.first == "beta"; });
+      for (int i = 0; i < 2; ++i) {
+        if (!grad.wants(i)) continue;
+        Attrs wrt = attrs;
+        wrt.emplace_back("wrt", std::to_string(i));
+        result[static_cast<std::size_t>(i)] =
+            apply("_backward_linalg_gemm2", {grad.dout(0), grad.in(0), grad.in(1)}, std::move(wrt));
+      }
+      if (grad.wants(2)) result[2] = grad.dout(0) * params.beta;
+      return result;
+    });
+
+struct SyrkParams {
+  bool transpose;
+  double alpha;
+};
+
+void infer_syrk(const SyrkParams& params, Infer& infer) {
+  infer.one_dtype();
+  if (!infer_matrix(infer, 0, false)) return;
+  const int64_t n = infer.in(0).dim(infer.in(0).ndim() - (params.transpose ? 1 : 2));
+  infer.out(0).set_shape(with_matrix(infer.in(0).shape(), n, n));
+}
+
+void syrk_cpu(const SyrkParams& params, KernelContext& context) {
+  const int last = context.in(0).ndim() - 1;
+  const Shape shapes[2] = {context.in(0).shape(), context.in(0).shape()};
+  const GemmParams gemm{params.transpose, !params.transpose, params.alpha, 0.0, last - 1, 0};
+  LabelProblem problem = label_problem(gemm_labels(gemm, shapes), shapes);
+  const Labelled in[2] = {{context.in(0), std::move(problem.in[0])},
+                          {context.in(0), std::move(problem.in[1])}};
+  contract(problem.dims, in, {context.out(0), problem.out}, context, params.alpha);
+}
+
+MX_OP(_linalg_syrk, SyrkParams)
+.doc("alpha A A^T, or alpha A^T A, for batches of matrices.")
+    .alias("linalg_syrk")
+    .input("A", "Batch of matrices.")
+    .param("transpose", &SyrkParams::transpose, false, "Whether the first factor is transposed.")
+    .param("alpha", &SyrkParams::alpha, 1.0, "Factor of the product.")
+    .dtypes(kFloating)
+    .infer(infer_syrk)
+    .cpu(syrk_cpu)
+    .grad([](const SyrkParams& params, Grad& grad) {
+      const Attrs plain{{"alpha", scalar_text(params.alpha)}};
+      const Attrs turned{{"alpha", scalar_text(params.alpha)},
+                         {params.transpose ? "transpose_b" : "transpose_a", "1"}};
+      const Value dy = grad.dout(0), a = grad.in(0);
+      const auto product = [&](const Attrs& attrs) {
+        return params.transpose ? apply("_linalg_gemm2", {a, dy}, attrs)
+                                : apply("_linalg_gemm2", {dy, a}, attrs);
+      };
+      return Gradients{product(plain) + product(turned)};
+    });
+
+}  // namespace
+}  // namespace mxnet

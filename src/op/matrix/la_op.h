@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operators on batches of matrices share: shapes (leading dimensions are the batch, the
+// last two a matrix), the element type as a template argument, half types through float, threads
+// over the batch.
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/matrix/blas.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+
+// Batches of matrices.
+inline int64_t matrix_rows(const Tensor& t) { return t.dim(t.ndim() - 2); }
+inline int64_t matrix_columns(const Tensor& t) { return t.dim(t.ndim() - 1); }
+inline int64_t batch_size(const Shape& shape) { return shape.size(0, shape.ndim() - 2); }
+inline Shape batch_shape(const Shape& shape, int dropped = 2) {
+  return Shape(shape.dims().first(static_cast<std::size_t>(shape.ndim() - dropped)));
+}
+inline Shape with_matrix(const Shape& like, int64_t rows, int64_t columns) {
+  Shape shape = batch_shape(like);
+  shape.push_back(rows);
+  shape.push_back(columns);
+  return shape;
+}
+
+// Argument `i` must be a batch of matrices (square ones). False while its shape is unknown.
+inline bool infer_matrix(Infer& infer, int i, bool square) {
+  if (!infer.in(i).known()) return false;
+  const int n = infer.in(i).ndim();
+  if (n < 2) infer.in(i).fail("two or more dimensions");
+  if (square && infer.in(i).dim(n - 1) != infer.in(i).dim(n - 2))
+    infer.in(i).fail("equal last dimensions");
+  return true;
+}
+
+// fn(float or double pointers of inputs and outputs...) through LaTensors: arrays of half types are
+// widened before and narrowed after.
+template <class T>
+class LaTensors {
+ public:
+  explicit LaTensors(KernelContext& context) : context_(context) {}
+  const T* in(int i) const { return widened(context_.in(i)); }
+  // A writable copy of an input.
+  T* copy(int i) const {
+    const Tensor& t = context_.in(i);
+    T* memory = context_.workspace_of<T>(std::max<int64_t>(t.size(), 1));
+    dispatch_dtype<kFloating>(t.dtype, "linalg", [&]<class S>(TypeTag<S>) {
+      convert_array(t.as<S>(), memory, t.size());
+    });
+    return memory;
+  }
+  // Input i in the memory of output o, to be worked on in place.
+  T* copy_to(int i, T* memory) const {
+    const Tensor& t = context_.in(i);
+    if (t.data == memory) return memory;
+    dispatch_dtype<kFloating>(t.dtype, "linalg", [&]<class S>(TypeTag<S>) {
+      convert_array(t.as<S>(), memory, t.size());
+    });
+    return memory;
+  }
+  T* out(int o) {
+    const Tensor& t = context_.out(o);
+    if (native(t.dtype)) return t.as<T>();
+    T* memory = context_.workspace_of<T>(std::max<int64_t>(t.size(), 1));
+    narrow_[static_cast<std::size_t>(o)] = memory;
+    return memory;
+  }
+  // After the work: results of half types are written.
+  void finish() {
+    for (std::size_t o = 0; o < narrow_.size(); ++o) {
+      if (narrow_[o] == nullptr) continue;
+      const Tensor& t = context_.out(static_cast<int>(o));
+      dispatch_dtype<kFloating>(t.dtype, "linalg", [&]<class S>(TypeTag<S>) {
+        convert_array(narrow_[o], t.as<S>(), t.size());
+      });
+    }
+  }
+
+ private:
+  static bool native(DType dtype) {
+    return dtype == (std::is_same_v<T, float> ? DType::kFloat32 : DType::kFloat64);
+  }
+  const T* widened(const Tensor& t) const {
+    if (native(t.dtype)) return t.as<T>();
+    T* memory = context_.workspace_of<T>(std::max<int64_t>(t.size(), 1));
+    dispatch_dtype<kFloating>(t.dtype, "linalg", [&]<class S>(TypeTag<S>) {
+      convert_array(t.as<S>(), memory, t.size());
+    });
+    return memory;
+  }
+
+  KernelContext& context_;
+  std::array<T*, 6> narrow_{};
+};
+
+// fn(LaTensors<float or double>&) for the type of input 0.
+template <class F>
+void la_dispatch(KernelContext& context, const F& fn) {
+  const auto run = [&]<class T>(TypeTag<T>) {
+    LaTensors<T> tensors(context);
+    fn(tensors, T{});
+    tensors.finish();
+  };
+  if (context.in(0).dtype == DType::kFloat64) {
+    run(TypeTag<double>{});
+  } else {
+    run(TypeTag<float>{});
+  }
+}
+
+// fn(i) for each matrix of a batch, in threads; `cost` as for parallel_for. fn returns LAPACK's
+// info; one that is not 0 fails the operation.
+template <class F>
+void for_each_matrix(int64_t batch, double cost, const char* tag, const char* failure,
+                     const F& fn) {
+  std::atomic<int> worst{0};
+  parallel_for(
+      batch, cost,
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          // Relaxed: read after the parallel region, which orders it.
+          if (const int info = fn(i); info != 0) worst.store(info, std::memory_order_relaxed);
+        }
+      },
+      1);
+  if (const int info = worst.load(std::memory_order_relaxed); info != 0)
+    throw Error(ErrorCode::kValue, tag, fmt::format("{} (info {})", failure, info));
+}
+
+// Elementary operations of an algorithm of about n^3 steps.
+inline double cubic(int64_t n) {
+  const auto x = static_cast<double>(n);
+  return 0.25 * x * x * x + x;
+}
+
+}  // namespace mxnet

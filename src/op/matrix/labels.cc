@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// From labels and shapes to sizes and strides.
+#include "op/matrix/labels.h"
+
+#include <fmt/format.h>
+
+namespace mxnet {
+
+LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shapes) {
+  int count = 0;
+  for (const auto& labels : lists.in) {
+    for (int l : labels) count = std::max(count, l + 1);
+  }
+  for (int l : lists.out) count = std::max(count, l + 1);
+  LabelProblem problem;
+  problem.dims.assign(static_cast<std::size_t>(count), 1);
+  std::vector<bool> seen(static_cast<std::size_t>(count), false);
+  for (std::size_t a = 0; a < shapes.size(); ++a) {
+    for (std::size_t i = 0; i < lists.in[a].size(); ++i) {
+      const int label = lists.in[a][i];
+      const auto l = static_cast<std::size_t>(label);
+      const int64_t dim = shapes[a][static_cast<int>(i)];
+      const bool yields = label >= lists.broadcast_from;
+      if (!seen[l] || (yields && problem.dims[l] == 1)) {
+        problem.dims[l] = dim;
+      } else if (problem.dims[l] != dim && !(yields && dim == 1)) {
+        throw LabelError{fmt::format("given {} in dimension {} of argument {} {}, expected {}", dim,
+                                     i, a, to_string(shapes[a]), problem.dims[l])};
+      }
+      seen[l] = true;
+    }
+  }
+  for (std::size_t a = 0; a < shapes.size(); ++a) {
+    const Strides steps = row_major(shapes[a]);
+    Strides& strides = problem.in.emplace_back(problem.dims.size(), 0);
+    for (std::size_t i = 0; i < lists.in[a].size(); ++i) {
+      const auto l = static_cast<std::size_t>(lists.in[a][i]);
+      if (shapes[a][static_cast<int>(i)] == problem.dims[l]) strides[l] += steps[i];
+    }
+  }
+  std::vector<int64_t> dims;
+  for (int l : lists.out) dims.push_back(problem.dims[static_cast<std::size_t>(l)]);
+  problem.out_shape = Shape(std::span<const int64_t>(dims));
+  problem.out.assign(problem.dims.size(), 0);
+  const Strides steps = row_major(problem.out_shape);
+  for (std::size_t i = 0; i < lists.out.size(); ++i)
+    problem.out[static_cast<std::size_t>(lists.out[i])] += steps[i];
+  return problem;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problems written as labels ("ij,jk->ik" as numbers), and operators that are nothing but such a
+// problem. Those are linear in each argument, so that their gradients are problems of the same
+// kind, to any order.
+#pragma once
+#include <algorithm>
+#include <climits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "op/matrix/contract.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+
+// A label for each dimension of each array. Labels from `broadcast_from` on may meet a dimension of
+// one; others must agree.
+struct LabelLists {
+  std::vector<std::vector<int>> in;
+  std::vector<int> out;
+  int broadcast_from = INT_MAX;
+};
+
+// What is wrong with shapes; completes "given ..., expected ...".
+struct LabelError {
+  std::string message;
+};
+
+// Sizes and strides that follow from labels and shapes.
+struct LabelProblem {
+  std::vector<int64_t> dims;
+  std::vector<Strides> in;
+  Strides out;
+  Shape out_shape;
+};
+
+// Throws LabelError where shapes do not fit the labels.
+LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shapes);
+
+// P: the parameters, with a member `int32_t wrt` that only the gradient declares. kLabels(params,
+// shapes) names the labels; kScale(params) is the factor of the result.
+template <class P, LabelLists (*kLabels)(const P&, std::span<const Shape>),
+          double (*kScale)(const P&)>
+struct Multilinear {
+  static std::vector<Shape> shapes_of(KernelContext& context, int first) {
+    std::vector<Shape> shapes;
+    for (int i = first; i < context.num_in(); ++i) shapes.push_back(context.in(i).shape());
+    return shapes;
+  }
+
+  static void infer(const P& params, Infer& infer) {
+    infer.one_dtype();
+    std::vector<Shape> shapes;
+    for (int i = 0; i < infer.num_in(); ++i) {
+      if (!infer.in(i).known()) return;
+      shapes.push_back(infer.in(i).shape());
+    }
+    try {
+      infer.out(0).set_shape(label_problem(kLabels(params, shapes), shapes).out_shape);
+    } catch (const LabelError& error) {
+      infer.fail(error.message);
+    }
+  }
+  static void forward_cpu(const P& params, KernelContext& context) {
+    const std::vector<Shape> shapes = shapes_of(context, 0);
+    LabelProblem problem = label_problem(kLabels(params, shapes), shapes);
+    std::vector<Labelled> in;
+    for (int i = 0; i < context.num_in(); ++i)
+      in.push_back({context.in(i), std::move(problem.in[static_cast<std::size_t>(i)])});
+    contract(problem.dims, in, {context.out(0), problem.out}, context, kScale(params));
+  }
+
+  // Inputs: gradient of the result, then the arguments; result: gradient of argument `wrt`.
+  static void infer_backward(const P& params, Infer& infer) {
+    infer.one_dtype();
+    infer.out(0).same_shape(infer.in(params.wrt + 1));
+  }
+  static void backward_cpu(const P& params, KernelContext& context) {
+    const std::vector<Shape> shapes = shapes_of(context, 1);
+    LabelProblem problem = label_problem(kLabels(params, shapes), shapes);
+    std::vector<Labelled> in{{context.in(0), problem.out}};
+    for (int i = 0; i + 1 < context.num_in(); ++i) {
+      if (i != params.wrt)
+        in.push_back({context.in(i + 1), problem.in[static_cast<std::size_t>(i)]});
+    }
+    contract(problem.dims, in, {context.out(0), problem.in[static_cast<std::size_t>(params.wrt)]},
+             context, kScale(params));
+  }
+
+  static Attrs attrs_without(const Grad& grad, std::string_view count_name) {
+    Attrs attrs = grad.attrs();
+    std::erase_if(
+        attrs, [&](const auto& attr) { return attr.first == "wrt" || attr.first == count_name; });
+    return attrs;
+  }
+  static Value backward_node(const OpDef& backward, std::vector<Value> inputs, Attrs attrs,
+                             int wrt) {
+    attrs.emplace_back("wrt", std::to_string(wrt));
+    return apply(backward.name(), inputs, std::move(attrs));
+  }
+
+  // Constant-initialised: set while operators of this and other files are being defined.
+  inline static const char* forward_name = nullptr;
+  inline static const char* backward_name = nullptr;
+
+  static Gradients gradient(const P&, Grad& grad) {
+    Gradients result(static_cast<std::size_t>(grad.num_in()));
+    const OpDef& backward = Registry::get().at(backward_name);
+    std::vector<Value> inputs{grad.dout(0)};
+    for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
+    for (int i = 0; i < grad.num_in(); ++i) {
+      if (grad.wants(i))
+        result[static_cast<std::size_t>(i)] =
+            backward_node(backward, inputs, attrs_without(grad, "num_args"), i);
+    }
+    return result;
+  }
+  // Linear in everything but argument `wrt`, which only lends its shape.
+  static Gradients gradient_backward(const P& params, Grad& grad) {
+    Gradients result(static_cast<std::size_t>(grad.num_in()));
+    const OpDef& backward = Registry::get().at(backward_name);
+    std::vector<Value> inputs;
+    for (int i = 0; i < grad.num_in(); ++i)
+      inputs.push_back(i == params.wrt + 1 ? grad.dout(0) : grad.in(i));
+    for (int i = 0; i < grad.num_in(); ++i) {
+      if (!grad.wants(i) || i == params.wrt + 1) continue;
+      Attrs attrs = attrs_without(grad, "num_args");
+      result[static_cast<std::size_t>(i)] =
+          i == 0 ? apply(forward_name, std::span(inputs).subspan(1), std::move(attrs))
+                 : backward_node(backward, inputs, std::move(attrs), i - 1);
+    }
+    return result;
+  }
+
+  // Completes a block that has its name, documentation, inputs and parameters.
+  static void finish(OpBuilder<P>& op, DTypeSet types) {
+    op.dtypes(types).infer(infer).cpu(forward_cpu).grad(gradient);
+  }
+  static void finish_backward(OpBuilder<P>& op, DTypeSet types) {
+    op.param("wrt", &P::wrt, "Which argument's gradient.")
+        .dtypes(types)
+        .infer(infer_backward)
+        .cpu(backward_cpu)
+        .grad(gradient_backward);
+  }
+
+  // Both operators of a problem with two arguments; `params` declares the parameters on either.
+  static bool define_pair(const char* name, const char* backward_op,
+                          std::initializer_list<const char*> aliases, const char* doc,
+                          const char* lhs, const char* rhs, DTypeSet types,
+                          void (*params)(OpBuilder<P>&)) {
+    forward_name = name;
+    backward_name = backward_op;
+    OpBuilder<P> forward(name);
+    for (const char* alias : aliases) forward.alias(alias);
+    forward.doc(doc).input(lhs, "First argument.").input(rhs, "Second argument.");
+    params(forward);
+    finish(forward, types);
+    OpBuilder<P> backward(backward_name);
+    backward.doc("Gradient of one argument of the operator after which it is called.")
+        .input("head_grad", "Gradient of the result.")
+        .input(lhs, "First argument.")
+        .input(rhs, "Second argument.");
+    params(backward);
+    finish_backward(backward, types);
+    return true;
+  }
+};
+
+}  // namespace mxnet

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and sums between arrays of any strides, with conversion of elements: how operands are
+// brought into the form that a matrix product needs.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "op/convert.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+
+// One dimension of a walk over two arrays at once.
+struct Walk {
+  int64_t count, from, to;
+};
+
+// Drops dimensions of one, puts the longest steps outside (as `to` has them, then as `from`) and
+// joins those that run through in both.
+inline std::vector<Walk> plan_walk(std::vector<Walk> dims) {
+  std::erase_if(dims, [](const Walk& d) { return d.count == 1; });
+  std::stable_sort(dims.begin(), dims.end(), [](const Walk& a, const Walk& b) {
+    return a.to != b.to ? a.to > b.to : a.from > b.from;
+  });
+  std::vector<Walk> joined;
+  for (const Walk& d : dims) {
+    if (!joined.empty() && joined.back().from == d.from * d.count &&
+        joined.back().to == d.to * d.count) {
+      joined.back() = {joined.back().count * d.count, d.from, d.to};
+    } else {
+      joined.push_back(d);
+    }
+  }
+  return joined;
+}
+
+template <bool add, class To, class From>
+void walk_row(const From* from, To* to, const Walk& d) {
+  for (int64_t i = 0; i < d.count; ++i) {
+    if constexpr (add) {
+      to[i * d.to] = convert<To>(to[i * d.to] + convert<To>(from[i * d.from]));
+    } else {
+      to[i * d.to] = convert<To>(from[i * d.from]);
+    }
+  }
+}
+
+// fn(offset in from, offset in to) for positions [first, last) of `dims` in row-major order.
+template <class F>
+void each_row(const std::vector<Walk>& dims, int64_t first, int64_t last, const F& fn) {
+  for (int64_t row = first; row < last; ++row) {
+    int64_t at_from = 0, at_to = 0, rest = row;
+    for (std::size_t i = dims.size(); i-- > 0;) {
+      at_from += rest % dims[i].count * dims[i].from;
+      at_to += rest % dims[i].count * dims[i].to;
+      rest /= dims[i].count;
+    }
+    fn(at_from, at_to);
+  }
+}
+
+inline int64_t count_of(const std::vector<Walk>& dims) {
+  int64_t count = 1;
+  for (const Walk& d : dims) count *= d.count;
+  return count;
+}
+
+// Rows and columns of a tile: two of 8-byte elements fit the first-level cache.
+inline constexpr int64_t kTile = 32;
+
+// to = from, or to += from, over all positions of `dims`. Dimensions with to == 0 are summed, which
+// only `add` makes sense for.
+template <bool add, class To, class From>
+void walk(const std::vector<Walk>& unplanned, const From* from, To* to) {
+  std::vector<Walk> dims = plan_walk(unplanned);
+  for (const Walk& d : dims) {
+    if (d.count == 0) return;
+  }
+  if (dims.empty()) return walk_row<add>(from, to, Walk{1, 0, 0});
+  const Walk inner = dims.back();
+  dims.pop_back();
+  if (add) {  // in one thread: two rows may meet in one element
+    each_row(dims, 0, count_of(dims), [&](int64_t at_from, int64_t at_to) {
+      walk_row<true>(from + at_from, to + at_to, inner);
+    });
+    return;
+  }
+  // A transpose goes tile by tile, so that each line of `from` is read once.
+  Walk across{1, 0, 0};
+  const auto nearest = std::min_element(
+      dims.begin(), dims.end(), [](const Walk& a, const Walk& b) { return a.from < b.from; });
+  if (nearest != dims.end() && nearest->from > 0 && nearest->from < inner.from) {
+    across = *nearest;
+    dims.erase(nearest);
+  }
+  const int64_t tiles = (across.count + kTile - 1) / kTile;
+  dims.push_back({tiles, kTile * across.from, kTile * across.to});
+  const int64_t step = across.count == 1 ? inner.count : kTile;
+  parallel_for(
+      count_of(dims), static_cast<double>(inner.count * std::min(across.count, kTile)),
+      [&](int64_t first, int64_t last) {
+        int64_t tile = first;
+        each_row(dims, first, last, [&](int64_t at_from, int64_t at_to) {
+          const int64_t rows = std::min(kTile, across.count - tile++ % tiles * kTile);
+          for (int64_t i = 0; i < inner.count; i += step) {
+            const Walk part{std::min(step, inner.count - i), inner.from, inner.to};
+            for (int64_t r = 0; r < rows; ++r) {
+              walk_row<false>(from + at_from + i * inner.from + r * across.from,
+                              to + at_to + i * inner.to + r * across.to, part);
+            }
+          }
+        });
+      },
+      1);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triangular products and solves, and the Cholesky factor with what is computed from it.
+#include "op/matrix/la_op.h"
+
+namespace mxnet {
+namespace {
+
+struct TriangularParams {
+  bool transpose, rightside, lower;
+  double alpha;
+};
+struct LowerParams {
+  bool lower;
+};
+
+void infer_triangular(const TriangularParams& params, Infer& infer) {
+  infer.one_dtype();
+  infer.in(1).same_shape(infer.out(0));
+  if (!infer_matrix(infer, 0, true) || !infer_matrix(infer, 1, false)) return;
+  const int n = infer.in(0).ndim();
+  if (infer.in(1).ndim() != n) infer.in(1).fail(fmt::format("{} dimensions", n));
+  for (int i = 0; i + 2 < n; ++i) infer.in(1).set_dim(i, infer.in(0).dim(i));
+  infer.in(1).set_dim(params.rightside ? n - 1 : n - 2, infer.in(0).dim(n - 1));
+}
+
+template <bool solve, class T>
+void triangular(const TriangularParams& params, int64_t m, int64_t n, const T* a, T* b) {
+  const T alpha = static_cast<T>(params.alpha);
+  if constexpr (solve) {
+    blas::trsm(params.rightside, params.lower, params.transpose, m, n, alpha, a, b);
+  } else {
+    blas::trmm(params.rightside, params.lower, params.transpose, m, n, alpha, a, b);
+  }
+}
+
+// B becomes alpha * op(A) B, or with the inverse of A. The rows of a product from the right do not
+// depend on each other: a single matrix is split there.
+template <bool solve>
+void triangular_cpu(const TriangularParams& params, KernelContext& context) {
+  const Tensor& b = context.in(1);
+  if (b.size() == 0) return;
+  la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
+    const T* a = tensors.in(0);
+    T* y = tensors.copy_to(1, tensors.out(0));
+    const int64_t m = matrix_rows(b), n = matrix_columns(b), batch = batch_size(b.shape());
+    const int64_t side = params.rightside ? n : m;
+    const double cost = 0.125 * static_cast<double>(m * n) * static_cast<double>(side);
+    const auto run = [&](int64_t i, int64_t row, int64_t rows) {
+      triangular<solve>(params, rows, n, a + i * side * side, y + i * m * n + row * n);
+    };
+    if (batch == 1 && params.rightside) {
+      parallel_for(m, cost / static_cast<double>(m),
+                   [&](int64_t first, int64_t last) { run(0, first, last - first); });
+    } else {
+      parallel_for(
+          batch, cost,
+          [&](int64_t first, int64_t last) {
+            for (int64_t i = first; i < last; ++i) run(i, 0, m);
+          },
+          1);
+    }
+  });
+}
+
+const char* flag(bool value) { return value ? "1" : "0"; }
+
+Attrs triangular_attrs(const TriangularParams& p, bool transpose, double alpha) {
+  return {{"transpose", flag(transpose)},
+          {"rightside", flag(p.rightside)},
+          {"lower", flag(p.lower)},
+          {"alpha", scalar_text(alpha)}};
+}
+
+// What of the gradient of a full matrix is that of a triangular one.
+Value triangle_of(const Value& matrix, bool lower) {
+  return apply("_backward_linalg_triangle", {matrix}, {{"lower", flag(lower)}});
+}
+
+// The gradient of A where op(A) meets `left` (a gradient) and `right` (a value) as left right^T.
+Value gradient_of_a(const TriangularParams& p, const Value& gradient, const Value& value,
+                    double alpha) {
+  // Left: dop(A) = gradient value^T; right: value^T gradient; transposed once more for op = ^T.
+  const bool swapped = p.transpose;
+  const Value& first = p.rightside == swapped ? gradient : value;
+  const Value& second = p.rightside == swapped ? value : gradient;
+  return triangle_of(
+      apply("_linalg_gemm2", {first, second},
+            {{p.rightside ? "transpose_a" : "transpose_b", "1"}, {"alpha", scalar_text(alpha)}}),
+      p.lower);
+}
+
+Gradients gradient_trmm(const TriangularParams& p, Grad& grad) {
+  Gradients result(2);
+  const Value dy = grad.dout(0);
+  if (grad.wants(0)) result[0] = gradient_of_a(p, dy, grad.in(1), p.alpha);
+  if (grad.wants(1)) {
+    result[1] = apply("_linalg_trmm", {grad.in(0), dy}, triangular_attrs(p, !p.transpose, p.alpha));
+  }
+  return result;
+}
+
+Gradients gradient_trsm(const TriangularParams& p, Grad& grad) {
+  Gradients result(2);
+  const Value solved =
+      apply("_linalg_trsm", {grad.in(0), grad.dout(0)}, triangular_attrs(p, !p.transpose, 1.0));
+  if (grad.wants(0)) result[0] = gradient_of_a(p, solved, grad.out(0), -1.0);
+  if (grad.wants(1)) result[1] = solved * p.alpha;
+  return result;
+}
+
+template <bool solve>
+void define_triangular(const char* name, const char* alias, const char* doc) {
+  OpBuilder<TriangularParams> op(name);
+  op.alias(alias).doc(doc);
+  op.input("A", "Batch of triangular matrices.").input("B", "Batch of matrices.");
+  op.param("transpose", &TriangularParams::transpose, false, "Whether A is transposed.")
+      .param("rightside", &TriangularParams::rightside, false, "Whether A stands on the right.")
+      .param("lower", &TriangularParams::lower, true, "Whether A is lower triangular.")
+      .param("alpha", &TriangularParams::alpha, 1.0, "Factor of the result.");
+  op.dtypes(kFloating).inplace(1, 0).infer(infer_triangular).cpu(triangular_cpu<solve>);
+  op.grad(solve ? gradient_trsm : gradient_trmm);
+}
+
+// ---- Cholesky ----
+
+void infer_square(const LowerParams&, Infer& infer) {
+  infer.in(0).same_as(infer.out(0));
+  infer_matrix(infer, 0, true);
+}
+
+// Keeps one triangle.
+template <class T>
+void clear_other(bool lower, int64_t n, T* a) {
+  for (int64_t i = 0; i < n; ++i) {
+    T* row = a + i * n;
+    lower ? std::fill(row + i + 1, row + n, T{0}) : std::fill(row, row + i, T{0});
+  }
+}
+
+template <class T>
+void mirror(bool lower, int64_t n, T* a) {
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < i; ++j) {
+      lower ? a[j * n + i] = a[i * n + j] : a[i * n + j] = a[j * n + i];
+    }
+  }
+}
+
+template <class Step>
+void in_place(const LowerParams&, KernelContext& context, const char* tag, const char* failure,
+              const Step& step) {
+  const Tensor& in = context.in(0);
+  if (in.size() == 0) return;
+  la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
+    const int64_t n = matrix_rows(in);
+    T* y = tensors.copy_to(0, tensors.out(0));
+    for_each_matrix(batch_size(in.shape()), cubic(n), tag, failure,
+                    [&](int64_t i) { return step(n, y + i * n * n); });
+  });
+}
+
+void potrf_cpu(const LowerParams& params, KernelContext& context) {
+  in_place(params, context, "_linalg_potrf", "given a matrix that is not positive definite",
+           [&]<class T>(int64_t n, T* a) {
+             const int info = blas::potrf(params.lower, n, a);
+             clear_other(params.lower, n, a);
+             return info;
+           });
+}
+
+void potri_cpu(const LowerParams& params, KernelContext& context) {
+  in_place(params, context, "_linalg_potri", "given a singular triangular matrix",
+           [&]<class T>(int64_t n, T* a) {
+             const int info = blas::potri(params.lower, n, a);
+             mirror(params.lower, n, a);
+             return info;
+           });
+}
+
+// L of A = L L^T: L^-T phi(L^T dL) L^-1, symmetric, where phi keeps the lower triangle and halves
+// the diagonal. With U = L^T likewise.
+Gradients gradient_potrf(const LowerParams& params, Grad& grad) {
+  const Value factor = grad.out(0);
+  const Attrs inner = params.lower ? Attrs{{"transpose_a", "1"}} : Attrs{{"transpose_b", "1"}};
+  const Value head = triangle_of(grad.dout(0), params.lower);
+  const Value middle = apply("_backward_linalg_half_symmetric",
+                             {apply("_linalg_gemm2", {factor, head}, inner)}, {{"lower", "1"}});
+  // L^-T m L^-1 or U^-1 m U^-T.
+  const auto solve = [&](const Value& b, bool right) {
+    return apply("_linalg_trsm", {factor, b},
+                 {{"lower", flag(params.lower)},
+                  {"rightside", flag(right)},
+                  {"transpose", flag(params.lower != right)}});
+  };
+  return {solve(solve(middle, false), true)};
+}
+
+// B = (L L^T)^-1: dL = -(B (dB + dB^T) B L)'s triangle; U likewise from the other side.
+Gradients gradient_potri(const LowerParams& params, Grad& grad) {
+  const Value b = grad.out(0), dy = grad.dout(0), factor = grad.in(0);
+  const auto product = [](const Value& x, const Value& y, const char* transposed = nullptr,
+                          const char* alpha = "1") {
+    Attrs attrs{{"alpha", alpha}};
+    if (transposed != nullptr) attrs.emplace_back(transposed, "1");
+    return apply("_linalg_gemm2", {x, y}, attrs);
+  };
+  const Value middle = product(b, product(dy, b)) + product(b, product(dy, b, "transpose_a"));
+  const Value full = params.lower ? product(middle, factor, nullptr, "-1")
+                                  : product(factor, middle, nullptr, "-1");
+  return {triangle_of(full, params.lower)};
+}
+
+void define_cholesky(const char* name, const char* alias, const char* doc,
+                     void (*kernel)(const LowerParams&, KernelContext&),
+                     Gradients (*gradient)(const LowerParams&, Grad&)) {
+  OpBuilder<LowerParams> op(name);
+  if (alias != nullptr) op.alias(alias);
+  op.doc(doc).input("A", "Batch of square matrices.");
+  op.param("lower", &LowerParams::lower, true, "Whether the factor is lower triangular.")
+      .unlisted();
+  op.dtypes(kFloating).inplace(0, 0).infer(infer_square).cpu(kernel).grad(gradient);
+}
+
+// ---- Parts of matrices, for gradients ----
+
+enum class Part : int8_t { kTriangle, kHalfSymmetric, kFolded };
+
+template <Part part, class T>
+void take_part(bool lower, int64_t n, T* a) {
+  if (part != Part::kTriangle) {
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < i; ++j) {
+        T &below = a[i * n + j], &above = a[j * n + i];
+        below = above = part == Part::kFolded ? below + above : (lower ? below : above) / 2;
+      }
+      if (part == Part::kHalfSymmetric) a[i * n + i] /= 2;
+    }
+  }
+  if (part != Part::kHalfSymmetric) clear_other(lower, n, a);
+}
+
+template <Part part>
+void part_cpu(const LowerParams& params, KernelContext& context) {
+  in_place(params, context, "_backward_linalg_triangle", "", [&]<class T>(int64_t n, T* a) {
+    take_part<part>(params.lower, n, a);
+    return 0;
+  });
+}
+
+template <Part part>
+void define_part(const char* name, const char* doc,
+                 Gradients (*gradient)(const LowerParams&, Grad&)) {
+  OpBuilder<LowerParams> op(name);
+  op.doc(doc).input("A", "Batch of square matrices.");
+  op.param("lower", &LowerParams::lower, true, "Which triangle counts.");
+  op.dtypes(kFloating).inplace(0, 0).infer(infer_square).cpu(part_cpu<part>).grad(gradient);
+}
+
+Value part_of(const char* name, const Value& matrix, bool lower) {
+  return apply(name, {matrix}, {{"lower", flag(lower)}});
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define_triangular<false>("_linalg_trmm", "linalg_trmm",
+                           "Product with batches of triangular matrices.");
+  define_triangular<true>("_linalg_trsm", "linalg_trsm",
+                          "Solves systems with batches of triangular matrices.");
+  define_cholesky("_linalg_potrf", "linalg_potrf", "Cholesky factor.", potrf_cpu, gradient_potrf);
+  define_cholesky("_npi_cholesky", nullptr, "Cholesky factor.", potrf_cpu, gradient_potrf);
+  define_cholesky("_linalg_potri", "linalg_potri",
+                  "Inverse of a matrix that is given by its Cholesky factor.", potri_cpu,
+                  gradient_potri);
+  define_part<Part::kTriangle>("_backward_linalg_triangle",
+                               "One triangle of a matrix, zero elsewhere.",
+                               [](const LowerParams& params, Grad& grad) {
+                                 return Gradients{triangle_of(grad.dout(0), params.lower)};
+                               });
+  // The next two are each other's adjoint, up to a factor of two.
+  define_part<Part::kHalfSymmetric>(
+      "_backward_linalg_half_symmetric",
+      "Half of one triangle, and its mirror image; half of the diagonal.",
+      [](const LowerParams& params, Grad& grad) {
+        return Gradients{part_of("_backward_linalg_fold_triangle", grad.dout(0), params.lower) *
+                         0.5};
+      });
+  define_part<Part::kFolded>(
+      "_backward_linalg_fold_triangle",
+      "One triangle to which the mirror image of the other is added.",
+      [](const LowerParams& params, Grad& grad) {
+        return Gradients{part_of("_backward_linalg_half_symmetric", grad.dout(0), params.lower) *
+                         2.0};
+      });
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

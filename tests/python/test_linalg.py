@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear algebra against NumPy, on other shapes than the golden ones, and gradients against differences."""
+import itertools
+import os
+
+import numpy as np
+import pytest
+
+from op_calls import Failure, Library
+
+pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+SEED = 20261120
+BATCHES = [(), (3,), (2, 3), (0,)]
+EXACT = {"float32": 2e-4, "float64": 1e-9, "float16": 3e-2}
+
+
+@pytest.fixture(scope="module")
+def mx():
+    return Library()
+
+
+@pytest.fixture
+def rng(request):
+    print("seed", SEED)
+    return np.random.default_rng(SEED)
+
+
+def close(got, want, tolerance=None):
+    tolerance = tolerance or EXACT[got.dtype.name]
+    want = np.asarray(want)
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got.astype("float64"), want.astype("float64"), rtol=tolerance, atol=tolerance)
+
+
+def well_conditioned(rng, batch, n, dtype="float64"):
+    return (rng.standard_normal((*batch, n, n)) * 0.3 + 2 * np.eye(n)).astype(dtype)
+
+
+def positive_definite(rng, batch, n, dtype="float64"):
+    a = rng.standard_normal((*batch, n, n))
+    return (a @ np.swapaxes(a, -1, -2) + n * np.eye(n)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("a, b", [
+    ((5,), (5,)), ((4, 5), (5,)), ((5,), (5, 4)), ((7, 5), (5, 9)), ((2, 3, 4, 5), (5, 6)), ((3, 4, 5), (2, 3, 5, 6)),
+    ((2, 1, 4, 5), (3, 5, 2)), ((0, 5), (5, 3)), ((4, 0), (0, 3)), ((130, 70), (70, 150)), ((5, 1), (1, 5)),
+])
+def test_matmul(mx, rng, a, b, dtype):
+    x, y = rng.standard_normal(a).astype(dtype), rng.standard_normal(b).astype(dtype)
+    want = np.matmul(x.astype("float64"), y.astype("float64"))
+    close(mx.run("_npi_matmul", x, y)[0], want, 0.1 if dtype == "float16" else 2e-4)
+
+
+@pytest.mark.parametrize("a, b", [((), (3, 2)), ((4, 5), (3, 5, 2)), ((2, 4, 5), (5,)), ((5,), (3, 5, 2)), ((), ())])
+def test_numpy_dot(mx, rng, a, b):
+    x, y = rng.standard_normal(a), rng.standard_normal(b)
+    close(mx.run("_np_dot", x, y)[0], np.dot(x, y))
+
+
+@pytest.mark.parametrize("subscripts, shapes", [
+    ("ij,jk,kl->il", [(3, 4), (4, 5), (5, 2)]), ("ijk->kji", [(2, 3, 4)]), ("iij->ij", [(3, 3, 2)]), ("ii", [(4, 4)]),
+    ("ij,kj->", [(3, 4), (5, 4)]), ("...ij,...jk", [(2, 1, 3, 4), (5, 4, 2)]), ("bihd,bjhd->bhij", [(2, 3, 4, 5), (2, 6, 4, 5)]),
+    ("ab,bc,cd,de->ae", [(2, 3), (3, 4), (4, 5), (5, 6)]), ("i,j,k->kij", [(2,), (3,), (4,)]), ("ij,ij->ij", [(3, 4), (3, 4)]),
+    ("ijk,k->ij", [(3, 4, 5), (5,)]), ("i...,i...->...", [(3, 2, 4), (3, 1, 4)]), ("ii,jj->ij", [(3, 3), (2, 2)]),
+    ("ij,jk->ik", [(3, 0), (0, 4)]), ("ijk->kji", [(40, 3, 70)]), ("ij->ji", [(65, 33)]), ("bij,bkj->ikb", [(3, 34, 5), (3, 35, 5)]),
+])
+def test_einsum_and_its_gradients(mx, rng, subscripts, shapes):
+    arrays = [rng.standard_normal(s) for s in shapes]
+    attrs = {"num_args": len(arrays), "subscripts": subscripts}
+    want = np.einsum(subscripts, *arrays)
+    close(mx.run("_npi_einsum", *arrays, **attrs)[0], want)
+    if want.size:
+        check_gradients(mx, rng, "_npi_einsum", arrays, **attrs)
+
+
+@pytest.mark.parametrize("subscripts, shapes", [("ij,jk", [(2, 3), (4, 5)]), ("ij->k", [(2, 3)]), ("i,j", [(2, 3), (4,)]), ("ij->ii", [(2, 3)])])
+def test_einsum_refuses(mx, rng, subscripts, shapes):
+    with pytest.raises(Failure):
+        mx.run("_npi_einsum", *[rng.standard_normal(s) for s in shapes], num_args=len(shapes), subscripts=subscripts)
+
+
+def test_einsum_of_integers_is_exact(mx, rng):
+    a, b = rng.integers(-2**20, 2**20, (9, 17)), rng.integers(-2**20, 2**20, (17, 5))
+    assert np.array_equal(mx.run("_npi_einsum", a, b, num_args=2, subscripts="ij,jk->ki")[0], (a @ b).T)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("batch", BATCHES)
+def test_factorisations(mx, rng, batch, dtype):
+    a, spd = well_conditioned(rng, batch, 5, dtype), positive_definite(rng, batch, 5, dtype)
+    eye = np.broadcast_to(np.eye(5), a.shape)
+    close(mx.run("_linalg_inverse", a)[0] @ a, eye)
+    close(mx.run("_linalg_det", a)[0], np.linalg.det(a.astype("float64")), 1e-3)
+    for got, want in zip(mx.run("_linalg_slogdet", a), np.linalg.slogdet(a.astype("float64"))):
+        close(got, want)
+    lower = mx.run("_linalg_potrf", spd)[0]
+    upper = mx.run("_linalg_potrf", spd, lower=False)[0]
+    close(lower, np.tril(lower))
+    close(lower @ np.swapaxes(lower, -1, -2), spd, 1e-3)
+    close(upper, np.swapaxes(lower, -1, -2))
+    close(mx.run("_linalg_potri", lower)[0] @ spd, eye, 1e-3)
+    wide = rng.standard_normal((*batch, 3, 6)).astype(dtype)
+    q, l = mx.run("_linalg_gelqf", wide)
+    close(l @ q, wide)
+    close(q @ np.swapaxes(q, -1, -2), np.broadcast_to(np.eye(3), l.shape))
+    u, s, v = mx.run("_npi_svd", wide)
+    close(u * s[..., None, :] @ v, wide)
+    tall = np.swapaxes(wide, -1, -2)
+    close(mx.run("_npi_pinv_scalar_rcond", tall, rcond=1e-6)[0], np.linalg.pinv(tall), 1e-3)
+    w, vectors = mx.run("_npi_eigh", spd)
+    close(vectors * w[..., None, :] @ np.swapaxes(vectors, -1, -2), spd, 1e-3)
+    rows, values = mx.run("_linalg_syevd", spd)
+    close(np.swapaxes(rows, -1, -2) * values[..., None, :] @ rows, spd, 1e-3)
+    w, vectors = mx.run("_npi_eig", spd)
+    close(spd @ vectors, vectors * w[..., None, :], 2e-3)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+@pytest.mark.parametrize("vector", [False, True])
+def test_solve(mx, rng, batch, vector):
+    a, b = well_conditioned(rng, batch, 4), rng.standard_normal((*batch, 4) if vector else (*batch, 4, 2))
+    x = mx.run("_npi_solve", a, b)[0]
+    close((a @ (x[..., None] if vector else x)).reshape(b.shape), b)
+    check_gradients(mx, rng, "_npi_solve", [a, b])
+
+
+@pytest.mark.parametrize("axes", [(), (0,), (1, 0)])
+def test_tensorsolve(mx, rng, axes):
+    a = rng.standard_normal((6, 2, 3) if axes == (0,) else (2, 3, 6))
+    b = rng.standard_normal((2, 3) if axes == () else (a.size // 36, 6)[1:] if axes == (1, 0) else (2, 3))
+    want = np.linalg.tensorsolve(a, b, axes or None)
+    close(mx.run("_npi_tensorsolve", a, b, a_axes=axes)[0], want)
+    check_gradients(mx, rng, "_npi_tensorsolve", [a, b], a_axes=axes)
+
+
+@pytest.mark.parametrize("lower, transpose, rightside", itertools.product([False, True], repeat=3))
+@pytest.mark.parametrize("op", ["_linalg_trmm", "_linalg_trsm"])
+def test_triangular(mx, rng, op, lower, transpose, rightside):
+    a, b = well_conditioned(rng, (2,), 4), rng.standard_normal((2, 3, 4) if rightside else (2, 4, 3))
+    t = np.tril(a) if lower else np.triu(a)
+    t = np.swapaxes(t, -1, -2) if transpose else t
+    t = np.linalg.inv(t) if op == "_linalg_trsm" else t
+    attrs = {"lower": lower, "transpose": transpose, "rightside": rightside, "alpha": 1.5}
+    close(mx.run(op, a, b, **attrs)[0], 1.5 * (b @ t if rightside else t @ b))
+    check_gradients(mx, rng, op, [a, b], **attrs)
+
+
+def check_gradients(mx, rng, op, arrays, outputs=None, step=1e-5, **attrs):
+    """Gradients of a random combination of the results against central differences."""
+    values = mx.run(op, *arrays, **attrs)
+    heads = [rng.standard_normal(v.shape) if outputs is None or i in outputs else None for i, v in enumerate(values)]
+
+    def combination():
+        return sum(np.sum(h * v) for h, v in zip(heads, mx.run(op, *arrays, **attrs)) if h is not None)
+
+    grads = mx.gradients(op, arrays, heads, **attrs)
+    for array, grad in zip(arrays, grads):
+        for at in list(np.ndindex(*array.shape))[:: max(1, array.size // 7)]:
+            kept = array[at]
+            array[at] = kept + step
+            above = combination()
+            array[at] = kept - step
+            below = combination()
+            array[at] = kept
+            np.testing.assert_allclose(grad[at], (above - below) / (2 * step), rtol=1e-4, atol=1e-5, err_msg=f"{op} {at}")
+
+
+@pytest.mark.parametrize("op, shape, attrs, outputs", [
+    ("_linalg_inverse", (2, 3, 3), {}, None), ("_linalg_det", (2, 3, 3), {}, None), ("_linalg_slogdet", (2, 3, 3), {}, (1,)),
+    ("_linalg_sumlogdiag", (2, 3, 3), {}, None), ("_linalg_gelqf", (2, 3, 4), {}, None), ("_npi_svd", (2, 3, 4), {}, None),
+    ("_linalg_syrk", (2, 3, 4), {"alpha": 0.5}, None), ("_linalg_syrk", (2, 3, 4), {"transpose": True}, None),
+    ("_linalg_potri", (2, 3, 3), {}, None), ("_linalg_potri", (2, 3, 3), {"lower": False}, None),
+    ("_npi_pinv_scalar_rcond", (2, 3, 4), {"rcond": 1e-6}, None), ("_npi_pinv_scalar_rcond", (4, 3), {"rcond": 1e-6}, None),
+    ("_npi_tensorinv", (2, 3, 6), {"ind": 2}, None), ("_linalg_extracttrian", (2, 4, 4), {"offset": -1}, None),
+])
+def test_gradients(mx, rng, op, shape, attrs, outputs):
+    a = rng.standard_normal(shape)
+    if shape[-1] == shape[-2]:
+        a = np.abs(a) * 0.2 + 2 * np.eye(shape[-1])
+        if op == "_linalg_potri":
+            a = np.triu(a) if attrs.get("lower") is False else np.tril(a)
+    if op == "_linalg_potri":
+        grads = mx.gradients(op, [a], [np.ones_like(a)], **attrs)
+        assert np.array_equal(grads[0], np.tril(grads[0]) if attrs.get("lower", True) else np.triu(grads[0]))
+        return check_triangle(mx, rng, op, a, attrs)
+    return check_gradients(mx, rng, op, [a], outputs, **attrs)
+
+
+def check_triangle(mx, rng, op, a, attrs):
+    head = rng.standard_normal(a.shape)
+    grad = mx.gradients(op, [a], [head], **attrs)[0]
+    for at in np.argwhere(a != 0)[::3]:
+        moved = [a.copy(), a.copy()]
+        moved[0][tuple(at)] += 1e-5
+        moved[1][tuple(at)] -= 1e-5
+        above, below = (np.sum(head * mx.run(op, m, **attrs)[0]) for m in moved)
+        np.testing.assert_allclose(grad[tuple(at)], (above - below) / 2e-5, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["_linalg_potrf", "_npi_eigh", "_npi_eigvalsh", "_linalg_syevd"])
+def test_gradients_of_symmetric_matrices(mx, rng, op):
+    """The gradient is symmetric: differences go along symmetric directions."""
+    a, direction = positive_definite(rng, (2,), 4), rng.standard_normal((2, 4, 4))
+    direction += np.swapaxes(direction, -1, -2)
+    heads = [rng.standard_normal(v.shape) for v in mx.run(op, a)]
+    grad = mx.gradients(op, [a], heads)[0]
+    close(grad, np.swapaxes(grad, -1, -2))
+    above, below = (sum(np.sum(h * v) for h, v in zip(heads, mx.run(op, a + s * direction))) for s in (1e-5, -1e-5))
+    np.testing.assert_allclose(np.sum(grad * direction), (above - below) / 2e-5, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["_npi_eig", "_npi_eigvals"])
+def test_gradients_of_general_eigenvalues(mx, rng, op):
+    a = np.diag([1.0, 3.0, 6.0]) + 0.2 * rng.standard_normal((2, 3, 3))
+    check_gradients(mx, rng, op, [a])
+
+
+@pytest.mark.parametrize("op", ["_linalg_potrf", "_linalg_inverse", "_linalg_det"])
+def test_matrices_must_be_square(mx, rng, op):
+    with pytest.raises(Failure, match="expected equal last dimensions"):
+        mx.run(op, rng.standard_normal((2, 3)))
+
+
+def test_failures_name_the_operator(mx):
+    with pytest.raises(Failure, match="_linalg_potrf.*not positive definite"):
+        mx.run("_linalg_potrf", -np.eye(3))
+    with pytest.raises(Failure, match="_linalg_inverse.*singular"):
+        mx.run("_linalg_inverse", np.zeros((3, 3)))
+
+
+def test_the_determinant_of_a_singular_matrix(mx):
+    a = np.ones((3, 3))
+    assert mx.run("_linalg_det", a)[0] == 0
+    assert np.array_equal(mx.gradients("_linalg_det", [a], [np.ones(())])[0], np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("ta, tb", itertools.product([False, True], repeat=2))
+def test_batch_dot_of_many_and_of_large(mx, rng, ta, tb):
+    for batch, m, n, k in [(64, 8, 9, 7), (2, 150, 130, 170)]:
+        a = rng.standard_normal((batch, k, m) if ta else (batch, m, k))
+        b = rng.standard_normal((batch, n, k) if tb else (batch, k, n))
+        want = (np.swapaxes(a, 1, 2) if ta else a) @ (np.swapaxes(b, 1, 2) if tb else b)
+        close(mx.run("batch_dot", a, b, transpose_a=ta, transpose_b=tb)[0], want)
