@@ -2,6 +2,7 @@
 // Choice of the accumulator; conversion of finished values.
 #include "op/reduce/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "op/convert.h"
@@ -15,6 +16,8 @@ constexpr bool selects(Reduction r) { return r == Reduction::max || r == Reducti
 
 template <class A>
 A finished(const ReduceCall& call, A value, int64_t count) {
+  // Existing programs get 0 for a product of nothing (docs/deviations/reduce.md).
+  if (call.reduction == Reduction::prod && count == 0 && !call.initial) return A(0);
   switch (call.finish) {
     case Finish::kMean:
       if constexpr (std::is_integral_v<A>)
@@ -32,7 +35,7 @@ A finished(const ReduceCall& call, A value, int64_t count) {
 template <class L, class A>
 void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out) {
   const ReducePlan plan(in.shape(), axes);
-  const int64_t count = plan.extent();
+  const int64_t count = std::max<int64_t>(plan.extent() - call.ddof, 0);
   const auto merge = reduce_loops<L, A>(call.reduction).merge;
   dispatch_dtype(out.dtype, "reduce", [&]<class Out>(TypeTag<Out>) {
     reduce<A>(call.reduction, in, plan, [&](int64_t first, const A* values, int64_t n) {

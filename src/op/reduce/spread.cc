@@ -32,9 +32,10 @@ constexpr bool uses_y(Spread row) {
 }
 
 template <Spread row, class T>
-void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx) {
+void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx,
+         int64_t ddof) {
   const int64_t length = plan.run(), pieces = (length + kPiece - 1) / kPiece;
-  const int64_t rows = plan.reduced().positions(), n = plan.extent();
+  const int64_t rows = plan.reduced().positions(), n = std::max<int64_t>(plan.extent() - ddof, 0);
   const int64_t piece = std::min(length, kPiece);
   parallel_for(
       plan.kept().positions() * rows * pieces, static_cast<double>(piece),
@@ -65,7 +66,7 @@ void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx) {
 }  // namespace
 
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
-            const Tensor& dx) {
+            const Tensor& dx, int64_t ddof) {
   if (dx.size() == 0) return;
   const ReducePlan plan(dx.shape(), axes);
   dispatch_dtype(dx.dtype, "spread", [&]<class T>(TypeTag<T>) {
@@ -74,7 +75,7 @@ void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, Axis
     switch (row) {
 #define MX_SPREAD_RUN(name, ...) \
   case Spread::name:             \
-    return run<Spread::name>(dy.as<T>(), py, px, plan, dx.as<T>());
+    return run<Spread::name>(dy.as<T>(), py, px, plan, dx.as<T>(), ddof);
       MX_SPREAD_ROWS(MX_SPREAD_RUN)
 #undef MX_SPREAD_RUN
     }
@@ -102,7 +103,7 @@ template <Spread row>
 void plain_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor& dx = context.out(0);
   spread(row, in_type(context.in(0), dx.dtype, context), nullptr, nullptr,
-         params.axes(dx.ndim(), kTag), dx);
+         params.axes(dx.ndim(), kTag), dx, params.ddof);
 }
 
 // Inputs: gradient of the output, output, input.
@@ -124,6 +125,7 @@ OpBuilder<SpreadParams> declare(const char* name, const char* doc) {
       .param("axis", &SpreadParams::axis, std::optional<Shape>(), "Axes that were reduced.")
       .param("exclude", &SpreadParams::exclude, false, "Whether `axis` names the kept axes.")
       .param("numpy", &SpreadParams::numpy, false, "Whether an empty tuple means no axis.")
+      .param("ddof", &SpreadParams::ddof, 0, "A mean divides by the number of elements less this.")
       .infer(infer_last);
   return op;
 }
@@ -137,7 +139,8 @@ template <Spread row>
 void back_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Finish finish = row == Spread::mean ? Finish::kMean : Finish::kValue;
-  reduce_to({Reduction::sum, finish}, in, params.axes(in.ndim(), kTag), context.out(0));
+  reduce_to({Reduction::sum, finish, {}, params.ddof}, in, params.axes(in.ndim(), kTag),
+            context.out(0));
 }
 
 // A linear pair: `name` spreads, `back` reduces to the shape that `name` took; each is the gradient

@@ -9,7 +9,7 @@
 namespace mxnet {
 
 // What an element x receives from the gradient g and the value y of its output (n: elements per
-// output).
+// output, less ddof).
 // clang-format off
 #define MX_SPREAD_ROWS(ROW) \
   ROW(sum,         g) \
@@ -32,13 +32,14 @@ enum class Spread : int {
 // dx (shape and type of the reduced array) from dy and y, which have one element an output. y and x
 // may be null where the row does not use them.
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
-            const Tensor& dx);
+            const Tensor& dx, int64_t ddof = 0);
 
 // Parameters of the operators below; readable from the attributes of every reduction.
 struct SpreadParams {
   std::optional<Shape> axis;
   bool exclude;
   bool numpy;
+  int32_t ddof = 0;  // of spread means: they divide by n - ddof
   AxisSet axes(int ndim, const char* tag) const {
     return AxisChoice{axis, false, exclude, numpy ? AxisStyle::kNumpy : AxisStyle::kArray}.axes(
         ndim, tag);
