@@ -178,10 +178,10 @@ bool define(const char* name) {
   return true;
 }
 
-[[maybe_unused]] const bool defined =
-    define<true, AxisStyle::kArray>("argmax") && define<false, AxisStyle::kArray>("argmin") &&
-    define<true, AxisStyle::kNumpy>("_npi_argmax") &&
-    define<false, AxisStyle::kNumpy>("_npi_argmin");
+[[maybe_unused]] const bool defined = define<true, AxisStyle::kArray>("argmax") &&
+                                      define<false, AxisStyle::kArray>("argmin") &&
+                                      define<true, AxisStyle::kNumpy>("_npi_argmax") &&
+                                      define<false, AxisStyle::kNumpy>("_npi_argmin");
 
 MX_OP(argmax_channel, NoParams)
 .doc("Position of the largest element along axis 1.")

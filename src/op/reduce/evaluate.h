@@ -15,7 +15,7 @@ struct ReduceCall {
   Reduction reduction;
   Finish finish = Finish::kValue;
   std::optional<double> initial = {};  // meets the value as one more element
-  int64_t ddof = 0;                     // a mean divides by the number of elements less this
+  int64_t ddof = 0;                    // a mean divides by the number of elements less this
 };
 
 // out = the reduction of `in` along `axes`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks and sums over whole arrays, which training loops make of all gradients at once: all_finite,
-// multi_all_finite, multi_sum_sq, allclose.
+// Checks and sums over whole arrays, which training loops make of all gradients at once:
+// all_finite, multi_all_finite, multi_sum_sq, allclose.
 #include <atomic>
 #include <cmath>
 

@@ -32,8 +32,7 @@ constexpr bool uses_y(Spread row) {
 }
 
 template <Spread row, class T>
-void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx,
-         int64_t ddof) {
+void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx, int64_t ddof) {
   const int64_t length = plan.run(), pieces = (length + kPiece - 1) / kPiece;
   const int64_t rows = plan.reduced().positions(), n = std::max<int64_t>(plan.extent() - ddof, 0);
   const int64_t piece = std::min(length, kPiece);
@@ -131,8 +130,10 @@ OpBuilder<SpreadParams> declare(const char* name, const char* doc) {
 }
 
 Attrs attrs_of(const SpreadParams& params) {
-  return spread_attrs(
+  Attrs attrs = spread_attrs(
       {params.axis, false, params.exclude, params.numpy ? AxisStyle::kNumpy : AxisStyle::kArray});
+  if (params.ddof != 0) attrs.emplace_back("ddof", std::to_string(params.ddof));
+  return attrs;
 }
 
 template <Spread row>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mean and variance together: moments, _npi_var and _npi_std. Two passes, the second about the mean:
-// exact also where the mean is large and the variance small.
+// Mean and variance together: moments, _npi_var and _npi_std. Two passes, the second about the
+// mean: exact also where the mean is large and the variance small.
 #include <cmath>
 #include <vector>
 
@@ -24,13 +24,16 @@ void mean_and_variance(const Tensor& in, AxisSet axes, int64_t ddof, bool root, 
   dispatch_dtype(mean.dtype, "variance", [&]<class T>(TypeTag<T>) {
     reduce<double>(Reduction::sum, in, plan, [&](int64_t first, const double* sums, int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
-        means[first + i] = sums[i] / n;
-        mean.as<T>()[first + i] = convert<T>(means[first + i]);
+        const T value = convert<T>(sums[i] / n);
+        mean.as<T>()[first + i] = value;
+        // Integer results are what integer arithmetic gives: about the truncated mean.
+        means[first + i] = std::is_integral_v<T> ? static_cast<double>(value) : sums[i] / n;
       }
     });
     const auto store = [&](int64_t first, const double* squares, int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
-        const double value = squares[i] / divisor;
+        double value = squares[i] / divisor;
+        if (std::is_integral_v<T>) value = std::trunc(value);
         variance.as<T>()[first + i] = convert<T>(root ? std::sqrt(value) : value);
       }
     };
