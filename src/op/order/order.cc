@@ -8,7 +8,7 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/op_builder.h"
-#include "op/order/sort_key.h"
+#include "op/sort_key.h"
 #include "op/order/sort_rows.h"
 #include "op/parallel.h"
 
