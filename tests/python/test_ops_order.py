@@ -15,7 +15,6 @@ TYPES = ["float32", "float64", "float16", "int8", "uint8", "int32", "int64"]
 # Below and above the length from which rows are sorted digit by digit.
 SHAPES = [(1,), (5, 4), (3, 255), (3, 256), (40, 300, 2), (2, 5000), (20001,)]
 
-
 pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 
 

@@ -15,7 +15,6 @@ SEED = int(os.environ.get("MXNET_TEST_SEED", 20240611))
 FLOATS = ["float32", "float64", "float16"]
 INTEGERS = ["int8", "uint8", "int32", "int64"]
 
-
 pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 
 

@@ -3,14 +3,15 @@
 // in order, to whoever wants their values, their positions or both.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/op_builder.h"
-#include "op/sort_key.h"
 #include "op/order/sort_rows.h"
 #include "op/parallel.h"
+#include "op/sort_key.h"
 
 namespace mxnet {
 namespace {
@@ -26,8 +27,11 @@ struct Rows {
   bool ascending = true;
 };
 
-// The row at (o, j) starts at element o * n * inner + j, the taken elements at o * k * inner + j;
-// both step by inner.
+// Takes the positions of one row's best elements, in order. The row starts at element `from` of the
+// array and the taken elements at element `to`; both step by rows.inner. Called from several
+// threads.
+using Visit = std::function<void(int64_t from, int64_t to, const uint32_t* at)>;
+
 template <class T>
 class RowOrder {
   using K = SortKey<T>;
@@ -36,65 +40,62 @@ class RowOrder {
   RowOrder(const Rows& rows, const T* x)
       : rows_(rows), x_(x), flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
 
-  // fn(start of the row in x, start in the taken elements, keys with positions).
-  template <class F>
-  void keyed(const F& fn) const {
+  void positions(const Visit& visit) const {
     const bool few = rows_.k <= rows_.n / 4;
     const int64_t room = few ? selection_room(rows_.n, rows_.k) : 2 * rows_.n;
-    each_row(
-        [&](int64_t count) { return std::make_unique_for_overwrite<Keyed<K>[]>(room + count); },
-        [&](const T* row, int64_t from, int64_t to, const auto& buffer) {
-          Keyed<K>* keys = buffer.get();
-          if (few) {
-            select_keyed<K>([&](int64_t i) { return to_key(row[i], flip_); }, rows_.n, rows_.k,
-                            keys);
-          } else {
-            for (int64_t i = 0; i < rows_.n; ++i)
-              keys[i] = {to_key(row[i], flip_), static_cast<uint32_t>(i)};
-            sort_keyed(keys, keys + rows_.n, rows_.n);
-          }
-          fn(from, to, static_cast<const Keyed<K>*>(keys));
-        });
+    each_row<Keyed<K>>(room, [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
+      if (few) {
+        select_keyed<K>([&](int64_t i) { return to_key(row[i], flip_); }, rows_.n, rows_.k, keys);
+      } else {
+        for (int64_t i = 0; i < rows_.n; ++i)
+          keys[i] = {to_key(row[i], flip_), static_cast<uint32_t>(i)};
+        sort_keyed(keys, keys + rows_.n, rows_.n);
+      }
+      // Packed into the front of the keys: a position is never wider than its item.
+      uint32_t* at = reinterpret_cast<uint32_t*>(keys);
+      for (int64_t i = 0; i < rows_.k; ++i) {
+        const uint32_t position = keys[i].at;
+        std::memcpy(at + i, &position, sizeof(position));
+      }
+      visit(from, to, at);
+    });
   }
 
   // Writes all values in order; positions are not asked for.
   void values(T* out) const {
-    each_row([&](int64_t) { return std::make_unique_for_overwrite<K[]>(2 * rows_.n); },
-             [&](const T* row, int64_t, int64_t to, const auto& buffer) {
-               K* keys = buffer.get();
-               for (int64_t i = 0; i < rows_.n; ++i) keys[i] = to_key(row[i], flip_);
-               sort_keys(keys, keys + rows_.n, rows_.n);
-               for (int64_t i = 0; i < rows_.n; ++i)
-                 out[to + i * rows_.inner] = from_key<T>(keys[i], flip_);
-             });
+    each_row<K>(2 * rows_.n, [&](const T* row, int64_t, int64_t to, K* keys) {
+      for (int64_t i = 0; i < rows_.n; ++i) keys[i] = to_key(row[i], flip_);
+      sort_keys(keys, keys + rows_.n, rows_.n);
+      for (int64_t i = 0; i < rows_.n; ++i) out[to + i * rows_.inner] = from_key<T>(keys[i], flip_);
+    });
   }
 
  private:
-  template <class Make, class F>
-  void each_row(const Make& make, const F& fn) const {
+  // fn(row, from, to, scratch of `room` items).
+  template <class Item, class F>
+  void each_row(int64_t room, const F& fn) const {
     const Rows& r = rows_;
     const int64_t groups = (r.inner + kTogether - 1) / kTogether;
     parallel_for(
         r.outer * groups, kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether)),
         [&](int64_t first, int64_t last) {
-          const auto buffer = make(0);
-          // Rows of an inner axis are brought together first.
-          const auto gathered =
-              r.inner == 1 ? nullptr : std::make_unique_for_overwrite<T[]>(kTogether * r.n);
+          const auto scratch =
+              std::make_unique_for_overwrite<Item[]>(static_cast<std::size_t>(room));
+          // Rows of an inner axis are brought together first; others are one each.
+          const auto gathered = std::make_unique_for_overwrite<T[]>(
+              static_cast<std::size_t>(r.inner == 1 ? 0 : kTogether * r.n));
           for (int64_t unit = first; unit < last; ++unit) {
             const int64_t o = unit / groups, column = unit % groups * kTogether;
             const int64_t from = o * r.n * r.inner + column, to = o * r.k * r.inner + column;
-            if (r.inner == 1) {
-              fn(x_ + from, from, to, buffer);
-              continue;
-            }
             const int64_t width = std::min(kTogether, r.inner - column);
-            for (int64_t i = 0; i < r.n; ++i) {
+            for (int64_t i = 0; r.inner > 1 && i < r.n; ++i) {
               for (int64_t j = 0; j < width; ++j)
                 gathered[j * r.n + i] = x_[from + i * r.inner + j];
             }
-            for (int64_t j = 0; j < width; ++j)
-              fn(gathered.get() + j * r.n, from + j, to + j, buffer);
+            for (int64_t j = 0; j < width; ++j) {
+              const T* row = r.inner > 1 ? gathered.get() + j * r.n : x_ + from;
+              fn(row, from + j, to + j, scratch.get());
+            }
           }
         },
         1);
@@ -104,6 +105,29 @@ class RowOrder {
   const T* x_;
   const K flip_;
 };
+
+void visit_rows(const Rows& rows, const Tensor& in, const Visit& visit) {
+  if (rows.n >= int64_t{1} << 32)
+    throw Error(ErrorCode::kValue, "topk", "given an axis of 2^32 or more elements");
+  if (in.size() == 0) return;
+  dispatch_dtype(in.dtype, "topk",
+                 [&]<class T>(TypeTag<T>) { RowOrder<T>(rows, in.as<T>()).positions(visit); });
+}
+
+// Elements are moved by their size alone.
+template <class F>
+void by_size(DType dtype, const F& fn) {
+  switch (dtype_size(dtype)) {
+    case 1:
+      return fn(uint8_t{});
+    case 2:
+      return fn(uint16_t{});
+    case 4:
+      return fn(uint32_t{});
+    default:
+      return fn(uint64_t{});
+  }
+}
 
 // ---- parameters and shapes ---------------------------------------------------------------------
 
@@ -153,33 +177,38 @@ Shape taken_shape(const OrderParams& params, Infer& infer) {
 
 // ---- kernels -----------------------------------------------------------------------------------
 
+void clear(const Tensor& out) {
+  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+}
+
 // Values, positions and mask; null where not wanted.
 void order(const Rows& rows, const Tensor& in, const Tensor* values, const Tensor* positions,
            const Tensor* mask) {
-  if (rows.n >= int64_t{1} << 32)
-    throw Error(ErrorCode::kValue, "topk", "given an axis of 2^32 or more elements");
-  if (mask != nullptr)
-    std::memset(mask->data, 0, static_cast<std::size_t>(mask->size()) * dtype_size(mask->dtype));
-  if (in.size() == 0) return;
-  dispatch_dtype(in.dtype, "topk", [&]<class T>(TypeTag<T>) {
-    const RowOrder<T> order(rows, in.as<T>());
-    if (positions == nullptr && mask == nullptr && rows.k == rows.n) {
-      order.values(values->as<T>());
-      return;
+  if (mask != nullptr) clear(*mask);
+  if (in.size() > 0 && positions == nullptr && mask == nullptr && rows.k == rows.n) {
+    return dispatch_dtype(in.dtype, "sort", [&]<class T>(TypeTag<T>) {
+      RowOrder<T>(rows, in.as<T>()).values(values->as<T>());
+    });
+  }
+  visit_rows(rows, in, [&](int64_t from, int64_t to, const uint32_t* at) {
+    if (values != nullptr) {
+      by_size(in.dtype, [&]<class T>(T) {
+        for (int64_t i = 0; i < rows.k; ++i)
+          values->as<T>()[to + i * rows.inner] = in.as<T>()[from + at[i] * rows.inner];
+      });
     }
-    dispatch_dtype(positions == nullptr ? DType::kInt32 : positions->dtype, "topk",
-                   [&]<class Index>(TypeTag<Index>) {
-                     order.keyed([&](int64_t from, int64_t to, const auto* keys) {
-                       for (int64_t i = 0; i < rows.k; ++i) {
-                         const int64_t at = keys[i].at, target = to + i * rows.inner;
-                         const int64_t source = from + at * rows.inner;
-                         if (values != nullptr) values->as<T>()[target] = in.as<T>()[source];
-                         if (positions != nullptr)
-                           positions->as<Index>()[target] = convert<Index>(at);
-                         if (mask != nullptr) mask->as<T>()[source] = convert<T>(1);
-                       }
-                     });
-                   });
+    if (positions != nullptr) {
+      dispatch_dtype(positions->dtype, "topk", [&]<class Index>(TypeTag<Index>) {
+        for (int64_t i = 0; i < rows.k; ++i)
+          positions->as<Index>()[to + i * rows.inner] = convert<Index>(int64_t{at[i]});
+      });
+    }
+    if (mask != nullptr) {
+      dispatch_dtype(mask->dtype, "topk", [&]<class T>(TypeTag<T>) {
+        for (int64_t i = 0; i < rows.k; ++i)
+          mask->as<T>()[from + at[i] * rows.inner] = convert<T>(1);
+      });
+    }
   });
 }
 
@@ -204,20 +233,13 @@ template <bool scatter>
 void move_cpu(const OrderParams& params, KernelContext& context) {
   const Tensor &values = context.in(0), &data = context.in(1), &out = context.out(0);
   const Rows rows = rows_of(params, data.shape());
-  if (scatter)
-    std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-  if (data.size() == 0) return;
-  dispatch_dtype(data.dtype, "topk", [&]<class T>(TypeTag<T>) {
-    const T* in = values.as<T>();
-    RowOrder<T>(rows, data.as<T>()).keyed([&](int64_t from, int64_t to, const auto* keys) {
+  if (scatter) clear(out);
+  visit_rows(rows, data, [&](int64_t from, int64_t to, const uint32_t* at) {
+    by_size(data.dtype, [&]<class T>(T) {
+      const T* in = values.as<T>();
       for (int64_t i = 0; i < rows.k; ++i) {
-        const int64_t target = to + i * rows.inner;
-        const int64_t source = from + int64_t{keys[i].at} * rows.inner;
-        if (scatter) {
-          out.as<T>()[source] = in[target];
-        } else {
-          out.as<T>()[target] = in[source];
-        }
+        const int64_t target = to + i * rows.inner, source = from + at[i] * rows.inner;
+        scatter ? out.as<T>()[source] = in[target] : out.as<T>()[target] = in[source];
       }
     });
   });

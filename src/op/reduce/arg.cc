@@ -22,16 +22,20 @@ bool beats(T a, T b) {
   return (largest ? a > b : a < b) || (a != a && b == b);
 }
 
-// Types whose rows have a vector loop.
+// Types whose rows have a vector loop, and the type it compares in.
 template <class T>
-constexpr bool kVector = std::is_same_v<T, float> || std::is_same_v<T, double>;
+constexpr bool kVector = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                         std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
+template <class T>
+using Compared = std::conditional_t<std::is_same_v<T, int32_t>, int64_t, T>;
 
 template <bool largest, class T>
 int64_t best_of_row(const T* x, int64_t n) {
   using C = ComputeType<T>;
   if constexpr (kVector<T>) {
     // The value first, at the speed of memory; then where it is, out of the cache.
-    const T best = reduce_loops<T, T>(largest ? Reduction::max : Reduction::min).row(x, n, T(0));
+    const auto& loops = reduce_loops<T, Compared<T>>(largest ? Reduction::max : Reduction::min);
+    const T best = static_cast<T>(loops.row(x, n, 0));
     const bool nan = best != best;
     int64_t i = 0;
     for (; i + kScan <= n; i += kScan) {
