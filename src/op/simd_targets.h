@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Includes MX_SIMD_FILE once an instruction set. No guard: each .cc includes it once, at namespace
 // scope. What the loops call must be defined in the .inc or always inlined, so that no function
-// compiled for a wide set can be picked by the linker for others.
+// compiled for a wide set can be picked by the linker for others. kSimdBytes is the width of a
+// vector register of the set.
 namespace simd_v2 {
+[[maybe_unused]] constexpr int kSimdBytes = 16;
 #include MX_SIMD_FILE
-}
+}  // namespace simd_v2
 #if defined(__x86_64__)
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("arch=x86-64-v3"))), apply_to = function)
@@ -13,8 +15,9 @@ namespace simd_v2 {
 #pragma GCC target("arch=x86-64-v3")
 #endif
 namespace simd_v3 {
+[[maybe_unused]] constexpr int kSimdBytes = 32;
 #include MX_SIMD_FILE
-}
+}  // namespace simd_v3
 #if defined(__clang__)
 #pragma clang attribute pop
 #pragma clang attribute push(__attribute__((target("arch=x86-64-v4"))), apply_to = function)
@@ -24,8 +27,9 @@ namespace simd_v3 {
 #pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
 #endif
 namespace simd_v4 {
+[[maybe_unused]] constexpr int kSimdBytes = 64;
 #include MX_SIMD_FILE
-}
+}  // namespace simd_v4
 #if defined(__clang__)
 #pragma clang attribute pop
 #else

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// sort, argsort and topk: one walk over the rows of an axis, which hands each row's best elements,
+// in order, to whoever wants their values, their positions or both.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/order/sort_rows.h"
+#include "op/parallel.h"
+#include "op/sort_key.h"
+
+namespace mxnet {
+namespace {
+
+// Neighbouring rows of an inner axis that are fetched together: a cache line of float32.
+constexpr int64_t kTogether = 16;
+// Elementary operations that an element costs, for the decision about threads.
+constexpr double kSortCost = 20.0;
+
+// The array as outer x n x inner, of which n is ordered and k elements are taken.
+struct Rows {
+  int64_t outer = 1, n = 1, inner = 1, k = 1;
+  bool ascending = true;
+};
+
+// Takes the positions of one row's best elements, in order. The row starts at element `from` of the
+// array and the taken elements at element `to`; both step by rows.inner. Called from several
+// threads.
+using Visit = std::function<void(int64_t from, int64_t to, const uint32_t* at)>;
+
+template <class T>
+class RowOrder {
+  using K = SortKey<T>;
+
+ public:
+  RowOrder(const Rows& rows, const T* x)
+      : rows_(rows), x_(x), flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
+
+  void positions(const Visit& visit) const {
+    const bool few = rows_.k <= rows_.n / 4;
+    const int64_t room = few ? selection_room(rows_.n, rows_.k) : 2 * rows_.n;
+    each_row<Keyed<K>>(room, [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
+      if (few) {
+        select_keyed<K>([&](int64_t i) { return to_key(row[i], flip_); }, rows_.n, rows_.k, keys);
+      } else {
+        for (int64_t i = 0; i < rows_.n; ++i)
+          keys[i] = {to_key(row[i], flip_), static_cast<uint32_t>(i)};
+        sort_keyed(keys, keys + rows_.n, rows_.n);
+      }
+      // Packed into the front of the keys: a position is never wider than its item.
+      uint32_t* at = reinterpret_cast<uint32_t*>(keys);
+      for (int64_t i = 0; i < rows_.k; ++i) {
+        const uint32_t position = keys[i].at;
+        std::memcpy(at + i, &position, sizeof(position));
+      }
+      visit(from, to, at);
+    });
+  }
+
+  // Writes all values in order; positions are not asked for.
+  void values(T* out) const {
+    each_row<K>(2 * rows_.n, [&](const T* row, int64_t, int64_t to, K* keys) {
+      for (int64_t i = 0; i < rows_.n; ++i) keys[i] = to_key(row[i], flip_);
+      sort_keys(keys, keys + rows_.n, rows_.n);
+      for (int64_t i = 0; i < rows_.n; ++i) out[to + i * rows_.inner] = from_key<T>(keys[i], flip_);
+    });
+  }
+
+ private:
+  // fn(row, from, to, scratch of `room` items).
+  template <class Item, class F>
+  void each_row(int64_t room, const F& fn) const {
+    const Rows& r = rows_;
+    const int64_t groups = (r.inner + kTogether - 1) / kTogether;
+    parallel_for(
+        r.outer * groups, kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether)),
+        [&](int64_t first, int64_t last) {
+          const auto scratch =
+              std::make_unique_for_overwrite<Item[]>(static_cast<std::size_t>(room));
+          // Rows of an inner axis are brought together first; others are one each.
+          const auto gathered = std::make_unique_for_overwrite<T[]>(
+              static_cast<std::size_t>(r.inner == 1 ? 0 : kTogether * r.n));
+          for (int64_t unit = first; unit < last; ++unit) {
+            const int64_t o = unit / groups, column = unit % groups * kTogether;
+            const int64_t from = o * r.n * r.inner + column, to = o * r.k * r.inner + column;
+            const int64_t width = std::min(kTogether, r.inner - column);
+            for (int64_t i = 0; r.inner > 1 && i < r.n; ++i) {
+              for (int64_t j = 0; j < width; ++j)
+                gathered[j * r.n + i] = x_[from + i * r.inner + j];
+            }
+            for (int64_t j = 0; j < width; ++j) {
+              const T* row = r.inner > 1 ? gathered.get() + j * r.n : x_ + from;
+              fn(row, from + j, to + j, scratch.get());
+            }
+          }
+        },
+        1);
+  }
+
+  const Rows rows_;
+  const T* x_;
+  const K flip_;
+};
+
+void visit_rows(const Rows& rows, const Tensor& in, const Visit& visit) {
+  if (rows.n >= int64_t{1} << 32)
+    throw Error(ErrorCode::kValue, "topk", "given an axis of 2^32 or more elements");
+  if (in.size() == 0) return;
+  dispatch_dtype(in.dtype, "topk",
+                 [&]<class T>(TypeTag<T>) { RowOrder<T>(rows, in.as<T>()).positions(visit); });
+}
+
+// Elements are moved by their size alone.
+template <class F>
+void by_size(DType dtype, const F& fn) {
+  switch (dtype_size(dtype)) {
+    case 1:
+      return fn(uint8_t{});
+    case 2:
+      return fn(uint16_t{});
+    case 4:
+      return fn(uint32_t{});
+    default:
+      return fn(uint64_t{});
+  }
+}
+
+// ---- parameters and shapes ---------------------------------------------------------------------
+
+enum class Return : uint8_t { kValue, kIndices, kMask, kBoth };
+
+struct OrderParams {
+  std::optional<int32_t> axis;
+  int32_t k = 0;  // 0 and below: all
+  Return ret_typ = Return::kIndices;
+  bool is_ascend = true;
+  DType dtype = DType::kFloat32;
+};
+
+Rows rows_of(const OrderParams& params, const Shape& shape) {
+  Rows rows;
+  rows.ascending = params.is_ascend;
+  if (params.axis) {
+    const int axis = normalize_axis(*params.axis, shape.ndim(), "topk");
+    rows.outer = shape.size(0, axis);
+    rows.n = shape[axis];
+    rows.inner = shape.size(axis + 1, shape.ndim());
+  } else {
+    rows.n = shape.size();
+  }
+  rows.k = params.k < 1 ? rows.n : params.k;
+  return rows;
+}
+
+Shape taken_shape(const OrderParams& params, Infer& infer) {
+  const Shape& shape = infer.in(0).shape();
+  if (!shape.rank_known()) return Shape();
+  if (!params.axis) {
+    if (!shape.known()) return Shape::unknown(1);
+    const int64_t n = shape.size();
+    if (params.k > n) infer.in(0).fail("at least k=" + std::to_string(params.k) + " elements");
+    return Shape{params.k < 1 ? n : params.k};
+  }
+  Shape result = shape;
+  int64_t& n = result[infer.axis(*params.axis, infer.in(0))];
+  if (n >= 0 && params.k > n) {
+    infer.in(0).fail("at least k=" + std::to_string(params.k) + " elements along axis " +
+                     std::to_string(*params.axis));
+  }
+  if (params.k >= 1) n = params.k;
+  return result;
+}
+
+// ---- kernels -----------------------------------------------------------------------------------
+
+void clear(const Tensor& out) {
+  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+}
+
+// Values, positions and mask; null where not wanted.
+void order(const Rows& rows, const Tensor& in, const Tensor* values, const Tensor* positions,
+           const Tensor* mask) {
+  if (mask != nullptr) clear(*mask);
+  if (in.size() > 0 && positions == nullptr && mask == nullptr && rows.k == rows.n) {
+    return dispatch_dtype(in.dtype, "sort", [&]<class T>(TypeTag<T>) {
+      RowOrder<T>(rows, in.as<T>()).values(values->as<T>());
+    });
+  }
+  visit_rows(rows, in, [&](int64_t from, int64_t to, const uint32_t* at) {
+    if (values != nullptr) {
+      by_size(in.dtype, [&]<class T>(T) {
+        for (int64_t i = 0; i < rows.k; ++i)
+          values->as<T>()[to + i * rows.inner] = in.as<T>()[from + at[i] * rows.inner];
+      });
+    }
+    if (positions != nullptr) {
+      dispatch_dtype(positions->dtype, "topk", [&]<class Index>(TypeTag<Index>) {
+        for (int64_t i = 0; i < rows.k; ++i)
+          positions->as<Index>()[to + i * rows.inner] = convert<Index>(int64_t{at[i]});
+      });
+    }
+    if (mask != nullptr) {
+      dispatch_dtype(mask->dtype, "topk", [&]<class T>(TypeTag<T>) {
+        for (int64_t i = 0; i < rows.k; ++i)
+          mask->as<T>()[from + at[i] * rows.inner] = convert<T>(1);
+      });
+    }
+  });
+}
+
+void topk_cpu(const OrderParams& params, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  const Rows rows = rows_of(params, in.shape());
+  const Tensor* first = &context.out(0);
+  switch (params.ret_typ) {
+    case Return::kValue:
+      return order(rows, in, first, nullptr, nullptr);
+    case Return::kIndices:
+      return order(rows, in, nullptr, first, nullptr);
+    case Return::kMask:
+      return order(rows, in, nullptr, nullptr, first);
+    case Return::kBoth:
+      return order(rows, in, first, &context.out(1), nullptr);
+  }
+}
+
+// Scatter: dx is zero but where an element was taken. Gather: its reverse. Inputs: values, data.
+template <bool scatter>
+void move_cpu(const OrderParams& params, KernelContext& context) {
+  const Tensor &values = context.in(0), &data = context.in(1), &out = context.out(0);
+  const Rows rows = rows_of(params, data.shape());
+  if (scatter) clear(out);
+  visit_rows(rows, data, [&](int64_t from, int64_t to, const uint32_t* at) {
+    by_size(data.dtype, [&]<class T>(T) {
+      const T* in = values.as<T>();
+      for (int64_t i = 0; i < rows.k; ++i) {
+        const int64_t target = to + i * rows.inner, source = from + at[i] * rows.inner;
+        scatter ? out.as<T>()[source] = in[target] : out.as<T>()[target] = in[source];
+      }
+    });
+  });
+}
+
+// ---- operators ---------------------------------------------------------------------------------
+
+Attrs order_attrs(const OrderParams& params) {
+  return {{"axis", ParamText<std::optional<int32_t>>::print(params.axis)},
+          {"k", std::to_string(params.k)},
+          {"is_ascend", params.is_ascend ? "True" : "False"}};
+}
+
+Gradients value_gradient(const OrderParams& params, Grad& grad) {
+  if (params.ret_typ == Return::kIndices || params.ret_typ == Return::kMask) return {Value()};
+  return {apply("_backward_topk", {grad.dout(0), grad.in(0)}, order_attrs(params))};
+}
+
+template <bool scatter>
+bool define_move(const char* name, const char* back) {
+  static const char* other;
+  other = back;
+  OpBuilder<OrderParams>(name)
+      .doc(scatter ? "Puts values where topk has taken elements of `data`; zero elsewhere."
+                   : "Takes values from where topk takes elements of `data`.")
+      .input("values", "The values.")
+      .input("data", "The array that decides about the order.")
+      .param("axis", &OrderParams::axis, std::optional<int32_t>(-1), "The axis, or None.")
+      .param("k", &OrderParams::k, 0, "Number of elements; all, if it is below 1.")
+      .param("is_ascend", &OrderParams::is_ascend, true, "Whether the smallest come first.")
+      .infer([](const OrderParams& params, Infer& infer) {
+        infer.one_dtype();
+        if (!infer.in(1).known()) return;
+        if (scatter) {
+          infer.out(0).same_shape(infer.in(1));
+        } else {
+          Shape shape = infer.in(1).shape();
+          const Rows rows = rows_of(params, shape);
+          if (params.axis) {
+            shape[infer.axis(*params.axis, infer.in(1))] = rows.k;
+          } else {
+            shape = Shape{rows.k};
+          }
+          infer.out(0).set_shape(shape);
+        }
+      })
+      .cpu(move_cpu<scatter>)
+      .grad([](const OrderParams& params, Grad& grad) {
+        return Gradients{apply(other, {grad.dout(0), grad.in(1)}, order_attrs(params)), Value()};
+      });
+  return true;
+}
+[[maybe_unused]] const bool moves = define_move<true>("_backward_topk", "_topk_take") &&
+                                    define_move<false>("_topk_take", "_backward_topk");
+
+constexpr DTypeSet kIndexTypes = DTypeSet::of(DType::kFloat16, DType::kFloat32, DType::kFloat64,
+                                              DType::kUInt8, DType::kInt32, DType::kInt64);
+
+MX_OP(topk, OrderParams)
+.doc("The k largest or smallest elements along an axis, in order; of equal ones the first.")
+    .alias("_npx_topk")
+    .input("data", "The array.")
+    .param("axis", &OrderParams::axis, std::optional<int32_t>(-1),
+           "The axis; None orders the flattened array.")
+    .param("k", &OrderParams::k, 1, "Number of elements; all, if it is below 1.")
+    .choice<Return>("ret_typ", &OrderParams::ret_typ,
+                    {{"value", Return::kValue},
+                     {"indices", Return::kIndices},
+                     {"mask", Return::kMask},
+                     {"both", Return::kBoth}},
+                    "indices",
+                    "What is returned: values, positions, both, or an array of the shape of `data` "
+                    "that is 1 where an element was taken.")
+    .param("is_ascend", &OrderParams::is_ascend, false, "Whether the smallest are taken.")
+    .dtype_param("dtype", &OrderParams::dtype, kIndexTypes, false, "float32", "Type of positions.")
+    .outputs([](const OrderParams& params) { return params.ret_typ == Return::kBoth ? 2 : 1; })
+    .dtypes(kNumeric)
+    .infer([](const OrderParams& params, Infer& infer) {
+      const Shape shape = taken_shape(params, infer);
+      if (params.ret_typ == Return::kMask) {
+        infer.out(0).same_as(infer.in(0));
+        return;
+      }
+      infer.out(0).set_shape(shape);
+      if (params.ret_typ == Return::kIndices) {
+        infer.out(0).set_dtype(params.dtype);
+        return;
+      }
+      infer.out(0).same_dtype(infer.in(0));
+      if (params.ret_typ == Return::kBoth) infer.out(1).set_shape(shape).set_dtype(params.dtype);
+    })
+    .cpu(topk_cpu)
+    .grad(value_gradient);
+
+MX_OP(sort, OrderParams)
+.doc("The elements along an axis in order.")
+    .alias("_npi_sort")
+    .input("data", "The array.")
+    .param("axis", &OrderParams::axis, std::optional<int32_t>(-1),
+           "The axis; None sorts the flattened array.")
+    .param("is_ascend", &OrderParams::is_ascend, true, "Whether the smallest come first.")
+    .infer([](const OrderParams& params, Infer& infer) {
+      infer.one_dtype();
+      infer.out(0).set_shape(taken_shape(params, infer));
+    })
+    .cpu([](const OrderParams& params, KernelContext& context) {
+      const Tensor& in = context.in(0);
+      order(rows_of(params, in.shape()), in, &context.out(0), nullptr, nullptr);
+    })
+    .grad([](const OrderParams& params, Grad& grad) {
+      return Gradients{apply("_backward_topk", {grad.dout(0), grad.in(0)}, order_attrs(params))};
+    });
+
+MX_OP(argsort, OrderParams)
+.doc("Positions of the elements along an axis in order; equal elements keep theirs.")
+    .alias("_npi_argsort")
+    .input("data", "The array.")
+    .param("axis", &OrderParams::axis, std::optional<int32_t>(-1),
+           "The axis; None sorts the flattened array.")
+    .param("is_ascend", &OrderParams::is_ascend, true, "Whether the smallest come first.")
+    .dtype_param("dtype", &OrderParams::dtype, kIndexTypes, false, "float32", "Type of positions.")
+    .infer([](const OrderParams& params, Infer& infer) {
+      infer.out(0).set_dtype(params.dtype).set_shape(taken_shape(params, infer));
+    })
+    .cpu([](const OrderParams& params, KernelContext& context) {
+      const Tensor& in = context.in(0);
+      order(rows_of(params, in.shape()), in, nullptr, &context.out(0), nullptr);
+    })
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet

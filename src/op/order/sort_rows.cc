@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long rows are sorted digit by digit from the lowest (radix sort), which needs neither comparisons
+// nor branches; short ones by comparisons.
+#include "op/order/sort_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace mxnet {
+namespace {
+
+// Below this the histograms of a radix sort cost more than comparisons.
+constexpr int64_t kShort = 256;
+
+template <class Item>
+struct KeyOf;
+template <class K>
+struct KeyOf<Keyed<K>> {
+  using type = K;
+  static K get(const Keyed<K>& item) { return item.key; }
+};
+#define MX_PLAIN_KEY(K)                   \
+  template <>                             \
+  struct KeyOf<K> {                       \
+    using type = K;                       \
+    static K get(K item) { return item; } \
+  };
+MX_PLAIN_KEY(uint8_t)
+MX_PLAIN_KEY(uint16_t)
+MX_PLAIN_KEY(uint32_t)
+MX_PLAIN_KEY(uint64_t)
+#undef MX_PLAIN_KEY
+
+template <class Item>
+void radix_sort(Item* items, Item* spare, int64_t n) {
+  using Key = KeyOf<Item>;
+  using K = typename Key::type;
+  // 11 bits: a histogram of 16 KiB, and 3 passes over a 32-bit key. For short rows 8 bits, whose
+  // histograms are cheap to clear and add up.
+  constexpr int kBits = sizeof(K) == 1 ? 8 : 11;
+  constexpr int kDigits = (static_cast<int>(sizeof(K)) * 8 + kBits - 1) / kBits;
+  constexpr std::size_t kBuckets = std::size_t{1} << kBits;
+  constexpr K kMask = static_cast<K>(kBuckets - 1);
+  std::array<std::array<int64_t, kBuckets>, kDigits> counts;
+  std::memset(&counts, 0, sizeof(counts));
+  for (int64_t i = 0; i < n; ++i) {
+    const K key = Key::get(items[i]);
+    for (int d = 0; d < kDigits; ++d)
+      ++counts[static_cast<std::size_t>(d)][static_cast<std::size_t>(key >> (d * kBits) & kMask)];
+  }
+  Item* from = items;
+  Item* to = spare;
+  for (int d = 0; d < kDigits; ++d) {
+    auto& count = counts[static_cast<std::size_t>(d)];
+    const auto digit = [d](const Item& item) {
+      return static_cast<std::size_t>(Key::get(item) >> (d * kBits) & kMask);
+    };
+    if (count[digit(from[0])] == n) continue;  // all alike: nothing to do
+    int64_t start = 0;
+    for (int64_t& c : count) start += std::exchange(c, start);
+    for (int64_t i = 0; i < n; ++i) to[count[digit(from[i])]++] = from[i];
+    std::swap(from, to);
+  }
+  if (from != items) std::memcpy(items, from, static_cast<std::size_t>(n) * sizeof(Item));
+}
+
+template <class Item>
+void sort_items(Item* items, Item* spare, int64_t n) {
+  if (n < kShort) {
+    std::sort(items, items + n);
+  } else {
+    radix_sort(items, spare, n);
+  }
+}
+
+}  // namespace
+
+template <class K>
+void sort_keys(K* keys, K* spare, int64_t n) {
+  sort_items(keys, spare, n);
+}
+
+template <class K>
+void sort_keyed(Keyed<K>* keys, Keyed<K>* spare, int64_t n) {
+  sort_items(keys, spare, n);
+}
+
+#define MX_INSTANTIATE(K)                   \
+  template void sort_keys(K*, K*, int64_t); \
+  template void sort_keyed(Keyed<K>*, Keyed<K>*, int64_t);
+MX_INSTANTIATE(uint8_t)
+MX_INSTANTIATE(uint16_t)
+MX_INSTANTIATE(uint32_t)
+MX_INSTANTIATE(uint64_t)
+#undef MX_INSTANTIATE
+
+}  // namespace mxnet

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Positions of extreme elements. The first of equal elements wins; a NaN wins over all numbers.
+#include <algorithm>
+#include <array>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/reduce/axes.h"
+#include "op/reduce_loops.h"
+
+namespace mxnet {
+namespace {
+
+constexpr int64_t kTile = 256;
+// Elements compared before one looks whether any was equal.
+constexpr int64_t kScan = 64;
+
+template <bool largest, class T>
+bool beats(T a, T b) {
+  return (largest ? a > b : a < b) || (a != a && b == b);
+}
+
+// Types whose rows have a vector loop, and the type it compares in.
+template <class T>
+constexpr bool kVector = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                         std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
+template <class T>
+using Compared = std::conditional_t<std::is_same_v<T, int32_t>, int64_t, T>;
+
+template <bool largest, class T>
+int64_t best_of_row(const T* x, int64_t n) {
+  using C = ComputeType<T>;
+  if constexpr (kVector<T>) {
+    // The value first, at the speed of memory; then where it is, out of the cache.
+    const auto& loops = reduce_loops<T, Compared<T>>(largest ? Reduction::max : Reduction::min);
+    const T best = static_cast<T>(loops.row(x, n, 0));
+    const bool nan = best != best;
+    int64_t i = 0;
+    for (; i + kScan <= n; i += kScan) {
+      int hit = 0;
+      if (nan) {
+        for (int64_t k = 0; k < kScan; ++k) hit |= x[i + k] != x[i + k];
+      } else {
+        for (int64_t k = 0; k < kScan; ++k) hit |= x[i + k] == best;
+      }
+      if (hit != 0) break;
+    }
+    while (i < n - 1 && !(nan ? x[i] != x[i] : x[i] == best)) ++i;
+    return i;
+  } else {
+    int64_t at = 0;
+    C best = static_cast<C>(x[0]);
+    for (int64_t i = 1; i < n; ++i) {
+      const C value = static_cast<C>(x[i]);
+      if (beats<largest>(value, best)) {
+        best = value;
+        at = i;
+      }
+    }
+    return at;
+  }
+}
+
+// Columns [first, first + width) of n rows.
+template <bool largest, class T, class Out>
+void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, Out* out) {
+  using C = ComputeType<T>;
+  std::array<C, kTile> best;
+  std::array<int64_t, kTile> at{};
+  for (int64_t j = 0; j < width; ++j) best[static_cast<std::size_t>(j)] = static_cast<C>(x[j]);
+  for (int64_t r = 1; r < n; ++r) {
+    for (int64_t j = 0; j < width; ++j) {
+      const std::size_t k = static_cast<std::size_t>(j);
+      const C value = static_cast<C>(x[r * stride + j]);
+      const bool better = beats<largest>(value, best[k]);
+      best[k] = better ? value : best[k];
+      at[k] = better ? r : at[k];
+    }
+  }
+  for (int64_t j = 0; j < width; ++j) out[j] = convert<Out>(at[static_cast<std::size_t>(j)]);
+}
+
+// The array as outer x n x inner.
+struct View {
+  int64_t outer = 1, n = 1, inner = 1;
+};
+
+template <bool largest, class T, class Out>
+void run(const View& view, const T* x, Out* out) {
+  const double cost = static_cast<double>(view.n);
+  if (view.inner == 1) {
+    parallel_for(
+        view.outer, cost,
+        [&](int64_t first, int64_t last) {
+          for (int64_t o = first; o < last; ++o)
+            out[o] = convert<Out>(best_of_row<largest>(x + o * view.n, view.n));
+        },
+        1);
+    return;
+  }
+  const int64_t tiles = (view.inner + kTile - 1) / kTile;
+  parallel_for(
+      view.outer * tiles, cost * static_cast<double>(std::min(kTile, view.inner)),
+      [&](int64_t first, int64_t last) {
+        for (int64_t unit = first; unit < last; ++unit) {
+          const int64_t o = unit / tiles, column = unit % tiles * kTile;
+          best_of_columns<largest>(x + o * view.n * view.inner + column, view.n, view.inner,
+                                   std::min(kTile, view.inner - column),
+                                   out + o * view.inner + column);
+        }
+      },
+      1);
+}
+
+struct ArgParams {
+  std::optional<int32_t> axis;
+  bool keepdims;
+};
+
+AxisChoice choice_of(const ArgParams& params, AxisStyle style) {
+  AxisChoice choice{std::nullopt, params.keepdims, false, style};
+  if (params.axis) choice.axis = Shape{*params.axis};
+  return choice;
+}
+
+template <bool largest>
+void run_tensor(std::optional<int64_t> axis, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  View view{1, in.size(), 1};
+  if (axis) {
+    const int at = normalize_axis(*axis, in.ndim(), "argmax");
+    view = {in.shape().size(0, at), in.dim(at), in.shape().size(at + 1, in.ndim())};
+  }
+  if (out.size() == 0) return;
+  dispatch_dtype(in.dtype, "argmax", [&]<class T>(TypeTag<T>) {
+    if (out.dtype == DType::kInt64)
+      run<largest>(view, in.as<T>(), out.as<int64_t>());
+    else
+      run<largest>(view, in.as<T>(), out.as<T>());
+  });
+}
+
+template <bool largest>
+void arg_cpu(const ArgParams& params, KernelContext& context) {
+  run_tensor<largest>(params.axis, context);
+}
+
+void check_not_empty(Infer& infer, const AxisChoice& choice) {
+  const Shape& shape = infer.in(0).shape();
+  if (shape.known() && reduces_nothing(shape, choice.axes(shape.ndim(), "argmax")))
+    infer.in(0).fail("at least one element to choose from");
+}
+
+template <AxisStyle style>
+void infer_arg(const ArgParams& params, Infer& infer) {
+  if (style == AxisStyle::kNumpy) {
+    infer.out(0).set_dtype(DType::kInt64);
+  } else {
+    infer.one_dtype();
+  }
+  if (!infer.in(0).rank_known()) return;
+  const AxisChoice choice = choice_of(params, style);
+  infer.out(0).set_shape(choice.shape(infer.in(0).shape(), "argmax"));
+  check_not_empty(infer, choice);
+}
+
+template <bool largest, AxisStyle style>
+bool define(const char* name) {
+  OpBuilder<ArgParams>(name)
+      .doc(largest ? "Position of the largest element along an axis."
+                   : "Position of the smallest element along an axis.")
+      .input("data", "The input array.")
+      .param("axis", &ArgParams::axis, std::optional<int32_t>(),
+             "The axis; without one, the position in the flattened array.")
+      .param("keepdims", &ArgParams::keepdims, false,
+             "Whether the reduced axis stays as a dimension of size one.")
+      .infer(infer_arg<style>)
+      .cpu(arg_cpu<largest>)
+      .zero_grad();
+  return true;
+}
+
+[[maybe_unused]] const bool defined = define<true, AxisStyle::kArray>("argmax") &&
+                                      define<false, AxisStyle::kArray>("argmin") &&
+                                      define<true, AxisStyle::kNumpy>("_npi_argmax") &&
+                                      define<false, AxisStyle::kNumpy>("_npi_argmin");
+
+MX_OP(argmax_channel, NoParams)
+.doc("Position of the largest element along axis 1.")
+    .input("data", "The input array.")
+    .lenient()
+    .infer([](const NoParams&, Infer& infer) {
+      infer.one_dtype();
+      if (!infer.in(0).rank_known()) return;
+      const AxisChoice choice{Shape{1}};
+      infer.out(0).set_shape(choice.shape(infer.in(0).shape(), "argmax_channel"));
+      check_not_empty(infer, choice);
+    })
+    .cpu([](const NoParams&, KernelContext& context) { run_tensor<true>(1, context); });
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// _npi_average: the mean of elements that count by weights, and the sum of the weights.
+#include <algorithm>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/reduce/gradients.h"
+#include "op/reduce_engine.h"
+
+namespace mxnet {
+namespace {
+
+constexpr char kTag[] = "_npi_average";
+
+struct AverageParams {
+  std::optional<Shape> axis;
+  bool returned, weighted;
+  AxisChoice choice() const { return {axis, false, false, AxisStyle::kNumpy}; }
+};
+
+// Weights of the array's shape, or a list of them along the one axis that is reduced.
+bool is_list(const Shape& data, const Shape& weights) {
+  return weights.ndim() == 1 && data.ndim() != 1;
+}
+
+void infer_average(const AverageParams& params, Infer& infer) {
+  InferArg a = infer.in(0);
+  infer.one_dtype();
+  if (!a.rank_known()) return;
+  const Shape shape = params.choice().shape(a.shape(), kTag);
+  infer.out(0).set_shape(shape);
+  if (!params.weighted) {
+    infer.out(1).set_shape(Shape::scalar());
+    return;
+  }
+  InferArg weights = infer.in(1);
+  if (weights.rank_known() && is_list(a.shape(), weights.shape())) {
+    if (!params.axis || params.axis->ndim() != 1)
+      infer.fail("given a list of weights, expected one axis that they belong to");
+    weights.set_dim(0, a.dim(infer.axis((*params.axis)[0], a)));
+    infer.out(1).set_shape(Shape::scalar());
+  } else {
+    a.same_shape(weights);
+    infer.out(1).set_shape(shape);
+  }
+}
+
+// Reads the weight of each element of `a`.
+template <class T>
+class Weights {
+ public:
+  Weights(const AverageParams& params, const Tensor& a, const Tensor& w) : data_(w.as<T>()) {
+    if (!is_list(a.shape(), w.shape())) return;
+    const int axis = normalize_axis((*params.axis)[0], a.ndim(), kTag);
+    size_ = a.dim(axis);
+    inner_ = a.shape().size(axis + 1, a.ndim());
+  }
+  int64_t index(int64_t element) const { return size_ == 0 ? element : element / inner_ % size_; }
+  double operator()(int64_t element) const { return static_cast<double>(data_[index(element)]); }
+
+ private:
+  const T* data_;
+  int64_t size_ = 0, inner_ = 1;  // of a list
+};
+
+// The sum of `values`, laid out as `like`, along `axes`.
+void sum_doubles(const double* values, const Tensor& like, AxisSet axes, double* sums) {
+  const Tensor in{const_cast<double*>(values), like.shape_ptr, DType::kFloat64};
+  reduce<double>(
+      Reduction::sum, in, ReducePlan(like.shape(), axes),
+      [&](int64_t first, const double* part, int64_t n) { std::copy_n(part, n, sums + first); });
+}
+
+void average_cpu(const AverageParams& params, KernelContext& context) {
+  const Tensor &a = context.in(0), &out = context.out(0), &weight_sum = context.out(1);
+  const AxisSet axes = params.choice().axes(a.ndim(), kTag);
+  dispatch_dtype<kNumeric>(a.dtype, kTag, [&]<class T>(TypeTag<T>) {
+    double* sums = context.workspace_of<double>(std::max<int64_t>(out.size(), 1));
+    if (!params.weighted) {
+      const double n = static_cast<double>(reduced_count(a.shape(), axes));
+      reduce<double>(Reduction::sum, a, ReducePlan(a.shape(), axes),
+                     [&](int64_t first, const double* part, int64_t count) {
+                       for (int64_t i = 0; i < count; ++i)
+                         out.as<T>()[first + i] = convert<T>(part[i] / n);
+                     });
+      *weight_sum.as<T>() = convert<T>(n);
+      return;
+    }
+    const Weights<T> weight(params, a, context.in(1));
+    double* full = context.workspace_of<double>(std::max<int64_t>(a.size(), 1));
+    double* weights = context.workspace_of<double>(std::max<int64_t>(out.size(), 1));
+    for (int64_t i = 0; i < a.size(); ++i) full[i] = weight(i);
+    sum_doubles(full, a, axes, weights);
+    for (int64_t i = 0; i < a.size(); ++i) full[i] *= static_cast<double>(a.as<T>()[i]);
+    sum_doubles(full, a, axes, sums);
+    for (int64_t o = 0; o < out.size(); ++o) out.as<T>()[o] = convert<T>(sums[o] / weights[o]);
+    for (int64_t o = 0; o < std::min(weight_sum.size(), out.size()); ++o)
+      weight_sum.as<T>()[o] = convert<T>(weights[o]);
+  });
+}
+
+// Inputs: gradients of average and sum of weights, both outputs, a, weights. With w the weight of
+// an element: da = dy w / sum, dw = dy (a - average) / sum + dsum.
+void average_back_cpu(const AverageParams& params, KernelContext& context) {
+  const Tensor &a = context.in(3), &w = context.in(4);
+  const AxisSet axes = params.choice().axes(a.ndim(), kTag);
+  const bool list = is_list(a.shape(), w.shape());
+  const ReducePlan plan(a.shape(), axes);
+  dispatch_dtype<kNumeric>(a.dtype, kTag, [&]<class T>(TypeTag<T>) {
+    const T* dy = context.in(0).as<T>();
+    const T* dsum = params.returned ? context.in(5).as<T>() : nullptr;
+    const T *average = context.in(1).as<T>(), *sum = context.in(2).as<T>();
+    const Weights<T> weight(params, a, w);
+    double* dw = context.workspace_of<double>(std::max<int64_t>(w.size(), 1));
+    std::fill_n(dw, w.size(), 0.0);
+    T* da = context.out(0).as<T>();
+    const auto element = [&](int64_t at, int64_t output) {
+      const double total = static_cast<double>(sum[list ? 0 : output]);
+      const double g = static_cast<double>(dy[output]) / total;
+      da[at] = convert<T>(g * weight(at));
+      dw[weight.index(at)] +=
+          g * (static_cast<double>(a.as<T>()[at]) - static_cast<double>(average[output])) +
+          (list || dsum == nullptr ? 0.0 : static_cast<double>(dsum[output]));
+    };
+    for (int64_t kept = 0; kept < plan.kept().positions(); ++kept) {
+      for (int64_t r = 0; r < plan.reduced().positions(); ++r) {
+        const int64_t base = plan.kept().offset(kept) + plan.reduced().offset(r);
+        for (int64_t i = 0; i < plan.run(); ++i)
+          element(base + i, plan.inner_reduced() ? kept : kept * plan.run() + i);
+      }
+    }
+    for (int64_t i = 0; i < w.size(); ++i) {
+      const double direct = list && dsum != nullptr ? static_cast<double>(dsum[0]) : 0.0;
+      context.out(1).as<T>()[i] = convert<T>(dw[i] + direct);
+    }
+  });
+}
+
+OpBuilder<AverageParams> declare(const char* name, const char* doc) {
+  OpBuilder<AverageParams> op(name);
+  op.doc(doc)
+      .param("axis", &AverageParams::axis, std::optional<Shape>(),
+             "Axes to reduce; all, if none is given.")
+      .param("returned", &AverageParams::returned, false,
+             "Whether the sum of the weights is returned too.")
+      .param("weighted", &AverageParams::weighted, true, "Whether there are weights.")
+      .outputs([](const AverageParams&) { return 2; })
+      .dtypes(kNumeric);
+  return op;
+}
+
+Attrs average_attrs(const AverageParams& params) {
+  Attrs attrs;
+  if (params.axis) attrs.emplace_back("axis", ParamText<Shape>::print(*params.axis));
+  return attrs;
+}
+
+[[maybe_unused]] const bool defined = [] {
+  declare("_npi_average", "Weighted mean over axes.")
+      .input("a", "The array.")
+      .input("weights", "Of the shape of the array, or a list along the reduced axis.")
+      .num_inputs([](const AverageParams& params) { return params.weighted ? 2 : 1; })
+      .visible_outputs([](const AverageParams& params) { return params.returned ? 2 : 1; })
+      .infer(infer_average)
+      .cpu(average_cpu)
+      .grad([](const AverageParams& params, Grad& grad) {
+        if (!params.weighted) return mean_gradient(params.choice(), grad);
+        std::vector<Value> inputs{grad.dout(0), grad.out(0), grad.out(1), grad.in(0), grad.in(1)};
+        Attrs attrs = average_attrs(params);
+        if (grad.has_dout(1)) {
+          inputs.push_back(grad.dout(1));
+          attrs.emplace_back("returned", "True");
+        }
+        const Value first = apply("_backward_np_average", inputs, std::move(attrs));
+        return Gradients{first, output(first, 1)};
+      });
+  declare("_backward_np_average", "Gradient of _npi_average.")
+      .input("head_grad", "Gradient of the average.")
+      .input("average", "The average.")
+      .input("sum", "The sum of weights.")
+      .input("a", "The array.")
+      .input("weights", "The weights.")
+      .input("head_grad_sum", "Gradient of the sum of weights, with `returned`.")
+      .num_inputs([](const AverageParams& params) { return params.returned ? 6 : 5; })
+      .infer([](const AverageParams&, Infer& infer) {
+        infer.out(0).same_as(infer.in(3));
+        infer.out(1).same_as(infer.in(4));
+      })
+      .cpu(average_back_cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running sums along an axis, and their reverse for the gradient.
+#include <algorithm>
+#include <array>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/reduce_engine.h"
+
+namespace mxnet {
+namespace {
+
+constexpr int64_t kTile = 256;
+
+struct View {
+  int64_t outer = 1, n = 1, inner = 1;
+};
+
+// One row; `step` is 1, or -1 to sum from the end. Four elements at a time: only one addition in
+// four waits for the one before.
+template <class A, class T>
+void sum_row(const T* x, T* y, int64_t n, int64_t step) {
+  A carry{0};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, x += 4 * step, y += 4 * step) {
+    const A x0 = convert<A>(x[0]), x1 = convert<A>(x[step]), x2 = convert<A>(x[2 * step]),
+            x3 = convert<A>(x[3 * step]);
+    const A x01 = x0 + x1, x012 = x01 + x2, x0123 = x01 + (x2 + x3);
+    y[0] = convert<T>(carry + x0);
+    y[step] = convert<T>(carry + x01);
+    y[2 * step] = convert<T>(carry + x012);
+    carry += x0123;
+    y[3 * step] = convert<T>(carry);
+  }
+  for (; i < n; ++i, x += step, y += step) y[0] = convert<T>(carry += convert<A>(x[0]));
+}
+
+// `width` neighbouring columns; `stride` is negative to sum from the end.
+template <class A, class T>
+void sum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t width) {
+  std::array<A, kTile> carry{};
+  for (int64_t r = 0; r < n; ++r, x += stride, y += stride) {
+    for (int64_t j = 0; j < width; ++j) {
+      A& sum = carry[static_cast<std::size_t>(j)];
+      sum += convert<A>(x[j]);
+      y[j] = convert<T>(sum);
+    }
+  }
+}
+
+template <class A, class T>
+void run(const View& view, bool reverse, const T* x, T* y) {
+  const int64_t tiles = (view.inner + kTile - 1) / kTile;
+  const int64_t last_row = reverse ? (view.n - 1) * view.inner : 0;
+  parallel_for(
+      view.outer * tiles, static_cast<double>(view.n * std::min(view.inner, kTile)),
+      [&](int64_t first, int64_t last) {
+        for (int64_t unit = first; unit < last; ++unit) {
+          const int64_t column = unit % tiles * kTile;
+          const int64_t at = unit / tiles * view.n * view.inner + last_row + column;
+          if (view.inner == 1) {
+            sum_row<A>(x + at, y + at, view.n, reverse ? -1 : 1);
+          } else {
+            sum_columns<A>(x + at, y + at, view.n, reverse ? -view.inner : view.inner,
+                           std::min(kTile, view.inner - column));
+          }
+        }
+      },
+      1);
+}
+
+// Elements take the type of the result before they are summed.
+void cumsum(std::optional<int32_t> axis, bool reverse, KernelContext& context) {
+  Tensor in = context.in(0);
+  const Tensor& out = context.out(0);
+  if (out.size() == 0) return;
+  View view{1, in.size(), 1};
+  if (axis) {
+    const Shape& shape = out.shape();
+    const int at = normalize_axis(*axis, shape.ndim(), "_np_cumsum");
+    view = {shape.size(0, at), shape[at], shape.size(at + 1, shape.ndim())};
+  }
+  if (in.dtype != out.dtype) {
+    void* memory = context.workspace(static_cast<std::size_t>(in.size()) * dtype_size(out.dtype));
+    dispatch_dtype(in.dtype, "_np_cumsum", [&]<class From>(TypeTag<From>) {
+      dispatch_dtype<kNumeric>(out.dtype, "_np_cumsum", [&]<class To>(TypeTag<To>) {
+        convert_array(in.as<From>(), static_cast<To*>(memory), in.size());
+      });
+    });
+    in = {memory, in.shape_ptr, out.dtype};
+  }
+  dispatch_dtype<kNumeric>(out.dtype, "_np_cumsum", [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      // Unsigned: sums that do not fit wrap.
+      run<uint64_t>(view, reverse, in.as<T>(), out.as<T>());
+    } else if constexpr (std::is_same_v<T, float>) {
+      accumulate_wide() ? run<double>(view, reverse, in.as<T>(), out.as<T>())
+                        : run<float>(view, reverse, in.as<T>(), out.as<T>());
+    } else {
+      run<ComputeType<T>>(view, reverse, in.as<T>(), out.as<T>());
+    }
+  });
+}
+
+struct CumsumParams {
+  std::optional<int32_t> axis;
+  DType dtype = DType::kUnknown;
+};
+
+Attrs axis_attrs(const CumsumParams& params) {
+  return {{"axis", ParamText<std::optional<int32_t>>::print(params.axis)}};
+}
+
+MX_OP(_np_cumsum, CumsumParams)
+.doc("Running sum along an axis.")
+    .alias("cumsum")
+    .input("a", "The array.")
+    .param("axis", &CumsumParams::axis, std::optional<int32_t>(),
+           "The axis; without one, the array is flattened.")
+    .dtype_param("dtype", &CumsumParams::dtype,
+                 DTypeSet::of(DType::kFloat16, DType::kFloat32, DType::kFloat64, DType::kInt8,
+                              DType::kInt32, DType::kInt64),
+                 true, "None", "Type of the result; that of the array, int64 for bool.")
+    .inplace(0, 0)
+    .infer([](const CumsumParams& params, Infer& infer) {
+      const DType in = infer.in(0).dtype();
+      infer.out(0).set_dtype(params.dtype != DType::kUnknown ? params.dtype
+                             : in == DType::kBool            ? DType::kInt64
+                                                             : in);
+      if (params.axis) {
+        infer.in(0).same_shape(infer.out(0));
+        if (infer.in(0).rank_known()) infer.axis(*params.axis, infer.in(0));
+      } else if (infer.in(0).known()) {
+        infer.out(0).set_shape({infer.in(0).shape().size()});
+      }
+    })
+    .cpu([](const CumsumParams& params, KernelContext& context) {
+      cumsum(params.axis, false, context);
+    })
+    .grad([](const CumsumParams& params, Grad& grad) {
+      return Gradients{
+          apply("_backward_np_cumsum", {grad.dout(0), grad.in(0)}, axis_attrs(params))};
+    });
+
+MX_OP(_backward_np_cumsum, CumsumParams)
+.doc("Running sum from the end, in shape and type of `like`.")
+    .input("data", "The array.")
+    .input("like", "The argument of the forward call.")
+    .type_only(1)
+    .param("axis", &CumsumParams::axis, std::optional<int32_t>(), "The axis of the forward call.")
+    .infer([](const CumsumParams&, Infer& infer) { infer.out(0).same_as(infer.in(1)); })
+    .cpu([](const CumsumParams& params, KernelContext& context) {
+      cumsum(params.axis, true, context);
+    })
+    .grad([](const CumsumParams& params, Grad& grad) {
+      return Gradients{apply("_np_cumsum", {grad.dout(0)}, axis_attrs(params)), Value()};
+    });
+
+}  // namespace
+}  // namespace mxnet

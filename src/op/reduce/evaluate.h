@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a reduction to the elements of a tensor: the accumulator that fits input, output and
+// MXNET_SAFE_ACCUMULATION, and what is done to the finished value.
+#pragma once
+#include <optional>
+
+#include "op/kernel.h"
+#include "op/reduce_engine.h"
+
+namespace mxnet {
+
+enum class Finish : uint8_t { kValue, kMean, kRoot };
+
+struct ReduceCall {
+  Reduction reduction;
+  Finish finish = Finish::kValue;
+  std::optional<double> initial = {};  // meets the value as one more element
+  int64_t ddof = 0;                    // a mean divides by the number of elements less this
+};
+
+// out = the reduction of `in` along `axes`.
+void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out);
+
+}  // namespace mxnet

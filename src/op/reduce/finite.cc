@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks and sums over whole arrays, which training loops make of all gradients at once:
+// all_finite, multi_all_finite, multi_sum_sq, allclose.
+#include <atomic>
+#include <cmath>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/reduce/axes.h"
+#include "op/reduce/evaluate.h"
+
+namespace mxnet {
+namespace {
+
+constexpr DTypeSet kReal = kFloating;
+// Elements between two looks at whether the answer is already known.
+constexpr int64_t kBlockSize = 4096;
+
+// Whether every block that fn(first, last) tests is right.
+template <class F>
+bool all_blocks(int64_t size, const F& fn) {
+  std::atomic<bool> right{true};
+  parallel_for(size, 1.0, [&](int64_t first, int64_t last) {
+    // Relaxed: nothing else is published, and the end of the parallel region orders the result.
+    for (int64_t at = first; at < last && right.load(std::memory_order_relaxed); at += kBlockSize) {
+      if (!fn(at, std::min(last, at + kBlockSize))) right.store(false, std::memory_order_relaxed);
+    }
+  });
+  return right.load(std::memory_order_relaxed);
+}
+
+bool all_finite(const Tensor& in) {
+  return dispatch_dtype<kReal>(in.dtype, "all_finite", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const T* x = in.as<T>();
+    return all_blocks(in.size(), [&](int64_t first, int64_t last) {
+      // x - x is NaN exactly where x is not finite.
+      int wrong = 0;
+      for (int64_t i = first; i < last; ++i) {
+        const C difference = static_cast<C>(x[i]) - static_cast<C>(x[i]);
+        wrong |= difference != difference;
+      }
+      return wrong == 0;
+    });
+  });
+}
+
+struct FiniteParams {
+  bool init_output;
+};
+struct MultiFiniteParams {
+  int32_t num_arrays;
+  bool init_output;
+};
+
+// Without init_output the answer joins what the output holds already.
+void finite_cpu(KernelContext& context, bool init_output) {
+  float* out = context.out(0).as<float>();
+  bool right = init_output || *out != 0.0f;
+  for (int i = 0; i < context.num_in() && right; ++i) right = all_finite(context.in(i));
+  *out = right ? 1.0f : 0.0f;
+}
+
+template <class P>
+void infer_flag(const P&, Infer& infer) {
+  infer.out(0).set_shape({1}).set_dtype(DType::kFloat32);
+}
+
+MX_OP(all_finite, FiniteParams)
+.doc("1 if no element is NaN or infinite, else 0.")
+    .input("data", "The array.")
+    .param("init_output", &FiniteParams::init_output, true,
+           "Whether to start from 1; otherwise the answer is joined to what the output holds.")
+    .dtypes(kReal)
+    .infer(infer_flag<FiniteParams>)
+    .cpu([](const FiniteParams& params, KernelContext& context) {
+      finite_cpu(context, params.init_output);
+    });
+
+MX_OP(multi_all_finite, MultiFiniteParams)
+.doc("1 if no element of any array is NaN or infinite, else 0.")
+    .inputs("data", "The arrays.", &MultiFiniteParams::num_arrays, "num_arrays")
+    .param("num_arrays", &MultiFiniteParams::num_arrays, 1, "Number of arrays.")
+    .param("init_output", &MultiFiniteParams::init_output, true,
+           "Whether to start from 1; otherwise the answer is joined to what the output holds.")
+    .dtypes(kReal)
+    .infer(infer_flag<MultiFiniteParams>)
+    .cpu([](const MultiFiniteParams& params, KernelContext& context) {
+      finite_cpu(context, params.init_output);
+    });
+
+struct SumSquaresParams {
+  int32_t num_arrays;
+};
+
+MX_OP(multi_sum_sq, SumSquaresParams)
+.doc("The sum of the squares of each array.")
+    .inputs("data", "The arrays.", &SumSquaresParams::num_arrays, "num_arrays")
+    .param("num_arrays", &SumSquaresParams::num_arrays, "Number of arrays.")
+    .dtypes(kReal)
+    .infer([](const SumSquaresParams& params, Infer& infer) {
+      for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_dtype(infer.in(i));
+      infer.out(0).set_shape({params.num_arrays}).set_dtype(DType::kFloat32);
+    })
+    .cpu([](const SumSquaresParams&, KernelContext& context) {
+      static const Shape kOne{1};
+      for (int i = 0; i < context.num_in(); ++i) {
+        const Tensor& in = context.in(i);
+        reduce_to({Reduction::sum_squares}, in, all_axes(in.ndim()),
+                  {context.out(0).as<float>() + i, &kOne, DType::kFloat32});
+      }
+    });
+
+struct CloseParams {
+  float rtol, atol;
+  bool equal_nan;
+};
+
+MX_OP(_contrib_allclose, CloseParams)
+.doc("1 if |a - b| <= atol + rtol * |b| for all elements, else 0.")
+    .input("a", "The first array.")
+    .input("b", "The second array.")
+    .param("rtol", &CloseParams::rtol, 1e-5f, "Relative tolerance.")
+    .param("atol", &CloseParams::atol, 1e-8f, "Absolute tolerance.")
+    .param("equal_nan", &CloseParams::equal_nan, true, "Whether NaN equals NaN.")
+    .dtypes(kNumeric)
+    .infer([](const CloseParams&, Infer& infer) {
+      infer.in(0).same_as(infer.in(1));
+      infer.out(0).set_shape(Shape::scalar()).set_dtype(DType::kUInt8);
+    })
+    .cpu([](const CloseParams& params, KernelContext& context) {
+      const Tensor &a = context.in(0), &b = context.in(1);
+      *context.out(0).as<uint8_t>() =
+          dispatch_dtype<kNumeric>(a.dtype, "allclose", [&]<class T>(TypeTag<T>) {
+            const double rtol = params.rtol, atol = params.atol;
+            const T *pa = a.as<T>(), *pb = b.as<T>();
+            return all_blocks(a.size(), [&](int64_t first, int64_t last) {
+              int wrong = 0;
+              for (int64_t i = first; i < last; ++i) {
+                const double x = static_cast<double>(pa[i]), y = static_cast<double>(pb[i]);
+                // Equal infinities have no difference.
+                const bool close = x == y || (std::abs(y) < INFINITY &&
+                                              std::abs(x - y) <= atol + rtol * std::abs(y));
+                wrong |= !(close || (params.equal_nan && x != x && y != y));
+              }
+              return wrong == 0;
+            });
+          });
+    });
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// _npi_percentile: elements at fractions of the sorted order.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/reduce/axes.h"
+
+namespace mxnet {
+namespace {
+
+constexpr char kTag[] = "_npi_percentile";
+
+// What stands for a place between two elements.
+enum class Between : uint8_t { kLinear, kLower, kHigher, kMidpoint, kNearest };
+
+struct PercentileParams {
+  std::optional<Shape> axis;
+  Between interpolation = Between::kLinear;
+  bool keepdims = false;
+  std::optional<double> q_scalar;
+  AxisChoice choice() const { return {axis, keepdims, false, AxisStyle::kNumpy}; }
+};
+
+// The value at `percent` of `sorted`.
+double at_percent(const std::vector<double>& sorted, double percent, Between between) {
+  const double place = percent / 100.0 * static_cast<double>(sorted.size() - 1);
+  const double low = std::floor(place);
+  const auto at = [&](double position) { return sorted[static_cast<std::size_t>(position)]; };
+  switch (between) {
+    case Between::kLower:
+      return at(low);
+    case Between::kHigher:
+      return at(std::ceil(place));
+    case Between::kNearest:
+      return at(std::nearbyint(place));
+    case Between::kMidpoint:
+      return low == place ? at(low) : (at(low) + at(std::ceil(place))) / 2;
+    case Between::kLinear:
+      break;
+  }
+  const double fraction = place - low;
+  return fraction == 0.0 ? at(low) : at(low) + fraction * (at(low + 1.0) - at(low));
+}
+
+std::vector<double> percents(const PercentileParams& params, KernelContext& context) {
+  if (params.q_scalar) return {*params.q_scalar};
+  const Tensor& q = context.in(1);
+  std::vector<double> result(static_cast<std::size_t>(q.size()));
+  dispatch_dtype(q.dtype, kTag, [&]<class T>(TypeTag<T>) {
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      result[i] = static_cast<double>(q.as<T>()[i]);
+      if (!(result[i] >= 0.0 && result[i] <= 100.0)) {
+        throw Error(ErrorCode::kValue, kTag,
+                    "given a percentage of " + std::to_string(result[i]) + ", expected 0 to 100");
+      }
+    }
+  });
+  return result;
+}
+
+void percentile_cpu(const PercentileParams& params, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  const ReducePlan plan(in.shape(), params.choice().axes(in.ndim(), kTag));
+  const std::vector<double> wanted = percents(params, context);
+  const int64_t run = plan.run(), outputs = plan.outputs(), n = plan.extent();
+  const auto store = [&](int64_t at, double value) {
+    if (out.dtype == DType::kFloat64) {
+      out.as<double>()[at] = value;
+    } else {
+      out.as<float>()[at] = static_cast<float>(value);
+    }
+  };
+  dispatch_dtype(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
+    parallel_for(
+        outputs, 20.0 * static_cast<double>(n),
+        [&](int64_t first, int64_t last) {
+          std::vector<double> sorted(static_cast<std::size_t>(n));
+          for (int64_t o = first; o < last; ++o) {
+            const T* base =
+                in.as<T>() + (plan.inner_reduced() ? plan.kept().offset(o)
+                                                   : plan.kept().offset(o / run) + o % run);
+            const int64_t step = plan.inner_reduced() ? run : 1;
+            for (int64_t i = 0; i < n; ++i) {
+              sorted[static_cast<std::size_t>(i)] =
+                  static_cast<double>(base[plan.reduced().offset(i / step) + i % step]);
+            }
+            // A NaN among the elements is the result.
+            const auto nan = std::find_if(sorted.begin(), sorted.end(),
+                                          [](double value) { return value != value; });
+            const bool has_nan = nan != sorted.end();
+            if (!has_nan) std::sort(sorted.begin(), sorted.end());
+            for (std::size_t q = 0; q < wanted.size(); ++q) {
+              store(static_cast<int64_t>(q) * outputs + o,
+                    has_nan ? NAN : at_percent(sorted, wanted[q], params.interpolation));
+            }
+          }
+        },
+        1);
+  });
+}
+
+void infer_percentile(const PercentileParams& params, Infer& infer) {
+  const InferArg a = infer.in(0);
+  if (a.dtype() != DType::kUnknown)
+    infer.out(0).set_dtype(a.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
+  if (params.q_scalar && !(*params.q_scalar >= 0.0 && *params.q_scalar <= 100.0)) {
+    infer.fail("given q_scalar=" + std::to_string(*params.q_scalar) + ", expected 0 to 100");
+  }
+  if (!a.known()) return;
+  if (reduces_nothing(a.shape(), params.choice().axes(a.ndim(), kTag)))
+    a.fail("at least one element to choose from");
+  Shape shape = Shape::scalar();
+  if (!params.q_scalar) {
+    if (!infer.in(1).known()) return;
+    shape = infer.in(1).shape();
+  }
+  const Shape reduced = params.choice().shape(a.shape(), kTag);
+  for (const int64_t dim : reduced.dims()) shape.push_back(dim);
+  infer.out(0).set_shape(shape);
+}
+
+MX_OP(_npi_percentile, PercentileParams)
+.doc("The elements below which given percentages of all lie.")
+    .input("a", "The array.")
+    .input("q", "Percentages, 0 to 100; absent where `q_scalar` is given.")
+    .param("axis", &PercentileParams::axis, std::optional<Shape>(),
+           "Axes to reduce; all, if none is given.")
+    .choice<Between>("interpolation", &PercentileParams::interpolation,
+                     {{"linear", Between::kLinear},
+                      {"lower", Between::kLower},
+                      {"higher", Between::kHigher},
+                      {"midpoint", Between::kMidpoint},
+                      {"nearest", Between::kNearest}},
+                     "linear", "What stands for a place between two elements.")
+    .param("keepdims", &PercentileParams::keepdims, false,
+           "Whether reduced axes stay as dimensions of size one.")
+    .param("q_scalar", &PercentileParams::q_scalar, std::optional<double>(), "The one percentage.")
+    .num_inputs([](const PercentileParams& params) { return params.q_scalar ? 1 : 2; })
+    .infer(infer_percentile)
+    .cpu(percentile_cpu)
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet

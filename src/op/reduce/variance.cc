@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mean and variance together: moments, _npi_var and _npi_std. Two passes, the second about the
+// mean: exact also where the mean is large and the variance small.
+#include <cmath>
+#include <vector>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/reduce/gradients.h"
+#include "op/reduce_engine.h"
+
+namespace mxnet {
+namespace {
+
+// Writes the mean, and the mean square distance from it (its root, if `root`), both of one type.
+// Always in double.
+void mean_and_variance(const Tensor& in, AxisSet axes, int64_t ddof, bool root, const Tensor& mean,
+                       const Tensor& variance, KernelContext& context) {
+  const ReducePlan plan(in.shape(), axes);
+  const double n = static_cast<double>(plan.extent());
+  double* means = context.workspace_of<double>(std::max<int64_t>(plan.outputs(), 1));
+  const double divisor = std::max(0.0, n - static_cast<double>(ddof));
+  dispatch_dtype(mean.dtype, "variance", [&]<class T>(TypeTag<T>) {
+    reduce<double>(Reduction::sum, in, plan, [&](int64_t first, const double* sums, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) {
+        const T value = convert<T>(sums[i] / n);
+        mean.as<T>()[first + i] = value;
+        // Integer results are what integer arithmetic gives: about the truncated mean.
+        means[first + i] = std::is_integral_v<T> ? static_cast<double>(value) : sums[i] / n;
+      }
+    });
+    const auto store = [&](int64_t first, const double* squares, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) {
+        double value = squares[i] / divisor;
+        if (std::is_integral_v<T>) value = std::trunc(value);
+        variance.as<T>()[first + i] = convert<T>(root ? std::sqrt(value) : value);
+      }
+    };
+    reduce<double>(Reduction::sum_squares_about, in, plan, store, means);
+  });
+}
+
+struct MomentsParams {
+  std::optional<Shape> axes;
+  bool keepdims;
+  AxisChoice choice() const { return {axes, keepdims, false, AxisStyle::kArray}; }
+};
+
+// d mean / dx = 1 / n; d var / dx = 2 (x - mean) / n.
+Value variance_gradient(const AxisChoice& choice, const Value& dvar, const Value& x,
+                        const Value& mean) {
+  const Value centred = x - spread_value(choice, mean, x);
+  return spread_mean(choice, dvar * 2.0, x) * centred;
+}
+
+MX_OP(moments, MomentsParams)
+.doc("Mean and variance over axes.")
+    .input("data", "The input array.")
+    .param("axes", &MomentsParams::axes, std::optional<Shape>(),
+           "Axes to reduce; all, if none is given.")
+    .param("keepdims", &MomentsParams::keepdims, false,
+           "Whether reduced axes stay as dimensions of size one.")
+    .outputs([](const MomentsParams&) { return 2; })
+    .dtypes(kNumeric)
+    .infer([](const MomentsParams& params, Infer& infer) {
+      infer.one_dtype();
+      if (!infer.in(0).rank_known()) return;
+      const Shape shape = params.choice().shape(infer.in(0).shape(), "moments");
+      infer.out(0).set_shape(shape);
+      infer.out(1).set_shape(shape);
+    })
+    .cpu([](const MomentsParams& params, KernelContext& context) {
+      const Tensor& in = context.in(0);
+      mean_and_variance(in, params.choice().axes(in.ndim(), "moments"), 0, false, context.out(0),
+                        context.out(1), context);
+    })
+    .grad([](const MomentsParams& params, Grad& grad) {
+      const AxisChoice choice = params.choice();
+      const Value x = grad.in(0);
+      Value dx;
+      if (grad.has_dout(0)) dx = spread_mean(choice, grad.dout(0), x);
+      if (grad.has_dout(1)) dx = dx + variance_gradient(choice, grad.dout(1), x, grad.out(0));
+      return Gradients{dx};
+    });
+
+struct VarianceParams {
+  std::optional<Shape> axis;
+  DType dtype = DType::kUnknown;
+  int32_t ddof;
+  bool keepdims;
+  AxisChoice choice() const { return {axis, keepdims, false, AxisStyle::kNumpy}; }
+};
+
+// Output 0 is the result, output 1 the mean, which only the gradient sees.
+template <bool root>
+bool define(const char* name, const char* output) {
+  OpBuilder<VarianceParams>(name)
+      .doc(root ? "Standard deviation over axes." : "Variance over axes.")
+      .input("a", "The input array.")
+      .param("axis", &VarianceParams::axis, std::optional<Shape>(),
+             "Axes to reduce; all, if none is given.")
+      .dtype_param("dtype", &VarianceParams::dtype,
+                   DTypeSet::of(DType::kFloat16, DType::kFloat32, DType::kFloat64, DType::kInt8,
+                                DType::kInt32, DType::kInt64),
+                   true, "None", "Type of the result; that of the input, if none is given.")
+      .param("ddof", &VarianceParams::ddof, 0,
+             "The sum of squares is divided by the number of elements less this.")
+      .param("keepdims", &VarianceParams::keepdims, false,
+             "Whether reduced axes stay as dimensions of size one.")
+      .output(output)
+      .output("mean")
+      .outputs([](const VarianceParams&) { return 2; })
+      .visible_outputs([](const VarianceParams&) { return 1; })
+      .infer([](const VarianceParams& params, Infer& infer) {
+        const DType in = infer.in(0).dtype();
+        for (int i = 0; i < 2; ++i) {
+          infer.out(i).set_dtype(params.dtype == DType::kUnknown ? in : params.dtype);
+          if (!infer.in(0).rank_known()) continue;
+          infer.out(i).set_shape(params.choice().shape(infer.in(0).shape(), "_npi_var"));
+        }
+      })
+      .cpu([](const VarianceParams& params, KernelContext& context) {
+        const Tensor& in = context.in(0);
+        mean_and_variance(in, params.choice().axes(in.ndim(), "_npi_var"), params.ddof, root,
+                          context.out(1), context.out(0), context);
+      })
+      .grad([](const VarianceParams& params, Grad& grad) {
+        // d var = 2 (x - mean) / (n - ddof), d std = (x - mean) / ((n - ddof) std).
+        const AxisChoice choice = params.choice();
+        const Value x = grad.in(0);
+        const Value centred = x - spread_value(choice, grad.out(1), x);
+        const Value dy = root ? grad.dout(0) / grad.out(0) : grad.dout(0) * 2.0;
+        Attrs attrs = spread_attrs(choice);
+        attrs.emplace_back("ddof", std::to_string(params.ddof));
+        return Gradients{apply("_backward_mean", {dy, x}, std::move(attrs)) * centred};
+      });
+  return true;
+}
+
+[[maybe_unused]] const bool defined =
+    define<false>("_npi_var", "var") && define<true>("_npi_std", "std");
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The innermost loops of reductions, compiled for each instruction set. Adding a reduction is
+// adding a row.
+#pragma once
+#include <cstdint>
+
+namespace mxnet {
+
+// Columns: name; the value of nothing; what an element x contributes (c is the output's own
+// parameter); how two values a and b merge. All in the type A of the accumulator, V is A or a
+// vector of A. A row is correct for any order and grouping of the elements.
+// clang-format off
+#define MX_REDUCTIONS(ROW) \
+  ROW(sum,               A(0),         x,                                  add(a, b)) \
+  ROW(prod,              A(1),         x,                                  multiply(a, b)) \
+  ROW(max,               lowest<A>(),  x,                                  ((b > a) | (b != b)) ? b : a) \
+  ROW(min,               highest<A>(), x,                                  ((b < a) | (b != b)) ? b : a) \
+  ROW(nansum,            A(0),         x != x ? V{} : x,                   add(a, b)) \
+  ROW(nanprod,           A(1),         x != x ? V{} + A(1) : x,            multiply(a, b)) \
+  ROW(sum_abs,           A(0),         x < V{} ? subtract(V{}, x) : x,     add(a, b)) \
+  ROW(sum_squares,       A(0),         multiply(x, x),                     add(a, b)) \
+  ROW(sum_squares_about, A(0),         multiply(subtract(x, c), subtract(x, c)), add(a, b)) \
+  ROW(any,               A(0),         x != V{} ? V{} + A(1) : V{},        a > b ? a : b) \
+  ROW(all,               A(1),         x != V{} ? V{} + A(1) : V{},        a < b ? a : b) \
+  ROW(count_nonzero,     A(0),         x != V{} ? V{} + A(1) : V{},        add(a, b))
+// clang-format on
+
+enum class Reduction : int {
+#define MX_REDUCTION_ID(name, ...) name,
+  MX_REDUCTIONS(MX_REDUCTION_ID)
+#undef MX_REDUCTION_ID
+};
+
+// L: type of the elements; A: type of the accumulator.
+template <class L, class A>
+struct ReduceLoops {
+  A identity;
+  // One output from n contiguous elements; `c` is its parameter.
+  A (*row)(const L* x, int64_t n, A c);
+  // `outputs` of them, each from the next `length` elements. For lengths below a vector or so. `c`
+  // may be null where the reduction has no parameter.
+  void (*short_rows)(const L* x, int64_t outputs, int64_t length, A* acc, const A* c);
+  // acc[j] takes up x[r * stride + j] for all r < rows, j < width.
+  void (*columns)(const L* x, int64_t rows, int64_t stride, A* acc, int64_t width, const A* c);
+  void (*merge)(A* acc, const A* other, int64_t n);
+};
+
+// (float, float), (float, double), (double, double), (int32_t, int64_t), (int64_t, int64_t).
+template <class L, class A>
+const ReduceLoops<L, A>& reduce_loops(Reduction reduction);
+
+}  // namespace mxnet

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements as unsigned integers of the same order, so that one sort serves all types and both
+// directions. NaN comes last in ascending and first in descending order, and -0 equals 0.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "base/half.h"
+
+namespace mxnet {
+
+template <class T>
+using SortKey =
+    std::conditional_t<sizeof(T) == 1, uint8_t,
+                       std::conditional_t<sizeof(T) == 2, uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
+template <class T>
+inline constexpr bool kSortsAsReal =
+    std::is_floating_point_v<T> || std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+
+// `flip` is 0 for ascending and all ones for descending order.
+template <class T>
+SortKey<T> to_key(T value, SortKey<T> flip) {
+  using K = SortKey<T>;
+  constexpr K kSign = static_cast<K>(K{1} << (sizeof(K) * 8 - 1));
+  K bits = std::bit_cast<K>(value);
+  if constexpr (kSortsAsReal<T>) {
+    if (value != value) {
+      bits = static_cast<K>(~K{0});
+    } else {
+      // Negative numbers count downwards; the zeros meet.
+      bits = (bits & kSign) != 0 ? static_cast<K>(K{0} - (bits & static_cast<K>(~kSign))) : bits;
+      bits = static_cast<K>(bits ^ kSign);
+    }
+  } else if constexpr (std::is_signed_v<T>) {
+    bits = static_cast<K>(bits ^ kSign);
+  }
+  return static_cast<K>(bits ^ flip);
+}
+
+// Undoes to_key; NaN and zero lose their sign.
+template <class T>
+T from_key(SortKey<T> key, SortKey<T> flip) {
+  using K = SortKey<T>;
+  constexpr K kSign = static_cast<K>(K{1} << (sizeof(K) * 8 - 1));
+  K bits = static_cast<K>(key ^ flip);
+  if constexpr (kSortsAsReal<T>) {
+    if (bits == static_cast<K>(~K{0})) {
+      // The largest number that is no NaN is infinity, so all ones stand for NaN alone; its quiet
+      // pattern is all ones but the sign.
+      bits = static_cast<K>(~kSign);
+    } else {
+      bits = static_cast<K>(bits ^ kSign);
+      if ((bits & kSign) != 0) bits = static_cast<K>((K{0} - bits) | kSign);
+    }
+  } else if constexpr (std::is_signed_v<T>) {
+    bits = static_cast<K>(bits ^ kSign);
+  }
+  return std::bit_cast<T>(bits);
+}
+
+}  // namespace mxnet

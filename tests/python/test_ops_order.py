@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sort, argsort and topk against NumPy: every type, axis and direction, ties, NaN and long rows.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_order.py
+"""
+import os
+
+import numpy as np
+import pytest
+
+from op_calls import Failure, Library
+
+SEED = int(os.environ.get("MXNET_TEST_SEED", 20240612))
+TYPES = ["float32", "float64", "float16", "int8", "uint8", "int32", "int64"]
+# Below and above the length from which rows are sorted digit by digit.
+SHAPES = [(1,), (5, 4), (3, 255), (3, 256), (40, 300, 2), (2, 5000), (20001,)]
+
+pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+
+
+@pytest.fixture(scope="module")
+def mx():
+    return Library()
+
+
+@pytest.fixture
+def rng(request):
+    print(f"seed {SEED}")
+    return np.random.default_rng([SEED, sum(request.node.name.encode())])
+
+
+def sample(rng, shape, dtype):
+    if dtype.startswith("float"):
+        return (rng.normal(size=shape) * 100).astype(dtype)
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, size=shape, dtype=dtype, endpoint=True)
+
+
+def order_of(a, axis, ascending):
+    """Stable in both directions: equal elements keep their order."""
+    key = a.astype("float64") if a.dtype.kind == "f" else a
+    if ascending:
+        return np.argsort(key, axis=axis, kind="stable")
+    flipped = np.flip(key, axis=axis)
+    return np.flip(key.shape[axis] - 1 - np.argsort(flipped, axis=axis, kind="stable"), axis=axis)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("ascending", [True, False])
+def test_sort_and_argsort_agree_with_numpy(mx, rng, shape, dtype, ascending):
+    a = sample(rng, shape, dtype)
+    for axis in range(len(shape)):
+        want = order_of(a, axis, ascending)
+        got = mx.run("argsort", a, axis=axis, is_ascend=ascending, dtype="int64")[0]
+        np.testing.assert_array_equal(got, want)
+        got = mx.run("sort", a, axis=axis, is_ascend=ascending)[0]
+        np.testing.assert_array_equal(got, np.take_along_axis(a, want, axis))
+
+
+@pytest.mark.parametrize("shape", [(300,), (3, 2000)])
+@pytest.mark.parametrize("ascending", [True, False])
+def test_equal_elements_keep_their_order(mx, rng, shape, ascending):
+    a = rng.integers(0, 5, size=shape).astype("float32")
+    a[a == 4] = -0.0  # equals 0
+    got = mx.run("argsort", a, is_ascend=ascending, dtype="int32")[0]
+    np.testing.assert_array_equal(got, order_of(a, -1, ascending))
+
+
+@pytest.mark.parametrize("n", [9, 1000])
+def test_nan_of_either_sign_comes_last_in_ascending_order(mx, rng, n):
+    a = rng.normal(size=n).astype("float32")
+    a[1], a[4], a[5], a[6] = np.nan, -np.float32(np.nan), np.inf, -np.inf
+    got = mx.run("sort", a)[0]
+    np.testing.assert_array_equal(got, np.sort(a))
+    assert list(mx.run("argsort", a, dtype="int32")[0][-3:]) == [5, 1, 4]
+    assert list(mx.run("topk", a, k=3, dtype="int32")[0]) == [1, 4, 5]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape,axis,k", [((1,), 0, 1), ((4, 50), 1, 3), ((50, 4), 0, 20), ((3, 3000, 2), 1, 7),
+                                          ((3, 3000), 1, 2999), ((100000,), 0, 100), ((6, 7), 1, 0)])
+def test_topk_returns_values_positions_and_masks(mx, rng, shape, axis, k, dtype):
+    a = sample(rng, shape, dtype)
+    for ascending in (True, False):
+        taken = np.take(order_of(a, axis, ascending), range(k or shape[axis]), axis)
+        attrs = {"axis": axis, "k": k, "is_ascend": ascending, "dtype": "int32"}
+        values, positions = mx.run("topk", a, ret_typ="both", **attrs)
+        np.testing.assert_array_equal(positions, taken)
+        np.testing.assert_array_equal(values, np.take_along_axis(a, taken, axis))
+        np.testing.assert_array_equal(mx.run("topk", a, ret_typ="value", **attrs)[0], values)
+        np.testing.assert_array_equal(mx.run("topk", a, ret_typ="indices", **attrs)[0], taken)
+        mask = np.zeros_like(a)
+        np.put_along_axis(mask, taken, 1, axis)
+        np.testing.assert_array_equal(mx.run("topk", a, ret_typ="mask", **attrs)[0], mask)
+
+
+def test_no_axis_orders_the_flattened_array(mx, rng):
+    a = sample(rng, (7, 60), "float32")
+    np.testing.assert_array_equal(mx.run("sort", a, axis="None")[0], np.sort(a, axis=None))
+    np.testing.assert_array_equal(mx.run("argsort", a, axis="None", dtype="int32")[0], np.argsort(a, axis=None))
+
+
+def test_empty_arrays_have_empty_orders(mx):
+    a = np.zeros((0, 3), "float32")
+    assert mx.run("sort", a, axis=0)[0].shape == (0, 3)
+    assert mx.run("argsort", a, axis=1)[0].shape == (0, 3)
+
+
+def test_more_elements_than_there_are_cannot_be_taken(mx):
+    with pytest.raises(Failure, match="k=4"):
+        mx.run("topk", np.ones((2, 3), "float32"), k=4)
+    with pytest.raises(Failure, match="axis"):
+        mx.run("sort", np.ones((2, 3), "float32"), axis=2)

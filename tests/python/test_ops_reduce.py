@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions against NumPy in float64, on random shapes, axes and types; gradients against differences.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_reduce.py
+"""
+import itertools
+import os
+
+import numpy as np
+import pytest
+
+from op_calls import ADD, Failure, Library
+
+SEED = int(os.environ.get("MXNET_TEST_SEED", 20240611))
+FLOATS = ["float32", "float64", "float16"]
+INTEGERS = ["int8", "uint8", "int32", "int64"]
+
+pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+
+
+@pytest.fixture(scope="module")
+def mx():
+    return Library()
+
+
+@pytest.fixture
+def rng(request):
+    print(f"seed {SEED}")
+    return np.random.default_rng([SEED, sum(request.node.name.encode())])
+
+
+def sample(rng, shape, dtype):
+    if dtype in FLOATS:
+        return rng.normal(size=shape).astype(dtype)
+    return rng.integers(0 if dtype == "uint8" else -4, 5, size=shape).astype(dtype)
+
+
+def tolerance(dtype):
+    return {"float16": 2e-3, "float32": 1e-6, "float64": 1e-12}.get(dtype, 0)
+
+
+# Shapes that meet every path: scalars, empty, short and long rows, narrow and wide columns, alternating axes.
+CASES = [((), None), ((7,), (0,)), ((5, 3), (1,)), ((5, 3), (0,)), ((2, 3, 4), (0, 2)), ((2, 3, 4), (1,)),
+         ((3, 1, 5), (1,)), ((1, 1), (0, 1)), ((4000, 3), (1,)), ((4000, 3), (0,)), ((3, 5000), (1,)),
+         ((300, 1500), (0,)), ((2, 70, 3, 40), (1, 3)), ((2, 70, 3, 40), (0, 2)), ((300001,), (0,)),
+         ((200, 1, 2100), (0, 2)), ((0, 3), (0,)), ((3, 0), (0,)), ((2, 3), ()), ((70000, 8), (0,))]
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
+@pytest.mark.parametrize("shape,axis", CASES)
+def test_sum_mean_and_extremes_are_those_of_numpy(mx, rng, shape, axis, dtype):
+    a = sample(rng, shape, dtype)
+    wide = a.astype("float64" if dtype in FLOATS else "int64")
+    attrs = {} if axis is None else {"axis": axis}
+    keep = bool(rng.integers(2))
+    count = max(1, a.size // max(1, np.sum(wide, axis=axis).size))
+    got = mx.run("_np_sum", a, keepdims=keep, **attrs)[0]
+    want = np.sum(wide, axis=axis, keepdims=keep)
+    assert got.dtype == dtype and got.shape == want.shape
+    scale = np.sqrt(count) if dtype in FLOATS else 0
+    np.testing.assert_allclose(got, want.astype(dtype), rtol=tolerance(dtype), atol=tolerance(dtype) * scale)
+    if a.size == 0:
+        return
+    for name, peer in (("_np_max", np.max), ("_np_min", np.min)):
+        np.testing.assert_array_equal(mx.run(name, a, keepdims=keep, **attrs)[0], peer(a, axis=axis, keepdims=keep))
+    mean = mx.run("_npi_mean", a, keepdims=keep, dtype="float64", **attrs)[0]
+    np.testing.assert_allclose(mean, np.mean(wide.astype("float64"), axis=axis, keepdims=keep), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape,axis", [c for c in CASES if 0 not in c[0]])
+def test_variance_survives_a_large_mean(mx, rng, shape, axis):
+    a = (sample(rng, shape, "float64") * 1e-3 + 1e4).astype("float32")
+    attrs = {} if axis is None else {"axis": axis}
+    want = np.var(a.astype("float64"), axis=axis)
+    np.testing.assert_allclose(mx.run("_npi_var", a, dtype="float64", **attrs)[0], want, rtol=1e-6, atol=1e-15)
+    np.testing.assert_allclose(mx.run("_npi_std", a, dtype="float64", **attrs)[0], np.sqrt(want), rtol=1e-6, atol=1e-12)
+
+
+def test_a_sum_of_many_float32_is_exact_to_the_last_bit(mx, rng):
+    a = rng.random(3_000_000, dtype="float32")
+    want = np.float32(np.sum(a.astype("longdouble")))
+    assert mx.run("_np_sum", a)[0] == want
+    np.testing.assert_array_equal(mx.run("_np_sum", a.reshape(-1, 2), axis=0)[0],
+                                  a.reshape(-1, 2).astype("longdouble").sum(axis=0).astype("float32"))
+
+
+def test_a_half_mean_of_many_ones_is_one(mx):
+    assert mx.run("mean", np.ones(70000, "float16"))[0] == 1.0
+
+
+def test_bool_counts_as_numbers(mx, rng):
+    a = rng.integers(0, 2, size=(5, 70)).astype(bool)
+    total = mx.run("_np_sum", a, axis=1)[0]
+    assert total.dtype == np.int64
+    np.testing.assert_array_equal(total, a.sum(axis=1))
+    np.testing.assert_array_equal(mx.run("_np_any", a, axis=0)[0], a.any(axis=0))
+    np.testing.assert_array_equal(mx.run("_np_all", a, axis=0)[0], a.all(axis=0))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("shape,axis", [((3, 200), 1), ((200, 3), 0), ((40, 50), 0)])
+def test_nan_is_the_extreme_and_where_it_is(mx, rng, name, shape, axis):
+    a = sample(rng, shape, "float32")
+    a[tuple(rng.integers(0, n) for n in shape)] = np.nan
+    np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=axis)[0], getattr(np, name)(a, axis=axis))
+    np.testing.assert_array_equal(mx.run(f"_npi_arg{name}", a, axis=axis)[0], getattr(np, f"arg{name}")(a, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
+@pytest.mark.parametrize("shape,axis", [((1,), 0), ((3, 700), 1), ((700, 3), 0), ((3, 40, 300), 1), ((9, 2), None)])
+def test_the_first_of_equal_elements_is_found(mx, rng, shape, axis, dtype):
+    a = rng.integers(0, 4, size=shape).astype(dtype)
+    attrs = {} if axis is None else {"axis": axis}
+    np.testing.assert_array_equal(mx.run("_npi_argmax", a, **attrs)[0], np.argmax(a, axis=axis))
+    np.testing.assert_array_equal(mx.run("_npi_argmin", a, **attrs)[0], np.argmin(a, axis=axis))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_cumsum_and_diff_undo_each_other(mx, rng, axis):
+    a = rng.integers(-9, 9, size=(6, 5, 300)).astype("int32")
+    attrs = {} if axis is None else {"axis": axis}
+    total = mx.run("_np_cumsum", a, **attrs)[0]
+    np.testing.assert_array_equal(total, np.cumsum(a, axis=axis))
+    if axis is not None:
+        for n in range(4):
+            np.testing.assert_array_equal(mx.run("_npi_diff", a, n=n, axis=axis)[0], np.diff(a, n=n, axis=axis))
+
+
+def test_integer_sums_wrap_in_their_type(mx):
+    assert mx.run("_np_sum", np.full(300, 100, "int8"))[0] == np.int8(300 * 100 & 0xFF)
+    assert mx.run("_np_prod", np.full(70, 2, "int64"))[0] == 0
+
+
+def test_products_of_nothing_are_zero_but_one_with_an_initial_value(mx):
+    assert mx.run("_np_prod", np.ones((0,), "float32"))[0] == 0
+    assert mx.run("_np_prod", np.ones((0,), "float32"), initial=1)[0] == 1
+    assert mx.run("_np_max", np.ones((0,), "float32"), initial=-3)[0] == -3
+
+
+@pytest.mark.parametrize("name,attrs", [("_np_max", {}), ("_npi_argmax", {}), ("_npi_percentile", {"q_scalar": 50}),
+                                        ("_np_sum", {"axis": 3}), ("sum", {"axis": "(0, 0)"}), ("norm", {"ord": 3})])
+def test_what_has_no_answer_is_refused_at_the_call(mx, name, attrs):
+    with pytest.raises(Failure, match="given"):
+        mx.run(name, np.ones((0, 2), "float32"), **attrs)
+
+
+SMOOTH = [("sum", {"axis": "(1,)"}), ("mean", {"axis": "(0, 2)"}), ("prod", {"axis": "(1,)"}), ("prod", {}),
+          ("nansum", {"axis": "(2,)"}), ("nanprod", {"axis": "(1,)"}), ("max", {"axis": "(1,)"}), ("min", {}),
+          ("norm", {"ord": 1}), ("norm", {"axis": "(1,)"}), ("_square_sum", {"axis": "(1,)"}),
+          ("moments", {"axes": "(0, 1)"}), ("_npi_var", {"axis": "(1,)", "ddof": 1}), ("_npi_std", {}),
+          ("_np_cumsum", {"axis": "1"}), ("_np_cumsum", {}), ("_npi_diff", {"n": 2, "axis": 1}), ("_npi_ediff1d", {}),
+          ("_npi_norm", {"ord": 3, "axis": "(0,)"}), ("_npi_norm", {"ord": 2, "axis": "(0, 1)", "flag": 0}),
+          ("_npi_norm", {"axis": "(1, 2)", "flag": 2}), ("_npi_norm", {"ord": -1, "axis": "(0, 2)", "flag": 0}),
+          ("_npi_average", {"weighted": False, "axis": "(1,)"}), ("_npi_average", {"axis": "(0,)"}),
+          ("sort", {"axis": 1}), ("topk", {"axis": 0, "k": 2, "ret_typ": "value"})]
+
+
+@pytest.mark.parametrize("name,attrs", SMOOTH)
+@pytest.mark.parametrize("request_", ["write", "add"])
+def test_gradients_are_slopes(mx, rng, name, attrs, request_):
+    arrays = [rng.normal(size=(3, 4, 2))]
+    if name == "_npi_average" and attrs.get("weighted", True):
+        arrays.append(rng.random((3, 4, 2)) + 0.5)
+    heads = [rng.normal(size=o.shape) for o in mx.run(name, *arrays, **attrs)]
+
+    def value():
+        return sum((o * h).sum() for o, h in zip(mx.run(name, *arrays, **attrs), heads))
+
+    start = 0.5 if request_ == "add" else 0.0
+    got = mx.gradients(name, arrays, heads, **({"request": ADD, "start": start} if start else {}), **attrs)
+    for array, slope in zip(arrays, got):
+        for at in itertools.product(*map(range, array.shape)):
+            kept, values = array[at], []
+            for step in (1e-6, -1e-6):
+                array[at] = kept + step
+                values.append(value())
+            array[at] = kept
+            assert slope[at] - start == pytest.approx((values[0] - values[1]) / 2e-6, rel=1e-4, abs=1e-6)
+
+
+def test_gradient_of_a_product_with_zeros_is_the_product_of_the_others(mx):
+    a = np.array([[2.0, 0.0, 5.0], [0.0, 0.0, 3.0], [2.0, 3.0, 4.0]])
+    got = mx.gradients("prod", [a], [np.ones(3)], axis="(1,)")[0]
+    np.testing.assert_array_equal(got, [[0, 10, 0], [0, 0, 0], [12, 8, 6]])
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
+@pytest.mark.parametrize("axis", [None, (0,), (0, 2), (1,)])
+def test_percentiles_are_those_of_numpy(mx, rng, interpolation, axis):
+    a, q = rng.normal(size=(3, 4, 5)), np.array([0.0, 12.5, 50.0, 99.0, 100.0])
+    attrs = {} if axis is None else {"axis": axis}
+    got = mx.run("_npi_percentile", a, q, interpolation=interpolation, **attrs)[0]
+    np.testing.assert_allclose(got, np.percentile(a, q, axis=axis, method=interpolation), rtol=1e-12)
+
+
+def test_histograms_count_what_lies_between_edges(mx, rng):
+    a = rng.normal(size=2000).astype("float32")
+    edges = np.array([-2.0, -0.5, 0.1, 3.0], "float32")
+    counts, given = mx.run("_histogram", a, edges)
+    np.testing.assert_array_equal(counts, np.histogram(a, edges)[0])
+    np.testing.assert_array_equal(given, edges)
+    counts, given = mx.run("_histogram", a, bin_cnt=16, range=(-2, 2))
+    np.testing.assert_array_equal(counts, np.histogram(a, given)[0])
