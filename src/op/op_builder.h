@@ -45,6 +45,15 @@ class OpBuilder {
     op_.num_inputs_ = [count](const void* p) { return as(p).*count; };
     return *this;
   }
+  // A number that callers send with the arguments; descriptions do not show it as a parameter.
+  OpBuilder& unlisted(const char* name, int32_t P::*field, int32_t initial) {
+    op_.schema_.add_unlisted({name, "int", "", false,
+                              [field](void* p, std::string_view text) {
+                                static_cast<P*>(p)->*field = ParamText<int32_t>::parse(text);
+                              },
+                              [field, initial](void* p) { static_cast<P*>(p)->*field = initial; }});
+    return *this;
+  }
   OpBuilder& num_inputs(int (*count)(const P&)) {
     op_.num_inputs_ = [count](const void* p) { return count(as(p)); };
     return *this;

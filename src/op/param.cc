@@ -21,28 +21,36 @@ std::string known_names(const std::vector<ParamField>& fields) {
 
 }  // namespace
 
+const ParamField* ParamSchema::find(std::string_view key) const {
+  for (const std::vector<ParamField>* list : {&fields_, &unlisted_})
+    for (const ParamField& field : *list)
+      if (field.name == key) return &field;
+  return nullptr;
+}
+
 ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
   std::shared_ptr<void> params = make_();
   for (const ParamField& field : fields_) field.reset(params.get());
+  for (const ParamField& field : unlisted_) field.reset(params.get());
   uint64_t given = 0;  // bit per field; no operator has as many as 64
   MX_ASSERT(fields_.size() <= 64);
   for (const auto& [key, text] : attrs) {
-    std::size_t i = 0;
-    while (i < fields_.size() && fields_[i].name != key) ++i;
-    if (i == fields_.size()) {
+    const ParamField* field = find(key);
+    if (field == nullptr) {
       if (lenient_ || is_hidden(key)) continue;
       throw Error(ErrorCode::kValue, op,
                   fmt::format("given unknown parameter '{}' = '{}', expected {}", key, text,
                               known_names(fields_)));
     }
     try {
-      fields_[i].parse(params.get(), text);
+      field->parse(params.get(), text);
     } catch (const ParamError& error) {
       throw Error(ErrorCode::kValue, op,
-                  fmt::format("given '{}' for parameter {}, expected {}{}", text, key,
-                              fields_[i].type, error.detail.empty() ? "" : ": " + error.detail));
+                  fmt::format("given '{}' for parameter {}, expected {}{}", text, key, field->type,
+                              error.detail.empty() ? "" : ": " + error.detail));
     }
-    given |= uint64_t{1} << i;
+    for (std::size_t i = 0; i < fields_.size(); ++i)
+      if (&fields_[i] == field) given |= uint64_t{1} << i;
   }
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     if (fields_[i].required && (given >> i & 1) == 0) {

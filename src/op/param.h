@@ -42,6 +42,8 @@ class ParamSchema {
   void set_lenient() { lenient_ = true; }
   ParamField& add(ParamField field) { return fields_.emplace_back(std::move(field)); }
   ParamField& last() { return fields_.back(); }
+  // Parsed like the others, but no description shows it: a count that callers fill in by themselves.
+  void add_unlisted(ParamField field) { unlisted_.push_back(std::move(field)); }
 
   const std::vector<ParamField>& fields() const { return fields_; }
 
@@ -51,7 +53,9 @@ class ParamSchema {
 
  private:
   std::function<std::shared_ptr<void>()> make_;
-  std::vector<ParamField> fields_;
+  const ParamField* find(std::string_view key) const;
+
+  std::vector<ParamField> fields_, unlisted_;
   bool lenient_ = false;
 };
 

@@ -114,6 +114,40 @@ T hypotenuse(T a, T b) {
     return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
 }
 template <class T>
+T arc_tangent(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return std::atan2(a, b);
+  else
+    return static_cast<T>(std::atan2(static_cast<double>(a), static_cast<double>(b)));
+}
+template <class T>
+constexpr T with_sign(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return std::copysign(a, b);
+  else
+    return (a < T(0)) == (b < T(0)) ? a : negate(a);
+}
+// The exponent may be fractional.
+template <class T>
+T scale_by_power(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return a * std::exp2(b);
+  else
+    return static_cast<T>(
+        static_cast<int64_t>(static_cast<double>(a) * std::exp2(static_cast<double>(b))));
+}
+template <class T>
+T common_multiple(T a, T b) {
+  const T size_a = a < T(0) ? negate(a) : a, size_b = b < T(0) ? negate(b) : b;
+  T x = size_a, y = size_b;
+  while (y != T(0)) {
+    const T rest = static_cast<T>(x % y);
+    x = y;
+    y = rest;
+  }
+  return x == T(0) ? T(0) : multiply(static_cast<T>(size_a / x), size_b);
+}
+template <class T>
 constexpr T absolute(T x) {
   if constexpr (std::floating_point<T>)
     return std::fabs(x);
