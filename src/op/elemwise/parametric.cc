@@ -181,13 +181,16 @@ void quadratic_cpu(const QuadraticParams& p, KernelContext& context) {
           return Gradients{grad.dout(0) * (grad.in(0) * (2.0 * double{p.a}) + double{p.b})};
         });
 
-// Ties go away from zero, as in `round`.
+// Ties go away from zero, as in `round`; integers are cut.
 void around_cpu(const AroundParams& p, KernelContext& context) {
   const double scale = std::pow(10.0, std::abs(p.decimals));
   const bool whole = p.decimals < 0;
   map_elements<kNumeric>("_npi_around", context.in(0), context.out(0), [=]<class C>(C x) {
     if constexpr (std::integral<C>) {
-      return x;
+      if (!whole) return x;
+      // The whole digits of integers are cut off; 10^3 is more than int8 can hold.
+      const auto by = static_cast<int64_t>(std::fmin(scale, 1e18));
+      return static_cast<C>(static_cast<int64_t>(x) / by * by);
     } else {
       const C by = static_cast<C>(scale);
       return whole ? std::round(x / by) * by : std::round(x * by) / by;
@@ -254,7 +257,7 @@ void div_sqrt_dim_cpu(const NoParams&, KernelContext& context) {
   const double root = std::sqrt(static_cast<double>(in.ndim() > 0 ? in.dim(in.ndim() - 1) : 1));
   map_elements<kNumeric>("_contrib_div_sqrt_dim", in, context.out(0), [=]<class C>(C x) {
     if constexpr (std::integral<C>)
-      return static_cast<C>(static_cast<double>(x) / root);
+      return static_cast<C>(x / static_cast<C>(root));
     else
       return x / static_cast<C>(root);
   });

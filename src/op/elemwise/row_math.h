@@ -5,14 +5,16 @@
 #pragma once
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
+
+#include "op/elemwise/vector_math.h"
 
 namespace mxnet::row_math {
 
 // Taken from std, for float and double:
 using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atanh, std::cbrt, std::cos,
-    std::cosh, std::erf, std::exp, std::expm1, std::log, std::log10, std::log1p, std::log2,
-    std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+    std::cosh, std::log10, std::log2, std::sin, std::sinh, std::sqrt, std::tan;
 
 template <class T>
 using Unsigned = std::make_unsigned_t<std::conditional_t<std::integral<T>, T, int>>;
@@ -154,13 +156,10 @@ constexpr T absolute(T x) {
   else
     return x < T(0) ? negate(x) : x;
 }
+// Zero for NaN.
 template <class T>
 constexpr T sign(T x) {
-  const T s = static_cast<T>((T(0) < x) - (x < T(0)));
-  if constexpr (std::floating_point<T>)
-    return x != x ? x : s;  // NaN stays NaN
-  else
-    return s;
+  return static_cast<T>((T(0) < x) - (x < T(0)));
 }
 
 // Rounding leaves integers as they are.

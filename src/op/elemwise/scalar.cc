@@ -32,9 +32,10 @@ bool fits(double scalar, DType dtype) {
 }
 
 // The type in which a NumPy comparison is made: half types as float, and what the type of the array
-// cannot hold in float64, so that an int8 array is below 300.
+// cannot hold in float64, so that an int8 array is below 300. A number beside bool is a bool too.
 DType compared(DType in, const ScalarParams& params) {
   if (in == DType::kFloat16 || in == DType::kBFloat16) return DType::kFloat32;
+  if (in == DType::kBool) return in;
   const DType wide = widened(in, params.is_int);
   return is_floating(wide) || fits(params.scalar, wide) ? wide : DType::kFloat64;
 }
