@@ -19,6 +19,8 @@ class BroadcastPlan {
   Inner inner() const { return inner_; }
   int64_t row_length() const { return row_; }
   int64_t rows() const { return rows_; }
+  // Whether the offsets of row r are r times those of row 1.
+  bool uniform() const { return outer_ <= 1; }
   // Element offsets of a row in a and b (in the output it is row * row_length()).
   void offsets(int64_t row, int64_t* a, int64_t* b) const {
     int64_t at_a = 0, at_b = 0;

@@ -66,6 +66,24 @@ class RowLoop {
 // Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
 constexpr int64_t kShortRow = 32;
 
+// One short row after another; the sizes of points and colours are known to the compiler.
+template <class T>
+void lay_out(const T* from, bool single, int64_t n, T* to) {
+  const auto fill = [&](auto size) {
+    for (int64_t i = 0; i < size; ++i) to[i] = single ? *from : from[i];
+  };
+  switch (n) {
+    case 2:
+      return fill(std::integral_constant<int64_t, 2>());
+    case 3:
+      return fill(std::integral_constant<int64_t, 3>());
+    case 4:
+      return fill(std::integral_constant<int64_t, 4>());
+    default:
+      return fill(n);
+  }
+}
+
 // Rows [first, last) of a broadcast whose rows are short: what is spread is written out for a block
 // of rows in cache, and one loop computes the block.
 template <class T, class Out>
@@ -74,19 +92,19 @@ void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, co
   using Inner = BroadcastPlan::Inner;
   const int64_t n = plan.row_length(), block = kBlock / n;
   std::array<T, kBlock> a, b;
-  const auto lay_out = [n](const T* from, bool single, T* to) {
-    if (single)
-      for (int64_t i = 0; i < n; ++i) to[i] = *from;
-    else
-      for (int64_t i = 0; i < n; ++i) to[i] = from[i];
-  };
+  int64_t step_a, step_b;
+  plan.offsets(1, &step_a, &step_b);
+  // A row that repeats from block to block is written out once.
+  const bool a_fixed = plan.uniform() && step_a == 0, b_fixed = plan.uniform() && step_b == 0;
   for (int64_t r = first; r < last; r += block) {
     const int64_t count = std::min(block, last - r);
-    for (int64_t k = 0; k < count; ++k) {
+    const bool a_kept = a_full || (a_fixed && r != first);
+    const bool b_kept = b_full || (b_fixed && r != first);
+    for (int64_t k = 0; k < count && !(a_kept && b_kept); ++k) {
       int64_t at_a, at_b;
       plan.offsets(r + k, &at_a, &at_b);
-      if (!a_full) lay_out(pa + at_a, plan.inner() == Inner::kLeftScalar, a.data() + k * n);
-      if (!b_full) lay_out(pb + at_b, plan.inner() == Inner::kRightScalar, b.data() + k * n);
+      if (!a_kept) lay_out(pa + at_a, plan.inner() == Inner::kLeftScalar, n, a.data() + k * n);
+      if (!b_kept) lay_out(pb + at_b, plan.inner() == Inner::kRightScalar, n, b.data() + k * n);
     }
     arrays(a_full ? pa + r * n : a.data(), b_full ? pb + r * n : b.data(), py + r * n, count * n);
   }
