@@ -44,7 +44,7 @@ Args args_of(const OpDef& op) {
 
 // Operators that only gradients call, and those of tests.
 bool is_internal(const std::string& name) {
-  static const std::set<std::string> others{"_sum_to_like"};
+  static const std::set<std::string> others{"_cast_like", "_sum_to_like"};
   return name.starts_with("_backward_") || name.starts_with("_test_") || others.contains(name);
 }
 

@@ -1,45 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes operators of the binary rows: on equal shapes, on broadcast shapes, and with a scalar on
-// either side.
+// Makes operators of the binary rows: on equal shapes, on broadcast shapes, as well as their
+// fused gradients.
 #include <string>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "base/error.h"
 #include "op/elemwise/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
-#include "op/elemwise/expr.h"
+#include "op/elemwise/binary_slope.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
 namespace {
-
-struct ScalarParams {
-  double scalar;
-  bool is_int;
-};
-
-// Slopes as graphs, for gradients that are differentiated again and for broadcast shapes.
-Expr slope_expr(BinaryRow row, bool left, const Expr& a, const Expr& b) {
-  using T = Expr;
-  switch (row) {
-#define MX_SLOPE_CASE(name, doc, value, slope_a, slope_b) \
-  case BinaryRow::name:                                   \
-    return left ? (slope_a) : (slope_b);
-    MX_BINARY_ROWS(MX_SLOPE_CASE)
-#undef MX_SLOPE_CASE
-    default:
-      return T(0);
-  }
-}
-
-const char* row_doc(BinaryRow row) {
-  static constexpr const char* kDocs[] = {
-#define MX_ROW_DOC(name, doc, ...) doc,
-      MX_BINARY_ROWS(MX_ROW_DOC) MX_COMPARE_ROWS(MX_ROW_DOC)
-#undef MX_ROW_DOC
-  };
-  return kDocs[static_cast<int>(row)];
-}
 
 std::string slope_op(BinaryRow row, bool left) {
   static constexpr const char* kNames[] = {
@@ -60,22 +31,6 @@ void slope_cpu(const NoParams&, KernelContext& context) {
   run_binary_slope(row, left, context.in(0), context.in(1), context.in(2), context.out(0));
 }
 
-// The array in the type of the result: integers meet a fractional scalar as float64.
-Tensor widened(const Tensor& in, DType dtype, KernelContext& context) {
-  if (in.dtype == dtype) return in;
-  double* wide = context.workspace_of<double>(in.size());
-  dispatch_dtype(in.dtype, "scalar",
-                 [&]<class T>(TypeTag<T>) { convert_array(in.as<T>(), wide, in.size()); });
-  return {wide, in.shape_ptr, DType::kFloat64};
-}
-
-template <BinaryRow row, bool scalar_left>
-void scalar_cpu(const ScalarParams& params, KernelContext& context) {
-  const Tensor& out = context.out(0);
-  run_binary_scalar(row, widened(context.in(0), out.dtype, context), params.scalar, scalar_left,
-                    out);
-}
-
 void infer_equal(const NoParams&, Infer& infer) {
   for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_shape(infer.in(i));
   infer.in(0).same_shape(infer.out(0));
@@ -88,30 +43,20 @@ void infer_broadcast(const NoParams&, Infer& infer) {
   infer.one_dtype();
 }
 
-void infer_scalar(const ScalarParams& params, Infer& infer) {
-  infer.in(0).same_shape(infer.out(0));
-  if (infer.in(0).dtype() == DType::kUnknown) {
-    infer.in(0).set_dtype(infer.out(0).dtype());
-  }
-  const DType in = infer.in(0).dtype();
-  infer.out(0).set_dtype(
-      params.is_int || in == DType::kUnknown || is_floating(in) ? in : DType::kFloat64);
-}
-
 // The gradient of one argument at equal shapes.
 template <BinaryRow row>
 Value equal_gradient(Grad& grad, bool left) {
   const Expr dy(grad.dout(0));
   const bool linear = row == BinaryRow::add || row == BinaryRow::subtract;
   if (grad.differentiable() || linear)
-    return (dy * slope_expr(row, left, Expr(grad.in(0)), Expr(grad.in(1)))).value();
+    return (dy * binary_slope_expr(row, left, Expr(grad.in(0)), Expr(grad.in(1)))).value();
   return apply(slope_op(row, left), {grad.dout(0), grad.in(0), grad.in(1)});
 }
 
 template <BinaryRow row>
 Gradients gradient_elementwise(const NoParams&, Grad& grad) {
   Gradients result(2);
-  if constexpr (!is_comparison(row)) {
+  if constexpr (has_slope(row)) {
     for (int i = 0; i < 2; ++i) {
       if (grad.wants(i)) result[static_cast<std::size_t>(i)] = equal_gradient<row>(grad, i == 0);
     }
@@ -123,57 +68,25 @@ Gradients gradient_elementwise(const NoParams&, Grad& grad) {
 template <BinaryRow row>
 Gradients gradient_broadcast(const NoParams&, Grad& grad) {
   Gradients result(2);
-  if constexpr (!is_comparison(row)) {
+  if constexpr (has_slope(row)) {
     for (int i = 0; i < 2; ++i) {
       if (!grad.wants(i)) continue;
       const Expr full =
-          Expr(grad.dout(0)) * slope_expr(row, i == 0, Expr(grad.in(0)), Expr(grad.in(1)));
+          Expr(grad.dout(0)) * binary_slope_expr(row, i == 0, Expr(grad.in(0)), Expr(grad.in(1)));
       result[static_cast<std::size_t>(i)] = apply("_sum_to_like", {full.value(), grad.in(i)});
     }
   }
   return result;
 }
 
-template <BinaryRow row, bool scalar_left>
-Gradients gradient_scalar(const ScalarParams& params, Grad& grad) {
-  if constexpr (is_comparison(row)) {
-    return {Value()};
-  } else {
-    const Expr array(grad.in(0)), scalar(params.scalar);
-    const Expr slope =
-        scalar_left ? slope_expr(row, false, scalar, array) : slope_expr(row, true, array, scalar);
-    return {(Expr(grad.dout(0)) * slope).value()};
-  }
-}
-
-template <class P>
-void set_names(OpBuilder<P>& op, const NameList& names) {
-  for (std::size_t i = 1; i < names.size(); ++i) op.alias(names[i]);
-}
-
 template <BinaryRow row>
 void define_arrays(const NameList& names, void (*infer)(const NoParams&, Infer&),
                    Gradients (*gradient)(const NoParams&, Grad&)) {
+  if (names.empty()) return;
   OpBuilder<NoParams> op(names[0]);
-  set_names(op, names);
+  for (std::size_t i = 1; i < names.size(); ++i) op.alias(names[i]);
   op.doc(row_doc(row)).input("lhs", "First argument.").input("rhs", "Second argument.").lenient();
   op.dtypes(kNumeric).inplace(0, 0).inplace(1, 0).infer(infer).cpu(binary_cpu<row>).grad(gradient);
-}
-
-template <BinaryRow row, bool scalar_left>
-void define_scalar(const NameList& names) {
-  if (names.empty()) return;
-  OpBuilder<ScalarParams> op(names[0]);
-  set_names(op, names);
-  op.doc(row_doc(row)).input("data", "The array.");
-  op.param("scalar", &ScalarParams::scalar, 1.0, "The number.");
-  op.param("is_int", &ScalarParams::is_int, true,
-           "Whether the number is an integer; a fractional one makes integer arrays float64.");
-  op.dtypes(kNumeric)
-      .inplace(0, 0)
-      .infer(infer_scalar)
-      .cpu(scalar_cpu<row, scalar_left>)
-      .grad(gradient_scalar<row, scalar_left>);
 }
 
 template <BinaryRow row, bool left>
@@ -197,9 +110,12 @@ bool define() {
   MX_ASSERT(names.row == row);
   define_arrays<row>(names.elementwise, infer_equal, gradient_elementwise<row>);
   define_arrays<row>(names.broadcast, infer_broadcast, gradient_broadcast<row>);
-  define_scalar<row, false>(names.scalar);
-  define_scalar<row, true>(names.scalar_left);
-  if constexpr (!is_comparison(row)) {
+  // Sums of gradients, and a quotient that on sparse arrays changes only what they store.
+  if constexpr (row == BinaryRow::add)
+    define_arrays<row>({"_grad_add"}, infer_equal, gradient_elementwise<row>);
+  if constexpr (row == BinaryRow::divide)
+    define_arrays<row>({"_scatter_elemwise_div"}, infer_equal, gradient_elementwise<row>);
+  if constexpr (has_slope(row)) {
     define_slope<row, true>();
     define_slope<row, false>();
   }
@@ -209,6 +125,7 @@ bool define() {
 #define MX_DEFINE_ROW(name, ...) \
   [[maybe_unused]] const bool defined_##name = define<BinaryRow::name>();
 MX_BINARY_ROWS(MX_DEFINE_ROW)
+MX_INTEGER_ROWS(MX_DEFINE_ROW)
 MX_COMPARE_ROWS(MX_DEFINE_ROW)
 #undef MX_DEFINE_ROW
 

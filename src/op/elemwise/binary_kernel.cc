@@ -2,11 +2,12 @@
 // From tensors to loops: types, rows of a broadcast, threads.
 #include "op/elemwise/binary_kernel.h"
 
+#include <algorithm>
 #include <array>
 
-#include "op/dispatch.h"
 #include "op/blockwise.h"
 #include "op/broadcast_plan.h"
+#include "op/dispatch.h"
 #include "op/parallel.h"
 
 namespace mxnet {
@@ -28,44 +29,107 @@ auto pick(const BinaryLoop<T, Out>& loop, BroadcastPlan::Inner inner) {
   return loop.arrays;
 }
 
-// One row of n elements; a or b is a single element as `inner` says.
+// bool is stored as 0 or 1: comparisons read it as uint8. Half types are computed in float.
+template <class T>
+using LoopType = std::conditional_t<std::is_same_v<T, bool>, uint8_t, ComputeType<T>>;
+
+// The loop of a row for one kind of arguments, looked up once for all rows of a broadcast.
 template <class T, class Out>
-void run_row(BinaryRow row, BroadcastPlan::Inner inner, const T* a, const T* b, Out* y, int64_t n) {
-  if constexpr (kHalf<T>) {
-    const auto loop = pick(binary_loop<float, float>(row), inner);
-    if (inner == BroadcastPlan::Inner::kRightScalar) {
+class RowLoop {
+ public:
+  RowLoop(BinaryRow row, BroadcastPlan::Inner inner)
+      : inner_(inner), loop_(pick(binary_loop<LoopType<T>, LoopOut>(row), inner)) {}
+
+  // n results; a or b is a single element as `inner` says.
+  void operator()(const T* a, const T* b, Out* y, int64_t n) const {
+    if constexpr (!kHalf<T>) {
+      loop_(reinterpret_cast<const LoopType<T>*>(a), reinterpret_cast<const LoopType<T>*>(b), y, n);
+    } else if (inner_ == BroadcastPlan::Inner::kRightScalar) {
       const float scalar = convert<float>(*b);
-      through_float([&](const float* x, float* out, int64_t m) { loop(x, &scalar, out, m); }, y, n,
+      through_float([&](const float* x, float* out, int64_t m) { loop_(x, &scalar, out, m); }, y, n,
                     a);
-    } else if (inner == BroadcastPlan::Inner::kLeftScalar) {
+    } else if (inner_ == BroadcastPlan::Inner::kLeftScalar) {
       const float scalar = convert<float>(*a);
-      through_float([&](const float* x, float* out, int64_t m) { loop(&scalar, x, out, m); }, y, n,
+      through_float([&](const float* x, float* out, int64_t m) { loop_(&scalar, x, out, m); }, y, n,
                     b);
     } else {
-      through_float(loop, y, n, a, b);
+      through_float(loop_, y, n, a, b);
     }
-  } else if constexpr (std::is_same_v<T, bool>) {
-    // bool is stored as 0 or 1: comparisons read it as uint8.
-    pick(binary_loop<uint8_t, Out>(row), inner)(reinterpret_cast<const uint8_t*>(a),
-                                                reinterpret_cast<const uint8_t*>(b), y, n);
-  } else {
-    pick(binary_loop<T, Out>(row), inner)(a, b, y, n);
+  }
+
+ private:
+  using LoopOut = std::conditional_t<kHalf<Out>, float, Out>;
+  BroadcastPlan::Inner inner_;
+  void (*loop_)(const LoopType<T>*, const LoopType<T>*, LoopOut*, int64_t);
+};
+
+// Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
+constexpr int64_t kShortRow = 32;
+
+// One short row after another; the sizes of points and colours are known to the compiler.
+template <class T>
+void lay_out(const T* from, bool single, int64_t n, T* to) {
+  const auto fill = [&](auto size) {
+    for (int64_t i = 0; i < size; ++i) to[i] = single ? *from : from[i];
+  };
+  switch (n) {
+    case 2:
+      return fill(std::integral_constant<int64_t, 2>());
+    case 3:
+      return fill(std::integral_constant<int64_t, 3>());
+    case 4:
+      return fill(std::integral_constant<int64_t, 4>());
+    default:
+      return fill(n);
+  }
+}
+
+// Rows [first, last) of a broadcast whose rows are short: what is spread is written out for a block
+// of rows in cache, and one loop computes the block.
+template <class T, class Out>
+void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, const T* pa,
+                    const T* pb, Out* py, bool a_full, bool b_full, int64_t first, int64_t last) {
+  using Inner = BroadcastPlan::Inner;
+  const int64_t n = plan.row_length(), block = kBlock / n;
+  std::array<T, kBlock> a, b;
+  int64_t step_a, step_b;
+  plan.offsets(1, &step_a, &step_b);
+  // A row that repeats from block to block is written out once.
+  const bool a_fixed = plan.uniform() && step_a == 0, b_fixed = plan.uniform() && step_b == 0;
+  for (int64_t r = first; r < last; r += block) {
+    const int64_t count = std::min(block, last - r);
+    const bool a_kept = a_full || (a_fixed && r != first);
+    const bool b_kept = b_full || (b_fixed && r != first);
+    for (int64_t k = 0; k < count && !(a_kept && b_kept); ++k) {
+      int64_t at_a, at_b;
+      plan.offsets(r + k, &at_a, &at_b);
+      if (!a_kept) lay_out(pa + at_a, plan.inner() == Inner::kLeftScalar, n, a.data() + k * n);
+      if (!b_kept) lay_out(pb + at_b, plan.inner() == Inner::kRightScalar, n, b.data() + k * n);
+    }
+    arrays(a_full ? pa + r * n : a.data(), b_full ? pb + r * n : b.data(), py + r * n, count * n);
   }
 }
 
 template <class T, class Out>
 void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out) {
   const BroadcastPlan plan(a.shape(), b.shape(), out.shape());
-  const T* pa = a.as<T>();
-  const T* pb = b.as<T>();
+  const RowLoop<T, Out> loop(row, plan.inner());
+  const T *pa = a.as<T>(), *pb = b.as<T>();
   Out* py = out.as<Out>();
   const int64_t n = plan.row_length();
   if (plan.rows() == 1) {  // the common case: split the one row
     const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
     const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
     parallel_for(n, 1.0, [&](int64_t first, int64_t last) {
-      run_row(row, plan.inner(), pa + (a_moves ? first : 0), pb + (b_moves ? first : 0), py + first,
-              last - first);
+      loop(pa + (a_moves ? first : 0), pb + (b_moves ? first : 0), py + first, last - first);
+    });
+    return;
+  }
+  if (n < kShortRow) {
+    const RowLoop<T, Out> arrays(row, BroadcastPlan::Inner::kArrays);
+    const bool a_full = a.size() == out.size(), b_full = b.size() == out.size();
+    parallel_for(plan.rows(), static_cast<double>(2 * n), [&](int64_t first, int64_t last) {
+      run_short_rows(plan, arrays, pa, pb, py, a_full, b_full, first, last);
     });
     return;
   }
@@ -75,7 +139,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
         for (int64_t r = first; r < last; ++r) {
           int64_t at_a, at_b;
           plan.offsets(r, &at_a, &at_b);
-          run_row(row, plan.inner(), pa + at_a, pb + at_b, py + r * n, n);
+          loop(pa + at_a, pb + at_b, py + r * n, n);
         }
       },
       1);

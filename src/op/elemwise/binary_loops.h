@@ -10,10 +10,14 @@ namespace mxnet {
 // Positions in the tables: the order of the rows.
 enum class BinaryRow : int {
 #define MX_ROW_ID(name, ...) name,
-  MX_BINARY_ROWS(MX_ROW_ID) MX_COMPARE_ROWS(MX_ROW_ID)
+  MX_BINARY_ROWS(MX_ROW_ID) MX_INTEGER_ROWS(MX_ROW_ID) MX_COMPARE_ROWS(MX_ROW_ID)
 #undef MX_ROW_ID
 };
 constexpr bool is_comparison(BinaryRow row) { return row >= BinaryRow::equal; }
+constexpr bool is_integer_only(BinaryRow row) {
+  return row >= BinaryRow::bitwise_and && row < BinaryRow::equal;
+}
+constexpr bool has_slope(BinaryRow row) { return row < BinaryRow::bitwise_and; }
 
 // Both arrays, or one of them a single element that meets every element of the other.
 template <class T, class Out>

@@ -41,7 +41,7 @@ double erfinv(double x) {
     // Near one, erfc keeps the digits that erf has lost.
     const double residual = std::fabs(x) < 0.5
                                 ? std::erf(y) - x
-                                : std::copysign((1.0 - std::fabs(x)) - std::erfc(std::fabs(y)), x);
+                                : sign(x) * ((1.0 - std::fabs(x)) - std::erfc(std::fabs(y)));
     const double step = residual / (2.0 * std::numbers::inv_sqrtpi * std::exp(-y * y));
     y -= step / (1.0 + y * step);
   }

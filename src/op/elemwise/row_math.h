@@ -5,14 +5,16 @@
 #pragma once
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
+
+#include "op/elemwise/vector_math.h"
 
 namespace mxnet::row_math {
 
 // Taken from std, for float and double:
 using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atanh, std::cbrt, std::cos,
-    std::cosh, std::erf, std::exp, std::expm1, std::log, std::log10, std::log1p, std::log2,
-    std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+    std::cosh, std::log10, std::log2, std::sin, std::sinh, std::sqrt, std::tan;
 
 template <class T>
 using Unsigned = std::make_unsigned_t<std::conditional_t<std::integral<T>, T, int>>;
@@ -114,19 +116,50 @@ T hypotenuse(T a, T b) {
     return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
 }
 template <class T>
+T arc_tangent(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return std::atan2(a, b);
+  else
+    return static_cast<T>(std::atan2(static_cast<double>(a), static_cast<double>(b)));
+}
+template <class T>
+constexpr T with_sign(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return std::copysign(a, b);
+  else
+    return (a < T(0)) == (b < T(0)) ? a : negate(a);
+}
+// The exponent may be fractional.
+template <class T>
+T scale_by_power(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return a * std::exp2(b);
+  else
+    return static_cast<T>(
+        static_cast<int64_t>(static_cast<double>(a) * std::exp2(static_cast<double>(b))));
+}
+template <class T>
+T common_multiple(T a, T b) {
+  const T size_a = a < T(0) ? negate(a) : a, size_b = b < T(0) ? negate(b) : b;
+  T x = size_a, y = size_b;
+  while (y != T(0)) {
+    const T rest = static_cast<T>(x % y);
+    x = y;
+    y = rest;
+  }
+  return x == T(0) ? T(0) : multiply(static_cast<T>(size_a / x), size_b);
+}
+template <class T>
 constexpr T absolute(T x) {
   if constexpr (std::floating_point<T>)
     return std::fabs(x);
   else
     return x < T(0) ? negate(x) : x;
 }
+// Zero for NaN.
 template <class T>
 constexpr T sign(T x) {
-  const T s = static_cast<T>((T(0) < x) - (x < T(0)));
-  if constexpr (std::floating_point<T>)
-    return x != x ? x : s;  // NaN stays NaN
-  else
-    return s;
+  return static_cast<T>((T(0) < x) - (x < T(0)));
 }
 
 // Rounding leaves integers as they are.

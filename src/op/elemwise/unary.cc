@@ -139,6 +139,8 @@ bool define() {
     OpBuilder<NoParams> numpy = forward(std::string("_npi_") + name, "x");
     if (row == UnaryRow::abs) numpy.alias("_npi_abs");
   }
+  if (row == UnaryRow::relu || row == UnaryRow::sigmoid)
+    forward(std::string("_npx_") + f.name, "data");
   OpBuilder<NoParams>(backward_name(row).c_str())
       .doc("Gradient of the operator after whose name it is called.")
       .input("head_grad", "Gradient of the output.")

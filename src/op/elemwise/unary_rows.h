@@ -31,7 +31,7 @@
   ROW(rcbrt,      (), "1 / cube root.", T(1) / cbrt(x), T(-1) / (T(3) * x * cbrt(x)), kX) \
   ROW(reciprocal, (), "1 / x.", T(1) / x, T(-1) / (x * x), kX) \
   ROW(rsqrt,      ("_sparse_rsqrt"), "1 / square root.", T(1) / sqrt(x), T(-0.5) / (x * sqrt(x)), kX) \
-  ROW(sigmoid,    ("_sparse_sigmoid"), "1 / (1 + exp(-x)).", T(1) / (T(1) + exp(-x)), y * (T(1) - y), kY) \
+  ROW(sigmoid,    ("_sparse_sigmoid"), "1 / (1 + exp(-x)).", sigmoid(x), y * (T(1) - y), kY) \
   ROW(sin,        ("_sparse_sin"), "Sine of radians.", sin(x), cos(x), kX) \
   ROW(sinh,       ("_sparse_sinh"), "Hyperbolic sine.", sinh(x), cosh(x), kX) \
   ROW(softsign,   (), "x / (1 + |x|).", x / (T(1) + absolute(x)), T(1) / ((T(1) + absolute(x)) * (T(1) + absolute(x))), kX) \

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sum of any number of arrays in one pass over memory: a block stays in cache while all inputs
+// are added to it.
+#include <algorithm>
+#include <array>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct AddParams {
+  int32_t num_args;
+};
+
+// 8 KiB of float: the running sum and a piece of one input fit the first-level cache.
+constexpr int64_t kBlock = 2048;
+
+template <class T>
+void add_block(std::span<const T* const> inputs, T* y, int64_t n) {
+  using C = ComputeType<T>;
+  std::array<C, kBlock> sum;
+  for (int64_t i = 0; i < n; ++i) sum[static_cast<std::size_t>(i)] = convert<C>(inputs[0][i]);
+  for (const T* x : inputs.subspan(1)) {
+    for (int64_t i = 0; i < n; ++i) {
+      C& s = sum[static_cast<std::size_t>(i)];
+      s = static_cast<C>(s + convert<C>(x[i]));
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) y[i] = convert<T>(sum[static_cast<std::size_t>(i)]);
+}
+
+void add_n_cpu(const AddParams&, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  const auto count = static_cast<std::size_t>(context.num_in());
+  dispatch_dtype<kNumeric>(out.dtype, "add_n", [&]<class T>(TypeTag<T>) {
+    parallel_for(out.size(), static_cast<double>(count), [&](int64_t first, int64_t last) {
+      std::vector<const T*> at(count);
+      for (int64_t start = first; start < last; start += kBlock) {
+        for (std::size_t k = 0; k < count; ++k)
+          at[k] = context.in(static_cast<int>(k)).as<T>() + start;
+        add_block<T>(at, out.as<T>() + start, std::min(kBlock, last - start));
+      }
+    });
+  });
+}
+
+MX_OP(add_n, AddParams)
+.doc("Sum of all inputs.")
+    .alias("ElementWiseSum")
+    .alias("_sparse_ElementWiseSum")
+    .alias("_sparse_add_n")
+    .inputs("args", "Arrays of one shape and type.", &AddParams::num_args, "num_args")
+    .input_names([](const AddParams& p) {
+      std::vector<std::string> names;
+      for (int i = 0; i < p.num_args; ++i) names.push_back("arg" + std::to_string(i));
+      return names;
+    })
+    .param("num_args", &AddParams::num_args, 1, "Number of arrays.")
+    .unlisted()
+    .dtypes(kNumeric)
+    .inplace(0, 0)
+    .infer([](const AddParams&, Infer& infer) {
+      if (infer.num_in() == 0) infer.fail("given no arrays, expected one or more");
+      // Twice: what a later array knows reaches the earlier ones through the output.
+      for (int pass = 0; pass < 2; ++pass)
+        for (int i = 0; i < infer.num_in(); ++i) infer.in(i).same_as(infer.out(0));
+    })
+    .cpu(add_n_cpu)
+    .grad([](const AddParams&, Grad& grad) {
+      return Gradients(static_cast<std::size_t>(grad.num_in()), grad.dout(0));
+    });
+
+}  // namespace
+}  // namespace mxnet

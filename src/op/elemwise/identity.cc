@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that give their input back and differ in the gradient: copies, gradient stops and
+// multipliers, losses, straight-through estimators.
+#include <algorithm>
+
+#include "op/elemwise/as_type.h"
+#include "op/elemwise/map.h"
+#include "op/elemwise/row_math.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+template <class P>
+void copy_cpu(const P&, KernelContext& context) {
+  convert_tensor(context.in(0), context.out(0));
+}
+
+template <class P>
+void infer_same(const P&, Infer& infer) {
+  infer.in(0).same_as(infer.out(0));
+}
+
+template <class P = NoParams>
+OpBuilder<P> define(const char* name, const char* doc, const char* input = "data") {
+  OpBuilder<P> op(name);
+  op.doc(doc).input(input, "The array.").inplace(0, 0).infer(infer_same<P>).cpu(copy_cpu<P>);
+  return op;
+}
+
+Gradients pass(const NoParams&, Grad& grad) { return {grad.dout(0)}; }
+
+[[maybe_unused]] const auto copy =
+    define("_copy", "A copy.").alias("identity").lenient().grad(pass);
+[[maybe_unused]] const auto np_copy = define("_np_copy", "A copy.", "a").lenient().grad(pass);
+
+[[maybe_unused]] const auto block_grad =
+    define("BlockGrad", "The input; no gradient flows back through it.")
+        .alias("_sparse_stop_gradient")
+        .alias("stop_gradient")
+        .lenient()
+        .zero_grad();
+
+[[maybe_unused]] const auto make_loss =
+    define("make_loss", "Marks a loss: its gradient is one, whatever comes from above.")
+        .alias("_sparse_make_loss")
+        .lenient()
+        .grad([](const NoParams&, Grad& grad) {
+          return Gradients{apply("ones_like", {grad.in(0)})};
+        });
+
+enum class Normalization : uint8_t { kNull, kBatch, kValid };
+struct MakeLossParams {
+  float grad_scale, valid_thresh;
+  Normalization normalization;
+};
+
+OpBuilder<MakeLossParams> with_scale(OpBuilder<MakeLossParams> op) {
+  using P = MakeLossParams;
+  op.param("grad_scale", &P::grad_scale, 1.0f, "The gradient before normalization.");
+  op.param("valid_thresh", &P::valid_thresh, 0.0f, "Elements above it are valid.");
+  op.choice("normalization", &P::normalization,
+            Choices<Normalization>{{"null", Normalization::kNull},
+                                   {"batch", Normalization::kBatch},
+                                   {"valid", Normalization::kValid}},
+            "null",
+            "Divides the gradient by the first dimension or by the number of valid elements.");
+  return op;
+}
+
+void make_loss_backward_cpu(const MakeLossParams& p, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  dispatch_dtype<kFloating>(in.dtype, "MakeLoss", [&]<class T>(TypeTag<T>) {
+    const T *begin = in.as<T>(), *end = begin + in.size();
+    float scale = p.grad_scale;
+    if (p.normalization == Normalization::kBatch && in.ndim() > 0)
+      scale /= static_cast<float>(in.dim(0));
+    if (p.normalization == Normalization::kValid) {
+      const auto valid =
+          std::count_if(begin, end, [&](T x) { return static_cast<float>(x) > p.valid_thresh; });
+      scale /= static_cast<float>(std::max<int64_t>(valid, 1));
+    }
+    std::fill_n(out.as<T>(), out.size(), convert<T>(scale));
+  });
+}
+
+[[maybe_unused]] const auto make_loss_layer =
+    with_scale(define<MakeLossParams>("MakeLoss", "A loss with a scaled gradient."))
+        .dtypes(kFloating)
+        .grad([](const MakeLossParams&, Grad& grad) {
+          return Gradients{apply("_backward_MakeLoss", {grad.in(0)}, grad.attrs())};
+        });
+OpBuilder<MakeLossParams> define_make_loss_backward() {
+  OpBuilder<MakeLossParams> op("_backward_MakeLoss");
+  op.doc("Gradient of MakeLoss.").input("data", "Input of the forward call.");
+  op.dtypes(kFloating).infer(infer_same<MakeLossParams>).cpu(make_loss_backward_cpu);
+  return with_scale(op);
+}
+[[maybe_unused]] const auto make_loss_backward = define_make_loss_backward();
+
+struct MultiplierParams {
+  double scalar;
+  bool is_int;
+};
+[[maybe_unused]] const auto gradient_multiplier =
+    define<MultiplierParams>("_contrib_gradientmultiplier", "The input; its gradient times scalar.")
+        .param("scalar", &MultiplierParams::scalar, 1.0, "Factor of the gradient.")
+        .param("is_int", &MultiplierParams::is_int, true, "Whether the factor is an integer.")
+        .grad([](const MultiplierParams& p, Grad& grad) {
+          return Gradients{grad.dout(0) * p.scalar};
+        });
+
+void round_cpu(const NoParams&, KernelContext& context) {
+  map_elements<kNumeric>("_contrib_round_ste", context.in(0), context.out(0),
+                         []<class C>(C x) { return row_math::round_away(x); });
+}
+void sign_cpu(const NoParams&, KernelContext& context) {
+  map_elements<kNumeric>("_contrib_sign_ste", context.in(0), context.out(0),
+                         []<class C>(C x) { return row_math::sign(x); });
+}
+
+OpBuilder<NoParams> straight(const char* name, const char* alias, const char* doc,
+                             void (*kernel)(const NoParams&, KernelContext&)) {
+  OpBuilder<NoParams> op(name);
+  op.doc(doc).alias(alias).input("data", "The array.").lenient();
+  op.dtypes(kNumeric).inplace(0, 0).infer(infer_same<NoParams>).cpu(kernel).grad(pass);
+  return op;
+}
+[[maybe_unused]] const auto round_ste =
+    straight("_contrib_round_ste", "_sparse__contrib_round_ste",
+             "Rounds; the gradient passes as if it did not.", round_cpu);
+[[maybe_unused]] const auto sign_ste =
+    straight("_contrib_sign_ste", "_sparse__contrib_sign_ste",
+             "The sign; the gradient passes as if it were the input.", sign_cpu);
+
+MX_OP(_identity_with_attr_like_rhs, NoParams)
+.doc("The first input, which has the shape and type of the second.")
+    .input("lhs", "The array.")
+    .input("rhs", "Gives shape and type.")
+    .type_only(1)
+    .lenient()
+    .inplace(0, 0)
+    .infer([](const NoParams&, Infer& infer) {
+      infer.in(0).same_as(infer.in(1)).same_as(infer.out(0));
+      infer.in(1).same_as(infer.out(0));
+    })
+    .cpu(copy_cpu<NoParams>)
+    .grad([](const NoParams&, Grad& grad) {
+      return Gradients{grad.dout(0), Value()};
+    });
+
+}  // namespace
+}  // namespace mxnet

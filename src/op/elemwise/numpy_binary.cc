@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the NumPy operators of the binary rows: broadcasting, arrays of mixed types in arithmetic,
+// bool results of comparisons.
+#include "op/elemwise/as_type.h"
+#include "op/elemwise/binary_kernel.h"
+#include "op/elemwise/binary_names.h"
+#include "op/elemwise/binary_slope.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+constexpr bool is_mixing(BinaryRow row) {
+  using enum BinaryRow;
+  return row == add || row == subtract || row == multiply || row == divide || row == mod ||
+         row == power;
+}
+
+constexpr DTypeSet types_of(BinaryRow row) {
+  using enum BinaryRow;
+  if (row == lcm) return kIntegers;
+  if (is_integer_only(row)) return kIntegers | DTypeSet::of(DType::kBool);
+  if (row == hypot || row == arctan2) return kFloating;
+  return is_mixing(row) || is_comparison(row) ? kAllTypes : kNumeric;
+}
+
+// Order in which the wider type of two wins; floating types are above all integers.
+int width_rank(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return 7;
+    case DType::kFloat32:
+      return 6;
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return 5;
+    case DType::kInt64:
+      return 4;
+    case DType::kInt32:
+      return 3;
+    case DType::kInt8:
+    case DType::kUInt8:
+      return 2;
+    default:
+      return 1;  // bool
+  }
+}
+
+// The type of arithmetic on both; kUnknown where neither type holds the other's values.
+DType common_type(DType a, DType b) {
+  if (a == b) return a;
+  if (width_rank(a) == width_rank(b)) return DType::kUnknown;
+  return width_rank(a) > width_rank(b) ? a : b;
+}
+
+template <BinaryRow row>
+void infer_numpy(const NoParams&, Infer& infer) {
+  InferArg a = infer.in(0), b = infer.in(1), out = infer.out(0);
+  Shape shape;
+  if (!broadcast_shapes(a.shape(), b.shape(), &shape))
+    b.fail("a shape that broadcasts with " + a.name() + " " + to_string(a.shape()));
+  out.set_shape(shape);
+  if (!is_mixing(row)) {
+    if (!is_comparison(row)) a.same_dtype(out);
+    a.same_dtype(b);
+    out.set_dtype(is_comparison(row) ? DType::kBool : a.dtype());
+    return;
+  }
+  if (a.dtype() == DType::kUnknown || b.dtype() == DType::kUnknown) return;
+  const DType common = common_type(a.dtype(), b.dtype());
+  if (common == DType::kUnknown)
+    b.fail("a type that combines with " + std::string(dtype_name(a.dtype())));
+  if (row == BinaryRow::divide) {
+    out.set_dtype(is_floating(common) ? common : DType::kFloat32);
+  } else {
+    if (common == DType::kBool && (row == BinaryRow::subtract || row == BinaryRow::mod))
+      b.fail("numbers, as bool has no such arithmetic");
+    out.set_dtype(common);
+  }
+}
+
+template <BinaryRow row>
+void numpy_cpu(const NoParams&, KernelContext& context) {
+  const Tensor &a = context.in(0), &b = context.in(1);
+  const Tensor& out = context.out(0);
+  if (is_comparison(row)) {
+    const bool half = a.dtype == DType::kFloat16 || a.dtype == DType::kBFloat16;
+    const DType type = half ? DType::kFloat32 : a.dtype;
+    run_binary(row, as_type(a, type, context), as_type(b, type, context), out);
+  } else if (out.dtype == DType::kBool) {
+    // 0 and 1 are what uint8 has; only a sum can leave them.
+    const auto bits = [](const Tensor& t) { return Tensor{t.data, t.shape_ptr, DType::kUInt8}; };
+    if (row == BinaryRow::add)
+      run_binary(BinaryRow::logical_or, a, b, out);
+    else
+      run_binary(row, bits(a), bits(b), bits(out));
+  } else {
+    run_binary(row, as_type(a, out.dtype, context), as_type(b, out.dtype, context), out);
+  }
+}
+
+// The arguments first take the type of the result, and their gradients their own type again.
+template <BinaryRow row>
+Gradients gradient(const NoParams&, Grad& grad) {
+  Gradients result(2);
+  if constexpr (has_slope(row)) {
+    const Value dy = grad.dout(0);
+    const auto arg = [&](int i) {
+      return Expr(is_mixing(row) ? apply("_cast_like", {grad.in(i), dy}) : grad.in(i));
+    };
+    constexpr bool kConstant = row == BinaryRow::add || row == BinaryRow::subtract;
+    for (int i = 0; i < 2; ++i) {
+      if (!grad.wants(i)) continue;
+      const Expr slope = kConstant ? binary_slope_expr(row, i == 0, Expr(0.0), Expr(0.0))
+                                   : binary_slope_expr(row, i == 0, arg(0), arg(1));
+      const Value full = (Expr(dy) * slope).value();
+      const Value sum = full ? apply("_sum_to_like", {full, grad.in(i)}) : full;
+      result[static_cast<std::size_t>(i)] =
+          sum && is_mixing(row) ? apply("_cast_like", {sum, grad.in(i)}) : sum;
+    }
+  }
+  return result;
+}
+
+template <BinaryRow row>
+bool define() {
+  const char* name = binary_names()[static_cast<std::size_t>(row)].numpy;
+  if (name == nullptr) return true;
+  const bool x = row == BinaryRow::hypot || row == BinaryRow::arctan2;
+  OpBuilder<NoParams> op(name);
+  op.doc(row_doc(row)).input(x ? "x1" : "lhs", "First argument.");
+  op.input(x ? "x2" : "rhs", "Second argument.").lenient();
+  op.dtypes(types_of(row)).inplace(0, 0).inplace(1, 0);
+  op.infer(infer_numpy<row>).cpu(numpy_cpu<row>).grad(gradient<row>);
+  return true;
+}
+
+#define MX_DEFINE_ROW(name, ...) \
+  [[maybe_unused]] const bool defined_##name = define<BinaryRow::name>();
+MX_BINARY_ROWS(MX_DEFINE_ROW)
+MX_INTEGER_ROWS(MX_DEFINE_ROW)
+MX_COMPARE_ROWS(MX_DEFINE_ROW)
+#undef MX_DEFINE_ROW
+
+}  // namespace
+}  // namespace mxnet

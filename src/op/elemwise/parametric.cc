@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise functions with parameters, which are blocks rather than rows: clip, smooth_l1,
+// hard_sigmoid, quadratic, around, nan_to_num, division by the root of the last dimension.
+#include <cmath>
+#include <limits>
+
+#include "op/elemwise/map.h"
+#include "op/elemwise/row_math.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+struct ClipParams {
+  float a_min, a_max;
+};
+struct SmoothL1Params {
+  float scalar;
+};
+struct HardSigmoidParams {
+  float alpha, beta;
+};
+struct QuadraticParams {
+  float a, b, c;
+};
+struct AroundParams {
+  int32_t decimals;
+};
+struct NanToNumParams {
+  bool copy;
+  double nan;
+  std::optional<double> posinf, neginf;
+};
+
+template <class P>
+void infer_same(const P&, Infer& infer) {
+  for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_as(infer.in(i));
+  infer.in(0).same_as(infer.out(0));
+  for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_as(infer.in(i));
+}
+
+template <class P>
+OpBuilder<P> one_input(const char* name, const char* doc, const char* input = "data") {
+  OpBuilder<P> op(name);
+  op.doc(doc).input(input, "The array.").dtypes(kNumeric).inplace(0, 0).infer(infer_same<P>);
+  return op;
+}
+
+// The internal operator that computes dx from dy and x; it takes the parameters of the forward
+// call.
+template <class P>
+OpBuilder<P> backward(const char* name) {
+  OpBuilder<P> op(name);
+  op.doc("Gradient of the operator after whose name it is called.");
+  op.input("head_grad", "Gradient of the output.").input("data", "Input of the forward call.");
+  op.dtypes(kNumeric).inplace(0, 0).inplace(1, 0).infer(infer_same<P>);
+  return op;
+}
+
+// NaN passes through.
+void clip_cpu(const ClipParams& p, KernelContext& context) {
+  map_elements<kNumeric>("clip", context.in(0), context.out(0), [&p]<class C>(C x) {
+    const C low = convert<C>(p.a_min), high = convert<C>(p.a_max);
+    return x < low ? low : x > high ? high : x;
+  });
+}
+
+void clip_backward_cpu(const ClipParams& p, KernelContext& context) {
+  map_pairs<kNumeric>("clip", context.in(0), context.in(1), context.out(0),
+                      [&p]<class C>(C dy, C x) {
+                        const C low = convert<C>(p.a_min), high = convert<C>(p.a_max);
+                        return (x < low) | (x > high) ? C(0) : dy;
+                      });
+}
+
+[[maybe_unused]] const auto clip =
+    one_input<ClipParams>("clip", "Limits values to [a_min, a_max].")
+        .alias("_npi_clip")
+        .alias("_sparse_clip")
+        .param("a_min", &ClipParams::a_min, "Smallest value.")
+        .param("a_max", &ClipParams::a_max, "Largest value.")
+        .cpu(clip_cpu)
+        .grad([](const ClipParams&, Grad& grad) {
+          return Gradients{apply("_backward_clip", {grad.dout(0), grad.in(0)}, grad.attrs())};
+        });
+
+// Linear in dy, so that it is its own derivative.
+[[maybe_unused]] const auto clip_backward =
+    backward<ClipParams>("_backward_clip")
+        .param("a_min", &ClipParams::a_min, "Smallest value.")
+        .param("a_max", &ClipParams::a_max, "Largest value.")
+        .cpu(clip_backward_cpu)
+        .grad([](const ClipParams&, Grad& grad) {
+          return Gradients{apply("_backward_clip", {grad.dout(0), grad.in(1)}, grad.attrs()),
+                           Value()};
+        });
+
+// Quadratic within 1 / scalar^2 of zero, linear outside.
+void smooth_l1_cpu(const SmoothL1Params& p, KernelContext& context) {
+  map_elements<kNumeric>("smooth_l1", context.in(0), context.out(0), [&p]<class C>(C x) {
+    const C square = convert<C>(p.scalar * p.scalar);
+    const C edge = C(1) / square;
+    const C outside = row_math::absolute(x) - convert<C>(0.5 / (double{p.scalar} * p.scalar));
+    if constexpr (std::integral<C>)
+      return row_math::absolute(x) > edge ? outside : static_cast<C>(x * x * square / 2);
+    else
+      return row_math::absolute(x) > edge ? outside : C(0.5) * x * x * square;
+  });
+}
+
+void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
+  map_pairs<kFloating>("smooth_l1", context.in(0), context.in(1), context.out(0),
+                       [&p]<class C>(C dy, C x) {
+                         const C square = convert<C>(p.scalar * p.scalar);
+                         const bool outside = row_math::absolute(x) > C(1) / square;
+                         return dy * (outside ? row_math::sign(x) : square * x);
+                       });
+}
+
+[[maybe_unused]] const auto smooth_l1 =
+    one_input<SmoothL1Params>(
+        "smooth_l1", "0.5 * (scalar * x)^2 where |x| < 1 / scalar^2, else |x| - 0.5 / scalar^2.")
+        .alias("_npx_smooth_l1")
+        .param("scalar", &SmoothL1Params::scalar, 1.0f, "Where the linear part begins.")
+        .type_text("float")
+        .cpu(smooth_l1_cpu)
+        .grad([](const SmoothL1Params&, Grad& grad) {
+          return Gradients{apply("_backward_smooth_l1", {grad.dout(0), grad.in(0)}, grad.attrs())};
+        });
+[[maybe_unused]] const auto smooth_l1_backward =
+    backward<SmoothL1Params>("_backward_smooth_l1")
+        .param("scalar", &SmoothL1Params::scalar, 1.0f, "Where the linear part begins.")
+        .cpu(smooth_l1_backward_cpu);
+
+void hard_sigmoid_cpu(const HardSigmoidParams& p, KernelContext& context) {
+  map_elements<kFloating>("hard_sigmoid", context.in(0), context.out(0), [&p]<class C>(C x) {
+    const C line = static_cast<C>(p.alpha) * x + static_cast<C>(p.beta);
+    return line < C(0) ? C(0) : line > C(1) ? C(1) : line;
+  });
+}
+
+void hard_sigmoid_backward_cpu(const HardSigmoidParams& p, KernelContext& context) {
+  map_pairs<kFloating>("hard_sigmoid", context.in(0), context.in(1), context.out(0),
+                       [&p]<class C>(C dy, C x) {
+                         const C line = static_cast<C>(p.alpha) * x + static_cast<C>(p.beta);
+                         return (line > C(0)) & (line < C(1)) ? dy * static_cast<C>(p.alpha) : C(0);
+                       });
+}
+
+OpBuilder<HardSigmoidParams> with_line(OpBuilder<HardSigmoidParams> op) {
+  op.dtypes(kFloating);
+  op.param("alpha", &HardSigmoidParams::alpha, 0.2f, "Slope of the middle part.");
+  op.param("beta", &HardSigmoidParams::beta, 0.5f, "Value at zero.");
+  return op;
+}
+
+[[maybe_unused]] const auto hard_sigmoid =
+    with_line(one_input<HardSigmoidParams>("hard_sigmoid", "alpha * x + beta within [0, 1]."))
+        .cpu(hard_sigmoid_cpu)
+        .grad([](const HardSigmoidParams&, Grad& grad) {
+          return Gradients{
+              apply("_backward_hard_sigmoid", {grad.dout(0), grad.in(0)}, grad.attrs())};
+        });
+[[maybe_unused]] const auto hard_sigmoid_backward =
+    with_line(backward<HardSigmoidParams>("_backward_hard_sigmoid")).cpu(hard_sigmoid_backward_cpu);
+
+void quadratic_cpu(const QuadraticParams& p, KernelContext& context) {
+  map_elements<kNumeric>("_contrib_quadratic", context.in(0), context.out(0), [&p]<class C>(C x) {
+    const C a = convert<C>(p.a), b = convert<C>(p.b), c = convert<C>(p.c);
+    return static_cast<C>(a * x * x + b * x + c);
+  });
+}
+
+[[maybe_unused]] const auto quadratic =
+    one_input<QuadraticParams>("_contrib_quadratic", "a * x^2 + b * x + c.")
+        .param("a", &QuadraticParams::a, 0.0f, "Coefficient of the square.")
+        .param("b", &QuadraticParams::b, 0.0f, "Coefficient of x.")
+        .param("c", &QuadraticParams::c, 0.0f, "Constant.")
+        .cpu(quadratic_cpu)
+        .grad([](const QuadraticParams& p, Grad& grad) {
+          return Gradients{grad.dout(0) * (grad.in(0) * (2.0 * double{p.a}) + double{p.b})};
+        });
+
+// Ties go away from zero, as in `round`; integers are cut.
+void around_cpu(const AroundParams& p, KernelContext& context) {
+  const double scale = std::pow(10.0, std::abs(p.decimals));
+  const bool whole = p.decimals < 0;
+  map_elements<kNumeric>("_npi_around", context.in(0), context.out(0), [=]<class C>(C x) {
+    if constexpr (std::integral<C>) {
+      if (!whole) return x;
+      // The whole digits of integers are cut off; 10^3 is more than int8 can hold.
+      const auto by = static_cast<int64_t>(std::fmin(scale, 1e18));
+      return static_cast<C>(static_cast<int64_t>(x) / by * by);
+    } else {
+      const C by = static_cast<C>(scale);
+      return whole ? std::round(x / by) * by : std::round(x * by) / by;
+    }
+  });
+}
+
+[[maybe_unused]] const auto around =
+    one_input<AroundParams>("_npi_around", "Rounds to a number of decimals.", "x")
+        .param("decimals", &AroundParams::decimals, 0,
+               "Decimals; negative ones round whole digits.")
+        .cpu(around_cpu)
+        .zero_grad();
+
+template <class T>
+double largest() {
+  return static_cast<double>(std::numeric_limits<T>::max());
+}
+
+double largest(DType dtype) {
+  if (dtype == DType::kFloat64) return largest<double>();
+  if (dtype == DType::kFloat16) return 65504.0;
+  return dtype == DType::kBFloat16 ? 0x1.fep127 : largest<float>();
+}
+
+void nan_to_num_cpu(const NanToNumParams& p, KernelContext& context) {
+  const double nan = p.nan, high = p.posinf.value_or(largest(context.in(0).dtype));
+  const double low = p.neginf.value_or(-largest(context.in(0).dtype));
+  map_elements<kNumeric>("_npi_nan_to_num", context.in(0), context.out(0), [=]<class C>(C x) {
+    if constexpr (std::integral<C>) {
+      return x;
+    } else {
+      constexpr C kInf = std::numeric_limits<C>::infinity();
+      return x != x       ? static_cast<C>(nan)
+             : x == kInf  ? static_cast<C>(high)
+             : x == -kInf ? static_cast<C>(low)
+                          : x;
+    }
+  });
+}
+
+void nan_to_num_backward_cpu(const NoParams&, KernelContext& context) {
+  map_pairs<kFloating>("_npi_nan_to_num", context.in(0), context.in(1), context.out(0),
+                       []<class C>(C dy, C x) { return x - x == C(0) ? dy : C(0); });
+}
+
+[[maybe_unused]] const auto nan_to_num =
+    one_input<NanToNumParams>("_npi_nan_to_num", "Replaces NaN and infinities by numbers.")
+        .param("copy", &NanToNumParams::copy, true, "Front ends write into the input without it.")
+        .param("nan", &NanToNumParams::nan, 0.0, "For NaN.")
+        .param("posinf", &NanToNumParams::posinf, std::optional<double>(),
+               "For infinity; None: the largest number.")
+        .param("neginf", &NanToNumParams::neginf, std::optional<double>(),
+               "For -infinity; None: the smallest number.")
+        .cpu(nan_to_num_cpu)
+        .grad([](const NanToNumParams&, Grad& grad) {
+          return Gradients{apply("_backward_nan_to_num", {grad.dout(0), grad.in(0)})};
+        });
+[[maybe_unused]] const auto nan_to_num_backward =
+    backward<NoParams>("_backward_nan_to_num").cpu(nan_to_num_backward_cpu);
+
+void div_sqrt_dim_cpu(const NoParams&, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  const double root = std::sqrt(static_cast<double>(in.ndim() > 0 ? in.dim(in.ndim() - 1) : 1));
+  map_elements<kNumeric>("_contrib_div_sqrt_dim", in, context.out(0), [=]<class C>(C x) {
+    if constexpr (std::integral<C>)
+      return static_cast<C>(x / static_cast<C>(root));
+    else
+      return x / static_cast<C>(root);
+  });
+}
+
+[[maybe_unused]] const auto div_sqrt_dim =
+    one_input<NoParams>("_contrib_div_sqrt_dim",
+                        "Divides by the square root of the last dimension.")
+        .lenient()
+        .cpu(div_sqrt_dim_cpu)
+        .grad([](const NoParams&, Grad& grad) {
+          return Gradients{apply("_contrib_div_sqrt_dim", {grad.dout(0)})};
+        });
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Polynomials with the coefficients in an array, and whether two arrays share memory.
+#include "op/dispatch.h"
+#include "op/elemwise/map.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+// Coefficients begin with that of the highest power. Horner's rule.
+void polyval_cpu(const NoParams&, KernelContext& context) {
+  const Tensor &p = context.in(0), &x = context.in(1), &y = context.out(0);
+  dispatch_dtype<kNumeric>(x.dtype, "_npi_polyval", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    parallel_for(x.size(), static_cast<double>(p.size()), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const C at = convert<C>(x.as<T>()[i]);
+        C sum{0};
+        for (int64_t k = 0; k < p.size(); ++k)
+          sum = static_cast<C>(sum * at + convert<C>(p.as<T>()[k]));
+        y.as<T>()[i] = convert<T>(sum);
+      }
+    });
+  });
+}
+
+// dp[k] = sum of dy * x^(n-1-k); dx = dy * the derivative's value, by Horner's rule for both.
+void polyval_backward_cpu(const NoParams&, KernelContext& context) {
+  const Tensor &dy = context.in(0), &p = context.in(1), &x = context.in(2);
+  const Tensor &dp = context.out(0), &dx = context.out(1);
+  dispatch_dtype<kFloating>(x.dtype, "_npi_polyval", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const int64_t n = p.size();
+    std::vector<double> sums(static_cast<std::size_t>(n));
+    for (int64_t i = 0; i < x.size(); ++i) {
+      const C at = convert<C>(x.as<T>()[i]), head = convert<C>(dy.as<T>()[i]);
+      C value{0}, slope{0};
+      for (int64_t k = 0; k < n; ++k) {
+        slope = slope * at + value;
+        value = value * at + convert<C>(p.as<T>()[k]);
+      }
+      dx.as<T>()[i] = convert<T>(head * slope);
+      double power = static_cast<double>(head);
+      for (int64_t k = n - 1; k >= 0; --k, power *= static_cast<double>(at))
+        sums[static_cast<std::size_t>(k)] += power;
+    }
+    for (int64_t k = 0; k < n; ++k) dp.as<T>()[k] = convert<T>(sums[static_cast<std::size_t>(k)]);
+  });
+}
+
+MX_OP(_npi_polyval, NoParams)
+.doc("The polynomial with coefficients p, highest power first, at every element of x.")
+    .input("p", "Coefficients, one dimension.")
+    .input("x", "Where it is computed.")
+    .lenient()
+    .dtypes(kNumeric)
+    .infer([](const NoParams&, Infer& infer) {
+      if (infer.in(0).rank_known() && infer.in(0).ndim() != 1) infer.in(0).fail("one dimension");
+      infer.in(1).same_shape(infer.out(0));
+      infer.one_dtype();
+    })
+    .cpu(polyval_cpu)
+    .grad([](const NoParams&, Grad& grad) {
+      const Value both = apply("_backward_npi_polyval", {grad.dout(0), grad.in(0), grad.in(1)});
+      return Gradients{both, output(both, 1)};
+    });
+
+MX_OP(_backward_npi_polyval, NoParams)
+.doc("Gradients of _npi_polyval.")
+    .input("head_grad", "Gradient of the output.")
+    .input("p", "Coefficients.")
+    .input("x", "Where it was computed.")
+    .outputs([](const NoParams&) { return 2; })
+    .dtypes(kFloating)
+    .infer([](const NoParams&, Infer& infer) {
+      for (int i = 0; i < 2; ++i) infer.out(i).same_shape(infer.in(i + 1));
+      infer.one_dtype();
+    })
+    .cpu(polyval_backward_cpu);
+
+MX_OP(_npi_share_memory, NoParams)
+.doc("Whether the arrays have memory in common.")
+    .input("a", "First array.")
+    .input("b", "Second array.")
+    .lenient()
+    .infer([](const NoParams&, Infer& infer) {
+      infer.out(0).set_shape(Shape::scalar()).set_dtype(DType::kBool);
+    })
+    .cpu([](const NoParams&, KernelContext& context) {
+      const auto range = [](const Tensor& t) {
+        const char* begin = t.as<const char>();
+        return std::pair(begin, begin + t.size() * static_cast<int64_t>(dtype_size(t.dtype)));
+      };
+      const auto a = range(context.in(0)), b = range(context.in(1));
+      *context.out(0).as<bool>() = a.first < b.second && b.first < a.second;
+    });
+
+}  // namespace
+}  // namespace mxnet

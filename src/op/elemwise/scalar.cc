@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes operators of the binary rows with a number on one side, under the names of both front ends.
+#include <string>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/elemwise/as_type.h"
+#include "op/elemwise/binary_kernel.h"
+#include "op/elemwise/binary_names.h"
+#include "op/elemwise/binary_slope.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+struct ScalarParams {
+  double scalar;
+  bool is_int;
+};
+
+// A fractional number makes integers float64, an integer one makes bool int64.
+DType widened(DType in, bool is_int) {
+  if (in == DType::kUnknown || is_floating(in)) return in;
+  if (!is_int) return DType::kFloat64;
+  return in == DType::kBool ? DType::kInt64 : in;
+}
+
+bool fits(double scalar, DType dtype) {
+  return dispatch_dtype(dtype, "scalar", [&]<class T>(TypeTag<T>) {
+    return static_cast<double>(convert<T>(scalar)) == scalar;
+  });
+}
+
+// The type in which a NumPy comparison is made: half types as float, and what the type of the array
+// cannot hold in float64, so that an int8 array is below 300. A number beside bool is a bool too.
+DType compared(DType in, const ScalarParams& params) {
+  if (in == DType::kFloat16 || in == DType::kBFloat16) return DType::kFloat32;
+  if (in == DType::kBool) return in;
+  const DType wide = widened(in, params.is_int);
+  return is_floating(wide) || fits(params.scalar, wide) ? wide : DType::kFloat64;
+}
+
+DType result_type(BinaryRow row, bool numpy, DType in, bool is_int) {
+  if (in == DType::kUnknown) return in;
+  if (numpy && is_comparison(row)) return DType::kBool;
+  if (numpy && row == BinaryRow::divide) return is_floating(in) ? in : DType::kFloat32;
+  return is_integer_only(row) ? in : widened(in, is_int);
+}
+
+// A number beside half-precision elements has their precision, as an element would.
+double rounded(double scalar, DType dtype) {
+  if (dtype == DType::kFloat16) return static_cast<double>(convert<float16>(scalar));
+  if (dtype == DType::kBFloat16) return static_cast<double>(convert<bfloat16>(scalar));
+  return scalar;
+}
+
+template <BinaryRow row, bool scalar_left, bool numpy>
+void scalar_cpu(const ScalarParams& params, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  Tensor out = context.out(0);
+  double scalar = params.scalar;
+  DType type = out.dtype;
+  if (numpy && is_comparison(row)) {
+    type = compared(in.dtype, params);
+    scalar = rounded(scalar, in.dtype);
+  } else if (type == DType::kBool) {  // bit operations: 0 and 1 are what uint8 has
+    type = out.dtype = DType::kUInt8;
+    scalar = scalar != 0.0 ? 1.0 : 0.0;
+  }
+  run_binary_scalar(row, as_type(in, type, context), scalar, scalar_left, out);
+}
+
+template <BinaryRow row, bool numpy>
+void infer_scalar(const ScalarParams& params, Infer& infer) {
+  InferArg in = infer.in(0), out = infer.out(0);
+  in.same_shape(out);
+  if (in.dtype() == DType::kUnknown && !(numpy && is_comparison(row))) in.set_dtype(out.dtype());
+  if (is_integer_only(row) && is_floating(in.dtype())) in.fail("integers");
+  out.set_dtype(result_type(row, numpy, in.dtype(), params.is_int));
+}
+
+template <BinaryRow row, bool scalar_left>
+Gradients gradient(const ScalarParams& params, Grad& grad) {
+  if constexpr (!has_slope(row)) {
+    return {Value()};
+  } else {
+    const Expr array(grad.in(0)), scalar(params.scalar);
+    const Expr slope = scalar_left ? binary_slope_expr(row, false, scalar, array)
+                                   : binary_slope_expr(row, true, array, scalar);
+    return {(Expr(grad.dout(0)) * slope).value()};
+  }
+}
+
+template <BinaryRow row, bool scalar_left, bool numpy>
+void define_one(const NameList& names) {
+  if (names.empty() || names[0] == nullptr) return;
+  OpBuilder<ScalarParams> op(names[0]);
+  for (std::size_t i = 1; i < names.size(); ++i) op.alias(names[i]);
+  op.doc(row_doc(row)).input("data", "The array.");
+  op.param("scalar", &ScalarParams::scalar, 1.0, "The number.");
+  op.param("is_int", &ScalarParams::is_int, true,
+           "Whether the number is an integer; a fractional one makes integer arrays float64.");
+  op.dtypes(kAllTypes).inplace(0, 0);
+  op.infer(infer_scalar<row, numpy>).cpu(scalar_cpu<row, scalar_left, numpy>);
+  op.grad(gradient<row, scalar_left>);
+}
+
+template <BinaryRow row>
+bool define() {
+  const BinaryNames& names = binary_names()[static_cast<std::size_t>(row)];
+  define_one<row, false, false>(names.scalar);
+  define_one<row, true, false>(names.scalar_left);
+  define_one<row, false, true>({names.numpy_scalar});
+  define_one<row, true, true>({names.numpy_scalar_left});
+  // On dense arrays these are what their names say; sparse ones change only what they store.
+  if constexpr (row == BinaryRow::add) define_one<row, false, false>({"_scatter_plus_scalar"});
+  if constexpr (row == BinaryRow::subtract)
+    define_one<row, false, false>({"_scatter_minus_scalar"});
+  return true;
+}
+
+#define MX_DEFINE_ROW(name, ...) \
+  [[maybe_unused]] const bool defined_##name = define<BinaryRow::name>();
+MX_BINARY_ROWS(MX_DEFINE_ROW)
+MX_INTEGER_ROWS(MX_DEFINE_ROW)
+MX_COMPARE_ROWS(MX_DEFINE_ROW)
+#undef MX_DEFINE_ROW
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// exp, log and their kin without branches, calls or tables, so that the loops of the rows
+// vectorise; at most 2 ulp off, subnormal arguments and results included
+// (tests/op/elemwise/vector_math_test.cc). The coefficients come from tools/fit_math.py.
+#pragma once
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace mxnet::row_math {
+
+// Always inlined: a function of the same name that the linker could pick for several instruction
+// sets must not exist.
+#define MX_MATH [[gnu::always_inline]] inline
+
+template <class T>
+struct MathConstants;
+template <>
+struct MathConstants<float> {
+  using Int = int32_t;
+  static constexpr int kMantissa = 23, kBias = 127;
+  // Adding it rounds to an integer, which then is in the low bits.
+  static constexpr float kRound = 0x1.8p23f;
+  static constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 1.4286068203094172321e-6f;
+  // Beyond these the result is 0 or infinity.
+  static constexpr float kExpLow = -104.0f, kExpHigh = 89.0f;
+  static constexpr float kTanhOne = 10.0f;  // tanh is 1 from here
+  static constexpr float kExp[] = {0.5000000014f,   0.1666666668f,   0.04166645681f,
+                                   0.008333310024f, 0.001393454193f, 0.0001989198131f};
+  static constexpr float kLog[] = {0.6666666655f, 0.4000012184f, 0.2855082082f, 0.2333046722f};
+  static constexpr float kTanh[] = {-0.3333333317f, 0.1333330356f,    -0.05395925958f,
+                                    0.02176891865f, -0.008343945516f, 0.002292744816f};
+  static constexpr float kErf[] = {0.1283791665f,   -0.3761263205f,  0.1128366947f,
+                                   -0.02685795906f, 0.005197487227f, -0.0008102915561f,
+                                   8.204169676e-5f};
+  static constexpr float kErfc[] = {
+      -0.0003829373336f, 1.130533349f,      0.6312126439f,   0.1107857175f,    -0.02692486528f,
+      0.004991385526f,   -0.0006656846802f, 5.883021482e-5f, -2.980912116e-6f, 6.123972527e-8f};
+};
+template <>
+struct MathConstants<double> {
+  using Int = int64_t;
+  static constexpr int kMantissa = 52, kBias = 1023;
+  static constexpr double kRound = 0x1.8p52;
+  static constexpr double kLn2High = 0x1.62e42fecp-1, kLn2Low = 4.2365213658092841052e-10;
+  static constexpr double kExpLow = -746.0, kExpHigh = 710.0;
+  static constexpr double kTanhOne = 22.0;
+  static constexpr double kExp[] = {0.5,
+                                    0.1666666666666667144,
+                                    0.04166666666666667007,
+                                    0.0083333333333255447,
+                                    0.001388888888888332667,
+                                    0.0001984126987686435493,
+                                    0.00002480158732700718673,
+                                    2.755725283351690975e-6,
+                                    2.755727181021979957e-7,
+                                    2.510627473357329469e-8,
+                                    2.091544229778011522e-9};
+  static constexpr double kLog[] = {
+      0.6666666666666666646, 0.4000000000000087698, 0.2857142857080361181, 0.2222222239171391744,
+      0.1818179564013290628, 0.1538623970281465819, 0.1326877313865688518, 0.1308662614784010214};
+  static constexpr double kTanh[] = {
+      -0.3333333333333333332,    0.1333333333333332076,      -0.05396825396823590134,
+      0.02186948853513322201,    -0.008863235499801992569,   0.003592127507599252229,
+      -0.001455828399830324586,  0.0005899818158388232071,   -0.000238889446367511739,
+      0.00009604109157026265988, -0.00003708106921544233385, 0.00001220992179016278166,
+      -2.438831631472087804e-6};
+};
+
+// c[i] + c[i + 1] * x + ...: recursion, because a loop is not sure to be unrolled.
+template <std::size_t i = 0, class T, std::size_t n>
+MX_MATH T polynomial(const T (&c)[n], T x) {
+  if constexpr (i + 1 == n)
+    return c[i];
+  else
+    return polynomial<i + 1>(c, x) * x + c[i];
+}
+
+// 2^n for n within the exponents of normal numbers.
+template <class T>
+MX_MATH T power_of_two(typename MathConstants<T>::Int n) {
+  using C = MathConstants<T>;
+  return std::bit_cast<T>((n + C::kBias) << C::kMantissa);
+}
+
+// x = n * ln(2) + r, |r| <= ln(2) / 2. Returns exp(r) - 1.
+template <class T>
+MX_MATH T reduced_expm1(T x, typename MathConstants<T>::Int* n) {
+  using C = MathConstants<T>;
+  const T shifted = x * T(1.44269504088896340736) + C::kRound;
+  *n = std::bit_cast<typename C::Int>(shifted) - std::bit_cast<typename C::Int>(C::kRound);
+  const T whole = shifted - C::kRound;
+  const T r = (x - whole * C::kLn2High) - whole * C::kLn2Low;
+  return r + r * r * polynomial(C::kExp, r);
+}
+
+// NaN passes through: comparisons with it are false.
+template <class T>
+MX_MATH T clamped(T x, T low, T high) {
+  x = x < low ? low : x;
+  return x > high ? high : x;
+}
+
+template <std::floating_point T>
+MX_MATH T exp(T x) {
+  using C = MathConstants<T>;
+  typename C::Int n;
+  const T p = T(1) + reduced_expm1(clamped(x, C::kExpLow, C::kExpHigh), &n);
+  // In two steps: 2^n alone may be too large or too small for a normal number.
+  const typename C::Int half = n >> 1;
+  return p * power_of_two<T>(half) * power_of_two<T>(n - half);
+}
+
+template <std::floating_point T>
+MX_MATH T expm1(T x) {
+  using C = MathConstants<T>;
+  typename C::Int n;
+  // Below the first limit the result is -1.
+  const T p = reduced_expm1(clamped(x, T(-0.7) * (C::kMantissa + 4), C::kExpHigh), &n);
+  const T half = power_of_two<T>(n - 1);
+  const T y = (p * half + (half - T(0.5))) * T(2);
+  return x == T(0) ? x : y;  // keeps -0
+}
+
+template <std::floating_point T>
+MX_MATH T log(T x) {
+  using C = MathConstants<T>;
+  using Int = typename C::Int;
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  const bool tiny = x < std::numeric_limits<T>::min();
+  const T scale = power_of_two<T>(C::kMantissa);
+  const T normal = tiny ? x * scale : x;
+  // Mantissa between sqrt(1/2) and sqrt(2): counted from the bits of sqrt(1/2).
+  const Int base = std::bit_cast<Int>(T(0.70710678118654752440));
+  const Int bits = std::bit_cast<Int>(normal) - base;
+  const Int exponent = bits >> C::kMantissa;
+  const T mantissa = std::bit_cast<T>(std::bit_cast<Int>(normal) - (exponent << C::kMantissa));
+  // An integer below 2^11 as a number, without a conversion that few instruction sets have.
+  const Int e = exponent - (tiny ? Int{C::kMantissa} : Int{0});
+  const T whole = std::bit_cast<T>(std::bit_cast<Int>(C::kRound) + e) - C::kRound;
+  const T f = mantissa - T(1);
+  const T s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
+  const T rest = z * polynomial(C::kLog, z);
+  const T y = whole * C::kLn2High - ((half - (s * (half + rest) + whole * C::kLn2Low)) - f);
+  const T special = x == T(0) ? -kInf : x > T(0) ? x : std::numeric_limits<T>::quiet_NaN();
+  return (x > T(0)) & (x < kInf) ? y : special;
+}
+
+template <std::floating_point T>
+MX_MATH T log1p(T x) {
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  const T u = T(1) + x;
+  // What rounding took from u, divided by u: the first term of the correction.
+  const T y = log(u) + (x - (u - T(1))) / u;
+  const T special = x == T(-1) ? -kInf : x;
+  return (x == T(0)) | (x == T(-1)) | (x == kInf) ? special : y;
+}
+
+// 1 / (1 + exp(-x)) with the digits of small results kept.
+template <std::floating_point T>
+MX_MATH T sigmoid(T x) {
+  const T e = exp(-(x < T(0) ? -x : x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+
+template <std::floating_point T>
+MX_MATH T tanh(T x) {
+  using C = MathConstants<T>;
+  const T a = x < T(0) ? -x : x;
+  const T z = x * x;
+  const T near = x + x * z * polynomial(C::kTanh, z < T(1) ? z : T(1));
+  const T far = T(1) - T(2) / (exp(T(2) * (a > C::kTanhOne ? C::kTanhOne : a)) + T(1));
+  const T y = a < T(0.625) ? near : x < T(0) ? -far : far;
+  return x == T(0) ? x : y;  // keeps -0
+}
+
+// Near zero x times a polynomial; from there 1 - exp of one for log(erfc).
+MX_MATH float erf(float x) {
+  using C = MathConstants<float>;
+  const float a = x < 0.0f ? -x : x;
+  const float b = a > 4.0f ? 4.0f : a;  // erf is 1 from there; NaN stays
+  const float z = x * x;
+  const float near = x + x * polynomial(C::kErf, z < 1.0f ? z : 1.0f);
+  const float far = 1.0f - exp(-polynomial(C::kErfc, b));
+  const float y = b < 0.95f ? near : x < 0.0f ? -far : far;
+  return x == 0.0f ? x : y;  // keeps -0
+}
+inline double erf(double x) { return __builtin_erf(x); }
+
+#undef MX_MATH
+
+}  // namespace mxnet::row_math
