@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "exec/densify.h"
 #include "exec/invocation.h"
+#include "exec/invoke_at_once.h"
 #include "exec/run_kernel.h"
 #include "op/inline_vector.h"
 
@@ -164,6 +165,8 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
             const InvokeOptions& options) {
   check_counts(op, params.get(), inputs, outputs);
   if (any_sparse(inputs, outputs)) return invoke_densified(op, params, inputs, outputs, options);
+  if (op.shape_from_values(params.get(), static_cast<int>(inputs.size())))
+    return invoke_at_once(op, params, inputs, outputs, options);
   const Device device = device_of(inputs, outputs, options.device);
   check_devices(op, params.get(), inputs, outputs, device);
 

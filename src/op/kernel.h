@@ -36,6 +36,8 @@ class KernelResources {
   // Scratch of at least `bytes`, aligned to 64, valid until the operation ends. Each call gives
   // separate memory.
   virtual void* workspace(std::size_t bytes) = 0;
+  // Memory for output i, of a shape that only the kernel knows. REQUIRES: an operator that says so.
+  virtual Tensor make_out(int i, const Shape& shape) = 0;
 };
 
 class KernelContext {
@@ -53,6 +55,12 @@ class KernelContext {
   int num_out() const { return static_cast<int>(out_.size()); }
   const Tensor& in(int i) const { return in_[static_cast<std::size_t>(i)]; }
   const Tensor& out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+
+  // Output i of an operator that finds its shape while running (OpDef::shape_from_values); once an
+  // output. Where the shape was known before, it is the output as it is.
+  Tensor make_out(int i, const Shape& shape) const {
+    return out(i).shape().known() ? out(i) : resources_.make_out(i, shape);
+  }
 
   Device device() const { return device_; }
   Stream* stream() const { return stream_; }  // null on the CPU

@@ -38,6 +38,11 @@ class OpBuilder {
     op_.args_.push_back({name, "NDArray-or-Symbol", doc});
     return *this;
   }
+  // An input of the functions that are older than symbols.
+  OpBuilder& array_input(const char* name, const char* doc) {
+    op_.args_.push_back({name, "NDArray", doc});
+    return *this;
+  }
   // Any number of inputs; `count` is the parameter that says how many.
   OpBuilder& inputs(const char* name, const char* doc, int32_t P::*count, const char* count_name) {
     op_.args_.push_back({name, "NDArray-or-Symbol[]", doc});
@@ -192,6 +197,14 @@ class OpBuilder {
   OpBuilder& never_inline() {
     op_.inline_ = false;
     return *this;
+  }
+  // See OpDef::shape_from_values; `when` says for which parameters and numbers of inputs.
+  OpBuilder& shape_from_values(bool (*when)(const P&, int)) {
+    op_.shape_from_values_ = [when](const void* p, int num_in) { return when(as(p), num_in); };
+    return *this;
+  }
+  OpBuilder& shape_from_values() {
+    return shape_from_values([](const P&, int) { return true; });
   }
   OpBuilder& uses_random() {
     op_.random_ = true;

@@ -77,6 +77,11 @@ class OpDef {
   // Cheap on small arrays: may run on the caller's own thread.
   bool may_run_inline() const { return inline_; }
   bool uses_random() const { return random_; }
+  // Shapes of outputs are known only after running: the call waits for its inputs, runs at once,
+  // and the kernel makes its outputs (KernelContext::make_out).
+  bool shape_from_values(const void* params, int num_inputs) const {
+    return shape_from_values_ && shape_from_values_(params, num_inputs);
+  }
 
  private:
   template <class P>
@@ -94,6 +99,7 @@ class OpDef {
   std::function<std::vector<std::string>(const void*)> input_names_;
   std::function<std::vector<int>(const void*)> mutated_;
   std::vector<std::pair<int, int>> inplace_;
+  std::function<bool(const void*, int)> shape_from_values_;
   std::function<void(const void*, Infer&)> infer_;
   DTypeSet dtypes_ = kAllTypes;
   std::vector<KernelEntry> kernels_;

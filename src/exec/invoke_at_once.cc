@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a kernel that makes its outputs itself.
+#include "exec/invoke_at_once.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/error.h"
+#include "exec/run_kernel.h"
+#include "op/inline_vector.h"
+#include "op/parsed_attrs.h"
+#include "storage/storage.h"
+
+namespace mxnet {
+namespace {
+
+// Lends scratch memory and collects outputs as they are made.
+class CollectingResources final : public KernelResources {
+ public:
+  CollectingResources(const OpDef& op, std::span<const ArrayType> types)
+      : op_(op), types_(types), made_(types.size()) {}
+  ~CollectingResources() override {
+    for (const Block& block : blocks_) Storage::get().release(block, nullptr);
+  }
+  void* workspace(std::size_t bytes) override {
+    return blocks_.emplace_back(Storage::get().allocate(bytes, Device::cpu(), "workspace", nullptr))
+        .data;
+  }
+  Tensor make_out(int i, const Shape& shape) override {
+    const auto o = static_cast<std::size_t>(i);
+    MX_ASSERT(made_[o].is_none());
+    made_[o] = NDArray(shape, types_[o].dtype, Device::cpu(), op_.name().c_str());
+    return {made_[o].data(), &made_[o].shape(), made_[o].dtype()};
+  }
+  const NDArray& made(std::size_t o) const {
+    MX_ASSERT(!made_[o].is_none());
+    return made_[o];
+  }
+
+ private:
+  const OpDef& op_;
+  const std::span<const ArrayType> types_;
+  std::vector<NDArray> made_;
+  InlineVector<Block, 2> blocks_;
+};
+
+void add_to(const NDArray& target, const NDArray& addend) {
+  const OpDef& op = Registry::get().at("elemwise_add");
+  NDArray sum = target;
+  invoke(op, parse_attrs(op, {})->params(), std::array<const NDArray*, 2>{&target, &addend},
+         std::array<NDArray*, 1>{&sum});
+}
+
+// Brings a result to where the caller wants it.
+void deliver(const OpDef& op, const NDArray& result, Device device, Request request, std::size_t o,
+             NDArray& out, int priority) {
+  if (request == Request::kNull) return;
+  const bool on_host = !device.is_gpu();
+  if (out.is_none()) {
+    out = on_host ? result : result.copy(device);
+    return;
+  }
+  if (out.shape() != result.shape() || out.dtype() != result.dtype()) {
+    throw Error(
+        ErrorCode::kValue, op.name(),
+        fmt::format("given output {} of {} {}, expected {} {}", o, dtype_name(out.dtype()),
+                    to_string(out.shape()), dtype_name(result.dtype()), to_string(result.shape())));
+  }
+  if (request == Request::kAdd) {
+    add_to(out, on_host ? result : result.copy(device));
+  } else {
+    result.copy_to(out, priority);
+  }
+}
+
+}  // namespace
+
+void invoke_at_once(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+                    const InvokeOptions& options) {
+  MX_ASSERT(!inputs.empty());
+  const Device device = inputs[0]->device();
+  InlineVector<NDArray, 4> arrays;
+  InlineVector<ArrayType, 8> types;
+  for (const NDArray* input : inputs) {
+    arrays.push_back(input->device().is_gpu() ? input->copy(Device::cpu()) : input->detach());
+    types.emplace_back(ArrayType{input->shape(), input->dtype()});
+  }
+  types.resize(inputs.size() + outputs.size());
+  const std::span<ArrayType> in_types = types.span().first(inputs.size());
+  const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
+  Infer infer(op, params.get(), in_types, out_types);
+  op.infer(params.get(), infer);
+  const KernelEntry& kernel =
+      choose_kernel(op, params.get(), in_types, out_types, Device::cpu(), options.training);
+
+  InlineVector<Tensor, 8> tensors;
+  for (const NDArray& array : arrays) {
+    array.wait_to_read();
+    tensors.push_back({array.data(), &array.shape(), array.dtype()});
+  }
+  for (ArrayType& type : out_types) {
+    type.shape = Shape();  // also where inference knows part of it
+    tensors.push_back({nullptr, &type.shape, type.dtype});
+  }
+  CollectingResources resources(op, out_types);
+  const std::span<const Tensor> all = tensors.span();
+  KernelContext context(all.first(inputs.size()), all.subspan(inputs.size()), Device::cpu(),
+                        nullptr, options.training, resources);
+  kernel.run(kernel.run_fn, params.get(), context);
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    deliver(op, resources.made(o), device,
+            options.requests.empty() ? Request::kWrite : options.requests[o], o, *outputs[o],
+            options.priority);
+  }
+}
+
+}  // namespace mxnet
