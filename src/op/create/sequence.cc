@@ -33,7 +33,8 @@ struct SpaceParams {
 // integer ranges take integer steps.
 void arange(const Tensor& out, double start, double step, int64_t repeat) {
   dispatch_dtype<kNumbersOnly>(out.dtype, "arange", [&]<class T>(TypeTag<T>) {
-    using Number = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+    using Number =
+        std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, float16>, int64_t, double>;
     const Number first_value = convert<Number>(convert<T>(start));
     const Number by = convert<Number>(convert<T>(step));
     parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
@@ -60,10 +61,7 @@ void infer_arange(const ArangeParams& params, Infer& infer) {
   infer.out(0).set_dtype(params.dtype);
   if (params.repeat <= 0) infer.fail(fmt::format("given repeat {}, expected > 0", params.repeat));
   if (params.step == 0) infer.fail("given step 0, expected another one");
-  if (params.infer_range && !params.stop) {
-    if (!infer.out(0).known()) return;
-    return;  // as many as the output has
-  }
+  if (params.infer_range && !params.stop) return;  // as many as the output has
   const double start = params.stop ? params.start : 0.0;
   const double stop = params.stop.value_or(params.start);
   const double count = std::ceil((stop - start) / params.step);

@@ -26,10 +26,12 @@ constexpr Cosines kBlackman{0.42, 0.5, 0.08};
 template <const Cosines& kWindow>
 void window_cpu(const WindowParams&, KernelContext& context) {
   const int64_t points = context.out(0).size();
-  fill_with(context.out(0), 64.0, [points](int64_t i) {
+  // Integers have always come from a pi in single precision: the middle is just below 1, and so 0.
+  const double pi =
+      is_floating(context.out(0).dtype) ? std::numbers::pi : double{std::numbers::pi_v<float>};
+  fill_with(context.out(0), 64.0, [points, pi](int64_t i) {
     if (points == 1) return 1.0;
-    const double a =
-        2.0 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(points - 1);
+    const double a = 2.0 * pi * static_cast<double>(i) / static_cast<double>(points - 1);
     return kWindow.c0 - kWindow.c1 * std::cos(a) + kWindow.c2 * std::cos(2.0 * a);
   });
 }
