@@ -266,7 +266,7 @@ void define_scalar(const char* name) {
   OpBuilder<WhereParams>(name)
       .doc("Elements of an array where a condition holds, or does not, a number elsewhere.")
       .input("condition", "The condition.")
-      .input("x", "The array.")
+      .input(kArrayLeft ? "y" : "x", "The array.")
       .param("scalar", &WhereParams::scalar, 0.0, "The number.")
       .infer(infer_one_array<WhereParams>)
       .cpu([](const WhereParams& params, KernelContext& context) {
