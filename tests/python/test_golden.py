@@ -17,7 +17,7 @@ GOLDEN = pathlib.Path(__file__).parents[1] / "data" / "golden"
 TOLERANCE = {"float16": (1e-2, 1e-3, 2e-3), "float32": (1e-4, 1e-6, 1e-5), "float64": (1e-6, 1e-8, 1e-7)}
 ADDED_TO = 0.5
 # What this driver knows to do; a family with other cases extends it.
-KNOWN = {"id", "op", "attrs", "inputs", "np", "train", "outputs", "grad", "head", "grads", "add", "error", "tag", "tol", "int_atol", "nout", "cmp"}
+KNOWN = {"id", "op", "attrs", "inputs", "np", "train", "outputs", "grad", "head", "grads", "add", "error", "tag", "tol", "int_atol", "nout", "cmp", "out", "noin", "after"}
 
 pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 
@@ -57,11 +57,23 @@ def close(got, want, case, what):
         np.testing.assert_allclose(got, want, rtol=0, atol=case.get("int_atol", 0), err_msg=what)
         return
     rtol, atol, scale = TOLERANCE[want.dtype.name]
-    if "tol" in case:
-        rtol, atol, scale = (case["tol"][key] for key in ("rtol", "atol", "scale"))
+    tolerance = case.get("tol", {})
+    rtol, atol, scale = tolerance.get("rtol", rtol), tolerance.get("atol", atol), tolerance.get("scale", scale)
     finite = np.abs(want[np.isfinite(want)].astype("float64"))
     atol += scale * (finite.max() if finite.size else 0)
     np.testing.assert_allclose(got.astype("float64"), want.astype("float64"), rtol, atol, err_msg=what)
+
+
+def run_on_states(mx, case, inputs):
+    """Outputs, unless they are inputs themselves, and the inputs after a call that writes some of them."""
+    handles = [mx.array(i) for i in inputs]
+    out = [handles[i] for i in case["out"]] if "out" in case else None
+    read_only = [h for i, h in enumerate(handles) if i not in case.get("noin", ())]
+    made = mx.invoke(case["op"], read_only, out=out, **case["attrs"])
+    outputs = [] if "out" in case else [mx.numpy(h) for h in made]
+    after = [mx.numpy(h) for h in handles]
+    mx.free(*handles, *([] if "out" in case else made))
+    return outputs, after
 
 
 @pytest.mark.parametrize("family, case", list(all_cases()))
@@ -78,9 +90,15 @@ def test_numbers_are_those_of_the_reference(mx, numbers, family, case):
     inputs = [read(i) for i in case["inputs"]]
     if "error" in case:
         with pytest.raises(Failure):
-            mx.run(case["op"], *inputs, **case["attrs"])
+            run_on_states(mx, case, inputs)
         return
-    outputs = mx.run(case["op"], *inputs, **case["attrs"])
+    if "out" in case or "after" in case:
+        outputs, after = run_on_states(mx, case, inputs)
+        for i, got in enumerate(after):
+            where = case.get("after", {}).get(str(i))
+            close(got, inputs[i] if where is None else read(where), case, f"input {i} afterwards")
+    else:
+        outputs = mx.run(case["op"], *inputs, **case["attrs"])
     assert len(outputs) >= case.get("nout", len(case["outputs"]))
     for i, (got, where) in enumerate(zip(outputs, case["outputs"])):
         want = read(where)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators that make arrays out of nothing share: where, of which type, and a loop that
+// writes a function of the position.
+#pragma once
+#include <string>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+
+// Types that `dtype` of most of these operators takes: all numbers, or bool too.
+inline constexpr DTypeSet kNumbersOnly = kNumeric;
+
+// Declares "ctx", which the border of the C ABI reads before the call.
+template <class P>
+OpBuilder<P>& add_context(OpBuilder<P>& op) {
+  return op
+      .param("ctx", &P::ctx, std::string(),
+             "Device of the result, as cpu(0); inputs decide otherwise.")
+      .type_text("string, optional, default=''");
+}
+
+// out[i] = value(i), computed in double.
+template <class Value>
+void fill_with(const Tensor& out, double cost, const Value& value) {
+  dispatch_dtype(out.dtype, "creation", [&]<class T>(TypeTag<T>) {
+    parallel_for(out.size(), cost, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) out.as<T>()[i] = convert<T>(value(i));
+    });
+  });
+}
+
+}  // namespace mxnet

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ones on a diagonal, and grids of indices.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+#include "op/create/create.h"
+
+namespace mxnet {
+namespace {
+
+struct EyeParams {
+  int64_t rows, columns, diagonal;
+  std::optional<int64_t> maybe_columns;
+  Shape shape;
+  std::string ctx;
+  DType dtype;
+};
+
+// Row i has its one in column i + k.
+void eye(const Tensor& out, int64_t k) {
+  const int64_t rows = out.dim(0), columns = out.dim(1);
+  dispatch_dtype(out.dtype, "eye", [&]<class T>(TypeTag<T>) {
+    parallel_for(
+        rows, static_cast<double>(columns) * 0.5 + 1,
+        [&](int64_t first, int64_t last) {
+          std::fill(out.as<T>() + first * columns, out.as<T>() + last * columns, convert<T>(0.0));
+          for (int64_t i = std::max(first, -k); i < std::min(last, columns - k); ++i)
+            out.as<T>()[i * columns + i + k] = convert<T>(1.0);
+        },
+        1);
+  });
+}
+
+void eye_cpu(const EyeParams& params, KernelContext& context) {
+  eye(context.out(0), params.diagonal);
+}
+
+void check_size(Infer& infer, int64_t size) {
+  if (size < 0)
+    infer.fail("given " + std::to_string(size) + " rows or columns, expected at least 0");
+}
+
+bool define_eyes() {
+  OpBuilder<EyeParams> op("_eye");
+  op.doc("Ones on a diagonal of a matrix, zeros elsewhere.")
+      .param("N", &EyeParams::rows, "Number of rows.")
+      .param("M", &EyeParams::columns, int64_t{0}, "Number of columns; 0 means as many as rows.")
+      .param("k", &EyeParams::diagonal, int64_t{0},
+             "The diagonal: 0 the main one, positive ones above it.");
+  add_context(op);
+  // The set of types leaves out bfloat16.
+  constexpr DTypeSet kTypes =
+      kIntegers | DTypeSet::of(DType::kFloat16, DType::kFloat32, DType::kFloat64);
+  op.dtype_param("dtype", &EyeParams::dtype, kTypes, false, "float32", "Type of the result.")
+      .infer([](const EyeParams& params, Infer& infer) {
+        check_size(infer, std::min(params.rows, params.columns));
+        infer.out(0)
+            .set_shape({params.rows, params.columns > 0 ? params.columns : params.rows})
+            .set_dtype(params.dtype);
+      })
+      .cpu(eye_cpu);
+
+  OpBuilder<EyeParams> numpy("_npi_eye");
+  numpy.doc("Ones on a diagonal of a matrix, zeros elsewhere.")
+      .param("N", &EyeParams::rows, "Number of rows.")
+      .param("M", &EyeParams::maybe_columns, std::nullopt,
+             "Number of columns; None: as many as rows.")
+      .type_text(", optional, default=None")
+      .param("k", &EyeParams::diagonal, int64_t{0},
+             "The diagonal: 0 the main one, positive ones above it.");
+  add_context(numpy);
+  numpy
+      .dtype_param("dtype", &EyeParams::dtype, kNumbersOnly, false, "float32",
+                   "Type of the result.")
+      .infer([](const EyeParams& params, Infer& infer) {
+        const int64_t columns = params.maybe_columns.value_or(params.rows);
+        check_size(infer, std::min(params.rows, columns));
+        infer.out(0).set_shape({params.rows, columns}).set_dtype(params.dtype);
+      })
+      .cpu(eye_cpu);
+
+  OpBuilder<EyeParams> identity("_npi_identity");
+  identity.doc("The identity matrix.")
+      .param("shape", &EyeParams::shape, Shape::scalar(), "Rows and columns, equal.")
+      .type_text("Shape(tuple), optional, default=[]");
+  add_context(identity);
+  identity
+      .dtype_param("dtype", &EyeParams::dtype, kAllTypes, false, "float32", "Type of the result.")
+      .infer([](const EyeParams& params, Infer& infer) {
+        if (params.shape.ndim() != 2 || params.shape[0] != params.shape[1])
+          infer.fail("given shape " + to_string(params.shape) + ", expected a square");
+        infer.out(0).set_shape(params.shape).set_dtype(params.dtype);
+      })
+      .cpu([](const EyeParams&, KernelContext& context) { eye(context.out(0), 0); });
+
+  OpBuilder<EyeParams> indices("_npi_indices");
+  indices.doc("The index of each place of a grid along each of its axes.")
+      .param("dimensions", &EyeParams::shape, "Shape of the grid.")
+      .dtype_param("dtype", &EyeParams::dtype, kNumbersOnly, false, "int32", "Type of the result.");
+  add_context(indices)
+      .infer([](const EyeParams& params, Infer& infer) {
+        Shape shape{params.shape.ndim()};
+        for (const int64_t dim : params.shape.dims()) shape.push_back(dim);
+        infer.out(0).set_shape(shape).set_dtype(params.dtype);
+      })
+      .cpu([](const EyeParams& params, KernelContext& context) {
+        const int64_t grid = params.shape.size();
+        fill_with(context.out(0), 8.0, [&](int64_t i) {
+          const int axis = static_cast<int>(i / grid);
+          return static_cast<double>(i % grid / params.shape.size(axis + 1, params.shape.ndim()) %
+                                     params.shape[axis]);
+        });
+      });
+  return true;
+}
+[[maybe_unused]] const bool defined = define_eyes();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers in even steps: arange, arange_like, linspace, logspace.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+#include "base/error.h"
+#include "op/create/create.h"
+
+namespace mxnet {
+namespace {
+
+struct ArangeParams {
+  double start, step;
+  std::optional<double> stop;
+  int32_t repeat;
+  bool infer_range;
+  std::string ctx;
+  DType dtype;
+  std::optional<int32_t> axis;  // of arange_like
+};
+
+struct SpaceParams {
+  double start, stop, base;
+  int32_t num;
+  bool endpoint;
+  std::string ctx;
+  DType dtype;
+};
+
+// out[i] = start + (i / repeat) * step, with start and step in the type of the result first:
+// integer ranges take integer steps.
+void arange(const Tensor& out, double start, double step, int64_t repeat) {
+  dispatch_dtype<kNumbersOnly>(out.dtype, "arange", [&]<class T>(TypeTag<T>) {
+    using Number =
+        std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, float16>, int64_t, double>;
+    const Number first_value = convert<Number>(convert<T>(start));
+    const Number by = convert<Number>(convert<T>(step));
+    parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
+      T* to = out.as<T>();
+      if (repeat == 1) {
+        for (int64_t i = first; i < last; ++i)
+          to[i] = convert<T>(first_value + static_cast<Number>(i) * by);
+      } else {
+        for (int64_t i = first; i < last; ++i)
+          to[i] = convert<T>(first_value + static_cast<Number>(i / repeat) * by);
+      }
+    });
+  });
+}
+
+void arange_cpu(const ArangeParams& params, KernelContext& context) {
+  const double start = params.stop || params.infer_range ? params.start : 0.0;
+  arange(context.out(0), start, params.step, params.repeat);
+}
+
+// A single number is the stop, as in Python.
+template <bool kEmptyAllowed>
+void infer_arange(const ArangeParams& params, Infer& infer) {
+  infer.out(0).set_dtype(params.dtype);
+  if (params.repeat <= 0) infer.fail(fmt::format("given repeat {}, expected > 0", params.repeat));
+  if (params.step == 0) infer.fail("given step 0, expected another one");
+  if (params.infer_range && !params.stop) return;  // as many as the output has
+  const double start = params.stop ? params.start : 0.0;
+  const double stop = params.stop.value_or(params.start);
+  const double count = std::ceil((stop - start) / params.step);
+  if (!(count > 0) && !kEmptyAllowed) {
+    infer.fail(fmt::format("given start {}, stop {}, step {}, expected a range that is not empty",
+                           start, stop, params.step));
+  }
+  infer.out(0).set_shape({count > 0 ? static_cast<int64_t>(count) * params.repeat : 0});
+}
+
+template <bool kEmptyAllowed>
+void define_arange(const char* name) {
+  OpBuilder<ArangeParams> op(name);
+  op.doc("Numbers from start to before stop.")
+      .param("start", &ArangeParams::start, "The first number, or the stop if none is given.")
+      .param("stop", &ArangeParams::stop, std::nullopt, "Where to end, itself left out.")
+      .param("step", &ArangeParams::step, 1.0, "Difference of neighbours.")
+      .param("repeat", &ArangeParams::repeat, 1, "How often each number comes.")
+      .param("infer_range", &ArangeParams::infer_range, false,
+             "Whether the shape of the output says how many there are, without stop.");
+  add_context(op);
+  op.dtype_param("dtype", &ArangeParams::dtype, kNumbersOnly, false, "float32",
+                 "Type of the result.")
+      .infer(infer_arange<kEmptyAllowed>)
+      .cpu(arange_cpu);
+}
+
+void define_arange_like() {
+  OpBuilder<ArangeParams> op("_contrib_arange_like");
+  op.alias("_npx_arange_like")
+      .doc("Numbers in even steps, as many as an array or one of its axes has elements.")
+      .input("data", "The array; only its shape and type matter.")
+      .type_only(0)
+      .param("start", &ArangeParams::start, 0.0, "The first number.")
+      .param("step", &ArangeParams::step, 1.0, "Difference of neighbours.")
+      .param("repeat", &ArangeParams::repeat, 1, "How often each number comes.")
+      .at_least<int32_t>(1);
+  add_context(op)
+      .param("axis", &ArangeParams::axis, std::nullopt, "The axis; None means the whole shape.")
+      .infer([](const ArangeParams& params, Infer& infer) {
+        infer.in(0).same_dtype(infer.out(0));
+        if (!params.axis) {
+          infer.in(0).same_shape(infer.out(0));
+        } else if (infer.in(0).rank_known()) {
+          infer.out(0).set_shape({infer.in(0).dim(infer.axis(*params.axis, infer.in(0)))});
+        }
+      })
+      .dtypes(kNumbersOnly)
+      .cpu([](const ArangeParams& params, KernelContext& context) {
+        arange(context.out(0), params.start, params.step, params.repeat);
+      })
+      .zero_grad();
+}
+
+// value(i): start + i * step, the last exactly `stop` where it is included.
+template <class Map>
+void space(const SpaceParams& params, const Tensor& out, const Map& map) {
+  const int64_t parts = params.endpoint ? params.num - 1 : params.num;
+  const double step = parts > 0 ? (params.stop - params.start) / static_cast<double>(parts) : 0.0;
+  const int64_t last = params.endpoint && params.num > 1 ? params.num - 1 : -1;
+  fill_with(out, 8.0, [&](int64_t i) {
+    return map(i == last ? params.stop : params.start + static_cast<double>(i) * step);
+  });
+}
+
+void infer_space(const SpaceParams& params, Infer& infer) {
+  if (params.num < 0) infer.fail(fmt::format("given num {}, expected at least 0", params.num));
+  infer.out(0).set_shape({params.num}).set_dtype(params.dtype);
+}
+
+OpBuilder<SpaceParams>& add_ends(OpBuilder<SpaceParams>& op) {
+  return op.param("start", &SpaceParams::start, "The first number.")
+      .param("stop", &SpaceParams::stop, "The last number, or the one after it.")
+      .param("num", &SpaceParams::num, "How many.")
+      .param("endpoint", &SpaceParams::endpoint, true, "Whether stop is the last number.");
+}
+
+void define_linspace() {
+  OpBuilder<SpaceParams> op("_linspace");
+  op.alias("_npi_linspace").doc("Numbers evenly spaced from start to stop.");
+  add_ends(op);
+  add_context(op);
+  op.dtype_param("dtype", &SpaceParams::dtype, kNumbersOnly, false, "float32",
+                 "Type of the result.")
+      .infer(infer_space)
+      .cpu([](const SpaceParams& params, KernelContext& context) {
+        space(params, context.out(0), [](double x) { return x; });
+      });
+}
+
+void define_logspace() {
+  OpBuilder<SpaceParams> op("_npi_logspace");
+  op.doc("Powers of a base whose exponents are evenly spaced from start to stop.");
+  add_ends(op).param("base", &SpaceParams::base, 10.0, "The base.");
+  add_context(op);
+  op.dtype_param("dtype", &SpaceParams::dtype, kNumbersOnly, false, "float32",
+                 "Type of the result.")
+      .infer(infer_space)
+      .cpu([](const SpaceParams& params, KernelContext& context) {
+        space(params, context.out(0), [&](double x) { return std::pow(params.base, x); });
+      });
+}
+
+bool define() {
+  define_arange<false>("_arange");
+  define_arange<true>("_npi_arange");
+  define_arange_like();
+  define_linspace();
+  define_logspace();
+  return true;
+}
+[[maybe_unused]] const bool defined = define();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a mask selects: boolean_mask with its gradient, and nonzero.
+#include "op/index/mask.h"
+
+#include "op/index/rows.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+
+int64_t count_true(const Tensor& mask) {
+  int64_t count = 0;
+  std::array<bool, Positions::kBlock> block;
+  for (int64_t start = 0; start < mask.size(); start += Positions::kBlock) {
+    const int64_t n = std::min(Positions::kBlock, mask.size() - start);
+    read_truth(mask, start, n, block.data());
+    for (int64_t i = 0; i < n; ++i) count += block[static_cast<std::size_t>(i)];
+  }
+  return count;
+}
+
+namespace {
+
+struct MaskParams {
+  int32_t axis;
+};
+
+// The selected positions as an array of their own.
+struct Selected {
+  Selected(const Tensor& mask, KernelContext& context) : shape{count_true(mask)} {
+    int64_t* to = context.workspace_of<int64_t>(std::max<int64_t>(shape[0], 1));
+    tensor = {to, &shape, DType::kInt64};
+    for_true(mask, [&](int64_t position) { *to++ = position; });
+  }
+  Shape shape;
+  Tensor tensor;
+};
+
+void boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
+  const Tensor& data = context.in(0);
+  const Selected selected(context.in(1), context);
+  const int axis = normalize_axis(params.axis, data.ndim(), "boolean_mask");
+  Shape shape = data.shape();
+  shape[axis] = selected.shape[0];
+  const Tensor out = context.make_out(0, shape);
+  if (out.size() == 0) return;
+  const int64_t width = data.shape().size(axis + 1, data.ndim());
+  gather_rows(data.data, data.shape().size(0, axis), data.dim(axis),
+              width * static_cast<int64_t>(dtype_size(data.dtype)),
+              Positions(selected.tensor, data.dim(axis), OutOfRange::kRaise, "boolean_mask"),
+              out.data);
+}
+
+// Inputs: gradient, data for its shape, mask.
+void backward_boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  if (out.size() == 0) return;
+  const Selected selected(context.in(2), context);
+  const int axis = normalize_axis(params.axis, out.ndim(), "boolean_mask");
+  sum_rows(context.in(0), out.shape().size(0, axis), out.dim(axis),
+           out.shape().size(axis + 1, out.ndim()),
+           Positions(selected.tensor, out.dim(axis), OutOfRange::kRaise, "boolean_mask"), out,
+           context);
+}
+
+void infer_mask(const MaskParams& params, Infer& infer) {
+  infer.in(0).same_dtype(infer.out(0));
+  if (!infer.in(0).rank_known()) return;
+  const int axis = infer.axis(params.axis, infer.in(0));
+  infer.in(1).set_shape({infer.in(0).dim(axis)});
+  Shape out = infer.in(0).shape();
+  out[axis] = Shape::kUnknownDim;
+  infer.out(0).set_shape(out);
+}
+
+void infer_backward_mask(const MaskParams&, Infer& infer) {
+  infer.out(0).same_as(infer.in(1));
+  infer.in(0).same_dtype(infer.out(0));
+}
+
+MX_OP(_contrib_boolean_mask, MaskParams)
+.alias("_npi_boolean_mask")
+    .doc("The slices along an axis at which a mask is not zero.")
+    .input("data", "The array.")
+    .input("index", "The mask, one element per slice.")
+    .param("axis", &MaskParams::axis, 0, "The axis.")
+    .shape_from_values()
+    .infer(infer_mask)
+    .cpu(boolean_mask_cpu)
+    .grad([](const MaskParams&, Grad& grad) {
+      if (!grad.wants(0)) return Gradients(2);
+      return Gradients{
+          apply("_backward_boolean_mask", {grad.dout(0), grad.in(0), grad.in(1)}, grad.attrs()),
+          Value()};
+    });
+
+MX_OP(_backward_boolean_mask, MaskParams)
+.doc("Puts the slices that a mask has selected back into zeros.")
+    .input("head_grad", "Gradient of the output.")
+    .input("data", "Its shape is that of the result.")
+    .input("index", "The mask.")
+    .type_only(1)
+    .param("axis", &MaskParams::axis, 0, "The axis.")
+    .infer(infer_backward_mask)
+    .cpu(backward_boolean_mask_cpu)
+    .grad([](const MaskParams&, Grad& grad) {
+      Gradients result(3);
+      if (grad.wants(0))
+        result[0] = apply("_contrib_boolean_mask", {grad.dout(0), grad.in(2)}, grad.attrs());
+      return result;
+    });
+
+// One row of indices per element; a scalar counts as an array of one.
+void nonzero_cpu(const NoParams&, KernelContext& context) {
+  const Tensor& x = context.in(0);
+  const Shape shape = x.ndim() == 0 ? Shape{1} : x.shape();
+  const Tensor out = context.make_out(0, {count_true(x), shape.ndim()});
+  auto* row = out.as<int64_t>();
+  for_true(x, [&](int64_t position) {
+    for (int i = shape.ndim() - 1; i >= 0; --i) {
+      row[i] = position % shape[i];
+      position /= shape[i];
+    }
+    row += shape.ndim();
+  });
+}
+
+MX_OP(_npx_nonzero, NoParams)
+.alias("_npi_nonzero")
+    .doc("Indices of the elements that are not zero, one row each.")
+    .input("x", "The array.")
+    .lenient()
+    .shape_from_values()
+    .infer([](const NoParams&, Infer& infer) { infer.out(0).set_dtype(DType::kInt64); })
+    .cpu(nonzero_cpu)
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet

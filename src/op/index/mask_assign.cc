@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assignment to what a mask selects: a number, or values in the order of the selection. In place
+// where the output is the input.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/index/mask.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+struct MaskAssignParams {
+  float value;
+  int32_t start_axis;
+};
+
+// The mask covers some axes; `outer` before them, `width` elements after.
+struct MaskedView {
+  MaskedView(const MaskAssignParams& params, const Shape& data, const Shape& mask)
+      : axis(params.start_axis),
+        outer(data.size(0, axis)),
+        extent(mask.size()),
+        width(data.size(axis + mask.ndim(), data.ndim())) {}
+  int axis;
+  int64_t outer, extent, width;
+};
+
+void copy_whole(const Tensor& in, const Tensor& out) {
+  if (in.data != out.data && out.size() > 0)
+    std::memcpy(out.data, in.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+}
+
+void assign_scalar_cpu(const MaskAssignParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  copy_whole(context.in(0), out);
+  const Tensor& mask = context.in(1);
+  const MaskedView view(params, out.shape(), mask.shape());
+  dispatch_dtype(out.dtype, "boolean_mask_assign", [&]<class T>(TypeTag<T>) {
+    const T value = convert<T>(params.value);
+    for_true(mask, [&](int64_t position) {
+      for (int64_t o = 0; o < view.outer; ++o)
+        std::fill_n(out.as<T>() + (o * view.extent + position) * view.width, view.width, value);
+    });
+  });
+}
+
+// The values as if broadcast to (before the mask..., selected, after the mask...): element steps of
+// each dimension, 0 where one value serves all. The dimensions inside of a part are walked
+// together.
+struct Spread {
+  Spread(const Shape& value, const Shape& full) : shape(full) {
+    int64_t step = 1;
+    for (int i = 1; i <= full.ndim(); ++i) {
+      const int64_t dim = i <= value.ndim() ? value[value.ndim() - i] : 1;
+      if (dim != 1 && dim != full[full.ndim() - i]) {
+        throw Error(ErrorCode::kValue, "boolean_mask_assign",
+                    fmt::format("given values of shape {}, expected one that broadcasts to {}",
+                                to_string(value), to_string(full)));
+      }
+      steps[static_cast<std::size_t>(full.ndim() - i)] = dim == 1 ? 0 : step;
+      step *= dim;
+    }
+    if (value.ndim() > full.ndim() && value.size(0, value.ndim() - full.ndim()) != 1) {
+      throw Error(ErrorCode::kValue, "boolean_mask_assign",
+                  fmt::format("given values of shape {}, expected at most {} dimensions",
+                              to_string(value), full.ndim()));
+    }
+  }
+  int64_t offset(int64_t position) const {
+    int64_t at = 0;
+    for (int i = shape.ndim() - 1; i >= 0; --i) {
+      at += position % shape[i] * steps[static_cast<std::size_t>(i)];
+      position /= shape[i];
+    }
+    return at;
+  }
+  const Shape shape;
+  std::array<int64_t, Shape::kMaxDims> steps{};
+};
+
+void assign_tensor_cpu(const MaskAssignParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  copy_whole(context.in(0), out);
+  const Tensor& mask = context.in(1);
+  const Tensor& value = context.in(2);
+  const MaskedView view(params, out.shape(), mask.shape());
+  const int64_t selected = count_true(mask);
+  Shape full = Shape::scalar();
+  for (int i = 0; i < view.axis; ++i) full.push_back(out.dim(i));
+  full.push_back(selected);
+  for (int i = view.axis + mask.ndim(); i < out.ndim(); ++i) full.push_back(out.dim(i));
+  const Spread spread(value.shape(), full);
+  const std::size_t bytes = dtype_size(out.dtype);
+  const bool same = value.shape() == full;  // the common case: whole rows
+  int64_t ordinal = 0;
+  for_true(mask, [&](int64_t position) {
+    for (int64_t o = 0; o < view.outer; ++o) {
+      char* to = out.as<char>() +
+                 static_cast<std::size_t>((o * view.extent + position) * view.width) * bytes;
+      const int64_t from = (o * selected + ordinal) * view.width;
+      if (same) {
+        std::memcpy(to, value.as<const char>() + static_cast<std::size_t>(from) * bytes,
+                    static_cast<std::size_t>(view.width) * bytes);
+        continue;
+      }
+      for (int64_t k = 0; k < view.width; ++k) {
+        std::memcpy(
+            to + static_cast<std::size_t>(k) * bytes,
+            value.as<const char>() + static_cast<std::size_t>(spread.offset(from + k)) * bytes,
+            bytes);
+      }
+    }
+    ++ordinal;
+  });
+}
+
+void infer_assign(const MaskAssignParams& params, Infer& infer) {
+  const InferArg data = infer.in(0), mask = infer.in(1);
+  infer.in(0).same_as(infer.out(0));
+  if (infer.num_in() > 2) infer.in(2).same_dtype(infer.in(0));
+  if (!data.rank_known() || !mask.rank_known()) return;
+  if (params.start_axis < 0 || params.start_axis + mask.ndim() > data.ndim())
+    mask.fail(fmt::format("one that covers axes of {} from {} on", to_string(data.shape()),
+                          params.start_axis));
+  Shape covered = Shape::scalar();
+  for (int i = 0; i < mask.ndim(); ++i) covered.push_back(data.dim(params.start_axis + i));
+  infer.in(1).set_shape(covered);
+}
+
+bool define() {
+  OpBuilder<MaskAssignParams> scalar("_npi_boolean_mask_assign_scalar");
+  scalar.doc("The array with a number everywhere where a mask is not zero.")
+      .input("data", "The array.")
+      .input("mask", "The mask, over some axes of data.")
+      .param("value", &MaskAssignParams::value, 0.0f, "The number.")
+      .type_text("float")
+      .param("start_axis", &MaskAssignParams::start_axis, 0, "The first axis of the mask.")
+      .type_text("int")
+      .lenient()
+      .inplace(0, 0)
+      .infer(infer_assign)
+      .cpu(assign_scalar_cpu)
+      .zero_grad();
+  OpBuilder<MaskAssignParams> tensor("_npi_boolean_mask_assign_tensor");
+  tensor.doc("The array with other values where a mask is not zero.")
+      .input("data", "The array.")
+      .input("mask", "The mask, over some axes of data.")
+      .input("value", "The values, in the order of the selection; they may broadcast.")
+      .param("start_axis", &MaskAssignParams::start_axis, 0, "The first axis of the mask.")
+      .type_text("int")
+      .lenient()
+      .inplace(0, 0)
+      .infer(infer_assign)
+      .cpu(assign_tensor_cpu)
+      .zero_grad();
+  return true;
+}
+[[maybe_unused]] const bool defined = define();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows with one marked place: one_hot, and the older _onehot_encode.
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/index/positions.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct OneHotParams {
+  int32_t depth;
+  double on_value, off_value;
+  DType dtype;
+};
+
+// Indices out of range mark nothing.
+void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_value,
+             const Tensor& out) {
+  dispatch_dtype<kNumeric>(out.dtype, "one_hot", [&]<class T>(TypeTag<T>) {
+    const T on = convert<T>(on_value), off = convert<T>(off_value);
+    parallel_for(indices.size(), static_cast<double>(depth), [&](int64_t first, int64_t last) {
+      std::array<int64_t, Positions::kBlock> block;
+      for (int64_t start = first; start < last; start += Positions::kBlock) {
+        const int64_t n = std::min(Positions::kBlock, last - start);
+        read_int64(indices, start, n, block.data());
+        T* rows = out.as<T>() + start * depth;
+        std::fill(rows, rows + n * depth, off);
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t at = block[static_cast<std::size_t>(i)];
+          if (at >= 0 && at < depth) rows[i * depth + at] = on;
+        }
+      }
+    });
+  });
+}
+
+MX_OP(one_hot, OneHotParams)
+.alias("_npx_one_hot")
+    .doc("For each index a row with one value at its position and another elsewhere.")
+    .input("indices", "The positions, of any type.")
+    .param("depth", &OneHotParams::depth, "Length of a row.")
+    .at_least<int32_t>(0)
+    .param("on_value", &OneHotParams::on_value, 1.0, "The value at the position.")
+    .param("off_value", &OneHotParams::off_value, 0.0, "The value elsewhere.")
+    .dtype_param("dtype", &OneHotParams::dtype, kNumeric, false, "float32", "Type of the result.")
+    .infer([](const OneHotParams& params, Infer& infer) {
+      infer.out(0).set_dtype(params.dtype);
+      if (!infer.in(0).rank_known()) return;
+      Shape shape = infer.in(0).shape();
+      shape.push_back(params.depth);
+      infer.out(0).set_shape(shape);
+    })
+    .cpu([](const OneHotParams& params, KernelContext& context) {
+      one_hot(context.in(0), params.depth, params.on_value, params.off_value, context.out(0));
+    })
+    .zero_grad();
+
+MX_OP(_onehot_encode, NoParams)
+.doc("Rows of zeros with a one at the index; the second array gives their length.")
+    .array_input("lhs", "The positions.")
+    .array_input("rhs", "Its shape is that of the result.")
+    .type_only(1)
+    .lenient()
+    .infer([](const NoParams&, Infer& infer) {
+      infer.one_dtype();
+      infer.in(1).set_shape(Shape::unknown(2)).same_shape(infer.out(0));
+      infer.in(0).set_shape({infer.in(1).dim(0)});
+    })
+    .cpu([](const NoParams&, KernelContext& context) {
+      const Tensor& out = context.out(0);
+      one_hot(context.in(0), out.dim(1), 1.0, 0.0, out);
+    });
+
+}  // namespace
+}  // namespace mxnet

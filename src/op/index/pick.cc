@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of each line along an axis: pick, its gradient, and the older batch_take and
+// fill_element_0index.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "op/index/positions.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct PickParams {
+  std::optional<int32_t> axis;
+  bool keepdims;
+  OutOfRange mode;
+};
+
+// fn(element of data, element of the picked) over all lines of `extent` elements, `inner` apart.
+template <class F>
+void for_picked(const Shape& data, int axis, const Positions& positions, const F& fn) {
+  const int64_t extent = data[axis], inner = data.size(axis + 1, data.ndim());
+  parallel_for(positions.count(), 4.0, [&](int64_t first, int64_t last) {
+    for_blocks(positions, first, last, [&](int64_t start, const int64_t* at, int64_t n) {
+      int64_t outer = start / inner, column = start % inner;
+      for (int64_t i = 0; i < n; ++i) {
+        fn((outer * extent + at[i]) * inner + column, start + i);
+        if (++column == inner) {
+          column = 0;
+          ++outer;
+        }
+      }
+    });
+  });
+}
+
+// fn(a value of the unsigned type of this size).
+template <class F>
+void dispatch_size(std::size_t bytes, const F& fn) {
+  switch (bytes) {
+    case 1:
+      return fn(uint8_t{});
+    case 2:
+      return fn(uint16_t{});
+    case 4:
+      return fn(uint32_t{});
+    default:
+      MX_ASSERT(bytes == 8);
+      return fn(uint64_t{});
+  }
+}
+
+void pick_from(const Tensor& data, const Tensor& index, int axis, OutOfRange mode,
+               const Tensor& out) {
+  if (out.size() == 0) return;
+  const Positions positions(index, data.dim(axis), mode, "pick");
+  dispatch_size(dtype_size(data.dtype), [&]<class W>(W) {
+    for_picked(
+        data.shape(), axis, positions,
+        [from = data.as<const W>(), to = out.as<W>()](int64_t at, int64_t i) { to[i] = from[at]; });
+  });
+}
+
+// Writes one element per line; each line is written once, so nothing adds up.
+void put_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mode,
+              const Tensor& out) {
+  if (values.size() == 0) return;
+  const Positions positions(index, out.dim(axis), mode, "pick");
+  dispatch_size(dtype_size(out.dtype), [&]<class W>(W) {
+    for_picked(out.shape(), axis, positions,
+               [from = values.as<const W>(), to = out.as<W>()](int64_t at, int64_t i) {
+                 to[at] = from[i];
+               });
+  });
+}
+
+int pick_axis(const PickParams& params, int ndim) {
+  return normalize_axis(params.axis.value_or(-1), ndim, "pick");
+}
+
+void pick_cpu(const PickParams& params, KernelContext& context) {
+  const Tensor& data = context.in(0);
+  pick_from(data, context.in(1), pick_axis(params, data.ndim()), params.mode, context.out(0));
+}
+
+// Inputs: gradient, data for its shape, index.
+void backward_pick_cpu(const PickParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  put_into(context.in(0), context.in(2), pick_axis(params, out.ndim()), params.mode, out);
+}
+
+void infer_pick(const PickParams& params, Infer& infer) {
+  infer.in(0).same_dtype(infer.out(0));
+  if (!params.axis) infer.fail("given axis None, expected an axis");
+  const InferArg data = infer.in(0), index = infer.in(1);
+  if (!data.rank_known()) return;
+  const int axis = infer.axis(*params.axis, data);
+  Shape kept = data.shape(), dropped = Shape::scalar();
+  kept[axis] = 1;
+  for (int i = 0; i < data.ndim(); ++i)
+    if (i != axis) dropped.push_back(data.dim(i));
+  infer.in(1).set_shape(index.rank_known() && index.ndim() == data.ndim() ? kept : dropped);
+  infer.out(0).set_shape(params.keepdims ? kept : dropped);
+}
+
+template <class P>
+void infer_backward(const P&, Infer& infer) {
+  infer.out(0).same_as(infer.in(1));
+  infer.in(0).same_dtype(infer.out(0));
+}
+
+void add_params(OpBuilder<PickParams>& op) {
+  op.param("axis", &PickParams::axis, -1, "The axis; negative ones count from the last.")
+      .param("keepdims", &PickParams::keepdims, false, "Whether the axis stays, with length 1.")
+      .choice("mode", &PickParams::mode, {{"clip", OutOfRange::kClip}, {"wrap", OutOfRange::kWrap}},
+              "clip", "What to do with positions out of range: take the nearest, or count around.");
+}
+
+bool define_pick() {
+  OpBuilder<PickParams> op("pick");
+  op.alias("_npx_pick").alias("choose_element_0index");
+  op.doc("The element at a position of each line along an axis.")
+      .input("data", "The array.")
+      .input("index", "One position per line, of any type.");
+  add_params(op);
+  op.infer(infer_pick).cpu(pick_cpu).grad([](const PickParams&, Grad& grad) {
+    if (!grad.wants(0)) return Gradients(2);
+    return Gradients{apply("_backward_pick", {grad.dout(0), grad.in(0), grad.in(1)}, grad.attrs()),
+                     Value()};
+  });
+  OpBuilder<PickParams> backward("_backward_pick");
+  backward.doc("Puts elements to where pick has found them, into zeros.")
+      .input("head_grad", "Gradient of the output.")
+      .input("data", "Its shape is that of the result.")
+      .input("index", "The positions.")
+      .type_only(1);
+  add_params(backward);
+  backward.infer(infer_backward<PickParams>)
+      .cpu(backward_pick_cpu)
+      .grad([](const PickParams&, Grad& grad) {
+        Gradients result(3);
+        if (grad.wants(0)) result[0] = apply("pick", {grad.dout(0), grad.in(2)}, grad.attrs());
+        return result;
+      });
+  return true;
+}
+[[maybe_unused]] const bool defined_pick = define_pick();
+
+MX_OP(batch_take, NoParams)
+.doc("The element at a position of each row; pick is the newer form.")
+    .input("a", "Rows.")
+    .input("indices", "A position per row, int32.")
+    .lenient()
+    .infer([](const NoParams&, Infer& infer) {
+      infer.in(0).same_dtype(infer.out(0));
+      infer.in(1).set_dtype(DType::kInt32);
+      infer.in(0).set_shape(Shape::unknown(2));
+      infer.in(1).same_shape(infer.out(0));
+      if (infer.in(1).known() && infer.in(0).dim(0) >= 0 &&
+          infer.in(1).shape().size() != infer.in(0).dim(0))
+        infer.in(1).fail(fmt::format("{} elements", infer.in(0).dim(0)));
+    })
+    .cpu([](const NoParams&, KernelContext& context) {
+      pick_from(context.in(0), context.in(1), 1, OutOfRange::kClip, context.out(0));
+    });
+
+MX_OP(fill_element_0index, NoParams)
+.doc("Rows with the value of `mhs` at the position in `rhs`.")
+    .array_input("lhs", "Rows.")
+    .array_input("mhs", "A value per row.")
+    .array_input("rhs", "A position per row.")
+    .lenient()
+    .inplace(0, 0)
+    .infer([](const NoParams&, Infer& infer) {
+      infer.one_dtype();
+      infer.in(0).set_shape(Shape::unknown(2)).same_shape(infer.out(0));
+      for (int i = 1; i < 3; ++i) infer.in(i).set_shape({infer.in(0).dim(0)});
+    })
+    .cpu([](const NoParams&, KernelContext& context) {
+      const Tensor& in = context.in(0);
+      const Tensor& out = context.out(0);
+      if (in.data != out.data)
+        std::memcpy(out.data, in.data, static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
+      put_into(context.in(1), context.in(2), 1, OutOfRange::kRaise, out);
+    });
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversion and range rules of indices.
+#include "op/index/positions.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "op/convert.h"
+#include "op/dispatch.h"
+
+namespace mxnet {
+namespace {
+
+using Converter = void (*)(const void* from, int64_t* to, int64_t n);
+
+Converter converter(DType dtype, const char* tag) {
+  return dispatch_dtype(dtype, tag, [&]<class T>(TypeTag<T>) -> Converter {
+    return [](const void* from, int64_t* to, int64_t n) {
+      convert_array(static_cast<const T*>(from), to, n);
+    };
+  });
+}
+
+[[noreturn]] void fail(const char* tag, int64_t index, int64_t low, int64_t extent) {
+  throw Error(ErrorCode::kIndex, tag,
+              fmt::format("given index {}, expected one in [{}, {})", index, low, extent));
+}
+
+}  // namespace
+
+Positions::Positions(const Tensor& indices, int64_t extent, OutOfRange rule, const char* tag)
+    : data_(indices.as<const char>()),
+      element_bytes_(dtype_size(indices.dtype)),
+      convert_(converter(indices.dtype, tag)),
+      count_(indices.size()),
+      extent_(extent),
+      rule_(rule),
+      tag_(tag) {
+  if (extent == 0 && count_ > 0) {
+    throw Error(ErrorCode::kIndex, tag,
+                fmt::format("given {} indices into nothing, expected none", count_));
+  }
+}
+
+void Positions::read(int64_t first, int64_t n, int64_t* to) const {
+  convert_(data_ + static_cast<std::size_t>(first) * element_bytes_, to, n);
+  switch (rule_) {
+    case OutOfRange::kClip:
+      for (int64_t i = 0; i < n; ++i) to[i] = std::clamp<int64_t>(to[i], 0, extent_ - 1);
+      break;
+    case OutOfRange::kWrap:
+      for (int64_t i = 0; i < n; ++i) {
+        if (to[i] >= 0 && to[i] < extent_) continue;  // spares the division
+        to[i] %= extent_;
+        if (to[i] < 0) to[i] += extent_;
+      }
+      break;
+    case OutOfRange::kRaise:
+      for (int64_t i = 0; i < n; ++i)
+        if (to[i] < 0 || to[i] >= extent_) fail(tag_, to[i], 0, extent_);
+      break;
+    case OutOfRange::kFromBack:
+      for (int64_t i = 0; i < n; ++i) {
+        if (to[i] < -extent_ || to[i] >= extent_) fail(tag_, to[i], -extent_, extent_);
+        if (to[i] < 0) to[i] += extent_;
+      }
+      break;
+  }
+}
+
+void read_int64(const Tensor& tensor, int64_t first, int64_t n, int64_t* to) {
+  const auto offset = static_cast<std::size_t>(first) * dtype_size(tensor.dtype);
+  converter(tensor.dtype, "index")(tensor.as<const char>() + offset, to, n);
+}
+
+void read_truth(const Tensor& tensor, int64_t first, int64_t n, bool* to) {
+  dispatch_dtype(tensor.dtype, "mask",
+                 [&]<class T>(TypeTag<T>) { convert_array(tensor.as<const T>() + first, to, n); });
+}
+
+}  // namespace mxnet

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Positions and indices of places: ravel, unravel, the index of every place, the diagonal, and rows
+// replaced at positions.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/index/positions.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct RavelParams {
+  Shape shape;
+};
+struct IndexArrayParams {
+  std::optional<Shape> axes;
+};
+
+// The first dimension may be unknown (-1): it does not enter.
+void ravel_cpu(const RavelParams& params, KernelContext& context) {
+  const Tensor& data = context.in(0);
+  const int64_t n = context.out(0).size();
+  dispatch_dtype<kNumeric>(data.dtype, "ravel_multi_index", [&]<class T>(TypeTag<T>) {
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t position = 0;
+      for (int d = 0; d < params.shape.ndim(); ++d)
+        position = position * params.shape[d] + convert<int64_t>(data.as<const T>()[d * n + i]);
+      context.out(0).as<T>()[i] = convert<T>(position);
+    }
+  });
+}
+
+void unravel_cpu(const RavelParams& params, KernelContext& context) {
+  const Tensor& data = context.in(0);
+  const int64_t n = data.size();
+  dispatch_dtype<kNumeric>(data.dtype, "unravel_index", [&]<class T>(TypeTag<T>) {
+    for (int64_t i = 0; i < n; ++i) {
+      auto position = convert<int64_t>(data.as<const T>()[i]);
+      for (int d = params.shape.ndim() - 1; d >= 0; --d) {
+        const int64_t index = d == 0 ? position : position % params.shape[d];
+        position = d == 0 ? 0 : position / params.shape[d];
+        context.out(0).as<T>()[d * n + i] = convert<T>(index);
+      }
+    }
+  });
+}
+
+void check_shape(const RavelParams& params, Infer& infer) {
+  bool fits = params.shape.ndim() > 0;
+  for (int i = 1; fits && i < params.shape.ndim(); ++i) fits = params.shape[i] > 0;
+  if (!fits)
+    infer.fail("given shape " + to_string(params.shape) + ", expected positive dimensions");
+}
+
+MX_OP(_ravel_multi_index, RavelParams)
+.alias("ravel_multi_index")
+    .doc("Positions in an array of the given shape out of columns of indices.")
+    .input("data", "A row per dimension.")
+    .param("shape", &RavelParams::shape, Shape(), "The shape; its first dimension may be -1.")
+    .infer([](const RavelParams& params, Infer& infer) {
+      infer.one_dtype();
+      check_shape(params, infer);
+      if (!infer.in(0).rank_known()) return;
+      if (infer.in(0).ndim() < 1 || infer.in(0).dim(0) != params.shape.ndim())
+        infer.in(0).fail(fmt::format("{} rows", params.shape.ndim()));
+      infer.out(0).set_shape(Shape(infer.in(0).shape().dims().subspan(1)));
+    })
+    .cpu(ravel_cpu)
+    .zero_grad();
+
+MX_OP(_unravel_index, RavelParams)
+.alias("unravel_index")
+    .doc("Indices, a row per dimension, out of positions in an array of the given shape.")
+    .input("data", "The positions.")
+    .param("shape", &RavelParams::shape, Shape(), "The shape; its first dimension may be -1.")
+    .infer([](const RavelParams& params, Infer& infer) {
+      infer.one_dtype();
+      check_shape(params, infer);
+      if (!infer.in(0).rank_known()) return;
+      Shape shape{params.shape.ndim()};
+      for (const int64_t dim : infer.in(0).shape().dims()) shape.push_back(dim);
+      infer.out(0).set_shape(shape);
+    })
+    .cpu(unravel_cpu)
+    .zero_grad();
+
+MX_OP(_contrib_index_array, IndexArrayParams)
+.doc("The index of every place of an array, or its parts along some axes.")
+    .input("data", "The array; only its shape matters.")
+    .type_only(0)
+    .param("axes", &IndexArrayParams::axes, std::nullopt, "The axes; None means all.")
+    .infer([](const IndexArrayParams& params, Infer& infer) {
+      infer.out(0).set_dtype(DType::kInt64);
+      if (!infer.in(0).rank_known()) return;
+      Shape shape = infer.in(0).shape();
+      if (params.axes)
+        for (const int64_t axis : params.axes->dims()) infer.axis(axis, infer.in(0));
+      shape.push_back(params.axes ? params.axes->ndim() : infer.in(0).ndim());
+      infer.out(0).set_shape(shape);
+    })
+    .cpu([](const IndexArrayParams& params, KernelContext& context) {
+      const Shape& shape = context.in(0).shape();
+      const int parts = static_cast<int>(context.out(0).shape().back());
+      parallel_for(context.in(0).size(), 8.0 * parts, [&](int64_t first, int64_t last) {
+        auto* to = context.out(0).as<int64_t>() + first * parts;
+        for (int64_t i = first; i < last; ++i) {
+          for (int p = 0; p < parts; ++p) {
+            const int axis =
+                params.axes ? normalize_axis((*params.axes)[p], shape.ndim(), "index_array") : p;
+            *to++ = i / shape.size(axis + 1, shape.ndim()) % shape[axis];
+          }
+        }
+      });
+    })
+    .zero_grad();
+
+MX_OP(_npi_diag_indices_from, NoParams)
+.doc("Indices of the main diagonal of an array with equal dimensions.")
+    .input("data", "The array; only its shape matters.")
+    .type_only(0)
+    .lenient()
+    .infer([](const NoParams&, Infer& infer) {
+      infer.out(0).set_dtype(DType::kInt64);
+      const InferArg data = infer.in(0);
+      if (!data.known()) return;
+      if (data.ndim() < 2) data.fail("at least two dimensions");
+      for (int i = 1; i < data.ndim(); ++i)
+        if (data.dim(i) != data.dim(0)) data.fail("equal dimensions");
+      infer.out(0).set_shape({data.ndim(), data.dim(0)});
+    })
+    .cpu([](const NoParams&, KernelContext& context) {
+      const Tensor& out = context.out(0);
+      for (int64_t i = 0; i < out.size(); ++i) out.as<int64_t>()[i] = i % out.dim(1);
+    })
+    .zero_grad();
+
+// Replaces the rows of `whole` at the positions by those of `part`, by zeros where it is null.
+void set_rows(const Tensor& index, const Tensor& whole, const Tensor* part) {
+  if (whole.size() == 0) return;
+  const int64_t rows = whole.dim(0);
+  const auto bytes = static_cast<std::size_t>(whole.size() / rows) * dtype_size(whole.dtype);
+  for_blocks(Positions(index, rows, OutOfRange::kRaise, "index_copy"), 0, index.size(),
+             [&](int64_t start, const int64_t* at, int64_t n) {
+               for (int64_t i = 0; i < n; ++i) {
+                 char* row = whole.as<char>() + static_cast<std::size_t>(at[i]) * bytes;
+                 const auto skipped = static_cast<std::size_t>(start + i) * bytes;
+                 if (part == nullptr) {
+                   std::memset(row, 0, bytes);
+                 } else {
+                   std::memcpy(row, part->as<char>() + skipped, bytes);
+                 }
+               }
+             });
+}
+
+void copy_whole(const Tensor& from, const Tensor& to) {
+  if (from.data != to.data && to.size() > 0)
+    std::memcpy(to.data, from.data, static_cast<std::size_t>(to.size()) * dtype_size(to.dtype));
+}
+
+MX_OP(_contrib_index_copy, NoParams)
+.doc("The first array with other rows at some positions.")
+    .input("old_tensor", "The array.")
+    .input("index_vector", "The positions.")
+    .input("new_tensor", "A row per position.")
+    .lenient()
+    .inplace(0, 0)
+    .infer([](const NoParams&, Infer& infer) {
+      infer.in(0).same_as(infer.out(0));
+      infer.in(2).same_dtype(infer.in(0));
+      if (!infer.in(0).rank_known()) return;
+      if (infer.in(0).ndim() < 1) infer.in(0).fail("at least one dimension");
+      infer.in(1).set_shape(Shape::unknown(1));
+      Shape rows = infer.in(0).shape();
+      rows[0] = infer.in(1).dim(0);
+      infer.in(2).set_shape(rows);
+      infer.in(1).set_shape({infer.in(2).dim(0)});
+    })
+    .cpu([](const NoParams&, KernelContext& context) {
+      copy_whole(context.in(0), context.out(0));
+      set_rows(context.in(1), context.out(0), &context.in(2));
+    })
+    .grad([](const NoParams&, Grad& grad) {
+      Gradients result(3);
+      if (grad.wants(0)) result[0] = apply("_backward_index_copy", {grad.dout(0), grad.in(1)});
+      if (grad.wants(2)) result[2] = apply("take", {grad.dout(0), grad.in(1)}, {{"mode", "raise"}});
+      return result;
+    });
+
+MX_OP(_backward_index_copy, NoParams)
+.doc("A gradient with zeros in the rows that were replaced.")
+    .input("head_grad", "Gradient of the output.")
+    .input("index_vector", "The positions.")
+    .inplace(0, 0)
+    .infer([](const NoParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); })
+    .cpu([](const NoParams&, KernelContext& context) {
+      copy_whole(context.in(0), context.out(0));
+      set_rows(context.in(1), context.out(0), nullptr);
+    })
+    .grad([](const NoParams&, Grad& grad) {
+      Gradients result(2);
+      if (grad.wants(0)) result[0] = apply("_backward_index_copy", {grad.dout(0), grad.in(1)});
+      return result;
+    });
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over rows: positions are read a block at a time, rows are copied by their width.
+#include "op/index/rows.h"
+
+#include <cstring>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+using GatherBlock = void (*)(const char* in, char* out, const int64_t* positions, int64_t n,
+                             int64_t width);
+
+// A width that is known makes the copy one load and one store.
+template <std::size_t kWidth>
+void gather_fixed(const char* in, char* out, const int64_t* positions, int64_t n, int64_t) {
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(out + i * static_cast<int64_t>(kWidth),
+                in + positions[i] * static_cast<int64_t>(kWidth), kWidth);
+  }
+}
+
+void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
+  constexpr int64_t kAhead = 4;  // rows; hides the latency of rows that are not in cache
+  for (int64_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) __builtin_prefetch(in + positions[i + kAhead] * width);
+    std::memcpy(out + i * width, in + positions[i] * width, static_cast<std::size_t>(width));
+  }
+}
+
+GatherBlock gather_block(int64_t width) {
+  switch (width) {
+    case 1:
+      return gather_fixed<1>;
+    case 2:
+      return gather_fixed<2>;
+    case 4:
+      return gather_fixed<4>;
+    case 8:
+      return gather_fixed<8>;
+    case 16:
+      return gather_fixed<16>;
+    default:
+      return gather_any;
+  }
+}
+
+// Adds the rows whose target is in [low, high).
+template <class T, class Sum>
+void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high, int64_t width,
+              Sum* sums) {
+  for_blocks(positions, 0, positions.count(), [&](int64_t start, const int64_t* at, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (at[i] < low || at[i] >= high) continue;
+      const T* row = in + (start + i) * width;
+      Sum* sum = sums + at[i] * width;
+      for (int64_t k = 0; k < width; ++k) sum[k] += convert<Sum>(row[k]);
+    }
+  });
+}
+
+}  // namespace
+
+void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
+                 const Positions& positions, void* out) {
+  const int64_t count = positions.count();
+  const GatherBlock gather = gather_block(width);
+  const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t first, int64_t last) {
+    for_blocks(positions, first, last, [&](int64_t start, const int64_t* at, int64_t n) {
+      for (int64_t o = first_outer; o < last_outer; ++o) {
+        gather(static_cast<const char*>(in) + o * extent * width,
+               static_cast<char*>(out) + (o * count + start) * width, at, n, width);
+      }
+    });
+  };
+  const double cost = 1.0 + static_cast<double>(width) / 16;  // of a row
+  if (outer > count) {
+    parallel_for(
+        outer, cost * static_cast<double>(count),
+        [&](int64_t first, int64_t last) { run(first, last, 0, count); }, 1);
+  } else {
+    parallel_for(count, cost * static_cast<double>(outer),
+                 [&](int64_t first, int64_t last) { run(0, outer, first, last); });
+  }
+}
+
+void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,
+              const Positions& positions, const Tensor& out, KernelContext& context) {
+  dispatch_dtype<kNumeric>(out.dtype, "gradient of an index", [&]<class T>(TypeTag<T>) {
+    using Sum = ComputeType<T>;
+    const int64_t total = out.size();
+    Sum* sums = nullptr;
+    if constexpr (std::is_same_v<Sum, T>) {
+      sums = out.as<T>();
+    } else {
+      sums = context.workspace_of<Sum>(std::max<int64_t>(total, 1));
+    }
+    const int64_t count = positions.count(), block = extent * width;
+    // Threads own ranges of the result: no two write one row, and the order of sums stays.
+    const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t low, int64_t high) {
+      for (int64_t o = first_outer; o < last_outer; ++o) {
+        Sum* const mine = sums + o * block;
+        std::fill(mine + low * width, mine + high * width, Sum{0});
+        add_rows(in.as<T>() + o * count * width, positions, low, high, width, mine);
+      }
+    };
+    const double work = static_cast<double>(count + extent) * static_cast<double>(width);
+    if (outer > 1) {
+      parallel_for(
+          outer, work, [&](int64_t first, int64_t last) { run(first, last, 0, extent); }, 1);
+    } else {
+      parallel_for(
+          extent, work / static_cast<double>(std::max<int64_t>(extent, 1)),
+          [&](int64_t first, int64_t last) { run(0, outer, first, last); }, 1);
+    }
+    if constexpr (!std::is_same_v<Sum, T>) convert_array(sums, out.as<T>(), total);
+  });
+}
+
+}  // namespace mxnet

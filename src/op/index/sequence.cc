@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of sequences of unequal length: the last valid step, a value after the end, reversal up
+// to the end.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/index/positions.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct SequenceParams {
+  bool use_sequence_length;
+  float value;
+  int32_t axis;
+};
+
+// Steps and batch are the first two dimensions, in the order that `axis` says.
+struct SequenceView {
+  SequenceView(const Shape& shape, int axis)
+      : steps(shape[axis]),
+        batch(shape[1 - axis]),
+        width(shape.size(2, shape.ndim())),
+        step_stride((axis == 0 ? batch : 1) * width),
+        batch_stride((axis == 0 ? 1 : steps) * width) {}
+  int64_t steps, batch, width, step_stride, batch_stride;  // strides in elements
+};
+
+// Length of sequence b; all steps without lengths.
+class Lengths {
+ public:
+  Lengths(const Tensor* lengths, const SequenceView& view, KernelContext& context)
+      : lengths_(context.workspace_of<int64_t>(std::max<int64_t>(view.batch, 1))) {
+    if (lengths == nullptr) {
+      std::fill_n(lengths_, view.batch, view.steps);
+    } else {
+      read_int64(*lengths, 0, view.batch, lengths_);
+    }
+    for (int64_t b = 0; b < view.batch; ++b) {
+      if (lengths_[b] >= 0 && lengths_[b] <= view.steps) continue;
+      throw Error(ErrorCode::kValue, "sequence_length",
+                  fmt::format("given length {} of sequence {}, expected one in [0, {}]",
+                              lengths_[b], b, view.steps));
+    }
+  }
+  int64_t operator[](int64_t b) const { return lengths_[b]; }
+
+ private:
+  int64_t* const lengths_;
+};
+
+const Tensor* lengths_of(const SequenceParams& params, KernelContext& context, int i) {
+  return params.use_sequence_length ? &context.in(i) : nullptr;
+}
+
+// Copies `width` elements of one step of one sequence.
+struct StepCopy {
+  const SequenceView& view;
+  std::size_t bytes;
+  void operator()(const char* from, char* to) const {
+    std::memcpy(to, from, static_cast<std::size_t>(view.width) * bytes);
+  }
+  std::size_t at(int64_t step, int64_t b) const {
+    return static_cast<std::size_t>(step * view.step_stride + b * view.batch_stride) * bytes;
+  }
+  std::size_t row(int64_t b) const { return static_cast<std::size_t>(b * view.width) * bytes; }
+};
+
+int64_t last_step(const Lengths& lengths, int64_t b) {
+  if (lengths[b] > 0) return lengths[b] - 1;
+  throw Error(ErrorCode::kValue, "SequenceLast",
+              fmt::format("given length 0 of sequence {}, expected at least one step", b));
+}
+
+void last_cpu(const SequenceParams& params, KernelContext& context) {
+  const Tensor& data = context.in(0);
+  const SequenceView view(data.shape(), params.axis);
+  const Lengths lengths(lengths_of(params, context, 1), view, context);
+  const StepCopy copy{view, dtype_size(data.dtype)};
+  for (int64_t b = 0; b < view.batch; ++b) {
+    copy(data.as<const char>() + copy.at(last_step(lengths, b), b),
+         context.out(0).as<char>() + copy.row(b));
+  }
+}
+
+// Inputs: gradient, data for its shape, perhaps lengths.
+void backward_last_cpu(const SequenceParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  const SequenceView view(out.shape(), params.axis);
+  const Lengths lengths(lengths_of(params, context, 2), view, context);
+  const StepCopy copy{view, dtype_size(out.dtype)};
+  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  for (int64_t b = 0; b < view.batch; ++b) {
+    copy(context.in(0).as<const char>() + copy.row(b),
+         out.as<char>() + copy.at(last_step(lengths, b), b));
+  }
+}
+
+void mask_cpu(const SequenceParams& params, KernelContext& context) {
+  const Tensor& data = context.in(0);
+  const Tensor& out = context.out(0);
+  if (data.data != out.data && out.size() > 0)
+    std::memcpy(out.data, data.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  if (!params.use_sequence_length) return;
+  const SequenceView view(out.shape(), params.axis);
+  const Lengths lengths(&context.in(1), view, context);
+  dispatch_dtype<kNumeric>(out.dtype, "SequenceMask", [&]<class T>(TypeTag<T>) {
+    const T value = convert<T>(params.value);
+    parallel_for(
+        view.batch, static_cast<double>(view.steps * view.width),
+        [&](int64_t first, int64_t last) {
+          for (int64_t b = first; b < last; ++b) {
+            for (int64_t t = lengths[b]; t < view.steps; ++t)
+              std::fill_n(out.as<T>() + t * view.step_stride + b * view.batch_stride, view.width,
+                          value);
+          }
+        },
+        1);
+  });
+}
+
+void reverse_cpu(const SequenceParams& params, KernelContext& context) {
+  const Tensor& data = context.in(0);
+  const SequenceView view(data.shape(), params.axis);
+  const Lengths lengths(lengths_of(params, context, 1), view, context);
+  const StepCopy copy{view, dtype_size(data.dtype)};
+  parallel_for(
+      view.batch, static_cast<double>(view.steps * (view.width + 1)),
+      [&](int64_t first, int64_t last) {
+        for (int64_t b = first; b < last; ++b) {
+          for (int64_t t = 0; t < view.steps; ++t) {
+            const int64_t from = t < lengths[b] ? lengths[b] - 1 - t : t;
+            copy(data.as<const char>() + copy.at(from, b),
+                 context.out(0).as<char>() + copy.at(t, b));
+          }
+        }
+      },
+      1);
+}
+
+int num_inputs(const SequenceParams& params) { return params.use_sequence_length ? 2 : 1; }
+
+// Checks what all have in common; the lengths are one per sequence.
+void infer_sequence(const SequenceParams& params, Infer& infer, InferArg data, int lengths) {
+  if (params.axis < 0 || params.axis > 1)
+    infer.fail(fmt::format("given axis {}, expected 0 or 1", params.axis));
+  if (!data.rank_known()) return;
+  if (data.ndim() < 2) data.fail("at least two dimensions");
+  if (lengths < infer.num_in()) {
+    infer.in(lengths).set_shape({data.dim(1 - params.axis)});
+    if (infer.in(lengths).dtype() == DType::kUnknown) infer.in(lengths).set_dtype(data.dtype());
+  }
+}
+
+void infer_same(const SequenceParams& params, Infer& infer) {
+  infer.in(0).same_as(infer.out(0));
+  infer_sequence(params, infer, infer.in(0), 1);
+}
+
+void infer_last(const SequenceParams& params, Infer& infer) {
+  infer.in(0).same_dtype(infer.out(0));
+  infer_sequence(params, infer, infer.in(0), 1);
+  if (!infer.in(0).rank_known()) return;
+  Shape shape{infer.in(0).dim(1 - params.axis)};
+  for (int i = 2; i < infer.in(0).ndim(); ++i) shape.push_back(infer.in(0).dim(i));
+  infer.out(0).set_shape(shape);
+}
+
+OpBuilder<SequenceParams> sequence_op(const char* name, const char* doc) {
+  OpBuilder<SequenceParams> op(name);
+  op.doc(doc)
+      .input("data", "Steps and batch in the first two dimensions.")
+      .input("sequence_length", "Length of each sequence, with use_sequence_length.")
+      .num_inputs(num_inputs)
+      .param("use_sequence_length", &SequenceParams::use_sequence_length, false,
+             "Whether lengths are given; otherwise all steps count.");
+  return op;
+}
+
+void add_axis(OpBuilder<SequenceParams>& op) {
+  op.param("axis", &SequenceParams::axis, 0, "The dimension of the steps: 0 or 1.");
+}
+
+// A gradient whose first input is that of the output; the second the lengths.
+Gradients with_lengths(const SequenceParams& params, Grad& grad, const char* op, Attrs attrs) {
+  Gradients result(static_cast<std::size_t>(grad.num_in()));
+  if (!grad.wants(0)) return result;
+  result[0] = params.use_sequence_length ? apply(op, {grad.dout(0), grad.in(1)}, std::move(attrs))
+                                         : apply(op, {grad.dout(0)}, std::move(attrs));
+  return result;
+}
+
+bool define() {
+  OpBuilder<SequenceParams> mask =
+      sequence_op("SequenceMask", "Sequences with a value after their end.");
+  mask.alias("_npx_sequence_mask")
+      .param("value", &SequenceParams::value, 0.0f, "The value after the end.");
+  add_axis(mask);
+  mask.inplace(0, 0).infer(infer_same).cpu(mask_cpu);
+  mask.grad([](const SequenceParams& params, Grad& grad) {
+    Attrs attrs = grad.attrs();
+    std::erase_if(attrs, [](const auto& attr) { return attr.first == "value"; });
+    return with_lengths(params, grad, "SequenceMask", std::move(attrs));
+  });
+
+  OpBuilder<SequenceParams> reverse = sequence_op(
+      "SequenceReverse", "Sequences in reverse order, what is after their end in place.");
+  add_axis(reverse);
+  reverse.infer(infer_same).cpu(reverse_cpu);
+  reverse.grad([](const SequenceParams& params, Grad& grad) {
+    return with_lengths(params, grad, "SequenceReverse", grad.attrs());
+  });
+
+  OpBuilder<SequenceParams> last = sequence_op("SequenceLast", "The last step of each sequence.");
+  add_axis(last);
+  last.infer(infer_last).cpu(last_cpu).grad([](const SequenceParams& params, Grad& grad) {
+    Gradients result(static_cast<std::size_t>(grad.num_in()));
+    if (!grad.wants(0)) return result;
+    std::vector<Value> inputs{grad.dout(0), grad.in(0)};
+    if (params.use_sequence_length) inputs.push_back(grad.in(1));
+    result[0] = apply("_backward_SequenceLast", inputs, grad.attrs());
+    return result;
+  });
+
+  OpBuilder<SequenceParams> backward("_backward_SequenceLast");
+  backward.doc("Puts the last steps back into zeros.")
+      .input("head_grad", "Gradient of the output.")
+      .input("data", "Its shape is that of the result.")
+      .input("sequence_length", "Lengths.")
+      .type_only(1)
+      .num_inputs([](const SequenceParams& params) { return 1 + num_inputs(params); })
+      .param("use_sequence_length", &SequenceParams::use_sequence_length, false, "As forward.");
+  add_axis(backward);
+  backward
+      .infer([](const SequenceParams&, Infer& infer) {
+        infer.out(0).same_as(infer.in(1));
+        infer.in(0).same_dtype(infer.out(0));
+      })
+      .cpu(backward_last_cpu)
+      .grad([](const SequenceParams& params, Grad& grad) {
+        Gradients result(static_cast<std::size_t>(grad.num_in()));
+        if (!grad.wants(0)) return result;
+        result[0] = params.use_sequence_length
+                        ? apply("SequenceLast", {grad.dout(0), grad.in(2)}, grad.attrs())
+                        : apply("SequenceLast", {grad.dout(0)}, grad.attrs());
+        return result;
+      });
+  return true;
+}
+[[maybe_unused]] const bool defined = define();
+
+}  // namespace
+}  // namespace mxnet

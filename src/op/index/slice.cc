@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of an array: slice, slice_axis, slice_like and Crop. Each says which box it means; reading
+// it, and writing a gradient back into zeros, is common to all.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.h"
+
+#include "op/index/slice_params.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+struct SliceAxisParams {
+  int32_t axis, begin;
+  std::optional<int32_t> end;
+};
+
+struct SliceLikeParams {
+  Shape axes;
+};
+
+struct CropParams {
+  int32_t num_args;
+  Shape offset, h_w;
+  bool center_crop;
+};
+
+// box_of(params, shape of data, shape of the pattern if there is one) for each operator.
+SliceBox box_of(const SliceParams& params, const Shape& data, const Shape&) {
+  return slice_box(params, data);
+}
+
+SliceBox box_of(const SliceAxisParams& params, const Shape& data, const Shape&) {
+  const int axis = normalize_axis(params.axis, data.ndim(), "slice_axis");
+  const int64_t size = data[axis];
+  const int64_t begin = params.begin < 0 ? params.begin + size : params.begin;
+  int64_t end = params.end.value_or(static_cast<int32_t>(0));
+  end = params.end ? (end < 0 ? end + size : end) : size;
+  if (begin < 0 || begin >= end || end > size) {
+    throw Error(ErrorCode::kValue, "slice_axis",
+                fmt::format("given begin {} and end {} on axis {} of {}, expected 0 <= begin < end "
+                            "<= {}",
+                            begin, end, axis, to_string(data), size));
+  }
+  SliceBox box(data);
+  box.set(axis, {begin, 1, end - begin});
+  return box;
+}
+
+SliceBox box_of(const SliceLikeParams& params, const Shape& data, const Shape& like) {
+  SliceBox box(data);
+  const auto limit = [&](int axis, int like_axis) {
+    if (like[like_axis] > data[axis]) {
+      throw Error(ErrorCode::kValue, "slice_like",
+                  fmt::format("given data {} and shape_like {}, expected data to be at least as "
+                              "large on axis {}",
+                              to_string(data), to_string(like), axis));
+    }
+    box.set(axis, {0, 1, like[like_axis]});
+  };
+  if (params.axes.empty()) {
+    if (data.ndim() != like.ndim()) {
+      throw Error(ErrorCode::kValue, "slice_like",
+                  fmt::format("given data {} and shape_like {} without axes, expected as many "
+                              "dimensions",
+                              to_string(data), to_string(like)));
+    }
+    for (int i = 0; i < data.ndim(); ++i) limit(i, i);
+  }
+  for (const int64_t axis : params.axes.dims()) {
+    limit(normalize_axis(axis, data.ndim(), "slice_like"),
+          normalize_axis(axis, like.ndim(), "slice_like"));
+  }
+  return box;
+}
+
+SliceBox box_of(const CropParams& params, const Shape& data, const Shape& like) {
+  SliceBox box(data);
+  if (data.ndim() != 4 || params.offset.ndim() != 2 || params.h_w.ndim() != 2 ||
+      (like.rank_known() && like.ndim() != 4)) {
+    throw Error(ErrorCode::kValue, "Crop",
+                fmt::format("given data {}, offset {}, h_w {}, expected four dimensions and pairs",
+                            to_string(data), to_string(params.offset), to_string(params.h_w)));
+  }
+  for (int i = 0; i < 2; ++i) {
+    const int64_t size = data[i + 2];
+    const int64_t count = like.rank_known() ? like[i + 2] : params.h_w[i];
+    const int64_t begin = params.center_crop ? (size - count) / 2 : params.offset[i];
+    if (count <= 0 || count > size || begin < 0 || begin + count > size) {
+      throw Error(ErrorCode::kValue, "Crop",
+                  fmt::format("given {} elements from {} on axis {} of {}, expected them inside",
+                              count, begin, i + 2, to_string(data)));
+    }
+    box.set(i + 2, {begin, 1, count});
+  }
+  return box;
+}
+
+const Shape& pattern(const Tensor* like) {
+  static const Shape none;
+  return like == nullptr ? none : like->shape();
+}
+
+template <class P>
+void slice_cpu(const P& params, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  const Tensor* like = context.num_in() > 1 ? &context.in(1) : nullptr;
+  box_of(params, in.shape(), pattern(like))
+      .read(in.data, context.out(0).data, dtype_size(in.dtype));
+}
+
+// Inputs: gradient, data, perhaps the pattern.
+template <class P>
+void backward_slice_cpu(const P& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  const Tensor* like = context.num_in() > 2 ? &context.in(2) : nullptr;
+  const std::size_t bytes = dtype_size(out.dtype);
+  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * bytes);
+  box_of(params, out.shape(), pattern(like)).write(out.data, context.in(0).data, bytes);
+}
+
+template <class P>
+void infer_slice(const P& params, Infer& infer) {
+  infer.in(0).same_dtype(infer.out(0));
+  if (infer.num_in() > 1 && infer.in(1).dtype() == DType::kUnknown)
+    infer.in(1).set_dtype(infer.in(0).dtype());
+  static const Shape none;
+  const Shape& like = infer.num_in() > 1 ? infer.in(1).shape() : none;
+  if (!infer.in(0).known() || (infer.num_in() > 1 && !like.known())) return;
+  infer.out(0).set_shape(box_of(params, infer.in(0).shape(), like).shape());
+}
+
+template <class P>
+void infer_backward(const P&, Infer& infer) {
+  infer.out(0).same_as(infer.in(1));
+  infer.in(0).same_dtype(infer.out(0));
+}
+
+// The gradient: data and pattern go along for their shapes.
+template <class P>
+Gradients gradient(const char* backward, Grad& grad) {
+  Gradients result(static_cast<std::size_t>(grad.num_in()));
+  if (!grad.wants(0)) return result;
+  std::vector<Value> inputs{grad.dout(0)};
+  for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
+  result[0] = apply(backward, inputs, grad.attrs());
+  return result;
+}
+
+// Gradient of the gradient: the same slice again.
+template <class P>
+Gradients second_gradient(const char* forward, Grad& grad) {
+  Gradients result(static_cast<std::size_t>(grad.num_in()));
+  if (!grad.wants(0)) return result;
+  std::vector<Value> inputs{grad.dout(0)};
+  for (int i = 2; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
+  result[0] = apply(forward, inputs, grad.attrs());
+  return result;
+}
+
+template <class P>
+void add_params(OpBuilder<P>& op);
+
+template <>
+void add_params(OpBuilder<SliceParams>& op) {
+  add_slice_params(op);
+}
+template <>
+void add_params(OpBuilder<SliceAxisParams>& op) {
+  op.param("axis", &SliceAxisParams::axis, "The axis; negative ones count from the last.")
+      .param("begin", &SliceAxisParams::begin, "First position; negative ones count from the end.")
+      .param("end", &SliceAxisParams::end, "Position after the last, or None.");
+}
+template <>
+void add_params(OpBuilder<SliceLikeParams>& op) {
+  op.param("axes", &SliceLikeParams::axes, Shape::scalar(), "Axes to slice; none means all.")
+      .type_text("Shape(tuple), optional, default=[]");
+}
+template <>
+void add_params(OpBuilder<CropParams>& op) {
+  op.param("num_args", &CropParams::num_args, "Number of inputs.")
+      .template range<int32_t>(1, 2)
+      .param("offset", &CropParams::offset, Shape{0, 0}, "First row and column.")
+      .param("h_w", &CropParams::h_w, Shape{0, 0}, "Height and width, without a pattern.")
+      .param("center_crop", &CropParams::center_crop, false, "Whether to cut from the middle.");
+}
+
+// The operator and its gradient; `patterns` inputs after data give only their shape.
+#define MX_DEFINE_SLICE(function, P, name, text, patterns)                              \
+  bool function() {                                                                     \
+    OpBuilder<P> op(name);                                                              \
+    op.doc(text);                                                                       \
+    add_inputs(op);                                                                     \
+    add_params(op);                                                                     \
+    if (patterns > 0) op.type_only(1);                                                  \
+    op.infer(infer_slice<P>).cpu(slice_cpu<P>).grad([](const P&, Grad& grad) {          \
+      return gradient<P>("_backward_" name, grad);                                      \
+    });                                                                                 \
+    OpBuilder<P> backward("_backward_" name);                                           \
+    backward.doc("Puts a gradient to where the slice was, into zeros.")                 \
+        .input("head_grad", "Gradient of the output.")                                  \
+        .input("data", "Its shape is that of the result.");                             \
+    add_params(backward);                                                               \
+    backward.type_only(1).type_only(2).num_inputs(backward_inputs);                     \
+    backward.infer(infer_backward<P>).cpu(backward_slice_cpu<P>);                       \
+    backward.grad([](const P&, Grad& grad) { return second_gradient<P>(name, grad); }); \
+    return true;                                                                        \
+  }                                                                                     \
+  [[maybe_unused]] const bool done_##function = function()
+
+int backward_inputs(const SliceParams&) { return 2; }
+int backward_inputs(const SliceAxisParams&) { return 2; }
+int backward_inputs(const SliceLikeParams&) { return 3; }
+int backward_inputs(const CropParams& params) { return params.num_args + 1; }
+
+void add_inputs(OpBuilder<SliceParams>& op) {
+  op.input("data", "The array.");
+  for (const char* alias : {"_npi_slice", "_npx_slice", "_sparse_slice", "crop"}) op.alias(alias);
+}
+void add_inputs(OpBuilder<SliceAxisParams>& op) { op.input("data", "The array."); }
+void add_inputs(OpBuilder<SliceLikeParams>& op) {
+  op.input("data", "The array.").input("shape_like", "Its shape says how much is left.");
+}
+void add_inputs(OpBuilder<CropParams>& op) {
+  op.inputs("data", "Images, and perhaps some of the wanted size.", &CropParams::num_args,
+            "num_args");
+}
+
+MX_DEFINE_SLICE(define_slice, SliceParams, "slice",
+                "Part of an array: begin, end and step of each of the first axes.", 0);
+MX_DEFINE_SLICE(define_slice_axis, SliceAxisParams, "slice_axis", "Part of an array on one axis.",
+                0);
+MX_DEFINE_SLICE(define_slice_like, SliceLikeParams, "slice_like",
+                "The leading part of an array that has the shape of another.", 1);
+MX_DEFINE_SLICE(define_crop, CropParams, "Crop", "Part of the height and width of images.", 1);
+#undef MX_DEFINE_SLICE
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assignment to slices: a copy of the array whose box has other values. In place where the output
+// is the input.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.h"
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/index/slice_params.h"
+
+namespace mxnet {
+
+SliceBox slice_box(const SliceParams& params, const Shape& data) {
+  const std::size_t n = params.begin.size();
+  if (n != params.end.size() || static_cast<int>(n) > data.ndim() ||
+      (!params.step.empty() && params.step.size() != n)) {
+    throw Error(
+        ErrorCode::kValue, "slice",
+        fmt::format("given {} begins, {} ends and {} steps for an array of shape {}, "
+                    "expected equally many and at most {}",
+                    n, params.end.size(), params.step.size(), to_string(data), data.ndim()));
+  }
+  SliceBox box(data);
+  for (std::size_t i = 0; i < n; ++i) {
+    const int64_t step = params.step.empty() ? 1 : params.step[i].value_or(1);
+    if (step == 0) throw Error(ErrorCode::kValue, "slice", "given step 0, expected another one");
+    const int axis = static_cast<int>(i);
+    box.set(axis, python_range(params.begin[i], params.end[i], step, data[axis]));
+  }
+  return box;
+}
+
+namespace {
+
+void copy_whole(const Tensor& in, const Tensor& out) {
+  if (in.data != out.data && out.size() > 0) {
+    std::memcpy(out.data, in.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  }
+}
+
+void slice_assign_cpu(const SliceParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  copy_whole(context.in(0), out);
+  slice_box(params, out.shape()).write(out.data, context.in(1).data, dtype_size(out.dtype));
+}
+
+void slice_assign_scalar_cpu(const SliceParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  copy_whole(context.in(0), out);
+  dispatch_dtype(out.dtype, "_slice_assign_scalar", [&]<class T>(TypeTag<T>) {
+    const T value = convert<T>(params.scalar);
+    slice_box(params, out.shape()).fill(out.data, &value, sizeof(T));
+  });
+}
+
+void infer_assign(const SliceParams& params, Infer& infer) {
+  infer.in(0).same_shape(infer.out(0));
+  infer.one_dtype();
+  if (infer.in(0).known() && infer.num_in() > 1)
+    infer.in(1).set_shape(slice_box(params, infer.in(0).shape()).shape());
+}
+
+bool define() {
+  OpBuilder<SliceParams> arrays("_slice_assign");
+  arrays.alias("_crop_assign").alias("_npi_slice_assign");
+  arrays.doc("The array with another in place of a slice.")
+      .input("lhs", "The array.")
+      .input("rhs", "What comes in place of the slice.");
+  add_slice_params(arrays);
+  arrays.inplace(0, 0).infer(infer_assign).cpu(slice_assign_cpu);
+
+  OpBuilder<SliceParams> scalar("_slice_assign_scalar");
+  scalar.alias("_crop_assign_scalar").alias("_npi_slice_assign_scalar");
+  scalar.doc("The array with a number everywhere in a slice.")
+      .input("data", "The array.")
+      .param("scalar", &SliceParams::scalar, 0.0, "The number.");
+  add_slice_params(scalar);
+  scalar.inplace(0, 0).infer(infer_assign).cpu(slice_assign_scalar_cpu);
+  return true;
+}
+[[maybe_unused]] const bool defined = define();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A box of evenly spaced elements inside an array: what every kind of slice reads or writes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/shape.h"
+
+namespace mxnet {
+
+// One dimension of a slice. `step` may be negative, `count` zero.
+struct SliceRange {
+  int64_t begin, step, count;
+};
+
+// Python's rule for x[begin:end:step] on a dimension of size `size`. REQUIRES: step != 0.
+SliceRange python_range(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step,
+                        int64_t size);
+
+class SliceBox {
+ public:
+  // All of an array of this shape. Borrows nothing.
+  explicit SliceBox(const Shape& whole);
+
+  // Narrows dimension i. REQUIRES: in bounds.
+  void set(int i, SliceRange range);
+  Shape shape() const;
+
+  // Elements of the whole array into a contiguous one of the box's shape, and back.
+  void read(const void* whole, void* part, std::size_t element_bytes) const;
+  void write(void* whole, const void* part, std::size_t element_bytes) const;
+  // The element at `value` to every place of the box.
+  void fill(void* whole, const void* value, std::size_t element_bytes) const;
+
+ private:
+  struct Walk;
+  Walk walk() const;
+  template <class Move>
+  void for_runs(const Move& move) const;
+
+  Shape whole_;
+  std::array<SliceRange, Shape::kMaxDims> ranges_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Distinct elements, or slices along an axis, in ascending order. NaN is above all. Zeros of both
+// signs are one element, but with an axis or more results than the elements neighbours are told
+// apart by their bytes, as existing programs have it.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+struct UniqueParams {
+  bool return_index, return_inverse, return_counts;
+  std::optional<int32_t> axis;
+};
+
+template <class T>
+bool less(T a, T b) {
+  using C = ComputeType<T>;
+  const C x = convert<C>(a), y = convert<C>(b);
+  if constexpr (std::is_floating_point_v<C>) {
+    if (x != x || y != y) return x == x && y != y;
+  }
+  return x < y;
+}
+
+// Slice s as elements at(s, 0..width) of data seen as (outer, slices, inner).
+template <class T>
+struct Slices {
+  const T* data;
+  int64_t outer, count, inner;
+  int64_t width() const { return outer * inner; }
+  T at(int64_t s, int64_t k) const { return data[(k / inner * count + s) * inner + k % inner]; }
+  // Negative, zero or positive as a is below, equal to or above b.
+  int compare(int64_t a, int64_t b) const {
+    for (int64_t k = 0; k < width(); ++k) {
+      if (less(at(a, k), at(b, k))) return -1;
+      if (less(at(b, k), at(a, k))) return 1;
+    }
+    return 0;
+  }
+  bool same_bytes(int64_t a, int64_t b) const {
+    for (int64_t k = 0; k < width(); ++k) {
+      const T x = at(a, k), y = at(b, k);
+      if (std::memcmp(&x, &y, sizeof(T)) != 0) return false;
+    }
+    return true;
+  }
+};
+
+template <class T>
+void unique(const UniqueParams& params, const Slices<T>& slices, const Shape& in_shape, int axis,
+            KernelContext& context) {
+  const int64_t n = slices.count;
+  int64_t* order = context.workspace_of<int64_t>(std::max<int64_t>(n, 1));
+  std::iota(order, order + n, int64_t{0});
+  std::sort(order, order + n, [&](int64_t a, int64_t b) {
+    const int c = slices.compare(a, b);
+    return c < 0 || (c == 0 && a < b);  // the first of equals leads
+  });
+  const bool by_bytes =
+      params.axis || params.return_index || params.return_inverse || params.return_counts;
+  const auto distinct = [&](int64_t a, int64_t b) {
+    return by_bytes ? !slices.same_bytes(a, b) : slices.compare(a, b) != 0;
+  };
+  int64_t* starts = context.workspace_of<int64_t>(n + 1);  // of groups, in `order`
+  int64_t groups = 0;
+  for (int64_t i = 0; i < n; ++i)
+    if (i == 0 || distinct(order[i - 1], order[i])) starts[groups++] = i;
+  starts[groups] = n;
+
+  Shape shape = in_shape;
+  shape[axis] = groups;
+  T* to = context.make_out(0, shape).template as<T>();
+  for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t k = 0; k < slices.width(); ++k) {
+      to[(k / slices.inner * groups + g) * slices.inner + k % slices.inner] =
+          slices.at(order[starts[g]], k);
+    }
+  }
+  int next = 1;
+  if (params.return_index) {
+    auto* index = context.make_out(next++, {groups}).template as<int64_t>();
+    for (int64_t g = 0; g < groups; ++g) index[g] = order[starts[g]];
+  }
+  if (params.return_inverse) {
+    auto* inverse = context.make_out(next++, {n}).template as<int64_t>();
+    for (int64_t g = 0; g < groups; ++g)
+      for (int64_t i = starts[g]; i < starts[g + 1]; ++i) inverse[order[i]] = g;
+  }
+  if (params.return_counts) {
+    auto* counts = context.make_out(next++, {groups}).template as<int64_t>();
+    for (int64_t g = 0; g < groups; ++g) counts[g] = starts[g + 1] - starts[g];
+  }
+}
+
+void unique_cpu(const UniqueParams& params, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  dispatch_dtype(in.dtype, "unique", [&]<class T>(TypeTag<T>) {
+    const T* data = in.as<const T>();
+    if (!params.axis) {
+      return unique<T>(params, {data, 1, in.size(), 1}, {in.size()}, 0, context);
+    }
+    const int axis = normalize_axis(*params.axis, in.ndim(), "unique");
+    const Shape& shape = in.shape();
+    unique<T>(params, {data, shape.size(0, axis), shape[axis], shape.size(axis + 1, shape.ndim())},
+              shape, axis, context);
+  });
+}
+
+MX_OP(_npi_unique, UniqueParams)
+.doc("Distinct elements in ascending order, and where they come from.")
+    .input("data", "The array.")
+    .param("return_index", &UniqueParams::return_index, false,
+           "Whether to return where each comes first.")
+    .param("return_inverse", &UniqueParams::return_inverse, false,
+           "Whether to return which one each element is.")
+    .param("return_counts", &UniqueParams::return_counts, false,
+           "Whether to return how often each comes.")
+    .param("axis", &UniqueParams::axis, std::nullopt, "Slices along an axis; None: elements.")
+    .outputs([](const UniqueParams& p) {
+      return 1 + p.return_index + p.return_inverse + p.return_counts;
+    })
+    .shape_from_values()
+    .infer([](const UniqueParams& params, Infer& infer) {
+      infer.in(0).same_dtype(infer.out(0));
+      for (int o = 1; o < infer.num_out(); ++o) infer.out(o).set_dtype(DType::kInt64);
+      if (params.axis && infer.in(0).rank_known()) infer.axis(*params.axis, infer.in(0));
+    })
+    .cpu(unique_cpu)
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet

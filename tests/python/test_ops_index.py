@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of indices, masks and creation against NumPy, on random shapes, types and positions.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_index.py
+"""
+import os
+
+import numpy as np
+import pytest
+
+from op_calls import ADD, Failure, Library
+
+pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+
+SEEDS = range(12)
+DTYPES = ["float32", "float64", "float16", "int32", "int64", "int8", "uint8"]
+
+
+@pytest.fixture(scope="module")
+def mx():
+    return Library()
+
+
+def draw(rng, shape, dtype=None):
+    return rng.integers(0, 100, shape).astype(dtype or rng.choice(DTYPES))
+
+
+def draw_shape(rng, low=1, high=4, smallest=1):
+    return tuple(int(d) for d in rng.integers(smallest, 7, rng.integers(low, high + 1)))
+
+
+def equal(got, want):
+    assert got.dtype == want.dtype and got.shape == want.shape, f"{got.dtype} {got.shape}, not {want.dtype} {want.shape}"
+    np.testing.assert_array_equal(got, want)
+
+
+
+def draw_slices(rng, shape):
+    """Begin, end and step of some leading axes: as texts of the operator, and as a tuple of slices."""
+    begin, end, step = [], [], []
+    for size in shape[: rng.integers(1, len(shape) + 1)]:
+        begin.append(rng.choice(["None", *map(str, range(-size - 1, size + 2))]))
+        end.append(rng.choice(["None", *map(str, range(-size - 1, size + 2))]))
+        step.append(rng.choice(["None", "1", "2", "-1", "-3"]))
+    text = lambda items: "(" + ",".join(items) + ",)"
+    number = lambda item: None if item == "None" else int(item)
+    index = tuple(slice(*map(number, item)) for item in zip(begin, end, step))
+    return {"begin": text(begin), "end": text(end), "step": text(step)}, index
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("mode", ["clip", "wrap"])
+def test_take_is_numpys(mx, seed, mode):
+    rng = np.random.default_rng(seed)
+    data = draw(rng, draw_shape(rng))
+    axis = int(rng.integers(-data.ndim, data.ndim))
+    indices = rng.integers(-12, 12, draw_shape(rng, 0, 2, smallest=0)).astype(rng.choice(["int32", "int64", "float32"]))
+    want = np.take(data, indices.astype("int64"), axis, mode=mode)
+    equal(mx.run("take", data, indices, axis=axis, mode=mode)[0], want)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gradient_of_take_adds_up_at_repeated_positions(mx, seed):
+    rng = np.random.default_rng(seed)
+    data = draw(rng, draw_shape(rng), "float64")
+    axis = int(rng.integers(0, data.ndim))
+    indices = rng.integers(0, data.shape[axis], draw_shape(rng, 1, 2))
+    head = draw(rng, np.take(data, indices, axis).shape, "float64")
+    want = np.full_like(data, 0.5)
+    flat = np.moveaxis(head.reshape(data.shape[:axis] + (-1,) + data.shape[axis + 1:]), axis, 0)
+    np.add.at(np.moveaxis(want, axis, 0), indices.ravel(), flat)
+    got = mx.gradients("take", [data, indices], [head], request=ADD, start=0.5, wanted=[0], axis=axis)
+    equal(got[0], want)
+
+
+def test_gradient_of_a_large_embedding_is_the_same_for_any_number_of_threads(mx):
+    rng = np.random.default_rng(3)
+    table, rows = rng.normal(size=(500, 64)).astype("float32"), rng.integers(0, 500, 20000)
+    head = rng.integers(-8, 8, (20000, 64)).astype("float32")
+    want = np.zeros_like(table)
+    np.add.at(want, rows, head)
+    got = mx.gradients("Embedding", [rows, table], [head], wanted=[1], input_dim=500, output_dim=64)
+    equal(got[1], want)
+
+
+def test_take_refuses_positions_out_of_range_if_told_so(mx):
+    with pytest.raises(Failure, match="given index 9, expected one in"):
+        mx.run("take", np.ones((4, 3), "float32"), np.array([0, 9]), mode="raise")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_slices_are_numpys_and_so_are_assignments_to_them(mx, seed):
+    rng = np.random.default_rng(seed)
+    data = draw(rng, draw_shape(rng))
+    attrs, index = draw_slices(rng, data.shape)
+    want = data[index]
+    equal(mx.run("slice", data, **attrs)[0], want)
+    values, changed = draw(rng, want.shape, data.dtype), data.copy()
+    changed[index] = values
+    equal(mx.run("_slice_assign", data, values, **attrs)[0], changed)
+    changed[index] = 7
+    equal(mx.run("_slice_assign_scalar", data, scalar=7, **attrs)[0], changed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gradient_of_a_slice_lies_where_the_slice_was(mx, seed):
+    rng = np.random.default_rng(seed)
+    data = draw(rng, draw_shape(rng), "float32")
+    attrs, index = draw_slices(rng, data.shape)
+    head, want = draw(rng, data[index].shape, "float32"), np.zeros_like(data)
+    want[index] = head
+    equal(mx.gradients("slice", [data], [head], **attrs)[0], want)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pick_and_gather_are_numpys(mx, seed):
+    rng = np.random.default_rng(seed)
+    data = draw(rng, draw_shape(rng))
+    axis = int(rng.integers(0, data.ndim))
+    index = rng.integers(0, data.shape[axis], data.shape[:axis] + data.shape[axis + 1:])
+    want = np.take_along_axis(data, np.expand_dims(index, axis), axis)
+    equal(mx.run("pick", data, index, axis=axis, keepdims=True)[0], want)
+    depth = int(rng.integers(1, data.ndim + 1))
+    columns = np.stack([rng.integers(-d, d, (3, 2)) for d in data.shape[:depth]])
+    equal(mx.run("gather_nd", data, columns)[0], data[tuple(columns)])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_masks_select_and_assign_as_numpys(mx, seed):
+    rng = np.random.default_rng(seed)
+    data = draw(rng, draw_shape(rng))
+    axis = int(rng.integers(0, data.ndim))
+    mask = rng.integers(0, 2, data.shape[axis]).astype("bool")
+    equal(mx.run("_npi_boolean_mask", data, mask, axis=axis)[0], np.compress(mask, data, axis))
+    equal(mx.run("_npx_nonzero", data % 3)[0], np.argwhere(data % 3))
+    whole = rng.integers(0, 2, data.shape).astype("bool")
+    changed = data.copy()
+    changed[whole] = 5
+    equal(mx.run("_npi_boolean_mask_assign_scalar", data, whole, value=5, start_axis=0)[0], changed)
+    values = draw(rng, (int(whole.sum()),), data.dtype)
+    changed[whole] = values
+    equal(mx.run("_npi_boolean_mask_assign_tensor", data, whole, values, start_axis=0)[0], changed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_unique_is_numpys(mx, seed):
+    rng = np.random.default_rng(seed)
+    data = (draw(rng, draw_shape(rng)) % 4).astype(rng.choice(DTYPES))
+    axis = rng.choice([None, *range(data.ndim)])
+    got = mx.run("_npi_unique", data, axis=axis, return_index=True, return_inverse=True, return_counts=True)
+    want = np.unique(data, return_index=True, return_inverse=True, return_counts=True, axis=axis)
+    for g, w in zip(got, want):
+        equal(g, w.reshape(g.shape))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_delete_and_insert_are_numpys(mx, seed):
+    rng = np.random.default_rng(seed)
+    data = draw(rng, draw_shape(rng, 1, 3, smallest=2))
+    axis = int(rng.integers(0, data.ndim))
+    size = data.shape[axis]
+    where = rng.integers(-size, size, 3)
+    equal(mx.run("_npi_delete", data, where, axis=axis)[0], np.delete(data, where, axis))
+    start, stop, step = int(rng.integers(0, size)), int(rng.integers(0, size + 1)), int(rng.choice([1, 2, -1]))
+    attrs, index = {"start": start, "stop": stop, "step": step, "axis": axis}, slice(start, stop, step)
+    equal(mx.run("_npi_delete", data, **attrs)[0], np.delete(data, index, axis))
+    shape = list(data.shape)
+    shape[axis] = 3
+    values = draw(rng, shape, data.dtype)
+    equal(mx.run("_npi_insert_tensor", data, values, where, axis=axis)[0], np.insert(data, where, values, axis))
+    equal(mx.run("_npi_insert_slice", data, val=7, **attrs)[0], np.insert(data, index, 7, axis))
+    rows = np.moveaxis(values, axis, 0)
+    equal(mx.run("_npi_insert_scalar", data, rows.copy(), int_ind=1, axis=axis)[0], np.insert(data, 1, rows, axis))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_where_broadcasts_as_numpys_and_its_gradients_sum_up(mx, seed):
+    rng = np.random.default_rng(seed)
+    full = draw_shape(rng, 1, 4)
+    thin = lambda: tuple(int(rng.choice([1, d])) for d in full)[int(rng.integers(0, len(full))):]
+    condition = rng.integers(0, 2, thin()).astype(rng.choice(["bool", "float32", "int64"]))
+    x, y = draw(rng, thin(), "float64"), draw(rng, thin(), "float64")
+    want = np.where(condition, x, y)
+    equal(mx.run("_npi_where", condition, x, y)[0], want)
+    head = draw(rng, want.shape, "float64")
+    grads = mx.gradients("_npi_where", [condition, x, y], [head], wanted=[1, 2])
+    for got, array, part in ((grads[1], x, np.where(condition, head, 0)), (grads[2], y, np.where(condition, 0, head))):
+        lead = part.ndim - array.ndim
+        ones = tuple(i + lead for i, d in enumerate(array.shape) if d == 1)
+        equal(got, part.sum(tuple(range(lead)) + ones, keepdims=True).reshape(array.shape))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_creation_is_numpys(mx, seed):
+    rng = np.random.default_rng(seed)
+    dtype = rng.choice(["float32", "float64", "int32", "int64"])
+    start, stop, step = int(rng.integers(-9, 9)), int(rng.integers(-9, 9)), int(rng.choice([-3, -1, 1, 2]))
+    got = mx.run("_npi_arange", start=start, stop=stop, step=step, dtype=dtype)[0]
+    equal(got, np.arange(start, stop, step, dtype=dtype))
+    n, m, k = (int(v) for v in rng.integers(0, 6, 3))
+    equal(mx.run("_npi_eye", N=n, M=m, k=k - 3, dtype=dtype)[0], np.eye(n, m, k - 3, dtype))
+    shape = draw_shape(rng, 0, 3, smallest=0)
+    equal(mx.run("_npi_full", shape=shape, value=3, dtype=dtype)[0], np.full(shape, 3, dtype))
+    equal(mx.run("_npi_indices", dimensions=shape or (2,), dtype=dtype)[0], np.indices(shape or (2,), dtype))
+    np.testing.assert_allclose(mx.run("_npi_blackman", M=n + 1, dtype="float64")[0], np.blackman(n + 1), atol=1e-15)
