@@ -120,6 +120,8 @@ void list_variables(const Invocation& call, Vars& reads, Vars& writes) {
   const std::span<const NDArray> out = arrays.subspan(call.num_inputs);
   std::vector<int> mutated;
   if (call.op->mutates_inputs()) mutated = call.op->mutated_inputs(call.params.get());
+  const std::vector<int>& clobbered = call.op->clobbered_inputs();
+  mutated.insert(mutated.end(), clobbered.begin(), clobbered.end());
   if (arrays.size() + mutated.size() <= kFewVars) {
     for (const NDArray& array : out)
       if (!contains(writes, array.var())) writes.push_back(array.var());
