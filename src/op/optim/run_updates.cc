@@ -82,6 +82,8 @@ bool all_have(DType dtype, UpdateRule rule, const UpdateJob& job) {
 }
 
 void update_part(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
+  if (rule == UpdateRule::kNesterov && job.out.data == job.weight.data)
+    rule = UpdateRule::kNesterovInPlace;
   if (all_have(DType::kFloat32, rule, job)) return update_directly<float>(rule, job, first, n);
   if (all_have(DType::kFloat64, rule, job)) return update_directly<double>(rule, job, first, n);
   for (const int64_t end = first + n; first < end; first += kBlock)

@@ -9,20 +9,21 @@
 #include "op/optim/update_scalars.h"
 
 // The name of a rule and its class.
-#define MX_UPDATE_RULES(ROW)           \
-  ROW(kSgd, Sgd)                       \
-  ROW(kSgdMomentum, SgdMomentum)       \
-  ROW(kNesterov, Nesterov)             \
-  ROW(kSignSgd, SignSgd)               \
-  ROW(kSignum, Signum)                 \
-  ROW(kAdam, Adam)                     \
-  ROW(kAdamW, AdamW)                   \
-  ROW(kAdamWScaleGrad, AdamWScaleGrad) \
-  ROW(kRmsProp, RmsProp)               \
-  ROW(kRmsPropAlex, RmsPropAlex)       \
-  ROW(kFtrl, Ftrl)                     \
-  ROW(kFtml, Ftml)                     \
-  ROW(kAdaGrad, AdaGrad)               \
+#define MX_UPDATE_RULES(ROW)             \
+  ROW(kSgd, Sgd)                         \
+  ROW(kSgdMomentum, SgdMomentum)         \
+  ROW(kNesterov, Nesterov)               \
+  ROW(kNesterovInPlace, NesterovInPlace) \
+  ROW(kSignSgd, SignSgd)                 \
+  ROW(kSignum, Signum)                   \
+  ROW(kAdam, Adam)                       \
+  ROW(kAdamW, AdamW)                     \
+  ROW(kAdamWScaleGrad, AdamWScaleGrad)   \
+  ROW(kRmsProp, RmsProp)                 \
+  ROW(kRmsPropAlex, RmsPropAlex)         \
+  ROW(kFtrl, Ftrl)                       \
+  ROW(kFtml, Ftml)                       \
+  ROW(kAdaGrad, AdaGrad)                 \
   ROW(kLambDirection, LambDirection)
 
 #define MX_RULE_INLINE [[gnu::always_inline]] inline
@@ -98,6 +99,18 @@ struct Nesterov : RuleBase<T> {
   const T momentum;
 };
 
+// What training has always run: where the new weight replaces the old one, the momentum decays with
+// the new one.
+template <class T>
+struct NesterovInPlace : Nesterov<T> {
+  using Nesterov<T>::Nesterov;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mom, T& unused1, T& unused2) const {
+    const T y = Nesterov<T>::operator()(w, g, mom, unused1, unused2);
+    mom = mom - this->lr * this->wd * (y - w);
+    return y;
+  }
+};
+
 template <class T>
 struct SignSgd : RuleBase<T> {
   using RuleBase<T>::RuleBase;
@@ -135,7 +148,7 @@ template <class T>
 struct Adam : MomentsBase<T> {
   using MomentsBase<T>::MomentsBase;
   MX_RULE_INLINE T operator()(T w, T& g, T& mean, T& var, T&) const {
-    this->accumulate(this->decayed(g, w), mean, var);
+    this->accumulate(this->clipped_decayed(g, w), mean, var);
     return w - this->lr * mean / (std::sqrt(var) + this->epsilon);
   }
 };
@@ -178,7 +191,7 @@ struct RmsProp : RmsBase<T> {
   using RmsBase<T>::RmsBase;
   static constexpr int kStates = 1;
   MX_RULE_INLINE T operator()(T w, T& g, T& n, T&, T&) const {
-    const T d = this->decayed(g, w);
+    const T d = this->clipped_decayed(g, w);
     n = (T(1) - this->gamma1) * d * d + this->gamma1 * n;
     return clip(w - this->lr * d / std::sqrt(n + this->epsilon), this->weight_limit);
   }
@@ -189,7 +202,7 @@ struct RmsPropAlex : RmsBase<T> {
   explicit RmsPropAlex(const UpdateScalars& p) : RmsBase<T>(p), gamma2(p.gamma2) {}
   static constexpr int kStates = 3;
   MX_RULE_INLINE T operator()(T w, T& g, T& n, T& mean, T& delta) const {
-    const T d = this->decayed(g, w);
+    const T d = this->clipped_decayed(g, w);
     n = (T(1) - this->gamma1) * d * d + this->gamma1 * n;
     mean = (T(1) - this->gamma1) * d + this->gamma1 * mean;
     delta = gamma2 * delta - this->lr * d / std::sqrt(n - mean * mean + this->epsilon);
