@@ -12,6 +12,7 @@
 #include "exec/invocation.h"
 #include "exec/run_kernel.h"
 #include "op/inline_vector.h"
+#include "op/random_streams.h"
 
 namespace mxnet {
 namespace {
@@ -190,6 +191,7 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
       op.may_run_inline() && !device.is_gpu() && largest(call->arrays.span()) <= kInlineElements;
   Vars reads, writes;
   list_variables(*call, reads, writes);
+  if (op.uses_random()) writes.push_back(RandomStreams::of(device).var());
   Engine::get().push([call = std::move(call)](const RunContext& context) { call->run(context); },
                      {.device = device,
                       .reads = reads.span(),
