@@ -58,25 +58,28 @@ class Draws {
     return p.y * std::sqrt(F(-2) * std::log(p.square) / p.square);
   }
 
+  // In double: 1 - u must not be rounded to float before its logarithm is taken.
   template <class F>
-  F exponential() {
-    return -std::log(F(1) - uniform<F>());
+  double exponential() {
+    return -std::log(1.0 - uniform<F>());
   }
 
   // Marsaglia and Tsang 2000; alpha below 1 by the power of a further number.
   template <class F>
   F gamma(F alpha, F beta) {
-    const F d = alpha < F(1) ? alpha + F(2.0 / 3.0) : alpha - F(1.0 / 3.0);
-    const F k = std::sqrt(F(9) * d);
-    const F c = F(1) / k;
+    // Constants are double, so that what depends on alpha alone is rounded to F once.
+    const F d = static_cast<F>(alpha < F(1) ? alpha + 2.0 / 3.0 : alpha - 1.0 / 3.0);
+    const F k = static_cast<F>(std::sqrt(9.0 * d));
+    const F c = static_cast<F>(1.0 / k);
     for (;;) {
       const F z = normal<F>();
       if (z <= -k) continue;
       const F x = F(1) + c * z;
       const F v = x * x * x;
-      if (std::log(F(1) - uniform<F>()) < F(0.5) * z * z + d * (F(1) - v + std::log(v))) {
+      if (std::log(1.0 - uniform<F>()) < 0.5 * z * z + d * (1.0 - v + std::log(v))) {
         const F sample = d * v * beta;
-        return alpha < F(1) ? sample * std::pow(uniform<F>(), F(1) / alpha) : sample;
+        if (!(alpha < F(1))) return sample;
+        return sample * static_cast<F>(std::pow(uniform<F>(), 1.0 / alpha));
       }
       if (std::isnan(z + d)) return z + d;  // parameters that are no numbers end here
     }

@@ -147,7 +147,7 @@ void counts_cpu(const CountsParams& params, KernelContext& context) {
   for (int64_t row = 0; row < out.size() / categories; ++row) {
     int64_t* counts = out.as<int64_t>() + row * categories;
     for (int32_t i = 0; i < params.n; ++i)
-      ++counts[category(sums.data(), categories, double{draws.uniform<float>()})];
+      ++counts[category(sums.data(), categories, draws.uniform<double>())];
   }
 }
 

@@ -45,7 +45,7 @@ void sample_cpu(const RandomParams&, KernelContext& context) {
   const Tensor& b = context.in(context.num_in() - 1);
   const int64_t each = a.size() == 0 ? 1 : std::max(out.size() / a.size(), int64_t{1});
   dispatch_dtype<kFloating>(out.dtype, "sample", [&]<class T>(TypeTag<T>) {
-    using F = DrawType<T>;
+    using F = DrawType<Dist, T>;
     dispatch_dtype<kNumeric>(a.dtype, "sample", [&]<class P>(TypeTag<P>) {
       RandomStreams::of(context.device())
           .deal(out.size(), kDrawCost, [&](Mt19937& stream, int64_t first, int64_t last) {

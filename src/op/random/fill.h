@@ -9,9 +9,12 @@
 
 namespace mxnet {
 
-// Numbers of type T are drawn as: float for float, double for all others.
-template <class T>
-using DrawType = std::conditional_t<std::is_same_v<T, float>, float, double>;
+// What numbers of type T are drawn as. For halves that is double, but float for gamma.
+template <class Dist, class T>
+using DrawType =
+    std::conditional_t<std::is_same_v<T, float> ||
+                           (std::is_same_v<Dist, samplers::Gamma> && !std::is_same_v<T, double>),
+                       float, double>;
 
 // The points of the polar method first, their logarithms in a loop of its own.
 template <class F, class T>
@@ -35,7 +38,7 @@ void fill_normal(Draws& draws, T* out, int64_t n, F loc, F scale) {
 
 template <class Dist, class T>
 void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
-  using F = DrawType<T>;
+  using F = DrawType<Dist, T>;
   const F a = first, b = second;
   if constexpr (std::is_same_v<Dist, samplers::Uniform> && std::is_same_v<T, float>) {
     stream.fill_uniform(out, n, a, b - a);

@@ -75,15 +75,16 @@ struct Gumbel {
   static constexpr int kParams = 2;
   static constexpr bool kSlope = true;
   Sample operator()(Draws& draws, float loc, float scale) {
-    return scaled(-std::log(-std::log(draws.uniform<float>())), loc, scale);
+    return scaled(static_cast<float>(-std::log(-std::log(double{draws.uniform<float>()}))), loc,
+                  scale);
   }
 };
 struct Logistic {
   static constexpr int kParams = 2;
   static constexpr bool kSlope = true;
   Sample operator()(Draws& draws, float loc, float scale) {
-    const float u = draws.uniform<float>();
-    return scaled(std::log(u) - std::log(1.0f - u), loc, scale);
+    const double u = draws.uniform<float>();
+    return scaled(static_cast<float>(std::log(u) - std::log(1.0 - u)), loc, scale);
   }
 };
 struct Exponential {
@@ -114,8 +115,8 @@ struct Pareto {
   static constexpr bool kSlope = true;
   Sample operator()(Draws& draws, float a, float) {
     const float noise = -std::log(draws.uniform<float>());
-    const float value = std::exp(noise / a);
-    return {value - 1.0f, -value * noise / (a * a)};
+    const double value = std::exp(double{noise} / a);
+    return {static_cast<float>(value - 1.0), static_cast<float>(-value * noise / (double{a} * a))};
   }
 };
 struct Power {

@@ -44,7 +44,7 @@ struct Exponential {
   static constexpr std::array<ParamFacts, 1> kParams = {{{"lam", "lam", 1}}};
   template <class F>
   static F draw(Draws& draws, F rate, F) {
-    return draws.exponential<F>() / rate;
+    return static_cast<F>(draws.exponential<F>() / rate);
   }
 };
 

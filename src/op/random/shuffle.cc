@@ -12,18 +12,24 @@
 namespace mxnet {
 namespace {
 
-// order[i]: the slice that comes to place i. 64-bit indices where an array is longer than a word
-// counts.
-std::vector<int64_t> random_order(int64_t count, Mt19937& stream) {
+// In [0, count).
+int64_t below(Draws& draws, int64_t count) {
+  if (count <= 0xffffffff) return draws.below(static_cast<uint32_t>(count));
+  // An array longer than a word counts: the excess of small values, below 2^-31, is accepted.
+  const uint64_t high = draws.word();
+  return static_cast<int64_t>(((high << 32) + draws.word()) % static_cast<uint64_t>(count));
+}
+
+// order[i]: the slice that comes to place i. Vectors are walked from the front and arrays of slices
+// from the back, which seeded programs rely on.
+std::vector<int64_t> random_order(int64_t count, bool vector, Mt19937& stream) {
   std::vector<int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), int64_t{0});
   Draws draws(stream);
-  for (int64_t i = 1; i < count; ++i) {
-    const int64_t j = i < 0xffffffff
-                          ? int64_t{draws.below(static_cast<uint32_t>(i + 1))}
-                          : static_cast<int64_t>(((uint64_t{draws.word()} << 32) + draws.word()) %
-                                                 static_cast<uint64_t>(i + 1));
-    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
+  for (int64_t step = 1; step < count; ++step) {
+    const int64_t i = vector ? step : count - step;
+    std::swap(order[static_cast<std::size_t>(i)],
+              order[static_cast<std::size_t>(below(draws, i + 1))]);
   }
   return order;
 }
@@ -34,7 +40,7 @@ void shuffle_cpu(const NoParams&, KernelContext& context) {
   if (in.size() == 0) return;
   const int64_t slices = in.ndim() == 0 ? 1 : in.dim(0);
   const std::vector<int64_t> order =
-      random_order(slices, RandomStreams::of(context.device()).sequential());
+      random_order(slices, in.ndim() <= 1, RandomStreams::of(context.device()).sequential());
   const std::size_t bytes = static_cast<std::size_t>(in.size() / slices) * dtype_size(in.dtype);
   parallel_for(slices, static_cast<double>(bytes) / 8, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i)
