@@ -2,8 +2,10 @@
 // Single random numbers out of a stream, and what distributions are made of. F is float (one word a
 // number) or double (two words).
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "op/mt19937.h"
@@ -67,6 +69,7 @@ class Draws {
   // Marsaglia and Tsang 2000; alpha below 1 by the power of a further number.
   template <class F>
   F gamma(F alpha, F beta) {
+    if (!(alpha >= F(0)) || std::isinf(alpha)) return std::numeric_limits<F>::quiet_NaN();
     // Constants are double, so that what depends on alpha alone is rounded to F once.
     const F d = static_cast<F>(alpha < F(1) ? alpha + 2.0 / 3.0 : alpha - 1.0 / 3.0);
     const F k = static_cast<F>(std::sqrt(9.0 * d));
@@ -81,7 +84,6 @@ class Draws {
         if (!(alpha < F(1))) return sample;
         return sample * static_cast<F>(std::pow(uniform<F>(), 1.0 / alpha));
       }
-      if (std::isnan(z + d)) return z + d;  // parameters that are no numbers end here
     }
   }
 
@@ -89,7 +91,9 @@ class Draws {
   // in float.
   float poisson(float mean) {
     constexpr float kSmallMean = 12.0f;
-    if (!(mean >= 0)) return std::nanf("");
+    constexpr float kHugeMean = 1e30f;  // above, mean and sample are the same float
+    if (!(mean >= 0)) return std::numeric_limits<float>::quiet_NaN();
+    if (mean > kHugeMean) return mean;
     if (mean < kSmallMean) {
       const float threshold = std::exp(-mean);
       float count = 0;

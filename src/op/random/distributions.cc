@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each distribution three times: numbers of a given shape (_random_), as many as an array has
 // (_random_ ... _like), and some for each element of arrays of parameters (_sample_).
+#include <fmt/format.h>
+
 #include <string>
 
 #include "op/convert.h"
@@ -62,14 +64,37 @@ void sample_cpu(const RandomParams&, KernelContext& context) {
 
 DType type_or_float(DType given) { return given == DType::kUnknown ? DType::kFloat32 : given; }
 
+// Numbers that are no parameters of the distribution are refused at the call. Arrays of parameters
+// are not looked at: there such elements give NaN.
+template <class Dist>
+void check_numbers(const RandomParams& params, Infer& infer) {
+  const float numbers[] = {
+      std::string_view(Dist::kParams[0].name) == "k" ? static_cast<float>(params.k) : params.first,
+      params.second};
+  for (std::size_t i = 0; i < Dist::kParams.size(); ++i) {
+    const ParamFacts& facts = Dist::kParams[i];
+    const bool fits = facts.domain == Domain::kAny || numbers[i] > 0 ||
+                      (facts.domain == Domain::kNotNegative && numbers[i] == 0);
+    if (fits) continue;
+    infer.fail(fmt::format("given {} = {}, expected a number {} 0", facts.name, numbers[i],
+                           facts.domain == Domain::kPositive ? "above" : "not below"));
+  }
+}
+
+template <class Dist>
 void infer_random(const RandomParams& params, Infer& infer) {
+  check_numbers<Dist>(params, infer);
   InferArg out = infer.out(0);
   out.set_shape(params.shape);
   if (params.dtype != DType::kUnknown || out.dtype() == DType::kUnknown)
     out.set_dtype(type_or_float(params.dtype));
 }
 
-void infer_like(const RandomParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); }
+template <class Dist>
+void infer_like(const RandomParams& params, Infer& infer) {
+  check_numbers<Dist>(params, infer);
+  infer.in(0).same_as(infer.out(0));
+}
 
 void infer_sample(const RandomParams& params, Infer& infer) {
   InferArg in = infer.in(0);
@@ -88,6 +113,9 @@ void infer_sample(const RandomParams& params, Infer& infer) {
 
 using Op = OpBuilder<RandomParams>;
 constexpr DTypeSet kDrawn = DTypeSet::of(DType::kFloat32, DType::kFloat64, DType::kFloat16);
+// None in quotes, unlike in other enumerations.
+constexpr const char* kTypeText =
+    "{'None', 'float16', 'float32', 'float64'},optional, default='None'";
 
 template <class Dist>
 void numbers(Op& op) {
@@ -126,8 +154,9 @@ void define(const std::string& name, std::initializer_list<const char*> more_ali
   random.param("shape", &RandomParams::shape, Shape(), "Shape of the result.")
       .param("ctx", &RandomParams::ctx, std::string(), "Device of the result.")
       .dtype_param("dtype", &RandomParams::dtype, kDrawn, true, "None", "Type of the result.")
+      .type_text(kTypeText)
       .uses_random()
-      .infer(infer_random)
+      .infer(infer_random<Dist>)
       .cpu(kernel_of<Dist>());
 
   Op like(("_random_" + name + "_like").c_str());
@@ -137,7 +166,7 @@ void define(const std::string& name, std::initializer_list<const char*> more_ali
   like.type_only(0)
       .dtypes(kFloating)
       .uses_random()
-      .infer(infer_like)
+      .infer(infer_like<Dist>)
       .cpu(kernel_of<Dist>())
       .zero_grad();
 
@@ -150,6 +179,7 @@ void define(const std::string& name, std::initializer_list<const char*> more_ali
       .param("shape", &RandomParams::shape, Shape::scalar(),
              "Shape of the numbers for each element.")
       .dtype_param("dtype", &RandomParams::dtype, kDrawn, true, "None", "Type of the result.")
+      .type_text(kTypeText)
       .dtypes(kNumeric)
       .uses_random()
       .infer(infer_sample)

@@ -181,8 +181,6 @@ void draw_cpu(const std::optional<float>& first, const std::optional<float>& sec
   const ParamValues b(Dist::kParams == 2 ? second : std::optional<float>(0.0f), context,
                       &next_input);
   const Tensor& out = context.out(0);
-  float* slopes = nullptr;
-  if (Dist::kSlope) slopes = context.out(1).as<float>();
   Dist dist;
   Draws draws(RandomStreams::of(context.device()).sequential());
   dispatch_dtype(out.dtype, "random", [&]<class T>(TypeTag<T>) {
@@ -190,7 +188,7 @@ void draw_cpu(const std::optional<float>& first, const std::optional<float>& sec
     for (int64_t i = 0; i < out.size(); ++i, walk.next()) {
       const Sample sample = dist(draws, a[walk.a()], b[walk.b()]);
       out.as<T>()[i] = convert<T>(sample.value);
-      if (Dist::kSlope) slopes[i] = sample.slope;
+      if constexpr (Dist::kSlope) context.out(1).as<T>()[i] = convert<T>(sample.slope);
     }
   });
 }
@@ -234,8 +232,7 @@ void infer_numpy(const NumpyParams& params, Infer& infer) {
     shape = *params.size;
   }
   for (int o = 0; o < infer.num_out(); ++o) infer.out(o).set_shape(shape);
-  infer.out(0).set_dtype(params.dtype);
-  if (infer.num_out() > 1) infer.out(1).set_dtype(DType::kFloat32);
+  for (int o = 0; o < infer.num_out(); ++o) infer.out(o).set_dtype(params.dtype);
 }
 
 // The last parameter multiplies the slope; a location before it has slope 1.
@@ -245,9 +242,8 @@ Gradients slope_gradient(const NumpyParams& params, Grad& grad) {
   if (kParams == 2 && !params.first)
     gradients.push_back(apply("_sum_to_like", {grad.dout(0), grad.in(0)}));
   if (kParams == 1 ? !params.first : !params.second) {
-    const Value slope =
-        apply("Cast", {grad.out(1)}, {{"dtype", std::string(dtype_name(params.dtype))}});
-    gradients.push_back(apply("_sum_to_like", {grad.dout(0) * slope, grad.in(grad.num_in() - 1)}));
+    gradients.push_back(
+        apply("_sum_to_like", {grad.dout(0) * grad.out(1), grad.in(grad.num_in() - 1)}));
   }
   return gradients;
 }

@@ -59,6 +59,7 @@ MX_OP(_random_randint, RandintParams)
     .param("shape", &RandintParams::shape, Shape(), "Shape of the result.")
     .param("ctx", &RandintParams::ctx, std::string(), "Device of the result.")
     .dtype_param("dtype", &RandintParams::dtype, kDrawn, true, "None", "Type of the result.")
+    .type_text("{'None', 'int32', 'int64'},optional, default='None'")
     .uses_random()
     .infer(infer_randint)
     .cpu(randint_cpu);

@@ -9,14 +9,18 @@
 
 namespace mxnet::samplers {
 
+enum class Domain : uint8_t { kAny, kPositive, kNotNegative };
+
 struct ParamFacts {
   const char* name;  // of a number
   const char* arg;   // of an array
   float initial;
+  Domain domain;
 };
 
 struct Uniform {
-  static constexpr std::array<ParamFacts, 2> kParams = {{{"low", "low", 0}, {"high", "high", 1}}};
+  static constexpr std::array<ParamFacts, 2> kParams = {
+      {{"low", "low", 0, Domain::kAny}, {"high", "high", 1, Domain::kAny}}};
   template <class F>
   static F draw(Draws& draws, F low, F high) {
     return draws.uniform<F>() * (high - low) + low;
@@ -24,7 +28,8 @@ struct Uniform {
 };
 
 struct Normal {
-  static constexpr std::array<ParamFacts, 2> kParams = {{{"loc", "mu", 0}, {"scale", "sigma", 1}}};
+  static constexpr std::array<ParamFacts, 2> kParams = {
+      {{"loc", "mu", 0, Domain::kAny}, {"scale", "sigma", 1, Domain::kPositive}}};
   template <class F>
   static F draw(Draws& draws, F loc, F scale) {
     return draws.normal<F>() * scale + loc;
@@ -33,7 +38,7 @@ struct Normal {
 
 struct Gamma {
   static constexpr std::array<ParamFacts, 2> kParams = {
-      {{"alpha", "alpha", 1}, {"beta", "beta", 1}}};
+      {{"alpha", "alpha", 1, Domain::kPositive}, {"beta", "beta", 1, Domain::kPositive}}};
   template <class F>
   static F draw(Draws& draws, F alpha, F beta) {
     return draws.gamma<F>(alpha, beta);
@@ -41,7 +46,7 @@ struct Gamma {
 };
 
 struct Exponential {
-  static constexpr std::array<ParamFacts, 1> kParams = {{{"lam", "lam", 1}}};
+  static constexpr std::array<ParamFacts, 1> kParams = {{{"lam", "lam", 1, Domain::kPositive}}};
   template <class F>
   static F draw(Draws& draws, F rate, F) {
     return static_cast<F>(draws.exponential<F>() / rate);
@@ -50,7 +55,7 @@ struct Exponential {
 
 // Counts are computed in float, whatever the type of the result.
 struct Poisson {
-  static constexpr std::array<ParamFacts, 1> kParams = {{{"lam", "lam", 1}}};
+  static constexpr std::array<ParamFacts, 1> kParams = {{{"lam", "lam", 1, Domain::kNotNegative}}};
   template <class F>
   static F draw(Draws& draws, F mean, F) {
     return static_cast<F>(draws.poisson(static_cast<float>(mean)));
@@ -59,7 +64,8 @@ struct Poisson {
 
 // Failures before the k-th success of probability p: Poisson with a gamma distributed mean.
 struct NegativeBinomial {
-  static constexpr std::array<ParamFacts, 2> kParams = {{{"k", "k", 1}, {"p", "p", 1}}};
+  static constexpr std::array<ParamFacts, 2> kParams = {
+      {{"k", "k", 1, Domain::kNotNegative}, {"p", "p", 1, Domain::kNotNegative}}};
   template <class F>
   static F draw(Draws& draws, F k, F p) {
     const auto mean = draws.gamma<float>(static_cast<float>(k), static_cast<float>((F(1) - p) / p));
@@ -69,7 +75,8 @@ struct NegativeBinomial {
 
 // The same by mean and dispersion; without dispersion it is Poisson.
 struct GeneralizedNegativeBinomial {
-  static constexpr std::array<ParamFacts, 2> kParams = {{{"mu", "mu", 1}, {"alpha", "alpha", 1}}};
+  static constexpr std::array<ParamFacts, 2> kParams = {
+      {{"mu", "mu", 1, Domain::kNotNegative}, {"alpha", "alpha", 1, Domain::kNotNegative}}};
   template <class F>
   static F draw(Draws& draws, F mean, F dispersion) {
     if (dispersion == F(0)) return static_cast<F>(draws.poisson(static_cast<float>(mean)));

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operator calls through the C ABI, from and to NumPy arrays: what tests of operators need, without the package."""
+import ctypes as C
+import os
+
+import numpy as np
+
+DTYPES = {"float32": 0, "float64": 1, "float16": 2, "uint8": 3, "int32": 4, "int8": 5, "int64": 6, "bool": 7}
+NAMES = {number: name for name, number in DTYPES.items()}
+NULL, WRITE, ADD = 0, 1, 3
+
+
+class Failure(Exception):
+    """A call returned -1; the text is MXGetLastError's."""
+
+
+class Library:
+    """One loaded libmxnet.so, with NumPy's meaning of shapes unless a caller switches it off."""
+
+    def __init__(self, path=None):
+        self.lib = C.CDLL(path or os.environ["MXNET_LIBRARY_PATH"])
+        self.lib.MXGetLastError.restype = C.c_char_p
+        self.ops = {}
+        self.numpy_shape(True)
+
+    def call(self, name, *args):
+        if getattr(self.lib, name)(*args) != 0:
+            raise Failure(self.lib.MXGetLastError().decode())
+
+    def numpy_shape(self, on):
+        before = C.c_int()
+        self.call("MXSetIsNumpyShape", int(on), C.byref(before))
+
+    def array(self, values):
+        values = np.ascontiguousarray(values).reshape(np.shape(values))
+        handle = C.c_void_p()
+        shape = (C.c_uint * max(1, values.ndim))(*values.shape)
+        dtype = DTYPES[values.dtype.name]
+        self.call("MXNDArrayCreateEx", shape, C.c_uint(values.ndim), 1, 0, 0, dtype, C.byref(handle))
+        data = values.ctypes.data_as(C.c_void_p)
+        if values.size:
+            self.call("MXNDArraySyncCopyFromCPU", handle, data, C.c_size_t(values.size))
+        return handle
+
+    def numpy(self, handle):
+        ndim, dims, dtype = C.c_int(), C.POINTER(C.c_int)(), C.c_int()
+        self.call("MXNDArrayGetShapeEx", handle, C.byref(ndim), C.byref(dims))
+        self.call("MXNDArrayGetDType", handle, C.byref(dtype))
+        result = np.empty(tuple(dims[: ndim.value]), NAMES[dtype.value])
+        if result.size:
+            data = result.ctypes.data_as(C.c_void_p)
+            self.call("MXNDArraySyncCopyToCPU", handle, data, C.c_size_t(result.size))
+        return result
+
+    def free(self, *handles):
+        for handle in handles:
+            self.call("MXNDArrayFree", handle)
+
+    def op(self, name):
+        if name not in self.ops:
+            handle = C.c_void_p()
+            self.call("NNGetOpHandle", name.encode(), C.byref(handle))
+            self.ops[name] = handle
+        return self.ops[name]
+
+    def invoke(self, name, inputs, out=None, **attrs):
+        """Handles in, handles out."""
+        pointers = (C.c_void_p * max(1, len(inputs)))(*inputs)
+        count, outputs = C.c_int(0), C.POINTER(C.c_void_p)()
+        if out:
+            given = (C.c_void_p * len(out))(*out)
+            count, outputs = C.c_int(len(out)), C.cast(given, C.POINTER(C.c_void_p))
+        keys = (C.c_char_p * len(attrs))(*[key.encode() for key in attrs])
+        values = (C.c_char_p * len(attrs))(*[str(value).encode() for value in attrs.values()])
+        stypes = C.POINTER(C.c_int)()
+        self.call("MXImperativeInvokeEx", self.op(name), len(inputs), pointers, C.byref(count),
+                  C.byref(outputs), len(attrs), keys, values, C.byref(stypes))
+        return out or [C.c_void_p(outputs[i]) for i in range(count.value)]
+
+    def run(self, name, *arrays, **attrs):
+        """Arrays in, a list of arrays out."""
+        inputs = [self.array(a) for a in arrays]
+        outputs = self.invoke(name, inputs, **attrs)
+        results = [self.numpy(o) for o in outputs]
+        self.free(*inputs, *outputs)
+        return results
+
+    def gradients(self, name, arrays, heads, request=WRITE, start=0.0, wanted=None, **attrs):
+        """Gradients of sum(outputs * heads) with respect to `arrays` (or only those whose positions are `wanted`, in
+        their places); ADD adds to `start`. A head of None: that output takes no part."""
+        inputs = [self.array(a) for a in arrays]
+        grads = [self.array(np.full_like(a, start)) for a in arrays]
+        wanted = range(len(arrays)) if wanted is None else wanted
+        requests = (C.c_uint * len(arrays))(*[request if i in wanted else NULL for i in range(len(arrays))])
+        self.call("MXAutogradMarkVariables", len(arrays), (C.c_void_p * len(inputs))(*inputs), requests,
+                  (C.c_void_p * len(grads))(*grads))
+        before = C.c_int()
+        self.call("MXAutogradSetIsRecording", 1, C.byref(before))
+        try:
+            outputs = self.invoke(name, inputs, **attrs)
+        finally:
+            self.call("MXAutogradSetIsRecording", 0, C.byref(before))
+        used = [i for i, head in enumerate(heads) if head is not None]
+        head_arrays = [self.array(heads[i]) for i in used]
+        self.call("MXAutogradBackward", len(used), (C.c_void_p * len(used))(*[outputs[i] for i in used]),
+                  (C.c_void_p * len(used))(*head_arrays), 0)
+        results = [self.numpy(g) for g in grads]
+        self.free(*inputs, *grads, *outputs, *head_arrays)
+        return results
