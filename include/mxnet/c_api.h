@@ -168,6 +168,10 @@ typedef void* DLManagedTensorHandle;
 MXNET_DLL int MXIsNumpyShape(int* curr);
 MXNET_DLL int MXSetIsNumpyShape(int is_np_shape, int* prev);
 
+/* Seeds the generators of every device, or of one. Draws that were pushed before are not affected. */
+MXNET_DLL int MXRandomSeed(int seed);
+MXNET_DLL int MXRandomSeedContext(int seed, int dev_type, int dev_id);
+
 /* An array without shape, type and memory. */
 MXNET_DLL int MXNDArrayCreateNone(NDArrayHandle* out);
 /* delay_alloc: memory is taken at the first use, not now. */

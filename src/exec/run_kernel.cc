@@ -59,10 +59,7 @@ bool may_write_directly(const OpDef& op, std::span<const NDArray> in, const NDAr
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (!overlaps(in[i], out) || op.type_only(static_cast<int>(i))) continue;
     const bool same_window = in[i].offset() == out.offset() && in[i].bytes() == out.bytes();
-    const auto& pairs = op.inplace();
-    if (!same_window ||
-        std::find(pairs.begin(), pairs.end(), std::pair(static_cast<int>(i), o)) == pairs.end())
-      return false;
+    if (!same_window || !op.may_share(static_cast<int>(i), o)) return false;
   }
   return true;
 }

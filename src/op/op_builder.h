@@ -50,6 +50,11 @@ class OpBuilder {
     op_.num_inputs_ = [count](const void* p) { return as(p).*count; };
     return *this;
   }
+  // Any number of inputs that other parameters count: num_inputs() says how many.
+  OpBuilder& input_list(const char* name, const char* doc) {
+    op_.args_.push_back({name, "NDArray-or-Symbol[]", doc});
+    return *this;
+  }
   OpBuilder& num_inputs(int (*count)(const P&)) {
     op_.num_inputs_ = [count](const void* p) { return count(as(p)); };
     return *this;
@@ -79,6 +84,11 @@ class OpBuilder {
     op_.mutated_ = [inputs](const void* p) { return inputs(as(p)); };
     return *this;
   }
+  // Inputs whose values are used up: written, and yet no state that anybody reads.
+  OpBuilder& clobbers(std::initializer_list<int> inputs) {
+    op_.clobbered_ = inputs;
+    return *this;
+  }
   // Only shape and type of this input matter (zeros_like): no memory is kept or waited for.
   OpBuilder& type_only(int in) {
     op_.type_only_ |= uint64_t{1} << in;
@@ -86,6 +96,11 @@ class OpBuilder {
   }
   OpBuilder& inplace(int in, int out) {
     op_.inplace_.emplace_back(in, out);
+    return *this;
+  }
+  // Output k may share memory with input k * stride, for operators on any number of parameters.
+  OpBuilder& inplace_stride(int stride) {
+    op_.inplace_stride_ = stride;
     return *this;
   }
 

@@ -2,6 +2,7 @@
 // An operator as data, with its parameter type erased. Written by the builder (op_builder.h), read
 // by everybody else.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,8 @@ class OpDef {
   std::string output_name(const void* params, int i) const;
   // Inputs that the operator also writes (auxiliary states, optimizer states).
   bool mutates_inputs() const { return static_cast<bool>(mutated_); }
+  // Inputs that it leaves with other values without their being states. The engine sees writes.
+  const std::vector<int>& clobbered_inputs() const { return clobbered_; }
   std::vector<int> mutated_inputs(const void* params) const {
     return mutated_ ? mutated_(params) : std::vector<int>{};
   }
@@ -68,6 +71,10 @@ class OpDef {
   bool type_only(int i) const { return i < 64 && (type_only_ >> i & 1) != 0; }
   // (input, output) pairs that may share memory.
   const std::vector<std::pair<int, int>>& inplace() const { return inplace_; }
+  bool may_share(int in, int out) const {
+    return (inplace_stride_ > 0 && in == out * inplace_stride_) ||
+           std::find(inplace_.begin(), inplace_.end(), std::pair(in, out)) != inplace_.end();
+  }
 
   void infer(const void* params, Infer& infer) const { infer_(params, infer); }
   DTypeSet dtypes() const { return dtypes_; }
@@ -100,6 +107,8 @@ class OpDef {
   std::function<std::vector<int>(const void*)> mutated_;
   std::vector<std::pair<int, int>> inplace_;
   std::function<bool(const void*, int)> shape_from_values_;
+  int inplace_stride_ = 0;  // 0 = none
+  std::vector<int> clobbered_;
   std::function<void(const void*, Infer&)> infer_;
   DTypeSet dtypes_ = kAllTypes;
   std::vector<KernelEntry> kernels_;

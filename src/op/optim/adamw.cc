@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// AdamW: weight decay apart from the gradient, and the gradient's factor as an array, so that
+// dynamic loss scaling needs no wait. A factor that is 0, infinite or NaN marks a step that is to
+// be left out.
+#include <cstring>
+
+#include "op/optim/tensor_scalar.h"
+#include "op/optim/update_op.h"
+
+namespace mxnet {
+namespace {
+
+using Op = UpdateOp<UpdateScalars>;
+
+constexpr int kScaleInput = 4, kMixedScaleInput = 5;
+
+void infer_adamw(const UpdateScalars&, Infer& infer) {
+  for (int i = 1; i < kScaleInput; ++i) infer.in(0).same_as(infer.in(i));
+  infer.in(0).same_as(infer.out(0));
+}
+
+void adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
+  UpdateJob job{
+      scalars, context.in(0), context.in(1), {context.in(2), context.in(3)}, context.out(0), {}};
+  job.scalars.rescale_grad = tensor_scalar(context.in(kScaleInput));
+  if (!usable_scale(job.scalars.rescale_grad)) return keep_weight(context.in(0), context.out(0));
+  run_updates(UpdateRule::kAdamWScaleGrad, {&job, 1});
+}
+
+void infer_mixed_adamw(const UpdateScalars&, Infer& infer) {
+  for (int i = 1; i < kMixedScaleInput; ++i) infer.in(0).same_shape(infer.in(i));
+  infer.in(0).same_as(infer.out(0)).same_dtype(infer.in(1));
+  for (int i = 2; i < kMixedScaleInput; ++i) infer.in(i).set_dtype(DType::kFloat32);
+}
+
+void mixed_adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
+  const Tensor& master = context.in(4);
+  UpdateJob job{scalars, master,        context.in(1), {context.in(2), context.in(3)},
+                master,  context.out(0)};
+  job.scalars.rescale_grad = tensor_scalar(context.in(kMixedScaleInput));
+  if (!usable_scale(job.scalars.rescale_grad)) return keep_weight(context.in(0), context.out(0));
+  run_updates(UpdateRule::kAdamW, {&job, 1});
+}
+
+[[maybe_unused]] const bool defined = [] {
+  Op plain("_adamw_update");
+  plain.op.doc("AdamW. Leaves the gradient scaled and clipped.")
+      .input("weight", "Weight.")
+      .input("grad", "Gradient.")
+      .input("mean", "State, updated in place.")
+      .input("var", "State, updated in place.")
+      .input("rescale_grad", "Factor of the gradient, one element.")
+      .mutates({2, 3})
+      .clobbers({1})
+      .inplace(0, 0)
+      .infer(infer_adamw)
+      .cpu(adamw_cpu);
+  plain.lr().betas().epsilon(1e-8f).wd().eta().clip();
+
+  Op mixed("_mp_adamw_update");
+  mixed.op.doc("AdamW in mixed precision.")
+      .input("weight", "Weight.")
+      .input("grad", "Gradient.")
+      .input("mean", "State in float32, updated in place.")
+      .input("var", "State in float32, updated in place.")
+      .input("weight32", "Master copy of the weight in float32.")
+      .input("rescale_grad", "Factor of the gradient, one element.")
+      .mutates({2, 3, 4})
+      .inplace(0, 0)
+      .infer(infer_mixed_adamw)
+      .cpu(mixed_adamw_cpu);
+  mixed.lr().betas().epsilon(1e-8f).wd().eta().clip();
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// multi_lars: learning rates of many layers out of the norms of their weights and gradients.
+#include <cmath>
+
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+struct LarsParams {
+  float eta, eps, rescale_grad;
+};
+
+void lars_cpu(const LarsParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  dispatch_dtype<kFloating>(out.dtype, "multi_lars", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const T* lr = context.in(0).as<T>();
+    const T* weight_sum = context.in(1).as<T>();
+    const T* grad_sum = context.in(2).as<T>();
+    const T* wd = context.in(3).as<T>();
+    for (int64_t i = 0; i < out.size(); ++i) {
+      const C weight_norm = std::sqrt(C(weight_sum[i]));
+      const C grad_norm = std::sqrt(C(grad_sum[i])) * C(params.rescale_grad);
+      const C scale =
+          C(params.eta) * weight_norm / (grad_norm + C(wd[i]) * weight_norm + C(params.eps));
+      // A layer of zeros, or without gradient, keeps its rate.
+      const bool scaled = weight_norm > 0 && grad_norm > 0;
+      out.as<T>()[i] = static_cast<T>(scaled ? C(lr[i]) * scale : C(lr[i]));
+    }
+  });
+}
+
+MX_OP(multi_lars, LarsParams)
+.doc("Learning rates of layers, scaled by norm of weight over norm of gradient.")
+    .input("lrs", "Rates before scaling.")
+    .input("weights_sum_sq", "Sum of squares of each layer's weight.")
+    .input("grads_sum_sq", "Sum of squares of each layer's gradient.")
+    .input("wds", "Weight decays.")
+    .param("eta", &LarsParams::eta, "Trust coefficient.")
+    .param("eps", &LarsParams::eps, "Keeps denominators from zero.")
+    .param("rescale_grad", &LarsParams::rescale_grad, 1.0f, "Factor of the gradients.")
+    .dtypes(kFloating)
+    .inplace(0, 0)
+    .infer([](const LarsParams&, Infer& infer) {
+      for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_shape(infer.in(i));
+      infer.in(0).same_shape(infer.out(0));
+      infer.one_dtype();
+    })
+    .cpu(lars_cpu);
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splits the elements of all parameters over threads and each part over types.
+#include "op/optim/run_updates.h"
+
+#include <algorithm>
+
+#include "base/half_bulk.h"
+#include "op/blockwise.h"
+#include "op/dispatch.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+// Elementary operations per element: square roots and divisions among them.
+constexpr double kUpdateCost = 8.0;
+constexpr DTypeSet kHalves = DTypeSet::of(DType::kFloat16, DType::kBFloat16);
+
+void store_floats(const float* from, const Tensor& tensor, int64_t first, int64_t n) {
+  if (tensor.dtype == DType::kFloat32) {
+    std::copy_n(from, n, tensor.as<float>() + first);
+    return;
+  }
+  dispatch_dtype<kHalves>(tensor.dtype, "update", [&]<class T>(TypeTag<T>) {
+    convert(from, tensor.as<T>() + first, static_cast<std::size_t>(n));
+  });
+}
+
+// The block [first, first + n) of a tensor as floats: the tensor itself or a converted copy.
+class FloatBlock {
+ public:
+  float* load(const Tensor& tensor, int64_t first, int64_t n) {
+    float* data = place(tensor, first);
+    if (data == buffer_.data()) {
+      dispatch_dtype<kHalves>(tensor.dtype, "update", [&]<class T>(TypeTag<T>) {
+        convert(tensor.as<T>() + first, data, static_cast<std::size_t>(n));
+      });
+    }
+    return data;
+  }
+  float* place(const Tensor& tensor, int64_t first) {
+    return tensor.dtype == DType::kFloat32 ? tensor.as<float>() + first : buffer_.data();
+  }
+  void store(const Tensor& tensor, int64_t first, int64_t n) const {
+    if (tensor.dtype != DType::kFloat32) store_floats(buffer_.data(), tensor, first, n);
+  }
+
+ private:
+  alignas(64) std::array<float, kBlock> buffer_;
+};
+
+void update_in_float(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
+  const int states = update_states(rule);
+  const UpdateLoop<float> loop = update_loop<float>(rule);
+  FloatBlock weight, grad, out;
+  std::array<FloatBlock, kMaxUpdateStates> state;
+  UpdateArrays<float> arrays{};
+  arrays.weight = weight.load(job.weight, first, n);
+  arrays.grad = grad.load(job.grad, first, n);
+  for (int s = 0; s < states; ++s) arrays.state[s] = state[s].load(job.state[s], first, n);
+  arrays.out = out.place(job.out, first);
+  loop(job.scalars, arrays, n);
+  for (int s = 0; s < states; ++s) state[s].store(job.state[s], first, n);
+  if (writes_grad(rule)) grad.store(job.grad, first, n);
+  out.store(job.out, first, n);
+  if (job.rounded.data != nullptr) store_floats(arrays.out, job.rounded, first, n);
+}
+
+template <class T>
+void update_directly(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
+  UpdateArrays<T> arrays{
+      job.out.as<T>() + first, job.weight.as<T>() + first, job.grad.as<T>() + first, {}};
+  for (int s = 0; s < update_states(rule); ++s) arrays.state[s] = job.state[s].as<T>() + first;
+  update_loop<T>(rule)(job.scalars, arrays, n);
+}
+
+bool all_have(DType dtype, UpdateRule rule, const UpdateJob& job) {
+  bool all = job.weight.dtype == dtype && job.grad.dtype == dtype && job.out.dtype == dtype &&
+             job.rounded.data == nullptr;
+  for (int s = 0; s < update_states(rule); ++s) all = all && job.state[s].dtype == dtype;
+  return all;
+}
+
+void update_part(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
+  if (rule == UpdateRule::kNesterov && job.out.data == job.weight.data)
+    rule = UpdateRule::kNesterovInPlace;
+  if (all_have(DType::kFloat32, rule, job)) return update_directly<float>(rule, job, first, n);
+  if (all_have(DType::kFloat64, rule, job)) return update_directly<double>(rule, job, first, n);
+  for (const int64_t end = first + n; first < end; first += kBlock)
+    update_in_float(rule, job, first, std::min(kBlock, end - first));
+}
+
+}  // namespace
+
+void run_updates(UpdateRule rule, std::span<const UpdateJob> jobs) {
+  int64_t total = 0;
+  for (const UpdateJob& job : jobs) total += job.weight.size();
+  // All parameters laid end to end; a thread's part may begin and end inside one.
+  parallel_for(total, kUpdateCost, [&](int64_t first, int64_t last) {
+    int64_t start = 0;
+    for (const UpdateJob& job : jobs) {
+      const int64_t size = job.weight.size();
+      const int64_t from = std::max(first - start, int64_t{0});
+      const int64_t to = std::min(last - start, size);
+      if (from < to) update_part(rule, job, from, to - from);
+      start += size;
+    }
+  });
+}
+
+}  // namespace mxnet

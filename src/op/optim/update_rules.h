@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of each optimizer for one element: from weight w, gradient g and states to the new
+// weight; states are updated in place. Everything that does not depend on the element is computed
+// in the constructor. Free of branches, so that loops vectorise; T is float or double.
+#pragma once
+#include <cmath>
+#include <limits>
+
+#include "op/optim/update_scalars.h"
+
+// The name of a rule and its class.
+#define MX_UPDATE_RULES(ROW)             \
+  ROW(kSgd, Sgd)                         \
+  ROW(kSgdMomentum, SgdMomentum)         \
+  ROW(kNesterov, Nesterov)               \
+  ROW(kNesterovInPlace, NesterovInPlace) \
+  ROW(kSignSgd, SignSgd)                 \
+  ROW(kSignum, Signum)                   \
+  ROW(kAdam, Adam)                       \
+  ROW(kAdamW, AdamW)                     \
+  ROW(kAdamWScaleGrad, AdamWScaleGrad)   \
+  ROW(kRmsProp, RmsProp)                 \
+  ROW(kRmsPropAlex, RmsPropAlex)         \
+  ROW(kFtrl, Ftrl)                       \
+  ROW(kFtml, Ftml)                       \
+  ROW(kAdaGrad, AdaGrad)                 \
+  ROW(kLambDirection, LambDirection)
+
+#define MX_RULE_INLINE [[gnu::always_inline]] inline
+
+namespace mxnet::update_rules {
+
+template <class T>
+MX_RULE_INLINE T sign(T x) {
+  return static_cast<T>(x > T(0)) - static_cast<T>(x < T(0));
+}
+
+// Into [-limit, limit]; NaN stays NaN.
+template <class T>
+MX_RULE_INLINE T clip(T x, T limit) {
+  return x > limit ? limit : (x < -limit ? -limit : x);
+}
+
+template <class T>
+T limit_or_none(float limit, bool none) {
+  return none ? std::numeric_limits<T>::infinity() : static_cast<T>(limit);
+}
+
+// What all rules have. kStates: how many state arrays; kWritesGrad: the gradient is replaced by
+// what was used of it.
+template <class T>
+struct RuleBase {
+  explicit RuleBase(const UpdateScalars& p)
+      : lr(p.lr),
+        wd(p.wd),
+        rescale(p.rescale_grad),
+        grad_limit(limit_or_none<T>(p.clip_gradient, p.clip_gradient < 0)) {}
+  static constexpr bool kWritesGrad = false;
+
+  MX_RULE_INLINE T scaled(T g) const { return clip(rescale * g, grad_limit); }
+  // With weight decay as part of the gradient, clipped before or after it is added.
+  MX_RULE_INLINE T decayed(T g, T w) const { return scaled(g) + wd * w; }
+  MX_RULE_INLINE T clipped_decayed(T g, T w) const {
+    return clip(rescale * g + wd * w, grad_limit);
+  }
+
+  const T lr, wd, rescale, grad_limit;
+};
+
+template <class T>
+struct Sgd : RuleBase<T> {
+  using RuleBase<T>::RuleBase;
+  static constexpr int kStates = 0;
+  MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const {
+    return w - this->lr * this->decayed(g, w);
+  }
+};
+
+template <class T>
+struct SgdMomentum : RuleBase<T> {
+  explicit SgdMomentum(const UpdateScalars& p) : RuleBase<T>(p), momentum(p.momentum) {}
+  static constexpr int kStates = 1;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mom, T&, T&) const {
+    mom = momentum * mom - this->lr * this->decayed(g, w);
+    return w + mom;
+  }
+  const T momentum;
+};
+
+template <class T>
+struct Nesterov : RuleBase<T> {
+  explicit Nesterov(const UpdateScalars& p) : RuleBase<T>(p), momentum(p.momentum) {}
+  static constexpr int kStates = 1;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mom, T&, T&) const {
+    const T step = this->lr * this->decayed(g, w);
+    mom = momentum * mom - step;
+    return w + (momentum * mom - step);
+  }
+  const T momentum;
+};
+
+// What training has always run: where the new weight replaces the old one, the momentum decays with
+// the new one.
+template <class T>
+struct NesterovInPlace : Nesterov<T> {
+  using Nesterov<T>::Nesterov;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mom, T& unused1, T& unused2) const {
+    const T y = Nesterov<T>::operator()(w, g, mom, unused1, unused2);
+    mom = mom - this->lr * this->wd * (y - w);
+    return y;
+  }
+};
+
+template <class T>
+struct SignSgd : RuleBase<T> {
+  using RuleBase<T>::RuleBase;
+  static constexpr int kStates = 0;
+  MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const {
+    return (T(1) - this->lr * this->wd) * w - this->lr * sign(g);
+  }
+};
+
+template <class T>
+struct Signum : RuleBase<T> {
+  explicit Signum(const UpdateScalars& p) : RuleBase<T>(p), momentum(p.momentum), wd_lh(p.wd_lh) {}
+  static constexpr int kStates = 1;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mom, T&, T&) const {
+    mom = momentum * mom - (T(1) - momentum) * this->decayed(g, w);
+    return (T(1) - this->lr * wd_lh) * w + this->lr * sign(mom);
+  }
+  const T momentum, wd_lh;
+};
+
+// First and second moments, as Adam keeps them.
+template <class T>
+struct MomentsBase : RuleBase<T> {
+  explicit MomentsBase(const UpdateScalars& p)
+      : RuleBase<T>(p), beta1(p.beta1), beta2(p.beta2), epsilon(p.epsilon) {}
+  static constexpr int kStates = 2;
+  MX_RULE_INLINE void accumulate(T g, T& mean, T& var) const {
+    mean = beta1 * mean + (T(1) - beta1) * g;
+    var = beta2 * var + (T(1) - beta2) * g * g;
+  }
+  const T beta1, beta2, epsilon;
+};
+
+template <class T>
+struct Adam : MomentsBase<T> {
+  using MomentsBase<T>::MomentsBase;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mean, T& var, T&) const {
+    this->accumulate(this->clipped_decayed(g, w), mean, var);
+    return w - this->lr * mean / (std::sqrt(var) + this->epsilon);
+  }
+};
+
+template <class T>
+struct AdamW : MomentsBase<T> {
+  explicit AdamW(const UpdateScalars& p) : MomentsBase<T>(p), eta(p.eta) {}
+  MX_RULE_INLINE T operator()(T w, T& g, T& mean, T& var, T&) const {
+    this->accumulate(this->scaled(g), mean, var);
+    return w - eta * (this->lr * mean / (std::sqrt(var) + this->epsilon) + this->wd * w);
+  }
+  const T eta;
+};
+
+// Leaves the gradient scaled and clipped, which programs can see.
+template <class T>
+struct AdamWScaleGrad : AdamW<T> {
+  using AdamW<T>::AdamW;
+  static constexpr bool kWritesGrad = true;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mean, T& var, T& unused) const {
+    const T y = AdamW<T>::operator()(w, g, mean, var, unused);
+    g = this->scaled(g);
+    return y;
+  }
+};
+
+// Decaying averages of squares, and weights that may be clipped.
+template <class T>
+struct RmsBase : RuleBase<T> {
+  explicit RmsBase(const UpdateScalars& p)
+      : RuleBase<T>(p),
+        gamma1(p.gamma1),
+        epsilon(p.epsilon),
+        weight_limit(limit_or_none<T>(p.clip_weights, !(p.clip_weights > 0))) {}
+  const T gamma1, epsilon, weight_limit;
+};
+
+template <class T>
+struct RmsProp : RmsBase<T> {
+  using RmsBase<T>::RmsBase;
+  static constexpr int kStates = 1;
+  MX_RULE_INLINE T operator()(T w, T& g, T& n, T&, T&) const {
+    const T d = this->clipped_decayed(g, w);
+    n = (T(1) - this->gamma1) * d * d + this->gamma1 * n;
+    return clip(w - this->lr * d / std::sqrt(n + this->epsilon), this->weight_limit);
+  }
+};
+
+template <class T>
+struct RmsPropAlex : RmsBase<T> {
+  explicit RmsPropAlex(const UpdateScalars& p) : RmsBase<T>(p), gamma2(p.gamma2) {}
+  static constexpr int kStates = 3;
+  MX_RULE_INLINE T operator()(T w, T& g, T& n, T& mean, T& delta) const {
+    const T d = this->clipped_decayed(g, w);
+    n = (T(1) - this->gamma1) * d * d + this->gamma1 * n;
+    mean = (T(1) - this->gamma1) * d + this->gamma1 * mean;
+    delta = gamma2 * delta - this->lr * d / std::sqrt(n - mean * mean + this->epsilon);
+    return clip(w + delta, this->weight_limit);
+  }
+  const T gamma2;
+};
+
+template <class T>
+struct Ftrl : RuleBase<T> {
+  explicit Ftrl(const UpdateScalars& p) : RuleBase<T>(p), lamda1(p.lamda1), beta(p.beta) {}
+  static constexpr int kStates = 2;
+  MX_RULE_INLINE T operator()(T w, T& g, T& z, T& n, T&) const {
+    const T d = this->scaled(g);
+    const T old_root = std::sqrt(n);
+    n = n + d * d;
+    const T root = std::sqrt(n);
+    z = z + d - (root - old_root) * w / this->lr;
+    const T y = (sign(z) * lamda1 - z) / ((beta + root) / this->lr + this->wd);
+    return std::fabs(z) > lamda1 ? y : T(0);
+  }
+  const T lamda1, beta;
+};
+
+template <class T>
+struct Ftml : RuleBase<T> {
+  explicit Ftml(const UpdateScalars& p)
+      : RuleBase<T>(p),
+        beta1(p.beta1),
+        beta2(p.beta2),
+        epsilon(static_cast<T>(p.ftml_epsilon)),
+        rate(static_cast<T>((1 - std::pow(double{p.beta1}, p.t)) / p.lr)),
+        correction2(static_cast<T>(1 - std::pow(double{p.beta2}, p.t))) {}
+  static constexpr int kStates = 3;
+  MX_RULE_INLINE T operator()(T w, T& g, T& d, T& v, T& z) const {
+    const T h = this->clipped_decayed(g, w);
+    v = beta2 * v + (T(1) - beta2) * h * h;
+    const T next_d = rate * (std::sqrt(v / correction2) + epsilon);
+    z = beta1 * z + (T(1) - beta1) * h - (next_d - beta1 * d) * w;
+    d = next_d;
+    return -z / next_d;
+  }
+  const T beta1, beta2, epsilon, rate, correction2;
+};
+
+template <class T>
+struct AdaGrad : RuleBase<T> {
+  explicit AdaGrad(const UpdateScalars& p) : RuleBase<T>(p), epsilon(p.epsilon) {}
+  static constexpr int kStates = 1;
+  MX_RULE_INLINE T operator()(T w, T& g, T& history, T&, T&) const {
+    const T d = this->scaled(g);
+    history = history + d * d;
+    return w - this->lr * (d / std::sqrt(history + epsilon) + this->wd * w);
+  }
+  const T epsilon;
+};
+
+// Not the new weight but the direction that LAMB then scales by the ratio of two norms.
+template <class T>
+struct LambDirection : MomentsBase<T> {
+  explicit LambDirection(const UpdateScalars& p)
+      : MomentsBase<T>(p),
+        correction1(p.bias_correction ? static_cast<T>(1 - std::pow(double{p.beta1}, p.t)) : T(1)),
+        correction2(p.bias_correction ? static_cast<T>(1 - std::pow(double{p.beta2}, p.t)) : T(1)) {
+  }
+  MX_RULE_INLINE T operator()(T w, T& g, T& mean, T& var, T&) const {
+    this->accumulate(this->scaled(g), mean, var);
+    return (mean / correction1) / (std::sqrt(var / correction2) + this->epsilon) + this->wd * w;
+  }
+  const T correction1, correction2;
+};
+
+}  // namespace mxnet::update_rules

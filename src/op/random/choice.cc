@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// _npi_choice: indices below a, equally likely or by weights, with or without repetition; and
+// _npi_multinomial: how often each category comes in n draws.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/random/categories.h"
+#include "op/random_draws.h"
+#include "op/random_streams.h"
+
+namespace mxnet {
+namespace {
+
+struct ChoiceParams {
+  int64_t a;
+  std::optional<Shape> size;
+  std::string ctx;
+  bool replace, weighted;
+};
+
+// The first indices, then each later one in place of a random earlier one or not at all.
+void reservoir(Draws& draws, int64_t a, int64_t* out, int64_t n) {
+  std::iota(out, out + n, int64_t{0});
+  if (n == a) return;
+  for (int64_t i = n; i < a; ++i) {
+    const int64_t j = int64_t{draws.word()} % (i + 1);
+    if (j < n) out[j] = i;
+  }
+}
+
+// Those with the largest u^(1 / weight): Efraimidis and Spirakis 2006.
+void weighted_without_repetition(Draws& draws, const std::vector<float>& weights, int64_t* out,
+                                 int64_t n) {
+  std::vector<std::pair<float, int64_t>> keys;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    keys.emplace_back(-std::log(draws.uniform<float>()) / weights[i], static_cast<int64_t>(i));
+  std::partial_sort(keys.begin(), keys.begin() + n, keys.end());
+  for (int64_t i = 0; i < n; ++i) out[i] = keys[static_cast<std::size_t>(i)].second;
+}
+
+std::vector<float> weights_of(const Tensor& tensor) {
+  std::vector<float> weights(static_cast<std::size_t>(tensor.size()));
+  dispatch_dtype<kFloating>(tensor.dtype, "_npi_choice", [&]<class T>(TypeTag<T>) {
+    convert_array(tensor.as<T>(), weights.data(), tensor.size());
+  });
+  return weights;
+}
+
+void choice_cpu(const ChoiceParams& params, KernelContext& context) {
+  Draws draws(RandomStreams::of(context.device()).sequential());
+  int64_t* const out = context.out(0).as<int64_t>();
+  const int64_t n = context.out(0).size();
+  if (!params.weighted) {
+    if (!params.replace) return reservoir(draws, params.a, out, n);
+    for (int64_t i = 0; i < n; ++i) out[i] = int64_t{draws.word()} % params.a;
+    return;
+  }
+  const std::vector<float> weights = weights_of(context.in(0));
+  if (!params.replace) return weighted_without_repetition(draws, weights, out, n);
+  std::vector<float> sums(weights.size());
+  running_sums(weights.data(), params.a, sums.data());
+  for (int64_t i = 0; i < n; ++i) out[i] = category(sums.data(), params.a, draws.uniform<float>());
+}
+
+MX_OP(_npi_choice, ChoiceParams)
+.doc("Random indices below a.")
+    .input("input1", "Weights, if weighted.")
+    .input("input2", "Not used.")
+    .param("a", &ChoiceParams::a, "Number of indices to choose from.")
+    .type_text(", required")
+    .param("size", &ChoiceParams::size, "Shape of the result.")
+    .type_text(", required")
+    .param("ctx", &ChoiceParams::ctx, std::string("cpu"), "Device of the result.")
+    .param("replace", &ChoiceParams::replace, true, "Whether an index may come more than once.")
+    .param("weighted", &ChoiceParams::weighted, false, "Whether weights are given.")
+    .num_inputs([](const ChoiceParams& p) { return p.weighted ? 1 : 0; })
+    .uses_random()
+    .infer([](const ChoiceParams& params, Infer& infer) {
+      const Shape shape = params.size.value_or(Shape::scalar());
+      infer.out(0).set_shape(shape).set_dtype(DType::kInt64);
+      if (params.weighted) infer.in(0).set_shape({params.a});
+      if (params.a < 1) infer.fail(fmt::format("given a = {}, expected at least 1", params.a));
+      if (!params.replace && shape.known() && shape.size() > params.a)
+        infer.fail(
+            fmt::format("given {} different indices out of {}, expected no more than there are",
+                        shape.size(), params.a));
+    })
+    .cpu(choice_cpu)
+    .zero_grad();
+
+struct CountsParams {
+  int32_t n;
+  std::string pvals;  // a tuple, or None where an array gives them
+  std::optional<Shape> size;
+};
+
+bool given(const CountsParams& params) { return params.pvals != "None"; }
+
+std::vector<double> parsed_pvals(const CountsParams& params) {
+  try {
+    return ParamText<std::vector<double>>::parse(params.pvals);
+  } catch (const ParamError& error) {
+    throw Error(ErrorCode::kValue, "_npi_multinomial",
+                fmt::format("given pvals '{}' ({}), expected a tuple of numbers", params.pvals,
+                            error.detail));
+  }
+}
+
+// All but the last; rounding may leave a little above 1.
+void check_pvals(const std::vector<double>& pvals) {
+  constexpr double kSlack = 1e-6;
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < pvals.size(); ++i) sum += pvals[i];
+  const bool negative = std::any_of(pvals.begin(), pvals.end(), [](double p) { return !(p >= 0); });
+  if (sum <= 1 + kSlack && !negative) return;
+  throw Error(
+      ErrorCode::kValue, "_npi_multinomial",
+      fmt::format("given pvals of which all but the last sum to {}, expected probabilities", sum));
+}
+
+void counts_cpu(const CountsParams& params, KernelContext& context) {
+  std::vector<double> pvals;
+  if (given(params)) {
+    pvals = parsed_pvals(params);
+  } else {
+    const Tensor& in = context.in(0);
+    pvals.resize(static_cast<std::size_t>(in.size()));
+    dispatch_dtype<kFloating>(in.dtype, "_npi_multinomial", [&]<class T>(TypeTag<T>) {
+      convert_array(in.as<T>(), pvals.data(), in.size());
+    });
+    check_pvals(pvals);
+  }
+  const auto categories = static_cast<int64_t>(pvals.size());
+  if (categories == 0) return;
+  std::vector<double> sums(pvals.size());
+  running_sums(pvals.data(), categories, sums.data());
+  const Tensor& out = context.out(0);
+  std::fill_n(out.as<int64_t>(), out.size(), int64_t{0});
+  Draws draws(RandomStreams::of(context.device()).sequential());
+  for (int64_t row = 0; row < out.size() / categories; ++row) {
+    int64_t* counts = out.as<int64_t>() + row * categories;
+    for (int32_t i = 0; i < params.n; ++i)
+      ++counts[category(sums.data(), categories, draws.uniform<double>())];
+  }
+}
+
+MX_OP(_npi_multinomial, CountsParams)
+.doc("How often each category comes in n draws.")
+    .input("a", "Probabilities, if pvals is None.")
+    .param("n", &CountsParams::n, "Number of draws.")
+    .at_least<int32_t>(0)
+    .param("pvals", &CountsParams::pvals, std::string("None"), "Probabilities.")
+    .type_text(", optional, default=None")
+    .param("size", &CountsParams::size, std::nullopt, "Shape of the result without categories.")
+    .num_inputs([](const CountsParams& p) { return given(p) ? 0 : 1; })
+    .dtypes(kFloating)
+    .uses_random()
+    .infer([](const CountsParams& params, Infer& infer) {
+      Shape shape = params.size.value_or(Shape::scalar());
+      infer.out(0).set_dtype(DType::kInt64);
+      if (given(params)) {
+        const std::vector<double> pvals = parsed_pvals(params);
+        check_pvals(pvals);
+        shape.push_back(static_cast<int64_t>(pvals.size()));
+      } else {
+        if (!infer.in(0).rank_known()) return;
+        if (infer.in(0).ndim() != 1) infer.in(0).fail("one dimension");
+        shape.push_back(infer.in(0).dim(0));
+      }
+      infer.out(0).set_shape(shape);
+    })
+    .cpu(counts_cpu)
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet

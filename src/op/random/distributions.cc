@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each distribution three times: numbers of a given shape (_random_), as many as an array has
+// (_random_ ... _like), and some for each element of arrays of parameters (_sample_).
+#include <fmt/format.h>
+
+#include <string>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/random/fill.h"
+#include "op/random/samplers.h"
+#include "op/random_streams.h"
+
+namespace mxnet {
+namespace {
+
+using namespace samplers;  // NOLINT(google-build-using-namespace): the rows below
+
+// Elementary operations a number.
+constexpr double kDrawCost = 32.0;
+
+struct RandomParams {
+  float first, second;
+  int32_t k;  // the first parameter where it is an integer
+  Shape shape;
+  std::string ctx;
+  DType dtype;
+};
+
+template <class Dist>
+void random_cpu(const RandomParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  dispatch_dtype<kFloating>(out.dtype, "random", [&]<class T>(TypeTag<T>) {
+    RandomStreams::of(context.device())
+        .deal(out.size(), kDrawCost, [&](Mt19937& stream, int64_t first, int64_t last) {
+          fill<Dist>(stream, out.as<T>() + first, last - first, params.first, params.second);
+        });
+  });
+}
+
+// Element i belongs to the parameters at i / (numbers a parameter).
+template <class Dist>
+void sample_cpu(const RandomParams&, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  const Tensor& a = context.in(0);
+  const Tensor& b = context.in(context.num_in() - 1);
+  const int64_t each = a.size() == 0 ? 1 : std::max(out.size() / a.size(), int64_t{1});
+  dispatch_dtype<kFloating>(out.dtype, "sample", [&]<class T>(TypeTag<T>) {
+    using F = DrawType<Dist, T>;
+    dispatch_dtype<kNumeric>(a.dtype, "sample", [&]<class P>(TypeTag<P>) {
+      RandomStreams::of(context.device())
+          .deal(out.size(), kDrawCost, [&](Mt19937& stream, int64_t first, int64_t last) {
+            Draws draws(stream);
+            for (int64_t i = first; i < last; ++i) {
+              const int64_t at = i / each;
+              out.as<T>()[i] = static_cast<T>(Dist::template draw<F>(
+                  draws, convert<F>(a.as<P>()[at]), convert<F>(b.as<P>()[at])));
+            }
+          });
+    });
+  });
+}
+
+DType type_or_float(DType given) { return given == DType::kUnknown ? DType::kFloat32 : given; }
+
+// Numbers that are no parameters of the distribution are refused at the call. Arrays of parameters
+// are not looked at: there such elements give NaN.
+template <class Dist>
+void check_numbers(const RandomParams& params, Infer& infer) {
+  const float numbers[] = {
+      std::string_view(Dist::kParams[0].name) == "k" ? static_cast<float>(params.k) : params.first,
+      params.second};
+  for (std::size_t i = 0; i < Dist::kParams.size(); ++i) {
+    const ParamFacts& facts = Dist::kParams[i];
+    const bool fits = facts.domain == Domain::kAny || numbers[i] > 0 ||
+                      (facts.domain == Domain::kNotNegative && numbers[i] == 0);
+    if (fits) continue;
+    infer.fail(fmt::format("given {} = {}, expected a number {} 0", facts.name, numbers[i],
+                           facts.domain == Domain::kPositive ? "above" : "not below"));
+  }
+}
+
+template <class Dist>
+void infer_random(const RandomParams& params, Infer& infer) {
+  check_numbers<Dist>(params, infer);
+  InferArg out = infer.out(0);
+  out.set_shape(params.shape);
+  if (params.dtype != DType::kUnknown || out.dtype() == DType::kUnknown)
+    out.set_dtype(type_or_float(params.dtype));
+}
+
+template <class Dist>
+void infer_like(const RandomParams& params, Infer& infer) {
+  check_numbers<Dist>(params, infer);
+  infer.in(0).same_as(infer.out(0));
+}
+
+void infer_sample(const RandomParams& params, Infer& infer) {
+  InferArg in = infer.in(0);
+  for (int i = 1; i < infer.num_in(); ++i) in.same_as(infer.in(i));
+  if (in.rank_known()) {
+    Shape shape = in.shape();
+    for (int64_t dim : params.shape) shape.push_back(dim);
+    infer.out(0).set_shape(shape);
+  }
+  if (params.dtype != DType::kUnknown) {
+    infer.out(0).set_dtype(params.dtype);
+  } else if (in.dtype() != DType::kUnknown && infer.out(0).dtype() == DType::kUnknown) {
+    infer.out(0).set_dtype(is_floating(in.dtype()) ? in.dtype() : DType::kFloat32);
+  }
+}
+
+using Op = OpBuilder<RandomParams>;
+constexpr DTypeSet kDrawn = DTypeSet::of(DType::kFloat32, DType::kFloat64, DType::kFloat16);
+// None in quotes, unlike in other enumerations.
+constexpr const char* kTypeText =
+    "{'None', 'float16', 'float32', 'float64'},optional, default='None'";
+
+template <class Dist>
+void numbers(Op& op) {
+  constexpr float RandomParams::*kFields[] = {&RandomParams::first, &RandomParams::second};
+  for (std::size_t i = 0; i < Dist::kParams.size(); ++i) {
+    const ParamFacts& facts = Dist::kParams[i];
+    if (std::string_view(facts.name) == "k") {
+      op.param("k", &RandomParams::k, 1, "Parameter of the distribution.");
+    } else {
+      op.param(facts.name, kFields[i], facts.initial, "Parameter of the distribution.");
+    }
+  }
+}
+
+// `k` is parsed as an integer and used as a number.
+void negative_binomial_cpu(const RandomParams& params, KernelContext& context) {
+  RandomParams numbers = params;
+  numbers.first = static_cast<float>(params.k);
+  random_cpu<NegativeBinomial>(numbers, context);
+}
+
+template <class Dist>
+constexpr auto kernel_of() {
+  if constexpr (std::is_same_v<Dist, NegativeBinomial>)
+    return &negative_binomial_cpu;
+  else
+    return &random_cpu<Dist>;
+}
+
+template <class Dist>
+void define(const std::string& name, std::initializer_list<const char*> more_aliases = {}) {
+  Op random(("_random_" + name).c_str());
+  random.doc("Random numbers.").alias(("random_" + name).c_str());
+  for (const char* alias : more_aliases) random.alias(alias);
+  numbers<Dist>(random);
+  random.param("shape", &RandomParams::shape, Shape(), "Shape of the result.")
+      .param("ctx", &RandomParams::ctx, std::string(), "Device of the result.")
+      .dtype_param("dtype", &RandomParams::dtype, kDrawn, true, "None", "Type of the result.")
+      .type_text(kTypeText)
+      .uses_random()
+      .infer(infer_random<Dist>)
+      .cpu(kernel_of<Dist>());
+
+  Op like(("_random_" + name + "_like").c_str());
+  like.doc("Random numbers, as many as there are elements in an array.")
+      .input("data", "The array.");
+  numbers<Dist>(like);
+  like.type_only(0)
+      .dtypes(kFloating)
+      .uses_random()
+      .infer(infer_like<Dist>)
+      .cpu(kernel_of<Dist>())
+      .zero_grad();
+
+  Op sample(("_sample_" + name).c_str());
+  sample.doc("Random numbers for each element of arrays of parameters.")
+      .alias(("sample_" + name).c_str());
+  for (const ParamFacts& facts : Dist::kParams)
+    sample.input(facts.arg, "Parameter of the distribution.");
+  sample
+      .param("shape", &RandomParams::shape, Shape::scalar(),
+             "Shape of the numbers for each element.")
+      .dtype_param("dtype", &RandomParams::dtype, kDrawn, true, "None", "Type of the result.")
+      .type_text(kTypeText)
+      .dtypes(kNumeric)
+      .uses_random()
+      .infer(infer_sample)
+      .cpu(sample_cpu<Dist>)
+      .zero_grad();
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define<Uniform>("uniform", {"uniform"});
+  define<Normal>("normal", {"normal"});
+  define<Gamma>("gamma");
+  define<Exponential>("exponential");
+  define<Poisson>("poisson");
+  define<NegativeBinomial>("negative_binomial");
+  define<GeneralizedNegativeBinomial>("generalized_negative_binomial");
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

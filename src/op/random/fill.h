@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of random numbers with common parameters, out of one stream.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "op/random/samplers.h"
+
+namespace mxnet {
+
+// What numbers of type T are drawn as. For halves that is double, but float for gamma.
+template <class Dist, class T>
+using DrawType =
+    std::conditional_t<std::is_same_v<T, float> ||
+                           (std::is_same_v<Dist, samplers::Gamma> && !std::is_same_v<T, double>),
+                       float, double>;
+
+// The points of the polar method first, their logarithms in a loop of its own.
+template <class F, class T>
+void fill_normal(Draws& draws, T* out, int64_t n, F loc, F scale) {
+  constexpr int64_t kBatch = 256;
+  std::array<F, kBatch> y, square;
+  for (; n > 0; n -= kBatch, out += kBatch) {
+    const int64_t count = std::min(n, kBatch);
+    for (int64_t i = 0; i < count; ++i) {
+      const auto point = draws.point_in_circle<F>();
+      y[static_cast<std::size_t>(i)] = point.y;
+      square[static_cast<std::size_t>(i)] = point.square;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const F s = square[static_cast<std::size_t>(i)];
+      const F sample = y[static_cast<std::size_t>(i)] * std::sqrt(F(-2) * std::log(s) / s);
+      out[i] = static_cast<T>(sample * scale + loc);
+    }
+  }
+}
+
+template <class Dist, class T>
+void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
+  using F = DrawType<Dist, T>;
+  const F a = first, b = second;
+  if constexpr (std::is_same_v<Dist, samplers::Uniform> && std::is_same_v<T, float>) {
+    stream.fill_uniform(out, n, a, b - a);
+  } else {
+    Draws draws(stream);
+    if constexpr (std::is_same_v<Dist, samplers::Normal>) {
+      fill_normal<F>(draws, out, n, a, b);
+    } else {
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(Dist::template draw<F>(draws, a, b));
+    }
+  }
+}
+
+}  // namespace mxnet

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Distributions of the NumPy front end: parameters are numbers or arrays that broadcast, numbers
+// come out of the sequential stream, and what can be written as a function of a parameter and of
+// noise has a gradient: the slope is a hidden second output.
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/random/broadcast_walk.h"
+#include "op/random_draws.h"
+#include "op/random_streams.h"
+
+namespace mxnet {
+namespace {
+
+struct NumpyParams {
+  std::optional<float> first, second;
+  std::optional<Shape> size;
+  std::string ctx;
+  DType dtype = DType::kFloat32;  // of operators that have no such parameter
+  bool is_logit;
+};
+using Op = OpBuilder<NumpyParams>;
+
+// A number and its slope by the distribution's last parameter.
+struct Sample {
+  float value, slope;
+};
+
+// Normal numbers in pairs: both numbers of the polar method are used.
+class PairedNormal {
+ public:
+  float operator()(Draws& draws) {
+    if (has_saved_) {
+      has_saved_ = false;
+      return saved_;
+    }
+    const auto point = draws.point_in_circle<float>();
+    const float scale = std::sqrt(-2.0f * std::log(point.square) / point.square);
+    saved_ = point.x * scale;
+    has_saved_ = true;
+    return point.y * scale;
+  }
+
+ private:
+  float saved_ = 0;
+  bool has_saved_ = false;
+};
+
+// location + scale * noise.
+Sample scaled(float noise, float location, float scale) {
+  return {noise * scale + location, noise};
+}
+
+// The distributions: kParams parameters, kSlope: a gradient, and one number.
+struct Uniform {
+  static constexpr int kParams = 2;
+  static constexpr bool kSlope = false;
+  Sample operator()(Draws& draws, float low, float high) {
+    return {draws.uniform<float>() * (high - low) + low, 0};
+  }
+};
+struct Normal {
+  static constexpr int kParams = 2;
+  static constexpr bool kSlope = true;
+  Sample operator()(Draws& draws, float loc, float scale) {
+    return scaled(noise(draws), loc, scale);
+  }
+  PairedNormal noise;
+};
+struct Gumbel {
+  static constexpr int kParams = 2;
+  static constexpr bool kSlope = true;
+  Sample operator()(Draws& draws, float loc, float scale) {
+    return scaled(static_cast<float>(-std::log(-std::log(double{draws.uniform<float>()}))), loc,
+                  scale);
+  }
+};
+struct Logistic {
+  static constexpr int kParams = 2;
+  static constexpr bool kSlope = true;
+  Sample operator()(Draws& draws, float loc, float scale) {
+    const double u = draws.uniform<float>();
+    return scaled(static_cast<float>(std::log(u) - std::log(1.0 - u)), loc, scale);
+  }
+};
+struct Exponential {
+  static constexpr int kParams = 1;
+  static constexpr bool kSlope = true;
+  Sample operator()(Draws& draws, float scale, float) {
+    return scaled(-std::log(draws.uniform<float>()), 0, scale);
+  }
+};
+struct Rayleigh {
+  static constexpr int kParams = 1;
+  static constexpr bool kSlope = true;
+  Sample operator()(Draws& draws, float scale, float) {
+    return scaled(std::sqrt(-2.0f * std::log(draws.uniform<float>())), 0, scale);
+  }
+};
+struct Weibull {
+  static constexpr int kParams = 1;
+  static constexpr bool kSlope = true;
+  Sample operator()(Draws& draws, float a, float) {
+    const float noise = -std::log(draws.uniform<float>());
+    const float value = std::pow(noise, 1.0f / a);
+    return {value, -value * std::log(noise) / (a * a)};
+  }
+};
+struct Pareto {
+  static constexpr int kParams = 1;
+  static constexpr bool kSlope = true;
+  Sample operator()(Draws& draws, float a, float) {
+    const float noise = -std::log(draws.uniform<float>());
+    const double value = std::exp(double{noise} / a);
+    return {static_cast<float>(value - 1.0), static_cast<float>(-value * noise / (double{a} * a))};
+  }
+};
+struct Power {
+  static constexpr int kParams = 1;
+  static constexpr bool kSlope = false;
+  Sample operator()(Draws& draws, float a, float) {
+    return {std::pow(1.0f - draws.uniform<float>(), 1.0f / a), 0};
+  }
+};
+struct Gamma {
+  static constexpr int kParams = 2;
+  static constexpr bool kSlope = false;
+  Sample operator()(Draws& draws, float shape, float scale) {
+    return {draws.gamma<float>(shape, scale), 0};
+  }
+};
+struct Bernoulli {
+  static constexpr int kParams = 1;
+  static constexpr bool kSlope = false;
+  Sample operator()(Draws& draws, float probability, float) {
+    return {draws.uniform<float>() < probability ? 1.0f : 0.0f, 0};
+  }
+};
+struct BernoulliLogit {
+  static constexpr int kParams = 1;
+  static constexpr bool kSlope = false;
+  Sample operator()(Draws& draws, float logit, float) {
+    const float u = draws.uniform<float>();
+    return {std::log(u) - std::log(1.0f - u) < logit ? 1.0f : 0.0f, 0};
+  }
+};
+
+// A parameter as floats: the number given, or the array.
+class ParamValues {
+ public:
+  ParamValues(const std::optional<float>& number, const KernelContext& context, int* next_input)
+      : number_(number.value_or(0)) {
+    if (number) return;
+    const Tensor& in = context.in((*next_input)++);
+    shape_ = &in.shape();
+    float* floats = context.workspace_of<float>(in.size());
+    dispatch_dtype<kNumeric>(in.dtype, "random", [&]<class T>(TypeTag<T>) {
+      convert_array(in.as<T>(), floats, in.size());
+    });
+    values_ = floats;
+  }
+  const Shape& shape() const { return shape_ != nullptr ? *shape_ : scalar_; }
+  float operator[](int64_t i) const { return values_ != nullptr ? values_[i] : number_; }
+
+ private:
+  const Shape scalar_ = Shape::scalar();
+  const Shape* shape_ = nullptr;
+  const float* values_ = nullptr;
+  const float number_;
+};
+
+template <class Dist>
+void draw_cpu(const std::optional<float>& first, const std::optional<float>& second,
+              KernelContext& context) {
+  int next_input = 0;
+  const ParamValues a(first, context, &next_input);
+  const ParamValues b(Dist::kParams == 2 ? second : std::optional<float>(0.0f), context,
+                      &next_input);
+  const Tensor& out = context.out(0);
+  Dist dist;
+  Draws draws(RandomStreams::of(context.device()).sequential());
+  dispatch_dtype(out.dtype, "random", [&]<class T>(TypeTag<T>) {
+    BroadcastWalk walk(a.shape(), b.shape(), out.shape());
+    for (int64_t i = 0; i < out.size(); ++i, walk.next()) {
+      const Sample sample = dist(draws, a[walk.a()], b[walk.b()]);
+      out.as<T>()[i] = convert<T>(sample.value);
+      if constexpr (Dist::kSlope) context.out(1).as<T>()[i] = convert<T>(sample.slope);
+    }
+  });
+}
+
+template <class Dist>
+void numpy_cpu(const NumpyParams& params, KernelContext& context) {
+  draw_cpu<Dist>(params.first, params.second, context);
+}
+
+void bernoulli_cpu(const NumpyParams& params, KernelContext& context) {
+  if (params.is_logit) return draw_cpu<BernoulliLogit>(params.second, {}, context);
+  draw_cpu<Bernoulli>(params.first, {}, context);
+}
+
+template <int kParams>
+int arrays(const NumpyParams& params) {
+  return (params.first ? 0 : 1) + (kParams == 2 && !params.second ? 1 : 0);
+}
+
+// kBefore: `size` counts draws for each element, in dimensions before the parameters' own;
+// otherwise it is the shape of the result.
+template <bool kBefore>
+void infer_numpy(const NumpyParams& params, Infer& infer) {
+  Shape shape = Shape::scalar();
+  for (int i = 0; i < infer.num_in(); ++i) {
+    if (!infer.in(i).rank_known()) return;
+    Shape joint;
+    if (!broadcast_shapes(shape, infer.in(i).shape(), &joint))
+      infer.in(i).fail("a shape that broadcasts with " + to_string(shape));
+    shape = joint;
+  }
+  if (params.size && kBefore) {
+    Shape all = *params.size;
+    for (int64_t dim : shape) all.push_back(dim);
+    shape = all;
+  } else if (params.size) {
+    Shape joint;
+    if (!broadcast_shapes(shape, *params.size, &joint) || !(joint == *params.size))
+      infer.fail("given parameters of shape " + to_string(shape) +
+                 ", expected one that broadcasts to size " + to_string(*params.size));
+    shape = *params.size;
+  }
+  for (int o = 0; o < infer.num_out(); ++o) infer.out(o).set_shape(shape);
+  for (int o = 0; o < infer.num_out(); ++o) infer.out(o).set_dtype(params.dtype);
+}
+
+// The last parameter multiplies the slope; a location before it has slope 1.
+template <int kParams>
+Gradients slope_gradient(const NumpyParams& params, Grad& grad) {
+  Gradients gradients;
+  if (kParams == 2 && !params.first)
+    gradients.push_back(apply("_sum_to_like", {grad.dout(0), grad.in(0)}));
+  if (kParams == 1 ? !params.first : !params.second) {
+    gradients.push_back(
+        apply("_sum_to_like", {grad.dout(0) * grad.out(1), grad.in(grad.num_in() - 1)}));
+  }
+  return gradients;
+}
+
+constexpr DTypeSet kDrawn = DTypeSet::of(DType::kFloat16, DType::kFloat32, DType::kFloat64);
+constexpr const char* kParamDoc = "Parameter of the distribution; None: the next input gives it.";
+
+template <class Dist, bool kBefore = false>
+Op define(const char* name, const char* doc) {
+  Op op(name);
+  op.doc(doc).input("input1", "First parameter that is an array.");
+  if (Dist::kParams == 2) op.input("input2", "Second parameter that is an array.");
+  op.num_inputs(arrays<Dist::kParams>)
+      .dtypes(kNumeric)
+      .uses_random()
+      .infer(infer_numpy<kBefore>)
+      .cpu(numpy_cpu<Dist>);
+  if (Dist::kSlope) {
+    op.outputs([](const NumpyParams&) { return 2; }).visible_outputs([](const NumpyParams&) {
+      return 1;
+    });
+    op.grad(slope_gradient<Dist::kParams>);
+  } else {
+    op.zero_grad();
+  }
+  return op;
+}
+
+Op& size_and_device(Op& op) {
+  return op
+      .param("size", &NumpyParams::size, std::nullopt,
+             "Shape of the result; None: that of the parameters.")
+      .param("ctx", &NumpyParams::ctx, std::string("cpu"), "Device of the result.");
+}
+
+template <class Dist, bool kBefore = false>
+void define_two(const char* name, const char* doc, const char* first, const char* second,
+                bool typed) {
+  Op op = define<Dist, kBefore>(name, doc);
+  op.param(first, &NumpyParams::first, kParamDoc).param(second, &NumpyParams::second, kParamDoc);
+  size_and_device(op);
+  if (typed)
+    op.dtype_param("dtype", &NumpyParams::dtype, kDrawn, false, "float32", "Type of the result.");
+}
+
+template <class Dist>
+void define_one(const char* name, const char* doc, const char* param,
+                std::optional<float> initial) {
+  Op op = define<Dist>(name, doc);
+  op.param(param, &NumpyParams::first, initial, kParamDoc);
+  size_and_device(op);
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define_two<Uniform>("_npi_uniform", "Uniform numbers in [low, high).", "low", "high", true);
+  define_two<Uniform, true>("_npi_uniform_n",
+                            "Uniform numbers in [low, high), `size` for each element.", "low",
+                            "high", true);
+  define_two<Normal>("_npi_normal", "Normal numbers.", "loc", "scale", true);
+  define_two<Normal, true>("_npi_normal_n", "Normal numbers, `size` for each element.", "loc",
+                           "scale", true);
+  define_two<Gamma>("_npi_gamma", "Gamma distributed numbers.", "shape", "scale", true);
+  define_two<Gumbel>("_npi_gumbel", "Gumbel distributed numbers.", "loc", "scale", false);
+  define_two<Logistic>("_npi_logistic", "Logistic numbers.", "loc", "scale", false);
+  define_one<Exponential>("_npi_exponential", "Exponential numbers.", "scale", 1.0f);
+  define_one<Rayleigh>("_npi_rayleigh", "Rayleigh distributed numbers.", "scale", 1.0f);
+  define_one<Weibull>("_npi_weibull", "Weibull distributed numbers.", "a", std::nullopt);
+  define_one<Pareto>("_npi_pareto", "Pareto (Lomax) distributed numbers.", "a", std::nullopt);
+  Op power = define<Power>("_npi_powerd", "Numbers in [0, 1] with density a x^(a - 1).");
+  power.param("a", &NumpyParams::first, std::nullopt, kParamDoc)
+      .param("size", &NumpyParams::size, std::nullopt,
+             "Shape of the result; None: that of the parameters.");
+
+  Op bernoulli("_npi_bernoulli");
+  bernoulli.doc("Ones with a given probability, else zeros.")
+      .input("input1", "Probabilities or logits.")
+      .param("prob", &NumpyParams::first, "Probability; None: the input gives it.")
+      .param("logit", &NumpyParams::second, "Logarithm of the odds; None: the input gives it.");
+  size_and_device(bernoulli)
+      .dtype_param("dtype", &NumpyParams::dtype,
+                   kDrawn | DTypeSet::of(DType::kBool, DType::kInt32, DType::kUInt8), false,
+                   "float32", "Type of the result.")
+      .param("is_logit", &NumpyParams::is_logit, "Whether logits are given.")
+      .num_inputs([](const NumpyParams& p) { return (p.is_logit ? p.second : p.first) ? 0 : 1; })
+      .dtypes(kNumeric)
+      .uses_random()
+      .infer(infer_numpy<false>)
+      .cpu(bernoulli_cpu)
+      .zero_grad();
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

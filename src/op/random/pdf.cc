@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// _random_pdf_ operators: densities of samples. Each set of parameters has a row of samples.
+#include <string>
+
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/random/pdf_loops.h"
+
+namespace mxnet {
+namespace {
+
+using namespace densities;  // NOLINT(google-build-using-namespace): the rows below
+
+struct PdfParams {
+  bool is_log;
+};
+using Op = OpBuilder<PdfParams>;
+constexpr double kDensityCost = 64.0;
+
+template <class T>
+double number(const T* values, int64_t i) {
+  return static_cast<double>(static_cast<ComputeType<T>>(values[i]));
+}
+
+// Rows of samples, and how many there are in each.
+struct Rows {
+  Rows(const Tensor& sample, int64_t count)
+      : count(count), length(count == 0 ? 0 : sample.size() / count) {}
+  const int64_t count, length;
+};
+
+template <class Dist>
+void pdf_cpu(const PdfParams& params, KernelContext& context) {
+  const Tensor& sample = context.in(0);
+  const Rows rows(sample, context.in(1).size());
+  dispatch_dtype<kFloating>(sample.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
+    const T* first = context.in(1).as<T>();
+    const T* second = context.in(context.num_in() - 1).as<T>();
+    parallel_for(sample.size(), kDensityCost, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = i / rows.length;
+        const double log_density =
+            Dist::log_density(number(sample.as<T>(), i), number(first, row), number(second, row));
+        context.out(0).as<T>()[i] = static_cast<T>(
+            static_cast<ComputeType<T>>(params.is_log ? log_density : std::exp(log_density)));
+      }
+    });
+  });
+}
+
+// Inputs: gradient of the densities, samples, parameters. Outputs: gradients of samples,
+// parameters.
+template <class Dist>
+void pdf_backward_cpu(const PdfParams& params, KernelContext& context) {
+  const Tensor& sample = context.in(1);
+  const Rows rows(sample, context.in(2).size());
+  constexpr std::size_t kParams = Dist::kNames.size();
+  dispatch_dtype<kFloating>(sample.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const T* first = context.in(2).as<T>();
+    const T* second = context.in(context.num_in() - 1).as<T>();
+    parallel_for(
+        rows.count, kDensityCost * static_cast<double>(rows.length),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            const double a = number(first, row), b = number(second, row);
+            std::array<double, 2> sums{};
+            for (int64_t i = row * rows.length; i < (row + 1) * rows.length; ++i) {
+              const double x = number(sample.as<T>(), i);
+              const Slopes slopes = Dist::slopes(x, a, b);
+              const double density = params.is_log ? 1 : std::exp(Dist::log_density(x, a, b));
+              const double head = number(context.in(0).as<T>(), i) * density;
+              context.out(0).as<T>()[i] = static_cast<T>(static_cast<C>(head * slopes.sample));
+              for (std::size_t p = 0; p < kParams; ++p) sums[p] += head * slopes.params[p];
+            }
+            for (std::size_t p = 0; p < kParams; ++p)
+              context.out(1 + static_cast<int>(p)).template as<T>()[row] =
+                  static_cast<T>(static_cast<C>(sums[p]));
+          }
+        },
+        1);
+  });
+}
+
+// Parameters lack the sample's last dimension.
+void infer_pdf(const PdfParams&, Infer& infer) {
+  infer.one_dtype();
+  infer.in(0).same_shape(infer.out(0));
+  for (int i = 2; i < infer.num_in(); ++i) infer.in(1).same_shape(infer.in(i));
+  const Shape& sample = infer.in(0).shape();
+  if (!sample.rank_known()) return;
+  if (sample.ndim() == 0) infer.in(0).fail("at least one dimension");
+  for (int i = 1; i < infer.num_in(); ++i)
+    infer.in(i).set_shape(Shape(sample.dims().first(static_cast<std::size_t>(sample.ndim() - 1))));
+}
+
+void infer_backward(const PdfParams&, Infer& infer) {
+  infer.one_dtype();
+  for (int o = 0; o < infer.num_out(); ++o) infer.in(1 + o).same_shape(infer.out(o));
+}
+
+void flag(Op& op) {
+  op.param("is_log", &PdfParams::is_log, false,
+           "Whether logarithms of the densities are asked for.")
+      .dtypes(kFloating);
+}
+
+// The gradient as one fused node, an output for each input.
+Gradients gradient_by(const std::string& backward, Grad& grad, bool of_sample) {
+  std::vector<Value> inputs = {grad.dout(0)};
+  for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
+  const Value node = apply(backward, inputs, grad.attrs());
+  Gradients gradients;
+  for (int i = 0; i < grad.num_in(); ++i)
+    gradients.push_back(i == 0 && !of_sample ? Value() : output(node, i));
+  return gradients;
+}
+
+// Names of the rows' operators; gradient rules are plain functions and find theirs by type.
+template <class Dist>
+std::string& backward_name() {
+  static std::string name;
+  return name;
+}
+
+template <class Dist>
+void define(const std::string& name) {
+  backward_name<Dist>() = "_backward_pdf_" + name;
+  Op op(("_random_pdf_" + name).c_str());
+  op.doc("Densities of samples, a row for each set of parameters.")
+      .alias(("random_pdf_" + name).c_str())
+      .input("sample", "Samples, a row for each set of parameters.");
+  for (const char* param : Dist::kNames) op.input(param, "Parameter of the distribution.");
+  flag(op);
+  op.infer(infer_pdf).cpu(pdf_cpu<Dist>).grad([](const PdfParams&, Grad& grad) {
+    return gradient_by(backward_name<Dist>(), grad, Dist::kContinuous);
+  });
+
+  Op backward(backward_name<Dist>().c_str());
+  backward.doc("Gradient of the operator after whose name it is called.")
+      .input("head_grad", "Gradient of the densities.")
+      .input("sample", "Samples.");
+  for (const char* param : Dist::kNames) backward.input(param, "Parameter of the distribution.");
+  flag(backward);
+  backward.outputs([](const PdfParams&) { return 1 + static_cast<int>(Dist::kNames.size()); })
+      .infer(infer_backward)
+      .cpu(pdf_backward_cpu<Dist>);
+}
+
+// Dirichlet: samples are vectors along the last axis.
+struct Vectors {
+  Vectors(const Tensor& sample, const Tensor& alpha)
+      : width(alpha.ndim() == 0 ? 1 : alpha.shape().back()),
+        rows(width == 0 ? 0 : alpha.size() / width),
+        samples(rows == 0 ? 0 : sample.size() / width / rows) {}
+  const int64_t width, rows, samples;  // samples: in each row
+};
+
+template <class T>
+double dirichlet_log_density(const T* x, const T* alpha, int64_t width) {
+  double sum = 0, result = 0;
+  for (int64_t i = 0; i < width; ++i) {
+    const double a = number(alpha, i);
+    sum += a;
+    result += (a - 1) * std::log(number(x, i)) - log_gamma(a);
+  }
+  return result + log_gamma(sum);
+}
+
+void dirichlet_cpu(const PdfParams& params, KernelContext& context) {
+  const Vectors v(context.in(0), context.in(1));
+  dispatch_dtype<kFloating>(context.in(0).dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
+    for (int64_t i = 0; i < v.rows * v.samples; ++i) {
+      const double log_density =
+          dirichlet_log_density(context.in(0).as<T>() + i * v.width,
+                                context.in(1).as<T>() + i / v.samples * v.width, v.width);
+      context.out(0).as<T>()[i] = static_cast<T>(
+          static_cast<ComputeType<T>>(params.is_log ? log_density : std::exp(log_density)));
+    }
+  });
+}
+
+void dirichlet_backward_cpu(const PdfParams& params, KernelContext& context) {
+  const Vectors v(context.in(1), context.in(2));
+  double* const sums = context.workspace_of<double>(v.width);
+  dispatch_dtype<kFloating>(context.in(1).dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    for (int64_t row = 0; row < v.rows; ++row) {
+      const T* alpha = context.in(2).as<T>() + row * v.width;
+      double total = 0;
+      for (int64_t k = 0; k < v.width; ++k) total += number(alpha, k);
+      const double common = digamma(total);
+      std::fill_n(sums, v.width, 0.0);
+      for (int64_t i = row * v.samples; i < (row + 1) * v.samples; ++i) {
+        const T* x = context.in(1).as<T>() + i * v.width;
+        T* dx = context.out(0).as<T>() + i * v.width;
+        const double density =
+            params.is_log ? 1 : std::exp(dirichlet_log_density(x, alpha, v.width));
+        const double head = number(context.in(0).as<T>(), i) * density;
+        for (int64_t k = 0; k < v.width; ++k) {
+          const double a = number(alpha, k);
+          dx[k] = static_cast<T>(static_cast<C>(head * (a - 1) / number(x, k)));
+          sums[k] += head * (std::log(number(x, k)) + common - digamma(a));
+        }
+      }
+      for (int64_t k = 0; k < v.width; ++k)
+        context.out(1).as<T>()[row * v.width + k] = static_cast<T>(static_cast<C>(sums[k]));
+    }
+  });
+}
+
+// (batch..., samples, width) against (batch..., width).
+void infer_dirichlet(const PdfParams&, Infer& infer) {
+  infer.one_dtype();
+  const Shape& sample = infer.in(0).shape();
+  if (!sample.rank_known()) return;
+  if (sample.ndim() < 2) infer.in(0).fail("at least two dimensions");
+  const auto outer = static_cast<std::size_t>(sample.ndim() - 1);
+  infer.out(0).set_shape(Shape(sample.dims().first(outer)));
+  Shape alpha(sample.dims().first(outer - 1));
+  alpha.push_back(sample.back());
+  infer.in(1).set_shape(alpha);
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define<Uniform>("uniform");
+  define<Normal>("normal");
+  define<Gamma>("gamma");
+  define<Exponential>("exponential");
+  define<Poisson>("poisson");
+  define<NegativeBinomial>("negative_binomial");
+  define<GeneralizedNegativeBinomial>("generalized_negative_binomial");
+
+  Op dirichlet("_random_pdf_dirichlet");
+  dirichlet.doc("Dirichlet densities of vectors along the last axis.")
+      .alias("random_pdf_dirichlet")
+      .input("sample", "Vectors, a row of them for each set of concentrations.")
+      .input("alpha", "Concentrations.");
+  flag(dirichlet);
+  dirichlet.infer(infer_dirichlet).cpu(dirichlet_cpu).grad([](const PdfParams&, Grad& grad) {
+    return gradient_by("_backward_pdf_dirichlet", grad, true);
+  });
+  Op backward("_backward_pdf_dirichlet");
+  backward.doc("Gradient of the operator after whose name it is called.")
+      .input("head_grad", "Gradient of the densities.")
+      .input("sample", "Samples.")
+      .input("alpha", "Concentrations.");
+  flag(backward);
+  backward.outputs([](const PdfParams&) { return 2; })
+      .infer(infer_backward)
+      .cpu(dirichlet_backward_cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

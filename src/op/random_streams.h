@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The random numbers of a device: many streams that the elements of a large request are dealt to in
+// fixed portions, so that results depend neither on threads nor on their number, and one stream for
+// what has to be drawn in sequence.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "base/device.h"
+#include "engine/engine.h"
+#include "op/mt19937.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+
+// One for each device; all CPU ids share one. Operators that draw write var(), so that requests are
+// served in the order in which they were pushed; everything but var() is for such operations.
+class RandomStreams {
+ public:
+  static constexpr int64_t kStreams = 1024;
+  static constexpr int64_t kLeastPortion = 64;  // elements below which no further stream is used
+
+  // Thread-safe; never destroyed.
+  static RandomStreams& of(Device device);
+  // Every device, those that are not used yet too. Takes effect in the order of pushes.
+  static void seed_all(uint32_t seed);
+  // One device. As existing programs know it, the sequential stream starts with `seed` itself here.
+  static void seed_device(Device device, uint32_t seed);
+
+  Var* var() const { return var_; }
+
+  // The stream of sequential draws.
+  Mt19937& sequential();
+  // fn(stream, first, last): the elements [first, last) out of n, in order, from one stream. Called
+  // on several threads.
+  template <class F>
+  void deal(int64_t n, double cost, const F& fn) {
+    const int64_t streams = std::min((n + kLeastPortion - 1) / kLeastPortion, kStreams);
+    if (streams > 0) deal_portions(n, (n + streams - 1) / streams, cost, fn);
+  }
+  // The same with portions of a given length.
+  template <class F>
+  void deal_portions(int64_t n, int64_t portion, double cost, const F& fn) {
+    prepare();
+    const int64_t streams = (n + portion - 1) / portion;
+    parallel_for(
+        streams, cost * static_cast<double>(portion),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t s = begin; s < end; ++s)
+            fn(stream(s), s * portion, std::min(n, (s + 1) * portion));
+        },
+        1);
+  }
+
+  // The seeds of the sequential stream and of stream 0. Streams are seeded at their first use.
+  void reseed(uint32_t sequential, uint32_t first);
+
+ private:
+  struct Stream {
+    Mt19937 engine;
+    uint64_t epoch = 0;  // of the seeding that it belongs to
+  };
+  RandomStreams();
+  void push_reseed(uint32_t sequential, uint32_t first);
+  void prepare() {
+    if (streams_.empty()) streams_.resize(kStreams);
+  }
+  Mt19937& stream(int64_t i) {
+    return current(streams_[static_cast<std::size_t>(i)], first_seed_ + static_cast<uint32_t>(i));
+  }
+  Mt19937& current(Stream& stream, uint32_t seed);
+
+  Var* const var_;
+  uint64_t epoch_ = 1;
+  uint32_t sequential_seed_ = 0, first_seed_ = 0;
+  Stream sequential_;
+  std::vector<Stream> streams_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random operators: their streams, distributions and gradients.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_random.py
+"""
+import math
+import os
+
+import numpy as np
+import pytest
+
+from op_calls import Failure, Library
+
+SEED = 20240607
+MANY = 40000
+
+pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+
+
+@pytest.fixture(scope="module")
+def mx():
+    return Library()
+
+
+def draw(mx, op, *arrays, seed=SEED, **attrs):
+    mx.call("MXRandomSeed", seed)
+    return mx.run(op, *arrays, **attrs)[0]
+
+
+def words(seed, count):
+    """The first numbers of mt19937(seed)."""
+    return np.frombuffer(np.random.RandomState(seed & 0xFFFFFFFF).bytes(4 * count), "<u4").astype("float64")
+
+
+def pairs(seed, count):
+    drawn = words(seed, 2 * count)
+    return (drawn[0::2] + drawn[1::2] * 2.0**32) / 2.0**64
+
+
+def normals(uniforms, count):
+    result, at = [], 0
+    while len(result) < count:
+        x, y = 2 * uniforms[at] - 1, 2 * uniforms[at + 1] - 1
+        at += 2
+        square = x * x + y * y
+        if 0 < square <= 1:
+            result.append(y * math.sqrt(-2 * math.log(square) / square))
+    return np.array(result)
+
+
+# Streams: a seeded program gets the numbers that it has always got.
+
+
+def test_uniform_numbers_are_words_of_the_first_stream(mx):
+    expected = (words(127 * 7, 64) / 2.0**32).astype("float32")
+    np.testing.assert_array_equal(draw(mx, "_random_uniform", seed=7, shape=(64,)), expected)
+
+
+def test_long_requests_are_dealt_to_streams(mx):
+    count, streams = 70000, 1024
+    portion = -(-count // streams)
+    expected = np.concatenate([words(127 * 7 + s, portion) for s in range(streams)])[:count] / 2.0**32
+    np.testing.assert_array_equal(draw(mx, "_random_uniform", seed=7, shape=(count,)), expected.astype("float32"))
+
+
+def test_wide_numbers_take_two_words(mx):
+    got = draw(mx, "_random_uniform", seed=7, shape=(64,), dtype="float64")
+    np.testing.assert_array_equal(got, pairs(127 * 7, 64))
+
+
+@pytest.mark.parametrize("dtype, uniforms, tolerance", [("float32", lambda n: words(889, n) / 2.0**32, 3e-6), ("float64", lambda n: pairs(889, n), 1e-12)])
+def test_normal_numbers_by_the_polar_method(mx, dtype, uniforms, tolerance):
+    got = draw(mx, "_random_normal", seed=7, shape=(60,), dtype=dtype)
+    np.testing.assert_allclose(got, normals(uniforms(400), 60), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_integers_take_two_words(mx, dtype):
+    drawn = words(889, 100).astype("uint64")
+    expected = -5 + (((drawn[0::2] << np.uint64(31)) + drawn[1::2]) % np.uint64(105)).astype("int64")
+    np.testing.assert_array_equal(draw(mx, "_random_randint", seed=7, low=-5, high=100, shape=(50,), dtype=dtype), expected)
+
+
+def test_numpy_forms_draw_from_the_sequential_stream(mx):
+    mx.call("MXRandomSeed", 7)
+    mx.run("_random_uniform", shape=(500,))
+    got = mx.run("_npi_uniform", low=0, high=1, size=(10,))[0]
+    np.testing.assert_array_equal(got, (words(889, 10) / 2.0**32).astype("float32"))
+
+
+def test_a_device_can_be_seeded_alone(mx):
+    mx.call("MXRandomSeedContext", 7, 1, 0)
+    np.testing.assert_array_equal(mx.run("_npi_uniform", low=0, high=1, size=(4,))[0], (words(7, 4) / 2.0**32).astype("float32"))
+
+
+def test_a_stream_goes_on_where_the_last_call_ended(mx):
+    whole = draw(mx, "_random_normal", shape=(60,))
+    parts = [draw(mx, "_random_normal", shape=(13,)), mx.run("_random_normal", shape=(47,))[0]]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+# Distributions: moments, and Kolmogorov-Smirnov where the distribution function is elementary.
+
+FUNCTIONS = [
+    ("_random_uniform", dict(low=-1.0, high=3.0, shape=(MANY,)), lambda x: (x + 1) / 4),
+    ("_random_normal", dict(loc=1.0, scale=2.0, shape=(MANY,)), lambda x: 0.5 * (1 + np.vectorize(math.erf)((x - 1) / 2 / math.sqrt(2)))),
+    ("_random_exponential", dict(lam=2.5, shape=(MANY,)), lambda x: 1 - np.exp(-2.5 * x)),
+    ("_random_gamma", dict(alpha=1.0, beta=2.0, shape=(MANY,)), lambda x: 1 - np.exp(-x / 2)),
+    ("_random_gamma", dict(alpha=0.5, beta=2.0, shape=(MANY,)), lambda x: np.vectorize(math.erf)(np.sqrt(x / 2))),
+    ("_npi_normal", dict(loc=1.0, scale=2.0, size=(MANY,)), lambda x: 0.5 * (1 + np.vectorize(math.erf)((x - 1) / 2 / math.sqrt(2)))),
+    ("_npi_gumbel", dict(loc=1.0, scale=2.0, size=(MANY,)), lambda x: np.exp(-np.exp(-(x - 1) / 2))),
+    ("_npi_logistic", dict(loc=1.0, scale=2.0, size=(MANY,)), lambda x: 1 / (1 + np.exp(-(x - 1) / 2))),
+    ("_npi_exponential", dict(scale=2.0, size=(MANY,)), lambda x: 1 - np.exp(-x / 2)),
+    ("_npi_rayleigh", dict(scale=2.0, size=(MANY,)), lambda x: 1 - np.exp(-x * x / 8)),
+    ("_npi_weibull", dict(a=2.5, size=(MANY,)), lambda x: 1 - np.exp(-(x**2.5))),
+    ("_npi_pareto", dict(a=2.5, size=(MANY,)), lambda x: 1 - (1 + x) ** -2.5),
+    ("_npi_powerd", dict(a=2.5, size=(MANY,)), lambda x: x**2.5),
+    ("_npi_gamma", dict(shape=1.0, scale=2.0, size=(MANY,)), lambda x: 1 - np.exp(-x / 2)),
+]
+
+
+@pytest.mark.parametrize("op, attrs, function", FUNCTIONS, ids=[f"{op}-{i}" for i, (op, _, _) in enumerate(FUNCTIONS)])
+def test_distribution_function(mx, op, attrs, function):
+    drawn = np.sort(draw(mx, op, **attrs).astype("float64"))
+    steps = np.arange(MANY + 1) / MANY
+    distance = max(np.abs(function(drawn) - steps[1:]).max(), np.abs(function(drawn) - steps[:-1]).max())
+    assert distance < 1.95 / math.sqrt(MANY)  # exceeded by chance once in a thousand seeds; the seed is fixed
+
+
+COUNTS = [
+    ("_random_poisson", dict(lam=3.0), 3.0, 3.0),
+    ("_random_poisson", dict(lam=30.0), 30.0, 30.0),
+    ("_random_negative_binomial", dict(k=3, p=0.4), 4.5, 11.25),
+    ("_random_generalized_negative_binomial", dict(mu=2.0, alpha=0.5), 2.0, 4.0),
+]
+
+
+@pytest.mark.parametrize("op, attrs, mean, variance", COUNTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_moments_of_counts(mx, op, attrs, mean, variance, dtype):
+    drawn = draw(mx, op, shape=(MANY,), dtype=dtype, **attrs)
+    assert drawn.dtype.name == dtype and (drawn == np.floor(drawn)).all()
+    assert abs(drawn.mean() - mean) < 5 * math.sqrt(variance / MANY)
+    assert abs(drawn.var() - variance) < 0.08 * variance
+
+
+def test_parameters_in_arrays_have_rows_of_numbers(mx):
+    low, high = np.array([[0.0, 10.0]], "float32"), np.array([[1.0, 20.0]], "float32")
+    drawn = draw(mx, "_sample_uniform", low, high, shape=(3, 50))
+    assert drawn.shape == (1, 2, 3, 50)
+    assert (drawn[0, 0] < 1).all() and (drawn[0, 1] >= 10).all() and (drawn[0, 1] < 20).all()
+
+
+def test_categories_follow_their_probabilities(mx):
+    probabilities = np.array([[0.1, 0.2, 0.7], [0.5, 0.5, 0.0]], "float32")
+    drawn = draw(mx, "_sample_multinomial", probabilities, shape=(MANY,))
+    for row, expected in zip(drawn, probabilities):
+        np.testing.assert_allclose(np.bincount(row, minlength=3) / MANY, expected, atol=0.015)
+
+
+def test_shuffle_moves_whole_slices(mx):
+    data = np.arange(300, dtype="float32").reshape(100, 3)
+    drawn = draw(mx, "_shuffle", data)
+    assert not np.array_equal(drawn, data)
+    np.testing.assert_array_equal(drawn[np.argsort(drawn[:, 0])], data)
+
+
+def test_unique_classes_differ(mx):
+    classes = draw(mx, "_sample_unique_zipfian", range_max=1000, shape=(4, 200))
+    assert all(len(set(row)) == 200 for row in classes) and classes.min() >= 0 and classes.max() < 1000
+
+
+def test_choice_without_replacement_differs_and_respects_weights(mx):
+    drawn = draw(mx, "_npi_choice", a=1000, size=(400,), replace=False)
+    assert len(set(drawn)) == 400 and drawn.max() < 1000
+    weights = np.array([0.0, 0.5, 0.5], "float32")
+    assert 0 not in draw(mx, "_npi_choice", weights, a=3, size=(1000,), weighted=True)
+
+
+# Gradients of what is a function of noise.
+
+
+@pytest.mark.parametrize("op, names", [("_npi_normal", ("loc", "scale")), ("_npi_gumbel", ("loc", "scale")), ("_npi_logistic", ("loc", "scale")),
+                                       ("_npi_exponential", ("scale",)), ("_npi_rayleigh", ("scale",)), ("_npi_weibull", ("a",)), ("_npi_pareto", ("a",))])
+def test_gradients_equal_differences_under_one_seed(mx, op, names):
+    params = [np.array([[1.5], [2.5]], "float32"), np.array([1.2, 2.0, 3.0], "float32")][-len(names):]
+    shape = (2, 3) if len(names) == 2 else (3,)
+    head = np.linspace(0.5, 1.5, int(np.prod(shape)), dtype="float32").reshape(shape)
+    attrs = {name: "None" for name in names}
+    mx.call("MXRandomSeed", SEED)
+    grads = mx.gradients(op, params, [head], **attrs)
+    step = 1e-2
+    for p, param in enumerate(params):
+        for i in range(param.size):
+            values = []
+            for sign in (1, -1):
+                moved = [q.copy() for q in params]
+                moved[p].flat[i] += sign * step
+                values.append((draw(mx, op, *moved, **attrs).astype("float64") * head).sum())
+            assert abs((values[0] - values[1]) / (2 * step) - grads[p].flat[i]) < 2e-2 * max(1, abs(grads[p].flat[i]))
+
+
+# Errors are raised at the call.
+
+
+@pytest.mark.parametrize("op, attrs", [("_random_normal", dict(scale=-1.0, shape=(2,))), ("_random_gamma", dict(alpha=0.0, shape=(2,))), ("_random_exponential", dict(lam=-1.0, shape=(2,))),
+                                       ("_random_poisson", dict(lam=-1.0, shape=(2,))), ("_random_randint", dict(low=5, high=5, shape=(2,))), ("_random_uniform", dict()),
+                                       ("_npi_choice", dict(a=3, size=(4,), replace=False)), ("_npi_multinomial", dict(n=3, pvals=(0.8, 0.9, 0.1))),
+                                       ("_sample_unique_zipfian", dict(range_max=3, shape=(1, 4)))])
+def test_what_is_no_distribution_is_refused(mx, op, attrs):
+    with pytest.raises(Failure, match=op):
+        mx.run(op, **attrs)
+
+
+def test_empty_results(mx):
+    assert draw(mx, "_random_normal", shape=(0, 3)).shape == (0, 3)
+    assert draw(mx, "_npi_normal", loc=0, scale=1, size=(2, 0)).shape == (2, 0)
+    assert draw(mx, "_shuffle", np.zeros((0, 2), "float32")).shape == (0, 2)
