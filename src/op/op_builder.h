@@ -50,6 +50,11 @@ class OpBuilder {
     op_.num_inputs_ = [count](const void* p) { return as(p).*count; };
     return *this;
   }
+  // Any number of inputs that other parameters count: num_inputs() says how many.
+  OpBuilder& input_list(const char* name, const char* doc) {
+    op_.args_.push_back({name, "NDArray-or-Symbol[]", doc});
+    return *this;
+  }
   OpBuilder& num_inputs(int (*count)(const P&)) {
     op_.num_inputs_ = [count](const void* p) { return count(as(p)); };
     return *this;
