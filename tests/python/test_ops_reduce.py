@@ -201,3 +201,17 @@ def test_histograms_count_what_lies_between_edges(mx, rng):
     np.testing.assert_array_equal(given, edges)
     counts, given = mx.run("_histogram", a, bin_cnt=16, range=(-2, 2))
     np.testing.assert_array_equal(counts, np.histogram(a, given)[0])
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_bincount_has_the_length_of_the_largest_number_or_more(mx, rng, dtype):
+    a = rng.integers(0, 90, size=500).astype(dtype)
+    weights = rng.random(500)
+    np.testing.assert_array_equal(mx.run("_npi_bincount", a)[0], np.bincount(a).astype(dtype))
+    np.testing.assert_array_equal(mx.run("_npi_bincount", a, minlength=200)[0], np.bincount(a, minlength=200).astype(dtype))
+    np.testing.assert_allclose(mx.run("_npi_bincount", a, weights, has_weights=True)[0], np.bincount(a, weights), rtol=1e-12)
+
+
+def test_bincount_refuses_negative_numbers(mx):
+    with pytest.raises(Failure, match="negative"):
+        mx.run("_npi_bincount", np.array([3, -1], "int32"))

@@ -107,8 +107,6 @@ class RowOrder {
 };
 
 void visit_rows(const Rows& rows, const Tensor& in, const Visit& visit) {
-  if (rows.n >= int64_t{1} << 32)
-    throw Error(ErrorCode::kValue, "topk", "given an axis of 2^32 or more elements");
   if (in.size() == 0) return;
   dispatch_dtype(in.dtype, "topk",
                  [&]<class T>(TypeTag<T>) { RowOrder<T>(rows, in.as<T>()).positions(visit); });
@@ -152,6 +150,9 @@ Rows rows_of(const OrderParams& params, const Shape& shape) {
   } else {
     rows.n = shape.size();
   }
+  if (rows.n >= int64_t{1} << 32)
+    throw Error(ErrorCode::kValue, "topk",
+                "given an axis of 2^32 or more elements, expected fewer");
   rows.k = params.k < 1 ? rows.n : params.k;
   return rows;
 }

@@ -11,8 +11,10 @@
 namespace mxnet {
 namespace {
 
-// Below this the histograms of a radix sort cost more than comparisons.
-constexpr int64_t kShort = 256;
+// Below this the histograms of a radix sort cost more than comparisons; from kLong on wide digits,
+// whose histograms are larger, save passes.
+constexpr int64_t kShort = 64;
+constexpr int64_t kLong = 8192;
 
 template <class Item>
 struct KeyOf;
@@ -33,17 +35,14 @@ MX_PLAIN_KEY(uint32_t)
 MX_PLAIN_KEY(uint64_t)
 #undef MX_PLAIN_KEY
 
-template <class Item>
+template <int kBits, class Item>
 void radix_sort(Item* items, Item* spare, int64_t n) {
   using Key = KeyOf<Item>;
   using K = typename Key::type;
-  // 11 bits: a histogram of 16 KiB, and 3 passes over a 32-bit key. For short rows 8 bits, whose
-  // histograms are cheap to clear and add up.
-  constexpr int kBits = sizeof(K) == 1 ? 8 : 11;
   constexpr int kDigits = (static_cast<int>(sizeof(K)) * 8 + kBits - 1) / kBits;
   constexpr std::size_t kBuckets = std::size_t{1} << kBits;
   constexpr K kMask = static_cast<K>(kBuckets - 1);
-  std::array<std::array<int64_t, kBuckets>, kDigits> counts;
+  std::array<std::array<uint32_t, kBuckets>, kDigits> counts;
   std::memset(&counts, 0, sizeof(counts));
   for (int64_t i = 0; i < n; ++i) {
     const K key = Key::get(items[i]);
@@ -57,9 +56,9 @@ void radix_sort(Item* items, Item* spare, int64_t n) {
     const auto digit = [d](const Item& item) {
       return static_cast<std::size_t>(Key::get(item) >> (d * kBits) & kMask);
     };
-    if (count[digit(from[0])] == n) continue;  // all alike: nothing to do
-    int64_t start = 0;
-    for (int64_t& c : count) start += std::exchange(c, start);
+    if (count[digit(from[0])] == static_cast<uint32_t>(n)) continue;  // all alike: nothing to do
+    uint32_t start = 0;
+    for (uint32_t& c : count) start += std::exchange(c, start);
     for (int64_t i = 0; i < n; ++i) to[count[digit(from[i])]++] = from[i];
     std::swap(from, to);
   }
@@ -70,8 +69,10 @@ template <class Item>
 void sort_items(Item* items, Item* spare, int64_t n) {
   if (n < kShort) {
     std::sort(items, items + n);
+  } else if (n < kLong || sizeof(typename KeyOf<Item>::type) == 1) {
+    radix_sort<8>(items, spare, n);
   } else {
-    radix_sort(items, spare, n);
+    radix_sort<11>(items, spare, n);  // 32 bits in three passes
   }
 }
 
