@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints docs/env_vars.md, the users' page on environment variables, from the configuration rows:
 //   env_docs > docs/env_vars.md
-//   env_docs --check docs/env_vars.md     exit status 1, and the first line that differs, unless
-//   they are the same
+//   env_docs --check docs/env_vars.md     status 1 and the first line that differs, if one does
 #include <fmt/format.h>
 
 #include <cstdio>

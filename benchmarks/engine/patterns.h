@@ -23,8 +23,8 @@ struct Pattern {
   std::vector<Accesses> operations;
 };
 
-// Independent: every operation writes another variable, in turn. Chain: all write one. Random: two reads and one write
-// of different variables, the same ones in each run (fixed seed).
+// Independent: every operation writes another variable, in turn. Chain: all write one. Random: two
+// reads and one write of different variables, the same ones in each run (fixed seed).
 inline std::vector<Pattern> make_patterns(std::span<Var* const> vars, std::size_t count) {
   std::vector<Pattern> patterns{{"independent", {}}, {"chain", {}}, {"random 2r+1w", {}}};
   std::mt19937 random(7);

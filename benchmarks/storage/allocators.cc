@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The pool and its peers: who is compared, and under which names their calls are found.
 #include "allocators.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the lines that make_trace.py writes.
 #include "trace.h"
 
 #include <algorithm>

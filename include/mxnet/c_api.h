@@ -4,21 +4,27 @@
  *
  * Conventions, for every function unless it says otherwise:
  *
- *   Errors     The result is 0, or -1 on failure. Then MXGetLastError() gives the text "TypeName:
- * message", where TypeName is MXNetError, ValueError, TypeError, IndexError, AttributeError or
- * NotImplementedError. With DMLC_LOG_STACK_TRACE_DEPTH > 0 the lines "Stack trace:" and frames
- * follow. Nothing throws through this ABI and nothing ends the process. On failure the
- * out-parameters are left as they were. First use  The first call reads the environment. A bad
- * value in a variable makes that call and all later ones fail with a message that names the
- * variable, its value and what is allowed. Nulls      A null pointer is an error, never a crash,
- * except where null has a meaning of its own. Handles are not checked beyond that: one that is
- * freed or of another kind is undefined behaviour. Lifetime   Strings and arrays that come out
- * through pointers belong to the library: they live until the next call on the same thread, those
- * of MXLibInfoFeatures until the process ends. What the caller hands in is copied before the call
- * returns. Threads    All functions may be called from any thread at the same time. The error text,
- * and the settings said to be of the thread, are each thread's own. Order      Work on arrays and
- * variables runs asynchronously, in an order that respects what it reads and writes; a failure in
- * it comes out of a later wait.
+ * - Errors: the result is 0, or -1 on failure. Then MXGetLastError() gives the text "TypeName:
+ *   message", where TypeName is MXNetError, ValueError, TypeError, IndexError, AttributeError or
+ *   NotImplementedError. With DMLC_LOG_STACK_TRACE_DEPTH > 0 the lines "Stack trace:" and frames
+ *   follow. Nothing throws through this ABI and nothing ends the process. On failure the
+ *   out-parameters are left as they were.
+ *
+ * - First use: the first call reads the environment. A bad value in a variable makes that call and
+ *   all later ones fail with a message that names the variable, its value and what is allowed.
+ *
+ * - Nulls: a null pointer is an error, never a crash, except where null has a meaning of its own.
+ *   Handles are not checked beyond that: using one that is freed or of another kind is undefined.
+ *
+ * - Lifetime: strings and arrays that come out through pointers belong to the library. They live
+ *   until the next call on the same thread, those of MXLibInfoFeatures until the process ends. What
+ *   the caller hands in is copied before the call returns.
+ *
+ * - Threads: all functions may be called from any thread at the same time. The error text, and the
+ *   settings said to be of the thread, are each thread's own.
+ *
+ * - Order: work on arrays and variables runs asynchronously, in an order that respects what it
+ *   reads and writes; a failure in it comes out of a later wait.
  */
 #ifndef MXNET_C_API_H_
 #define MXNET_C_API_H_
@@ -147,16 +153,16 @@ typedef int64_t dim_t;
 typedef uint32_t mx_uint;
 typedef float mx_float;
 
-/* An array; every handle that comes out is freed by MXNDArrayFree. It is checked: null, a freed handle
- * and any other pointer are errors. Handles of views keep the memory alive. */
+/* An array; every handle that comes out is freed by MXNDArrayFree. It is checked: null, a freed
+ * handle and any other pointer are errors. Handles of views keep the memory alive. */
 typedef void* NDArrayHandle;
 /* DLManagedTensor* of the DLPack standard, in the form without version. */
 typedef void* DLManagedTensorHandle;
 
 /* dtype: 0 float32, 1 float64, 2 float16, 3 uint8, 4 int32, 5 int8, 6 int64, 7 bool, 12 bfloat16.
  * Storage type: 0 dense, 1 row_sparse (index array 0 the rows), 2 csr (0 indptr, 1 indices).
- * Shapes are as the thread's mode says (MXSetIsNumpyShape): without NumPy shapes an array without data
- * has 0 dimensions, with them -1. */
+ * Shapes are as the thread's mode says (MXSetIsNumpyShape): without NumPy shapes an array without
+ * data has 0 dimensions, with them -1. */
 
 /* 0 off, 1 on for this thread, 2 on for all threads. Setting 0 ends both. */
 MXNET_DLL int MXIsNumpyShape(int* curr);
@@ -188,11 +194,13 @@ MXNET_DLL int MXNDArraySlice(NDArrayHandle handle, uint32_t slice_begin, uint32_
                              NDArrayHandle* out);
 MXNET_DLL int MXNDArraySlice64(NDArrayHandle handle, int64_t slice_begin, int64_t slice_end,
                                NDArrayHandle* out);
-/* One row, a dimension less; of a vector one element, which without NumPy shapes is a vector of one. */
+/* One row, a dimension less; of a vector one element, which without NumPy shapes is a vector of
+ * one. */
 MXNET_DLL int MXNDArrayAt(NDArrayHandle handle, uint32_t idx, NDArrayHandle* out);
 MXNET_DLL int MXNDArrayAt64(NDArrayHandle handle, int64_t idx, NDArrayHandle* out);
-/* dims: 0 keeps a dimension, -1 is inferred; in Reshape64 also -2, -3, -4 as the operator reshape has
- * them, read from the right with `reverse`. Without NumPy shapes the result may be smaller: the front. */
+/* dims: 0 keeps a dimension, -1 is inferred; in Reshape64 also -2, -3, -4 as the operator reshape
+ * has them, read from the right with `reverse`. Without NumPy shapes the result may be smaller: the
+ * front. */
 MXNET_DLL int MXNDArrayReshape(NDArrayHandle handle, int ndim, int* dims, NDArrayHandle* out);
 MXNET_DLL int MXNDArrayReshape64(NDArrayHandle handle, int ndim, dim_t* dims, bool reverse,
                                  NDArrayHandle* out);
@@ -201,7 +209,8 @@ MXNET_DLL int MXNDArrayDetach(NDArrayHandle handle, NDArrayHandle* out);
 MXNET_DLL int MXShallowCopyNDArray(NDArrayHandle src, NDArrayHandle* out);
 
 /* A dimension that does not fit the type is an error. */
-MXNET_DLL int MXNDArrayGetShape(NDArrayHandle handle, uint32_t* out_dim, const uint32_t** out_pdata);
+MXNET_DLL int MXNDArrayGetShape(NDArrayHandle handle, uint32_t* out_dim,
+                                const uint32_t** out_pdata);
 MXNET_DLL int MXNDArrayGetShapeEx(NDArrayHandle handle, int* out_dim, const int** out_pdata);
 MXNET_DLL int MXNDArrayGetShapeEx64(NDArrayHandle handle, int* out_dim, const int64_t** out_pdata);
 MXNET_DLL int MXNDArrayGetDType(NDArrayHandle handle, int* out_dtype);
@@ -221,8 +230,8 @@ MXNET_DLL int MXNDArraySyncCopyToCPU(NDArrayHandle handle, void* data, size_t si
  * takes the shape of src; types are converted. */
 MXNET_DLL int MXNDArraySyncCopyFromNDArray(NDArrayHandle handle_dst, const NDArrayHandle handle_src,
                                            const int i);
-/* Fails where a sparse array's index arrays do not fit together; with full_check, where they are not
- * ascending and inside the shape. */
+/* Fails where a sparse array's index arrays do not fit together; with full_check, where they are
+ * not ascending and inside the shape. */
 MXNET_DLL int MXNDArraySyncCheckFormat(NDArrayHandle handle, const bool full_check);
 MXNET_DLL int MXNDArrayWaitToRead(NDArrayHandle handle);
 MXNET_DLL int MXNDArrayWaitToWrite(NDArrayHandle handle);
@@ -234,9 +243,9 @@ MXNET_DLL int MXNDArrayGetAuxNDArray64(NDArrayHandle handle, int64_t i, NDArrayH
 MXNET_DLL int MXNDArrayGetAuxType(NDArrayHandle handle, uint32_t i, int* out_type);
 MXNET_DLL int MXNDArrayGetAuxType64(NDArrayHandle handle, int64_t i, int* out_type);
 
-/* Files of arrays: a list without keys, else a dictionary. Saving replaces the file whole or leaves the
- * old one. Of what is loaded each handle is the caller's to free; damage is an error that names file and
- * byte. */
+/* Files of arrays: a list without keys, else a dictionary. Saving replaces the file whole or leaves
+ * the old one. Of what is loaded each handle is the caller's to free; damage is an error that names
+ * file and byte. */
 MXNET_DLL int MXNDArraySave(const char* fname, uint32_t num_args, NDArrayHandle* args,
                             const char** keys);
 MXNET_DLL int MXNDArrayLoad(const char* fname, uint32_t* out_size, NDArrayHandle** out_arr,
@@ -248,9 +257,9 @@ MXNET_DLL int MXNDArrayLoadFromBuffer(const void* ndarray_buffer, size_t size, u
 MXNET_DLL int MXNDArraySaveRawBytes(NDArrayHandle handle, size_t* out_size, const char** out_buf);
 MXNET_DLL int MXNDArrayLoadFromRawBytes(const void* buf, size_t size, NDArrayHandle* out);
 
-/* Memory of other frameworks, without a copy. An array that is taken in must be row-major; its deleter
- * runs once, on any thread, when nobody uses the memory any more. After an error nothing is taken over.
- * transient_handle: the structure itself is copied, the deleter gets the copy. */
+/* Memory of other frameworks, without a copy. An array that is taken in must be row-major; its
+ * deleter runs once, on any thread, when nobody uses the memory any more. After an error nothing is
+ * taken over. transient_handle: the structure itself is copied, the deleter gets the copy. */
 MXNET_DLL int MXNDArrayToDLPack(NDArrayHandle handle, DLManagedTensorHandle* out_dlpack);
 MXNET_DLL int MXNDArrayFromDLPack(DLManagedTensorHandle dlpack, NDArrayHandle* out_handle);
 MXNET_DLL int MXNDArrayFromDLPackEx(DLManagedTensorHandle dlpack, const bool transient_handle,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's configuration: one ConfigProcess fed by the environment and warning through the
-// log.
+// The process's configuration: one ConfigProcess fed by the
+// environment and warning through the log.
 #include "base/config.h"
 
 #include <pthread.h>
@@ -17,7 +17,20 @@ namespace {
 void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { config_process().lock_for_fork(); }
 void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { config_process().unlock_after_fork(); }
 
+struct ProcessWithFork : ConfigProcess {
+  ProcessWithFork()
+      : ConfigProcess(
+            snapshot_environment, [](const std::string& line) { log(LogLevel::kWarning, line); },
+            g_config) {
+    // It fails only for want of memory: then a fork during a set may leave
+    // the child's lock held, as anywhere else.
+    static_cast<void>(::pthread_atfork(before_fork, after_fork, after_fork));
+  }
+};
+
 }  // namespace
+
+constinit std::atomic<const Config*> g_config{nullptr};
 
 const char* to_string(Source source) {
   switch (source) {
@@ -43,15 +56,10 @@ const Origin& Config::origin_at(const void* field) const {
 }
 
 ConfigProcess& config_process() {
-  static Leaked<ConfigProcess> process(
-      snapshot_environment, [](const std::string& line) { log(LogLevel::kWarning, line); });
-  static const int registered = pthread_atfork(before_fork, after_fork, after_fork);
-  static_cast<void>(registered);  // without memory for a handler, fork works as it did before
+  static Leaked<ProcessWithFork> process;
   return *process;
 }
 
-const Config& config() { return config_process().config(); }
-
-const Config* config_if_resolved() noexcept { return config_process().resolved(); }
+const Config& resolve_config() { return config_process().config(); }
 
 }  // namespace mxnet

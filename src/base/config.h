@@ -3,6 +3,7 @@
 // constructor, so that a test builds any variant in one process; only those who make the
 // process-wide singletons call config().
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,9 +46,8 @@ struct Origin {
   std::string spelling;  // the name that stood in the environment, where that is an alias
 };
 
-// Default-constructed: the documented defaults. Distinct from copies of it, the process's Config
-// (see config()) is immutable but for its live rows and their origins, hence safe to read from any
-// thread.
+// Default-constructed: the documented defaults. The process's own (see config()) is immutable but
+// for its live rows and their origins, hence safe to read from any thread.
 struct Config {
 #define MX_CONFIG_MEMBER(member, Struct, ROWS, title) Struct member;
   MX_CONFIG_SECTIONS(MX_CONFIG_MEMBER)
@@ -71,13 +71,24 @@ struct Config {
   MX_PLUGIN_API const Origin& origin_at(const void* field) const;
 };
 
+// Null until the configuration is resolved. Use the functions below.
+extern MX_PLUGIN_API std::atomic<const Config*> g_config;
+MX_PLUGIN_API const Config& resolve_config();
+
+// The process's configuration once config() has succeeded, else null. Never
+// resolves, throws or logs: for errors and the log, which must work while
+// configuration is being resolved or has failed.
+inline const Config* config_if_resolved() noexcept {
+  // Acquire pairs with the store that publishes a fully resolved Config.
+  return g_config.load(std::memory_order_acquire);
+}
+
 // The process's configuration: resolved from one snapshot of the environment at the first call,
 // then immutable but for live rows. Throws Error(kValue), at every call, when the environment holds
-// a bad value. Thread-safe.
-MX_PLUGIN_API const Config& config();
-
-// The same once config() has succeeded, else null. Never resolves, throws or logs: for errors and
-// the log, which must work while configuration is being resolved or has failed.
-MX_PLUGIN_API const Config* config_if_resolved() noexcept;
+// a bad value. Thread-safe, and cheap enough for every operation.
+inline const Config& config() {
+  const Config* resolved = config_if_resolved();
+  return resolved != nullptr ? *resolved : resolve_config();
+}
 
 }  // namespace mxnet

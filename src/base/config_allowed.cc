@@ -47,13 +47,13 @@ std::string AnyValue::text(const std::string& syntax) const {
 bool IntegerList::accepts(const std::string& value) const {
   return value.empty() ||
          (value.size() <= kLongestText && every_part(value, [this](std::string_view part) {
-            const auto number = Value<int>::parse(part);
-            return number && *number >= lo;
+            const auto number = Value<int64_t>::parse(part);
+            return number && *number >= lo && *number <= hi;
           }));
 }
 
 std::string IntegerList::text(const std::string&) const {
-  return fmt::format("comma-separated integers of at least {}", lo);
+  return fmt::format("comma-separated integers between {} and {}", lo, hi);
 }
 
 bool Words::accepts(const std::string& value) const {

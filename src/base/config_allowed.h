@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration row allows beyond being of its type. Each is a small constant that both
-// checks a value and says in words what it checks, so that errors, tables and pages cannot disagree
-// with the code.
+// What a configuration row allows beyond being of its type. Each is a small constant
+// that both checks a value and says in words what it checks, so that errors, tables
+// and pages cannot disagree with the code.
 //
-// A type A serves a row of type T if it has  bool accepts(const T&) const  and  std::string
-// text(std::string syntax) const, which turns Value<T>::syntax() into the full sentence part after
-// "expected ".
+// A type A serves a row of type T if it has  bool accepts(const T&) const  and
+// std::string text(std::string syntax) const, which turns Value<T>::syntax() into the
+// full sentence part after "expected ".
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace mxnet {
 
-// Every value of the type. Texts must be UTF-8 of a sane length: all of them end up in messages,
-// tables and JSON.
+// Every value of the type. Texts must be UTF-8 of a sane length: all of
+// them end up in messages, tables and JSON.
 struct AnyValue {
   template <class T>
   bool accepts(const T&) const {
@@ -64,16 +64,16 @@ struct PowerOfTwo {
 };
 constexpr PowerOfTwo power_of_two() { return {}; }
 
-// Comma-separated integers, all of at least `lo`; empty = none.
+// Comma-separated integers, each from lo to hi; empty = none.
 struct IntegerList {
-  int64_t lo;
+  int64_t lo, hi;
   bool accepts(const std::string& value) const;
   std::string text(const std::string& syntax) const;
 };
-constexpr IntegerList integers_of_at_least(int64_t lo) { return {lo}; }
+constexpr IntegerList integers_between(int64_t lo, int64_t hi) { return {lo, hi}; }
 
-// One or more (comma-separated, when `many`) of the words in `choices`, which are separated by
-// single blanks.
+// One or more (comma-separated, when `many`) of the words in `choices`,
+// which are separated by single blanks.
 struct Words {
   std::string_view choices;
   bool many;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place that looks at the process's environment (tests/banned_symbols_test.py holds
-// everybody else to it).
+// The only place that looks at the process's environment
+// (tests/banned_symbols_test.py holds everybody else to it).
 #include <unistd.h>
 
 #include "base/config_resolve.h"

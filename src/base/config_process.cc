@@ -25,7 +25,8 @@ EnvSnapshot& ConfigProcess::variables() {
 }
 
 const Config& ConfigProcess::config() {
-  if (const Config* ready = resolved()) return *ready;
+  // Acquire pairs with the store below: whoever sees the pointer sees the values.
+  if (const Config* ready = published_.load(std::memory_order_acquire)) return *ready;
   std::vector<std::string> warnings;
   {
     MutexLock lock(mutex_);
@@ -37,12 +38,11 @@ const Config& ConfigProcess::config() {
         failure_ = error;
         throw;
       }
-      // Release pairs with resolved(): whoever sees the pointer sees the values.
-      resolved_.store(config_.get(), std::memory_order_release);
+      published_.store(config_.get(), std::memory_order_release);
     }
   }
   for (const std::string& line : warnings) warn_(line);
-  return *resolved();
+  return *published_.load(std::memory_order_acquire);
 }
 
 std::string ConfigProcess::get(std::string_view name) {
@@ -72,8 +72,8 @@ void ConfigProcess::set(std::string_view name, std::optional<std::string_view> v
     MutexLock lock(mutex_);
     if (failure_) throw *failure_;
     if (row != nullptr) return set_row(*row, name, value);
-    // Before resolution the name is kept as if it stood in the environment, and reported with the
-    // others.
+    // Before resolution the name is kept as if it stood in the
+    // environment, and reported with the others.
     const bool unknown = value && config_ != nullptr && is_ours(name);
     if (unknown && config_->general.strict_env)
       throw Error(ErrorCode::kValue, "config", unknown_name_text(name));

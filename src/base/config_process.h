@@ -18,23 +18,22 @@
 namespace mxnet {
 
 // Thread-safe.
-//  1. `snapshot` is called once, by the first call of any member but resolved().
-//  2. Until resolution, set() of any row stands in for the environment; afterwards only live rows
-//  can be set.
-//  3. After a failed resolution all but resolved() and variable() throw the same Error, for good.
-//  4. `warn` is called without the lock and after the result is published: the log itself asks for
-//  its level.
+//  1. `snapshot` is called once, by the first call of any member.
+//  2. Until resolution, set() of any row stands in for the environment; later only live rows
+//  change.
+//  3. After a failed resolution all but variable() throw the same Error, for good.
+//  4. `warn` is called without the lock, after the result is published: the log asks for its level.
 class ConfigProcess {
  public:
   using Warn = std::function<void(const std::string& line)>;
-  ConfigProcess(std::function<EnvSnapshot()> snapshot, Warn warn)
-      : snapshot_(std::move(snapshot)), warn_(std::move(warn)) {}
+  // `published` receives the Config when it is resolved, and outlives this.
+  ConfigProcess(std::function<EnvSnapshot()> snapshot, Warn warn,
+                std::atomic<const Config*>& published)
+      : snapshot_(std::move(snapshot)), warn_(std::move(warn)), published_(published) {}
   ConfigProcess(const ConfigProcess&) = delete;
   ConfigProcess& operator=(const ConfigProcess&) = delete;
 
   const Config& config();
-  // Acquire pairs with the store that publishes a fully resolved Config.
-  const Config* resolved() const noexcept { return resolved_.load(std::memory_order_acquire); }
 
   // See config_table.h.
   std::string get(std::string_view name);
@@ -55,7 +54,7 @@ class ConfigProcess {
 
   const std::function<EnvSnapshot()> snapshot_;
   const Warn warn_;
-  std::atomic<const Config*> resolved_{nullptr};
+  std::atomic<const Config*>& published_;
   Mutex mutex_;
   std::optional<EnvSnapshot> variables_
       MX_GUARDED_BY(mutex_);  // the environment as changed by set()

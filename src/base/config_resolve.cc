@@ -70,7 +70,7 @@ void check_combinations(const Config& config, std::vector<std::string>& problems
 }  // namespace
 
 std::string bad_value_text(const Row& row, std::string_view spelling, std::string_view value) {
-  const std::string of = spelling == row.name ? "" : fmt::format(" (an old name of {})", row.name);
+  const std::string of = spelling == row.name ? "" : fmt::format(" (another name of {})", row.name);
   return fmt::format("{}{}: given {}, expected {}", spelling, of, quote_text(value), row.allowed());
 }
 

@@ -15,8 +15,8 @@ namespace mxnet {
 
 using EnvSnapshot = std::map<std::string, std::string, std::less<>>;
 
-// A copy of the process's environment. Not safe against a concurrent setenv: nothing is, hence it
-// is called once.
+// A copy of the process's environment. Not safe against a concurrent
+// setenv: nothing is, hence it is called once.
 EnvSnapshot snapshot_environment();
 
 // Throws Error(kValue) that tells all that is wrong at once: bad values, two spellings of one row

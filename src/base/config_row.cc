@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the macros of config_rows.h to the table of rows and the default constructors of the
-// sections.
+// From the macros of config_rows.h to the table of rows and the
+// default constructors of the sections.
 #include "base/config_row.h"
 
 #include <fmt/format.h>
@@ -27,19 +27,18 @@ class TypedRow final : public Row {
     return value && accepts_value(*value);
   }
   void store(std::string_view text, Config& config) const override {
-    field(config) = std::move(Value<T>::parse(text)).value();
+    *reinterpret_cast<Field*>(reinterpret_cast<char*>(&config) + offset()) =
+        std::move(Value<T>::parse(text)).value();
   }
   std::string print(const Config& config) const override {
-    const T value = field(
-        const_cast<Config&>(config));  // NOLINT(cppcoreguidelines-pro-type-const-cast): read only
+    const T& value =
+        *reinterpret_cast<const Field*>(reinterpret_cast<const char*>(&config) + offset());
     return Value<T>::print(value);
   }
 
  private:
   using Field = std::conditional_t<kWhen == When::kLive, Live<T>, T>;
-  Field& field(Config& config) const {
-    return *reinterpret_cast<Field*>(reinterpret_cast<char*>(&config) + offset());
-  }
+
   template <class V>
   bool accepts_value(const std::optional<V>& value) const {
     return !value || allowed_.accepts(*value);
@@ -113,6 +112,11 @@ constexpr Default kDefaults[] = {
     MX_CONFIG_POOLS(MX_POOL_DEFAULTS)};
 // clang-format on
 
+// The text that a default stands for: "=NAME" is the default of that row.
+std::string_view follow(std::string_view fallback) {
+  return fallback.starts_with('=') ? default_text(fallback.substr(1)) : fallback;
+}
+
 constexpr Alias kAliases[] = {MX_CONFIG_ALIASES};
 
 // What `spelling` means under `alias`, or an empty text.
@@ -132,21 +136,21 @@ const Row* row_named(std::string_view name) {
 }
 
 template <class T>
-T default_value(std::string_view name) {
-  const auto value = Value<T>::parse(default_text(name));
+T default_value(std::string_view fallback) {
+  const auto value = Value<T>::parse(follow(fallback));
   MX_ASSERT(value.has_value());
   return *value;
 }
 
 }  // namespace
 
-#define MX_INIT(field, type, name, ...) field = default_value<type>(name);
-#define MX_SECTION_CONSTRUCTOR(member, Struct, ROWS, title) \
-  Struct::Struct() { ROWS(MX_INIT, MX_INIT) }
+// clang-format off
+#define MX_INIT(field, type, name, fallback, ...) field = default_value<type>(fallback);
+#define MX_SECTION_CONSTRUCTOR(member, Struct, ROWS, title) Struct::Struct() { ROWS(MX_INIT, MX_INIT) }
 MX_CONFIG_SECTIONS(MX_SECTION_CONSTRUCTOR)
-StorageConfig::StorageConfig(){MX_CONFIG_STORAGE(MX_INIT, MX_INIT)} PoolConfig::PoolConfig() {
-  MX_CONFIG_POOL(MX_INIT, MX_INIT, "CPU")
-}  // the kinds have the same defaults
+StorageConfig::StorageConfig() { MX_CONFIG_STORAGE(MX_INIT, MX_INIT) }
+PoolConfig::PoolConfig() { MX_CONFIG_POOL(MX_INIT, MX_INIT, "CPU") }  // all kinds have the same defaults
+// clang-format on
 
 const char* to_string(When when) { return when == When::kLive ? "live" : "startup"; }
 
@@ -190,7 +194,7 @@ std::vector<std::string> spellings_of(const Row& row) {
 
 std::string_view default_text(std::string_view name) {
   for (const Default& row : kDefaults) {
-    if (row.name == name) return row.text[0] == '=' ? default_text(row.text + 1) : row.text;
+    if (row.name == name) return follow(row.text);
   }
   MX_ASSERT(!"a row's name");
   return {};

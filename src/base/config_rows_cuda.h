@@ -32,13 +32,13 @@
   LIVE(cudnn_allow_reduced_precision_reduction, bool, "MXNET_CUDNN_ALLOW_REDUCED_PRECISION_REDUCTION", "1", any(), \
       pending("issue 10: cuDNN"), \
       "Permit convolution engines that sum in reduced precision.") \
-  LIVE(cudnn_disabled_conv_fwd_engines, std::string, "MXNET_CUDNN_DISABLED_CONV_FWD_ENGINES", "", integers_of_at_least(0), \
+  LIVE(cudnn_disabled_conv_fwd_engines, std::string, "MXNET_CUDNN_DISABLED_CONV_FWD_ENGINES", "", integers_between(0, 9999), \
       pending("issue 10: cuDNN"), \
       "Numbers of forward convolution engines not to use.") \
-  LIVE(cudnn_disabled_conv_dgrad_engines, std::string, "MXNET_CUDNN_DISABLED_CONV_DGRAD_ENGINES", "", integers_of_at_least(0), \
+  LIVE(cudnn_disabled_conv_dgrad_engines, std::string, "MXNET_CUDNN_DISABLED_CONV_DGRAD_ENGINES", "", integers_between(0, 9999), \
       pending("issue 10: cuDNN"), \
       "Numbers of data-gradient convolution engines not to use.") \
-  LIVE(cudnn_disabled_conv_wgrad_engines, std::string, "MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES", "", integers_of_at_least(0), \
+  LIVE(cudnn_disabled_conv_wgrad_engines, std::string, "MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES", "", integers_between(0, 9999), \
       pending("issue 10: cuDNN"), \
       "Numbers of weight-gradient convolution engines not to use.") \
   LIVE(use_fusion, bool, "MXNET_USE_FUSION", "1", any(), pending("issue 10: fusion"), \

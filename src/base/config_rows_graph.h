@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of everything between a symbol and its execution: executor, memory plan, subgraphs, quantization, sparse
-// fallback. See config_rows.h.
+// Rows of everything between a symbol and its execution: executor, memory plan, subgraphs,
+// quantization, sparse fallback. See config_rows.h.
 #pragma once
 
 // clang-format off

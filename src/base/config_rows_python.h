@@ -4,11 +4,11 @@
 
 // clang-format off
 #define MX_CONFIG_PYTHON(STARTUP, LIVE) \
-  STARTUP(library_path, std::string, "MXNET_LIBRARY_PATH", "", any(), pending("issue 7: loader"), \
+  STARTUP(library_path, std::string, "MXNET_LIBRARY_PATH", "", any(), active("test_library_path_chooses_the_library"), \
       "Absolute path of the libmxnet.so to load; a relative or missing one is ignored with a warning.") \
-  STARTUP(include_path, std::string, "MXNET_INCLUDE_PATH", "", any(), pending("issue 7: libinfo"), \
+  STARTUP(include_path, std::string, "MXNET_INCLUDE_PATH", "", any(), active("test_headers_are_where_it_says"), \
       "Header directory that mx.libinfo reports. Empty: the package's own.") \
-  STARTUP(ld_library_path, std::string, "LD_LIBRARY_PATH", "", any_bytes(), pending("issue 7: loader"), \
+  STARTUP(ld_library_path, std::string, "LD_LIBRARY_PATH", "", any_bytes(), active("test_find_lib_path_searches_ld_library_path_first"), \
       "Directories in which mx.libinfo looks for libmxnet.so before the package's own.") \
   STARTUP(enable_cython, bool, "MXNET_ENABLE_CYTHON", "1", any(), pending("issue 7: binding"), \
       "Use the compiled binding; 0 calls the C ABI through ctypes.") \

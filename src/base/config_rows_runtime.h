@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of what runs operations: the engine, devices, threads and resources, and how it reports. See config_rows.h.
+// Rows of what runs operations: the engine, devices, threads and resources,
+// and how it reports. See config_rows.h.
 #pragma once
 
 // clang-format off
@@ -8,39 +9,39 @@
       "Make an unknown MXNET_* variable an error instead of a warning.")
 
 #define MX_CONFIG_ENGINE(STARTUP, LIVE) \
-  STARTUP(type, EngineType, "MXNET_ENGINE_TYPE", "ThreadedEnginePerDevice", any(), pending("issue 3: engine"), \
+  STARTUP(type, EngineType, "MXNET_ENGINE_TYPE", "ThreadedEnginePerDevice", any(), active("EngineConfig.TypeSelectsPolicy"), \
       "Which scheduler runs operations. NaiveEngine runs each on the caller's thread, at once.") \
-  STARTUP(cpu_worker_nthreads, int, "MXNET_CPU_WORKER_NTHREADS", "1", between(1, 1024), pending("issue 3: engine"), \
+  STARTUP(cpu_worker_nthreads, int, "MXNET_CPU_WORKER_NTHREADS", "1", between(1, 1024), active("EngineConfig.CpuWorkerThreadsRunAtOnce"), \
       "How many operations the CPU side of the engine may run at once; OMP_NUM_THREADS is the width inside one.") \
-  STARTUP(cpu_priority_nthreads, int, "MXNET_CPU_PRIORITY_NTHREADS", "4", between(1, 1024), pending("issue 3: engine"), \
+  STARTUP(cpu_priority_nthreads, int, "MXNET_CPU_PRIORITY_NTHREADS", "4", between(1, 1024), active("EngineConfig.CpuPriorityThreadsRunAtOnce"), \
       "Threads reserved for CPU operations of high priority, such as kvstore pushes.") \
-  STARTUP(gpu_worker_nthreads, int, "MXNET_GPU_WORKER_NTHREADS", "2", between(1, 64), pending("issue 3: engine"), \
+  STARTUP(gpu_worker_nthreads, int, "MXNET_GPU_WORKER_NTHREADS", "2", between(1, 64), active("EngineConfigGpu.GpuWorkerThreadsRunAtOnceOnEachGpu"), \
       "Compute threads, each with its stream, that the per-device engine keeps for every GPU.") \
-  STARTUP(gpu_copy_nthreads, int, "MXNET_GPU_COPY_NTHREADS", "2", between(1, 64), pending("issue 3: engine"), \
+  STARTUP(gpu_copy_nthreads, int, "MXNET_GPU_COPY_NTHREADS", "2", between(1, 64), active("EngineConfigGpu.GpuCopyThreadsRunAtOnce"), \
       "Threads for copies from and to every GPU.") \
-  STARTUP(mp_worker_nthreads, int, "MXNET_MP_WORKER_NTHREADS", "1", between(1, 1024), pending("issue 3: engine"), \
+  STARTUP(mp_worker_nthreads, int, "MXNET_MP_WORKER_NTHREADS", "1", between(1, 1024), active("EngineConfig.ForkedChildHasItsOwnNumberOfWorkers"), \
       "CPU worker threads in a forked child, such as a DataLoader worker process.") \
-  LIVE(info, bool, "MXNET_ENGINE_INFO", "0", any(), pending("issue 3: engine"), \
+  LIVE(info, bool, "MXNET_ENGINE_INFO", "0", any(), active("EngineConfig.InfoLogsEveryOperation"), \
       "Log every operation that the engine runs.") \
-  STARTUP(run_ahead_bytes, int64_t, "MXNET_ENGINE_RUN_AHEAD_BYTES", "2147483648", at_least(0), pending("issue 3: engine"), \
+  STARTUP(run_ahead_bytes, int64_t, "MXNET_ENGINE_RUN_AHEAD_BYTES", "2147483648", at_least(0), active("EngineConfig.RunAheadBytesBoundWhatIsInFlight"), \
       "Bytes of temporaries that pushed, unfinished operations may hold before push waits; 0 = unbounded.")
 
 #define MX_CONFIG_DEVICE(STARTUP, LIVE) \
-  STARTUP(sim_gpus, int, "MXNET_SIM_GPUS", "0", between(0, 64), pending("issue 3: devices"), \
+  STARTUP(sim_gpus, int, "MXNET_SIM_GPUS", "0", between(0, 64), active("SimDevice.CountComesFromConfig"), \
       "Number of simulated accelerators that stand in for GPUs; 0 = none.") \
-  STARTUP(sim_memory_bytes, int64_t, "MXNET_SIM_GPU_MEMORY_BYTES", "1073741824", at_least(1048576), pending("issue 3: devices"), \
+  STARTUP(sim_memory_bytes, int64_t, "MXNET_SIM_GPU_MEMORY_BYTES", "1073741824", at_least(1048576), active("SimDevice.CapacityComesFromConfig"), \
       "Capacity of each simulated accelerator.")
 
 #define MX_CONFIG_CPU(STARTUP, LIVE) \
-  STARTUP(omp_num_threads, std::string, "OMP_NUM_THREADS", "", integers_of_at_least(1), pending("issue 3: OpenMP"), \
+  STARTUP(omp_num_threads, std::string, "OMP_NUM_THREADS", "", integers_between(1, 65536), active("OpenMPEnvironment.ThreadCountReachesCallersAndWorkers"), \
       "OpenMP threads inside one operator; of a list, the first number counts. Empty: one for each physical core " \
       "that the process may use.") \
-  STARTUP(omp_max_threads, std::optional<int>, "MXNET_OMP_MAX_THREADS", "auto", at_least(1), pending("issue 3: OpenMP"), \
+  STARTUP(omp_max_threads, std::optional<int>, "MXNET_OMP_MAX_THREADS", "auto", at_least(1), active("OpenMPEnvironment.TheCapBoundsTheCount"), \
       "Upper limit of the OpenMP threads inside one operator; auto: no limit but the machine's.") \
-  STARTUP(kmp_affinity, std::string, "KMP_AFFINITY", "", any(), pending("issue 3: OpenMP"), \
+  STARTUP(kmp_affinity, std::string, "KMP_AFFINITY", "", any(), active("OpenMPEnvironment.CompactAffinityGivesEachThreadOneCpuOfItsOwn"), \
       "Pins OpenMP threads to cores, in the syntax of Intel's OpenMP: granularity=fine,compact,1,0 fills cores in " \
       "order, one thread each. Empty: the operating system places them.") \
-  LIVE(parallel_size, int64_t, "MXNET_CPU_PARALLEL_SIZE", "200000", at_least(0), pending("issue 4: operators"), \
+  LIVE(parallel_size, int64_t, "MXNET_CPU_PARALLEL_SIZE", "200000", at_least(0), active("Parallel.ConfiguredSizeDecidesAboutThreads"), \
       "Elements from which an operator that checks it uses several threads.") \
   LIVE(safe_accumulation, bool, "MXNET_SAFE_ACCUMULATION", "1", any(), pending("issue 4: operators"), \
       "Accumulate reductions in a wider type than the data's.") \
@@ -49,7 +50,7 @@
       "Whether, or for which types, a cost model decides between one and several threads for each elementwise operator. " \
       "Nothing is timed at start.") \
   STARTUP(use_num_cores_operator_tuning, std::optional<int>, "MXNET_USE_NUM_CORES_OPERATOR_TUNING", "auto", at_least(1), \
-      pending("issue 4: operators"), \
+      active("ParallelDeathTest.AssumedCoresLimitTheThreads"), \
       "Cores that this cost model assumes; auto: the OpenMP threads of one operator.") \
   STARTUP(output_tuning_data, bool, "MXNET_OUTPUT_TUNING_DATA", "0", any(), inert("no operator is timed, so there is no data"), \
       "Print the results of operator tuning as code.") \
@@ -83,9 +84,9 @@
       "What is recorded, as a sum: 1 symbolic operators, 2 imperative operators, 4 C calls, 8 memory.")
 
 #define MX_CONFIG_LOG(STARTUP, LIVE) \
-  LIVE(level, LogLevel, "MXNET_LOG_LEVEL", "info", any(), pending("issue 3: log"), \
+  LIVE(level, LogLevel, "MXNET_LOG_LEVEL", "info", any(), active("Log.LevelDropsWhatIsBelow"), \
       "Messages below this level are not written.") \
-  LIVE(stack_trace_depth, int, "DMLC_LOG_STACK_TRACE_DEPTH", "0", between(0, 128), pending("issue 3: log"), \
+  LIVE(stack_trace_depth, int, "DMLC_LOG_STACK_TRACE_DEPTH", "0", between(0, 128), active("StackTrace.StartsAtTheThrowingFunctionAndHasAtMostNFrames"), \
       "Stack frames added to error messages.")
 
 #define MX_CONFIG_TESTING(STARTUP, LIVE) \

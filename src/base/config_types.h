@@ -4,6 +4,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,56 +16,62 @@ namespace mxnet {
 enum class EngineType : uint8_t { kNaive, kThreaded, kThreadedPerDevice };
 enum class PoolType : uint8_t { kNaive, kRound, kUnpooled };
 
-// A field that MXSetEnv or mx.config.set may change while others read it. Relaxed: a row is one
-// independent value, and whoever sets it synchronises with its reader by other means (the call
-// order on one thread) or does not care. Copying takes the value of the moment: keep a reference to
-// the section where later changes must be seen.
-template <class T>
-class Live {
- public:
-  Live() = default;
-  Live(T value)
-      : value_(value) {}  // NOLINT(google-explicit-constructor): reads and writes like a T
-  Live(const Live& other) : value_(other.get()) {}
-  Live& operator=(const Live& other) { return *this = other.get(); }
-  Live& operator=(T value) {
-    value_.store(value, std::memory_order_relaxed);
-    return *this;
-  }
-  T get() const { return value_.load(std::memory_order_relaxed); }
-  operator T() const { return get(); }  // NOLINT(google-explicit-constructor)
-
- private:
-  std::atomic<T> value_{};
-};
-
 // The one copy of `text` that lives as long as the process. Thread-safe. For the few values that
 // configuration takes on, so that a reader may hold a reference without a lock; equal texts share
 // one copy, so toggling leaks nothing.
 MX_PLUGIN_API const std::string& interned(std::string_view text);
 
-// Text: a pointer to an interned string, so that reading is one load and the reference stays valid
-// for ever.
+// How a value lies in one machine word, so that it is read and written whole.
+template <class T>
+struct LiveWord {
+  using Word = T;
+  static T pack(T value) { return value; }
+  static T unpack(Word word) { return word; }
+};
 template <>
-class Live<std::string> {
+struct LiveWord<std::string> {
+  using Word = const std::string*;
+  static Word pack(std::string_view text) { return &interned(text); }
+  static const std::string& unpack(Word word) { return *word; }
+};
+template <>
+struct LiveWord<std::optional<int>> {
+  using Word = int64_t;
+  static constexpr Word kNone = INT64_MIN;
+  static Word pack(std::optional<int> value) { return value ? *value : kNone; }
+  static std::optional<int> unpack(Word word) {
+    return word == kNone ? std::nullopt : std::optional<int>(static_cast<int>(word));
+  }
+};
+
+// A field that MXSetEnv or mx.config.set may change while others read it, whole values at a time.
+// Release and acquire make the characters of a text visible with its address; a row is one
+// independent value, so nothing else is ordered by it. Copying takes the value of the moment: where
+// later changes must be seen, keep a reference to the section.
+template <class T>
+class Live {
+  using Access = LiveWord<T>;
+  using Word = typename Access::Word;
+  static_assert(std::atomic<Word>::is_always_lock_free);
+
  public:
-  Live() : value_(&interned("")) {}
-  Live(std::string_view value) : value_(&interned(value)) {}  // NOLINT(google-explicit-constructor)
-  Live(const Live& other) : value_(&other.get()) {}
+  Live() : Live(T()) {}
+  Live(const T& value)
+      : word_(Access::pack(value)) {}  // NOLINT(google-explicit-constructor): like a T
+  Live(const Live& other) : word_(other.word_.load(std::memory_order_acquire)) {}
   Live& operator=(const Live& other) {
-    value_.store(&other.get(), std::memory_order_release);
+    word_.store(other.word_.load(std::memory_order_acquire), std::memory_order_release);
     return *this;
   }
-  Live& operator=(std::string_view value) {
-    // Release pairs with the acquire in get: the characters are written before the pointer is seen.
-    value_.store(&interned(value), std::memory_order_release);
+  Live& operator=(const T& value) {
+    word_.store(Access::pack(value), std::memory_order_release);
     return *this;
   }
-  const std::string& get() const { return *value_.load(std::memory_order_acquire); }
-  operator const std::string&() const { return get(); }  // NOLINT(google-explicit-constructor)
+  decltype(auto) get() const { return Access::unpack(word_.load(std::memory_order_acquire)); }
+  operator decltype(auto)() const { return get(); }  // NOLINT(google-explicit-constructor)
 
  private:
-  std::atomic<const std::string*> value_;
+  std::atomic<Word> word_;
 };
 
 }  // namespace mxnet

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the core that this is a spin loop, so that it saves power and leaves the memory system to others.
+// Tells the core that this is a spin loop, so that it saves power and leaves the memory system to
+// others.
 #pragma once
 
 namespace mxnet {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where memory lies and where an operation runs. The numbers are those of the C ABI and of saved files.
+// Where memory lies and where an operation runs. The numbers are those of the C ABI and of saved
+// files.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -9,7 +10,8 @@ namespace mxnet {
 
 enum class DeviceType : int32_t { kCPU = 1, kGPU = 2, kCPUPinned = 3, kCPUShared = 5 };
 
-// A small value; any CPU id is accepted and all of them are the one CPU (as scripts written for cpu(7) expect).
+// A small value; any CPU id is accepted and all of them are the one CPU (as scripts written for
+// cpu(7) expect).
 struct Device {
   DeviceType type = DeviceType::kCPU;
   int32_t id = 0;

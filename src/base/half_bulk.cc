@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three paths: AVX-512 (16 values a step), F16C with AVX2 (8), and plain loops. Tails shorter than a
-// step take the plain path.
+// Three paths: AVX-512 (16 values a step), F16C with AVX2 (8), and plain loops. Tails shorter than
+// a step take the plain path.
 #include "base/half_bulk.h"
 
 #include "base/cpu_info.h"
@@ -81,8 +81,8 @@ MX_AVX2 void float_to_bfloat_avx2(const float* from, bfloat16* to, std::size_t c
         _mm256_add_epi32(_mm256_add_epi32(bits, bias), _mm256_and_si256(top, one)), 16);
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
     const __m256i result = _mm256_blendv_epi8(rounded, _mm256_or_si256(top, quiet), nan);
-    const __m128i packed = _mm_packus_epi32(_mm256_castsi256_si128(result),
-                                            _mm256_extracti128_si256(result, 1));
+    const __m128i packed =
+        _mm_packus_epi32(_mm256_castsi256_si128(result), _mm256_extracti128_si256(result, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), packed);
   }
   plain(from + i, to + i, count - i);

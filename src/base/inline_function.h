@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A move-only std::function whose closure lies inside it up to `kInline` bytes, so that pushing an operation
-// allocates nothing. Larger closures go to the heap.
+// A move-only std::function whose closure lies inside it up to `kInline` bytes, so that pushing an
+// operation allocates nothing. Larger closures go to the heap.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -19,9 +19,9 @@ class InlineFunction<R(Args...), kInline> {
   InlineFunction() = default;
   InlineFunction(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): mirrors std::function
   template <class F>
-    requires(!std::is_same_v<std::decay_t<F>, InlineFunction> &&
-             std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
-  InlineFunction(F&& f) {  // NOLINT(google-explicit-constructor): mirrors std::function
+  requires(!std::is_same_v<std::decay_t<F>, InlineFunction> &&
+           std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
+      InlineFunction(F&& f) {  // NOLINT(google-explicit-constructor): mirrors std::function
     using D = std::decay_t<F>;
     if constexpr (fits<D>()) {
       new (storage_) D(std::forward<F>(f));
@@ -54,7 +54,8 @@ class InlineFunction<R(Args...), kInline> {
   }
 
  private:
-  // Null move / destroy mean "copy the bytes" / "nothing to do": the common closures cost no indirect call.
+  // Null move / destroy mean "copy the bytes" / "nothing to do": the common closures cost no
+  // indirect call.
   struct Ops {
     R (*call)(void*, Args&&...);
     void (*move)(void* to, void* from);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word at a time: modifiers, the type, permute, offset. Then the machine's CPUs are sorted as the type asks.
+// A word at a time: modifiers, the type, permute, offset. Then the machine's CPUs are sorted as the
+// type asks.
 #include "base/kmp_affinity.h"
 
 #include <algorithm>

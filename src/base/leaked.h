@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A singleton that is never destroyed: worker threads may use it while the process exits, so it must not race
-// static destruction. Use: `static Leaked<Engine> engine(args...); return *engine;`
+// A singleton that is never destroyed: worker threads may use it while the process exits, so it
+// must not race static destruction. Use: `static Leaked<Engine> engine(args...); return *engine;`
 #pragma once
 #include <new>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutex, lock and condition variable that clang's thread-safety analysis understands, and the annotations for
-// fields they guard. Other compilers see plain std types.
+// Mutex, lock and condition variable that clang's thread-safety analysis understands, and the
+// annotations for fields they guard. Other compilers see plain std types.
 #pragma once
 #include <condition_variable>
 #include <mutex>
@@ -52,7 +52,8 @@ class MX_SCOPED_CAPABILITY MutexLock {
 
 class CondVar {
  public:
-  // Releases `mutex` while it sleeps. May wake for no reason: call it in a loop that tests the condition.
+  // Releases `mutex` while it sleeps. May wake for no reason: call it in a loop that tests the
+  // condition.
   void wait(Mutex& mutex) MX_REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     cv_.wait(lock);

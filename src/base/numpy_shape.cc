@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A flag of the process and one of each thread.
 #include "base/numpy_shape.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,8 @@
 namespace mxnet {
 namespace {
 
-// Relaxed throughout: a flag that orders nothing; who switches it for all threads synchronises them.
+// Relaxed throughout: a flag that orders nothing; who switches it for all threads synchronises
+// them.
 std::atomic<bool> g_global{false};
 thread_local bool t_local = false;
 
@@ -35,9 +37,9 @@ NumpyShape set_numpy_shape(int mode) {
       g_global.store(true, std::memory_order_relaxed);
       return before;
     default:
-      throw Error(ErrorCode::kValue, "numpy_shape",
-                  fmt::format("given mode {}, expected 0 (off), 1 (this thread) or 2 (all threads)",
-                              mode));
+      throw Error(
+          ErrorCode::kValue, "numpy_shape",
+          fmt::format("given mode {}, expected 0 (off), 1 (this thread) or 2 (all threads)", mode));
   }
 }
 

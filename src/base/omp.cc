@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each thread that runs kernels follows the process's numbers when they change; a generation tells it so.
+// Each thread that runs kernels follows the process's numbers when they change; a generation tells
+// it so.
 #include "base/omp.h"
 
 #include <omp.h>

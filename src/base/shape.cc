@@ -20,11 +20,10 @@ Shape::Shape(int ndim, int64_t fill) {
   std::fill_n(data(), std::max(ndim, 0), fill);
 }
 
-Shape& Shape::operator=(const Shape& other) {
-  if (this == &other) return *this;
+void Shape::copy_heap(const Shape& other) {
+  if (this == &other) return;
   resize(other.ndim_);
   std::copy(other.begin(), other.end(), data());
-  return *this;
 }
 
 void Shape::resize(int ndim) {
@@ -36,10 +35,6 @@ void Shape::resize(int ndim) {
   if (ndim > kInlineDims && heap_ == nullptr) heap_ = std::make_unique<int64_t[]>(kMaxDims);
   if (ndim <= kInlineDims) heap_.reset();
   ndim_ = ndim;
-}
-
-bool Shape::known() const {
-  return rank_known() && std::all_of(begin(), end(), [](int64_t d) { return d >= 0; });
 }
 
 int64_t Shape::size() const { return size(0, std::max(ndim_, 0)); }
@@ -64,10 +59,6 @@ void Shape::push_back(int64_t dim) {
   dims[static_cast<std::size_t>(n)] = dim;
   resize(n + 1);
   std::copy_n(dims.begin(), n + 1, data());
-}
-
-bool Shape::operator==(const Shape& other) const {
-  return ndim_ == other.ndim_ && std::equal(begin(), end(), other.begin());
 }
 
 std::string to_string(const Shape& shape) {

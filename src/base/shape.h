@@ -27,9 +27,20 @@ class Shape {
   static Shape scalar() { return Shape(std::span<const int64_t>{}); }
   static Shape unknown(int ndim) { return Shape(ndim, kUnknownDim); }
 
-  Shape(const Shape& other) { *this = other; }
+  // Shapes are copied several times a call: up to kInlineDims that is a handful of instructions.
+  Shape(const Shape& other) : ndim_(other.ndim_), inline_(other.inline_) {
+    if (other.heap_) copy_heap(other);
+  }
   Shape(Shape&& other) noexcept { *this = std::move(other); }
-  Shape& operator=(const Shape& other);
+  Shape& operator=(const Shape& other) {
+    if (heap_ || other.heap_) {
+      copy_heap(other);
+    } else {
+      ndim_ = other.ndim_;
+      inline_ = other.inline_;
+    }
+    return *this;
+  }
   Shape& operator=(Shape&& other) noexcept {
     ndim_ = std::exchange(other.ndim_, -1);
     inline_ = other.inline_;
@@ -39,7 +50,11 @@ class Shape {
 
   bool rank_known() const { return ndim_ >= 0; }
   // Every dimension known.
-  bool known() const;
+  bool known() const {
+    for (int64_t dim : *this)
+      if (dim < 0) return false;
+    return rank_known();
+  }
   int ndim() const { return ndim_; }
   bool empty() const { return ndim_ <= 0; }
   int64_t operator[](int i) const { return data()[i]; }
@@ -55,12 +70,19 @@ class Shape {
   int64_t size(int first, int last) const;
 
   void push_back(int64_t dim);
-  bool operator==(const Shape& other) const;
+  bool operator==(const Shape& other) const {
+    if (ndim_ != other.ndim_) return false;
+    const int64_t *a = data(), *b = other.data();
+    for (int i = 0; i < ndim_; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
 
  private:
   const int64_t* data() const { return heap_ ? heap_.get() : inline_.data(); }
   int64_t* data() { return heap_ ? heap_.get() : inline_.data(); }
-  void resize(int ndim);  // keeps nothing
+  void copy_heap(const Shape& other);  // where one of the two has more than kInlineDims
+  void resize(int ndim);               // keeps nothing
 
   int ndim_ = -1;
   std::array<int64_t, kInlineDims> inline_{};

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/build_type.h"
 #include "base/cpu_info.h"
 #include "c_api/guard.h"
 #include "mxnet/c_api.h"
@@ -25,12 +26,6 @@ bool has_plugin(const char* file) {
   return ::access((folder + file).c_str(), R_OK) == 0;
 }
 
-#if defined(NDEBUG)
-constexpr bool kDebug = false;
-#else
-constexpr bool kDebug = true;
-#endif
-
 constexpr std::size_t kCount = 32;
 
 const LibFeature (&features())[kCount] {
@@ -45,7 +40,7 @@ const LibFeature (&features())[kCount] {
       {"JEMALLOC", false}, {"BLAS_OPEN", false}, {"BLAS_ATLAS", false}, {"BLAS_MKL", false}, {"BLAS_APPLE", false},
       {"LAPACK", false}, {"MKLDNN", false}, {"OPENCV", false}, {"CAFFE", false}, {"PROFILER", false},
       {"DIST_KVSTORE", has_plugin("libmxnet_mpi.so")}, {"CXX14", true}, {"INT64_TENSOR_SIZE", false},
-      {"SIGNAL_HANDLER", true}, {"DEBUG", kDebug}, {"TVM_OP", false}};
+      {"SIGNAL_HANDLER", true}, {"DEBUG", kDebugBuild}, {"TVM_OP", false}};
   // clang-format on
   return table;
 }

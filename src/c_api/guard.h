@@ -34,9 +34,10 @@ int guarded(Body&& body) {
     start_library();
     body();
     return 0;
-  } catch (abi::__forced_unwind&) {
-    throw;  // pthread_cancel: swallowing it would end the process
   } catch (...) {
+    // No C++ exception but the end of the thread by pthread_cancel: swallowing it would end the
+    // process.
+    if (abi::__cxa_current_exception_type() == nullptr) throw;
     set_last_error_from_current_exception();
     return -1;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of the C ABI that can be told from anything else: null, an integer, a handle of another kind,
-// one that was freed. All objects of a kind live in one reserved range of addresses, so that the test is
-// a subtraction, a comparison and one load, and never touches memory that is not ours.
+// Handles of the C ABI that can be told from anything else: null, an integer, a handle of another
+// kind, one that was freed. All objects of a kind live in one reserved range of addresses, so that
+// the test is a subtraction, a comparison and one load, and never touches memory that is not ours.
 #pragma once
 #include <sys/mman.h>
 
@@ -21,8 +21,8 @@ namespace mxnet::c_api {
 // race; it is found when the other comes later, not when it is at work.
 //
 // A handle is the address of its slot plus the slot's generation, a number below the slot's size. A
-// freed slot moves on to its next generation, so that an old handle stays wrong while its slot is used
-// again, until the generations wrap.
+// freed slot moves on to its next generation, so that an old handle stays wrong while its slot is
+// used again, until the generations wrap.
 template <class T>
 class HandlePool {
   struct Slot {
@@ -59,15 +59,14 @@ class HandlePool {
     return reinterpret_cast<char*>(slot) + (state >> 1);
   }
 
-  // Throws Error(kValue) that says what is wrong with the handle.
-  T& get(const void* handle) const {
+  // Throws Error(kValue, tag) that says what is wrong with the handle.
+  T& get(const void* handle, const char* tag) const {
     Slot* slot = find(handle);
     // Acquire pairs with create's release.
     if (__builtin_expect(
-            slot == nullptr ||
-                slot->state.load(std::memory_order_acquire) != live_state(handle),
+            slot == nullptr || slot->state.load(std::memory_order_acquire) != live_state(handle),
             0))
-      complain(handle, slot);
+      complain(tag, handle, slot);
     return *slot->object();
   }
 
@@ -77,15 +76,15 @@ class HandlePool {
     return slot != nullptr && slot->state.load(std::memory_order_acquire) == live_state(handle);
   }
 
-  void destroy(void* handle) {
+  void destroy(void* handle, const char* tag) {
     Slot* slot = find(handle);
     uint32_t expected = live_state(handle);
     const uint32_t next = ((expected >> 1) + 1) % kStride << 1;
-    // Of two threads that free one handle exactly one gets through. Acquire: the object's last uses on
-    // other threads come before its end.
+    // Of two threads that free one handle exactly one gets through. Acquire: the object's last uses
+    // on other threads come before its end.
     if (slot == nullptr ||
         !slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
-      complain(handle, slot);
+      complain(tag, handle, slot);
     slot->object()->~T();
     give_slot(index_of(slot));
   }
@@ -117,8 +116,8 @@ class HandlePool {
     return slot_at(static_cast<uint32_t>(offset / kStride));
   }
 
-  // The free slots are a stack whose head carries a count of changes, so that a head that went and came
-  // back is not taken for unchanged.
+  // The free slots are a stack whose head carries a count of changes, so that a head that went and
+  // came back is not taken for unchanged.
   uint32_t take_slot() {
     live_.fetch_add(1, std::memory_order_relaxed);
     uint64_t head = free_.load(std::memory_order_acquire);
@@ -151,14 +150,14 @@ class HandlePool {
     } while (!free_.compare_exchange_weak(head, next, std::memory_order_release));
   }
 
-  [[noreturn]] void complain(const void* handle, const Slot* slot) const {
+  [[noreturn]] void complain(const char* tag, const void* handle, const Slot* slot) const {
     std::string what = "given a freed handle";
     if (handle == nullptr) {
       what = "given null";
     } else if (slot == nullptr) {
       what = "given a handle of another kind";
     }
-    throw Error(ErrorCode::kValue, kind_, what + ", expected a live " + kind_ + " handle");
+    throw Error(ErrorCode::kValue, tag, what + ", expected a live " + kind_ + " handle");
   }
 
   const char* const kind_;

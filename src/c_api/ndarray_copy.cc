@@ -30,26 +30,26 @@ int checked_part(const char* function, int64_t part) {
 
 void get_part(const char* function, NDArrayHandle handle, int64_t part, NDArrayHandle* out) {
   require(out, function, "out");
-  *out = new_handle(copy_part(array_of(handle), checked_part(function, part)));
+  *out = new_handle(copy_part(array_of(handle, function), checked_part(function, part)));
 }
 
 void get_aux_type(const char* function, NDArrayHandle handle, int64_t aux, int* out) {
   require(out, function, "out_type");
-  *out = static_cast<int>(aux_dtype(array_of(handle), checked_part(function, aux)));
+  *out = static_cast<int>(aux_dtype(array_of(handle, function), checked_part(function, aux)));
 }
 
 }  // namespace
 
 int MXNDArraySyncCopyFromCPU(NDArrayHandle handle, const void* data, size_t size) {
   return guarded([&] {
-    NDArray& array = array_of(handle);
+    NDArray& array = array_of(handle, "MXNDArraySyncCopyFromCPU");
     array.sync_copy_from(data, checked_count("MXNDArraySyncCopyFromCPU", data, size));
   });
 }
 
 int MXNDArraySyncCopyToCPU(NDArrayHandle handle, void* data, size_t size) {
   return guarded([&] {
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArraySyncCopyToCPU");
     array.sync_copy_to(data, checked_count("MXNDArraySyncCopyToCPU", data, size));
   });
 }
@@ -57,21 +57,22 @@ int MXNDArraySyncCopyToCPU(NDArrayHandle handle, void* data, size_t size) {
 int MXNDArraySyncCopyFromNDArray(NDArrayHandle handle_dst, const NDArrayHandle handle_src,
                                  const int i) {
   return guarded([&] {
-    const NDArray& source = array_of(handle_src);
-    sync_copy_into(array_of(handle_dst), source, checked_part("MXNDArraySyncCopyFromNDArray", i));
+    const NDArray& source = array_of(handle_src, "MXNDArraySyncCopyFromNDArray");
+    sync_copy_into(array_of(handle_dst, "MXNDArraySyncCopyFromNDArray"), source,
+                   checked_part("MXNDArraySyncCopyFromNDArray", i));
   });
 }
 
 int MXNDArraySyncCheckFormat(NDArrayHandle handle, const bool full_check) {
-  return guarded([&] { check_format(array_of(handle), full_check); });
+  return guarded([&] { check_format(array_of(handle, "MXNDArraySyncCheckFormat"), full_check); });
 }
 
 int MXNDArrayWaitToRead(NDArrayHandle handle) {
-  return guarded([&] { array_of(handle).wait_to_read(); });
+  return guarded([&] { array_of(handle, "MXNDArrayWaitToRead").wait_to_read(); });
 }
 
 int MXNDArrayWaitToWrite(NDArrayHandle handle) {
-  return guarded([&] { array_of(handle).wait_to_write(); });
+  return guarded([&] { array_of(handle, "MXNDArrayWaitToWrite").wait_to_write(); });
 }
 
 int MXNDArrayGetDataNDArray(NDArrayHandle handle, NDArrayHandle* out) {

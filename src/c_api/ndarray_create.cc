@@ -31,10 +31,11 @@ void create_sparse(const char* function, int storage_type, const Dim* shape, int
   require(out, function, "out");
   const std::optional<StorageType> type = storage_type_from_number(storage_type);
   if (!type || *type == StorageType::kDense || static_cast<int>(num_aux) != mxnet::num_aux(*type)) {
-    throw Error(ErrorCode::kValue, function,
-                fmt::format("given storage type {} with {} index arrays, expected 1 (row_sparse) with "
-                            "1 or 2 (csr) with 2",
-                            storage_type, num_aux));
+    throw Error(
+        ErrorCode::kValue, function,
+        fmt::format("given storage type {} with {} index arrays, expected 1 (row_sparse) with "
+                    "1 or 2 (csr) with 2",
+                    storage_type, num_aux));
   }
   require(aux_type, function, "aux_type");
   require(aux_ndims, function, "aux_ndims");
@@ -70,9 +71,8 @@ int MXNDArrayCreateNone(NDArrayHandle* out) {
 
 int MXNDArrayCreate(const uint32_t* shape, uint32_t ndim, int dev_type, int dev_id, int delay_alloc,
                     NDArrayHandle* out) {
-  return guarded([&] {
-    create_dense("MXNDArrayCreate", shape, ndim, dev_type, dev_id, delay_alloc, 0, out);
-  });
+  return guarded(
+      [&] { create_dense("MXNDArrayCreate", shape, ndim, dev_type, dev_id, delay_alloc, 0, out); });
 }
 
 int MXNDArrayCreateEx(const uint32_t* shape, uint32_t ndim, int dev_type, int dev_id,
@@ -111,6 +111,6 @@ int MXNDArrayCreateSparseEx64(int storage_type, const int64_t* shape, int ndim, 
 
 int MXNDArrayFree(NDArrayHandle handle) {
   return guarded([&] {
-    if (handle != nullptr) ndarray_pool().destroy(handle);
+    if (handle != nullptr) ndarray_pool().destroy(handle, "MXNDArrayFree");
   });
 }

@@ -31,7 +31,7 @@ void from_shared(const char* function, int shared_pid, int shared_id, const T* s
 int MXNDArrayToDLPack(NDArrayHandle handle, DLManagedTensorHandle* out_dlpack) {
   return guarded([&] {
     require(out_dlpack, "MXNDArrayToDLPack", "out_dlpack");
-    *out_dlpack = to_dlpack(array_of(handle));
+    *out_dlpack = to_dlpack(array_of(handle, "MXNDArrayToDLPack"));
   });
 }
 
@@ -57,14 +57,14 @@ int MXNDArrayGetSharedMemHandle(NDArrayHandle handle, int* shared_pid, int* shar
   return guarded([&] {
     require(shared_pid, "MXNDArrayGetSharedMemHandle", "shared_pid");
     require(shared_id, "MXNDArrayGetSharedMemHandle", "shared_id");
-    const SharedHandle shared = shared_handle(array_of(handle));
+    const SharedHandle shared = shared_handle(array_of(handle, "MXNDArrayGetSharedMemHandle"));
     *shared_pid = shared.pid;
     *shared_id = shared.fd;
   });
 }
 
-int MXNDArrayCreateFromSharedMem(int shared_pid, int shared_id, const uint32_t* shape, uint32_t ndim,
-                                 int dtype, NDArrayHandle* out) {
+int MXNDArrayCreateFromSharedMem(int shared_pid, int shared_id, const uint32_t* shape,
+                                 uint32_t ndim, int dtype, NDArrayHandle* out) {
   return guarded([&] {
     from_shared("MXNDArrayCreateFromSharedMem", shared_pid, shared_id, shape, ndim, dtype, out);
   });

@@ -31,7 +31,7 @@ int MXNDArraySave(const char* fname, uint32_t num_args, NDArrayHandle* args, con
     std::vector<NDArray> arrays;
     std::vector<std::string> names;
     for (uint32_t i = 0; i < num_args; ++i) {
-      arrays.push_back(array_of(args[i]));
+      arrays.push_back(array_of(args[i], "MXNDArraySave"));
       if (keys == nullptr) continue;
       require(keys[i], "MXNDArraySave", "a key");
       names.emplace_back(keys[i]);
@@ -64,7 +64,7 @@ int MXNDArraySaveRawBytes(NDArrayHandle handle, size_t* out_size, const char** o
     require(out_size, "MXNDArraySaveRawBytes", "out_size");
     require(out_buf, "MXNDArraySaveRawBytes", "out_buf");
     StringSink sink;
-    save_record(array_of(handle), is_numpy_shape(), sink);
+    save_record(array_of(handle, "MXNDArraySaveRawBytes"), is_numpy_shape(), sink);
     std::string& kept = ndarray_returns().bytes;
     kept = sink.take();
     *out_size = kept.size();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The pool of array handles and the per-thread store of what goes out.
 #include "c_api/ndarray_handle.h"
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ void return_arrays(std::vector<NDArray> arrays, std::vector<std::string> names, 
   try {
     for (NDArray& array : arrays) store.handles.push_back(new_handle(std::move(array)));
   } catch (...) {
-    for (NDArrayHandle handle : store.handles) ndarray_pool().destroy(handle);
+    for (NDArrayHandle handle : store.handles) ndarray_pool().destroy(handle, "NDArray");
     store.handles.clear();
     throw;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NDArrayHandle and NDArray, one into the other, for all parts of the C ABI that take or give arrays.
+// NDArrayHandle and NDArray, one into the other, for all parts of the C ABI that take or give
+// arrays.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,9 +16,11 @@ namespace mxnet::c_api {
 
 HandlePool<NDArray>& ndarray_pool();
 
-// The array behind a handle; the reference is good until the handle is freed. Throws Error(kValue) for
-// null, freed handles, handles of another kind and other addresses.
-inline NDArray& array_of(NDArrayHandle handle) { return ndarray_pool().get(handle); }
+// The array behind a handle; the reference is good until the handle is freed. Throws Error(kValue)
+// for null, freed handles, handles of another kind and other addresses; `function` complains.
+inline NDArray& array_of(NDArrayHandle handle, const char* function = "NDArray") {
+  return ndarray_pool().get(handle, function);
+}
 inline NDArrayHandle new_handle(NDArray array) { return ndarray_pool().create(std::move(array)); }
 
 // What goes out through pointers and lives until the next call of the same kind on this thread.

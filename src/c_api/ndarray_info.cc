@@ -48,7 +48,7 @@ int MXNDArrayGetShape(NDArrayHandle handle, uint32_t* out_dim, const uint32_t** 
   return guarded([&] {
     require(out_dim, "MXNDArrayGetShape", "out_dim");
     require(out_pdata, "MXNDArrayGetShape", "out_pdata");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayGetShape");
     std::vector<uint32_t>& kept = ndarray_returns().shape32;
     copy_shape("MXNDArrayGetShape", array.shape(), &kept);
     *out_dim = static_cast<uint32_t>(kept.size());
@@ -60,7 +60,7 @@ int MXNDArrayGetShapeEx(NDArrayHandle handle, int* out_dim, const int** out_pdat
   return guarded([&] {
     require(out_dim, "MXNDArrayGetShapeEx", "out_dim");
     require(out_pdata, "MXNDArrayGetShapeEx", "out_pdata");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayGetShapeEx");
     std::vector<int>& kept = ndarray_returns().shape_int;
     copy_shape("MXNDArrayGetShapeEx", array.shape(), &kept);
     *out_dim = shown_ndim(array.shape());
@@ -72,7 +72,7 @@ int MXNDArrayGetShapeEx64(NDArrayHandle handle, int* out_dim, const int64_t** ou
   return guarded([&] {
     require(out_dim, "MXNDArrayGetShapeEx64", "out_dim");
     require(out_pdata, "MXNDArrayGetShapeEx64", "out_pdata");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayGetShapeEx64");
     std::vector<int64_t>& kept = ndarray_returns().shape64;
     copy_shape("MXNDArrayGetShapeEx64", array.shape(), &kept);
     *out_dim = shown_ndim(array.shape());
@@ -83,14 +83,15 @@ int MXNDArrayGetShapeEx64(NDArrayHandle handle, int* out_dim, const int64_t** ou
 int MXNDArrayGetDType(NDArrayHandle handle, int* out_dtype) {
   return guarded([&] {
     require(out_dtype, "MXNDArrayGetDType", "out_dtype");
-    *out_dtype = static_cast<int>(array_of(handle).dtype());
+    *out_dtype = static_cast<int>(array_of(handle, "MXNDArrayGetDType").dtype());
   });
 }
 
 int MXNDArrayGetStorageType(NDArrayHandle handle, int* out_storage_type) {
   return guarded([&] {
     require(out_storage_type, "MXNDArrayGetStorageType", "out_storage_type");
-    *out_storage_type = static_cast<int>(array_of(handle).storage_type());
+    *out_storage_type =
+        static_cast<int>(array_of(handle, "MXNDArrayGetStorageType").storage_type());
   });
 }
 
@@ -98,7 +99,7 @@ int MXNDArrayGetContext(NDArrayHandle handle, int* out_dev_type, int* out_dev_id
   return guarded([&] {
     require(out_dev_type, "MXNDArrayGetContext", "out_dev_type");
     require(out_dev_id, "MXNDArrayGetContext", "out_dev_id");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayGetContext");
     *out_dev_type = array.is_none() ? 0 : static_cast<int>(array.device().type);
     *out_dev_id = array.is_none() ? 0 : array.device().id;
   });
@@ -107,7 +108,7 @@ int MXNDArrayGetContext(NDArrayHandle handle, int* out_dev_type, int* out_dev_id
 int MXNDArrayGetData(NDArrayHandle handle, void** out_pdata) {
   return guarded([&] {
     require(out_pdata, "MXNDArrayGetData", "out_pdata");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayGetData");
     require_data(array, "MXNDArrayGetData");
     *out_pdata = array.is_sparse() ? array.sparse().values() : array.data();
   });
@@ -116,7 +117,7 @@ int MXNDArrayGetData(NDArrayHandle handle, void** out_pdata) {
 int MXNDArrayGetGrad(NDArrayHandle handle, NDArrayHandle* out) {
   return guarded([&] {
     require(out, "MXNDArrayGetGrad", "out");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayGetGrad");
     NDArray gradient = array.tape() ? array.tape()->gradient() : NDArray();
     *out = gradient.is_none() ? nullptr : new_handle(std::move(gradient));
   });
@@ -125,11 +126,12 @@ int MXNDArrayGetGrad(NDArrayHandle handle, NDArrayHandle* out) {
 int MXNDArrayGetGradState(NDArrayHandle handle, int* out) {
   return guarded([&] {
     require(out, "MXNDArrayGetGradState", "out");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayGetGradState");
     *out = array.tape() && array.tape()->fresh_gradient() ? 1 : 0;
   });
 }
 
 int MXNDArraySetGradState(NDArrayHandle handle, int state) {
-  return guarded([&] { tape_of(array_of(handle)).set_fresh_gradient(state != 0); });
+  return guarded(
+      [&] { tape_of(array_of(handle, "MXNDArraySetGradState")).set_fresh_gradient(state != 0); });
 }

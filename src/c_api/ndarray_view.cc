@@ -18,21 +18,21 @@ namespace {
 void slice(const char* function, NDArrayHandle handle, int64_t begin, int64_t end,
            NDArrayHandle* out) {
   require(out, function, "out");
-  *out = new_handle(recorded_slice(array_of(handle), begin, end));
+  *out = new_handle(recorded_slice(array_of(handle, function), begin, end));
 }
 
 void at(const char* function, NDArrayHandle handle, int64_t index, NDArrayHandle* out) {
   require(out, function, "out");
-  NDArray row = recorded_at(array_of(handle), index);
+  NDArray row = recorded_at(array_of(handle, function), index);
   // Without NumPy shapes there are no scalars: one element of a vector is a vector of one.
   if (row.shape().ndim() == 0 && !is_numpy_shape()) row = recorded_reshape(row, Shape{1});
   *out = new_handle(std::move(row));
 }
 
-void reshape(const char* function, NDArrayHandle handle, std::span<const int64_t> dims, bool reverse,
-             NDArrayHandle* out) {
+void reshape(const char* function, NDArrayHandle handle, std::span<const int64_t> dims,
+             bool reverse, NDArrayHandle* out) {
   require(out, function, "out");
-  NDArray& array = array_of(handle);
+  NDArray& array = array_of(handle, function);
   require_dense(array, "reshape");
   const Shape shape = resolve_reshape(array.shape(), dims, reverse);
   // Without NumPy shapes the front of an array is a view too.
@@ -93,7 +93,7 @@ int MXNDArrayReshape64(NDArrayHandle handle, int ndim, dim_t* dims, bool reverse
 int MXNDArrayDetach(NDArrayHandle handle, NDArrayHandle* out) {
   return guarded([&] {
     require(out, "MXNDArrayDetach", "out");
-    const NDArray& array = array_of(handle);
+    const NDArray& array = array_of(handle, "MXNDArrayDetach");
     *out = new_handle(array.is_none() ? NDArray() : array.detach());
   });
 }
@@ -101,6 +101,6 @@ int MXNDArrayDetach(NDArrayHandle handle, NDArrayHandle* out) {
 int MXShallowCopyNDArray(NDArrayHandle src, NDArrayHandle* out) {
   return guarded([&] {
     require(out, "MXShallowCopyNDArray", "out");
-    *out = new_handle(array_of(src));
+    *out = new_handle(array_of(src, "MXShallowCopyNDArray"));
   });
 }

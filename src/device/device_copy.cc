@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Picks the api by the ends: two host ends are the host's, anything else belongs to the GPUs' api.
 #include "device/device_copy.h"
 
 namespace mxnet {

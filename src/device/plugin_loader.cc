@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// dlopen, dlsym and the version, each failure in words that a user can act on.
 #include "device/plugin_loader.h"
 
 #include <dlfcn.h>
@@ -56,7 +57,7 @@ const PluginTable& load_plugin(const std::string& path) {
                     "the same build",
                     path, table->abi_version, kPluginAbiVersion));
   }
-  library.release();  // stays loaded: its code runs until the process ends
+  static_cast<void>(library.release());  // stays loaded: its code runs until the process ends
   return *table;
 }
 

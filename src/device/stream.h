@@ -31,7 +31,8 @@ class Stream {
 
 class Event {
  public:
-  Event(DeviceApi& api, int device) : api_(&api), device_(device), native_(api.create_event(device)) {}
+  Event(DeviceApi& api, int device)
+      : api_(&api), device_(device), native_(api.create_event(device)) {}
   ~Event() {
     if (native_ != nullptr) api_->destroy_event(device_, native_);
   }

@@ -76,7 +76,8 @@ void BulkBody::add(SyncFn fn, const OpSpec& spec, bool erase) {
   vars.insert(vars.end(), spec.writes.begin(), spec.writes.end());
   const auto reads = static_cast<uint32_t>(spec.reads.size());
   const auto count = static_cast<uint32_t>(spec.reads.size() + spec.writes.size());
-  items.push_back({std::move(fn), spec.name, spec.device, spec.property, erase, first, reads, count});
+  items.push_back(
+      {std::move(fn), spec.name, spec.device, spec.property, erase, first, reads, count});
   temp_bytes += spec.temp_bytes;
   cheap = cheap && spec.cheap;
 }
@@ -92,8 +93,9 @@ void BulkBody::close() {
   writes.clear();
   for (std::size_t i = 0; i < order.size(); ++i) {
     Var* var = access_var(order[i]);
-    if (i + 1 < order.size() && access_var(order[i + 1]) == var) continue;  // its last entry decides:
-    (access_writes(order[i]) ? writes : reads).push_back(var);              // a write sorts behind reads
+    if (i + 1 < order.size() && access_var(order[i + 1]) == var)
+      continue;                                                 // its last entry decides:
+    (access_writes(order[i]) ? writes : reads).push_back(var);  // a write sorts behind reads
   }
 }
 
@@ -104,34 +106,42 @@ BulkState* DependencyEngine::bulk_state(const ThreadState& thread) const {
 }
 
 // Merges the push, or returns false after pushing what was merged before, so that order is kept.
-bool DependencyEngine::add_to_bulk(ThreadState& thread, SyncFn& fn, const OpSpec& spec, bool erase) {
+bool DependencyEngine::add_to_bulk(ThreadState& thread, SyncFn& fn, const OpSpec& spec,
+                                   bool erase) {
   BulkState* state = bulk_state(thread);
   if (state == nullptr || inside_frame(thread) != nullptr) return false;
-  const bool mergeable = erase ? state->body != nullptr
+  const bool begun = state->body != nullptr && !state->body->items.empty();
+  // A deletion alone is no reason to begin a bulk.
+  const bool mergeable = erase ? begun
                                : spec.priority == 0 && (spec.property == FnProperty::kNormal ||
                                                         spec.property == FnProperty::kNoSkip);
-  if (state->body != nullptr && (!mergeable || state->body->device != spec.device)) flush(thread);
-  if (!mergeable || (erase && state->body == nullptr)) return false;
-  if (spec.reads.size() + spec.writes.size() <= kInlineVars) {
-    check_few(spec);
-  } else {
-    std::vector<Access> order(spec.reads.size() + spec.writes.size());
-    order_accesses(spec, order.data());
+  if (begun && (!mergeable || state->body->device != spec.device)) {
+    flush(thread);
+    if (erase) return false;
   }
-  reserve_memory(thread, spec.temp_bytes);
-  if (state->body == nullptr) {
-    state->body = BulkBody::make();
-    state->body->device = spec.device;
+  if (!mergeable) return false;
+  reserve_memory(thread, spec.temp_bytes);  // may flush
+  if (state->body == nullptr) state->body = BulkBody::make();
+  BulkBody& body = *state->body;
+  try {
+    body.order.resize(spec.reads.size() + spec.writes.size());
+    order_accesses(spec, body.order.data());  // for its check
+    body.add(std::move(fn), spec, erase);
+  } catch (...) {
+    if (spec.temp_bytes != 0) run_ahead_.give(spec.temp_bytes);
+    throw;
   }
-  state->body->add(std::move(fn), spec, erase);
-  if (static_cast<int>(state->body->items.size()) >= state->size) flush(thread);
+  body.device = spec.device;
+  if (static_cast<int>(body.items.size()) >= state->size) flush(thread);
   return true;
 }
 
 void DependencyEngine::flush(ThreadState& thread) {
-  if (thread.bulks == nullptr) [[likely]] return;
+  if (thread.bulks == nullptr) [[likely]]
+    return;
   BulkState* state = bulk_state(thread);
-  if (state == nullptr || state->body == nullptr || inside_frame(thread) != nullptr) return;
+  if (state == nullptr || state->body == nullptr || state->body->items.empty()) return;
+  if (inside_frame(thread) != nullptr) return;
   BulkBody* body = std::exchange(state->body, nullptr);
   body->close();
   const OpSpec spec{.device = body->device,
@@ -162,6 +172,7 @@ int DependencyEngine::set_bulk_size(int size) {
       BulkState** link = &thread.bulks;
       while (*link != state) link = &(*link)->next;
       *link = state->next;
+      if (state->body != nullptr) state->body->recycle();  // empty: a refused push began it
       delete state;
     }
     return old;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consecutive small pushes of one thread, merged into one operation that reads and writes the union of their variables.
+// Consecutive small pushes of one thread, merged into one operation that reads and writes the union
+// of their variables.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,15 +17,16 @@ struct BulkItem {
   Device device;
   FnProperty property;
   bool erase;  // ends its one variable
-  uint32_t first, reads, count;  // its variables: vars[first, first + reads) read, up to first + count written
+  uint32_t first, reads,
+      count;  // its variables: vars[first, first + reads) read, up to first + count written
 };
 
 // The merged operations; owned by the thread that fills it, then by the operation that runs it.
 struct BulkBody : Pooled<BulkBody> {
   std::vector<BulkItem> items;
   std::vector<Var*> vars;
-  std::vector<Access> order;          // scratch of close()
-  std::vector<Var*> reads, writes;    // the union, after close()
+  std::vector<Access> order;        // scratch of close()
+  std::vector<Var*> reads, writes;  // the union, after close()
   std::size_t temp_bytes = 0;
   bool cheap = true;
   Device device;
@@ -60,7 +62,8 @@ struct BulkState {
   BulkBody* body;  // null when empty
 };
 
-// The engines that live, by id: the end of a thread pushes what it has merged, if its engine is still there.
+// The engines that live, by id: the end of a thread pushes what it has merged, if its engine is
+// still there.
 void register_engine(uint64_t id);
 void unregister_engine(uint64_t id);
 void lock_engines();  // around fork

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine behind all three names: it orders operations by their variables, runs or places those that are ready,
-// and carries their failures. Naive, Threaded and PerDevice differ only in their Placement.
+// The engine behind all three names: it orders operations by their variables, runs or places those
+// that are ready, and carries their failures. Naive, Threaded and PerDevice differ only in their
+// Placement.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -21,12 +22,15 @@
 namespace mxnet::engine {
 
 // Thread-safe as Engine says. The path of an operation:
-//   push -> enter (run-ahead, tally, gate) -> take its variables -> run here | WorkerPool | queue of a variable
-//   run  -> execute (skip if an input failed) -> settle (release variables, place what became ready) -> leave
+//   push -> enter (run-ahead, tally, gate) -> take its variables -> run here | WorkerPool | queue
+//   of a variable run  -> execute (skip if an input failed) -> settle (release variables, place
+//   what became ready) -> leave
 //
 // Invariants:
-//   1. An operation is counted in the tally from before it touches a variable until after its record is recycled. With the gate
-//      closed and the tally idle, no thread is inside a variable, queue or pool of this engine.
+//   1. An operation is counted in the tally from before it touches a variable until after its
+//   record is recycled. With the gate
+//      closed and the tally idle, no thread is inside a variable or record of this engine; one may
+//      still be about to wake a worker.
 //   2. Failures of an operation are recorded before its variables are released.
 //   3. No lock is held while a function of a user runs.
 class DependencyEngine final : public Engine {
@@ -57,11 +61,13 @@ class DependencyEngine final : public Engine {
   void resume(bool in_child) override;
   void shutdown() override;
 
-  // As shutdown, but gives up when nothing finishes for `patience`; false if so (operations go on running).
+  // As shutdown, but gives up when nothing finishes for `patience`; false if so (operations go on
+  // running).
   bool shutdown_within(std::chrono::nanoseconds patience);
   // Whether this thread is inside an operation of this engine.
   bool inside() const { return inside_frame(t_thread) != nullptr; }
-  // For a child that was forked inside an operation: its workers are gone, so new operations run at once.
+  // For a child that was forked inside an operation: its workers are gone, so new operations run at
+  // once.
   void abandon_workers();
 
   // For WorkerPool.
@@ -77,6 +83,7 @@ class DependencyEngine final : public Engine {
   void push_record(ThreadState& thread, Operation* operation, const OpSpec& spec);
   void reserve_memory(ThreadState& thread, std::size_t bytes);
   bool enter(ThreadState& thread);
+  void pace();
   bool wait_at_gate(ThreadState& thread, bool era);
   void leave(ThreadState& thread, bool era, std::size_t temp_bytes);
   bool may_run_here(const OpSpec& spec, Role role) const;

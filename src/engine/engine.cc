@@ -20,7 +20,8 @@ std::unique_ptr<Engine> make_engine(const EngineConfig& config) {
 
 namespace {
 
-// At exit, work in flight is finished; but a process that is asked to end must end, even if an operation never does.
+// At exit, work in flight is finished; but a process that is asked to end must end, even if an
+// operation never does.
 constexpr auto kExitPatience = std::chrono::seconds(5);
 
 engine::DependencyEngine& process_engine() {
@@ -28,8 +29,8 @@ engine::DependencyEngine& process_engine() {
   return *instance;
 }
 
-// A fork inside an operation cannot wait for that operation: the parent goes on as it is, the child gets an engine
-// without workers, good enough to reach exec.
+// A fork inside an operation cannot wait for that operation: the parent goes on as it is, the child
+// gets an engine without workers, good enough to reach exec.
 thread_local bool t_forks_inside = false;
 
 void before_fork() {
@@ -47,7 +48,8 @@ void after_fork_in_child() {
 void at_exit() {
   engine::DependencyEngine& engine = process_engine();
   if (!engine.inside() && !engine.shutdown_within(kExitPatience)) {
-    log(LogLevel::kWarning, "engine: operations still run at exit and nothing finished for 5 s; leaving them");
+    log(LogLevel::kWarning,
+        "engine: operations still run at exit and nothing finished for 5 s; leaving them");
   }
 }
 

@@ -102,9 +102,10 @@ std::exception_ptr name_error(std::exception_ptr error, const char* name) noexce
     return std::make_exception_ptr(Error(e.code(), name, e.message(), e.where()));
   } catch (const std::exception& e) {
     try {
-      auto result = renamed_as_one_of<std::runtime_error, std::range_error, std::overflow_error,
-                                      std::underflow_error, std::logic_error, std::invalid_argument,
-                                      std::domain_error, std::length_error, std::out_of_range>(e, name);
+      auto result =
+          renamed_as_one_of<std::runtime_error, std::range_error, std::overflow_error,
+                            std::underflow_error, std::logic_error, std::invalid_argument,
+                            std::domain_error, std::length_error, std::out_of_range>(e, name);
       return result != nullptr ? result : error;
     } catch (...) {
       return error;  // no memory for a better message

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one carrier of asynchronous errors: which variables hold which exception, and which exceptions nobody has seen yet.
+// The one carrier of asynchronous errors: which variables hold which exception, and which
+// exceptions nobody has seen yet.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,11 +24,12 @@ using FailureRef = std::shared_ptr<Failure>;
 
 // Thread-safe. While nothing has failed, an operation pays one load (any).
 //
-// Order: an operation records its failure before it releases the variables it writes, so whoever is granted such a variable
-// later finds it.
+// Order: an operation records its failure before it releases the variables it writes, so whoever is
+// granted such a variable later finds it.
 class Failures {
  public:
-  // Relaxed: what one must find was recorded before the grant of the variable that carries it, and the grant acquires.
+  // Relaxed: what one must find was recorded before the grant of the variable that carries it, and
+  // the grant acquires.
   bool any() const { return carriers_.load(std::memory_order_relaxed) != 0; }
 
   // The failure of the first variable, in the caller's order, that carries one; null if none does.
@@ -48,7 +50,8 @@ class Failures {
   void unlock_after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { mutex_.unlock(); }
 
  private:
-  // Only the first ones can ever be shown by wait_for_all; the bound keeps a program that never waits from hoarding.
+  // Only the first ones can ever be shown by wait_for_all; the bound keeps a program that never
+  // waits from hoarding.
   static constexpr std::size_t kMostUnseen = 256;
 
   void carry(Var* var, const FailureRef& failure) MX_REQUIRES(mutex_);
@@ -60,8 +63,9 @@ class Failures {
   std::vector<FailureRef> unseen_ MX_GUARDED_BY(mutex_);  // oldest first
 };
 
-// The exception with the operation's name in its message, where its type has room for it: an Error without a tag
-// and the standard library's errors. Types and codes are kept; others are passed on as they are.
+// The exception with the operation's name in its message, where its type has room for it: an Error
+// without a tag and the standard library's errors. Types and codes are kept; others are passed on
+// as they are.
 std::exception_ptr name_error(std::exception_ptr error, const char* name) noexcept;
 
 }  // namespace mxnet::engine

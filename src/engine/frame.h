@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread knows about itself: which operation of which engine it is running, its number, its bulks.
+// What a thread knows about itself: which operation of which engine it is running, its number, its
+// bulks.
 #pragma once
 #include <cstdint>
 
@@ -18,6 +19,7 @@ struct ThreadState {
   Frame* frame = nullptr;      // innermost
   BulkState* bulks = nullptr;  // of the engines for which this thread has bulks switched on
   uint32_t number = 0;         // from 1; 0 = not given yet
+  uint32_t records = 0;        // pushed since the thread began, for DependencyEngine::pace
 };
 
 extern constinit thread_local ThreadState t_thread;
@@ -25,12 +27,14 @@ void number_thread(ThreadState& thread);
 
 inline ThreadState& this_thread() {
   ThreadState& thread = t_thread;
-  if (thread.number == 0) [[unlikely]] number_thread(thread);
+  if (thread.number == 0) [[unlikely]]
+    number_thread(thread);
   return thread;
 }
 
-// A thread that runs operations of `engine`: a worker for its whole life, a pusher or completer while it runs some. Lives on the
-// stack; frames nest when an operation pushes another that runs at once.
+// A thread that runs operations of `engine`: a worker for its whole life, a pusher or completer
+// while it runs some. Lives on the stack; frames nest when an operation pushes another that runs at
+// once.
 struct Frame {
   Frame(DependencyEngine& engine, WorkerPool* pool, StreamSet* streams)
       : engine(engine), pool(pool), streams(streams), thread(this_thread()), outer(thread.frame) {
@@ -48,9 +52,10 @@ struct Frame {
   Frame* const outer;
   uint32_t depth;
   bool takes_cheap = true;  // cheap operations that become ready may run here
-  uint32_t ran = 0;         // operations run since the last turn to the queue or since the frame began
-  uint32_t unrung = 0;      // turns to the queue since a look for those who wait for all
-  OperationList local;      // ready, to be run by this frame before it ends
+  bool era = false;         // of the operation that runs, see Tally
+  uint32_t ran = 0;     // operations run since the last turn to the queue or since the frame began
+  uint32_t unrung = 0;  // turns to the queue since a look for those who wait for all
+  OperationList local;  // ready, to be run by this frame before it ends
 };
 
 }  // namespace mxnet::engine

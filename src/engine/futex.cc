@@ -14,10 +14,12 @@ namespace {
 
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 
-// Errors (the word changed, a signal, the time is up) all mean "look again", which every caller does.
-void futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) noexcept {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, timeout,
-          nullptr, 0);
+// Errors (the word changed, a signal, the time is up) all mean "look again", which every caller
+// does.
+void futex(std::atomic<uint32_t>& word, int operation, uint32_t value,
+           const timespec* timeout) noexcept {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value,
+          timeout, nullptr, 0);
 }
 
 }  // namespace
@@ -35,6 +37,8 @@ void futex_wait_for(std::atomic<uint32_t>& word, uint32_t expected,
 }
 
 void futex_wake_one(std::atomic<uint32_t>& word) noexcept { futex(word, FUTEX_WAKE, 1, nullptr); }
-void futex_wake_all(std::atomic<uint32_t>& word) noexcept { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
+void futex_wake_all(std::atomic<uint32_t>& word) noexcept {
+  futex(word, FUTEX_WAKE, INT_MAX, nullptr);
+}
 
 }  // namespace mxnet::engine

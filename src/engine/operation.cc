@@ -39,7 +39,8 @@ Access* Operation::reserve(uint32_t n, Var**& list) {
   if (n <= 32) return use(SmallLists::take(), 32);
   if (n <= 128) return use(MediumLists::take(), 128);
   if (n <= 512) return use(LargeLists::take(), 512);
-  return use(new HeapLists(n), kHeap);  // rare, and the operation does far more than these allocations
+  return use(new HeapLists(n),
+             kHeap);  // rare, and the operation does far more than these allocations
 }
 
 void Operation::copy_lists(const OpSpec& spec) {
@@ -68,11 +69,19 @@ Body& Operation::function() { return prepared != nullptr ? prepared->body : body
 
 void Operation::recycle() noexcept {
   switch (block_size_) {
-    case 0: break;
-    case 32: SmallLists::give(static_cast<ListBlock<32>*>(block_)); break;
-    case 128: MediumLists::give(static_cast<ListBlock<128>*>(block_)); break;
-    case 512: LargeLists::give(static_cast<ListBlock<512>*>(block_)); break;
-    default: delete static_cast<HeapLists*>(block_);
+    case 0:
+      break;
+    case 32:
+      SmallLists::give(static_cast<ListBlock<32>*>(block_));
+      break;
+    case 128:
+      MediumLists::give(static_cast<ListBlock<128>*>(block_));
+      break;
+    case 512:
+      LargeLists::give(static_cast<ListBlock<512>*>(block_));
+      break;
+    default:
+      delete static_cast<HeapLists*>(block_);
   }
   block_size_ = 0;
   if (body.index() != 0) body.emplace<std::monostate>();

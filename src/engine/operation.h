@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of one pushed operation that could not run at once: what it runs, what it waits for, where it goes next.
+// The record of one pushed operation that could not run at once: what it runs, what it waits for,
+// where it goes next.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -28,7 +29,9 @@ struct Link {
 
 // A variable and whether it is written (low bit), so that sorting by address is sorting words.
 using Access = uintptr_t;
-inline Access make_access(Var* var, bool write) { return reinterpret_cast<Access>(var) | Access{write}; }
+inline Access make_access(Var* var, bool write) {
+  return reinterpret_cast<Access>(var) | Access{write};
+}
 inline Var* access_var(Access access) { return reinterpret_cast<Var*>(access & ~Access{1}); }
 inline bool access_writes(Access access) { return (access & 1) != 0; }
 
@@ -55,33 +58,40 @@ enum class Role : uint8_t {
 // What an operation calls; empty while the record lies in its pool or uses a prepared one.
 using Body = std::variant<std::monostate, SyncFn, AsyncFn>;
 
-struct Operation : Pooled<Operation> {
+// Laid out so that becoming ready touches the first two cache lines only, with a short list, and
+// running the next ones.
+struct alignas(64) Operation : Pooled<Operation> {
   // Accesses not granted yet; the operation is ready when it falls to 0.
   std::atomic<uint32_t> missing{0};
-  uint32_t reads = 0, count = 0;  // vars[0, reads) are read, vars[reads, count) written
-  Var* const* vars = nullptr;     // in the caller's order
-  Link* links = nullptr;
   int priority = 0;
-  FnProperty property = FnProperty::kNormal;
+  WorkerPool* pool = nullptr;  // where it runs; null = on the thread that makes it ready
   Role role = Role::kUser;
   bool cheap = false;
+  bool observed = false;  // an observer saw it begin
+  bool era = false;       // see Tally
+  FnProperty property = FnProperty::kNormal;
+  OneShot* waiter = nullptr;  // rung according to the role, or when the operation is done
+
+ private:
+  Link inline_links_[kInlineVars];
+
+ public:
+  Body body;
+  uint32_t reads = 0, count = 0;  // vars[0, reads) are read, vars[reads, count) written
+  Var* const* vars = nullptr;     // in the caller's order
+  const Access* order = nullptr;  // by address, for locking
+  Link* links = nullptr;
   Device device;
   const char* name = nullptr;
   std::size_t temp_bytes = 0;
   uint64_t sequence = 0;  // ready queues number arrivals with it, then observers executions
-  bool observed = false;  // an observer saw it begin
-  bool era = false;       // see Tally
   DependencyEngine* engine = nullptr;
-  WorkerPool* pool = nullptr;  // where it runs; null = on the thread that makes it ready
   Operation* child = nullptr;  // of the heap in ReadyQueue
-  OneShot* waiter = nullptr;   // rung according to the role, or when the operation is done
   BulkBody* bulk = nullptr;
-  PreparedRef prepared;        // owns the lists and the function, if set
-  const Access* order = nullptr;  // the same variables by address, for locking
+  PreparedRef prepared;  // owns the lists and the function, if set
 
-  Body body;
-
-  // Asynchronous ones only: the starter and the completion each hold a reference; `completed` catches a second one.
+  // Asynchronous ones only: the starter and the completion each hold a reference; `completed`
+  // catches a second one.
   std::atomic<uint32_t> references{0};
   std::atomic<bool> completed{false};
 
@@ -89,7 +99,8 @@ struct Operation : Pooled<Operation> {
   std::span<Var* const> write_vars() const { return {vars + reads, count - reads}; }
   Body& function();
   bool asynchronous() { return std::holds_alternative<AsyncFn>(function()); }
-  // Copies the lists and orders them. Throws Error(kValue) on duplicates; the record can be recycled then.
+  // Copies the lists and orders them. Throws Error(kValue) on duplicates; the record can be
+  // recycled then.
   void copy_lists(const OpSpec& spec);
   // Shares the lists of a prepared operation.
   void share_lists(const PreparedRef& from);
@@ -109,7 +120,6 @@ struct Operation : Pooled<Operation> {
   uint32_t block_size_ = 0;
   Var* inline_vars_[kInlineVars];
   Access inline_order_[kInlineVars];
-  Link inline_links_[kInlineVars];
 };
 
 // Operations in order of arrival, linked through pool_next.

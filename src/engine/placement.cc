@@ -20,36 +20,35 @@ class CallerPlacement final : public Placement {
   void join(int) override {}
 };
 
-// A pool whose threads start when it is first asked for. Thread-safe but for reset.
+// A pool whose threads start when it is first asked for. Thread-safe but for stop.
 class LazyPool {
  public:
-  template <class Make>
-  WorkerPool* get(Make make) {
+  template <class Name>
+  WorkerPool* get(DependencyEngine& engine, int threads, Name name, StreamPriority priority) {
     // Acquire pairs with the release below: the pool is fully built.
-    WorkerPool* pool = pool_.load(std::memory_order_acquire);
-    return pool != nullptr ? pool : create(make);
-  }
-  void reset() {
-    // Relaxed: nobody asks during a reset, and who does later is ordered after it by the engine's gate.
-    pool_.store(nullptr, std::memory_order_relaxed);
+    WorkerPool* pool = running_.load(std::memory_order_acquire);
+    if (pool != nullptr) [[likely]]
+      return pool;
     MutexLock lock(mutex_);
-    owner_.reset();
+    if (running_.load(std::memory_order_relaxed) == nullptr) {  // the mutex orders it
+      if (pool_ == nullptr) pool_ = std::make_unique<WorkerPool>(engine, name(), priority);
+      pool_->start(threads);
+      running_.store(pool_.get(), std::memory_order_release);
+    }
+    return pool_.get();
+  }
+  void stop() {
+    // Relaxed: nobody asks during a stop, and who does later is ordered after it by the engine's
+    // gate.
+    running_.store(nullptr, std::memory_order_relaxed);
+    MutexLock lock(mutex_);
+    if (pool_ != nullptr) pool_->stop();
   }
 
  private:
-  template <class Make>
-  WorkerPool* create(Make make) {
-    MutexLock lock(mutex_);
-    if (owner_ == nullptr) {
-      owner_ = make();
-      pool_.store(owner_.get(), std::memory_order_release);
-    }
-    return owner_.get();
-  }
-
-  std::atomic<WorkerPool*> pool_{nullptr};
+  std::atomic<WorkerPool*> running_{nullptr};
   Mutex mutex_;
-  std::unique_ptr<WorkerPool> owner_ MX_GUARDED_BY(mutex_);
+  std::unique_ptr<WorkerPool> pool_ MX_GUARDED_BY(mutex_);
 };
 
 class SharedPlacement final : public Placement {
@@ -58,13 +57,12 @@ class SharedPlacement final : public Placement {
       : engine_(engine), threads_(config.cpu_worker_nthreads) {}
 
   WorkerPool* pool_for(Device, FnProperty) override {
-    return pool_.get([this] {
-      return std::make_unique<WorkerPool>(engine_, threads_, "mx-worker", StreamPriority::kNormal);
-    });
+    return pool_.get(
+        engine_, threads_, [] { return "mx-worker"; }, StreamPriority::kNormal);
   }
   bool runs_cheap_on_pusher() const override { return false; }
   void join(int cpu_workers) override {
-    pool_.reset();
+    pool_.stop();
     threads_ = cpu_workers;
   }
 
@@ -88,12 +86,12 @@ class DevicePlacement final : public Placement {
   }
   bool runs_cheap_on_pusher() const override { return true; }
   void join(int cpu_workers) override {
-    cpu_.reset();
-    cpu_priority_.reset();
+    cpu_.stop();
+    cpu_priority_.stop();
     for (Gpu& gpu : gpus_) {
-      gpu.compute.reset();
-      gpu.copy.reset();
-      gpu.priority.reset();
+      gpu.compute.stop();
+      gpu.copy.stop();
+      gpu.priority.stop();
     }
     cpu_workers_ = cpu_workers;
   }
@@ -105,15 +103,13 @@ class DevicePlacement final : public Placement {
   };
 
   WorkerPool* cpu_pool(FnProperty property) {
+    constexpr StreamPriority kNone = StreamPriority::kNormal;
     if (property == FnProperty::kCPUPrioritized) {
-      return cpu_priority_.get([this] {
-        return std::make_unique<WorkerPool>(engine_, cpu_priority_workers_, "mx-cpu-prio",
-                                            StreamPriority::kNormal);
-      });
+      return cpu_priority_.get(
+          engine_, cpu_priority_workers_, [] { return "mx-cpu-prio"; }, kNone);
     }
-    return cpu_.get([this] {
-      return std::make_unique<WorkerPool>(engine_, cpu_workers_, "mx-cpu", StreamPriority::kNormal);
-    });
+    return cpu_.get(
+        engine_, cpu_workers_, [] { return "mx-cpu"; }, kNone);
   }
 
   WorkerPool* gpu_pool(int id, FnProperty property) {
@@ -122,23 +118,17 @@ class DevicePlacement final : public Placement {
                   fmt::format("given device gpu({}), expected 0 <= id < {}", id, kMostGpus));
     }
     Gpu& gpu = gpus_[static_cast<std::size_t>(id)];
+    const auto name = [id](const char* kind) {
+      return [id, kind] { return fmt::format("mx-gpu{}{}", id, kind); };
+    };
     switch (property) {
       case FnProperty::kCopyFromGPU:
       case FnProperty::kCopyToGPU:
-        return gpu.copy.get([&] {
-          return std::make_unique<WorkerPool>(engine_, gpu_copiers_, fmt::format("mx-gpu{}-copy", id),
-                                              StreamPriority::kHigh);
-        });
+        return gpu.copy.get(engine_, gpu_copiers_, name("-copy"), StreamPriority::kHigh);
       case FnProperty::kGPUPrioritized:
-        return gpu.priority.get([&] {
-          return std::make_unique<WorkerPool>(engine_, gpu_workers_, fmt::format("mx-gpu{}-prio", id),
-                                              StreamPriority::kHigh);
-        });
+        return gpu.priority.get(engine_, gpu_workers_, name("-prio"), StreamPriority::kHigh);
       default:
-        return gpu.compute.get([&] {
-          return std::make_unique<WorkerPool>(engine_, gpu_workers_, fmt::format("mx-gpu{}", id),
-                                              StreamPriority::kNormal);
-        });
+        return gpu.compute.get(engine_, gpu_workers_, name(""), StreamPriority::kNormal);
     }
   }
 
@@ -152,10 +142,12 @@ class DevicePlacement final : public Placement {
 }  // namespace
 
 std::unique_ptr<Placement> make_caller_placement() { return std::make_unique<CallerPlacement>(); }
-std::unique_ptr<Placement> make_shared_placement(DependencyEngine& engine, const EngineConfig& config) {
+std::unique_ptr<Placement> make_shared_placement(DependencyEngine& engine,
+                                                 const EngineConfig& config) {
   return std::make_unique<SharedPlacement>(engine, config);
 }
-std::unique_ptr<Placement> make_device_placement(DependencyEngine& engine, const EngineConfig& config) {
+std::unique_ptr<Placement> make_device_placement(DependencyEngine& engine,
+                                                 const EngineConfig& config) {
   return std::make_unique<DevicePlacement>(engine, config);
 }
 

@@ -8,20 +8,25 @@
 
 namespace mxnet::engine {
 
-// Thread-safe, except join, which requires that no operation is in flight and none can be pushed meanwhile.
+// Thread-safe, except join, which requires that no operation is in flight and none can be pushed
+// meanwhile.
 class Placement {
  public:
   virtual ~Placement() = default;
-  // The workers for such an operation, started if need be; null if the thread that makes it ready runs it.
+  // The workers for such an operation, started if need be; null if the thread that makes it ready
+  // runs it.
   virtual WorkerPool* pool_for(Device device, FnProperty property) = 0;
   // Whether a cheap CPU operation may run on the pusher's thread although there are workers.
   virtual bool runs_cheap_on_pusher() const = 0;
-  // Ends all threads; they come again when they are needed. `cpu_workers`: how many of the CPU workers then.
+  // Ends all threads; they come again when they are needed. `cpu_workers`: how many of the CPU
+  // workers then.
   virtual void join(int cpu_workers) = 0;
 };
 
 std::unique_ptr<Placement> make_caller_placement();
-std::unique_ptr<Placement> make_shared_placement(DependencyEngine& engine, const EngineConfig& config);
-std::unique_ptr<Placement> make_device_placement(DependencyEngine& engine, const EngineConfig& config);
+std::unique_ptr<Placement> make_shared_placement(DependencyEngine& engine,
+                                                 const EngineConfig& config);
+std::unique_ptr<Placement> make_device_placement(DependencyEngine& engine,
+                                                 const EngineConfig& config);
 
 }  // namespace mxnet::engine

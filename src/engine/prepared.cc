@@ -14,10 +14,11 @@ namespace engine {
 namespace {
 
 [[noreturn]] void fail_duplicate(const OpSpec& spec) {
-  throw Error(ErrorCode::kValue, spec.name != nullptr ? spec.name : "engine",
-              fmt::format("given {} variables to read and {} to write with one named twice, expected "
-                          "no duplicates within or across the lists",
-                          spec.reads.size(), spec.writes.size()));
+  throw Error(
+      ErrorCode::kValue, spec.name != nullptr ? spec.name : "engine",
+      fmt::format("given {} variables to read and {} to write with one named twice, expected "
+                  "no duplicates within or across the lists",
+                  spec.reads.size(), spec.writes.size()));
 }
 
 }  // namespace

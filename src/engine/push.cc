@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From push to the moment when an operation has its variables: checks, bounds, the gate, and the choice between running
-// here at once and a record that waits.
+// From push to the moment when an operation has its variables: checks, bounds, the gate, and the
+// choice between running here at once and a record that waits.
 #include "base/error.h"
 #include "engine/dependency_engine.h"
 #include "engine/prepared.h"
@@ -8,8 +8,18 @@
 namespace mxnet::engine {
 namespace {
 
-// How deep operations that push operations may run inside each other; deeper ones wait for the outer ones to end.
+// How deep operations that push operations may run inside each other; deeper ones wait for the
+// outer ones to end.
 constexpr uint32_t kMaxDepth = 16;
+
+// Pacing. A producer so many operations ahead gains nothing by being further ahead, but pushes the
+// records of what runs next out of the caches (2 MB of records), which would cost producer and
+// workers more than the pause does.
+constexpr uint64_t kFarAhead = 4096;
+constexpr uint32_t kPaceEvery = 512;  // pushes of a thread between two looks
+// The pause is bounded, because work in flight may wait for this very thread.
+constexpr int kPauses = 20;
+constexpr auto kPause = std::chrono::microseconds(50);
 
 }  // namespace
 
@@ -22,7 +32,8 @@ Frame* DependencyEngine::inside_frame(const ThreadState& thread) const {
 bool DependencyEngine::may_run_here(const OpSpec& spec, Role role) const {
   // Relaxed: a shutdown is noticed at the gate; before it either answer is right.
   if (at_once_.load(std::memory_order_relaxed)) return true;
-  return spec.cheap && !spec.device.is_gpu() && (role == Role::kErase || placement_->runs_cheap_on_pusher());
+  return spec.cheap && !spec.device.is_gpu() &&
+         (role == Role::kErase || placement_->runs_cheap_on_pusher());
 }
 
 void DependencyEngine::reserve_memory(ThreadState& thread, std::size_t bytes) {
@@ -36,9 +47,13 @@ void DependencyEngine::reserve_memory(ThreadState& thread, std::size_t bytes) {
 }
 
 bool DependencyEngine::enter(ThreadState& thread) {
-  const bool era = tally_.start(thread.number);
-  // Sequentially consistent: either the closer of the gate sees our count, or we see the gate closed.
-  if (gate_closed_.load(std::memory_order_seq_cst)) [[unlikely]] return wait_at_gate(thread, era);
+  const Frame* outer = inside_frame(thread);
+  const bool era = outer != nullptr ? outer->era : tally_.era();
+  tally_.start(thread.number, era);
+  // Sequentially consistent: either the closer of the gate sees our count, or we see the gate
+  // closed.
+  if (gate_closed_.load(std::memory_order_seq_cst)) [[unlikely]]
+    return wait_at_gate(thread, era);
   return era;
 }
 
@@ -47,9 +62,16 @@ bool DependencyEngine::wait_at_gate(ThreadState& thread, bool era) {
   while (inside_frame(thread) == nullptr && gate_closed_.load(std::memory_order_seq_cst)) {
     leave(thread, era, 0);
     gate_.wait([this] { return !gate_closed_.load(std::memory_order_seq_cst); });
-    era = tally_.start(thread.number);
+    era = tally_.era();
+    tally_.start(thread.number, era);
   }
   return era;
+}
+
+void DependencyEngine::pace() {
+  if (tally_.in_flight() < kFarAhead) return;
+  for (int i = 0; i < kPauses && tally_.in_flight() > kFarAhead / 2; ++i)
+    std::this_thread::sleep_for(kPause);
 }
 
 void DependencyEngine::leave(ThreadState& thread, bool era, std::size_t temp_bytes) {
@@ -60,9 +82,12 @@ void DependencyEngine::leave(ThreadState& thread, bool era, std::size_t temp_byt
 bool DependencyEngine::try_take(const OpSpec& spec) {
   std::size_t taken = 0;
   const std::size_t reads = spec.reads.size(), count = reads + spec.writes.size();
-  const auto var = [&](std::size_t i) { return i < reads ? spec.reads[i] : spec.writes[i - reads]; };
+  const auto var = [&](std::size_t i) {
+    return i < reads ? spec.reads[i] : spec.writes[i - reads];
+  };
   while (taken < count && var(taken)->try_take(taken >= reads)) ++taken;
-  if (taken == count) [[likely]] return true;
+  if (taken == count) [[likely]]
+    return true;
   // Another thread's operation may have queued behind what we took: give it back properly.
   Frame frame(*this, nullptr, nullptr);
   OperationList ready;
@@ -74,7 +99,8 @@ bool DependencyEngine::try_take(const OpSpec& spec) {
 
 bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role,
                                     BulkBody* bulk) {
-  if (!may_run_here(spec, role) || spec.reads.size() + spec.writes.size() > kInlineVars) return false;
+  if (!may_run_here(spec, role) || spec.reads.size() + spec.writes.size() > kInlineVars)
+    return false;
   const Frame* outer = inside_frame(thread);
   if (outer != nullptr && outer->depth >= kMaxDepth) return false;
   check_few(spec);
@@ -83,6 +109,7 @@ bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpe
   const bool taken = try_take(spec);
   if (taken) {
     Frame frame(*this, nullptr, nullptr);
+    frame.era = era;
     run_here(fn, spec, role, bulk, frame);
     leave(thread, era, spec.temp_bytes);
     drain(frame);
@@ -116,7 +143,9 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   operation->name = spec.name;
   operation->temp_bytes = spec.temp_bytes;
   operation->engine = this;
-  if (operation->role != Role::kBulk) reserve_memory(thread, spec.temp_bytes);  // a bulk has reserved
+  if (operation->role != Role::kBulk)
+    reserve_memory(thread, spec.temp_bytes);  // a bulk has reserved
+  if (++thread.records % kPaceEvery == 0 && inside_frame(thread) == nullptr) pace();
   operation->era = enter(thread);
   try {
     // Relaxed: a change is made behind the closed gate, which we have passed.
@@ -138,8 +167,8 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
 
 bool DependencyEngine::take_or_queue(Operation* operation) {
   const uint32_t count = operation->count;
-  // One more than the accesses: it cannot become ready while we are still queueing. Relaxed: others learn of the operation
-  // from the queue of a variable, whose unlocking releases.
+  // One more than the accesses: it cannot become ready while we are still queueing. Relaxed: others
+  // learn of the operation from the queue of a variable, whose unlocking releases.
   operation->missing.store(count + 1, std::memory_order_relaxed);
   const Access* order = operation->order;
   for (uint32_t i = 0; i < count; ++i) access_var(order[i])->lock();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring (a bounded queue with a turn counter in each cell), the pairing heaps and the overflow list.
+// The ring (a bounded queue with a turn counter in each cell), the pairing heaps and the overflow
+// list.
 #include "engine/ready_queue.h"
 
 namespace mxnet::engine {
@@ -52,7 +53,8 @@ ReadyQueue::ReadyQueue() : cells_(new Cell[kCells]) {
 
 void ReadyQueue::push(Operation* operation) {
   if (operation->priority == 0) {
-    // Relaxed: whether the list is used first or a moment later changes only the order among unrelated operations.
+    // Relaxed: whether the list is used first or a moment later changes only the order among
+    // unrelated operations.
     if (overflowed_.load(std::memory_order_relaxed) == 0 && push_ring(operation)) return;
     SpinGuard guard(lock_);
     overflow_.push(operation);

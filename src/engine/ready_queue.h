@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that may run, in the order in which workers take them: larger priorities first, equal ones as they came.
+// Operations that may run, in the order in which workers take them: larger priorities first, equal
+// ones as they came.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace mxnet::engine {
 
-// A heap of operations by (priority, arrival), linked through the records: nothing is allocated. Not thread-safe.
+// A heap of operations by (priority, arrival), linked through the records: nothing is allocated.
+// Not thread-safe.
 class PriorityHeap {
  public:
   bool empty() const { return root_ == nullptr; }
@@ -27,10 +29,10 @@ class PriorityHeap {
   uint64_t arrivals_ = 0;
 };
 
-// Thread-safe: any thread pushes, any worker pops. Almost all operations have priority 0 and go through a ring in which
-// pushers and poppers touch different cache lines while it holds more than a few. Other priorities go to two heaps,
-// above and below the ring, and what does not fit into the ring to a list behind it; these share one lock and are looked at only when
-// their counters say so.
+// Thread-safe: any thread pushes, any worker pops. Almost all operations have priority 0 and go
+// through a ring in which pushers and poppers touch different cache lines while it holds more than
+// a few. Other priorities go to two heaps, above and below the ring, and what does not fit into the
+// ring to a list behind it; these share one lock and are looked at only when their counters say so.
 class ReadyQueue {
  public:
   ReadyQueue();
@@ -43,9 +45,11 @@ class ReadyQueue {
   bool urgent() const { return urgent_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  static constexpr uint64_t kCells = 4096;  // 64 KiB; a pusher that is further ahead is not slowed by a list
+  static constexpr uint64_t kCells =
+      4096;  // 64 KiB; a pusher that is further ahead is not slowed by a list
 
-  // `turn` says whose the cell is: position = free for the push of that position, position + 1 = filled for its pop.
+  // `turn` says whose the cell is: position = free for the push of that position, position + 1 =
+  // filled for its pop.
   struct Cell {
     std::atomic<uint64_t> turn;
     Operation* operation;

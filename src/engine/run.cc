@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the moment when an operation has its variables to their release: running, failing, completing, and placing
-// what became ready.
+// From the moment when an operation has its variables to their release: running, failing,
+// completing, and placing what became ready.
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -14,10 +14,11 @@ namespace {
 
 // How deep completions may nest before their dependents are left to an outer frame.
 constexpr uint32_t kMaxDepth = 16;
-// A worker goes back to its queue after so many operations that it ran straight after the one that made them ready: a chain must
-// not starve what waits in the queue.
+// A worker goes back to its queue after so many operations that it ran straight after the one that
+// made them ready: a chain must not starve what waits in the queue.
 constexpr uint32_t kMaxStreak = 64;
-// A pusher runs at most so many operations of others that its own made ready: the rest goes to workers.
+// A pusher runs at most so many operations of others that its own made ready: the rest goes to
+// workers.
 constexpr uint32_t kMaxOfOthers = 16;
 // How often a worker without pause looks whether somebody waits for all.
 constexpr uint32_t kRingEvery = 64;
@@ -29,7 +30,7 @@ struct DependencyEngine::Call {
   const char* name;
   Device device;
   FnProperty property;
-  std::span<Var* const> reads, writes;
+  std::span<Var*const> reads, writes;
 };
 
 bool DependencyEngine::watched() const { return idle_.awaited(); }
@@ -45,7 +46,8 @@ Stream* DependencyEngine::stream_of(Device device, Frame& frame) {
 template <class Function>
 void DependencyEngine::observed(const char* name, Device device, Function&& function) {
   Observer* const watcher = observer();
-  if (watcher == nullptr && !info_.get()) [[likely]] return function();
+  if (watcher == nullptr && !info_.get()) [[likely]]
+    return function();
   // Relaxed: only uniqueness matters.
   const uint64_t sequence = sequence_.fetch_add(1, std::memory_order_relaxed);
   if (info_.get()) {
@@ -57,11 +59,13 @@ void DependencyEngine::observed(const char* name, Device device, Function&& func
   if (watcher != nullptr) watcher->operation_end(name, device, sequence);
 }
 
-// Runs `function` unless an input has failed, and records what it throws; in any case the writes count as done.
+// Runs `function` unless an input has failed, and records what it throws; in any case the writes
+// count as done.
 template <class Function>
 void DependencyEngine::execute(const Call& call, Function&& function) {
   FailureRef inherited;
-  if (failures_.any()) [[unlikely]] inherited = failures_.find(call.reads, call.writes);
+  if (failures_.any()) [[unlikely]]
+    inherited = failures_.find(call.reads, call.writes);
   if (inherited == nullptr || call.property == FnProperty::kNoSkip) {
     observed(call.name, call.device, [&] {
       try {
@@ -73,7 +77,8 @@ void DependencyEngine::execute(const Call& call, Function&& function) {
       }
     });
   }
-  if (inherited != nullptr) [[unlikely]] failures_.spread(inherited, call.writes);
+  if (inherited != nullptr) [[unlikely]]
+    failures_.spread(inherited, call.writes);
   for (Var* var : call.writes) var->bump_version();
 }
 
@@ -82,16 +87,19 @@ void DependencyEngine::call_sync(const Call& call, SyncFn& fn, Frame& frame) {
     if (!fn) return;  // a deletion without an afterthought
     const RunContext context{call.device, stream_of(call.device, frame)};
     fn(context);
-    // The seam for completion by event: record one here and settle when it is done, instead of waiting.
+    // The seam for completion by event: record one here and settle when it is done, instead of
+    // waiting.
     if (context.stream != nullptr) context.stream->synchronize();
   });
 }
 
-void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk, Frame& frame) {
+void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk,
+                                Frame& frame) {
   if (role == Role::kBulk) {
     run_bulk(*bulk, frame);
   } else if (role == Role::kErase) {
-    call_sync({spec.name, spec.device, spec.property, {}, {}}, fn, frame);  // runs whatever has failed
+    call_sync({spec.name, spec.device, spec.property, {}, {}}, fn,
+              frame);  // runs whatever has failed
   } else {
     call_sync({spec.name, spec.device, spec.property, spec.reads, spec.writes}, fn, frame);
   }
@@ -122,6 +130,7 @@ void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
 }
 
 void DependencyEngine::run(Operation* operation, Frame& frame) {
+  frame.era = operation->era;
   if (operation->asynchronous()) return start_async(operation, frame);
   SyncFn& fn = std::get<SyncFn>(operation->function());
   const OpSpec spec{.device = operation->device,
@@ -175,8 +184,8 @@ void DependencyEngine::place(Operation* operation, Frame& frame) {
       pool == nullptr ||
       (operation->cheap && frame.takes_cheap && (on_worker || frame.ran < kMaxOfOthers)) ||
       // The next one of this worker's own kind stays here, if nothing more urgent waits.
-      (pool == frame.pool && frame.local.empty() && frame.ran < kMaxStreak && operation->priority >= 0 &&
-       !pool->urgent());
+      (pool == frame.pool && frame.local.empty() && frame.ran < kMaxStreak &&
+       operation->priority >= 0 && !pool->urgent());
   if (local) {
     frame.local.push(operation);
   } else {
@@ -219,16 +228,18 @@ void DependencyEngine::start_async(Operation* operation, Frame& frame) {
       watcher->operation_begin(operation->name, operation->device, operation->sequence);
     }
     if (info_.get()) {
-      log(LogLevel::kInfo,
-          fmt::format("engine: asynchronous operation {} on {}",
-                      operation->name != nullptr ? operation->name : "(unnamed)", to_string(operation->device)));
+      log(LogLevel::kInfo, fmt::format("engine: asynchronous operation {} on {}",
+                                       operation->name != nullptr ? operation->name : "(unnamed)",
+                                       to_string(operation->device)));
     }
+    std::exception_ptr error;
     try {
       const RunContext context{operation->device, stream_of(operation->device, frame)};
       fn(context, OnComplete(&async_done, operation));
     } catch (...) {
-      complete_async(operation, std::current_exception());
+      error = std::current_exception();
     }
+    if (error != nullptr) complete_async(operation, std::move(error));
   }
   drop_async(operation, frame.thread);
 }
@@ -239,7 +250,8 @@ void DependencyEngine::async_done(void* state, std::exception_ptr error) {
 }
 
 void DependencyEngine::complete_async(Operation* operation, std::exception_ptr error) {
-  // Acquire-release: of two completions, which would be a bug of the function, the later one stops here.
+  // Acquire-release: of two completions, which would be a bug of the function, the later one stops
+  // here.
   if (operation->completed.exchange(true, std::memory_order_acq_rel)) {
     log(LogLevel::kError, fmt::format("operation {} completed twice",
                                       operation->name != nullptr ? operation->name : "(unnamed)"));
@@ -252,8 +264,7 @@ void DependencyEngine::complete_async(Operation* operation, std::exception_ptr e
       watcher->operation_end(operation->name, operation->device, operation->sequence);
     }
   }
-  const FailureRef inherited = failures_.any() ? failures_.find(reads, writes) : nullptr;
-  if (inherited != nullptr) {
+  if (const FailureRef inherited = failures_.any() ? failures_.find(reads, writes) : nullptr) {
     failures_.spread(inherited, writes);
   } else if (error != nullptr) {
     failures_.record(name_error(std::move(error), operation->name), writes);
@@ -266,7 +277,8 @@ void DependencyEngine::complete_async(Operation* operation, std::exception_ptr e
     settle(reads, writes, operation->role, nullptr, *outer);
     return drop_async(operation, thread);
   }
-  // Whoever completes (a network thread, a driver's callback) is not to be kept with work of others.
+  // Whoever completes (a network thread, a driver's callback) is not to be kept with work of
+  // others.
   Frame frame(*this, nullptr, nullptr);
   frame.takes_cheap = false;
   settle(reads, writes, operation->role, nullptr, frame);

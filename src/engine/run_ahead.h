@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound on the memory that pushed, unfinished operations hold: a producer that is too far ahead sleeps.
+// The bound on the memory that pushed, unfinished operations hold: a producer that is too far ahead
+// sleeps.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -8,11 +9,13 @@
 
 namespace mxnet::engine {
 
-// Thread-safe. An operation larger than the limit is let in when nothing else is: it runs alone. What is taken without
-// waiting (from inside an operation, where waiting could never end) may pass the limit.
+// Thread-safe. An operation larger than the limit is let in when nothing else is: it runs alone.
+// What is taken without waiting (from inside an operation, where waiting could never end) may pass
+// the limit.
 class RunAhead {
  public:
-  explicit RunAhead(int64_t limit) : limit_(limit <= 0 ? UINT64_MAX : static_cast<uint64_t>(limit)) {}
+  explicit RunAhead(int64_t limit)
+      : limit_(limit <= 0 ? UINT64_MAX : static_cast<uint64_t>(limit)) {}
 
   bool try_take(uint64_t bytes) {
     uint64_t held = held_.load(std::memory_order_seq_cst);  // the waiter's half of Bell's handshake

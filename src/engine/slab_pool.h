@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that are made once, in slabs, and then go round: a push takes its records from here and allocates nothing.
-// A thread takes from and gives to its own short list; whole batches move between threads through the depot, so that
-// a pusher that only takes and a worker that only gives meet once in kBatch objects.
+// Objects that are made once, in slabs, and then go round: a push takes its records from here and
+// allocates nothing. A thread takes from and gives to its own short list; whole batches move
+// between threads through the depot, so that a pusher that only takes and a worker that only gives
+// meet once in kBatch objects.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,11 +16,14 @@ namespace mxnet::engine {
 template <class T>
 struct Pooled {
   T* pool_next = nullptr;
-  T* pool_next_batch = nullptr;
+  T* pool_next_batch = nullptr;  // of the first of a batch, in the depot
+  uint32_t pool_batch_size =
+      0;  // likewise: walking the batch to count it would touch every object, cold
 };
 
-// Thread-safe. Objects stay constructed while they lie in the pool: the user resets what must not linger. Memory is kept for
-// the life of the process, bounded by the most objects that were ever out at once plus two batches a thread.
+// Thread-safe. Objects stay constructed while they lie in the pool: the user resets what must not
+// linger. Memory is kept for the life of the process, bounded by the most objects that were ever
+// out at once plus two batches a thread.
 template <class T, uint32_t kBatch>
 class SlabPool {
  public:
@@ -53,7 +57,8 @@ class SlabPool {
     T* batches MX_GUARDED_BY(mutex) = nullptr;
     std::unique_ptr<Slab> slabs MX_GUARDED_BY(mutex);
   };
-  // Trivial, so that it can be used before the first and after the last thread-local constructor and destructor.
+  // Trivial, so that it can be used before the first and after the last thread-local constructor
+  // and destructor.
   struct Cache {
     T* head;
     uint32_t count;
@@ -84,8 +89,7 @@ class SlabPool {
       if (d.batches != nullptr) {
         cache.head = d.batches;
         d.batches = cache.head->pool_next_batch;
-        cache.count = 0;
-        for (T* p = cache.head; p != nullptr; p = p->pool_next) ++cache.count;
+        cache.count = cache.head->pool_batch_size;
         return;
       }
     }
@@ -107,6 +111,7 @@ class SlabPool {
     for (uint32_t i = 0; i < keep; ++i) link = &(*link)->pool_next;
     T* batch = *link;
     *link = nullptr;
+    batch->pool_batch_size = cache.count - keep;
     cache.count = keep;
     Depot& d = *depot();
     MutexLock lock(d.mutex);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A one-word lock for edits of a few pointers, where a sleeping lock would cost more than what it guards.
+// A one-word lock for edits of a few pointers, where a sleeping lock would cost more than what it
+// guards.
 #pragma once
 #include <sched.h>
 
@@ -11,7 +12,8 @@
 
 namespace mxnet::engine {
 
-// Waits for a word to change: pauses first, then gives the core away, since the holder may have lost its own.
+// Waits for a word to change: pauses first, then gives the core away, since the holder may have
+// lost its own.
 class Backoff {
  public:
   void pause() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many operations are in flight, counted so that the pushing and the finishing threads share no cache line.
+// How many operations are in flight, counted so that the pushing and the finishing threads share no
+// cache line.
 #pragma once
 #include <array>
 #include <atomic>
@@ -7,21 +8,24 @@
 
 namespace mxnet::engine {
 
-// Thread-safe. A thread counts in the slot of its number; more threads than slots share slots, at some cost.
+// Thread-safe. A thread counts in the slot of its number; more threads than slots share slots, at
+// some cost.
 //
-// Each operation belongs to the era in which it started, one of two. Who waits for all turns the era and waits for the old
-// one to empty: later pushes do not prolong the wait. A push may read the era just before a turn and count after it,
-// so a waiter does that twice, once for either era; what was counted before its call is then done.
+// Each operation belongs to the era in which it started, one of two. Who waits for all turns the
+// era and waits for the old one to empty: later pushes do not prolong the wait. A push may read the
+// era just before a turn and count after it, so a waiter does that twice, once for either era; what
+// was counted before its call is then done. What an operation pushes joins its era: a wait includes
+// it.
 //
-// Sequentially consistent throughout: the counts are one side of the handshakes with the gate (start, then look at the
-// gate) and with Bell (finish, then look for a waiter).
+// Sequentially consistent throughout: the counts are one side of the handshakes with the gate
+// (start, then look at the gate) and with Bell (finish, then look for a waiter).
 class Tally {
  public:
-  // The era that finish needs.
-  bool start(uint32_t thread) {
-    const bool era = era_.load(std::memory_order_relaxed);  // a stale one is as good, see above
+  bool era() const {
+    return era_.load(std::memory_order_relaxed);
+  }  // a stale one is as good, see above
+  void start(uint32_t thread, bool era) {
     slot(thread).started[era].fetch_add(1, std::memory_order_seq_cst);
-    return era;
   }
   void finish(uint32_t thread, bool era) {
     slot(thread).finished[era].fetch_add(1, std::memory_order_seq_cst);
@@ -36,9 +40,15 @@ class Tally {
 
   uint64_t finished() const { return sum(&Slot::finished, 0) + sum(&Slot::finished, 1); }
 
-  // True only if at some moment during the call nothing of that era was in flight. Both counts only grow, so with `finished`
-  // summed first, up to moment t, and `started` from t on: finished <= finished(t) <= started(t) <= started, and equal ends make
-  // all of them equal.
+  // Roughly how many are in flight.
+  uint64_t in_flight() const {
+    const uint64_t done = finished();
+    return sum(&Slot::started, 0) + sum(&Slot::started, 1) - done;
+  }
+
+  // True only if at some moment during the call nothing of that era was in flight. Both counts only
+  // grow, so with `finished` summed first, up to moment t, and `started` from t on: finished <=
+  // finished(t) <= started(t) <= started, and equal ends make all of them equal.
   bool idle(bool era) const {
     const uint64_t done = sum(&Slot::finished, era);
     return done == sum(&Slot::started, era);

@@ -25,8 +25,8 @@ bool Var::try_take(bool write) {
   uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
   while ((state & kLocked) == 0 && grantable(state, write)) {
     // Acquire pairs with the releases of earlier accesses: their effects are seen by this one.
-    if (state_.compare_exchange_weak(state, write ? +kWriter : state + kReader, std::memory_order_acquire,
-                                     std::memory_order_relaxed)) {
+    if (state_.compare_exchange_weak(state, write ? +kWriter : state + kReader,
+                                     std::memory_order_acquire, std::memory_order_relaxed)) {
       return true;
     }
   }
@@ -66,8 +66,9 @@ void Var::release(bool write, engine::OperationList& ready) {
   uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
   // Nobody waits, or others still read: give back the count and go.
   while ((state & kLocked) == 0 && ((state & kQueued) == 0 || state >= 2 * kReader)) {
-    // Release: the access is over before the next one starts. (Earlier readers' releases stay visible through
-    // this exchange to whoever acquires later: it is part of their release sequence.)
+    // Release: the access is over before the next one starts. (Earlier readers' releases stay
+    // visible through this exchange to whoever acquires later: it is part of their release
+    // sequence.)
     if (state_.compare_exchange_weak(state, write ? 0 : state - kReader, std::memory_order_release,
                                      std::memory_order_relaxed)) {
       return;

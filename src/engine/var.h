@@ -15,28 +15,34 @@ namespace engine {
 struct Failure;
 }
 
-// Thread-safe; owned by the pool, reached through engine calls only. One word holds the whole state of a variable that
-// nobody waits for, so that granting and giving back an access is one exchange. The queue behind it is edited under the lock bit.
+// Thread-safe; owned by the pool, reached through engine calls only. One word holds the whole state
+// of a variable that nobody waits for, so that granting and giving back an access is one exchange.
+// The queue behind it is edited under the lock bit.
 //
 // Invariants, whenever the lock bit is clear:
-//   1. kWriter set => no readers. Readers and the writer count operations that were granted access and have not released it.
-//   2. kQueued set <=> the queue is not empty. Its head is never grantable: either the writer bit is set, or
+//   1. kWriter set => no readers. Readers and the writer count operations that were granted access
+//   and have not released it.
+//   2. kQueued set <=> the queue is not empty. Its head is never grantable: either the writer bit
+//   is set, or
 //      the head is a write and there are readers.
-//   3. An access is granted at its push only if kQueued is clear: the order of pushes is the order of grants.
+//   3. An access is granted at its push only if kQueued is clear: the order of pushes is the order
+//   of grants.
 class alignas(64) Var : public engine::Pooled<Var> {
  public:
   // Grants the access if that needs no waiting. Never queues.
   bool try_take(bool write);
 
-  // For taking several variables as one step: lock all (in address order, or two pushes could deadlock), then
-  // take_or_queue each, which unlocks it. Returns false if `link` was queued.
+  // For taking several variables as one step: lock all (in address order, or two pushes could
+  // deadlock), then take_or_queue each, which unlocks it. Returns false if `link` was queued.
   void lock();
   bool take_or_queue(bool write, engine::Link* link, engine::Operation* operation);
 
-  // Whether every access granted so far has ended and nobody waits; whether no write is running or waiting. Acquire: if so, what
-  // they did is seen.
+  // Whether every access granted so far has ended and nobody waits; whether no write is running or
+  // waiting. Acquire: if so, what they did is seen.
   bool idle() const { return state_.load(std::memory_order_acquire) == 0; }
-  bool readable() const { return (state_.load(std::memory_order_acquire) & (kLocked | kWriter | kQueued)) == 0; }
+  bool readable() const {
+    return (state_.load(std::memory_order_acquire) & (kLocked | kWriter | kQueued)) == 0;
+  }
 
   // Ends an access. Operations that become ready by it are appended to `ready`.
   void release(bool write, engine::OperationList& ready);
@@ -44,8 +50,8 @@ class alignas(64) Var : public engine::Pooled<Var> {
   // Number of writes done. A writer bumps it before it releases.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
   void bump_version() {
-    // Only the one granted writer changes it: no read-modify-write needed. Release: who sees the new version may look at
-    // what was written.
+    // Only the one granted writer changes it: no read-modify-write needed. Release: who sees the
+    // new version may look at what was written.
     version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
@@ -67,13 +73,16 @@ class alignas(64) Var : public engine::Pooled<Var> {
 
   std::atomic<uint32_t> state_{0};
   std::atomic<uint64_t> version_{0};
-  engine::Link* head_ = nullptr;  // guarded by the lock bit, like tail_, which means nothing while head_ is null
+  engine::Link* head_ =
+      nullptr;  // guarded by the lock bit, like tail_, which means nothing while head_ is null
   engine::Link* tail_ = nullptr;
 };
 
-// Moves a variable's grant to a queued operation; true if it was the last that the operation missed.
+// Moves a variable's grant to a queued operation; true if it was the last that the operation
+// missed.
 inline bool grant(engine::Operation* operation) {
-  // Acquire-release: whoever takes it to 0 has seen what the releasers of all its variables did before.
+  // Acquire-release: whoever takes it to 0 has seen what the releasers of all its variables did
+  // before.
   return operation->missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 

@@ -14,7 +14,8 @@ constexpr uint32_t kWatchBoth = 4;  // both eras together
 
 // How often a drain looks for progress and lets in a push that the work in flight may depend on.
 constexpr auto kDrainSlice = std::chrono::milliseconds(20);
-// A wait stays awake for a moment before it sleeps: about 5 us, what sleeping and waking would cost.
+// A wait stays awake for a moment before it sleeps: about 5 us, what sleeping and waking would
+// cost.
 constexpr int kSpins = 100;
 
 std::atomic<uint64_t> g_engine_ids{0};
@@ -22,16 +23,20 @@ std::atomic<uint32_t> g_thread_numbers{0};
 
 std::unique_ptr<Placement> make_placement(DependencyEngine& engine, const EngineConfig& config) {
   switch (config.type) {
-    case EngineType::kNaive: return make_caller_placement();
-    case EngineType::kThreaded: return make_shared_placement(engine, config);
-    case EngineType::kThreadedPerDevice: break;
+    case EngineType::kNaive:
+      return make_caller_placement();
+    case EngineType::kThreaded:
+      return make_shared_placement(engine, config);
+    case EngineType::kThreadedPerDevice:
+      break;
   }
   return make_device_placement(engine, config);
 }
 
 [[noreturn]] void refuse_inside(const char* what) {
   throw Error(ErrorCode::kGeneric, "engine",
-              std::string("given ") + what + " inside an operation, expected it outside: it could wait for itself");
+              std::string("given ") + what +
+                  " inside an operation, expected it outside: it could wait for itself");
 }
 
 }  // namespace
@@ -59,32 +64,42 @@ DependencyEngine::~DependencyEngine() {
   unregister_engine(id_);
 }
 
-void DependencyEngine::wait_for_var(Var* var) { wait_for(var, true); }
-void DependencyEngine::wait_to_read(Var* var) { wait_for(var, false); }
+void DependencyEngine::wait_for_var(Var* var) {
+  wait_for(var, true);
+  if (std::exception_ptr error = failures_.take(var)) std::rethrow_exception(error);
+}
+
+void DependencyEngine::wait_to_read(Var* var) {
+  wait_for(var, false);
+  const std::span<Var* const> list{&var, 1};
+  if (!failures_.any() || failures_.find(list, {}) == nullptr) return;
+  // Clearing it now would make readers that were pushed before succeed or fail by chance: they come
+  // first.
+  wait_for_var(var);
+}
 
 void DependencyEngine::wait_for(Var* var, bool write) {
   ThreadState& thread = this_thread();
   flush(thread);
-  if (!(write ? var->idle() : var->readable())) {
-    if (inside_frame(thread) != nullptr) refuse_inside("a wait");
-    OneShot done;
-    Operation* operation = Operation::make();
-    const std::span<Var* const> list{&var, 1}, none;
-    operation->copy_lists({.device = {}, .reads = write ? none : list, .writes = write ? list : none});
-    operation->role = Role::kNotify;
-    operation->waiter = &done;
-    operation->engine = this;
-    operation->temp_bytes = 0;
-    operation->era = enter(thread);
-    if (take_or_queue(operation)) {
-      Frame frame(*this, nullptr, nullptr);
-      place(operation, frame);
-      drain(frame);
-    }
-    done.wait();
-    if (watched()) ring_if_idle();
+  if (write ? var->idle() : var->readable()) return;
+  if (inside_frame(thread) != nullptr) refuse_inside("a wait");
+  OneShot done;
+  Operation* operation = Operation::make();
+  const std::span<Var*const> list{&var, 1}, none;
+  operation->copy_lists(
+      {.device = {}, .reads = write ? none : list, .writes = write ? list : none});
+  operation->role = Role::kNotify;
+  operation->waiter = &done;
+  operation->engine = this;
+  operation->temp_bytes = 0;
+  operation->era = enter(thread);
+  if (take_or_queue(operation)) {
+    Frame frame(*this, nullptr, nullptr);
+    place(operation, frame);
+    drain(frame);
   }
-  if (std::exception_ptr error = failures_.take(var)) std::rethrow_exception(error);
+  done.wait();
+  if (watched()) ring_if_idle();
 }
 
 void DependencyEngine::wait_for_all() {
@@ -104,7 +119,8 @@ void DependencyEngine::wait_for_era(bool era) {
     if (tally_.idle(era)) return;
     cpu_relax();
   }
-  // Sequentially consistent: set before the sleeper announces itself, so whoever sees the sleeper sees the bit.
+  // Sequentially consistent: set before the sleeper announces itself, so whoever sees the sleeper
+  // sees the bit.
   watched_.fetch_or(kWatchEra << uint32_t{era}, std::memory_order_seq_cst);
   idle_.wait([&] { return tally_.idle(era); });
   watched_.fetch_and(~(kWatchEra << uint32_t{era}), std::memory_order_seq_cst);
@@ -126,7 +142,8 @@ void DependencyEngine::open_gate() {
   gate_.ring();
 }
 
-// Returns with the gate closed and nothing in flight; or false, with the gate open, when nothing finished for `patience`.
+// Returns with the gate closed and nothing in flight; or false, with the gate open, when nothing
+// finished for `patience`.
 bool DependencyEngine::drain_all(std::chrono::nanoseconds patience) {
   watched_.fetch_or(kWatchBoth, std::memory_order_seq_cst);
   uint64_t finished = tally_.finished();
@@ -144,7 +161,8 @@ bool DependencyEngine::drain_all(std::chrono::nanoseconds patience) {
     } else if (now - progress > patience) {
       break;
     }
-    // An operation in flight may wait for a thread that must push first (one that completes asynchronous operations).
+    // An operation in flight may wait for a thread that must push first (one that completes
+    // asynchronous operations).
     if (gate_.awaited()) {
       open_gate();
       std::this_thread::yield();
@@ -203,7 +221,8 @@ bool DependencyEngine::shutdown_within(std::chrono::nanoseconds patience) {
   MutexLock lock(quiescing_);
   if (!drain_all(patience)) return false;
   placement_->join(cpu_workers_);
-  // Relaxed: pushes look at it behind the gate, whose opening and passing are sequentially consistent.
+  // Relaxed: pushes look at it behind the gate, whose opening and passing are sequentially
+  // consistent.
   at_once_.store(true, std::memory_order_relaxed);
   open_gate();
   return true;

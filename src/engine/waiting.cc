@@ -6,7 +6,8 @@
 
 namespace mxnet::engine {
 namespace {
-// How long a waiter stays awake for an event that is likely near: about 5 us, what a sleep and a wake would cost.
+// How long a waiter stays awake for an event that is likely near: about 5 us, what a sleep and a
+// wake would cost.
 constexpr int kSpins = 100;
 }  // namespace
 
@@ -17,7 +18,8 @@ void OneShot::wait() {
     cpu_relax();
   }
   uint32_t state = kQuiet;
-  // Acquire on failure: the failure means that it was rung. Relaxed on success: nothing is published.
+  // Acquire on failure: the failure means that it was rung. Relaxed on success: nothing is
+  // published.
   if (!state_.compare_exchange_strong(state, kAsleep, std::memory_order_relaxed,
                                       std::memory_order_acquire)) {
     return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three ways to sleep until something happens: OneShot (one event, one waiter), Bell (a condition that others change),
-// Dock (workers out of work). Each costs whoever causes the event one load when nobody sleeps.
+// Three ways to sleep until something happens: OneShot (one event, one waiter), Bell (a condition
+// that others change), Dock (workers out of work). Each costs whoever causes the event one load
+// when nobody sleeps.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -14,9 +15,11 @@ namespace mxnet::engine {
 class OneShot {
  public:
   void ring() {
-    // Release: what was done before the event is seen by the waiter. Acquire is not needed: nothing is read after.
+    // Release: what was done before the event is seen by the waiter. Acquire is not needed: nothing
+    // is read after.
     if (state_.exchange(kRung, std::memory_order_release) == kAsleep) futex_wake_one(state_);
-    // The waiter may already be gone here: the wake names an address only, and a wake too many harms nobody.
+    // The waiter may already be gone here: the wake names an address only, and a wake too many
+    // harms nobody.
   }
   void wait();
 
@@ -25,9 +28,10 @@ class OneShot {
   std::atomic<uint32_t> state_{kQuiet};
 };
 
-// A condition elsewhere that many threads may wait for. The changer first changes it, with a sequentially consistent
-// operation, then calls ring(); the waiter announces itself, then tests the condition, with a sequentially consistent
-// load. In the one total order of these four either the waiter sees the change or the changer sees the waiter.
+// A condition elsewhere that many threads may wait for. The changer first changes it, with a
+// sequentially consistent operation, then calls ring(); the waiter announces itself, then tests the
+// condition, with a sequentially consistent load. In the one total order of these four either the
+// waiter sees the change or the changer sees the waiter.
 class Bell {
  public:
   void ring() {
@@ -63,18 +67,21 @@ class Bell {
   std::atomic<uint32_t> sleepers_{0};
 };
 
-// Where idle workers sleep. Whoever wakes one takes it off the count at once, so that a burst of work wakes each
-// sleeper with one system call and not with one per piece of work while it is still getting up.
+// Where idle workers sleep. Whoever wakes one takes it off the count at once, so that a burst of
+// work wakes each sleeper with one system call and not with one per piece of work while it is still
+// getting up.
 //
-// Invariant: each sleeper leaves either by taking itself off the count (cancel) or by taking a token; each decrement by
-// wake_one is followed by exactly one token.
+// Invariant: each sleeper leaves either by taking itself off the count (cancel) or by taking a
+// token; each decrement by wake_one is followed by exactly one token.
 class Dock {
  public:
-  // REQUIRES: the work was published by a sequentially consistent operation (see Bell for the argument).
+  // REQUIRES: the work was published by a sequentially consistent operation (see Bell for the
+  // argument).
   void wake_one() {
     if (sleepers_.load(std::memory_order_seq_cst) != 0) wake_slowly();
   }
-  // A worker: announce, look for work once more with sequentially consistent loads, then sleep or cancel.
+  // A worker: announce, look for work once more with sequentially consistent loads, then sleep or
+  // cancel.
   void announce() { sleepers_.fetch_add(1, std::memory_order_seq_cst); }
   void cancel();
   void sleep();

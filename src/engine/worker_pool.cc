@@ -5,12 +5,14 @@
 #include <pthread.h>
 
 #include "base/cpu_relax.h"
+#include "base/omp.h"
+#include "base/worker_thread.h"
 #include "engine/dependency_engine.h"
 
 namespace mxnet::engine {
 namespace {
-// How long an idle worker stays awake: about 10 us, so that a producer that pauses for its own work finds it awake,
-// and one that stops costs nothing.
+// How long an idle worker stays awake: about 10 us, so that a producer that pauses for its own work
+// finds it awake, and one that stops costs nothing.
 constexpr int kSpins = 200;
 }  // namespace
 
@@ -24,24 +26,35 @@ Stream* StreamSet::get(Device device) {
   return streams_.back().stream.get();
 }
 
-WorkerPool::WorkerPool(DependencyEngine& engine, int threads, std::string name, StreamPriority priority)
-    : engine_(engine), name_(std::move(name)), priority_(priority) {
+WorkerPool::WorkerPool(DependencyEngine& engine, std::string name, StreamPriority priority)
+    : engine_(engine), name_(std::move(name)), priority_(priority) {}
+
+void WorkerPool::start(int threads) {
+  // Relaxed: the threads are made after it.
+  stopping_.store(false, std::memory_order_relaxed);
+  // Up to that many: an attempt that failed half way, for want of threads, is continued.
   threads_.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  while (threads_.size() < static_cast<std::size_t>(threads))
+    threads_.emplace_back([this] { work(); });
 }
 
-WorkerPool::~WorkerPool() {
+void WorkerPool::stop() {
   stopping_.store(true, std::memory_order_seq_cst);  // published like work, see Dock::wake_one
   // Those asleep now; the others look at stopping_ before they sleep.
   for (std::size_t i = 0; i < threads_.size(); ++i) dock_.wake_one();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void WorkerPool::work() {
+  prepare_worker_thread();
   pthread_setname_np(pthread_self(), name_.c_str());
   StreamSet streams(priority_);
   Frame frame(engine_, this, &streams);
-  while (Operation* operation = next(frame)) engine_.run_from_queue(operation, frame);
+  while (Operation* operation = next(frame)) {
+    sync_omp_thread();  // one comparison, unless somebody changed the number of threads
+    engine_.run_from_queue(operation, frame);
+  }
 }
 
 Operation* WorkerPool::next(Frame& frame) {

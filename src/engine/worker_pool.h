@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that take ready operations from one queue and sleep, without using the CPU, when there are none.
+// Threads that take ready operations from one queue and sleep, without using the CPU, when there
+// are none.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -31,12 +32,17 @@ class StreamSet {
   std::vector<Entry> streams_;
 };
 
-// Thread-safe. The threads start in the constructor and end in the destructor, which requires that all submitted operations
-// are done.
+// Thread-safe, but for start and stop. Threads come and go (fork, shutdown), the pool itself stays
+// where it is: a pusher may still be about to wake a worker in submit when its operation is already
+// done and the threads have ended.
 class WorkerPool {
  public:
-  WorkerPool(DependencyEngine& engine, int threads, std::string name, StreamPriority priority);
-  ~WorkerPool();
+  WorkerPool(DependencyEngine& engine, std::string name, StreamPriority priority);
+  ~WorkerPool() { stop(); }
+
+  void start(int threads);
+  // REQUIRES: all submitted operations are done.
+  void stop();
 
   void submit(Operation* operation) {
     queue_.push(operation);

@@ -61,7 +61,7 @@ class Backward {
       if (!leaf.needed) continue;
       if (!leaf.sum.empty()) leaf.buffer.accept({.array = leaf.sum.take()});
       leaf.buffer.finish();
-      leaf.node->fresh_grad = true;
+      leaf.node->fresh_grad.store(true, std::memory_order_relaxed);
     }
   }
 
@@ -72,6 +72,7 @@ class Backward {
     for (const NDArray* variable : variables) {
       NDArray grad = leaves_[leaf_index_.at(leaf_of(*variable))].sum.sum();
       if (grad.is_none()) grad = like("zeros_like", *variable);
+      if (options_.create_graph) keep_on_tape(*variable, grad);
       grads.push_back(std::move(grad));
     }
     return grads;
@@ -96,6 +97,17 @@ class Backward {
     NDArray input = array;
     const std::array<NDArray*, 1> inputs{&input};
     return call_op(op, inputs)[0];
+  }
+
+  // A gradient that does not depend on its variable (of a linear function) can still be
+  // differentiated: the result is zero, not an error.
+  static void keep_on_tape(const NDArray& variable, NDArray& grad) {
+    if (const TapeEntry* entry = tape_entry(grad);
+        entry != nullptr && entry->node->kind() == TapeNode::Kind::kOperation)
+      return;
+    NDArray input = variable;
+    const std::array<NDArray*, 1> inputs{&input}, outputs{&grad};
+    record_function([](std::vector<NDArray>) { return std::vector<NDArray>(1); }, inputs, outputs);
   }
 
   // --- the graph -------------------------------------------------------------------------------

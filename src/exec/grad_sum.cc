@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Additions of gradients, by the operator, so that they run on any device and may be recorded.
 #include "exec/grad_sum.h"
 
 #include <array>

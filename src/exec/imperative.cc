@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Calls as users make them: checks, run, record.
 #include "exec/imperative.h"
 
 #include "exec/autograd_state.h"
@@ -11,7 +12,7 @@ void imperative_invoke(const ParsedAttrsRef& parsed, std::span<NDArray* const> i
                        OutputRefs outputs, Device device) {
   const OpDef& op = parsed->op();
   const AutogradState state = autograd_state();
-  if (state.recording) check_not_recorded(op.name(), outputs);
+  if (state.recording) check_outputs(parsed, inputs, outputs);
   invoke(op, parsed->params(), InputRefs(inputs), outputs,
          {.training = state.training, .device = device});
   if (state.recording) record(parsed, inputs, outputs, state.training);

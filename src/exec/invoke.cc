@@ -67,6 +67,15 @@ void check_devices(const OpDef& op, const void* params, InputRefs inputs, Output
   }
 }
 
+void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (op.dtypes().contains(in[i].dtype) || op.type_only(static_cast<int>(i))) continue;
+    throw Error(ErrorCode::kType, op.name(),
+                fmt::format("given '{}' of type {}, expected one that the operator supports",
+                            op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype)));
+  }
+}
+
 // Checks given outputs against what was inferred, then makes the missing ones: nothing is made for
 // a call that fails.
 void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device device,
@@ -91,8 +100,15 @@ void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device de
   }
 }
 
-// The arrays alone: a tape held by an operation in flight would keep whole graphs alive.
-void add_array(Invocation& call, const NDArray& array) { call.arrays.push_back(array.detach()); }
+// The arrays alone: a tape held by an operation in flight would keep whole graphs alive. Their
+// shapes are those of the inference, which nobody needs any more.
+void add_arrays(Invocation& call, std::span<const NDArray* const> arrays,
+                std::span<ArrayType> types) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    call.arrays.emplace_back(arrays[i]->chunk(), arrays[i]->offset(), std::move(types[i].shape),
+                             types[i].dtype);
+  }
+}
 
 bool contains(const Vars& vars, Var* var) {
   return std::find(vars.begin(), vars.end(), var) != vars.end();
@@ -160,6 +176,7 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
   Infer infer(op, params.get(), in_types, out_types);
   op.infer(params.get(), infer);
+  check_dtypes(op, params.get(), in_types);
   const KernelEntry& kernel =
       choose_kernel(op, params.get(), in_types, out_types, device, options.training);
   settle_outputs(op, out_types, device, outputs);
@@ -170,8 +187,8 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   call->params = params;
   call->training = options.training;
   call->num_inputs = inputs.size();
-  for (const NDArray* array : inputs) add_array(*call, *array);
-  for (const NDArray* array : outputs) add_array(*call, *array);
+  add_arrays(*call, inputs, in_types);
+  add_arrays(*call, InputRefs(outputs), out_types);
   for (Request request : options.requests) call->requests.push_back(request);
 
   const bool cheap =

@@ -112,11 +112,13 @@ NDArray TapeEntry::gradient() const {
 }
 
 bool TapeEntry::fresh_gradient() const {
-  return node->kind() == TapeNode::Kind::kLeaf && static_cast<const LeafNode&>(*node).fresh_grad;
+  return node->kind() == TapeNode::Kind::kLeaf &&
+         static_cast<const LeafNode&>(*node).fresh_grad.load(std::memory_order_relaxed);
 }
 
 void TapeEntry::set_fresh_gradient(bool fresh) {
-  if (node->kind() == TapeNode::Kind::kLeaf) static_cast<LeafNode&>(*node).fresh_grad = fresh;
+  if (node->kind() == TapeNode::Kind::kLeaf)
+    static_cast<LeafNode&>(*node).fresh_grad.store(fresh, std::memory_order_relaxed);
 }
 
 const TapeEntry* tape_entry(const NDArray& array) {
@@ -151,14 +153,32 @@ void mark_variable(NDArray& array, Request request, NDArray grad) {
   array.set_tape(Ref<TapeInfo>(new TapeEntry(std::move(leaf), 0)));
 }
 
-void check_not_recorded(const std::string& tag, OutputRefs outputs) {
-  for (const NDArray* array : outputs) {
-    if (array->is_none() || tape_entry(*array) == nullptr) continue;
-    throw Error(ErrorCode::kValue, tag,
-                fmt::format("given an output array of shape {} that is already part of a recorded "
-                            "graph, expected another one: writing into it (+=, x[:] = y, out=x) "
-                            "while recording would make gradients wrong",
-                            to_string(array->shape())));
+void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
+                   OutputRefs outputs) {
+  for (const NDArray* output : outputs) {
+    if (output->is_none()) continue;
+    if (tape_entry(*output) != nullptr) {
+      throw Error(ErrorCode::kValue, parsed->op().name(),
+                  fmt::format("given an output array of shape {} that is already part of a "
+                              "recorded graph, expected another one: writing into it (+=, x[:] = "
+                              "y, out=x) while recording would make gradients wrong",
+                              to_string(output->shape())));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i]->is_none() || inputs[i]->chunk() != output->chunk()) continue;
+      const uint64_t wants = wanted_inputs(inputs);
+      const SavePlanRef plan = save_plan(parsed, static_cast<int>(inputs.size()),
+                                         static_cast<int>(outputs.size()), wants);
+      const int32_t at = plan->inputs[i];
+      if (wants == 0 || at == SavePlan::kNotSaved ||
+          !plan->needs_value[static_cast<std::size_t>(at)])
+        continue;
+      throw Error(
+          ErrorCode::kValue, parsed->op().name(),
+          fmt::format("given '{}' as an output too, expected another array: its values are "
+                      "needed for the gradient",
+                      parsed->op().input_name(parsed->params().get(), static_cast<int>(i))));
+    }
   }
 }
 

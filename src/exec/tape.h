@@ -2,6 +2,7 @@
 // The history that autograd keeps while a thread records: a graph of nodes, held by the arrays that
 // came out of it. When the last such array goes, so does the branch behind it.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -43,8 +44,9 @@ class LeafNode final : public TapeNode {
       : TapeNode(Kind::kLeaf), grad(std::move(grad)), request(request) {}
   const NDArray grad;
   const Request request;
-  // Set by backward, cleared by whoever has used the gradient.
-  bool fresh_grad = false;
+  // Set by backward, on any thread whose graph has this leaf; cleared by whoever has used the
+  // gradient. Relaxed everywhere: a mark on its own, the gradient itself is ordered by the engine.
+  std::atomic<bool> fresh_grad{false};
 };
 
 class OperationNode final : public TapeNode {
@@ -101,8 +103,10 @@ LeafNode* leaf_of(const NDArray& array);
 // attach_grad: `array` becomes a leaf, whatever it was before. `grad` is none for kNull.
 void mark_variable(NDArray& array, Request request, NDArray grad);
 
-// Throws Error(kValue) if one of `outputs` is part of a graph: what was recorded would be wrong.
-void check_not_recorded(const std::string& tag, OutputRefs outputs);
+// What may not be written while recording: outputs that are part of a graph, and inputs whose
+// values the call's own gradient needs. Throws Error(kValue): the gradients would be wrong.
+void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
+                   OutputRefs outputs);
 // Appends the call that has just been pushed. Nothing happens if no input is on the tape.
 void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
             bool training);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Views, and the operators that stand for them on the tape.
 #include "exec/views.h"
 
 #include <fmt/format.h>

@@ -31,9 +31,9 @@ class StringSink final : public ByteSink {
 };
 
 // Writes a temporary file beside `path`; commit() makes it durable and moves it into place. Without
-// commit, an error or a killed process, whatever stood at `path` stays as it was. What is not a regular
-// file (a pipe, /dev/null) is written directly. Every call may throw Error naming the path and the
-// system's reason.
+// commit, an error or a killed process, whatever stood at `path` stays as it was. What is not a
+// regular file (a pipe, /dev/null) is written directly. Every call may throw Error naming the path
+// and the system's reason.
 class AtomicFileSink final : public ByteSink {
  public:
   explicit AtomicFileSink(const std::string& path);

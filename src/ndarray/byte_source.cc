@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads from memory, and from files through a small buffer ahead of the fields.
 #include "ndarray/byte_source.h"
 
 #include <fcntl.h>

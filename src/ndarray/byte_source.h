@@ -51,8 +51,8 @@ class BufferSource final : public ByteSource {
   const char* data_;
 };
 
-// Reads with pread, never by mapping: a file that shrinks meanwhile is an error, not a signal. What has
-// no size (a pipe) is read to its end first.
+// Reads with pread, never by mapping: a file that shrinks meanwhile is an error, not a signal. What
+// has no size (a pipe) is read to its end first.
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::string& path);

@@ -47,14 +47,10 @@ Chunk::~Chunk() {
   if (foreign_) {
     Engine::get().delete_variable(var_, device_, std::move(deleter_));
   } else if (sparse_ != nullptr) {
-    // The store itself goes with us: operations hold a reference to the chunk, so none is running.
-    Engine::get().delete_variable(
-        var_, device_,
-        [store = std::make_unique<std::array<Block, SparseStore::kMaxParts>>(
-             sparse_->take_blocks())](const RunContext& context) {
-          for (const Block& block : *store)
-            if (block.data != nullptr) Storage::get().release(block, context.stream);
-        });
+    Engine::get().delete_variable(var_, device_,
+                                  [store = std::move(sparse_)](const RunContext& context) {
+                                    store->release(context.stream);
+                                  });
   } else if (block_.data == nullptr) {
     Engine::get().delete_variable(var_, device_);
   } else {

@@ -54,9 +54,9 @@ class Chunk : public RefCounted {
   const char* const tag_;
   Var* const var_;
   std::atomic<void*> data_{nullptr};
-  Block block_;  // written once, before data_
-  const std::unique_ptr<SparseStore> sparse_;
-  SyncFn deleter_;  // foreign memory only
+  Block block_;                          // written once, before data_
+  std::unique_ptr<SparseStore> sparse_;  // never replaced; moved out at the end
+  SyncFn deleter_;                       // foreign memory only
   const bool foreign_ = false;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One loop for each pair of types; the halves in bulk.
 #include "ndarray/convert_elements.h"
 
 #include <cstring>
@@ -32,8 +33,8 @@ To convert_one(From value) {
   if constexpr (std::is_same_v<To, bool>) {
     return wide != 0;
   } else if constexpr (is_real<From> && std::is_integral_v<To>) {
-    // What x86 does: out of range and NaN give the lowest integer of the register, 32 bits for narrow
-    // types, whose upper bits are then dropped.
+    // What x86 does: out of range and NaN give the lowest integer of the register, 32 bits for
+    // narrow types, whose upper bits are then dropped.
     using Register = std::conditional_t<sizeof(To) == 8, int64_t, int32_t>;
     constexpr double kLimit = sizeof(To) == 8 ? 0x1p63 : 0x1p31;
     const double x = static_cast<double>(wide);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parts seen as dense ranges of memory, copied and converted.
 #include "ndarray/copy_into.h"
 
 #include <fmt/format.h>
@@ -24,10 +25,10 @@ struct Range {
 void require_aux(const NDArray& array, int aux) {
   require_data(array, "index array");
   if (!array.is_sparse() || aux < 0 || aux >= array.sparse().num_aux()) {
-    throw Error(ErrorCode::kValue, "NDArray",
-                fmt::format("given index array {} of a {} array, expected one of its {}", aux,
-                            storage_type_name(array.storage_type()),
-                            num_aux(array.storage_type())));
+    throw Error(
+        ErrorCode::kValue, "NDArray",
+        fmt::format("given index array {} of a {} array, expected one of its {}", aux,
+                    storage_type_name(array.storage_type()), num_aux(array.storage_type())));
   }
 }
 

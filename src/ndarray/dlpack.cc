@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Types, devices and shapes one into the other; who owns what.
 #include "ndarray/dlpack.h"
 
 #include <fmt/format.h>
@@ -45,9 +46,9 @@ DLDataType type_of(DType dtype) {
 std::optional<DType> type_from(DLDataType type) {
   // Older producers, the reference among them, know no bool and call it an unsigned of one bit.
   if (type.code == kUInt && type.bits == 1 && type.lanes == 1) return DType::kBool;
-#define MX_FROM_DLPACK(name, cpp_type, tag)                                                      \
-  if (const DLDataType t = type_of(DType::tag);                                                  \
-      type.code == t.code && type.bits == t.bits && type.lanes == t.lanes)                       \
+#define MX_FROM_DLPACK(name, cpp_type, tag)                                \
+  if (const DLDataType t = type_of(DType::tag);                            \
+      type.code == t.code && type.bits == t.bits && type.lanes == t.lanes) \
     return DType::tag;
   MX_DTYPES(MX_FROM_DLPACK)
 #undef MX_FROM_DLPACK
@@ -132,10 +133,11 @@ NDArray from_dlpack(DLManagedTensor* managed, bool transient) {
   const DLTensor& tensor = managed->tensor;
   const std::optional<DType> dtype = type_from(tensor.dtype);
   if (!dtype) {
-    throw Error(ErrorCode::kType, "DLPack",
-                fmt::format("given elements of code {}, {} bits, {} lanes, expected one of the types "
-                            "of NDArray",
-                            tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes));
+    throw Error(
+        ErrorCode::kType, "DLPack",
+        fmt::format("given elements of code {}, {} bits, {} lanes, expected one of the types "
+                    "of NDArray",
+                    tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes));
   }
   const Shape shape = shape_from(tensor);
   const Device device = device_from(tensor.device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays handed to and taken from other frameworks in one process without a copy. The structures are
-// those of the DLPack standard (before its versioned form), whose layout every producer shares.
+// Arrays handed to and taken from other frameworks in one process without a copy. The structures
+// are those of the DLPack standard (before its versioned form), whose layout every producer shares.
 #pragma once
 #include <cstdint>
 
@@ -38,10 +38,11 @@ static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64);
 DLManagedTensor* to_dlpack(const NDArray& array);
 
 // An array on the tensor's memory. The tensor's deleter runs once, on any thread, after the last
-// operation on that memory; `transient` says that *tensor itself will not live so long: it is copied,
-// and the deleter gets the copy. On an error nothing has been taken over and the deleter is not run:
-// Error(kType) for an element type that there is none of here, Error(kValue) for memory that is not
-// row-major (it could only be copied, and then writes would go unseen) or a device that is not here.
+// operation on that memory; `transient` says that *tensor itself will not live so long: it is
+// copied, and the deleter gets the copy. On an error nothing has been taken over and the deleter is
+// not run: Error(kType) for an element type that there is none of here, Error(kValue) for memory
+// that is not row-major (it could only be copied, and then writes would go unseen) or a device that
+// is not here.
 NDArray from_dlpack(DLManagedTensor* tensor, bool transient);
 
 }  // namespace mxnet

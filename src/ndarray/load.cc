@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every count and size is checked against what is left of the source before anything of that size is
-// made.
+// Every count and size is checked against what is left of the source before anything of that size
+// is made.
 #include "ndarray/load.h"
 
 #include <fmt/format.h>
@@ -34,8 +34,8 @@ struct Reader {
 
   int ndim(int64_t count, uint64_t at, bool may_be_unknown) {
     if (count < (may_be_unknown ? -1 : 0) || count > Shape::kMaxDims)
-      source.fail(at, fmt::format("a shape has {} dimensions, expected 0 to {}", count,
-                                  Shape::kMaxDims));
+      source.fail(
+          at, fmt::format("a shape has {} dimensions, expected 0 to {}", count, Shape::kMaxDims));
     return static_cast<int>(count);
   }
 
@@ -58,7 +58,8 @@ struct Reader {
   Shape shape_v0(int64_t count, uint64_t at) {
     const int ndim = this->ndim(count, at, false);
     std::array<int64_t, Shape::kMaxDims> dims;
-    for (int i = 0; i < ndim; ++i) dims[static_cast<std::size_t>(i)] = source.get<uint32_t>("a dimension");
+    for (int i = 0; i < ndim; ++i)
+      dims[static_cast<std::size_t>(i)] = source.get<uint32_t>("a dimension");
     return Shape(std::span<const int64_t>(dims.data(), static_cast<std::size_t>(ndim)));
   }
 
@@ -79,8 +80,8 @@ struct Reader {
       if (bytes >> 64 != 0) bytes = has_zero(shape) ? 0 : ~uint64_t{0};
     }
     if (bytes > source.remaining())
-      source.fail(fmt::format("{} of shape {} of {} needs more than the {} bytes that are left", what,
-                              to_string(shape), dtype_name(dtype), source.remaining()));
+      source.fail(fmt::format("{} of shape {} of {} needs more than the {} bytes that are left",
+                              what, to_string(shape), dtype_name(dtype), source.remaining()));
     return static_cast<uint64_t>(bytes);
   }
 
@@ -116,8 +117,8 @@ struct Reader {
     }
     // Ours may leave it out; a file must not, or its number of rows is bounded by nothing.
     if (type == StorageType::kCSR && shape.ndim() == 2 && aux_shapes[0] != Shape{shape[0] + 1})
-      source.fail(at, fmt::format("indptr has shape {} for {} rows", to_string(aux_shapes[0]),
-                                  shape[0]));
+      source.fail(
+          at, fmt::format("indptr has shape {} for {} rows", to_string(aux_shapes[0]), shape[0]));
     try {
       NDArray array(type, shape, dtype, Device::cpu(), aux_dtypes);
       fill_part(array, SparseStore::kValues, stored, dtype, "the values");
@@ -133,7 +134,8 @@ struct Reader {
     }
   }
 
-  void fill_part(const NDArray& array, int part, const Shape& shape, DType dtype, const char* what) {
+  void fill_part(const NDArray& array, int part, const Shape& shape, DType dtype,
+                 const char* what) {
     const uint64_t bytes = checked_bytes(shape, dtype, what);
     SparseStore& store = array.sparse();
     store.resize_part(part, shape, Device::cpu());
@@ -175,13 +177,15 @@ NDArray load_record(ByteSource& source, NumpyShape mode) {
   const uint32_t first = source.get<uint32_t>("the head of an array");
   if (first == kMagicV3) {
     if (mode == NumpyShape::kOff)
-      source.fail(at, "the array was saved with NumPy shapes: turn them on to load it, for example "
-                      "`with mx.util.np_shape(True)`");
+      source.fail(at,
+                  "the array was saved with NumPy shapes: turn them on to load it, for example "
+                  "`with mx.util.np_shape(True)`");
     return reader.record_v2_v3(true, true);
   }
   if (mode == NumpyShape::kThread)
-    source.fail(at, "the array was saved without NumPy shapes: turn them off to load it, for example "
-                    "`with mx.util.np_shape(False)`");
+    source.fail(at,
+                "the array was saved without NumPy shapes: turn them off to load it, for example "
+                "`with mx.util.np_shape(False)`");
   if (first == kMagicV2) return reader.record_v2_v3(false, mode == NumpyShape::kGlobal);
   return reader.record_v0_v1(first, at);
 }

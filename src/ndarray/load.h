@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays read from files and memory, V0 to V3. The bytes may come from anywhere: what does not hold
-// together is an error that names file and offset; no field makes us take more memory than the file is
-// long. See params_format.h.
+// together is an error that names file and offset; no field makes us take more memory than the file
+// is long. See params_format.h.
 #pragma once
 #include <string>
 #include <vector>

@@ -45,8 +45,8 @@ NDArray::NDArray(Shape shape, DType dtype, Device device, const char* tag)
 
 NDArray::NDArray(StorageType type, Shape shape, DType dtype, Device device,
                  std::array<DType, 2> aux_dtypes)
-    : chunk_(make_ref<Chunk>(device,
-                             std::make_unique<SparseStore>(type, shape, dtype, aux_dtypes))),
+    : chunk_(
+          make_ref<Chunk>(device, std::make_unique<SparseStore>(type, shape, dtype, aux_dtypes))),
       shape_(std::move(shape)),
       dtype_(dtype) {}
 

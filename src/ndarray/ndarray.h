@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The array that users hold: a contiguous window (offset, shape, type) on a shared chunk, or the whole
-// of a sparse one. Copying an NDArray shares the memory. Values become valid in the engine's order;
-// only the sync_ and wait_ calls block.
+// The array that users hold: a contiguous window (offset, shape, type) on a shared chunk, or the
+// whole of a sparse one. Copying an NDArray shares the memory. Values become valid in the engine's
+// order; only the sync_ and wait_ calls block.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -56,8 +56,8 @@ class NDArray {
   const Ref<Chunk>& chunk() const { return chunk_; }
   std::size_t offset() const { return offset_; }
 
-  // Address of the first element. REQUIRES: dense; inside an operation that declared var(), or after
-  // a wait.
+  // Address of the first element. REQUIRES: dense; inside an operation that declared var(), or
+  // after a wait.
   void* data() const { return static_cast<char*>(chunk_->data()) + offset_; }
   template <class T>
   T* data_as() const {
@@ -66,11 +66,11 @@ class NDArray {
   // Values and indices. REQUIRES: is_sparse(), else as data().
   SparseStore& sparse() const { return *chunk_->sparse(); }
 
-  // Views that share memory. Each throws Error(kIndex or kValue) naming what was given and expected,
-  // Error(kType) for a sparse array.
+  // Views that share memory. Each throws Error(kIndex or kValue) naming what was given and
+  // expected, Error(kType) for a sparse array.
   NDArray slice(int64_t begin, int64_t end) const;  // rows [begin, end)
-  NDArray at(int64_t index) const;                  // one row, a dimension less: () from one dimension
-  NDArray reshape(const Shape& shape) const;        // same number of elements
+  NDArray at(int64_t index) const;            // one row, a dimension less: () from one dimension
+  NDArray reshape(const Shape& shape) const;  // same number of elements
   // The same memory as another type and shape; offset and size are checked against the chunk.
   NDArray view_as(Shape shape, DType dtype) const;
   // The same memory without history.
@@ -82,8 +82,8 @@ class NDArray {
   // Blocking copies between host memory and a dense array. `count` elements, which must be size().
   void sync_copy_from(const void* data, int64_t count);
   void sync_copy_to(void* data, int64_t count) const;
-  // Pushes an element-for-element copy. Shapes and types must match (types are converted by the cast
-  // operator, not here); storage types may differ: the values are converted on the way.
+  // Pushes an element-for-element copy. Shapes and types must match (types are converted by the
+  // cast operator, not here); storage types may differ: the values are converted on the way.
   void copy_to(const NDArray& to, int priority = 0) const;
   // A new array of the same storage type with the same values on `device`.
   NDArray copy(Device device) const;

@@ -110,36 +110,35 @@ void NDArray::copy_to(const NDArray& to, int priority) const {
                             to_string(to.shape_)));
   }
   if (storage_type() != to.storage_type() && (device().is_gpu() || to.device().is_gpu())) {
-    throw Error(ErrorCode::kNotImplemented, "NDArray",
-                fmt::format("copy: given {} on {} into {} on {}; storage types are converted on the "
-                            "CPU only: copy there first",
-                            storage_type_name(storage_type()), to_string(device()),
-                            storage_type_name(to.storage_type()), to_string(to.device())));
+    throw Error(
+        ErrorCode::kNotImplemented, "NDArray",
+        fmt::format("copy: given {} on {} into {} on {}; storage types are converted on the "
+                    "CPU only: copy there first",
+                    storage_type_name(storage_type()), to_string(device()),
+                    storage_type_name(to.storage_type()), to_string(to.device())));
   }
   if (to.chunk_ == chunk_ && to.offset_ == offset_) return;
   const std::array<Var*, 1> reads{var()}, writes{to.var()};
   const bool same_var = var() == to.var();
   const FnProperty property = direction(device(), to.device());
-  Engine::get().push(
-      [from = detach(), to = to.detach()](const RunContext& context) {
-        copy_now(from, to, context.stream);
-      },
-      {.device = to.device().is_gpu() ? to.device() : device(),
-       .reads = same_var ? std::span<Var* const>{} : std::span<Var* const>(reads),
-       .writes = writes,
-       .property = property,
-       .priority = priority,
-       .name = "Copy",
-       .cheap = !is_sparse() && !to.is_sparse() && bytes() <= kInlineBytes &&
-                property == FnProperty::kNormal});
+  Engine::get().push([from = detach(), to = to.detach()](
+                         const RunContext& context) { copy_now(from, to, context.stream); },
+                     {.device = to.device().is_gpu() ? to.device() : device(),
+                      .reads = same_var ? std::span<Var* const>{} : std::span<Var* const>(reads),
+                      .writes = writes,
+                      .property = property,
+                      .priority = priority,
+                      .name = "Copy",
+                      .cheap = !is_sparse() && !to.is_sparse() && bytes() <= kInlineBytes &&
+                               property == FnProperty::kNormal});
 }
 
 NDArray NDArray::copy(Device device) const {
   require_data(*this, "copy");
-  NDArray to = is_sparse() ? NDArray(storage_type(), shape_, dtype_, device,
-                                     {sparse().aux_dtype(0),
-                                      sparse().aux_dtype(sparse().num_aux() - 1)})
-                           : NDArray(shape_, dtype_, device);
+  NDArray to = is_sparse()
+                   ? NDArray(storage_type(), shape_, dtype_, device,
+                             {sparse().aux_dtype(0), sparse().aux_dtype(sparse().num_aux() - 1)})
+                   : NDArray(shape_, dtype_, device);
   copy_to(to);
   return to;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One pass from left to right; from the right by turning everything around.
 #include "ndarray/reshape_codes.h"
 
 #include <fmt/format.h>

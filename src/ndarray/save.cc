@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fields in the order of params_format.h.
 #include "ndarray/save.h"
 
 #include <fmt/format.h>
@@ -55,15 +56,17 @@ void put_sparse(const NDArray& array, ByteSink& sink) {
 void save_record(const NDArray& array, bool numpy_shapes, ByteSink& sink) {
   require_data(array, "save");
   if (array.is_sparse() && numpy_shapes) {
-    throw Error(ErrorCode::kValue, "NDArray",
-                fmt::format("save: given a {} array with NumPy shapes on, expected a dense one: the "
-                            "format has no sparse arrays with NumPy shapes",
-                            storage_type_name(array.storage_type())));
+    throw Error(
+        ErrorCode::kValue, "NDArray",
+        fmt::format("save: given a {} array with NumPy shapes on, expected a dense one: the "
+                    "format has no sparse arrays with NumPy shapes",
+                    storage_type_name(array.storage_type())));
   }
   if (array.shape().ndim() == 0 && !numpy_shapes) {
-    throw Error(ErrorCode::kValue, "NDArray",
-                "save: given a scalar with NumPy shapes off, where the format cannot tell it from an "
-                "unknown shape: turn them on, or reshape it to (1,)");
+    throw Error(
+        ErrorCode::kValue, "NDArray",
+        "save: given a scalar with NumPy shapes off, where the format cannot tell it from an "
+        "unknown shape: turn them on, or reshape it to (1,)");
   }
   const NDArray host = on_host(array);
   sink.put(numpy_shapes ? params_format::kMagicV3 : params_format::kMagicV2);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Three questions: do the sizes fit, do the ends, does every entry.
 #include "ndarray/sparse_check.h"
 
 #include <fmt/format.h>
@@ -34,7 +35,8 @@ void check_sizes(const NDArray& array) {
   const int64_t stored = store.aux_shape(SparseStore::kIndices)[0];
   const int64_t pointers = store.aux_shape(SparseStore::kIndptr)[0];
   if (values.ndim() != 1 || values[0] != stored)
-    complain(array, fmt::format("given values of shape {} for {} indices", to_string(values), stored));
+    complain(array,
+             fmt::format("given values of shape {} for {} indices", to_string(values), stored));
   if (pointers != array.shape()[0] + 1 && !(pointers == 0 && stored == 0))
     complain(array, fmt::format("given an indptr of {} entries, expected {}", pointers,
                                 array.shape()[0] + 1));
@@ -60,8 +62,8 @@ void check_range(const NDArray& array, const IndexReader& indices, int64_t begin
     if (index < 0 || index >= limit)
       complain(array, fmt::format("indices[{}] is {}, expected 0 <= index < {}", k, index, limit));
     if (ascending && k > begin && index <= indices[k - 1])
-      complain(array, fmt::format("indices[{}] is {} after {}, expected ascending indices", k, index,
-                                  indices[k - 1]));
+      complain(array, fmt::format("indices[{}] is {} after {}, expected ascending indices", k,
+                                  index, indices[k - 1]));
   }
 }
 

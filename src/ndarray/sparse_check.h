@@ -6,13 +6,13 @@
 
 namespace mxnet {
 
-// Sizes of the parts fit each other, indptr ascends from 0 to the number of values, indices lie inside
-// the shape: what memory safety needs. REQUIRES: host memory; inside an operation or after a wait.
-// Throws Error(kValue) that names the offending entry. A dense array passes.
+// Sizes of the parts fit each other, indptr ascends from 0 to the number of values, indices lie
+// inside the shape: what memory safety needs. REQUIRES: host memory; inside an operation or after a
+// wait. Throws Error(kValue) that names the offending entry. A dense array passes.
 void require_safe_format(const NDArray& array);
 
-// Waits and checks, on any device: sizes and ends only, or with `full` also what require_safe_format
-// looks at and that indices ascend strictly within their row.
+// Waits and checks, on any device: sizes and ends only, or with `full` also what
+// require_safe_format looks at and that indices ascend strictly within their row.
 void check_format(const NDArray& array, bool full);
 
 }  // namespace mxnet

@@ -224,8 +224,10 @@ void convert_storage(const NDArray& from, const NDArray& to) {
   if (from.is_sparse()) require_safe_format(from);
   using enum StorageType;
   if (source == target) return same_layout(from, to);
-  if (source == kDense) return target == kCSR ? dense_to_csr(from, to) : dense_to_row_sparse(from, to);
-  if (target == kDense) return source == kCSR ? csr_to_dense(from, to) : row_sparse_to_dense(from, to);
+  if (source == kDense)
+    return target == kCSR ? dense_to_csr(from, to) : dense_to_row_sparse(from, to);
+  if (target == kDense)
+    return source == kCSR ? csr_to_dense(from, to) : row_sparse_to_dense(from, to);
   return source == kCSR ? csr_to_row_sparse(from, to) : row_sparse_to_csr(from, to);
 }
 

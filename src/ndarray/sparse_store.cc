@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes and blocks of the parts.
 #include "ndarray/sparse_store.h"
 
 #include <fmt/format.h>
@@ -14,10 +15,11 @@ namespace {
 const Shape& require_layout(StorageType type, const Shape& shape) {
   const bool fits = type == StorageType::kCSR ? shape.ndim() == 2 : shape.ndim() >= 1;
   if (!fits || !shape.known()) {
-    throw Error(ErrorCode::kValue, "NDArray",
-                fmt::format("given a {} array of shape {}, expected {}", storage_type_name(type),
-                            to_string(shape),
-                            type == StorageType::kCSR ? "two dimensions" : "at least one dimension"));
+    throw Error(
+        ErrorCode::kValue, "NDArray",
+        fmt::format("given a {} array of shape {}, expected {}", storage_type_name(type),
+                    to_string(shape),
+                    type == StorageType::kCSR ? "two dimensions" : "at least one dimension"));
   }
   return shape;
 }
@@ -34,9 +36,7 @@ Shape with_rows(int64_t rows, const Shape& row_shape) {
 
 SparseStore::SparseStore(StorageType type, const Shape& shape, DType dtype,
                          std::array<DType, 2> aux_dtypes)
-    : type_(type),
-      row_shape_(tail_of(require_layout(type, shape))),
-      num_rows_(shape[0]) {
+    : type_(type), row_shape_(tail_of(require_layout(type, shape))), num_rows_(shape[0]) {
   MX_ASSERT(num_aux() > 0);
   parts_[kValues].dtype = dtype;
   parts_[kValues].shape = type == StorageType::kCSR ? Shape{0} : with_rows(0, row_shape_);
@@ -68,8 +68,7 @@ void SparseStore::resize(int64_t stored, Device device, Stream* stream) {
   // An empty indptr means zeros: a device cannot be filled from here.
   resize_part(1 + kIndptr, Shape{stored == 0 && device.is_gpu() ? 0 : num_rows_ + 1}, device,
               stream);
-  if (stored == 0 && !device.is_gpu())
-    std::memset(aux_data(kIndptr), 0, part_bytes(1 + kIndptr));
+  if (stored == 0 && !device.is_gpu()) std::memset(aux_data(kIndptr), 0, part_bytes(1 + kIndptr));
 }
 
 void SparseStore::resize_part(int part, const Shape& shape, Device device, Stream* stream) {
@@ -78,8 +77,8 @@ void SparseStore::resize_part(int part, const Shape& shape, Device device, Strea
   int64_t bytes;
   if (__builtin_mul_overflow(shape.size(), static_cast<int64_t>(dtype_size(p.dtype)), &bytes)) {
     throw Error(ErrorCode::kValue, "NDArray",
-                fmt::format("given shape {} of {}, expected at most 2^63-1 bytes",
-                            to_string(shape), dtype_name(p.dtype)));
+                fmt::format("given shape {} of {}, expected at most 2^63-1 bytes", to_string(shape),
+                            dtype_name(p.dtype)));
   }
   if (static_cast<std::size_t>(bytes) > p.block.capacity) {
     Storage& storage = Storage::get();
@@ -92,10 +91,11 @@ void SparseStore::resize_part(int part, const Shape& shape, Device device, Strea
   p.shape = shape;
 }
 
-std::array<Block, SparseStore::kMaxParts> SparseStore::take_blocks() {
-  std::array<Block, kMaxParts> blocks;
-  for (std::size_t i = 0; i < parts_.size(); ++i) blocks[i] = std::exchange(parts_[i].block, Block());
-  return blocks;
+void SparseStore::release(Stream* stream) noexcept {
+  for (Part& part : parts_) {
+    const Block block = std::exchange(part.block, Block());
+    if (block.data != nullptr) Storage::get().release(block, stream);
+  }
 }
 
 }  // namespace mxnet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sparse array holds instead of one block: values and index arrays, whose sizes are known only
-// when the operation that writes them runs.
+// What a sparse array holds instead of one block: values and index arrays, whose sizes are known
+// only when the operation that writes them runs.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace mxnet {
 //
 // Invariants:
 // 1. row_sparse: values (rows,) + shape[1:], aux 0 (rows,). csr: values (nnz,), aux 0 = indptr
-//    (shape[0] + 1,), aux 1 = indices (nnz,). A caller of the C ABI may break this between its calls;
-//    check_format() tells.
+//    (shape[0] + 1,), aux 1 = indices (nnz,). A caller of the C ABI may break this between its
+//    calls; check_format() tells.
 // 2. A part's block always holds its shape. An empty indptr stands for all zeros.
 class SparseStore {
  public:
@@ -54,8 +54,8 @@ class SparseStore {
   // One part alone, for callers that fill the parts one by one. Keeps no contents.
   void resize_part(int part, const Shape& shape, Device device, Stream* stream = nullptr);
 
-  // Gives the blocks away, to be released by the caller; for the chunk's end.
-  std::array<Block, kMaxParts> take_blocks();
+  // Gives all memory back to Storage; `stream` is where it was used last.
+  void release(Stream* stream) noexcept;
 
  private:
   struct Part {
@@ -66,8 +66,8 @@ class SparseStore {
   const Part& aux(int i) const { return parts_[static_cast<std::size_t>(1 + i)]; }
 
   const StorageType type_;
-  const Shape row_shape_;    // row_sparse: shape[1:]
-  const int64_t num_rows_;   // shape[0]
+  const Shape row_shape_;   // row_sparse: shape[1:]
+  const int64_t num_rows_;  // shape[0]
   std::array<Part, kMaxParts> parts_;
 };
 

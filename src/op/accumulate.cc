@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One loop for all element types.
 #include "op/accumulate.h"
 
 #include "op/dispatch.h"

@@ -12,7 +12,7 @@
 namespace mxnet {
 
 bool merge_shape(Shape* to, const Shape& from) {
-  if (!from.rank_known()) return true;
+  if (!from.rank_known() || *to == from) return true;
   if (!to->rank_known()) {
     *to = from;
     return true;

@@ -6,21 +6,28 @@
 
 #include <algorithm>
 
+#include "base/config.h"
+
 namespace mxnet {
-namespace {
 
-// One elementary operation is one vectorised load-compute-store of an element, about 0.25 ns; a
-// parallel region costs about 5 us, so that fewer items than this are faster alone. TODO-free
-// default of MXNET_CPU_PARALLEL_SIZE.
-constexpr double kParallelSize = 200000;
-
-}  // namespace
+int threads_worth(int64_t count, double cost, int64_t parallel_size, int threads) {
+  // One elementary operation is one vectorised load-compute-store of an element, about 0.25 ns, and
+  // a parallel region costs about 5 us: with the default size a second thread pays as soon as it is
+  // used.
+  const double work = static_cast<double>(count) * cost;
+  if (work < static_cast<double>(parallel_size)) return 1;
+  // Each further thread has at least half of that size to do.
+  const double useful = 2 * work / std::max(1.0, static_cast<double>(parallel_size));
+  return static_cast<int>(std::clamp<double>(useful, 1.0, threads));
+}
 
 int threads_for(int64_t count, double cost) {
-  const double work = static_cast<double>(count) * cost;
-  if (work < kParallelSize || omp_in_parallel() != 0) return 1;
-  const double useful = work / (kParallelSize / 2);
-  return static_cast<int>(std::clamp<double>(useful, 1.0, omp_get_max_threads()));
+  // Most calls are small; asking OpenMP costs more than deciding about them.
+  const int64_t parallel_size = config().cpu.parallel_size;
+  if (threads_worth(count, cost, parallel_size, 2) <= 1 || omp_in_parallel() != 0) return 1;
+  const int threads = omp_get_max_threads();
+  const int assumed = config().cpu.use_num_cores_operator_tuning.value_or(threads);
+  return threads_worth(count, cost, parallel_size, std::min(threads, assumed));
 }
 
 }  // namespace mxnet

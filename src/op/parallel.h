@@ -6,8 +6,12 @@
 
 namespace mxnet {
 
-// Threads for `count` items of about `cost` elementary operations each; 1 inside a parallel region
-// and below the configured size (MXNET_CPU_PARALLEL_SIZE).
+// Threads that are worth their while for `count` items of about `cost` elementary operations each,
+// out of `threads`; one below `parallel_size` operations.
+int threads_worth(int64_t count, double cost, int64_t parallel_size, int threads);
+
+// The same with the configured size (MXNET_CPU_PARALLEL_SIZE) and cores
+// (MXNET_USE_NUM_CORES_OPERATOR_TUNING); 1 inside a parallel region.
 int threads_for(int64_t count, double cost = 1.0);
 
 // fn(first, last) over [0, count), in at most threads_for() contiguous parts whose bounds are

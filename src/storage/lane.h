@@ -24,18 +24,14 @@ namespace mxnet {
 struct alignas(64) Lane {
   explicit Lane(TagMeters& tag_meters) : tags(tag_meters) {}
 
-  // A block has left to (or come back from) its user.
-  void count_out(Meter& in_use_meter, const char* tag, std::size_t bytes, std::size_t capacity)
-      MX_REQUIRES(lock) {
-    in_use.add(in_use_meter, static_cast<int64_t>(capacity));
-    requested += static_cast<int64_t>(bytes);
-    tags.add(tag, static_cast<int64_t>(capacity));
+  // A block has left to (or come back from) its user. True: the pool is to settle its meters.
+  [[nodiscard]] bool count_out(Meter& meter, const char* tag, std::size_t bytes,
+                               std::size_t capacity) MX_REQUIRES(lock) {
+    return count(meter, tag, static_cast<int64_t>(bytes), static_cast<int64_t>(capacity));
   }
-  void count_back(Meter& in_use_meter, const char* tag, std::size_t bytes, std::size_t capacity)
+  void count_back(Meter& meter, const char* tag, std::size_t bytes, std::size_t capacity)
       MX_REQUIRES(lock) {
-    in_use.add(in_use_meter, -static_cast<int64_t>(capacity));
-    requested -= static_cast<int64_t>(bytes);
-    tags.add(tag, -static_cast<int64_t>(capacity));
+    count(meter, tag, -static_cast<int64_t>(bytes), -static_cast<int64_t>(capacity));
   }
 
   SpinLock lock;
@@ -48,6 +44,14 @@ struct alignas(64) Lane {
 
   // The lanes of a pool form a list that only grows; see LaneSet.
   Lane* next = nullptr;
+
+ private:
+  bool count(Meter& meter, const char* tag, int64_t bytes, int64_t capacity) MX_REQUIRES(lock) {
+    const int64_t grain = meter.grain();
+    requested += bytes;
+    const bool above = in_use.add(meter, capacity, grain);
+    return tags.add(tag, capacity, grain) || above;
+  }
 };
 
 }  // namespace mxnet

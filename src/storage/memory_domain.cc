@@ -24,32 +24,31 @@ void MemoryDomain::join(Pool* pool) {
   pools_.push_back(pool);
 }
 
+// In two steps, so that the product of a total and a percentage does not overflow.
+std::size_t MemoryDomain::Reading::reserve(int percent) const {
+  return info.total / 100 * percent + info.total % 100 * percent / 100;
+}
+
+bool MemoryDomain::Reading::serves(std::size_t bytes, int percent) const {
+  const std::size_t headroom = info.free - std::min(info.free, reserve(percent));
+  return any && taken_since + bytes <= std::min(kReadingServes, headroom / 8);
+}
+
+std::size_t MemoryDomain::Reading::short_by(std::size_t bytes, int percent) const {
+  const std::size_t needed = bytes + reserve(percent);
+  return needed > info.free ? needed - info.free : 0;
+}
+
 void MemoryDomain::keep_reserve(std::size_t bytes, int percent) {
-  const auto reserve = [&] {
-    return reading_.total / 100 * percent + reading_.total % 100 * percent / 100;
-  };
-  const auto read = [&] {
-    reading_ = info();
-    taken_since_ = 0;
-    has_reading_ = true;
-  };
-  const auto short_by = [&]() -> std::size_t {
-    const std::size_t needed = bytes + reserve();
-    return needed > reading_.free ? needed - reading_.free : 0;
-  };
-  if (has_reading_) {
-    const std::size_t headroom = reading_.free - std::min(reading_.free, reserve());
-    if (taken_since_ + bytes <= std::min(kReadingServes, headroom / 8)) {
-      taken_since_ += bytes;
-      return;
-    }
+  if (!reading_.serves(bytes, percent)) {
+    read();
+    // What is given back may not show up at once or not wholly (the heap keeps pages), hence the
+    // second, harder try.
+    const std::size_t missing = reading_.short_by(bytes, percent);
+    if (missing > 0 && release_oldest(missing) > 0) read();
+    if (reading_.short_by(bytes, percent) > 0 && flush() > 0) read();
   }
-  read();
-  // What is given back may not show up at once or not wholly (the heap keeps pages), hence the
-  // second, harder try.
-  if (short_by() > 0 && release_oldest(short_by()) > 0) read();
-  if (short_by() > 0 && flush() > 0) read();
-  taken_since_ = bytes;
+  reading_.taken_since += bytes;
 }
 
 std::size_t MemoryDomain::release_oldest(std::size_t bytes) {

@@ -43,13 +43,22 @@ class MemoryDomain {
   Mutex mutex;
 
  private:
+  // What the device said last and how much has been taken since.
+  struct Reading {
+    MemoryInfo info;
+    std::size_t taken_since = 0;
+    bool any = false;
+
+    std::size_t reserve(int percent) const;
+    bool serves(std::size_t bytes, int percent) const;
+    std::size_t short_by(std::size_t bytes, int percent) const;
+  };
+  void read() MX_REQUIRES(mutex) { reading_ = {info(), 0, true}; }
+
   DeviceApi& api_;
   const int device_;
   std::vector<Pool*> pools_ MX_GUARDED_BY(mutex);
-  // keep_reserve's last reading of the device and what has been taken since.
-  MemoryInfo reading_ MX_GUARDED_BY(mutex);
-  std::size_t taken_since_ MX_GUARDED_BY(mutex) = 0;
-  bool has_reading_ MX_GUARDED_BY(mutex) = false;
+  Reading reading_ MX_GUARDED_BY(mutex);
   alignas(64) std::atomic<uint64_t> clock_{0};
 };
 

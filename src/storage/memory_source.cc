@@ -32,11 +32,19 @@ class PinnedSource final : public MemorySource {
   DeviceApi& api_;
 };
 
+// A segment takes its memory at birth (shared_memory.cc), so one that is too large would not fail
+// but wake the system's out-of-memory killer: hence the look at what is free.
 class SharedSource final : public MemorySource {
  public:
-  RawBlock allocate(std::size_t bytes) override { return create_segment(bytes); }
+  explicit SharedSource(DeviceApi& host) : host_(host) {}
+  RawBlock allocate(std::size_t bytes) override {
+    return bytes <= host_.memory_info(0).free ? create_segment(bytes) : RawBlock{};
+  }
   void release(const RawBlock& block) noexcept override { close_segment(block); }
   bool reusable(const RawBlock& block) const noexcept override { return is_private(block); }
+
+ private:
+  DeviceApi& host_;
 };
 
 }  // namespace
@@ -47,6 +55,8 @@ std::unique_ptr<MemorySource> make_device_source(DeviceApi& api, int device) {
 std::unique_ptr<MemorySource> make_pinned_source(DeviceApi& api) {
   return std::make_unique<PinnedSource>(api);
 }
-std::unique_ptr<MemorySource> make_shared_source() { return std::make_unique<SharedSource>(); }
+std::unique_ptr<MemorySource> make_shared_source(DeviceApi& host) {
+  return std::make_unique<SharedSource>(host);
+}
 
 }  // namespace mxnet

@@ -32,6 +32,6 @@ class MemorySource {
 
 std::unique_ptr<MemorySource> make_device_source(DeviceApi& api, int device);
 std::unique_ptr<MemorySource> make_pinned_source(DeviceApi& api);
-std::unique_ptr<MemorySource> make_shared_source();  // shared_memory.h
+std::unique_ptr<MemorySource> make_shared_source(DeviceApi& host);  // shared_memory.h
 
 }  // namespace mxnet

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/fork_order.h"
 #include "base/leaked.h"
 #include "storage/segment_registry.h"
 #include "storage/storage_impl.h"
@@ -49,11 +50,15 @@ void in_child() {
   after_fork([](Storage::Impl& storage) { storage.unlock_in_child(); });
 }
 
+// At load, not at first use: a thread may hold a pool's lock while it waits for a device, and an
+// engine drains operations that use pools, so our place among the handlers matters.
+[[gnu::constructor(kForkOrderStorage)]] void register_handlers() {
+  pthread_atfork(before_fork, in_parent, in_child);
+}
+
 }  // namespace
 
 void join_forks(Storage::Impl* storage) {
-  static const int registered = pthread_atfork(before_fork, in_parent, in_child);
-  static_cast<void>(registered);
   MutexLock lock(storages().mutex);
   storages().living.push_back(storage);
 }

@@ -67,7 +67,7 @@ Pool::Setup Storage::Impl::setup_for(Device device) {
       source = make_device_source(resolve_(device.type), 0);
       break;
     case DeviceType::kCPUShared:  // configured like the CPU's: it is the same memory
-      source = make_shared_source();
+      source = make_shared_source(resolve_(DeviceType::kCPU));
       break;
     case DeviceType::kCPUPinned: {
       config = &config_.pinned;

@@ -60,8 +60,8 @@ TEST(ConfigFacts, OldAndNewSpellingsMeetInOneRow) {
   }
 }
 
-// ">=N", "A..B", "power of two" and comma-separated numbers or names mean what they say at their
-// very limits.
+// ">=N", "A..B", "power of two" and comma-separated numbers or names
+// mean what they say at their very limits.
 TEST(ConfigFacts, DocumentedRangesAreTheRowsRanges) {
   size_t checked = 0;
   for (const Fact& fact : facts()) {
@@ -95,8 +95,8 @@ TEST(ConfigFacts, DocumentedRangesAreTheRowsRanges) {
 }
 
 TEST(ConfigFacts, ListedDefaultsAreTheRowsDefaults) {
-  // Defaults that the lists give in words or as code, or that DESIGN or a later page of theirs
-  // decides otherwise.
+  // Defaults that the lists give in words or as code, or that DESIGN or a
+  // later page of theirs decides otherwise.
   const std::set<std::string> in_words = {
       "DMLC_PS_VAN_TYPE",              // two different "none"
       "KMP_AFFINITY",                  // a suggestion
@@ -112,7 +112,7 @@ TEST(ConfigFacts, ListedDefaultsAreTheRowsDefaults) {
       "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD",  // "=MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN"
       "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD",
       "MXNET_EXEC_MATCH_RANGE",  // 10 under its old name, 16 under the new one
-      "LD_LIBRARY_PATH",  // "None"
+      "LD_LIBRARY_PATH",         // "None"
       "MXNET_HOME",
       "MXNET_LIBRARY_PATH",
       "MXNET_OMP_MAX_THREADS",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The properties that config_properties.h states.
 #include "config_properties.h"
 
 #include <fmt/format.h>
@@ -27,8 +28,8 @@ void check_value(std::string_view text) {
   require(*again == *value, "what is printed parses to the same value", Value<T>::kType);
 }
 
-// A row stores what it accepts, and explains what it does not in a short line of printable
-// characters.
+// A row stores what it accepts, and explains what it does not in a
+// short line of printable characters.
 void check_row(const Row& row, std::string_view text) {
   if (row.accepts(text)) {
     Config config;

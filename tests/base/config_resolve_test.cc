@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From variables to a Config: values, spellings, defaults that follow others, and everything that
-// users get wrong.
+// From variables to a Config: values, spellings, defaults that follow
+// others, and everything that users get wrong.
 #include "base/config_resolve.h"
 
 #include <gtest/gtest.h>
@@ -137,7 +137,7 @@ const Bad kBad[] = {
     {"MXNET_SAFE_ACCUMULATION", "yes", "\"yes\"", "0, 1, true or false"},
     {"MXNET_CPU_MEM_POOL_PAGE_SIZE", "5000", "\"5000\"", "an integer that is a power of two"},
     {"MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY", "nan", "\"nan\"", "a number between 0 and 1"},
-    {"OMP_NUM_THREADS", "four", "\"four\"", "comma-separated integers of at least 1"},
+    {"OMP_NUM_THREADS", "four", "\"four\"", "comma-separated integers between 1 and 65536"},
     {"MXNET_OMP_MAX_THREADS", "0", "\"0\"", "auto or an integer of at least 1"},
     {"MXNET_LOG_LEVEL", "loud", "\"loud\"", "debug, info, warning, error or off"},
     {"DMLC_ROLE", "boss", "\"boss\"", "one of: worker, server, scheduler"},

@@ -28,8 +28,8 @@ class ConfigRow : public ::testing::TestWithParam<const Row*> {
 
 TEST_P(ConfigRow, DefaultIsAcceptedAndIsWhatAnUntouchedConfigHolds) {
   const std::string text(default_text(row().name));
-  // An empty default is the empty list or text; given in the environment it means unset, so it need
-  // not be accepted.
+  // An empty default is the empty list or text; given in the environment it
+  // means unset, so it need not be accepted.
   EXPECT_TRUE(row().accepts(text)) << quote_text(text);
   Config stored;
   row().store(text, stored);

@@ -73,9 +73,9 @@ TEST(ConfigTable, SnapshotIsTheEnvironment) {
   EXPECT_EQ(config_variable("PATH"), path);
 }
 
-// Runs this very program again, as `name=value test --gtest_filter=ConfigChild.*`, and returns what
-// it wrote to standard output and error together. ConfigChild uses the process's configuration like
-// any first caller.
+// Runs this very program again, as `name=value test --gtest_filter=ConfigChild.*`, and
+// returns what it wrote to standard output and error together. ConfigChild uses the
+// process's configuration like any first caller.
 std::string child_output(const std::string& name, const std::string& value) {
   int fds[2];
   EXPECT_EQ(::pipe(fds), 0);
@@ -100,8 +100,8 @@ std::string child_output(const std::string& name, const std::string& value) {
   return text;
 }
 
-// What the tests below run as a child. Reports twice, so that a failure that is not kept would
-// show.
+// What the tests below run as a child. Reports twice, so that a
+// failure that is not kept would show.
 TEST(ConfigChild, Reports) {
   for (int i = 0; i < 2; ++i) {
     try {

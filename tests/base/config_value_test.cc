@@ -95,10 +95,11 @@ TEST(ConfigAllowed, RangesHoldTheirLimits) {
 }
 
 TEST(ConfigAllowed, ListsAreCheckedPartByPart) {
-  EXPECT_TRUE(integers_of_at_least(1).accepts(""));
-  EXPECT_TRUE(integers_of_at_least(1).accepts("4, 2"));
-  for (const char* bad : {"0", "4,", ",4", "4,,2", "4;2", "a"})
-    EXPECT_FALSE(integers_of_at_least(1).accepts(bad)) << bad;
+  EXPECT_TRUE(integers_between(1, 9).accepts(""));
+  EXPECT_TRUE(integers_between(1, 9).accepts("4, 2"));
+  for (const char* bad : {"0", "10", "4,", ",4", "4,,2", "4;2", "a", " "}) {
+    EXPECT_FALSE(integers_between(1, 9).accepts(bad)) << bad;
+  }
   EXPECT_TRUE(some_of("0 1 float32 float16").accepts("float32,Float16"));
   EXPECT_FALSE(some_of("0 1 float32 float16").accepts("float32,float"));
   EXPECT_FALSE(one_of("worker server").accepts("worker,server"));

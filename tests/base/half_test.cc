@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// float16 and bfloat16: every one of the 65536 values, and the roundings, against independent references.
+// float16 and bfloat16: every one of the 65536 values, and the roundings, against independent
+// references.
 #include "base/half.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,8 @@ bool is_nan16(uint32_t bits) { return (bits & 0x7fffu) > 0x7c00u; }
 
 // The definition of the format: sign, exponent, mantissa, put together by ldexp.
 double half_by_definition(uint32_t bits) {
-  const int exponent = static_cast<int>((bits >> 10) & 31), mantissa = static_cast<int>(bits & 1023);
+  const int exponent = static_cast<int>((bits >> 10) & 31),
+            mantissa = static_cast<int>(bits & 1023);
   double value;
   if (exponent == 31) {
     value = mantissa == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
@@ -60,7 +62,8 @@ uint16_t nearest_half(float value) {
 
 std::vector<float> awkward_floats() {
   std::vector<float> values;
-  for (uint32_t half = 0; half < 0x7c00; ++half) {  // each half, its ties, and the floats beside them
+  for (uint32_t half = 0; half < 0x7c00;
+       ++half) {  // each half, its ties, and the floats beside them
     const double a = half_by_definition(half);
     const double b = half == 0x7bff ? 65536.0 : half_by_definition(half + 1);
     const float tie = static_cast<float>((a + b) / 2);
@@ -199,7 +202,8 @@ TEST_P(HalfBulk, WritesExactlyTheGivenCountAtAnyAlignment) {
       path.float_to_half(floats.data() + start, halves.data() + start, count);
       for (std::size_t i = 0; i < 64; ++i) {
         const bool inside = i >= start && i < start + count;
-        ASSERT_EQ(static_cast<float>(halves[i]), inside ? floats[i] : -1.0f) << start << " " << count;
+        ASSERT_EQ(static_cast<float>(halves[i]), inside ? floats[i] : -1.0f)
+            << start << " " << count;
       }
     }
   }

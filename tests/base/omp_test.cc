@@ -17,6 +17,7 @@
 
 #include "base/cpu_info.h"
 #include "base/error.h"
+#include "base/worker_thread.h"
 
 namespace mxnet {
 namespace {
@@ -161,7 +162,8 @@ TEST_F(OmpDeathTest, PoolOfAnotherThreadIsPinnedToo) {
         const std::vector<int> all = allowed_cpus();
         start_omp("2", 0, "granularity=fine,compact,1,0");
         std::thread([&] {
-          unpin_inherited();
+          check(allowed_cpus().size() == 1);  // the creator's place
+          prepare_worker_thread();
           check(allowed_cpus() == all);
           sync_omp_thread();
           for (const auto& cpus : region_cpus()) check(cpus.size() == 1);

@@ -23,7 +23,7 @@ class SimDevice : public ::testing::Test {
 };
 
 // Rows MXNET_SIM_GPUS and MXNET_SIM_GPU_MEMORY_BYTES.
-TEST(SimDeviceRows, CountComesFromConfig) {
+TEST_F(SimDevice, CountComesFromConfig) {
   for (const int count : {1, 2, 64}) {
     SimDeviceApi api(sim_config(count, 1 << 20));
     EXPECT_EQ(api.device_count(), count);
@@ -32,7 +32,7 @@ TEST(SimDeviceRows, CountComesFromConfig) {
   }
 }
 
-TEST(SimDeviceRows, CapacityComesFromConfig) {
+TEST_F(SimDevice, CapacityComesFromConfig) {
   for (const int64_t bytes : {int64_t{1} << 20, int64_t{3} << 20, int64_t{1} << 36}) {
     SimDeviceApi api(sim_config(2, bytes));
     EXPECT_EQ(api.memory_info(1).total, static_cast<std::size_t>(bytes));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The simulator's address space: nobody touches it by accident, blocks stay apart, capacity is
+// exact.
 #include "device/sim/sim_memory.h"
 
 #include <gtest/gtest.h>

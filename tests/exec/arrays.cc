@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The helpers of arrays.h.
 #include "exec/arrays.h"
 
 #include <gtest/gtest.h>

@@ -203,8 +203,7 @@ TEST(Autograd, BackwardFreesSavedValuesAndDeadBranchesAtOnce) {
     y = call("exp", {&x});
     z = call("elemwise_mul", {&y, &y});
   }
-  const Chunk* chunk = y.chunk().get();
-  (void)chunk;
+  Engine::get().wait_for_all();
   EXPECT_FALSE(y.chunk()->unique());  // saved for the gradients
   backward_from(z);
   Engine::get().wait_for_all();
@@ -227,8 +226,10 @@ TEST(Autograd, OnlyWhatTheRuleNeedsIsSaved) {
   const Recording recording;
   NDArray a = times(x, "2");                   // needs nothing
   NDArray b = call("elemwise_add", {&a, &x});  // needs nothing
+  Engine::get().wait_for_all();
   EXPECT_TRUE(a.chunk()->unique());
   NDArray c = call("elemwise_mul", {&b, &a});  // needs both inputs
+  Engine::get().wait_for_all();
   EXPECT_FALSE(b.chunk()->unique());
   EXPECT_FALSE(a.chunk()->unique());
   EXPECT_TRUE(c.chunk()->unique());
@@ -243,6 +244,7 @@ TEST(Autograd, AConstantsPartnerIsNotSaved) {
     y = times(x, "1");
     z = call("_test_mul", {&y, &constant});
   }
+  Engine::get().wait_for_all();
   EXPECT_TRUE(y.chunk()->unique());
   backward_from(z);
   EXPECT_EQ(values_of(grad), (Values{4, 5, 6}));
@@ -268,6 +270,22 @@ TEST(Autograd, WritingIntoAGraphIsAnErrorWhileRecording) {
   backward_from(y);
   const Recording recording;
   call_into(constant, "_plus_scalar", {&free}, {{"scalar", "1"}});  // the graph is gone
+}
+
+TEST(Autograd, InputsThatTheGradientNeedsMayNotBeOutputs) {
+  NDArray x = array_of({1, 2}), constant = array_of({3, 4});
+  NDArray grad = attach_grad(x);
+  {
+    const Recording recording;
+    EXPECT_TRUE(contains(error_of([&] {
+                           call_into(constant, "_test_mul", {&constant, &x});
+                         }),
+                         "needed for the gradient"));
+    call_into(constant, "elemwise_add", {&constant, &x});  // constant += x
+  }
+  EXPECT_EQ(values_of(constant), (Values{4, 6}));
+  backward_from(constant);
+  EXPECT_EQ(values_of(grad), (Values{1, 1}));
 }
 
 TEST(Autograd, RecordedOutputsMayBeGivenArrays) {
@@ -475,6 +493,21 @@ TEST(Gradients, OfGradientsReachTheBuffers) {
     const double at = i + 1;
     EXPECT_NEAR(values[static_cast<std::size_t>(i)], (at + 2) * std::exp(at), 1e-4 * std::exp(at));
   }
+}
+
+TEST(Gradients, OfLinearFunctionsHaveZeroGradients) {
+  NDArray x = array_of({1, 2});
+  NDArray buffer = attach_grad(x, Request::kWrite, 7);
+  NDArray head;
+  {
+    const Recording recording;
+    NDArray y = times(x, "3");
+    NDArray first = grad_of(y, {&x}, true)[0];
+    EXPECT_EQ(values_of(first), (Values{3, 3}));
+    head = times(first, "5");
+  }
+  backward_from(head);
+  EXPECT_EQ(values_of(buffer), (Values{0, 0}));
 }
 
 TEST(Gradients, OfVariablesThatDoNotMatterAreAnError) {

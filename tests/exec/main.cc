@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts the tests with two simulated GPUs.
 #include <gtest/gtest.h>
 
-#include "exec/test_operators.h"
+#include <cstdlib>
+
+#include "exec/view_operators.h"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  mxnet::complete_test_operators();
+  // Before the configuration is read: gpu(0) and gpu(1) are simulated.
+  setenv("MXNET_SIM_GPUS", "2", 1);
+  mxnet::complete_view_operators();
   return RUN_ALL_TESTS();
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that only tests need: with odd requests, several outputs, counters and failures.
-#include "exec/test_operators.h"
-
 #include "base/error.h"
 #include "op/op_builder.h"
 
@@ -155,28 +153,5 @@ MX_OP(_test_fill, FillParams)
       std::fill_n(context.out(0).as<float>(), context.out(0).size(), params.value);
     });
 
-template <int kValue>
-void fill_like(const NoParams&, KernelContext& context) {
-  std::fill_n(context.out(0).as<float>(), context.out(0).size(), static_cast<float>(kValue));
-}
-
-template <int kValue>
-void define_like(const char* name) {
-  OpBuilder<NoParams>(name)
-      .doc("A constant of an array's shape.")
-      .input("data", "Its shape and type.")
-      .type_only(0)
-      .infer(same)
-      .cpu(fill_like<kValue>)
-      .zero_grad();
-}
-
 }  // namespace
-
-void complete_test_operators() {
-  // Only until the family that has them is there.
-  if (Registry::get().find("zeros_like") == nullptr) define_like<0>("zeros_like");
-  if (Registry::get().find("ones_like") == nullptr) define_like<1>("ones_like");
-}
-
 }  // namespace mxnet

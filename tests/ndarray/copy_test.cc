@@ -99,7 +99,7 @@ TEST_P(CopyAcross, ViewsAreCopiedAsTheyAreSeen) {
 }
 
 std::vector<std::pair<Device, Device>> all_pairs() {
-  const Device devices[] = {Device::cpu(), Device::cpu(7),  Device::cpu_pinned(),
+  const Device devices[] = {Device::cpu(),        Device::cpu(7), Device::cpu_pinned(),
                             Device::cpu_shared(), Device::gpu(0), Device::gpu(1)};
   std::vector<std::pair<Device, Device>> pairs;
   for (Device from : devices)
@@ -158,7 +158,8 @@ TEST(Copy, FailuresOfAnOperationComeOutOfTheWait) {
       [](const RunContext&) { throw Error(ErrorCode::kValue, "probe", "given nothing"); },
       {.device = array.device(), .reads = {}, .writes = writes, .name = "probe"});
   const NDArray copy = array.copy(Device::cpu());
-  EXPECT_NE(error_of([&] { copy.wait_to_read(); }).find("[probe] given nothing"), std::string::npos);
+  EXPECT_NE(error_of([&] { copy.wait_to_read(); }).find("[probe] given nothing"),
+            std::string::npos);
   EXPECT_THROW(array.wait_to_read(), Error);
   array.wait_to_read();
   const std::vector<float> fresh(4, 1.0f);

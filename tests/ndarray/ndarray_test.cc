@@ -31,23 +31,23 @@ TEST(NDArray, TakesMemoryAtTheFirstUse) {
   EXPECT_TRUE(small.chunk()->allocated());
 }
 
-TEST(NDArray, HoldsEveryType) {
-#define MX_CHECK_TYPE(name, type, tag)                                            \
-  {                                                                               \
-    SCOPED_TRACE(#name);                                                          \
-    std::vector<type> in(5);                                                      \
-    for (int i = 0; i < 5; ++i) in[static_cast<std::size_t>(i)] = type(i % 2);     \
-    NDArray array(Shape{5}, DType::tag, Device::cpu());                           \
-    EXPECT_EQ(array.bytes(), 5 * sizeof(type));                                   \
-    std::unique_ptr<type[]> out(new type[5]);                                     \
-    std::unique_ptr<type[]> from(new type[5]);                                    \
-    for (std::size_t i = 0; i < 5; ++i) from[i] = in[i];                           \
-    array.sync_copy_from(from.get(), 5);                                          \
-    array.sync_copy_to(out.get(), 5);                                             \
-    for (std::size_t i = 0; i < 5; ++i)                                           \
-      EXPECT_EQ(static_cast<float>(out[i]), static_cast<float>(i % 2));           \
+TEST(NDArray, HoldsEveryType){
+#define MX_CHECK_TYPE(name, type, tag)                                         \
+  {                                                                            \
+    SCOPED_TRACE(#name);                                                       \
+    std::vector<type> in(5);                                                   \
+    for (int i = 0; i < 5; ++i) in[static_cast<std::size_t>(i)] = type(i % 2); \
+    NDArray array(Shape{5}, DType::tag, Device::cpu());                        \
+    EXPECT_EQ(array.bytes(), 5 * sizeof(type));                                \
+    std::unique_ptr<type[]> out(new type[5]);                                  \
+    std::unique_ptr<type[]> from(new type[5]);                                 \
+    for (std::size_t i = 0; i < 5; ++i) from[i] = in[i];                       \
+    array.sync_copy_from(from.get(), 5);                                       \
+    array.sync_copy_to(out.get(), 5);                                          \
+    for (std::size_t i = 0; i < 5; ++i)                                        \
+      EXPECT_EQ(static_cast<float>(out[i]), static_cast<float>(i % 2));        \
   }
-  MX_DTYPES(MX_CHECK_TYPE)
+    MX_DTYPES(MX_CHECK_TYPE)
 #undef MX_CHECK_TYPE
 }
 

@@ -112,8 +112,8 @@ TEST(SparseConvert, EveryChainOfLayoutsKeepsValues) {
           dense.wait_to_read();
           back.wait_to_read();
           ASSERT_TRUE(bytes == 0 || std::memcmp(dense.data(), back.data(), bytes) == 0)
-              << rows << "x" << columns << " " << dtype_name(dtype) << " "
-              << storage_type_name(a) << " " << storage_type_name(b) << " seed " << kSeed;
+              << rows << "x" << columns << " " << dtype_name(dtype) << " " << storage_type_name(a)
+              << " " << storage_type_name(b) << " seed " << kSeed;
         }
       }
     }
@@ -207,7 +207,8 @@ TEST_P(CheckCSR, NamesWhatIsWrong) {
 INSTANTIATE_TEST_SUITE_P(
     Formats, CheckCSR,
     ::testing::Values(
-        BadCSR{"IndexTooLarge", {0, 1, 2}, {0, 5}, true, "indices[1] is 5, expected 0 <= index < 3"},
+        BadCSR{
+            "IndexTooLarge", {0, 1, 2}, {0, 5}, true, "indices[1] is 5, expected 0 <= index < 3"},
         BadCSR{"IndexNegative", {0, 2, 2}, {-1, 0}, true, "indices[0] is -1"},
         BadCSR{"Unsorted", {0, 2, 2}, {1, 0}, true, "indices[1] is 0 after 1"},
         BadCSR{"Twice", {0, 2, 2}, {1, 1}, true, "indices[1] is 1 after 1"},

@@ -31,8 +31,9 @@ class DeviceChoice : public testing::Test {
 
   // What gpu_probe prints.
   std::string probe(const std::string& variables = "") const {
-    const std::string command = "env -u MXNET_SIM_GPUS LD_LIBRARY_PATH=" + folder_.string() +
-                                ":$LD_LIBRARY_PATH " + variables + " " MX_TEST_FOLDER "/gpu_probe";
+    const std::string command =
+        "env -u MXNET_SIM_GPUS -u MXNET_SIM_GPU_MEMORY_BYTES LD_LIBRARY_PATH=" + folder_.string() +
+        ":$LD_LIBRARY_PATH " + variables + " " MX_TEST_FOLDER "/gpu_probe";
     FILE* pipe = popen(command.c_str(), "r");
     EXPECT_NE(pipe, nullptr);
     std::string output;
@@ -51,7 +52,7 @@ std::string twice(const std::string& line) { return line + "\n" + line + "\nhost
 
 TEST_F(DeviceChoice, PluginBesideTheLibraryIsFound) {
   put_fake("ok");
-  EXPECT_EQ(probe(), twice("api fake devices 3"));
+  EXPECT_EQ(probe(), twice("api fake devices 3 memory 4096"));
 }
 
 TEST_F(DeviceChoice, WithoutPluginTheErrorSaysWhatToInstall) {
@@ -68,6 +69,21 @@ TEST_F(DeviceChoice, PluginThatFindsNoDriverIsToldEveryTime) {
 TEST_F(DeviceChoice, ForeignExceptionOfAPluginBecomesAnError) {
   put_fake("throws_other");
   EXPECT_EQ(probe(), twice("error MXNetError: [gpu] a library's own exception"));
+}
+
+TEST_F(DeviceChoice, SimulatorComesBeforeAnyPlugin) {
+  put_fake("throws_other");  // would tell if it were touched
+  EXPECT_EQ(probe("MXNET_SIM_GPUS=2"), twice("api sim devices 2 memory 1073741824"));
+  EXPECT_EQ(probe("MXNET_SIM_GPUS=1 MXNET_SIM_GPU_MEMORY_BYTES=2097152"),
+            twice("api sim devices 1 memory 2097152"));
+}
+
+TEST_F(DeviceChoice, BadVariableFailsEveryCall) {
+  const std::string output = probe("MXNET_SIM_GPUS=many");
+  const std::size_t first = output.find("error ValueError");
+  ASSERT_NE(first, std::string::npos) << output;
+  EXPECT_NE(output.find("error ValueError", first + 1), std::string::npos) << output;
+  EXPECT_NE(output.find("MXNET_SIM_GPUS"), std::string::npos) << output;
 }
 
 TEST_F(DeviceChoice, RealPluginFindsAGpuOrSaysWhyNot) {

@@ -10,7 +10,8 @@ int main() {
   for (int i = 0; i < 2; ++i) {  // the second answer must be the first one
     try {
       mxnet::DeviceApi& api = mxnet::device_api(mxnet::DeviceType::kGPU);
-      std::printf("api %s devices %d\n", api.name(), api.device_count());
+      std::printf("api %s devices %d memory %zu\n", api.name(), api.device_count(),
+                  api.memory_info(0).total);
     } catch (const mxnet::Error& e) {
       std::printf("error %s\n", e.what());
     }

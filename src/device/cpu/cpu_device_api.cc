@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Work runs at once; what is left of a stream is the error that it keeps until somebody asks.
 #include "device/cpu/cpu_device_api.h"
-
-#include <sched.h>
 
 #include <cstring>
 #include <exception>
 
+#include "base/cpu_info.h"
 #include "base/lock.h"
 #include "device/cpu/host_memory.h"
-#include "device/cpu/memory_limits.h"
 #include "device/device_check.h"
 
 namespace mxnet {
@@ -44,14 +43,14 @@ DeviceProperties CpuDeviceApi::properties(int device) {
   DeviceProperties result;
   result.name = "CPU";
   result.total_memory = memory_info(device).total;
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-    result.multiprocessors = CPU_COUNT(&allowed);
-  }
+  result.multiprocessors = static_cast<int>(allowed_cpus().size());
   return result;
 }
 
-MemoryInfo CpuDeviceApi::memory_info(int) { return host_memory_info(); }
+MemoryInfo CpuDeviceApi::memory_info(int) {
+  const HostMemory memory = host_memory();
+  return {memory.available, memory.total};
+}
 
 void* CpuDeviceApi::allocate(int, std::size_t bytes) { return host_allocate(bytes); }
 

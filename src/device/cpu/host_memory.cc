@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two sources: malloc, and mappings aligned to huge pages. The size alone says which one a block
+// came from, so that releasing it needs no bookkeeping.
 #include "device/cpu/host_memory.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts down to planned failures and up for statistics, all under one lock: it is no hot path.
 #include "device/sim/sim_control.h"
 
 #include <utility>

@@ -39,6 +39,10 @@ class SimControl {
   void set_link(int a, int b, bool on);
   SimStats stats(int device) const;
 
+  // Around a fork only.
+  void lock() MX_ACQUIRE(mutex_) { mutex_.lock(); }
+  void unlock() MX_RELEASE(mutex_) { mutex_.unlock(); }
+
  private:
   friend class SimDeviceApi;
   struct State {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks arguments and puts work on streams; the work itself is in sim_access.cc.
 #include "device/sim/sim_device_api.h"
 
 #include <fmt/format.h>
@@ -8,39 +9,28 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "device/device_check.h"
 #include "device/sim/sim_device_state.h"
+#include "device/sim/sim_fork.h"
 
 namespace mxnet {
 namespace {
 
-// What a NativeEvent of this api points to. Thread-safe.
-class SimEvent {
- public:
-  explicit SimEvent(int device) : device_(device) {}
+// What a NativeEvent of this api points to. `mark` is guarded by its device's mutex, not by one of
+// its own: those are known to the fork handler.
+struct SimEvent {
+  const int device;
+  SimMark mark;
+
   static SimEvent* from(NativeEvent* event) { return reinterpret_cast<SimEvent*>(event); }
   NativeEvent* native() { return reinterpret_cast<NativeEvent*>(this); }
-
-  int device() const { return device_; }
-  void set(SimMark mark) {
-    MutexLock lock(mutex_);
-    mark_ = std::move(mark);
-  }
-  SimMark get() const {
-    MutexLock lock(mutex_);
-    return mark_;
-  }
-
- private:
-  const int device_;
-  mutable Mutex mutex_;
-  SimMark mark_ MX_GUARDED_BY(mutex_);
 };
 
 NativeStream* native(SimStream* stream) { return reinterpret_cast<NativeStream*>(stream); }
 
 SimEvent& event_of(int device, NativeEvent* event) {
-  if (event != nullptr && SimEvent::from(event)->device() == device) return *SimEvent::from(event);
+  if (event != nullptr && SimEvent::from(event)->device == device) return *SimEvent::from(event);
   throw Error(ErrorCode::kValue, "sim", fmt::format("given no event of gpu({})", device));
 }
 
@@ -58,9 +48,10 @@ SimDeviceApi::SimDeviceApi(const DeviceConfig& config) : control_(config.sim_gpu
     devices_.push_back(std::make_unique<SimDeviceState>(
         i, config.sim_gpus, static_cast<std::size_t>(config.sim_memory_bytes)));
   }
+  watch_forks(*this);
 }
 
-SimDeviceApi::~SimDeviceApi() = default;
+SimDeviceApi::~SimDeviceApi() { unwatch_forks(*this); }
 
 SimDeviceState& SimDeviceApi::device(int ordinal) {
   check_ordinal(name(), ordinal, device_count());
@@ -100,7 +91,11 @@ void SimDeviceApi::release(int ordinal, void* data, std::size_t) noexcept {
   if (data == nullptr) return;
   SimDeviceState& state = *devices_[ordinal];
   if (SimStream::running() == nullptr) state.drain();
-  if (state.memory.release(data)) control_.count(ordinal, &SimStats::releases);
+  if (state.memory.release(data)) {
+    control_.count(ordinal, &SimStats::releases);
+  } else {
+    log(LogLevel::kError, "sim: released memory that was not allocated, or twice");
+  }
 }
 
 void* SimDeviceApi::allocate_pinned(std::size_t bytes) {
@@ -141,29 +136,40 @@ void SimDeviceApi::synchronize(int ordinal, NativeStream* stream) {
 
 NativeEvent* SimDeviceApi::create_event(int ordinal) {
   check_ordinal(name(), ordinal, device_count());
-  return (new SimEvent(ordinal))->native();
+  return (new SimEvent{ordinal, {}})->native();
 }
 
 void SimDeviceApi::destroy_event(int, NativeEvent* event) noexcept { delete SimEvent::from(event); }
 
 void SimDeviceApi::record(int ordinal, NativeEvent* event, NativeStream* stream) {
-  event_of(ordinal, event).set(stream_of(ordinal, stream).mark());
+  SimEvent& mine = event_of(ordinal, event);
+  SimMark mark = stream_of(ordinal, stream).mark();
+  MutexLock lock(devices_[ordinal]->mutex);
+  mine.mark = std::move(mark);
+}
+
+SimMark SimDeviceApi::mark_of(NativeEvent* event) {
+  SimEvent& it = *SimEvent::from(event);
+  MutexLock lock(devices_[it.device]->mutex);
+  return it.mark;
 }
 
 void SimDeviceApi::wait(int ordinal, NativeStream* stream, NativeEvent* event) {
   SimStream& waiting = stream_of(ordinal, stream);
   if (event == nullptr) throw Error(ErrorCode::kValue, name(), "given no event");
-  SimMark mark = SimEvent::from(event)->get();
+  SimMark mark = mark_of(event);
   if (!mark.reached()) waiting.push([mark = std::move(mark)] { mark.await(); });
 }
 
 bool SimDeviceApi::done(int ordinal, NativeEvent* event) {
-  return event_of(ordinal, event).get().reached();
+  event_of(ordinal, event);
+  return mark_of(event).reached();
 }
 
 void SimDeviceApi::synchronize(int ordinal, NativeEvent* event) {
   refuse_inside_host_call();
-  event_of(ordinal, event).get().await();
+  event_of(ordinal, event);
+  mark_of(event).await();
 }
 
 void SimDeviceApi::copy(void* to_data, Device to, const void* from_data, Device from,

@@ -29,6 +29,10 @@ class SimDeviceApi final : public DeviceApi {
   // Where a kernel on `device` finds the `bytes` bytes at `data`; see sim_translate.
   void* translate_for_kernel(int device, const void* data, std::size_t bytes);
 
+  // Called by sim_fork.cc on the forking thread.
+  void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS;
+  void after_fork(bool in_child) MX_NO_THREAD_SAFETY_ANALYSIS;
+
   const char* name() const noexcept override { return "sim"; }
   int device_count() override { return static_cast<int>(devices_.size()); }
   DeviceProperties properties(int device) override;
@@ -73,6 +77,7 @@ class SimDeviceApi final : public DeviceApi {
 
   SimDeviceState& device(int ordinal);
   SimStream& stream_of(int ordinal, NativeStream* stream);
+  SimMark mark_of(NativeEvent* event);
   void run_copy(const Copy& copy);
   char* translate(int32_t end, const void* data, std::size_t bytes);
 

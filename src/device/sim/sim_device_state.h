@@ -22,7 +22,7 @@ struct SimDeviceState {
   // [p]: kernels of this device may touch memory of p. Only ever switched on. Relaxed: work that
   // relies on it is pushed afterwards, and the stream's lock orders the two.
   std::vector<std::atomic<bool>> peers;
-  Mutex mutex;
+  Mutex mutex;  // guards the events of this device too
   std::unordered_set<SimStream*> streams MX_GUARDED_BY(mutex);
 
   // Waits for all work that the device has been given so far.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Best fit among the holes, which are joined again at release.
 #include "device/sim/sim_memory.h"
 
 #include <fmt/format.h>

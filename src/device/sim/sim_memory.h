@@ -40,6 +40,10 @@ class SimMemory {
   // contains them.
   char* translate(const void* data, std::size_t bytes) const;
 
+  // Around a fork only.
+  void lock() MX_ACQUIRE(mutex_) { mutex_.lock(); }
+  void unlock() MX_RELEASE(mutex_) { mutex_.unlock(); }
+
  private:
   std::uintptr_t address(std::size_t offset) const { return addresses_ + offset; }
   std::size_t offset_of(const void* data) const {

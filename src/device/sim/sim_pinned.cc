@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whole pages from the host, remembered by their address.
 #include "device/sim/sim_pinned.h"
 
 #include "device/cpu/host_memory.h"

@@ -23,6 +23,10 @@ class SimPinned {
   // Whether [data, data + bytes) lies in one pinned block.
   bool contains(const void* data, std::size_t bytes) const;
 
+  // Around a fork only.
+  void lock() MX_ACQUIRE(mutex_) { mutex_.lock(); }
+  void unlock() MX_RELEASE(mutex_) { mutex_.unlock(); }
+
  private:
   mutable Mutex mutex_;
   std::map<std::uintptr_t, std::size_t> blocks_ MX_GUARDED_BY(mutex_);  // begin -> bytes

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// The queue, the thread that empties it, and what a fork leaves of them.
 #include "device/sim/sim_stream.h"
 
+#include <new>
 #include <utility>
+
+#include "base/error.h"
 
 namespace mxnet {
 namespace {
@@ -60,6 +64,24 @@ void SimStream::synchronize() {
     error = std::exchange(error_, nullptr);
   }
   if (error != nullptr) std::rethrow_exception(error);
+}
+
+void SimStream::after_fork(bool in_child) {
+  if (in_child) {
+    // The thread is not there, nor is whoever waited on the condition: both objects describe the
+    // parent's, and destroying them would wait for it. The tasks are leaked with what they
+    // captured, which may be half used.
+    new (&thread_) std::thread;
+    new (&work_) CondVar;
+    new (&queue_) std::deque<Task>;
+    if (!progress_->reached(pushed_)) {
+      progress_->skip_to(pushed_);
+      error_ = std::make_exception_ptr(Error(
+          ErrorCode::kGeneric, "sim", "work that was on a stream at fork is lost in the child"));
+    }
+    if (t_running == this) t_running = nullptr;
+  }
+  mutex_.unlock();
 }
 
 void SimStream::run() {

@@ -25,6 +25,8 @@ class SimProgress {
   }
   void await(uint64_t ticket) const;
   void finish_one();
+  // In a forked child, where nobody waits yet: what was pushed will never run.
+  void skip_to(uint64_t ticket) { finished_.store(ticket, std::memory_order_relaxed); }
 
  private:
   std::atomic<uint64_t> finished_{0};
@@ -60,6 +62,11 @@ class SimStream {
   SimMark mark();  // the point behind everything pushed so far
   // Waits for everything pushed before; then throws the first error that no call has thrown yet.
   void synchronize();
+
+  // Around a fork. The child's stream has no thread and no work; if there was some, synchronize
+  // tells.
+  void before_fork() MX_ACQUIRE(mutex_) { mutex_.lock(); }
+  void after_fork(bool in_child) MX_RELEASE(mutex_);
 
   // The stream whose task the calling thread is running, else null.
   static SimStream* running();

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "op/dispatch.h"
 #include "op/blockwise.h"
+#include "op/dispatch.h"
 #include "op/elemwise/expr.h"
 #include "op/elemwise/unary_loops.h"
 #include "op/op_builder.h"
@@ -127,15 +127,18 @@ const char* numpy_name(UnaryRow row) {
 template <UnaryRow row>
 bool define() {
   const RowFacts& f = facts(row);
-  const auto forward = [&](const std::string& name) {
+  const auto forward = [&](const std::string& name, const char* input) {
     OpBuilder<NoParams> op(name.c_str());
-    op.doc(f.doc).input("data", "The input array.").lenient().dtypes(kTypes).inplace(0, 0);
+    op.doc(f.doc).input(input, "The input array.").lenient().dtypes(kTypes).inplace(0, 0);
     op.infer(infer_same).cpu(value_cpu<row>).grad(gradient<row>);
     return op;
   };
-  OpBuilder<NoParams> op = forward(f.name);
+  OpBuilder<NoParams> op = forward(f.name, "data");
   for (const char* alias : f.aliases) op.alias(alias);
-  if (const char* name = numpy_name(row)) forward(std::string("_npi_") + name);
+  if (const char* name = numpy_name(row)) {
+    OpBuilder<NoParams> numpy = forward(std::string("_npi_") + name, "x");
+    if (row == UnaryRow::abs) numpy.alias("_npi_abs");
+  }
   OpBuilder<NoParams>(backward_name(row).c_str())
       .doc("Gradient of the operator after whose name it is called.")
       .input("head_grad", "Gradient of the output.")

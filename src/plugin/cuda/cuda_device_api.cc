@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each call checks its arguments, makes the right device current, calls CUDA once and translates
+// the answer.
 #include "plugin/cuda/cuda_device_api.h"
 
 #include <cuda_runtime_api.h>
@@ -228,7 +230,7 @@ void CudaDeviceApi::host_call(int device, NativeStream* stream, InlineFunction<v
   DeviceGuard guard(device);
   auto call = std::make_unique<HostCall>(HostCall{on, std::move(fn)});
   MX_CUDA_CALL(cudaLaunchHostFunc(on.handle(), HostCall::run, call.get()));
-  call.release();  // run() owns it now
+  static_cast<void>(call.release());  // run() owns it now
 }
 
 bool CudaDeviceApi::can_access_peer(int device, int peer) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Touches the current device only when it differs: the common case costs one look-up in the
+// runtime.
 #include "plugin/cuda/device_guard.h"
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The half of a launch that is not nvcc's: the device, the grid and the errors.
 #include "plugin/cuda/launch.h"
 
 #include <algorithm>

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The classes of exceptions are made in Python (mxnet/base.py), where users can add their own; it
+// leaves a function here that makes an exception of an error text.
+#include "check.h"
+
+#include "mxnet/c_api.h"
+
+namespace py = pybind11;
+
+namespace mxnet::python {
+namespace {
+
+// Guarded by the GIL. Leaked: errors may come until the interpreter is gone.
+py::handle g_make_exception;
+
+}  // namespace
+
+void check(int result) {
+  if (result == 0) return;
+  const char* text = MXGetLastError();
+  if (!g_make_exception) throw py::import_error(text);  // mxnet._core imported on its own
+  const py::object exception = g_make_exception(py::reinterpret_steal<py::str>(PyUnicode_DecodeUTF8(
+      text, static_cast<Py_ssize_t>(std::char_traits<char>::length(text)), "replace")));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw py::error_already_set();
+}
+
+void register_check(py::module_& module) {
+  module.def(
+      "set_exception_maker",
+      [](const py::function& maker) {
+        g_make_exception.dec_ref();
+        g_make_exception = py::function(maker).release();
+      },
+      py::arg("maker"), "Leaves the function that makes an exception of an error text.");
+  module.def(
+      "last_error", [] { return py::bytes(MXGetLastError()).attr("decode")("utf-8", "replace"); },
+      "The text of the last failure on this thread.");
+}
+
+}  // namespace mxnet::python

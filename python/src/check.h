@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// From results of the C ABI to Python exceptions, and blocking calls without the GIL.
+#pragma once
+#include <pybind11/pybind11.h>
+
+namespace mxnet::python {
+
+// Throws the exception that the front end makes of MXGetLastError() when `result` is not 0. Needs
+// the GIL.
+void check(int result);
+
+// Runs `call`, which may block or take long, without the GIL, then checks its result. The error
+// text is the thread's, so nothing that another thread does meanwhile can replace it.
+template <class Call>
+void check_blocking(Call&& call) {
+  int result = 0;
+  {
+    const pybind11::gil_scoped_release released;
+    result = call();
+  }
+  check(result);
+}
+
+void register_check(pybind11::module_& module);
+void register_config(pybind11::module_& module);
+void register_library(pybind11::module_& module);
+void register_memory(pybind11::module_& module);
+void register_engine(pybind11::module_& module);
+
+}  // namespace mxnet::python

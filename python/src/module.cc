@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// mxnet._core: a thin layer over c_api.h and c_api_ext.h, one file per subject. Conversions only;
+// what needs a decision is in the package's Python or below the C ABI.
+#include "check.h"
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "The binding of libmxnet.so. Use the mxnet package instead.";
+  mxnet::python::register_check(module);
+  mxnet::python::register_config(module);
+  mxnet::python::register_library(module);
+  mxnet::python::register_memory(module);
+  mxnet::python::register_engine(module);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which subsystems prepare for fork(). Handlers run last registered first before a
+// fork and first registered first after it; so who calls others registers later than they: devices,
+// then storage, then the engine (which drains its operations before anything below is locked). The
+// lower two register when the library is loaded, in constructors of these priorities; the engine at
+// its first use.
+#pragma once
+
+namespace mxnet {
+
+inline constexpr int kForkOrderDevice = 201;  // 0 to 100 are the compiler's
+inline constexpr int kForkOrderStorage = 202;
+
+}  // namespace mxnet

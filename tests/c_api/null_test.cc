@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every function with every pointer null: an error that names the function, never a crash.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "mxnet/c_api.h"
+#include "mxnet/c_api_ext.h"
+#include "null_calls.h"
+#include "signatures.h"
+
+namespace {
+
+const MXContext kCpu = {1, 0};
+int g_int = 0;
+uint64_t g_bytes = 0;
+const char* g_text = nullptr;
+const LibFeature* g_features = nullptr;
+EngineVarHandle g_null_variable = nullptr;
+const int32_t kBadProperty = 99;
+
+void nothing(void*, void*) {}
+void nothing_async(void*, void*, void*) {}
+
+using Call = NullCall;
+
+// The one pointer that is null, or the number that makes no sense, in the order of the parameters.
+const std::multimap<std::string, Call>& calls() {
+  static std::multimap<std::string, Call> all = {
+      {"MXGetVersion", [] { return MXGetVersion(nullptr); }},
+      {"MXLibInfoFeatures", [] { return MXLibInfoFeatures(nullptr, nullptr); }},
+      {"MXLibInfoFeatures", [] { return MXLibInfoFeatures(&g_features, nullptr); }},
+      {"MXSetEnv", [] { return MXSetEnv(nullptr, "1"); }},
+      {"MXSetEnv", [] { return MXSetEnv(nullptr, nullptr); }},
+      {"MXGetEnv", [] { return MXGetEnv(nullptr, &g_text); }},
+      {"MXGetEnv", [] { return MXGetEnv("HOME", nullptr); }},
+      {"MXSetNumOMPThreads", [] { return MXSetNumOMPThreads(-1); }},
+      {"MXGetGPUCount", [] { return MXGetGPUCount(nullptr); }},
+      {"MXGetGPUMemoryInformation", [] { return MXGetGPUMemoryInformation(0, nullptr, &g_int); }},
+      {"MXGetGPUMemoryInformation", [] { return MXGetGPUMemoryInformation(0, &g_int, nullptr); }},
+      {"MXGetGPUMemoryInformation64",
+       [] { return MXGetGPUMemoryInformation64(0, nullptr, &g_bytes); }},
+      {"MXGetGPUMemoryInformation64",
+       [] { return MXGetGPUMemoryInformation64(0, &g_bytes, nullptr); }},
+      {"MXStorageEmptyCache", [] { return MXStorageEmptyCache(0, 0); }},
+      {"MXEngineSetBulkSize", [] { return MXEngineSetBulkSize(1, nullptr); }},
+      {"MXEngineSetBulkSize", [] { return MXEngineSetBulkSize(-1, &g_int); }},
+      {"MXEnginePushSync",
+       [] { return MXEnginePushSync(nullptr, nullptr, nullptr, &kCpu, nullptr, 0, nullptr, 0); }},
+      {"MXEnginePushSync",
+       [] { return MXEnginePushSync(nothing, nullptr, nullptr, nullptr, nullptr, 0, nullptr, 0); }},
+      {"MXEnginePushSync",
+       [] { return MXEnginePushSync(nothing, nullptr, nullptr, &kCpu, nullptr, 1, nullptr, 0); }},
+      {"MXEnginePushSync",
+       [] {
+         return MXEnginePushSync(nothing, nullptr, nullptr, &kCpu, nullptr, 0, &g_null_variable, 1);
+       }},
+      {"MXEnginePushSync",
+       [] { return MXEnginePushSync(nothing, nullptr, nullptr, &kCpu, nullptr, 0, nullptr, -1); }},
+      {"MXEnginePushSync",
+       [] {
+         return MXEnginePushSync(nothing, nullptr, nullptr, &kCpu, nullptr, 0, nullptr, 0,
+                                 &kBadProperty);
+       }},
+      {"MXEnginePushAsync",
+       [] { return MXEnginePushAsync(nullptr, nullptr, nullptr, &kCpu, nullptr, 0, nullptr, 0); }},
+      {"MXEnginePushAsync",
+       [] {
+         return MXEnginePushAsync(nothing_async, nullptr, nullptr, nullptr, nullptr, 0, nullptr, 0);
+       }},
+      {"MXEnginePushAsync",
+       [] {
+         return MXEnginePushAsync(nothing_async, nullptr, nullptr, &kCpu, nullptr, -5, nullptr, 0);
+       }},
+      {"MXEngineNewVariable", [] { return MXEngineNewVariable(nullptr); }},
+      {"MXEngineDeleteVariable", [] { return MXEngineDeleteVariable(nullptr); }},
+      {"MXEngineWaitForVariable", [] { return MXEngineWaitForVariable(nullptr); }},
+      {"MXEngineGetVariableVersion", [] { return MXEngineGetVariableVersion(nullptr, &g_bytes); }},
+      {"MXEngineComplete", [] { return MXEngineComplete(nullptr, nullptr); }},
+      {"MXEngineComplete",
+       [] {
+         const MXEngineOnComplete empty = {nullptr, nullptr, nullptr};
+         return MXEngineComplete(&empty, nullptr);
+       }},
+      {"MXConfigToJSON", [] { return MXConfigToJSON(nullptr); }},
+      {"MXConfigGet", [] { return MXConfigGet(nullptr, &g_text); }},
+      {"MXConfigGet", [] { return MXConfigGet("MXNET_ENGINE_TYPE", nullptr); }},
+      {"MXConfigSet", [] { return MXConfigSet(nullptr, "1"); }},
+      {"MXStorageGetStatistics", [] { return MXStorageGetStatistics(1, 0, nullptr, 8); }},
+      {"MXStorageGetTable", [] { return MXStorageGetTable(1, 0, nullptr); }},
+      {"MXStorageResetPeak", [] { return MXStorageResetPeak(0, 0); }},
+      {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(nullptr, &g_bytes); }},
+      {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(&g_bytes, nullptr); }},
+  };
+  static const bool arrays = (all.merge(ndarray_null_calls()), true);
+  static_cast<void>(arrays);
+  return all;
+}
+
+TEST(Nulls, AreErrorsThatNameTheFunction) {
+  for (const auto& [name, call] : calls()) {
+    NNAPISetLastError("");
+    EXPECT_EQ(call(), -1) << name;
+    const std::string text = MXGetLastError();
+    EXPECT_EQ(text.rfind("ValueError: [" + name + "] given ", 0), 0U) << name << ": " << text;
+  }
+}
+
+TEST(Nulls, OutParametersAreLeftAlone) {
+  g_int = 11;
+  g_bytes = 12;
+  g_text = "13";
+  g_features = nullptr;
+  for (const auto& [name, call] : calls()) call();
+  EXPECT_EQ(g_int, 11);
+  EXPECT_EQ(g_bytes, 12U);
+  EXPECT_STREQ(g_text, "13");
+  EXPECT_EQ(g_features, nullptr);
+}
+
+TEST(Nulls, EveryFunctionOfTheReferenceIsTried) {
+  // These take nothing that could be null or wrong, or accept null.
+  const std::map<std::string, int> exempt = {{"MXGetLastError", 0},    {"NNGetLastError", 0},
+                                             {"NNAPISetLastError", 0}, {"MXNDArrayFree", 0},
+                                             {"MXNDArrayWaitAll", 0},  {"MXNotifyShutdown", 0}};
+  for (const std::string& name : kReferenceFunctions) {
+    EXPECT_TRUE(exempt.contains(name) || calls().contains(name)) << name;
+  }
+}
+
+}  // namespace

@@ -1,3 +1,0 @@
-#include <gtest/gtest.h>
-#include "engine/engine.h"
-TEST(Seed, Compiles) { SUCCEED(); }

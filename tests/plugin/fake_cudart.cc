@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of the CUDA runtime that the plug-in calls, over host memory.
+#include "fake_cudart.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+
+using namespace mxnet::testing::fake_cuda;
+
+// What the runtime's opaque handles point to here.
+struct CUstream_st {
+  int device;
+};
+struct CUevent_st {
+  int device;
+};
+
+namespace {
+
+struct Failure {
+  cudaError_t error;
+  bool always;
+};
+
+std::mutex g_mutex;
+std::map<std::string, Failure> g_failures;
+std::map<void*, std::pair<int, std::size_t>> g_blocks;  // device (-1 = host), bytes
+std::set<std::pair<int, int>> g_peers;
+std::atomic<int> g_driver{13000}, g_count{kDevices}, g_live{0}, g_peer_copies{0};
+std::atomic<bool> g_link{true};
+thread_local int t_device = 0;
+thread_local cudaError_t t_last = cudaSuccess;
+
+// What `function` returns: its planned failure, else `result`. Errors become the last error, as in
+// the real one.
+cudaError_t answer(const char* function, cudaError_t result = cudaSuccess) {
+  std::lock_guard lock(g_mutex);
+  if (const auto planned = g_failures.find(function); planned != g_failures.end()) {
+    result = planned->second.error;
+    if (!planned->second.always) g_failures.erase(planned);
+  }
+  if (result != cudaSuccess) t_last = result;
+  return result;
+}
+
+cudaError_t allocate(const char* function, void** data, std::size_t bytes, int device) {
+  const cudaError_t planned = answer(function);
+  if (planned != cudaSuccess) return planned;
+  std::size_t used = 0;
+  {
+    std::lock_guard lock(g_mutex);
+    for (const auto& [block, info] : g_blocks) used += info.first == device ? info.second : 0;
+  }
+  if (bytes > kCapacity - used) return answer(function, cudaErrorMemoryAllocation);
+  *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  ++g_live;
+  std::lock_guard lock(g_mutex);
+  g_blocks[*data] = {device, bytes};
+  return cudaSuccess;
+}
+
+cudaError_t release(const char* function, void* data) {
+  std::lock_guard lock(g_mutex);
+  if (g_blocks.erase(data) == 0) return t_last = cudaErrorInvalidValue;
+  std::free(data);
+  --g_live;
+  return function == nullptr ? cudaErrorUnknown : cudaSuccess;
+}
+
+// Work on a stream is accepted only while its device is current.
+cudaError_t on(cudaStream_t stream) {
+  return stream != nullptr && stream->device == t_device ? cudaSuccess
+                                                         : cudaErrorInvalidResourceHandle;
+}
+
+}  // namespace
+
+namespace mxnet::testing::fake_cuda {
+
+void fail(const std::string& function, cudaError_t error, bool always) {
+  std::lock_guard lock(g_mutex);
+  g_failures[function] = {error, always};
+}
+void reset() {
+  std::lock_guard lock(g_mutex);
+  g_failures.clear();
+  g_peers.clear();
+  t_last = cudaSuccess;
+  g_driver = 13000;
+  g_count = kDevices;
+  g_link = true;
+}
+void set_driver_version(int version) { g_driver = version; }
+void set_device_count(int count) { g_count = count; }
+void set_link(bool on) { g_link = on; }
+cudaError_t last_error() { return t_last; }
+int live_handles() { return g_live; }
+int peer_copies() { return g_peer_copies; }
+
+}  // namespace mxnet::testing::fake_cuda
+
+extern "C" {
+
+const char* cudaGetErrorString(cudaError_t) { return "a reason"; }
+const char* cudaGetErrorName(cudaError_t error) {
+  return error == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation" : "cudaErrorOther";
+}
+cudaError_t cudaGetLastError() { return std::exchange(t_last, cudaSuccess); }
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = g_driver;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = g_count;
+  return answer("cudaGetDeviceCount");
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = t_device;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= kDevices) return answer("cudaSetDevice", cudaErrorInvalidDevice);
+  t_device = device;
+  return cudaSuccess;
+}
+// Some headers rename this function to a versioned one; both spellings reach this definition.
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::strcpy(properties->name, "Fake GPU");
+  properties->totalGlobalMem = kCapacity;
+  properties->major = 9;
+  properties->multiProcessorCount = 4;
+  return answer("cudaGetDeviceProperties");
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = 4;
+  return answer("cudaDeviceGetAttribute");
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *total = kCapacity;
+  *free = kCapacity;
+  std::lock_guard lock(g_mutex);
+  for (const auto& [block, info] : g_blocks) *free -= info.first == t_device ? info.second : 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** data, std::size_t bytes) {
+  return allocate("cudaMalloc", data, bytes, t_device);
+}
+cudaError_t cudaFree(void* data) { return release("cudaFree", data); }
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
+  return allocate("cudaHostAlloc", data, bytes, -1);
+}
+cudaError_t cudaFreeHost(void* data) { return release("cudaFreeHost", data); }
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  if (flags != cudaStreamNonBlocking || priority > 0 || priority < -5) {
+    return answer("cudaStreamCreateWithPriority", cudaErrorInvalidValue);
+  }
+  const cudaError_t result = answer("cudaStreamCreateWithPriority");
+  if (result != cudaSuccess) return result;
+  *stream = new CUstream_st{t_device};
+  ++g_live;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete stream;
+  --g_live;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return answer("cudaStreamSynchronize"); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
+  return answer("cudaStreamWaitEvent", on(stream));
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  const cudaError_t result = answer("cudaEventCreateWithFlags");
+  if (result != cudaSuccess) return result;
+  *event = new CUevent_st{t_device};
+  ++g_live;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  --g_live;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const bool same = event->device == stream->device;
+  return answer("cudaEventRecord", same ? on(stream) : cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaEventQuery(cudaEvent_t) { return answer("cudaEventQuery"); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return answer("cudaEventSynchronize"); }
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  const cudaError_t result = answer("cudaMemcpyAsync", on(stream));
+  if (result == cudaSuccess) std::memcpy(to, from, bytes);
+  return result;
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream) {
+  const bool devices = to_device != from_device && to_device == stream->device;
+  const cudaError_t result =
+      answer("cudaMemcpyPeerAsync", devices ? on(stream) : cudaErrorInvalidDevice);
+  if (result == cudaSuccess) std::memcpy(to, from, bytes);
+  ++g_peer_copies;
+  return result;
+}
+cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream) {
+  const cudaError_t result = answer("cudaMemsetAsync", on(stream));
+  if (result == cudaSuccess) std::memset(data, value, bytes);
+  return result;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void* data) {
+  const cudaError_t result = answer("cudaLaunchHostFunc", on(stream));
+  if (result == cudaSuccess) fn(data);
+  return result;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* yes, int device, int peer) {
+  *yes = device != peer && g_link;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  bool added;
+  {
+    std::lock_guard lock(g_mutex);
+    added = g_peers.insert({t_device, peer}).second;
+  }
+  return answer("cudaDeviceEnablePeerAccess",
+                added ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled);
+}
+
+}  // extern "C"

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA runtime that runs everything at once in host memory, on two devices of 16 MiB, and is as
+// strict as the real one about handles and the current device. The plug-in's host code links to it
+// instead, so that its calls, its guards and its errors are tested without a GPU.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+
+namespace mxnet::testing::fake_cuda {
+
+inline constexpr int kDevices = 2;
+inline constexpr std::size_t kCapacity = std::size_t{16} << 20;
+
+// The next call of `function` ("cudaMalloc") returns `error`, and so may every later one.
+void fail(const std::string& function, cudaError_t error, bool always = false);
+// Forgets all failures and the last error.
+void reset();
+void set_driver_version(int version);  // 0 = no driver
+void set_device_count(int count);
+void set_link(bool on);
+
+cudaError_t last_error();  // without clearing it
+int live_handles();        // streams, events and blocks of memory
+int peer_copies();
+
+}  // namespace mxnet::testing::fake_cuda

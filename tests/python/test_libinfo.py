@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which library is loaded, and where the headers are."""
+
+import os
+import shutil
+
+import mxnet as mx
+import pytest
+
+
+def loaded_library():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        paths = {line.split(maxsplit=5)[5].strip() for line in maps if "libmxnet.so" in line}
+    assert len(paths) == 1
+    return paths.pop()
+
+
+@pytest.fixture
+def copied_library(tmp_path):
+    return shutil.copy(loaded_library(), tmp_path / "libmxnet.so")
+
+
+PRINT_LOADED = (
+    "import mxnet\n"
+    "print(*sorted({l.split(maxsplit=5)[5].strip() for l in open('/proc/self/maps') if 'libmxnet.so' in l}))\n"
+)
+
+
+def test_library_path_chooses_the_library(run_python, copied_library):
+    done = run_python(PRINT_LOADED, env={"MXNET_LIBRARY_PATH": str(copied_library)})
+    assert done.stdout.strip() == str(copied_library), done.stderr
+
+
+@pytest.mark.parametrize("path, reason", [("libmxnet.so", "not an absolute path"), ("/no/such/libmxnet.so", "no such")])
+def test_library_path_that_cannot_be_used_warns(run_python, path, reason):
+    done = run_python(PRINT_LOADED, env={"MXNET_LIBRARY_PATH": path})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == loaded_library()
+    assert "MXNET_LIBRARY_PATH" in done.stderr and reason in done.stderr
+
+
+def test_find_lib_path_prefers_the_variable(monkeypatch, copied_library):
+    monkeypatch.setenv("MXNET_LIBRARY_PATH", str(copied_library))
+    assert mx.libinfo.find_lib_path() == [str(copied_library)]
+    monkeypatch.setenv("MXNET_LIBRARY_PATH", "relative.so")
+    with pytest.warns(RuntimeWarning, match="relative.so"):
+        assert "relative.so" not in mx.libinfo.find_lib_path()
+
+
+def test_find_lib_path_searches_ld_library_path_first(monkeypatch, copied_library):
+    monkeypatch.delenv("MXNET_LIBRARY_PATH", raising=False)
+    monkeypatch.setenv("LD_LIBRARY_PATH", os.path.dirname(copied_library))
+    assert mx.libinfo.find_lib_path()[0] == str(copied_library)
+
+
+def test_find_lib_path_lists_where_it_looked():
+    with pytest.raises(RuntimeError, match="libnothing.so"):
+        mx.libinfo.find_lib_path("libnothing")
+
+
+def test_headers_are_where_it_says(monkeypatch, tmp_path):
+    monkeypatch.delenv("MXNET_INCLUDE_PATH", raising=False)
+    assert os.path.isfile(os.path.join(mx.libinfo.find_include_path(), "mxnet", "c_api.h"))
+    monkeypatch.setenv("MXNET_INCLUDE_PATH", str(tmp_path))
+    assert mx.libinfo.find_include_path() == str(tmp_path)
+    monkeypatch.setenv("MXNET_INCLUDE_PATH", "nowhere")
+    with pytest.warns(RuntimeWarning, match="nowhere"):
+        assert mx.libinfo.find_include_path() != "nowhere"
