@@ -36,7 +36,8 @@ const std::map<std::string, Fact>& facts() {
 Args args_of(const OpDef& op) {
   Args args;
   for (const OpArg& arg : op.args()) args.emplace_back(arg.name, arg.type);
-  for (const ParamField& field : op.schema().fields()) args.emplace_back(field.name, field.type);
+  for (const ParamField& field : op.schema().fields())
+    if (field.listed) args.emplace_back(field.name, field.type);
   return args;
 }
 
