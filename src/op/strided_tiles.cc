@@ -5,6 +5,7 @@
 // all of them, no line is fetched twice whatever the alignment, and steps that are powers of two,
 // whose lines share few places in the cache, cost no more than others.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -86,8 +87,11 @@ void turn_box(const char* in, int64_t in_step, char* out, int64_t out_step, int6
     for (int64_t r = 0; r < rows; ++r) move_one(r, c);
 }
 
-// Half of a usual second-level cache's smallest size.
-constexpr int64_t kBufferBytes = 320 << 10;
+// Well inside the second-level cache (1 to 2 MiB a core); boxes of 256 x 256 floats, whose rows are
+// a fourth of a page.
+constexpr int64_t kBufferBytes = 640 << 10;
+// Arrays up to here need no buffer: both fit the first-level cache, nearly.
+constexpr int64_t kCloseBytes = 32 << 10;
 // Rows of the buffer begin in different places of the first-level cache.
 constexpr int64_t kRowGap = 64;
 
@@ -109,10 +113,11 @@ constexpr int64_t box_side() {
 template <class T>
 void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner, int64_t) {
   constexpr int64_t kBytes = sizeof(T), kSide = box_side<T>(), kPitch = kSide * kBytes + kRowGap;
-  if (outer.size * inner.size * kBytes <= kBufferBytes / 4 || outer.size <= 16 ||
-      inner.size <= 16) {
+  // What lies close together stays in the first-level cache without help; a few rows or columns are
+  // streams.
+  const int64_t span = std::max(std::abs(outer.out) * outer.size, std::abs(inner.in) * inner.size);
+  if (span <= kCloseBytes || outer.size <= 16 || inner.size <= 16)
     return turn_box<T>(in, inner.in, out, outer.out, outer.size, inner.size);
-  }
   char* box = buffer();
   for (int64_t o = 0; o < outer.size; o += kSide) {
     const int64_t rows = std::min(kSide, outer.size - o);

@@ -122,6 +122,30 @@ TEST(Builder, UnknownKeyNamesTheKnownOnes) {
   EXPECT_NE(error.find("num_args, axis, width"), std::string::npos) << error;
 }
 
+struct RenamedParams {
+  int32_t axis;
+};
+
+MX_OP(_test_renamed, RenamedParams)
+.doc("A parameter that op info shows under another name than the parser takes.")
+    .input("data", "The array.")
+    .listed("dim", "int, optional, default='1'", "Shown only.")
+    .param("axis", &RenamedParams::axis, 0, "Taken only.")
+    .unlisted()
+    .infer([](const RenamedParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); });
+
+TEST(Builder, NamesThatAreShownOnlyAreRefused) {
+  const OpDef& op = Registry::get().at("_test_renamed");
+  const auto parse_one = [&](std::string_view key) {
+    const std::pair<std::string_view, std::string_view> attr{key, "2"};
+    return std::static_pointer_cast<const RenamedParams>(op.parse(AttrList(&attr, 1)))->axis;
+  };
+  EXPECT_EQ(parse_one("axis"), 2);
+  EXPECT_THROW(parse_one("dim"), Error);
+  EXPECT_TRUE(op.schema().fields()[0].listed);
+  EXPECT_FALSE(op.schema().fields()[1].listed);
+}
+
 TEST(Builder, HiddenKeysAlwaysPass) { EXPECT_EQ(parse({{"__ctx_group__", "dev1"}}).axis, -1); }
 
 TEST(Builder, MissingRequiredKeyIsNamed) {

@@ -107,3 +107,29 @@ class Library:
         results = [self.numpy(g) for g in grads]
         self.free(*inputs, *grads, *outputs, *head_arrays)
         return results
+
+    def adjoint_of_adjoint(self, name, arrays, heads, directions, **attrs):
+        """For y = A x: the gradient of <directions, A' heads> with respect to `heads`, which is A directions."""
+        inputs, head_arrays = [self.array(a) for a in arrays], [self.array(h) for h in heads]
+        marked = inputs + head_arrays
+        grads = [self.array(np.zeros_like(a)) for a in [*arrays, *heads]]
+        requests = (C.c_uint * len(marked))(*[WRITE] * len(marked))
+        pointers = (C.c_void_p * len(marked))(*marked)
+        self.call("MXAutogradMarkVariables", len(marked), pointers, requests, (C.c_void_p * len(grads))(*grads))
+        before = C.c_int()
+        self.call("MXAutogradSetIsRecording", 1, C.byref(before))
+        first, stypes = C.POINTER(C.c_void_p)(), C.POINTER(C.c_int)()
+        try:
+            outputs = self.invoke(name, inputs, **attrs)
+            self.call("MXAutogradBackwardEx", len(outputs), (C.c_void_p * len(outputs))(*outputs),
+                      (C.c_void_p * len(heads))(*head_arrays), len(inputs), (C.c_void_p * len(inputs))(*inputs),
+                      1, 1, 1, C.byref(first), C.byref(stypes))
+            firsts = [C.c_void_p(first[i]) for i in range(len(inputs))]
+        finally:
+            self.call("MXAutogradSetIsRecording", 0, C.byref(before))
+        wanted = [self.array(d) for d in directions]
+        self.call("MXAutogradBackward", len(firsts), (C.c_void_p * len(firsts))(*firsts),
+                  (C.c_void_p * len(wanted))(*wanted), 0)
+        results = [self.numpy(g) for g in grads[len(inputs):]]
+        self.free(*marked, *grads, *outputs, *firsts, *wanted)
+        return results

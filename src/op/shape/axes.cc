@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading and checking of axes, and the plans that follow from them.
 #include "op/shape/axes.h"
 
 #include <fmt/format.h>

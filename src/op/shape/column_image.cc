@@ -90,29 +90,42 @@ class ChannelWalk {
   Shape size_ = Shape::scalar(), places_ = Shape::scalar();
 };
 
-void to_columns(const WindowParams& params, const Tensor& image, const Tensor& columns) {
+// T has the size of the elements: they are only moved, and zeros are bytes of 0 in every type.
+template <class T>
+void columns_of(const WindowParams& params, const Tensor& image, const Tensor& columns) {
   const ChannelWalk walk(params, image.shape());
   const int64_t size = walk.image_size(), out_size = walk.columns_size();
-  dispatch_dtype<kNumeric>(image.dtype, "im2col", [&]<class T>(TypeTag<T>) {
-    parallel_for(
-        image.dim(0) * image.dim(1), static_cast<double>(out_size),
-        [&](int64_t first, int64_t last) {
-          for (int64_t c = first; c < last; ++c) {
-            const T* from = image.as<T>() + c * size;
-            T* to = columns.as<T>() + c * out_size;
-            walk.run(
-                [&](int64_t at, int64_t column, int64_t n, int64_t stride) {
-                  if (stride == 1) {
-                    std::copy_n(from + at, n, to + column);
-                  } else {
-                    for (int64_t i = 0; i < n; ++i) to[column + i] = from[at + i * stride];
-                  }
-                },
-                [&](int64_t column, int64_t n) { std::fill_n(to + column, n, T{}); });
-          }
-        },
-        1);
-  });
+  parallel_for(
+      image.dim(0) * image.dim(1), static_cast<double>(out_size),
+      [&](int64_t first, int64_t last) {
+        for (int64_t c = first; c < last; ++c) {
+          const T* from = image.as<T>() + c * size;
+          T* to = columns.as<T>() + c * out_size;
+          walk.run(
+              [&](int64_t at, int64_t column, int64_t n, int64_t stride) {
+                if (stride == 1) {
+                  std::copy_n(from + at, n, to + column);
+                } else {
+                  for (int64_t i = 0; i < n; ++i) to[column + i] = from[at + i * stride];
+                }
+              },
+              [&](int64_t column, int64_t n) { std::fill_n(to + column, n, T{}); });
+        }
+      },
+      1);
+}
+
+void to_columns(const WindowParams& params, const Tensor& image, const Tensor& columns) {
+  switch (dtype_size(image.dtype)) {
+    case 1:
+      return columns_of<uint8_t>(params, image, columns);
+    case 2:
+      return columns_of<uint16_t>(params, image, columns);
+    case 4:
+      return columns_of<uint32_t>(params, image, columns);
+    default:
+      return columns_of<uint64_t>(params, image, columns);
+  }
 }
 
 void to_image(const WindowParams& params, const Tensor& columns, const Tensor& image,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies of parts, by blocks of rows that stay in cache.
 #include "op/shape/joining.h"
 
 #include <algorithm>

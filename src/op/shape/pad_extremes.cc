@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One line after the other, dimension by dimension, each on what the one before has padded.
 #include "op/shape/pad_extremes.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What each mode shows, and the walk over rows along the last dimension.
 #include "op/shape/pad_maps.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The copy, the gradient and the checks of operators that only change the shape.
 #include "op/shape/same_elements.h"
 
 #include <cstring>

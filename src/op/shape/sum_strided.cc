@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loops over the spread array in its own order, into sums wider than its type.
 #include "op/shape/sum_strided.h"
 
 #include <algorithm>
