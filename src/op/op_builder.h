@@ -50,6 +50,11 @@ class OpBuilder {
     op_.num_inputs_ = [count](const void* p) { return as(p).*count; };
     return *this;
   }
+  // What the C ABI shows as the type of the input declared just before.
+  OpBuilder& input_type(const char* text) {
+    op_.args_.back().type = text;
+    return *this;
+  }
   OpBuilder& num_inputs(int (*count)(const P&)) {
     op_.num_inputs_ = [count](const void* p) { return count(as(p)); };
     return *this;
@@ -152,6 +157,11 @@ class OpBuilder {
     MX_DTYPES(MX_DTYPE_CHOICE)
 #undef MX_DTYPE_CHOICE
     return choice(name, field, std::move(choices), initial, doc);
+  }
+  // Described with the parameters of an operator that is there already; parsed with its own.
+  OpBuilder& described_as(const char* other) {
+    op_.schema_.describe_as(Registry::get().at(other).schema());
+    return *this;
   }
   OpBuilder& lenient() {
     op_.schema_.set_lenient();
