@@ -101,6 +101,20 @@ void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device de
   }
 }
 
+// Lets an output that is to be made have the memory of an input that nobody else holds.
+void take_over_donated(const OpDef& op, std::span<const ArrayType> out_types, InputRefs inputs,
+                       OutputRefs outputs, uint64_t donated) {
+  for (const auto& [i, o] : op.inplace()) {
+    if (i >= 64 || (donated >> i & 1) == 0) continue;
+    const auto in = static_cast<std::size_t>(i), out = static_cast<std::size_t>(o);
+    const ArrayType& type = out_types[out];
+    if (in >= inputs.size() || !outputs[out]->is_none() || !inputs[in]->chunk()->unique() ||
+        inputs[in]->shape() != type.shape || inputs[in]->dtype() != type.dtype)
+      continue;
+    *outputs[out] = inputs[in]->detach();
+  }
+}
+
 // The arrays alone: a tape held by an operation in flight would keep whole graphs alive. Their
 // shapes are those of the inference, which nobody needs any more.
 void add_arrays(Invocation& call, std::span<const NDArray* const> arrays,
@@ -182,6 +196,7 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   check_dtypes(op, params.get(), in_types);
   const KernelEntry& kernel =
       choose_kernel(op, params.get(), in_types, out_types, device, options.training);
+  if (options.donated != 0) take_over_donated(op, out_types, inputs, outputs, options.donated);
   settle_outputs(op, out_types, device, outputs);
 
   InvocationPtr call = new_invocation();

@@ -20,6 +20,8 @@ struct InvokeOptions {
   // Per output; empty = all kWrite. kAdd needs given outputs.
   std::span<const Request> requests{};
   int priority = 0;
+  // Bit per input that the caller gives up: an output may take over its memory.
+  uint64_t donated = 0;
 };
 
 using InputRefs = std::span<const NDArray* const>;

@@ -152,10 +152,13 @@ class RuleRun {
     const OpDef& op = *step.node->op;
     InlineVector<NDArray, 4> inputs;
     InlineVector<NDArray*, 4> input_refs, output_refs;
+    uint64_t last_uses = 0;
     for (std::size_t i = 0; i < step.node->inputs.size(); ++i) {
       const ir::Entry& entry = step.node->inputs[i];
       MX_ASSERT(entry.node != self_ || op.type_only(static_cast<int>(i)) ||
                 !forward_.saved_output(entry.index).is_none());
+      const bool last_use = is_step(*entry.node) && result(entry).uses == 1;
+      if (last_use && i < 64) last_uses |= uint64_t{1} << i;
       inputs.push_back(value_of(entry));
     }
     for (NDArray& input : inputs) input_refs.push_back(&input);
@@ -175,7 +178,8 @@ class RuleRun {
       invoke(op, step.node->params, InputRefs(input_refs.span()), output_refs.span(),
              {.training = autograd_state().training,
               .device = forward_.device,
-              .requests = requests.span()});
+              .requests = requests.span(),
+              .donated = last_uses});
     }
     for (Result& output : step.results)
       if (output.uses == 0) output.array = NDArray();

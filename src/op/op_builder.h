@@ -99,12 +99,13 @@ class OpBuilder {
   OpBuilder& param(const char* name, T P::*field, const D& value, const char* doc) {
     const T initial = static_cast<T>(value);
     return add_field(name, field,
-                     std::string(ParamText<T>::kType) + ", optional, default=" + quoted<T>(initial),
+                     optional_type_text(ParamText<T>::kType, ParamText<T>::print(initial),
+                                        ParamText<T>::kQuoted),
                      doc, false, initial);
   }
   template <class T>
   OpBuilder& param(const char* name, T P::*field, const char* doc) {
-    return add_field(name, field, std::string(ParamText<T>::kType) + ", required", doc, true, T{});
+    return add_field(name, field, required_type_text(ParamText<T>::kType), doc, true, T{});
   }
   // Bounds of the numeric parameter declared just before; both ends are allowed.
   template <class T>
@@ -246,11 +247,6 @@ class OpBuilder {
       type += (type.size() > 1 ? ", " : "") + (word == "None" ? word : "'" + word + "'");
     return type + (initial == nullptr ? "}, required"
                                       : "},optional, default='" + std::string(initial) + "'");
-  }
-  template <class T>
-  static std::string quoted(const T& value) {
-    const std::string text = ParamText<T>::print(value);
-    return ParamText<T>::kQuoted ? "'" + text + "'" : text;
   }
   template <class T>
   OpBuilder& add_field(const char* name, T P::*field, std::string type, const char* doc,

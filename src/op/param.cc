@@ -21,6 +21,13 @@ std::string known_names(const std::vector<ParamField>& fields) {
 
 }  // namespace
 
+std::string required_type_text(std::string_view type) { return fmt::format("{}, required", type); }
+
+std::string optional_type_text(std::string_view type, std::string_view initial, bool quoted) {
+  const char* quote = quoted ? "'" : "";
+  return fmt::format("{}, optional, default={}{}{}", type, quote, initial, quote);
+}
+
 ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
   std::shared_ptr<void> params = make_();
   for (const ParamField& field : fields_) field.reset(params.get());

@@ -31,6 +31,10 @@ struct ParamField {
   std::function<void(void* params)> reset;                         // to the default
 };
 
+// "int, required" and "int, optional, default='1'".
+std::string required_type_text(std::string_view type);
+std::string optional_type_text(std::string_view type, std::string_view initial, bool quoted);
+
 // An instance of an operator's parameter struct whose type only its operator knows.
 using ParamsPtr = std::shared_ptr<const void>;
 

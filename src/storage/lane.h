@@ -24,10 +24,10 @@ namespace mxnet {
 struct alignas(64) Lane {
   explicit Lane(TagMeters& tag_meters) : tags(tag_meters) {}
 
-  // A block has left to (or come back from) its user.
-  void count_out(Meter& meter, const char* tag, std::size_t bytes, std::size_t capacity)
-      MX_REQUIRES(lock) {
-    count(meter, tag, static_cast<int64_t>(bytes), static_cast<int64_t>(capacity));
+  // A block has left to (or come back from) its user. True: the pool is to settle its meters.
+  [[nodiscard]] bool count_out(Meter& meter, const char* tag, std::size_t bytes,
+                               std::size_t capacity) MX_REQUIRES(lock) {
+    return count(meter, tag, static_cast<int64_t>(bytes), static_cast<int64_t>(capacity));
   }
   void count_back(Meter& meter, const char* tag, std::size_t bytes, std::size_t capacity)
       MX_REQUIRES(lock) {
@@ -46,11 +46,11 @@ struct alignas(64) Lane {
   Lane* next = nullptr;
 
  private:
-  void count(Meter& meter, const char* tag, int64_t bytes, int64_t capacity) MX_REQUIRES(lock) {
+  bool count(Meter& meter, const char* tag, int64_t bytes, int64_t capacity) MX_REQUIRES(lock) {
     const int64_t grain = meter.grain();
-    in_use.add(meter, capacity, grain);
-    tags.add(tag, capacity, grain);
     requested += bytes;
+    const bool above = in_use.add(meter, capacity, grain);
+    return tags.add(tag, capacity, grain) || above;
   }
 };
 

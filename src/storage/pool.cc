@@ -56,20 +56,22 @@ Block Pool::allocate(std::size_t bytes, Device device, const char* tag, Stream* 
   Lane& lane = lane_for(stream);
   NativeStream* native = stream != nullptr ? stream->native() : nullptr;
   FreeBlock found;
-  bool hit;
+  bool hit, above = false;
   {
     SpinGuard guard(lane.lock);
     hit = take(lane, capacity, native, &found);
     if (hit) {
-      lane.count_out(in_use_, tag, bytes, capacity);
+      above = lane.count_out(in_use_, tag, bytes, capacity);
       ++lane.hits;
     }
   }
   if (!hit) [[unlikely]] {
     found = refill(lane, capacity, bytes, stream);
     SpinGuard guard(lane.lock);
-    lane.count_out(in_use_, tag, bytes, capacity);
+    above = lane.count_out(in_use_, tag, bytes, capacity);
   }
+  if (above) [[unlikely]]
+    settle();
   const RawBlock& raw = found.raw;
   const Block block{raw.data, bytes, capacity, device, tag, raw.shared_fd, raw.shared_key};
   notify(block, static_cast<int64_t>(capacity));
@@ -115,11 +117,13 @@ void Pool::release_direct(const Block& block) noexcept {
 
 void Pool::adopt(const Block& block) {
   grow(block.capacity);
+  bool above;
   {
     Lane& lane = lane_for(nullptr);
     SpinGuard guard(lane.lock);
-    lane.count_out(in_use_, block.tag, block.bytes, block.capacity);
+    above = lane.count_out(in_use_, block.tag, block.bytes, block.capacity);
   }
+  if (above) settle();
   notify(block, static_cast<int64_t>(block.capacity));
 }
 
@@ -190,13 +194,27 @@ std::size_t Pool::release_oldest() noexcept {
   return block.raw.capacity;
 }
 
+void Pool::settle() {
+  int moved = 0;
+  lanes_.for_each([&](Lane& lane) {
+    SpinGuard guard(lane.lock);
+    if (lane.in_use.moved()) ++moved;
+  });
+  lanes_.for_each([&](Lane& lane) {
+    SpinGuard guard(lane.lock);
+    lane.in_use.settle(in_use_, moved <= 1);
+    lane.tags.settle(moved <= 1);
+  });
+  in_use_.raise_peak();
+  tags_.raise_peaks();
+}
+
 StorageStats Pool::stats() {
   StorageStats stats;
+  settle();
   int64_t requested = 0;
   lanes_.for_each([&](Lane& lane) {
     SpinGuard guard(lane.lock);
-    lane.in_use.fold(in_use_);
-    lane.tags.fold();
     requested += lane.requested;
     stats.cached += lane.free.bytes();
     stats.hits += lane.hits;
@@ -217,11 +235,7 @@ StorageStats Pool::stats() {
 
 void Pool::reset_peak() {
   MutexLock lock(domain_.mutex);
-  lanes_.for_each([&](Lane& lane) {
-    SpinGuard guard(lane.lock);
-    lane.in_use.fold(in_use_);
-    lane.tags.fold();
-  });
+  settle();
   live_peak_ = std::max(live_peak_, in_use_.peak());
   in_use_.reset_peak();
   tags_.reset_peaks();

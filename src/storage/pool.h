@@ -80,6 +80,8 @@ class Pool {
       MX_REQUIRES(lane.lock);
   void put(Lane& lane, const FreeBlock& block) noexcept MX_REQUIRES(domain_.mutex);
   void notify(const Block& block, int64_t bytes) const;
+  // Brings all shares of all lanes into the meters, and the peaks up to date.
+  void settle();
 
   FreeBlock refill(Lane& lane, std::size_t capacity, std::size_t bytes, Stream* stream);
   bool steal(Lane& lane, std::size_t capacity, NativeStream* stream, FreeBlock* out)

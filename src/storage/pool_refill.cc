@@ -111,9 +111,9 @@ void Pool::put(Lane& lane, const FreeBlock& block) noexcept {
 // back the oldest blocks bounds that (invariant 1 of the class).
 void Pool::make_room(std::size_t capacity) {
   int64_t cached = 0;
+  settle();
   lanes_.for_each([&](Lane& lane) {
     SpinGuard guard(lane.lock);
-    lane.in_use.fold(in_use_);
     cached += static_cast<int64_t>(lane.free.bytes());
   });
   if (cached == 0) return;

@@ -39,9 +39,14 @@ void TagMeters::reset_peaks() {
   for (auto& [tag, meter] : meters_) meter.reset_peak();
 }
 
-void TagShares::fold() {
+void TagMeters::raise_peaks() {
+  MutexLock lock(mutex_);
+  for (auto& [tag, meter] : meters_) meter.raise_peak();
+}
+
+void TagShares::settle(bool alone) {
   for (Entry& entry : entries_) {
-    if (entry.tag != nullptr) entry.share.fold(*entry.meter);
+    if (entry.tag != nullptr) entry.share.settle(*entry.meter, alone);
   }
 }
 

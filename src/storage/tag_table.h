@@ -28,6 +28,7 @@ class TagMeters {
   // The largest first, at most `limit`; one entry a text.
   std::vector<TagUsage> largest(std::size_t limit) const;
   void reset_peaks();
+  void raise_peaks();
 
   // So that a forked child does not inherit it half changed.
   void lock_for_fork() MX_ACQUIRE(mutex_) { mutex_.lock(); }
@@ -43,14 +44,15 @@ class TagShares {
  public:
   explicit TagShares(TagMeters& meters) : meters_(meters), entries_(kFirstEntries) {}
 
-  void add(const char* tag, int64_t bytes, int64_t grain) {
-    if (tag == nullptr) return;
+  // As Meter::Share.
+  bool add(const char* tag, int64_t bytes, int64_t grain) {
+    if (tag == nullptr) return false;
     Entry* entry = &entries_[probe(tag)];
     if (entry->tag == nullptr) [[unlikely]]
       entry = insert(tag);
-    if (entry != nullptr) entry->share.add(*entry->meter, bytes, grain);
+    return entry != nullptr && entry->share.add(*entry->meter, bytes, grain);
   }
-  void fold();
+  void settle(bool alone);
 
  private:
   static constexpr std::size_t kFirstEntries = 32;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 namespace mxnet {
 
 NDArray array_of(std::vector<float> values, Shape shape, Device device) {
@@ -36,6 +38,23 @@ NDArray attach_grad(NDArray& array, Request request, float initial) {
   NDArray grad = array_of(Values(static_cast<std::size_t>(array.size()), initial), array.shape());
   mark_variable(array, request, grad);
   return grad;
+}
+
+NDArray times(NDArray& x, const char* factor) {
+  return call("_mul_scalar", {&x}, {{"scalar", factor}});
+}
+
+std::string error_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
 }
 
 void backward_from(NDArray& head, const BackwardOptions& options) {

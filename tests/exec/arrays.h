@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small arrays for tests: made from values, read back, and calls by name.
 #pragma once
+#include <functional>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +27,13 @@ void call_into(NDArray& out, std::string_view op, std::initializer_list<NDArray*
 
 // array.attach_grad(): marks and returns the buffer, which starts with `initial`.
 NDArray attach_grad(NDArray& array, Request request = Request::kWrite, float initial = 0);
+
+// x * factor.
+NDArray times(NDArray& x, const char* factor);
+
+// What the error says that `body` throws, and whether a text is part of it.
+std::string error_of(const std::function<void()>& body);
+bool contains(const std::string& text, std::string_view part);
 
 // backward() from one array.
 void backward_from(NDArray& head, const BackwardOptions& options = {});

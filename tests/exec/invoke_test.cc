@@ -19,19 +19,6 @@ void invoke_op(std::string_view name, std::vector<const NDArray*> in, std::vecto
   invoke(op, parse_attrs(op, {})->params(), in, out, {.requests = requests});
 }
 
-std::string error_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(Invoke, MakesOutputs) {
   NDArray x = array_of({1, 2, 3}), y = array_of({10, 20, 30});
   EXPECT_EQ(values_of(call("elemwise_add", {&x, &y})), (Values{11, 22, 33}));
@@ -154,6 +141,29 @@ TEST(Invoke, ManyInputsAndRepeatedOnes) {
   NDArray* outputs[] = {&out};
   invoke(op, parse_attrs(op, attrs)->params(), inputs, outputs);
   EXPECT_EQ(values_of(out), (Values{300, 1350}));
+}
+
+TEST(Invoke, DonatedInputsLendTheirMemoryToOutputs) {
+  const OpDef& op = Registry::get().at("elemwise_add");
+  const ParamsPtr params = parse_attrs(op, {})->params();
+  NDArray x = array_of({1, 2}), y = array_of({3, 4}), shared = y, out;
+  const Chunk* chunk = x.chunk().get();
+  const NDArray* in[] = {&x, &y};
+  NDArray* outputs[] = {&out};
+  invoke(op, params, in, outputs, {.donated = 3});
+  EXPECT_EQ(out.chunk().get(), chunk);
+  EXPECT_EQ(values_of(out), (Values{4, 6}));
+  out = NDArray();
+  const NDArray* held[] = {&y, &y};
+  invoke(op, params, held, outputs, {.donated = 3});
+  EXPECT_NE(out.chunk(), y.chunk());  // somebody else holds it
+  EXPECT_EQ(values_of(shared), (Values{3, 4}));
+  out = NDArray();
+  const OpDef& reverse = Registry::get().at("_test_reverse");
+  const NDArray* one[] = {&x};
+  Engine::get().wait_for_all();
+  invoke(reverse, parse_attrs(reverse, {})->params(), one, outputs, {.donated = 1});
+  EXPECT_NE(out.chunk(), x.chunk());  // not an operator that runs in place
 }
 
 TEST(Invoke, ErrorsOfTheCallerAreThrownAtTheCall) {

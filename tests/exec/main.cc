@@ -4,9 +4,12 @@
 
 #include <cstdlib>
 
+#include "exec/view_operators.h"
+
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // Before the configuration is read: gpu(0) and gpu(1) are simulated.
   setenv("MXNET_SIM_GPUS", "2", 1);
+  mxnet::complete_view_operators();
   return RUN_ALL_TESTS();
 }

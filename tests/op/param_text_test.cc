@@ -6,6 +6,9 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+
+#include "base/error.h"
 
 namespace mxnet {
 namespace {
@@ -126,6 +129,42 @@ TEST(ParamText, ListsPrintInSquareBracketsWithSixDigits) {
   EXPECT_EQ(ParamText<Shape>::print(Shape()), "None");
   EXPECT_EQ(ParamText<std::vector<float>>::print({0.1f, 0.5f, 1}), "[0.1,0.5,1]");
   EXPECT_EQ(ParamText<std::optional<int32_t>>::print(std::nullopt), "None");
+}
+
+// Whatever the text: a value or a ParamError, and a value reads back from its own print.
+template <class T>
+void expect_no_surprise(const std::string& text) {
+  try {
+    const std::string printed = ParamText<T>::print(ParamText<T>::parse(text));
+    EXPECT_EQ(ParamText<T>::print(ParamText<T>::parse(printed)), printed) << '"' << text << '"';
+  } catch (const ParamError&) {
+  } catch (const Error& error) {
+    EXPECT_EQ(error.tag(), "Shape") << text;  // more dimensions than a shape can have
+  }
+}
+
+TEST(ParamText, RandomTextsGiveValuesOrErrors) {
+  constexpr uint32_t kSeed = 20240607;
+  constexpr int kTexts = 20'000;
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  std::mt19937 random(kSeed);
+  const std::string_view alphabet = "()[],, -+.0123456789eELNoneinfaTrue\0\xff";
+  for (int i = 0; i < kTexts; ++i) {
+    std::string text;
+    for (uint32_t n = random() % 12; n > 0; --n) text += alphabet[random() % alphabet.size()];
+    expect_no_surprise<int32_t>(text);
+    expect_no_surprise<uint64_t>(text);
+    expect_no_surprise<double>(text);
+    expect_no_surprise<bool>(text);
+    expect_no_surprise<Shape>(text);
+    expect_no_surprise<std::optional<Shape>>(text);
+    expect_no_surprise<std::optional<int64_t>>(text);
+    expect_no_surprise<std::vector<Shape>>(text);
+    expect_no_surprise<std::vector<std::optional<int64_t>>>(text);
+  }
+  expect_no_surprise<Shape>(std::string(1'000'000, '('));
+  expect_no_surprise<Shape>("(" + std::string(1'000'000, ',') + ")");
+  expect_no_surprise<std::vector<Shape>>(std::string(1000, '(') + std::string(1000, ')'));
 }
 
 }  // namespace

@@ -90,6 +90,19 @@ TEST_F(Statistics, PeaksOfManyThreadsAreWithinAGrainOfEachOther) {
   EXPECT_EQ(stats().requested, 0u);
 }
 
+TEST_F(Statistics, MemoryThatOneThreadFreesBeforeAnotherTakesAsMuchRaisesThePeakOnce) {
+  constexpr std::size_t kBytes = 64 << 20;  // far above a grain: what a thread keeps as credit
+  const auto take_and_free = [&] {
+    storage.release(storage.allocate(kBytes, Device::cpu(), "turn"));
+  };
+  for (int turn = 0; turn < 3; ++turn) {
+    take_and_free();
+    std::thread(take_and_free).join();
+  }
+  EXPECT_EQ(stats().peak_in_use, kBytes);
+  EXPECT_EQ(stats().in_use, 0u);
+}
+
 TEST_F(Statistics, BlocksFreedByAnotherThreadLeaveNothingBehind) {
   std::vector<Block> blocks;
   for (int i = 0; i < 100; ++i) blocks.push_back(storage.allocate(kPage, Device::cpu(), "moved"));
