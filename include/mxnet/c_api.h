@@ -168,7 +168,8 @@ typedef void* DLManagedTensorHandle;
 MXNET_DLL int MXIsNumpyShape(int* curr);
 MXNET_DLL int MXSetIsNumpyShape(int is_np_shape, int* prev);
 
-/* Seeds the generators of every device, or of one. Draws that were pushed before are not affected. */
+/* Seeds the generators of every device, or of one. Draws that were pushed before are not affected.
+ */
 MXNET_DLL int MXRandomSeed(int seed);
 MXNET_DLL int MXRandomSeedContext(int seed, int dev_type, int dev_id);
 
@@ -298,9 +299,9 @@ MXNET_DLL int NNListUniqueOps(nn_uint* out_size, OpHandle** out_array);
 /* By name or alias. */
 MXNET_DLL int NNGetOpHandle(const char* op_name, OpHandle* op_out);
 MXNET_DLL int MXSymbolGetAtomicSymbolName(AtomicSymbolCreator creator, const char** name);
-/* Name, description and arguments, arrays before parameters. key_var_num_args: the parameter that holds
- * the number of arrays, or "". return_type (may be null) is always "". What comes out lives as long as
- * the process. */
+/* Name, description and arguments, arrays before parameters. key_var_num_args: the parameter that
+ * holds the number of arrays, or "". return_type (may be null) is always "". What comes out lives
+ * as long as the process. */
 MXNET_DLL int MXSymbolGetAtomicSymbolInfo(AtomicSymbolCreator creator, const char** name,
                                           const char** description, uint32_t* num_args,
                                           const char*** arg_names, const char*** arg_type_infos,
@@ -312,18 +313,19 @@ MXNET_DLL int NNGetOpInfo(OpHandle op, const char** real_name, const char** desc
                           const char*** arg_type_infos, const char*** arg_descriptions,
                           const char** return_type);
 
-/* Runs an operator. Parameters are texts; the number of arrays is added where the operator wants it. With
- * *outputs == NULL the library makes the visible outputs, whose handles are the caller's to free (the
- * array of them lives until the next call); else *num_outputs given arrays are written, which must have
- * the right shape and type and may be inputs. Errors in shapes, types and parameters fail this call;
- * those of kernels come out of a later wait. out_stypes: the outputs' storage types. */
+/* Runs an operator. Parameters are texts; the number of arrays is added where the operator wants
+ * it. With *outputs == NULL the library makes the visible outputs, whose handles are the caller's
+ * to free (the array of them lives until the next call); else *num_outputs given arrays are
+ * written, which must have the right shape and type and may be inputs. Errors in shapes, types and
+ * parameters fail this call; those of kernels come out of a later wait. out_stypes: the outputs'
+ * storage types. */
 MXNET_DLL int MXImperativeInvoke(AtomicSymbolCreator creator, int num_inputs, NDArrayHandle* inputs,
                                  int* num_outputs, NDArrayHandle** outputs, int num_params,
                                  const char** param_keys, const char** param_vals);
 MXNET_DLL int MXImperativeInvokeEx(AtomicSymbolCreator creator, int num_inputs,
-                                   NDArrayHandle* inputs, int* num_outputs,
-                                   NDArrayHandle** outputs, int num_params, const char** param_keys,
-                                   const char** param_vals, const int** out_stypes);
+                                   NDArrayHandle* inputs, int* num_outputs, NDArrayHandle** outputs,
+                                   int num_params, const char** param_keys, const char** param_vals,
+                                   const int** out_stypes);
 
 /* type_mask: 1 arrays come before scalars, 4 an array without shape may be the target. */
 MXNET_DLL int MXListFunctions(uint32_t* out_size, FunctionHandle** out_array);
@@ -352,8 +354,8 @@ struct MXCallbackList {
   void** contexts;
 };
 enum CustomFunctionCallbacks { kCustomFunctionBackward, kCustomFunctionDelete };
-/* `ptrs`: handles of the outputs' gradients, then of the inputs' gradients, which the function has to
- * fill; all are the function's to free. 0 = it failed. */
+/* `ptrs`: handles of the outputs' gradients, then of the inputs' gradients, which the function has
+ * to fill; all are the function's to free. 0 = it failed. */
 typedef int (*CustomFunctionBwdFunc)(int num_ograds, int num_igrads, void** ptrs, const int* reqs,
                                      const int is_train, void* state);
 typedef int (*CustomFunctionDelFunc)(void* state);
@@ -363,14 +365,14 @@ MXNET_DLL int MXAutogradSetIsRecording(int is_recording, int* prev);
 MXNET_DLL int MXAutogradSetIsTraining(int is_training, int* prev);
 MXNET_DLL int MXAutogradIsRecording(bool* curr);
 MXNET_DLL int MXAutogradIsTraining(bool* curr);
-/* From now on gradients with respect to the arrays go into the buffers, as the requests say: 0 not at
- * all, 1 or 2 written, 3 added. Detaches the arrays from what was recorded. */
+/* From now on gradients with respect to the arrays go into the buffers, as the requests say: 0 not
+ * at all, 1 or 2 written, 3 added. Detaches the arrays from what was recorded. */
 MXNET_DLL int MXAutogradMarkVariables(uint32_t num_var, NDArrayHandle* var_handles,
                                       uint32_t* reqs_array, NDArrayHandle* grad_handles);
-/* Differentiates what was recorded. ograd_handles: a gradient per output; null, or null in it, stands for
- * ones. With variables (marked arrays) their gradients are returned as new arrays, whose handles are the
- * caller's to free; without, the buffers are filled. retain_graph keeps the graph for another call,
- * create_graph records this one. */
+/* Differentiates what was recorded. ograd_handles: a gradient per output; null, or null in it,
+ * stands for ones. With variables (marked arrays) their gradients are returned as new arrays, whose
+ * handles are the caller's to free; without, the buffers are filled. retain_graph keeps the graph
+ * for another call, create_graph records this one. */
 MXNET_DLL int MXAutogradComputeGradient(uint32_t num_output, NDArrayHandle* output_handles);
 MXNET_DLL int MXAutogradBackward(uint32_t num_output, NDArrayHandle* output_handles,
                                  NDArrayHandle* ograd_handles, int retain_graph);

@@ -24,7 +24,6 @@ std::optional<T> parse_number(std::string_view text, Format... format) {
   return value;
 }
 
-
 }  // namespace
 
 const EnumName EnumNames<EngineType>::kNames[] = {

@@ -55,6 +55,11 @@ class OpBuilder {
     op_.args_.push_back({name, "NDArray-or-Symbol[]", doc});
     return *this;
   }
+  // What the C ABI shows as the type of the input declared just before.
+  OpBuilder& input_type(const char* text) {
+    op_.args_.back().type = text;
+    return *this;
+  }
   OpBuilder& num_inputs(int (*count)(const P&)) {
     op_.num_inputs_ = [count](const void* p) { return count(as(p)); };
     return *this;
@@ -137,8 +142,9 @@ class OpBuilder {
     return *this;
   }
 
-  // Op info that existing front ends were made from is not always what the parser takes: a name that
-  // is shown but refused, and a parameter (the one declared just before) that is taken but not shown.
+  // Op info that existing front ends were made from is not always what the parser takes: a name
+  // that is shown but refused, and a parameter (the one declared just before) that is taken but not
+  // shown.
   OpBuilder& listed(const char* name, const char* type, const char* doc) {
     op_.schema_.add({name, type, doc, false, nullptr, nullptr});
     return *this;
@@ -179,6 +185,11 @@ class OpBuilder {
     MX_DTYPES(MX_DTYPE_CHOICE)
 #undef MX_DTYPE_CHOICE
     return choice(name, field, std::move(choices), initial, doc);
+  }
+  // Described with the parameters of an operator that is there already; parsed with its own.
+  OpBuilder& described_as(const char* other) {
+    op_.schema_.describe_as(Registry::get().at(other).schema());
+    return *this;
   }
   OpBuilder& lenient() {
     op_.schema_.set_lenient();

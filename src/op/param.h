@@ -49,7 +49,13 @@ class ParamSchema {
   ParamField& add(ParamField field) { return fields_.emplace_back(std::move(field)); }
   ParamField& last() { return fields_.back(); }
 
-  const std::vector<ParamField>& fields() const { return fields_; }
+  // What readers of the description see: that of `other`, where an operator has always been
+  // described with the parameters of another.
+  void describe_as(const ParamSchema& other) { described_ = other.fields_; }
+
+  const std::vector<ParamField>& fields() const {
+    return described_.empty() ? fields_ : described_;
+  }
 
   // A filled struct. Keys of the form __x__ always pass. Throws Error(kValue, op): unknown key
   // (with the known ones), bad value (with what is expected), missing required key.
@@ -57,7 +63,7 @@ class ParamSchema {
 
  private:
   std::function<std::shared_ptr<void>()> make_;
-  std::vector<ParamField> fields_;
+  std::vector<ParamField> fields_, described_;
   bool lenient_ = false;
 };
 

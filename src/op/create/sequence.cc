@@ -141,7 +141,9 @@ OpBuilder<SpaceParams>& add_ends(OpBuilder<SpaceParams>& op) {
 
 void define_linspace() {
   OpBuilder<SpaceParams> op("_linspace");
-  op.alias("_npi_linspace").doc("Numbers evenly spaced from start to stop.");
+  op.alias("_npi_linspace")
+      .doc("Numbers evenly spaced from start to stop.")
+      .described_as("_arange");
   add_ends(op);
   add_context(op);
   op.dtype_param("dtype", &SpaceParams::dtype, kNumbersOnly, false, "float32",

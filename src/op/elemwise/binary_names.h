@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators made of each binary row are called: names are data. The first name is the operator's, others are aliases;
-// an empty list means that there is no such operator.
+// What the operators made of each binary row are called: names are data. The first name is the
+// operator's, others are aliases; an empty list means that there is no such operator.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,10 +13,10 @@ using NameList = std::vector<const char*>;
 
 struct BinaryNames {
   BinaryRow row;
-  NameList elementwise;    // equal shapes
+  NameList elementwise;  // equal shapes
   NameList broadcast;
-  NameList scalar;         // array op scalar
-  NameList scalar_left;    // scalar op array
+  NameList scalar;       // array op scalar
+  NameList scalar_left;  // scalar op array
   // Names for the NumPy front end: arrays of mixed types, bool results of comparisons.
   const char* numpy = nullptr;
   const char* numpy_scalar = nullptr;

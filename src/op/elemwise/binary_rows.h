@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise functions of two arguments: adding one is adding a row. `a` and `b` are the arguments, `y` the result, T their
-// common type (or, in slopes, Expr). From each row come the operators on equal shapes, on broadcast shapes and with a scalar on either side;
-// the names table (binary_names.h) says what they are called.
+// Elementwise functions of two arguments: adding one is adding a row. `a` and `b` are the
+// arguments, `y` the result, T their common type (or, in slopes, Expr). From each row come the
+// operators on equal shapes, on broadcast shapes and with a scalar on either side; the names table
+// (binary_names.h) says what they are called.
 #pragma once
 
 // clang-format off

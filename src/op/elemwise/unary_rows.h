@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise functions of one argument: adding one is adding a row. `x` is the argument, `y` the result, T float or double (or, in a
-// slope, Expr: see expr.h). The columns: name, aliases, doc, value, slope dy/dx, and which of x and y
-// the slope needs (kX, kY).
+// Elementwise functions of one argument: adding one is adding a row. `x` is the argument, `y` the
+// result, T float or double (or, in a slope, Expr: see expr.h). The columns: name, aliases, doc,
+// value, slope dy/dx, and which of x and y the slope needs (kX, kY).
 #pragma once
 
 // clang-format off

@@ -226,7 +226,8 @@ void add_inputs(OpBuilder<SliceLikeParams>& op) {
 }
 void add_inputs(OpBuilder<CropParams>& op) {
   op.inputs("data", "Images, and perhaps some of the wanted size.", &CropParams::num_args,
-            "num_args");
+            "num_args")
+      .input_type("Symbol or Symbol[]");
 }
 
 MX_DEFINE_SLICE(define_slice, SliceParams, "slice",

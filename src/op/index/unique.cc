@@ -37,6 +37,7 @@ struct Slices {
   T at(int64_t s, int64_t k) const { return data[(k / inner * count + s) * inner + k % inner]; }
   // Negative, zero or positive as a is below, equal to or above b.
   int compare(int64_t a, int64_t b) const {
+    if (outer == 1 && inner == 1) return less(data[a], data[b]) ? -1 : less(data[b], data[a]);
     for (int64_t k = 0; k < width(); ++k) {
       if (less(at(a, k), at(b, k))) return -1;
       if (less(at(b, k), at(a, k))) return 1;
