@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Seeding, renewal and bulk output of the Mersenne Twister, by the widest instructions of the CPU.
 #include "op/mt19937.h"
 
 #include <algorithm>

@@ -39,26 +39,34 @@ void random_cpu(const RandomParams& params, KernelContext& context) {
   });
 }
 
+// Parameters of any type as double, so that sampling is compiled for the type of the result alone.
+const double* as_doubles(const Tensor& tensor, const KernelContext& context) {
+  double* const values = context.workspace_of<double>(std::max(tensor.size(), int64_t{1}));
+  dispatch_dtype<kNumeric>(tensor.dtype, "sample", [&]<class P>(TypeTag<P>) {
+    convert_array(tensor.as<P>(), values, tensor.size());
+  });
+  return values;
+}
+
 // Element i belongs to the parameters at i / (numbers a parameter).
 template <class Dist>
 void sample_cpu(const RandomParams&, KernelContext& context) {
   const Tensor& out = context.out(0);
-  const Tensor& a = context.in(0);
-  const Tensor& b = context.in(context.num_in() - 1);
-  const int64_t each = a.size() == 0 ? 1 : std::max(out.size() / a.size(), int64_t{1});
+  const double* const a = as_doubles(context.in(0), context);
+  const double* const b = as_doubles(context.in(context.num_in() - 1), context);
+  const int64_t sets = context.in(0).size();
+  const int64_t each = sets == 0 ? 1 : std::max(out.size() / sets, int64_t{1});
   dispatch_dtype<kFloating>(out.dtype, "sample", [&]<class T>(TypeTag<T>) {
     using F = DrawType<Dist, T>;
-    dispatch_dtype<kNumeric>(a.dtype, "sample", [&]<class P>(TypeTag<P>) {
-      RandomStreams::of(context.device())
-          .deal(out.size(), kDrawCost, [&](Mt19937& stream, int64_t first, int64_t last) {
-            Draws draws(stream);
-            for (int64_t i = first; i < last; ++i) {
-              const int64_t at = i / each;
-              out.as<T>()[i] = static_cast<T>(Dist::template draw<F>(
-                  draws, convert<F>(a.as<P>()[at]), convert<F>(b.as<P>()[at])));
-            }
-          });
-    });
+    RandomStreams::of(context.device())
+        .deal(out.size(), kDrawCost, [&](Mt19937& stream, int64_t first, int64_t last) {
+          Draws draws(stream);
+          for (int64_t i = first; i < last; ++i) {
+            const int64_t at = i / each;
+            out.as<T>()[i] = static_cast<T>(
+                Dist::template draw<F>(draws, static_cast<F>(a[at]), static_cast<F>(b[at])));
+          }
+        });
   });
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The one function of densities that is no formula in <cmath>.
 #include "op/random/pdf_loops.h"
 
 namespace mxnet::densities {
