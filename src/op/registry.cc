@@ -43,6 +43,11 @@ struct Registry::Impl {
   // Hashed, since gradient rules name their nodes.
   std::unordered_map<std::string, OpDef*, TextHash, std::equal_to<>> by_name;
 
+  void add_name(const std::string& name, OpDef& op) {
+    if (!by_name.emplace(name, &op).second)
+      throw Error(ErrorCode::kInternal, "operator", "'" + name + "' is defined twice");
+  }
+
   // The registered name with the fewest edits, empty where all are far off.
   std::string nearest(std::string_view name) const {
     std::pair<std::size_t, std::string> best{name.size() / 2 + 1, ""};
@@ -62,12 +67,12 @@ Registry& Registry::get() {
 
 OpDef& Registry::add(std::string name) {
   OpDef& op = *impl_->ops.emplace_back(std::make_unique<OpDef>(std::move(name)));
-  MX_ASSERT(impl_->by_name.emplace(op.name(), &op).second);
+  impl_->add_name(op.name(), op);
   return op;
 }
 
 void Registry::add_alias(OpDef& op, std::string alias) {
-  MX_ASSERT(impl_->by_name.emplace(alias, &op).second);
+  impl_->add_name(alias, op);
   op.aliases_.push_back(std::move(alias));
 }
 

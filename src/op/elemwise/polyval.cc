@@ -78,22 +78,5 @@ MX_OP(_backward_npi_polyval, NoParams)
     })
     .cpu(polyval_backward_cpu);
 
-MX_OP(_npi_share_memory, NoParams)
-.doc("Whether the arrays have memory in common.")
-    .input("a", "First array.")
-    .input("b", "Second array.")
-    .lenient()
-    .infer([](const NoParams&, Infer& infer) {
-      infer.out(0).set_shape(Shape::scalar()).set_dtype(DType::kBool);
-    })
-    .cpu([](const NoParams&, KernelContext& context) {
-      const auto range = [](const Tensor& t) {
-        const char* begin = t.as<const char>();
-        return std::pair(begin, begin + t.size() * static_cast<int64_t>(dtype_size(t.dtype)));
-      };
-      const auto a = range(context.in(0)), b = range(context.in(1));
-      *context.out(0).as<bool>() = a.first < b.second && b.first < a.second;
-    });
-
 }  // namespace
 }  // namespace mxnet
