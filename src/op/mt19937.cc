@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "op/simd.h"
+#include "base/simd.h"
 
 namespace mxnet {
 namespace {
 
 #define MX_SIMD_FILE "op/mt19937.inc"
-#include "op/simd_targets.h"
+#include "base/simd_targets.h"
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "op/simd.h"
+#include "base/simd.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -52,7 +52,7 @@ constexpr A highest() {
 }
 
 #define MX_SIMD_FILE "op/reduce_loops.inc"
-#include "op/simd_targets.h"
+#include "base/simd_targets.h"
 
 }  // namespace
 

@@ -4,8 +4,8 @@
 
 #include <concepts>
 
+#include "base/simd.h"
 #include "op/elemwise/row_math.h"
-#include "op/simd.h"
 
 namespace mxnet {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using namespace row_math;  // NOLINT(google-build-using-namespace): rows are written in its words
 
 #define MX_SIMD_FILE "op/elemwise/binary_loops.inc"
-#include "op/simd_targets.h"
+#include "base/simd_targets.h"
 
 }  // namespace
 

@@ -2,13 +2,13 @@
 // Compiles the loops of the update rules for each instruction set.
 #include "op/optim/update_loops.h"
 
-#include "op/simd.h"
+#include "base/simd.h"
 
 namespace mxnet {
 namespace {
 
 #define MX_SIMD_FILE "op/optim/update_loops.inc"
-#include "op/simd_targets.h"
+#include "base/simd_targets.h"
 
 }  // namespace
 

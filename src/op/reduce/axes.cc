@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// From parameters to sets of axes and shapes of results.
 #include "op/reduce/axes.h"
 
 #include <fmt/format.h>

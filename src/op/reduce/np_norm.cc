@@ -229,15 +229,20 @@ void norm_back_cpu(const NormParams& params, KernelContext& context) {
   });
 }
 
+// The reference describes no parameters but takes these.
 OpBuilder<NormParams> declare(const char* name, const char* doc) {
   OpBuilder<NormParams> op(name);
   op.doc(doc)
       .param("ord", &NormParams::ord, 2.0, "Order of the norm.")
+      .unlisted()
       .param("axis", &NormParams::axis, std::optional<Shape>(), "Axes; all, if none is given.")
+      .unlisted()
       .param("keepdims", &NormParams::keepdims, false,
              "Whether reduced axes stay as dimensions of size one.")
+      .unlisted()
       .param("flag", &NormParams::flag, -1,
              "-2, 1: root of the sum of squares; -1: of a vector; 0: of a matrix; 2: nuclear.")
+      .unlisted()
       .dtypes(kFloating);
   return op;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/simd.h"
+// Asks the processor once.
+#include "base/simd.h"
 
 namespace mxnet {
 

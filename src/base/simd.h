@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code compiled for several instruction sets in one file, chosen at run time. A .cc defines
 // MX_SIMD_FILE to the file that holds its loops (.inc, included once a set, inside a namespace of
-// its own) and includes op/simd_targets.h; MX_SIMD_CALL picks.
+// its own) and includes base/simd_targets.h; MX_SIMD_CALL picks.
 #pragma once
 
 namespace mxnet {
