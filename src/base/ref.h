@@ -44,8 +44,10 @@ class Ref {
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   // From an owner of a derived class, which then is deleted through this base.
   template <class U>
-  requires(std::is_convertible_v<U*, T*>&& std::has_virtual_destructor_v<T>) Ref(Ref<U> other)
-  noexcept : object_(other.release()) {}  // NOLINT: as pointers convert
+  requires(!std::is_same_v<U, T> && std::is_convertible_v<U*, T*>) Ref(Ref<U> other)
+  noexcept : object_(other.release()) {  // NOLINT: as pointers convert
+    static_assert(std::has_virtual_destructor_v<T>);
+  }
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;

@@ -69,7 +69,7 @@ void clip_backward_cpu(const ClipParams& p, KernelContext& context) {
   map_pairs<kNumeric>("clip", context.in(0), context.in(1), context.out(0),
                       [&p]<class C>(C dy, C x) {
                         const C low = convert<C>(p.a_min), high = convert<C>(p.a_max);
-                        return (x < low) | (x > high) ? C(0) : dy;
+                        return ((x < low) | (x > high)) ? C(0) : dy;
                       });
 }
 
@@ -140,11 +140,11 @@ void hard_sigmoid_cpu(const HardSigmoidParams& p, KernelContext& context) {
 }
 
 void hard_sigmoid_backward_cpu(const HardSigmoidParams& p, KernelContext& context) {
-  map_pairs<kFloating>("hard_sigmoid", context.in(0), context.in(1), context.out(0),
-                       [&p]<class C>(C dy, C x) {
-                         const C line = static_cast<C>(p.alpha) * x + static_cast<C>(p.beta);
-                         return (line > C(0)) & (line < C(1)) ? dy * static_cast<C>(p.alpha) : C(0);
-                       });
+  map_pairs<kFloating>(
+      "hard_sigmoid", context.in(0), context.in(1), context.out(0), [&p]<class C>(C dy, C x) {
+        const C line = static_cast<C>(p.alpha) * x + static_cast<C>(p.beta);
+        return ((line > C(0)) & (line < C(1))) ? dy * static_cast<C>(p.alpha) : C(0);
+      });
 }
 
 OpBuilder<HardSigmoidParams> with_line(OpBuilder<HardSigmoidParams> op) {

@@ -97,14 +97,14 @@ T power(T a, T b) {
 template <class T>
 constexpr T larger(T a, T b) {
   if constexpr (std::floating_point<T>)
-    return (a >= b) | (a != a) ? a : b;
+    return ((a >= b) | (a != a)) ? a : b;
   else
     return a >= b ? a : b;
 }
 template <class T>
 constexpr T smaller(T a, T b) {
   if constexpr (std::floating_point<T>)
-    return (a <= b) | (a != a) ? a : b;
+    return ((a <= b) | (a != a)) ? a : b;
   else
     return a <= b ? a : b;
 }

@@ -145,7 +145,7 @@ MX_MATH T log(T x) {
   const T rest = z * polynomial(C::kLog, z);
   const T y = whole * C::kLn2High - ((half - (s * (half + rest) + whole * C::kLn2Low)) - f);
   const T special = x == T(0) ? -kInf : x > T(0) ? x : std::numeric_limits<T>::quiet_NaN();
-  return (x > T(0)) & (x < kInf) ? y : special;
+  return ((x > T(0)) & (x < kInf)) ? y : special;
 }
 
 template <std::floating_point T>
@@ -155,7 +155,7 @@ MX_MATH T log1p(T x) {
   // What rounding took from u, divided by u: the first term of the correction.
   const T y = log(u) + (x - (u - T(1))) / u;
   const T special = x == T(-1) ? -kInf : x;
-  return (x == T(0)) | (x == T(-1)) | (x == kInf) ? special : y;
+  return ((x == T(0)) | (x == T(-1)) | (x == kInf)) ? special : y;
 }
 
 // 1 / (1 + exp(-x)) with the digits of small results kept.

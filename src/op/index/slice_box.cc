@@ -111,7 +111,7 @@ void SliceBox::for_runs(const Move& move) const {
     });
     return;
   }
-  const auto [inner, step] = w.dims[0];
+  const int64_t inner = w.dims[0].count, step = w.dims[0].step;
   parallel_for(w.lines, 1.0 + 0.5 * static_cast<double>(w.run), [&](int64_t first, int64_t last) {
     for (int64_t line = first; line < last;) {
       int64_t rest = line / inner, at = w.offset + line % inner * step;
