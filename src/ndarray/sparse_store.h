@@ -63,7 +63,7 @@ class SparseStore {
     DType dtype = DType::kUnknown;
     Block block;
   };
-  const Part& aux(int i) const { return parts_[static_cast<std::size_t>(1 + i)]; }
+  const Part& aux(int i) const { return parts_[1 + static_cast<std::size_t>(i)]; }
 
   const StorageType type_;
   const Shape row_shape_;   // row_sparse: shape[1:]

@@ -43,8 +43,10 @@ void arange(const Tensor& out, double start, double step, int64_t repeat) {
         for (int64_t i = first; i < last; ++i)
           to[i] = convert<T>(first_value + static_cast<Number>(i) * by);
       } else {
-        for (int64_t i = first; i < last; ++i)
-          to[i] = convert<T>(first_value + static_cast<Number>(i / repeat) * by);
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t step = i / repeat;
+          to[i] = convert<T>(first_value + static_cast<Number>(step) * by);
+        }
       }
     });
   });
