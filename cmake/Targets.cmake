@@ -31,6 +31,8 @@ function(mx_folder name)
   set_property(GLOBAL APPEND PROPERTY MX_FOLDERS mx_${name})
 endfunction()
 
+include(GoogleTest)  # here, not in a function: it sets variables that its own functions read
+
 # mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder. MXNET_TEST_DATA is the
 # folder tests/data. LINK all: every folder.
 function(mx_test name)
@@ -45,7 +47,6 @@ function(mx_test name)
   target_precompile_headers(${name}_test REUSE_FROM mx_test_pch)
   target_compile_definitions(${name}_test PRIVATE MXNET_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   target_link_libraries(${name}_test PRIVATE mx_settings ${T_LINK} GTest::gtest GTest::gtest_main)
-  include(GoogleTest)
   gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()
 
