@@ -14,7 +14,12 @@ else()
   set(MXNET_INSTALL_LIBDIR "${CMAKE_INSTALL_LIBDIR}")
   set(MXNET_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/mxnet")
   set(CMAKE_INSTALL_RPATH "$ORIGIN")
-  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)  # libraries outside of the system's folders: OpenBLAS in .venv
+  # OpenBLAS of the virtual environment. CMAKE_INSTALL_RPATH_USE_LINK_PATH would leave it out when that environment lies
+  # in the source tree, as .venv does.
+  cmake_path(GET OpenBLAS_LIBRARY PARENT_PATH _openblas_folder)
+  if(NOT _openblas_folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+    list(APPEND CMAKE_INSTALL_RPATH "${_openblas_folder}")
+  endif()
 endif()
 
 # mx_install(mxnet): the library with its headers and what find_package(mxnet) reads.

@@ -2,6 +2,7 @@
 """Which library is loaded, and where the headers are."""
 
 import os
+import pathlib
 import shutil
 
 import mxnet as mx
@@ -17,7 +18,12 @@ def loaded_library():
 
 @pytest.fixture
 def copied_library(tmp_path):
-    return shutil.copy(loaded_library(), tmp_path / "libmxnet.so")
+    """A copy in a package folder of its own, with the wheels whose libraries it finds by its own place beside it."""
+    package = tmp_path / "mxnet"
+    package.mkdir()
+    for wheel in pathlib.Path(loaded_library()).parents[1].glob("scipy_openblas*"):
+        (tmp_path / wheel.name).symlink_to(wheel)
+    return shutil.copy(loaded_library(), package / "libmxnet.so")
 
 
 PRINT_LOADED = (
