@@ -117,6 +117,7 @@ def new_sparse(storage_type, full_shape, data, aux):
 class Arrays(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
+        mx.MXSetIsNumpyShape(0, C.byref(C.c_int()))  # whatever ran before in this process
 
     def tearDown(self):
         previous = C.c_int()
