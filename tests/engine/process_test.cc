@@ -16,7 +16,8 @@ namespace mxnet::engine_test {
 namespace {
 
 constexpr int kForks = 200;
-constexpr int kExits = 100;
+// Processes of each kind: 100, fewer where a sanitizer makes them slow.
+constexpr int kExits = ENGINE_EXITS;
 
 // Child: the engine works with variables from before the fork and with new ones.
 int work_in_child(Var* inherited) {
