@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace mxnet::row_math {
 
@@ -133,10 +134,12 @@ MX_MATH T log(T x) {
   const T scale = power_of_two<T>(C::kMantissa);
   const T normal = tiny ? x * scale : x;
   // Mantissa between sqrt(1/2) and sqrt(2): counted from the bits of sqrt(1/2).
-  const Int base = std::bit_cast<Int>(T(0.70710678118654752440));
-  const Int bits = std::bit_cast<Int>(normal) - base;
-  const Int exponent = bits >> C::kMantissa;
-  const T mantissa = std::bit_cast<T>(std::bit_cast<Int>(normal) - (exponent << C::kMantissa));
+  // Unsigned, since the bits of a negative number (whose result is dropped) wrap around.
+  using Bits = std::make_unsigned_t<Int>;
+  const Bits base = std::bit_cast<Bits>(T(0.70710678118654752440));
+  const Bits bits = std::bit_cast<Bits>(normal);
+  const Int exponent = static_cast<Int>(bits - base) >> C::kMantissa;
+  const T mantissa = std::bit_cast<T>(bits - (static_cast<Bits>(exponent) << C::kMantissa));
   // An integer below 2^11 as a number, without a conversion that few instruction sets have.
   const Int e = exponent - (tiny ? Int{C::kMantissa} : Int{0});
   const T whole = std::bit_cast<T>(std::bit_cast<Int>(C::kRound) + e) - C::kRound;
