@@ -65,7 +65,8 @@ std::vector<Group> groups_of(const std::string& root, const std::string& control
     if (v2) {
       mounts.push_back(root + kMount + "/unified");
     } else {
-      mounts = {root + kMount + "/" + controller, root + kMount + "/" + controllers};
+      const std::string mount = root + kMount + "/";
+      mounts = {mount + controller, mount + controllers};
     }
     for (const std::string& mount : mounts) {
       for (std::string at = path;;) {

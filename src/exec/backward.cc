@@ -107,7 +107,8 @@ class Backward {
       return;
     NDArray input = variable;
     const std::array<NDArray*, 1> inputs{&input}, outputs{&grad};
-    record_function([](std::vector<NDArray>) { return std::vector<NDArray>(1); }, inputs, outputs);
+    record_function([](const std::vector<NDArray>&) { return std::vector<NDArray>(1); }, inputs,
+                    outputs);
   }
 
   // --- the graph -------------------------------------------------------------------------------
