@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/spin_lock.h"
 #include "engine/operation.h"
-#include "engine/spin_lock.h"
 
 namespace mxnet::engine {
 

@@ -2,8 +2,8 @@
 // State changes of a variable.
 #include "engine/var.h"
 
+#include "base/spin_lock.h"
 #include "engine/failures.h"
-#include "engine/spin_lock.h"
 
 namespace mxnet {
 namespace {
@@ -34,7 +34,7 @@ bool Var::try_take(bool write) {
 }
 
 void Var::lock() {
-  engine::Backoff backoff;
+  Backoff backoff;
   for (;;) {
     uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
     // Acquire pairs with the unlocking store and with release's exchange.

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "base/lock.h"
+#include "base/spin_lock.h"
 #include "storage/free_lists.h"
 #include "storage/meter.h"
-#include "storage/spin_lock.h"
 #include "storage/tag_table.h"
 
 namespace mxnet {

@@ -4,8 +4,8 @@
 #pragma once
 #include <vector>
 
+#include "base/spin_lock.h"
 #include "device/stream.h"
-#include "storage/spin_lock.h"
 
 namespace mxnet {
 

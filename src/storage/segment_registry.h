@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <unordered_set>
 
-#include "storage/spin_lock.h"
+#include "base/spin_lock.h"
 
 namespace mxnet {
 

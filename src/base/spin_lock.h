@@ -10,7 +10,7 @@
 #include "base/cpu_relax.h"
 #include "base/lock.h"
 
-namespace mxnet::engine {
+namespace mxnet {
 
 // Waits for a word to change: pauses first, then gives the core away, since the holder may have
 // lost its own.
@@ -32,6 +32,10 @@ class Backoff {
 // Never held while user code runs, memory is allocated or another lock is taken.
 class MX_CAPABILITY("mutex") SpinLock {
  public:
+  SpinLock() = default;
+  SpinLock(const SpinLock&) = delete;
+  SpinLock& operator=(const SpinLock&) = delete;
+
   void lock() MX_ACQUIRE() {
     // Acquire pairs with the release in unlock: the edits of the last holder are seen.
     while (held_.exchange(true, std::memory_order_acquire)) {
@@ -55,4 +59,4 @@ class MX_SCOPED_CAPABILITY SpinGuard {
   SpinLock& lock_;
 };
 
-}  // namespace mxnet::engine
+}  // namespace mxnet
