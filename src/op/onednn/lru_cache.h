@@ -15,9 +15,9 @@
 
 namespace mxnet::onednn {
 
-// Not thread-safe: each kernel keeps one per thread (`thread_local LruCache<T>`), because a
-// primitive's memory objects are rebound at each run. oneDNN itself shares the generated code
-// between equal primitives of all threads.
+// Not thread-safe: each kernel keeps one per thread (thread_cache() below), because a primitive's
+// memory objects are rebound at each run. oneDNN itself shares the generated code between equal
+// primitives of all threads.
 //
 // Invariants: recent_ holds every entry once, the latest use first; index_ maps the hash of each to
 // its place. A null value says that nothing can be compiled for the key.
@@ -71,5 +71,14 @@ class LruCache {
   std::list<Entry> recent_;
   std::unordered_multimap<std::size_t, Place> index_;
 };
+
+// The calling thread's own cache of T. Only a pointer is thread-local: a library that is loaded
+// late has very little room for more (static TLS).
+template <class T>
+LruCache<T>& thread_cache() {
+  thread_local std::unique_ptr<LruCache<T>> cache;
+  if (!cache) cache = std::make_unique<LruCache<T>>();
+  return *cache;
+}
 
 }  // namespace mxnet::onednn
