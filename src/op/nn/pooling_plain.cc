@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over planes (one channel of one image), lines of the map, and windows.
+#include "op/nn/pooling_plain.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+// fn(plane) for all planes, in threads.
+template <class F>
+void for_each_plane(const PoolGeometry& g, double cost, const F& fn) {
+  parallel_for(
+      g.batch * g.channels, cost,
+      [&](int64_t first, int64_t last) {
+        for (int64_t plane = first; plane < last; ++plane) fn(plane);
+      },
+      1);
+}
+
+double plane_cost(const PoolGeometry& g) {
+  return 0.5 * static_cast<double>(g.map_size() *
+                                   (g.kernel[0] * g.kernel[1] * g.stride[2] + g.kernel[2]));
+}
+
+// visit(place of the line's first window in the map, windows of planes and lines) for each line.
+template <class Visit>
+void for_each_line(const PoolGeometry& g, const Visit& visit) {
+  int64_t place = 0;
+  for (int64_t z = 0; z < g.map[0]; ++z) {
+    for (int64_t y = 0; y < g.map[1]; ++y, place += g.map[2])
+      visit(place, z, y, g.window(0, z), g.window(1, y));
+  }
+}
+
+// visit(line's first pixel) for the lines of the image that windows of a line of the map see.
+template <class Visit>
+void for_each_seen(const PoolGeometry& g, const PoolGeometry::Window& planes,
+                   const PoolGeometry::Window& lines, const Visit& visit) {
+  for (int64_t z = planes.begin; z < planes.end; ++z)
+    for (int64_t y = lines.begin; y < lines.end; ++y) visit((z * g.image[1] + y) * g.image[2]);
+}
+
+// visit(first place, last place, pixel of the first) for pixel k of the windows of a line: the next
+// window's lies stride[2] further.
+template <class Visit>
+void for_each_tap(const PoolGeometry& g, const Visit& visit) {
+  const int64_t stride = g.stride[2];
+  for (int64_t k = 0; k < g.kernel[2]; ++k) {
+    const int64_t start = k - g.pad[2];
+    if (start >= g.image[2]) break;
+    const int64_t first = start >= 0 ? 0 : (-start + stride - 1) / stride;
+    const int64_t last = std::min(g.map[2], (g.image[2] - 1 - start) / stride + 1);
+    if (first < last) visit(first, last, start + first * stride);
+  }
+}
+
+struct Max {
+  template <class T>
+  static T start() {
+    return -std::numeric_limits<T>::infinity();
+  }
+  template <class T>
+  static T take(T value) {
+    return value;
+  }
+  template <class T>
+  static T join(T a, T b) {
+    return b > a ? b : a;
+  }
+};
+
+// Sums of powers.
+template <int kPower>
+struct Sum {
+  template <class T>
+  static T start() {
+    return T{0};
+  }
+  template <class T>
+  static T take(T value) {
+    if constexpr (kPower == 2) return value * value;
+    if constexpr (kPower == 3) return value * value * value;
+    return value;
+  }
+  template <class T>
+  static T join(T a, T b) {
+    return a + b;
+  }
+};
+
+template <class How, class T>
+void reduce_windows(const PoolGeometry& g, const T* image, T* map) {
+  const int64_t width = g.image[2], stride = g.stride[2];
+  for_each_plane(g, plane_cost(g), [&](int64_t plane) {
+    const T* from = image + plane * g.image_size();
+    std::vector<T> column(static_cast<std::size_t>(width));
+    T* line = column.data();
+    for_each_line(g, [&](int64_t place, int64_t, int64_t, auto planes, auto lines) {
+      std::fill_n(line, width, How::template start<T>());
+      for_each_seen(g, planes, lines, [&](int64_t pixel) {
+        const T* seen = from + pixel;
+        for (int64_t x = 0; x < width; ++x) line[x] = How::join(line[x], How::take(seen[x]));
+      });
+      T* to = map + plane * g.map_size() + place;
+      std::fill_n(to, g.map[2], How::template start<T>());
+      for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
+        const T* at = line + pixel;
+        if (stride == 1) {
+          for (int64_t i = 0; i < last - first; ++i)
+            to[first + i] = How::join(to[first + i], at[i]);
+        } else if (stride == 2) {
+          for (int64_t i = 0; i < last - first; ++i)
+            to[first + i] = How::join(to[first + i], at[2 * i]);
+        } else {
+          for (int64_t i = 0; i < last - first; ++i)
+            to[first + i] = How::join(to[first + i], at[stride * i]);
+        }
+      });
+    });
+  });
+}
+
+// map and its gradient have the same places: fn(number, what the average divides by).
+template <class T, class F>
+void for_each_place(const PoolGeometry& g, T* map, const F& fn) {
+  for_each_plane(g, static_cast<double>(g.map_size()), [&](int64_t plane) {
+    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto, auto) {
+      T* to = map + plane * g.map_size() + place;
+      const int64_t counted = g.counted(0, z) * g.counted(1, y);
+      for (int64_t x = 0; x < g.map[2]; ++x) fn(to[x], counted * g.counted(2, x));
+    });
+  });
+}
+
+// Windows that see nothing but padding have the lowest number as maximum.
+template <class T>
+void fill_blind(const PoolGeometry& g, T* map) {
+  const auto blind = [&](int i, int64_t at) { return g.window(i, at).size() == 0; };
+  if (!blind(0, g.map[0] - 1) && !blind(1, g.map[1] - 1) && !blind(2, g.map[2] - 1)) return;
+  for_each_plane(g, static_cast<double>(g.map_size()), [&](int64_t plane) {
+    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto, auto) {
+      for (int64_t x = 0; x < g.map[2]; ++x) {
+        if (blind(0, z) || blind(1, y) || blind(2, x))
+          map[plane * g.map_size() + place + x] = std::numeric_limits<T>::lowest();
+      }
+    });
+  });
+}
+
+// dimage = what the windows over each pixel add up to, of scale(index in the map).
+template <class T, class Scale>
+void spread(const PoolGeometry& g, T* dimage, const Scale& scale) {
+  const int64_t width = g.image[2], stride = g.stride[2];
+  for_each_plane(g, plane_cost(g), [&](int64_t plane) {
+    T* to = dimage + plane * g.image_size();
+    std::fill_n(to, g.image_size(), T{0});
+    std::vector<T> column(static_cast<std::size_t>(width + g.map[2]));
+    T *line = column.data(), *scaled = line + width;
+    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto planes, auto lines) {
+      for (int64_t x = 0; x < g.map[2]; ++x)
+        scaled[x] = scale(plane * g.map_size() + place + x, z, y, x);
+      std::fill_n(line, width, T{0});
+      for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
+        for (int64_t i = 0; i < last - first; ++i) line[pixel + i * stride] += scaled[first + i];
+      });
+      for_each_seen(g, planes, lines, [&](int64_t pixel) {
+        for (int64_t x = 0; x < width; ++x) to[pixel + x] += line[x];
+      });
+    });
+  });
+}
+
+// visit(plane, place, pixel of the first maximum) for each window that sees a pixel.
+template <class T, class Visit>
+void for_each_maximum(const PoolGeometry& g, const T* image, const Visit& visit) {
+  const int64_t stride = g.stride[2], count = g.map[2];
+  const double cost = static_cast<double>(g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2]);
+  for_each_plane(g, cost, [&](int64_t plane) {
+    const T* from = image + plane * g.image_size();
+    std::vector<T> best_of(static_cast<std::size_t>(count));
+    std::vector<int64_t> where_of(static_cast<std::size_t>(count));
+    T* best = best_of.data();
+    int64_t* where = where_of.data();
+    for_each_line(g, [&](int64_t place, int64_t, int64_t, auto planes, auto lines) {
+      std::fill_n(best, count, -std::numeric_limits<T>::infinity());
+      std::fill_n(where, count, int64_t{-1});
+      for_each_seen(g, planes, lines, [&](int64_t line) {
+        for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
+          const T* seen = from + line + pixel;
+          for (int64_t i = 0; i < last - first; ++i) {
+            const T value = seen[i * stride];
+            // The first pixel counts even if it is -inf; NaN gives way to anything.
+            const bool better = value > best[first + i] || where[first + i] < 0 ||
+                                best[first + i] != best[first + i];
+            best[first + i] = better ? value : best[first + i];
+            where[first + i] = better ? line + pixel + i * stride : where[first + i];
+          }
+        });
+      });
+      for (int64_t x = 0; x < count; ++x)
+        if (where[x] >= 0) visit(plane, place + x, where[x]);
+    });
+  });
+}
+
+}  // namespace
+
+template <class T>
+void pool_forward(const PoolGeometry& g, const T* image, T* map) {
+  switch (g.type) {
+    case PoolKind::kMax:
+      reduce_windows<Max>(g, image, map);
+      return fill_blind(g, map);
+    case PoolKind::kSum:
+      return reduce_windows<Sum<1>>(g, image, map);
+    case PoolKind::kAvg:
+      reduce_windows<Sum<1>>(g, image, map);
+      // Windows that see nothing have the sum 0.
+      return for_each_place(g, map, [](T& value, int64_t counted) {
+        value /= static_cast<T>(std::max<int64_t>(counted, 1));
+      });
+    case PoolKind::kLp:
+      if (g.power == 1) return reduce_windows<Sum<1>>(g, image, map);
+      if (g.power == 2) {
+        reduce_windows<Sum<2>>(g, image, map);
+        return for_each_place(g, map, [](T& value, int64_t) { value = std::sqrt(value); });
+      }
+      reduce_windows<Sum<3>>(g, image, map);
+      return for_each_place(g, map, [](T& value, int64_t) { value = std::cbrt(value); });
+  }
+}
+
+template <class T>
+void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage) {
+  if (g.type != PoolKind::kAvg)
+    return spread(g, dimage, [&](int64_t at, int64_t, int64_t, int64_t) { return dmap[at]; });
+  spread(g, dimage, [&](int64_t at, int64_t z, int64_t y, int64_t x) {
+    const int64_t counted = g.counted(0, z) * g.counted(1, y) * g.counted(2, x);
+    return dmap[at] / static_cast<T>(std::max<int64_t>(counted, 1));
+  });
+}
+
+template <class T>
+void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage) {
+  std::fill_n(dimage, g.batch * g.channels * g.image_size(), T{0});
+  for_each_maximum(g, image, [&](int64_t plane, int64_t place, int64_t pixel) {
+    dimage[plane * g.image_size() + pixel] += dmap[plane * g.map_size() + place];
+  });
+}
+
+template <class T>
+void pool_from_first(const PoolGeometry& g, const T* image, const T* picked, T* map) {
+  std::fill_n(map, g.batch * g.channels * g.map_size(), T{0});
+  for_each_maximum(g, image, [&](int64_t plane, int64_t place, int64_t pixel) {
+    map[plane * g.map_size() + place] = picked[plane * g.image_size() + pixel];
+  });
+}
+
+template <class T>
+void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, const T* dmap,
+                        T* dimage) {
+  // d|x|/dx = (x / |x|)^(p - 1): the divisor belongs to the window, the rest to the pixel.
+  const int power = g.power - 1;
+  spread(g, dimage, [&](int64_t at, int64_t, int64_t, int64_t) {
+    T divisor = power == 0 ? T{1} : map[at];
+    if (power == 2) divisor *= divisor;
+    return divisor == T{0} ? T{0} : dmap[at] / divisor;
+  });
+  if (power == 0) return;
+  parallel_for(g.batch * g.channels * g.image_size(), 1.0, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) dimage[i] *= power == 1 ? image[i] : image[i] * image[i];
+  });
+}
+
+#define MX_INSTANTIATE(T)                                                        \
+  template void pool_forward<T>(const PoolGeometry&, const T*, T*);              \
+  template void pool_spread<T>(const PoolGeometry&, const T*, T*);               \
+  template void pool_to_first<T>(const PoolGeometry&, const T*, const T*, T*);   \
+  template void pool_from_first<T>(const PoolGeometry&, const T*, const T*, T*); \
+  template void pool_norm_gradient<T>(const PoolGeometry&, const T*, const T*, const T*, T*);
+MX_INSTANTIATE(float)
+MX_INSTANTIATE(double)
+#undef MX_INSTANTIATE
+
+}  // namespace mxnet
