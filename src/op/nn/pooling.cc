@@ -50,13 +50,15 @@ void norm_gradient_plain(const PoolParams& params, KernelContext& context) {
 }
 
 Gradients gradient(const PoolParams& params, Grad& grad) {
+  Attrs attrs = grad.attrs();
+  if (params.zero_padding) attrs.emplace_back("zero_padding", "True");
   switch (params.type) {
     case PoolKind::kMax:
-      return {apply("_backward_Pooling_max", {grad.dout(0), grad.in(0)}, grad.attrs())};
+      return {apply("_backward_Pooling_max", {grad.dout(0), grad.in(0)}, attrs)};
     case PoolKind::kLp:
-      return {apply("_backward_Pooling_lp", {grad.dout(0), grad.in(0), grad.out(0)}, grad.attrs())};
+      return {apply("_backward_Pooling_lp", {grad.dout(0), grad.in(0), grad.out(0)}, attrs)};
     default:
-      return {apply("_backward_Pooling_sum", {grad.dout(0), grad.in(0)}, grad.attrs())};
+      return {apply("_backward_Pooling_sum", {grad.dout(0), grad.in(0)}, attrs)};
   }
 }
 
@@ -90,6 +92,9 @@ void declare_params(PoolOp& op, bool v1) {
   op.param("stride", &PoolParams::stride, Shape::scalar(), "Distance of windows; 1 by default.");
   op.param("pad", &PoolParams::pad, Shape::scalar(),
            "What lies around the image; nothing by default.");
+  op.param("zero_padding", &PoolParams::zero_padding, v1,
+           "Whether maxima see padding as zeros and means divide by the whole window.");
+  op.unlisted();
   if (v1) return;
   op.param("p_value", &PoolParams::power, std::nullopt, "The p of the p-norm: 1, 2 or 3.");
   op.param("count_include_pad", &PoolParams::count_include_pad, std::nullopt,

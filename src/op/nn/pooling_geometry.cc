@@ -87,6 +87,7 @@ PoolGeometry pool_geometry(const PoolParams& params, const Shape& image, const S
   g.channels = image[g.channels_last ? g.spatial + 1 : 1];
   g.type = params.type;
   g.power = params.power.value_or(1);
+  g.zero_padding = params.zero_padding;
   g.include_pad = params.count_include_pad.value_or(true);
   g.image = g.map = g.kernel = g.stride = {1, 1, 1};
   const int first = g.channels_last ? 1 : 2;

@@ -22,6 +22,8 @@ struct PoolParams {
   bool cudnn_off;  // without meaning on the CPU
   std::optional<int32_t> power;
   std::optional<bool> count_include_pad;
+  // As Pooling_v1 has it: padding is zeros that maxima see, means divide by the whole kernel.
+  bool zero_padding;
   Layout layout;
 
   int64_t stride_of(int i) const { return stride.empty() ? 1 : stride[i]; }
@@ -38,6 +40,7 @@ struct PoolGeometry {
   PoolKind type;
   int power;         // of lp
   bool include_pad;  // averages divide by what the window has of the padded image
+  bool zero_padding;
   Sizes image, map, kernel, stride;
   Sizes pad, pad_behind;  // how far windows may lie outside
 
@@ -55,10 +58,20 @@ struct PoolGeometry {
   }
   // What an average counts along this dimension; the divisor is the product of three.
   int64_t counted(int i, int64_t at) const {
+    if (zero_padding) return kernel[static_cast<std::size_t>(i)];
+    return include_pad ? padded(i, at) : window(i, at).size();
+  }
+  // What the window has of the padded image.
+  int64_t padded(int i, int64_t at) const {
     const auto d = static_cast<std::size_t>(i);
-    if (!include_pad) return window(i, at).size();
     const int64_t begin = at * stride[d] - pad[d];
     return std::min(begin + kernel[d], image[d] + pad_behind[d]) - begin;
+  }
+  // Whether a maximum takes part in which padding is a zero.
+  bool sees_zero(int64_t z, int64_t y, int64_t x) const {
+    return zero_padding &&
+           (padded(0, z) > window(0, z).size() || padded(1, y) > window(1, y).size() ||
+            padded(2, x) > window(2, x).size());
   }
 };
 

@@ -35,12 +35,14 @@ int64_t reach_behind(const PoolGeometry& g, std::size_t d) {
   return (g.map[d] - 1) * g.stride[d] + g.kernel[d] - g.image[d] - g.pad[d];
 }
 
-// Each window sees a pixel, and if averages count padding, all of each window is counted.
+// Maxima see pixels only, and averages divide by all of the window or by the pixels in it.
 bool means_the_same(const PoolGeometry& g) {
   if (g.type != PoolKind::kMax && g.type != PoolKind::kAvg) return false;
+  if (g.zero_padding && g.type == PoolKind::kMax && g.pad != PoolGeometry::Sizes{}) return false;
   for (std::size_t d = 0; d < 3; ++d) {
     if (g.pad[d] >= g.kernel[d] || reach_behind(g, d) >= g.kernel[d]) return false;
-    if (g.type == PoolKind::kAvg && g.include_pad && reach_behind(g, d) > g.pad_behind[d])
+    if (g.type == PoolKind::kAvg && g.include_pad && !g.zero_padding &&
+        reach_behind(g, d) > g.pad_behind[d])
       return false;
   }
   return true;
@@ -108,7 +110,10 @@ std::unique_ptr<Spread> make(const PoolGeometry& g, DType dtype, Spread*) {
 template <class Call>
 Call* call_of(const PoolGeometry& g, DType dtype) {
   onednn::Key key;
-  key.add(static_cast<int64_t>(dtype)).add(static_cast<int64_t>(g.type)).add(g.include_pad);
+  key.add(static_cast<int64_t>(dtype))
+      .add(static_cast<int64_t>(g.type))
+      .add(g.include_pad)
+      .add(g.zero_padding);
   key.add(g.spatial).add(g.channels_last).add(g.batch).add(g.channels);
   for (auto d = static_cast<std::size_t>(3 - g.spatial); d < 3; ++d) {
     key.add(g.image[d]).add(g.map[d]).add(g.kernel[d]).add(g.stride[d]);

@@ -137,16 +137,21 @@ void for_each_place(const PoolGeometry& g, T* map, const F& fn) {
   });
 }
 
-// Windows that see nothing but padding have the lowest number as maximum.
+// Windows that see nothing have the lowest number as maximum; padding may be zeros.
 template <class T>
-void fill_blind(const PoolGeometry& g, T* map) {
+void settle_maxima(const PoolGeometry& g, T* map) {
   const auto blind = [&](int i, int64_t at) { return g.window(i, at).size() == 0; };
-  if (!blind(0, g.map[0] - 1) && !blind(1, g.map[1] - 1) && !blind(2, g.map[2] - 1)) return;
+  const bool any_blind = blind(0, g.map[0] - 1) || blind(1, g.map[1] - 1) || blind(2, g.map[2] - 1);
+  if (!any_blind && !g.zero_padding) return;
   for_each_plane(g, static_cast<double>(g.map_size()), [&](int64_t plane) {
     for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto, auto) {
       for (int64_t x = 0; x < g.map[2]; ++x) {
-        if (blind(0, z) || blind(1, y) || blind(2, x))
-          map[plane * g.map_size() + place + x] = std::numeric_limits<T>::lowest();
+        T& value = map[plane * g.map_size() + place + x];
+        if (g.sees_zero(z, y, x)) {
+          value = std::max(value, T{0});
+        } else if (blind(0, z) || blind(1, y) || blind(2, x)) {
+          value = std::numeric_limits<T>::lowest();
+        }
       }
     });
   });
@@ -186,7 +191,7 @@ void for_each_maximum(const PoolGeometry& g, const T* image, const Visit& visit)
     std::vector<int64_t> where_of(static_cast<std::size_t>(count));
     T* best = best_of.data();
     int64_t* where = where_of.data();
-    for_each_line(g, [&](int64_t place, int64_t, int64_t, auto planes, auto lines) {
+    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto planes, auto lines) {
       std::fill_n(best, count, -std::numeric_limits<T>::infinity());
       std::fill_n(where, count, int64_t{-1});
       for_each_seen(g, planes, lines, [&](int64_t line) {
@@ -202,8 +207,10 @@ void for_each_maximum(const PoolGeometry& g, const T* image, const Visit& visit)
           }
         });
       });
-      for (int64_t x = 0; x < count; ++x)
-        if (where[x] >= 0) visit(plane, place + x, where[x]);
+      for (int64_t x = 0; x < count; ++x) {
+        if (where[x] >= 0 && !(best[x] < 0 && g.sees_zero(z, y, x)))
+          visit(plane, place + x, where[x]);
+      }
     });
   });
 }
@@ -215,7 +222,7 @@ void pool_forward(const PoolGeometry& g, const T* image, T* map) {
   switch (g.type) {
     case PoolKind::kMax:
       reduce_windows<Max>(g, image, map);
-      return fill_blind(g, map);
+      return settle_maxima(g, map);
     case PoolKind::kSum:
       return reduce_windows<Sum<1>>(g, image, map);
     case PoolKind::kAvg:
