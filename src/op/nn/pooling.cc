@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling, Pooling_v1 and the operators of their gradients.
+#include <limits>
+
 #include "op/nn/plain_arrays.h"
 #include "op/nn/pooling_geometry.h"
 #include "op/nn/pooling_onednn.h"
@@ -9,10 +11,27 @@
 namespace mxnet {
 namespace {
 
+// The lowest finite number of a type.
+double lowest(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return -65504;
+    case DType::kBFloat16:
+      return -0x1.FEp127;
+    case DType::kFloat32:
+      return std::numeric_limits<float>::lowest();
+    default:
+      return std::numeric_limits<double>::lowest();
+  }
+}
+
 void forward_plain(const PoolParams& params, KernelContext& context) {
-  const PoolGeometry g = pool_geometry(params, context.in(0).shape(), context.out(0).shape());
+  const Tensor &data = context.in(0), &out = context.out(0);
+  const PoolGeometry g = pool_geometry(params, data.shape(), out.shape());
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
-    pool_forward(g, arrays.in(context.in(0)), arrays.out(context.out(0)));
+    const auto* image = arrays.in(data);
+    using T = std::remove_cvref_t<decltype(*image)>;
+    pool_forward(g, image, static_cast<T>(lowest(data.dtype)), arrays.out(out));
   });
 }
 
@@ -51,7 +70,10 @@ void norm_gradient_plain(const PoolParams& params, KernelContext& context) {
 
 Gradients gradient(const PoolParams& params, Grad& grad) {
   Attrs attrs = grad.attrs();
-  if (params.zero_padding) attrs.emplace_back("zero_padding", "True");
+  if (params.zero_padding) {
+    std::erase_if(attrs, [](const auto& attr) { return attr.first == "zero_padding"; });
+    attrs.emplace_back("zero_padding", "True");
+  }
   switch (params.type) {
     case PoolKind::kMax:
       return {apply("_backward_Pooling_max", {grad.dout(0), grad.in(0)}, attrs)};

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/error.h"
+#include "op/nn/pooling_lines.h"
 #include "op/parallel.h"
 
 namespace mxnet {
@@ -59,18 +61,20 @@ void for_each_tap(const PoolGeometry& g, const Visit& visit) {
   }
 }
 
+// How the numbers of a window become one: `start`, then join() with lines of the image (step 1),
+// and along them (step of the windows).
 struct Max {
   template <class T>
   static T start() {
     return -std::numeric_limits<T>::infinity();
   }
   template <class T>
-  static T take(T value) {
-    return value;
+  static void join_pixels(T* to, const T* from, int64_t n) {
+    pool_lines<T>().raise(to, from, 1, n);
   }
   template <class T>
-  static T join(T a, T b) {
-    return b > a ? b : a;
+  static void join(T* to, const T* from, int64_t stride, int64_t n) {
+    pool_lines<T>().raise(to, from, stride, n);
   }
 };
 
@@ -82,44 +86,32 @@ struct Sum {
     return T{0};
   }
   template <class T>
-  static T take(T value) {
-    if constexpr (kPower == 2) return value * value;
-    if constexpr (kPower == 3) return value * value * value;
-    return value;
+  static void join_pixels(T* to, const T* from, int64_t n) {
+    if constexpr (kPower == 1) return pool_lines<T>().add(to, from, 1, n);
+    for (int64_t i = 0; i < n; ++i)
+      to[i] += kPower == 2 ? from[i] * from[i] : from[i] * from[i] * from[i];
   }
   template <class T>
-  static T join(T a, T b) {
-    return a + b;
+  static void join(T* to, const T* from, int64_t stride, int64_t n) {
+    pool_lines<T>().add(to, from, stride, n);
   }
 };
 
 template <class How, class T>
 void reduce_windows(const PoolGeometry& g, const T* image, T* map) {
-  const int64_t width = g.image[2], stride = g.stride[2];
+  const int64_t width = g.image[2];
   for_each_plane(g, plane_cost(g), [&](int64_t plane) {
     const T* from = image + plane * g.image_size();
     std::vector<T> column(static_cast<std::size_t>(width));
     T* line = column.data();
     for_each_line(g, [&](int64_t place, int64_t, int64_t, auto planes, auto lines) {
       std::fill_n(line, width, How::template start<T>());
-      for_each_seen(g, planes, lines, [&](int64_t pixel) {
-        const T* seen = from + pixel;
-        for (int64_t x = 0; x < width; ++x) line[x] = How::join(line[x], How::take(seen[x]));
-      });
+      for_each_seen(g, planes, lines,
+                    [&](int64_t pixel) { How::join_pixels(line, from + pixel, width); });
       T* to = map + plane * g.map_size() + place;
       std::fill_n(to, g.map[2], How::template start<T>());
       for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
-        const T* at = line + pixel;
-        if (stride == 1) {
-          for (int64_t i = 0; i < last - first; ++i)
-            to[first + i] = How::join(to[first + i], at[i]);
-        } else if (stride == 2) {
-          for (int64_t i = 0; i < last - first; ++i)
-            to[first + i] = How::join(to[first + i], at[2 * i]);
-        } else {
-          for (int64_t i = 0; i < last - first; ++i)
-            to[first + i] = How::join(to[first + i], at[stride * i]);
-        }
+        How::join(to + first, line + pixel, g.stride[2], last - first);
       });
     });
   });
@@ -139,7 +131,7 @@ void for_each_place(const PoolGeometry& g, T* map, const F& fn) {
 
 // Windows that see nothing have the lowest number as maximum; padding may be zeros.
 template <class T>
-void settle_maxima(const PoolGeometry& g, T* map) {
+void settle_maxima(const PoolGeometry& g, T lowest, T* map) {
   const auto blind = [&](int i, int64_t at) { return g.window(i, at).size() == 0; };
   const bool any_blind = blind(0, g.map[0] - 1) || blind(1, g.map[1] - 1) || blind(2, g.map[2] - 1);
   if (!any_blind && !g.zero_padding) return;
@@ -150,7 +142,7 @@ void settle_maxima(const PoolGeometry& g, T* map) {
         if (g.sees_zero(z, y, x)) {
           value = std::max(value, T{0});
         } else if (blind(0, z) || blind(1, y) || blind(2, x)) {
-          value = std::numeric_limits<T>::lowest();
+          value = lowest;
         }
       }
     });
@@ -183,33 +175,36 @@ void spread(const PoolGeometry& g, T* dimage, const Scale& scale) {
 // visit(plane, place, pixel of the first maximum) for each window that sees a pixel.
 template <class T, class Visit>
 void for_each_maximum(const PoolGeometry& g, const T* image, const Visit& visit) {
-  const int64_t stride = g.stride[2], count = g.map[2];
-  const double cost = static_cast<double>(g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2]);
+  using Pixel = typename PoolLines<T>::Pixel;
+  const int64_t count = g.map[2];
+  const double cost =
+      0.25 * static_cast<double>(g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2]);
+  if (g.image_size() > std::numeric_limits<Pixel>::max())
+    throw Error(ErrorCode::kValue, "Pooling", "given an image of more than 2^31 - 1 pixels");
   for_each_plane(g, cost, [&](int64_t plane) {
     const T* from = image + plane * g.image_size();
     std::vector<T> best_of(static_cast<std::size_t>(count));
-    std::vector<int64_t> where_of(static_cast<std::size_t>(count));
+    std::vector<Pixel> where_of(static_cast<std::size_t>(count));
     T* best = best_of.data();
-    int64_t* where = where_of.data();
+    Pixel* where = where_of.data();
     for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto planes, auto lines) {
       std::fill_n(best, count, -std::numeric_limits<T>::infinity());
-      std::fill_n(where, count, int64_t{-1});
+      std::fill_n(where, count, Pixel{-1});
       for_each_seen(g, planes, lines, [&](int64_t line) {
         for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
-          const T* seen = from + line + pixel;
-          for (int64_t i = 0; i < last - first; ++i) {
-            const T value = seen[i * stride];
-            // The first pixel counts even if it is -inf; NaN gives way to anything.
-            const bool better = value > best[first + i] || where[first + i] < 0 ||
-                                best[first + i] != best[first + i];
-            best[first + i] = better ? value : best[first + i];
-            where[first + i] = better ? line + pixel + i * stride : where[first + i];
-          }
+          pool_lines<T>().find(best + first, where + first, from + line + pixel,
+                               static_cast<Pixel>(line + pixel), g.stride[2], last - first);
         });
       });
-      for (int64_t x = 0; x < count; ++x) {
-        if (where[x] >= 0 && !(best[x] < 0 && g.sees_zero(z, y, x)))
-          visit(plane, place + x, where[x]);
+      const bool seen = planes.size() > 0 && lines.size() > 0;
+      for (int64_t x = 0; x < count && seen; ++x) {
+        int64_t pixel = where[x];
+        if (pixel < 0) {  // nothing is larger than -inf: the first pixel, if there is one
+          const auto columns = g.window(2, x);
+          if (columns.size() == 0) continue;
+          pixel = (planes.begin * g.image[1] + lines.begin) * g.image[2] + columns.begin;
+        }
+        if (!(best[x] < 0 && g.sees_zero(z, y, x))) visit(plane, place + x, pixel);
       }
     });
   });
@@ -218,11 +213,11 @@ void for_each_maximum(const PoolGeometry& g, const T* image, const Visit& visit)
 }  // namespace
 
 template <class T>
-void pool_forward(const PoolGeometry& g, const T* image, T* map) {
+void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map) {
   switch (g.type) {
     case PoolKind::kMax:
       reduce_windows<Max>(g, image, map);
-      return settle_maxima(g, map);
+      return settle_maxima(g, lowest, map);
     case PoolKind::kSum:
       return reduce_windows<Sum<1>>(g, image, map);
     case PoolKind::kAvg:
@@ -285,7 +280,7 @@ void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, con
 }
 
 #define MX_INSTANTIATE(T)                                                        \
-  template void pool_forward<T>(const PoolGeometry&, const T*, T*);              \
+  template void pool_forward<T>(const PoolGeometry&, const T*, T, T*);           \
   template void pool_spread<T>(const PoolGeometry&, const T*, T*);               \
   template void pool_to_first<T>(const PoolGeometry&, const T*, const T*, T*);   \
   template void pool_from_first<T>(const PoolGeometry&, const T*, const T*, T*); \

@@ -7,8 +7,9 @@
 namespace mxnet {
 
 // image (batch * channels, pixels), map (batch * channels, places). T is float or double.
+// `lowest`: the maximum of windows that see nothing.
 template <class T>
-void pool_forward(const PoolGeometry& g, const T* image, T* map);
+void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map);
 // Gradient of averages and sums.
 template <class T>
 void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage);
