@@ -172,9 +172,11 @@ void spread(const PoolGeometry& g, T* dimage, const Scale& scale) {
   });
 }
 
-// visit(plane, place, pixel of the first maximum) for each window that sees a pixel.
-template <class T, class Visit>
-void for_each_maximum(const PoolGeometry& g, const T* image, const Visit& visit) {
+// start(plane) for each plane, then visit(plane, place, pixel of the first maximum) for each window
+// that sees a pixel.
+template <class T, class Start, class Visit>
+void for_each_maximum(const PoolGeometry& g, const T* image, const Start& start,
+                      const Visit& visit) {
   using Pixel = typename PoolLines<T>::Pixel;
   const int64_t count = g.map[2];
   const double cost =
@@ -182,6 +184,7 @@ void for_each_maximum(const PoolGeometry& g, const T* image, const Visit& visit)
   if (g.image_size() > std::numeric_limits<Pixel>::max())
     throw Error(ErrorCode::kValue, "Pooling", "given an image of more than 2^31 - 1 pixels");
   for_each_plane(g, cost, [&](int64_t plane) {
+    start(plane);
     const T* from = image + plane * g.image_size();
     std::vector<T> best_of(static_cast<std::size_t>(count));
     std::vector<Pixel> where_of(static_cast<std::size_t>(count));
@@ -249,18 +252,21 @@ void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage) {
 
 template <class T>
 void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage) {
-  std::fill_n(dimage, g.batch * g.channels * g.image_size(), T{0});
-  for_each_maximum(g, image, [&](int64_t plane, int64_t place, int64_t pixel) {
-    dimage[plane * g.image_size() + pixel] += dmap[plane * g.map_size() + place];
-  });
+  for_each_maximum(
+      g, image,
+      [&](int64_t plane) { std::fill_n(dimage + plane * g.image_size(), g.image_size(), T{0}); },
+      [&](int64_t plane, int64_t place, int64_t pixel) {
+        dimage[plane * g.image_size() + pixel] += dmap[plane * g.map_size() + place];
+      });
 }
 
 template <class T>
 void pool_from_first(const PoolGeometry& g, const T* image, const T* picked, T* map) {
-  std::fill_n(map, g.batch * g.channels * g.map_size(), T{0});
-  for_each_maximum(g, image, [&](int64_t plane, int64_t place, int64_t pixel) {
-    map[plane * g.map_size() + place] = picked[plane * g.image_size() + pixel];
-  });
+  for_each_maximum(
+      g, image, [&](int64_t plane) { std::fill_n(map + plane * g.map_size(), g.map_size(), T{0}); },
+      [&](int64_t plane, int64_t place, int64_t pixel) {
+        map[plane * g.map_size() + place] = picked[plane * g.image_size() + pixel];
+      });
 }
 
 template <class T>
