@@ -95,7 +95,7 @@ class GradientBuilder {
     if (terms->size() == 1) return terms->front();
     Value total;
     if (static_cast<int>(terms->size()) <= options_.inplace_sum_cap) {
-      total = apply("add_n", std::span<const Value>(*terms));
+      total = mxnet::apply("add_n", *terms);
     } else {
       for (const Value& term : *terms) total = total + term;
     }
