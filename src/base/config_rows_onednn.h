@@ -14,8 +14,8 @@
       "Use oneDNN for the fused RNN operator.") \
   LIVE(rnn_use_weight_cache, bool, "MXNET_RNN_USE_WEIGHT_CACHE", "0", any(), pending("issue 6: RNN"), \
       "Keep the packed weights of the fused RNN operator without looking whether they changed; for inference only.") \
-  LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), pending("issue 6: oneDNN"), \
-      "Run the plain kernel too and compare.") \
+  LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), active("OnednnDebug.AKernelThatDiffersFromThePlainOneIsAnError"), \
+      "Run the plain kernel too and compare; an error where they differ by more than rounding.") \
   LIVE(disable_fc_cache, bool, "MXNET_ONEDNN_DISABLE_FC_CACHE", "0", any(), pending("issue 6: oneDNN"), \
       "Pack the weights of FullyConnected at each call.") \
   LIVE(fuse_dequantize, bool, "MXNET_ONEDNN_FUSE_DEQUANTIZE", "1", any(), pending("issue 6: quantization"), \

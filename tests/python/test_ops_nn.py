@@ -8,6 +8,7 @@ import ctypes
 import itertools
 import math
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -413,6 +414,37 @@ def test_results_do_not_depend_on_the_number_of_threads(library, rng):
             np.testing.assert_array_equal(a, b)
 
 
+def test_threads_share_weights(mx, rng):
+    """Primitives belong to one thread each; the arrays may be everybody's."""
+    x, w, v = (rng.normal(size=s).astype("float32") for s in ((2, 8, 12, 12), (16, 8, 3, 3), (10, 16 * 100)))
+    weights = [mx.array(w), mx.array(v)]
+
+    def network(data):
+        handle = mx.array(data)
+        y = mx.invoke("Convolution", [handle, weights[0]], kernel=(3, 3), num_filter=16, no_bias=True)
+        z = mx.invoke("FullyConnected", [y[0], weights[1]], num_hidden=10, no_bias=True)
+        result = mx.numpy(z[0])
+        mx.free(handle, *y, *z)
+        return result
+
+    want = [network(x[:n]) for n in (1, 2)]
+    start, results = threading.Barrier(4), []
+
+    def worker(n):
+        start.wait()
+        results.extend((n, network(x[:n])) for _ in range(20))
+
+    threads = [threading.Thread(target=worker, args=(i % 2 + 1,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    mx.free(*weights)
+    assert len(results) == 80
+    for n, got in results:
+        np.testing.assert_array_equal(got, want[n - 1])
+
+
 X, W = (2, 4, 6, 6), (8, 4, 3, 3)
 CONV = {"kernel": (3, 3), "num_filter": 8, "no_bias": True}
 
@@ -439,8 +471,8 @@ def test_mistakes_are_errors_that_name_what_is_wrong(mx, op, shapes, attrs, word
     assert op.split("_v1")[0] in str(failure.value)
 
 
-@pytest.mark.parametrize("op,shapes", [("Convolution", (X, W)), ("FullyConnected", ((2, 3), (8, 3))), ("Pooling", (X,))])
-def test_integers_are_refused(mx, op, shapes):
+@pytest.mark.parametrize("op,shapes,attrs", [("Convolution", (X, W), CONV), ("Pooling", (X,), {"kernel": (2, 2)}),
+                                             ("FullyConnected", ((2, 3), (8, 3)), {"num_hidden": 8, "no_bias": True})])
+def test_integers_are_refused(mx, op, shapes, attrs):
     with pytest.raises(Failure, match="int32"):
-        mx.run(op, *[np.ones(s, "int32") for s in shapes], kernel=(3, 3), **({"num_filter": 8, "no_bias": True} if op == "Convolution" else {})) \
-            if op != "FullyConnected" else mx.run(op, *[np.ones(s, "int32") for s in shapes], num_hidden=8, no_bias=True)
+        mx.run(op, *[np.ones(s, "int32") for s in shapes], **attrs)

@@ -56,7 +56,7 @@ struct NormLoops {
   void (*exp_columns)(const C* x, C* y, int64_t n, const C* shift, C scale, C* sum);
 
   // --- normalisation across channels ---
-  void (*add_squares)(const C* x, int64_t n, C* sum);                  // sum += x^2
+  void (*add_squares)(const C* x, int64_t n, C* sum);  // sum += x^2
   // norm = knorm + alpha * sum, y = x * norm^-beta.
   void (*response)(const C* x, const C* sum, C* norm, C* y, int64_t n, C knorm, C alpha, C beta);
   // t = dy * x * norm^(-beta - 1).

@@ -70,9 +70,9 @@ void write_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, c
   });
 }
 
-#define MX_ROW_TYPE(C)                                                                         \
-  template const C* read_elements(const Tensor&, int64_t, int64_t, int64_t, C*);               \
-  template C* place_elements(const Tensor&, int64_t, int64_t, C*);                             \
+#define MX_ROW_TYPE(C)                                                           \
+  template const C* read_elements(const Tensor&, int64_t, int64_t, int64_t, C*); \
+  template C* place_elements(const Tensor&, int64_t, int64_t, C*);               \
   template void write_elements(const Tensor&, int64_t, int64_t, int64_t, const C*);
 MX_ROW_TYPE(float)
 MX_ROW_TYPE(double)

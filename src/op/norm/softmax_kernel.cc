@@ -16,8 +16,8 @@
 namespace mxnet {
 namespace {
 
-constexpr double kCost = 12.0;       // elementary operations an element
-constexpr int64_t kColumns = 256;    // columns at once: 1 KiB a step
+constexpr double kCost = 12.0;     // elementary operations an element
+constexpr int64_t kColumns = 256;  // columns at once: 1 KiB a step
 
 bool in_double(const Tensor& a, const Tensor& b) {
   return a.dtype == DType::kFloat64 || b.dtype == DType::kFloat64;
