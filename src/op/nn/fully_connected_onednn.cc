@@ -31,15 +31,6 @@ struct DenseArrays {
   }
 };
 
-// For the type of the arrays, or for float32 where the CPU does not compute in half types.
-template <class Make>
-auto implemented_for(DType dtype, const Make& make) {
-  auto desc = onednn::implemented([&] { return make(onednn::data_type(dtype)); });
-  if (!desc && dtype != DType::kFloat32)
-    desc = onednn::implemented([&] { return make(memory::data_type::f32); });
-  return desc;
-}
-
 dnnl::inner_product_forward::primitive_desc describe(const DenseArrays& a, bool bias,
                                                      memory::data_type type) {
   return {onednn::engine(),
@@ -57,7 +48,7 @@ struct Forward {
   dnnl::inner_product_forward primitive;
 
   static std::unique_ptr<Forward> make(const DenseArrays& a, DType dtype, bool with_bias) {
-    const auto desc = implemented_for(
+    const auto desc = onednn::implemented_for(
         dtype, [&](memory::data_type type) { return describe(a, with_bias, type); });
     if (!desc) return nullptr;
     const auto type = onednn::data_type(dtype);
@@ -78,7 +69,7 @@ struct DataGradient {
   dnnl::inner_product_backward_data primitive;
 
   static std::unique_ptr<DataGradient> make(const DenseArrays& a, DType dtype) {
-    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+    const auto desc = onednn::implemented_for(dtype, [&](memory::data_type type) {
       return dnnl::inner_product_backward_data::primitive_desc(
           onednn::engine(), plain_desc(a.data, type), a.weight_desc(type), plain_desc(a.out, type),
           describe(a, false, type), onednn::attributes());
@@ -101,7 +92,7 @@ struct WeightGradient {
   dnnl::inner_product_backward_weights primitive;
 
   static std::unique_ptr<WeightGradient> make(const DenseArrays& a, DType dtype) {
-    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+    const auto desc = onednn::implemented_for(dtype, [&](memory::data_type type) {
       return dnnl::inner_product_backward_weights::primitive_desc(
           onednn::engine(), plain_desc(a.data, type), a.weight_desc(type), plain_desc(a.out, type),
           describe(a, false, type), onednn::attributes());
