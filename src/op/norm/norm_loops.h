@@ -13,6 +13,7 @@ struct NormLoops {
   C (*max)(const C* x, int64_t n);  // NaN only if all are
   C (*sum)(const C* x, int64_t n);
   C (*dot)(const C* x, const C* y, int64_t n);
+  C (*negative_dot)(const C* dy, const C* x, int64_t n);  // sum of dy * min(x, 0)
   // sums[0] = sum of x - mean, sums[1] = sum of (x - mean)^2.
   void (*deviations)(const C* x, int64_t n, C mean, C* sums);
   // y = exp((x - shift) * scale); returns the sum. With y null only that.
