@@ -54,7 +54,8 @@ void regression_backward(const RegressionParams& params, KernelContext& context)
       const T* want = label.as<T>();
       for (int64_t i = first; i < last; ++i) {
         const C d = static_cast<C>(y[i]) - static_cast<C>(want[i]);
-        const C grad = kind != Regression::kAbsolute ? d : static_cast<C>((d > 0) - (d < 0));
+        // No error at all counts as too small a value.
+        const C grad = kind != Regression::kAbsolute ? d : d > C(0) ? C(1) : C(-1);
         dx.as<T>()[i] = static_cast<T>(grad * scale);
       }
     });

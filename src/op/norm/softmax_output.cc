@@ -44,9 +44,9 @@ double gradient_scale(const SoftmaxOutputParams& params, const RowLayout& rows, 
       divisor = static_cast<double>(params.multi_output ? rows.outer * rows.inner : count);
       break;
     case Normalization::kValid: {
+      // Whether or not use_ignore is set.
       int64_t valid = count;
-      if (params.use_ignore)
-        for (int64_t i = 0; i < count; ++i) valid -= labels[i] == static_cast<C>(params.ignore_label);
+      for (int64_t i = 0; i < count; ++i) valid -= labels[i] == static_cast<C>(params.ignore_label);
       divisor = static_cast<double>(std::max(valid, int64_t{1}));
       break;
     }
