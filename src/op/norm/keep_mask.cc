@@ -16,15 +16,15 @@ namespace {
 constexpr double kDrawCost = 8.0;  // elementary operations a number
 constexpr int64_t kBatch = 512;    // numbers drawn at once; multiplied while in cache
 
-// Numbers in [0, 1) as existing programs draw them for arrays of T: in the type itself, half types
-// from double.
+// Numbers in [0, 1) as existing programs draw them for arrays of T: from one word for float, from
+// two for others, half types included, which are compared as float.
 template <class T>
-void draw_uniform(Mt19937& stream, T* out, int64_t n) {
+void draw_uniform(Mt19937& stream, ComputeType<T>* out, int64_t n) {
   if constexpr (std::is_same_v<T, float>) {
     stream.fill_uniform(out, n, 0.0f, 1.0f);
   } else {
     Draws draws(stream);
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(draws.uniform<double>());
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<ComputeType<T>>(draws.uniform<double>());
   }
 }
 
@@ -33,10 +33,10 @@ template <class T, class Use>
 void for_drawn(Device device, int64_t size, const Use& use) {
   RandomStreams::of(device).deal(size, kDrawCost,
                                  [&](Mt19937& stream, int64_t first, int64_t last) {
-                                   std::array<T, kBatch> numbers;
+                                   std::array<ComputeType<T>, kBatch> numbers;
                                    for (int64_t at = first; at < last; at += kBatch) {
                                      const int64_t n = std::min(kBatch, last - at);
-                                     draw_uniform(stream, numbers.data(), n);
+                                     draw_uniform<T>(stream, numbers.data(), n);
                                      use(at, numbers.data(), n);
                                    }
                                  });
@@ -51,9 +51,9 @@ void fill_keep_mask(Device device, float keep, const Tensor& mask) {
   dispatch_dtype<kFloating>(mask.dtype, "Dropout", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     const T factor = static_cast<T>(factor_of(keep));
-    for_drawn<T>(device, mask.size(), [&](int64_t first, const T* u, int64_t n) {
+    for_drawn<T>(device, mask.size(), [&](int64_t first, const C* u, int64_t n) {
       T* m = mask.as<T>() + first;
-      for (int64_t i = 0; i < n; ++i) m[i] = static_cast<C>(u[i]) < C(keep) ? factor : T(0);
+      for (int64_t i = 0; i < n; ++i) m[i] = u[i] < C(keep) ? factor : T(0);
     });
   });
 }
@@ -63,12 +63,12 @@ void fill_keep_mask(Device device, float keep, const Tensor& mask, const Tensor&
   dispatch_dtype<kFloating>(mask.dtype, "Dropout", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     const T factor = static_cast<T>(factor_of(keep));
-    for_drawn<T>(device, mask.size(), [&](int64_t first, const T* u, int64_t n) {
+    for_drawn<T>(device, mask.size(), [&](int64_t first, const C* u, int64_t n) {
       const T* x = in.as<T>() + first;
       T* m = mask.as<T>() + first;
       T* y = out.as<T>() + first;
       for (int64_t i = 0; i < n; ++i) {
-        m[i] = static_cast<C>(u[i]) < C(keep) ? factor : T(0);
+        m[i] = u[i] < C(keep) ? factor : T(0);
         y[i] = static_cast<T>(static_cast<C>(x[i]) * static_cast<C>(m[i]));
       }
     });
@@ -78,10 +78,10 @@ void fill_keep_mask(Device device, float keep, const Tensor& mask, const Tensor&
 void fill_uniform_mask(Device device, float low, float high, const Tensor& mask) {
   dispatch_dtype<kFloating>(mask.dtype, "LeakyReLU", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
-    for_drawn<T>(device, mask.size(), [&](int64_t first, const T* u, int64_t n) {
+    for_drawn<T>(device, mask.size(), [&](int64_t first, const C* u, int64_t n) {
       T* m = mask.as<T>() + first;
       for (int64_t i = 0; i < n; ++i)
-        m[i] = static_cast<T>(static_cast<C>(u[i]) * C(high - low) + C(low));
+        m[i] = static_cast<T>(u[i] * C(high - low) + C(low));
     });
   });
 }

@@ -217,17 +217,27 @@ void infer_entropy(InferArg data, InferArg label) {
   if (data.rank_known()) label.set_shape({data.dim(0)});
 }
 
-int64_t checked_class(double label, int64_t row, int64_t classes) {
-  if (label > -1.0 && label < static_cast<double>(classes)) return static_cast<int64_t>(label);
-  throw Error(ErrorCode::kValue, "softmax_cross_entropy",
-              fmt::format("given label {} in row {}, expected one of {} classes", label, row,
-                          classes));
+// The class of each row. Checked before rows are dealt to threads: what is thrown may not leave a
+// parallel loop.
+const int64_t* checked_classes(const Tensor& label, int64_t classes, KernelContext& context) {
+  int64_t* result = context.workspace_of<int64_t>(label.size());
+  for (int64_t row = 0; row < label.size(); ++row) {
+    const double given = read_element(label, row);
+    if (!(given > -1.0 && given < static_cast<double>(classes))) {
+      throw Error(ErrorCode::kValue, "softmax_cross_entropy",
+                  fmt::format("given label {} in row {}, expected one of {} classes", given, row,
+                              classes));
+    }
+    result[row] = static_cast<int64_t>(given);
+  }
+  return result;
 }
 
 // Sum over rows of log(sum of exponentials) - score of the label.
 void entropy_forward(const NoParams&, KernelContext& context) {
   const Tensor &data = context.in(0), &label = context.in(1);
   const RowLayout rows = rows_along(data.shape(), 1);
+  const int64_t* classes = checked_classes(label, rows.length, context);
   double* losses = context.workspace_of<double>(rows.outer);
   with_row_type(data.dtype, [&](auto zero) {
     using C = decltype(zero);
@@ -239,12 +249,11 @@ void entropy_forward(const NoParams&, KernelContext& context) {
           RowReader<C> read(data, rows);
           for (int64_t r = first; r < last; ++r) {
             const C* x = read(r);
-            const int64_t k = checked_class(read_element(label, r), r, rows.length);
             const C shift = loops.max(x, rows.length);
             const double sum = sum_blocks<C>(rows.length, wide, [&](int64_t begin, int64_t n) {
               return loops.exp_sum(x + begin, nullptr, n, shift, C(1));
             });
-            losses[r] = std::log(sum) - (static_cast<double>(x[k]) - static_cast<double>(shift));
+            losses[r] = std::log(sum) - (static_cast<double>(x[classes[r]]) - static_cast<double>(shift));
           }
         },
         1);
@@ -261,6 +270,7 @@ void entropy_backward(const NoParams&, KernelContext& context) {
   const RowLayout rows = rows_along(data.shape(), 1);
   SoftmaxCall call;
   call.rows = rows;
+  const int64_t* classes = checked_classes(label, rows.length, context);
   with_row_type(data.dtype, [&](auto zero) {
     using C = decltype(zero);
     // In the type of computing: halves are rounded once.
@@ -272,7 +282,7 @@ void entropy_backward(const NoParams&, KernelContext& context) {
         [&](int64_t first, int64_t last) {
           for (int64_t r = first; r < last; ++r) {
             C* row = p.as<C>() + r * rows.length;
-            row[checked_class(read_element(label, r), r, rows.length)] -= C(1);
+            row[classes[r]] -= C(1);
             norm_loops<C>().scale(row, rows.length, static_cast<C>(scale));
             write_elements(dx, r * rows.length, rows.length, 1, row);
           }
