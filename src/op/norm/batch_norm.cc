@@ -41,8 +41,16 @@ enum class Spread : uint8_t { kInverseStd, kVariance };
 enum Input { kData, kGamma, kBeta, kMovingMean, kMovingVar };
 enum Output { kOut, kMean, kSpread, kMask };
 // Inputs of the gradient.
-enum BackInput { kBackDy, kBackData, kBackGamma, kBackMean, kBackSpread, kBackMovingMean,
-                 kBackMovingVar, kBackMask };
+enum BackInput {
+  kBackDy,
+  kBackData,
+  kBackGamma,
+  kBackMean,
+  kBackSpread,
+  kBackMovingMean,
+  kBackMovingVar,
+  kBackMask
+};
 
 // --- inference -----------------------------------------------------------------------------------
 
@@ -70,8 +78,10 @@ template <class P>
 void check_devices(const P& params, Infer& infer) {
   if constexpr (std::is_same_v<P, SyncBatchNormParams>) {
     if (params.ndev != 1)
-      infer.fail(fmt::format("given ndev={}, expected 1: statistics across devices are taken by "
-                             "GPU kernels only", params.ndev));
+      infer.fail(
+          fmt::format("given ndev={}, expected 1: statistics across devices are taken by "
+                      "GPU kernels only",
+                      params.ndev));
   }
 }
 
@@ -90,8 +100,7 @@ void infer_backward(const P& params, Infer& infer) {
   infer.in(kBackDy).same_as(infer.in(kBackData)).same_as(infer.out(0));
   infer_channels(params, infer, infer.in(kBackData),
                  {infer.in(kBackGamma), infer.in(kBackMean), infer.in(kBackSpread),
-                  infer.in(kBackMovingMean), infer.in(kBackMovingVar), infer.out(1),
-                  infer.out(2)});
+                  infer.in(kBackMovingMean), infer.in(kBackMovingVar), infer.out(1), infer.out(2)});
   if (relu) infer.in(kBackMask).same_shape(infer.in(kBackData)).set_dtype(DType::kUInt8);
 }
 
@@ -124,8 +133,9 @@ void forward(const P& params, KernelContext& context) {
   for (int64_t c = 0; c < channels; ++c) {
     if (params.fix_gamma) write_element(context.in(kGamma), c, 1.0);
     write_element(context.out(kMean), c, mean[c]);
-    write_element(context.out(kSpread), c,
-                  spread == Spread::kVariance ? variance[c] : 1.0 / std::sqrt(variance[c] + call.eps));
+    write_element(
+        context.out(kSpread), c,
+        spread == Spread::kVariance ? variance[c] : 1.0 / std::sqrt(variance[c] + call.eps));
   }
   batch_normalize(call, in, mean, variance, context.in(kGamma), context.in(kBeta),
                   context.out(kOut), relu ? &context.out(kMask) : nullptr);
@@ -148,7 +158,8 @@ void backward(const P& params, KernelContext& context) {
         spread == Spread::kVariance ? given : std::max(1.0 / (given * given) - call.eps, 0.0);
     if (spread == Spread::kVariance) inverse_std[c] = 1.0 / std::sqrt(variance + call.eps);
     if (!of_batch || call.positions() == 0) continue;
-    const Tensor &moving_mean = context.in(kBackMovingMean), &moving_var = context.in(kBackMovingVar);
+    const Tensor &moving_mean = context.in(kBackMovingMean),
+                 &moving_var = context.in(kBackMovingVar);
     write_element(moving_mean, c, read_element(moving_mean, c) * old_share + mean[c] * new_share);
     write_element(moving_var, c, read_element(moving_var, c) * old_share + variance * new_share);
   }
@@ -162,8 +173,8 @@ void backward(const P& params, KernelContext& context) {
 // Mean and variance are for looking at: gradients that reach them go no further.
 template <class P, bool relu>
 Gradients gradient(const char* name, Grad& grad) {
-  std::vector<Value> inputs{grad.dout(0),   grad.in(kData),      grad.in(kGamma),
-                            grad.out(kMean), grad.out(kSpread), grad.in(kMovingMean),
+  std::vector<Value> inputs{grad.dout(0),       grad.in(kData),    grad.in(kGamma),
+                            grad.out(kMean),    grad.out(kSpread), grad.in(kMovingMean),
                             grad.in(kMovingVar)};
   if (relu) inputs.push_back(grad.out(kMask));
   const Value dx = apply(name, inputs, grad.attrs());
@@ -253,8 +264,10 @@ bool define() {
   using V1 = BatchNormV1Params;
   using Sync = SyncBatchNormParams;
   OpBuilder<V2> batch("BatchNorm");
-  batch.alias("_npx_batch_norm").doc("Mean 0 and variance 1 of each channel over the batch, times "
-                                     "gamma plus beta.");
+  batch.alias("_npx_batch_norm")
+      .doc(
+          "Mean 0 and variance 1 of each channel over the batch, times "
+          "gamma plus beta.");
   complete<V2, Spread::kInverseStd, false>(add_params(batch), [](const V2&, Grad& grad) {
     return gradient<V2, false>("_backward_BatchNorm", grad);
   });

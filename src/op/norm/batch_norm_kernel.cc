@@ -16,6 +16,9 @@ namespace {
 constexpr double kCost = 4.0;  // elementary operations an element and pass
 // Channels at once where they are columns, and examples whose short sums are then taken together.
 constexpr int64_t kColumns = 128, kExamples = 64;
+// Elements of a channel up to which both passes for its moments go over all of it: what fits half a
+// second-level cache. Longer ones are taken block by block.
+constexpr int64_t kCached = 65536;
 
 // Where runs of elements begin, and buffers to bring them to C. For one thread.
 template <class C>
@@ -96,9 +99,26 @@ void channel_statistics(const BatchNormCall& call, const Tensor& in, double* mea
   const NormLoops<C>& loops = norm_loops<C>();
   for_channels<C>(call.channels, kCost, [&](int64_t c, Runs<C>& runs) {
     Moments moments;
-    for_parts(call.channels, c, runs, [&](int64_t at, int64_t n) {
-      add_block(loops, runs.read(in, at, n, 0), n, &moments);
-    });
+    if (call.positions() <= kCached) {
+      const double count = static_cast<double>(call.positions());
+      double sum = 0, square = 0;
+      for_parts(call.channels, c, runs,
+                [&](int64_t at, int64_t n) { sum += loops.sum(runs.read(in, at, n, 0), n); });
+      const C about = call.positions() > 0 ? static_cast<C>(sum / count) : C(0);
+      sum = 0;
+      for_parts(call.channels, c, runs, [&](int64_t at, int64_t n) {
+        C sums[2];
+        loops.deviations(runs.read(in, at, n, 0), n, about, sums);
+        sum += sums[0];
+        square += sums[1];
+      });
+      if (call.positions() > 0)
+        moments.merge(count, about + sum / count, square - sum / count * sum);
+    } else {
+      for_parts(call.channels, c, runs, [&](int64_t at, int64_t n) {
+        add_block(loops, runs.read(in, at, n, 0), n, &moments);
+      });
+    }
     mean[c] = moments.mean;
     variance[c] = moments.variance();
   });
@@ -121,8 +141,8 @@ void column_statistics(const BatchNormCall& call, const Tensor& in, double* mean
       sum.fill(C(0));
       square.fill(C(0));
       for (int64_t n = begin; n < end; ++n) {
-        loops.add_deviation_columns(runs.read(in, runs.at(n, first), width, 0), width,
-                                    about.data(), sum.data(), square.data());
+        loops.add_deviation_columns(runs.read(in, runs.at(n, first), width, 0), width, about.data(),
+                                    sum.data(), square.data());
       }
       for (std::size_t j = 0; j < static_cast<std::size_t>(width); ++j) {
         const double rest = sum[j] / count;
@@ -179,8 +199,8 @@ void normalize_columns(const BatchNormCall& call, const Tensor& in, const double
       const C* x = runs.read(in, at, width, 0);
       C* y = runs.place(out, at, 1);
       if (mask != nullptr) {
-        loops.affine_relu_columns(x, y, mask->as<uint8_t>() + at, width, shift.data(),
-                                  scale.data(), offset.data());
+        loops.affine_relu_columns(x, y, mask->as<uint8_t>() + at, width, shift.data(), scale.data(),
+                                  offset.data());
       } else {
         loops.affine_columns(x, y, width, shift.data(), scale.data(), offset.data());
       }
@@ -228,8 +248,8 @@ void channel_gradients(const GradientCall& call) {
     double sum_dy = 0, sum_dyx = 0;
     for_parts(channels, c, runs, [&](int64_t at, int64_t n) {
       C sums[2];
-      loops.grad_sums(runs.read_masked(call.dy, call.mask, at, n, 0),
-                      runs.read(call.in, at, n, 1), n, mean, sums);
+      loops.grad_sums(runs.read_masked(call.dy, call.mask, at, n, 0), runs.read(call.in, at, n, 1),
+                      n, mean, sums);
       sum_dy += sums[0];
       sum_dyx += sums[1];
     });
@@ -259,8 +279,8 @@ void column_gradients(const GradientCall& call) {
       for (int64_t n = begin; n < std::min(begin + kExamples, channels.outer); ++n) {
         const int64_t at = runs.at(n, first);
         loops.add_grad_columns(runs.read_masked(call.dy, call.mask, at, width, 0),
-                               runs.read(call.in, at, width, 1), width, mean.data(),
-                               sum_dy.data(), sum_dyx.data());
+                               runs.read(call.in, at, width, 1), width, mean.data(), sum_dy.data(),
+                               sum_dyx.data());
       }
       for (std::size_t j = 0; j < static_cast<std::size_t>(width); ++j) {
         total_dy[j] += sum_dy[j];
@@ -295,8 +315,7 @@ BatchNormCall batch_norm_call(const Shape& data, int axis, double eps, bool fix_
   return call;
 }
 
-void batch_statistics(const BatchNormCall& call, const Tensor& in, double* mean,
-                      double* variance) {
+void batch_statistics(const BatchNormCall& call, const Tensor& in, double* mean, double* variance) {
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     (as_columns(call.channels) ? column_statistics<C> : channel_statistics<C>)(call, in, mean,
@@ -309,8 +328,9 @@ void batch_normalize(const BatchNormCall& call, const Tensor& in, const double* 
                      const Tensor& out, const Tensor* mask) {
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
-    (as_columns(call.channels) ? normalize_columns<C> : normalize_channels<C>)(
-        call, in, mean, variance, gamma, beta, out, mask);
+    (as_columns(call.channels) ? normalize_columns<C> : normalize_channels<C>)(call, in, mean,
+                                                                               variance, gamma,
+                                                                               beta, out, mask);
   });
 }
 

@@ -47,9 +47,9 @@ std::vector<std::string> input_names(const CtcParams& params) {
 int64_t checked_length(const Tensor& lengths, int64_t example, int64_t most, const char* what) {
   const double length = read_element(lengths, example);
   if (length >= 0 && length <= static_cast<double>(most)) return static_cast<int64_t>(length);
-  throw Error(ErrorCode::kValue, "CTCLoss",
-              fmt::format("given {} {} in example {}, expected at most {}", what, length, example,
-                          most));
+  throw Error(
+      ErrorCode::kValue, "CTCLoss",
+      fmt::format("given {} {} in example {}, expected at most {}", what, length, example, most));
 }
 
 // The labels of one example as classes. Without lengths they end at padding: 0 where the blank is
@@ -246,13 +246,12 @@ void infer(const CtcParams& params, Infer& infer) {
   if (label.rank_known()) label.set_dim(0, data.dim(1));
   for (int i = 2; i < infer.num_in(); ++i) infer.in(i).set_shape(batch);
   infer.out(0).set_shape(batch);
-  if (label.known() && data.known() && !params.use_label_lengths &&
-      label.dim(1) > data.dim(0))
+  if (label.known() && data.known() && !params.use_label_lengths && label.dim(1) > data.dim(0))
     label.fail("no more labels than the " + std::to_string(data.dim(0)) + " steps of time");
 }
 
 MX_OP(CTCLoss, CtcParams)
-    .alias("_contrib_CTCLoss")
+.alias("_contrib_CTCLoss")
     .alias("_contrib_ctc_loss")
     .alias("ctc_loss")
     .doc("Connectionist temporal classification: the loss of each example.")

@@ -59,8 +59,7 @@ void forward(const DropoutParams& params, KernelContext& context) {
     return fill_mask(mask, 1.0f);
   }
   const float keep = 1.0f - params.p;
-  if (mask.shape() == in.shape())
-    return fill_keep_mask(context.device(), keep, mask, in, out);
+  if (mask.shape() == in.shape()) return fill_keep_mask(context.device(), keep, mask, in, out);
   fill_keep_mask(context.device(), keep, mask);
   apply_mask(in, mask, out, context);
 }
@@ -68,8 +67,9 @@ void forward(const DropoutParams& params, KernelContext& context) {
 OpBuilder<DropoutParams>& add_params(OpBuilder<DropoutParams>& op) {
   return op.param("p", &DropoutParams::p, 0.5f, "Part of the elements that is dropped.")
       .range<float>(0.0f, 1.0f)
-      .choice("mode", &DropoutParams::mode, {{"always", Mode::kAlways}, {"training", Mode::kTraining}},
-              "training", "When to drop: while training only, or always.")
+      .choice("mode", &DropoutParams::mode,
+              {{"always", Mode::kAlways}, {"training", Mode::kTraining}}, "training",
+              "When to drop: while training only, or always.")
       .param("axes", &DropoutParams::axes, Shape{}, "Axes along which one decision holds for all.")
       .param("cudnn_off", &DropoutParams::cudnn_off, false, "Of GPU kernels; CPUs have one kernel.")
       .dtypes(kFloating);

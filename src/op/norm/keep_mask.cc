@@ -80,8 +80,7 @@ void fill_uniform_mask(Device device, float low, float high, const Tensor& mask)
     using C = ComputeType<T>;
     for_drawn<T>(device, mask.size(), [&](int64_t first, const C* u, int64_t n) {
       T* m = mask.as<T>() + first;
-      for (int64_t i = 0; i < n; ++i)
-        m[i] = static_cast<T>(u[i] * C(high - low) + C(low));
+      for (int64_t i = 0; i < n; ++i) m[i] = static_cast<T>(u[i] * C(high - low) + C(low));
     });
   });
 }

@@ -106,13 +106,12 @@ void backward(const L2Params& params, KernelContext& context) {
 
 OpBuilder<L2Params>& add_params(OpBuilder<L2Params>& op) {
   return op.param("eps", &L2Params::eps, 1e-10f, "Added to the sum of squares.")
-      .choice("mode", &L2Params::mode,
-              {{"channel", Mode::kChannel},
-               {"instance", Mode::kInstance},
-               {"spatial", Mode::kSpatial}},
-              "instance",
-              "What gets length 1: instance, each example; channel, each position across channels; "
-              "spatial, each channel of an example.")
+      .choice(
+          "mode", &L2Params::mode,
+          {{"channel", Mode::kChannel}, {"instance", Mode::kInstance}, {"spatial", Mode::kSpatial}},
+          "instance",
+          "What gets length 1: instance, each example; channel, each position across channels; "
+          "spatial, each channel of an example.")
       .dtypes(kFloating);
 }
 

@@ -103,8 +103,8 @@ void backward(const P& params, KernelContext& context) {
 // Mean and standard deviation are for looking at: gradients that reach them go no further.
 template <class P>
 Gradients gradient(const char* name, Grad& grad) {
-  const Value dx = apply(name, {grad.dout(0), grad.in(0), grad.in(1), grad.out(1), grad.out(2)},
-                         grad.attrs());
+  const Value dx =
+      apply(name, {grad.dout(0), grad.in(0), grad.in(1), grad.out(1), grad.out(2)}, grad.attrs());
   return {dx, output(dx, 1), output(dx, 2)};
 }
 
@@ -152,7 +152,8 @@ OpBuilder<LayerNormParams>& add_params(OpBuilder<LayerNormParams>& op) {
       .param("output_mean_var", &LayerNormParams::output_mean_var, false, kOutputDoc);
 }
 OpBuilder<GroupNormParams>& add_params(OpBuilder<GroupNormParams>& op) {
-  return op.param("num_groups", &GroupNormParams::num_groups, 1, "Groups that channels are cut into.")
+  return op
+      .param("num_groups", &GroupNormParams::num_groups, 1, "Groups that channels are cut into.")
       .at_least<int32_t>(1)
       .param("eps", &GroupNormParams::eps, 1e-5f, kEpsDoc)
       .param("output_mean_var", &GroupNormParams::output_mean_var, false, kOutputDoc);
@@ -177,8 +178,9 @@ bool define() {
   complete_backward(add_params(layer_back));
 
   OpBuilder<GroupNormParams> group("GroupNorm");
-  group.doc("Mean 0 and variance 1 within each group of channels of an example, times gamma plus "
-            "beta of the group.");
+  group.doc(
+      "Mean 0 and variance 1 within each group of channels of an example, times gamma plus "
+      "beta of the group.");
   complete<GroupNormParams>(add_params(group), three_or_one,
                             [](const GroupNormParams&, Grad& grad) {
                               return gradient<GroupNormParams>("_backward_GroupNorm", grad);
@@ -187,12 +189,14 @@ bool define() {
   complete_backward(add_params(group_back));
 
   OpBuilder<InstanceNormParams> instance("InstanceNorm");
-  instance.doc("Mean 0 and variance 1 within each channel of an example, times gamma plus beta of "
-               "the channel.");
-  complete<InstanceNormParams>(add_params(instance), [](const InstanceNormParams&) { return 1; },
-                               [](const InstanceNormParams&, Grad& grad) {
-                                 return gradient<InstanceNormParams>("_backward_InstanceNorm", grad);
-                               });
+  instance.doc(
+      "Mean 0 and variance 1 within each channel of an example, times gamma plus beta of "
+      "the channel.");
+  complete<InstanceNormParams>(
+      add_params(instance), [](const InstanceNormParams&) { return 1; },
+      [](const InstanceNormParams&, Grad& grad) {
+        return gradient<InstanceNormParams>("_backward_InstanceNorm", grad);
+      });
   OpBuilder<InstanceNormParams> instance_back("_backward_InstanceNorm");
   complete_backward(add_params(instance_back));
   return true;

@@ -155,8 +155,7 @@ void backward(const LeakyParams& params, KernelContext& context) {
     case Kind::kPrelu: {
       const Tensor& gamma = context.in(2);
       const int64_t rows = slope_rows(arg.shape(), gamma.size()).rows.rows();
-      return prelu_backward(dy, arg, gamma, dx, context.out(1),
-                            context.workspace_of<double>(rows));
+      return prelu_backward(dy, arg, gamma, dx, context.out(1), context.workspace_of<double>(rows));
     }
     case Kind::kRrelu:
       return select_by_sign(arg, dy, context.in(2), dx);
@@ -177,8 +176,7 @@ Gradients gradient(const LeakyParams& params, Grad& grad) {
   }
   if (params.act_type == Kind::kRrelu) {
     const Value x = grad.in(0), mask = grad.out(1);
-    if (!grad.differentiable())
-      return {apply("_backward_LeakyReLU", {dy, x, mask}, grad.attrs())};
+    if (!grad.differentiable()) return {apply("_backward_LeakyReLU", {dy, x, mask}, grad.attrs())};
     const Value above = apply("_greater_scalar", {x}, {{"scalar", "0"}});
     return {dy * (above + (1.0 - above) * mask)};
   }

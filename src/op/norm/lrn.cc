@@ -78,30 +78,33 @@ void backward(const LrnParams& params, KernelContext& context) {
     using C = decltype(zero);
     const NormLoops<C>& loops = norm_loops<C>();
     const C beta = static_cast<C>(params.beta);
-    const C factor =
-        C(2) * static_cast<C>(params.alpha) * beta / static_cast<C>(params.nsize);
+    const C factor = C(2) * static_cast<C>(params.alpha) * beta / static_cast<C>(params.nsize);
     const int64_t count = channels.length;
-    for_positions<C>(channels, count + 5, [&](int64_t example, int64_t position, int64_t n, C* buffer) {
-      C* share = buffer;  // of each channel
-      C *sum = share + count * kPositions, *g = sum + kPositions, *x = g + kPositions;
-      C *scale = x + kPositions, *to = scale + kPositions;
-      const auto at = [&](int64_t c) { return (example * count + c) * channels.inner + position; };
-      for (int64_t c = 0; c < count; ++c) {
-        loops.response_share(read_elements(dy, at(c), n, 1, g), read_elements(in, at(c), n, 1, x),
-                             read_elements(norm, at(c), n, 1, scale), share + c * kPositions, n,
-                             beta);
-      }
-      for (int64_t c = 0; c < count; ++c) {
-        std::fill_n(sum, n, C(0));
-        const int64_t last = std::min(c + reach(params), count - 1);
-        for (int64_t k = std::max(c - reach(params), int64_t{0}); k <= last; ++k)
-          loops.add_columns(share + k * kPositions, n, sum);
-        C* out = place_elements(dx, at(c), 1, to);
-        loops.response_grad(read_elements(dy, at(c), n, 1, g), read_elements(in, at(c), n, 1, x),
-                            read_elements(norm, at(c), n, 1, scale), sum, out, n, beta, factor);
-        write_elements(dx, at(c), n, 1, out);
-      }
-    });
+    for_positions<C>(
+        channels, count + 5, [&](int64_t example, int64_t position, int64_t n, C* buffer) {
+          C* share = buffer;  // of each channel
+          C *sum = share + count * kPositions, *g = sum + kPositions, *x = g + kPositions;
+          C *scale = x + kPositions, *to = scale + kPositions;
+          const auto at = [&](int64_t c) {
+            return (example * count + c) * channels.inner + position;
+          };
+          for (int64_t c = 0; c < count; ++c) {
+            loops.response_share(
+                read_elements(dy, at(c), n, 1, g), read_elements(in, at(c), n, 1, x),
+                read_elements(norm, at(c), n, 1, scale), share + c * kPositions, n, beta);
+          }
+          for (int64_t c = 0; c < count; ++c) {
+            std::fill_n(sum, n, C(0));
+            const int64_t last = std::min(c + reach(params), count - 1);
+            for (int64_t k = std::max(c - reach(params), int64_t{0}); k <= last; ++k)
+              loops.add_columns(share + k * kPositions, n, sum);
+            C* out = place_elements(dx, at(c), 1, to);
+            loops.response_grad(read_elements(dy, at(c), n, 1, g),
+                                read_elements(in, at(c), n, 1, x),
+                                read_elements(norm, at(c), n, 1, scale), sum, out, n, beta, factor);
+            write_elements(dx, at(c), n, 1, out);
+          }
+        });
   });
 }
 

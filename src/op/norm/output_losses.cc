@@ -13,8 +13,7 @@ namespace mxnet {
 namespace {
 
 void copy(const Tensor& in, const Tensor& out) {
-  if (in.data != out.data)
-    activation_forward(ActivationRow::leaky, 1.0, in, out);  // the identity
+  if (in.data != out.data) activation_forward(ActivationRow::leaky, 1.0, in, out);  // the identity
 }
 
 // --- regression ------------------------------------------------------------------------------

@@ -165,8 +165,7 @@ bool define(const char* name, const char* alias, const char* doc) {
       .infer([](const SoftmaxParams& params, Infer& infer) {
         infer_forward(params, infer);
         const DType in = infer.in(0).dtype();
-        if (in != DType::kUnknown && !kFloating.contains(in))
-          infer.in(0).fail("a floating type");
+        if (in != DType::kUnknown && !kFloating.contains(in)) infer.in(0).fail("a floating type");
       })
       .cpu(forward<family>)
       .grad(gradient<family>);
@@ -224,7 +223,7 @@ void infer_activation(const SoftmaxActivationParams& params, Infer& infer) {
 }
 
 MX_OP(SoftmaxActivation, SoftmaxActivationParams)
-    .doc("softmax along the last axis or across channels.")
+.doc("softmax along the last axis or across channels.")
     .input("data", "The array.")
     .choice("mode", &SoftmaxActivationParams::mode, kModes, "instance", kModeDoc)
     .dtypes(kFloating)
@@ -243,7 +242,7 @@ MX_OP(SoftmaxActivation, SoftmaxActivationParams)
     });
 
 MX_OP(_backward_SoftmaxActivation, SoftmaxActivationParams)
-    .doc("Gradient of SoftmaxActivation.")
+.doc("Gradient of SoftmaxActivation.")
     .input("head_grad", "Gradient of the result.")
     .input("output", "Result of the forward call.")
     .choice("mode", &SoftmaxActivationParams::mode, kModes, "instance", kModeDoc)

@@ -146,8 +146,8 @@ void infer_label(const SoftmaxOutputParams& params, InferArg data, InferArg labe
   if (!label.rank_known()) {
     label.set_shape({rows.outer, rows.inner});
   } else if (label.known() && (label.shape().size() != rows.rows() || label.dim(0) != rows.outer)) {
-    label.fail(fmt::format("({}, {}) or the shape of the data without axis 1", rows.outer,
-                           rows.inner));
+    label.fail(
+        fmt::format("({}, {}) or the shape of the data without axis 1", rows.outer, rows.inner));
   }
 }
 
@@ -224,9 +224,9 @@ const int64_t* checked_classes(const Tensor& label, int64_t classes, KernelConte
   for (int64_t row = 0; row < label.size(); ++row) {
     const double given = read_element(label, row);
     if (!(given > -1.0 && given < static_cast<double>(classes))) {
-      throw Error(ErrorCode::kValue, "softmax_cross_entropy",
-                  fmt::format("given label {} in row {}, expected one of {} classes", given, row,
-                              classes));
+      throw Error(
+          ErrorCode::kValue, "softmax_cross_entropy",
+          fmt::format("given label {} in row {}, expected one of {} classes", given, row, classes));
     }
     result[row] = static_cast<int64_t>(given);
   }
@@ -253,7 +253,8 @@ void entropy_forward(const NoParams&, KernelContext& context) {
             const double sum = sum_blocks<C>(rows.length, wide, [&](int64_t begin, int64_t n) {
               return loops.exp_sum(x + begin, nullptr, n, shift, C(1));
             });
-            losses[r] = std::log(sum) - (static_cast<double>(x[classes[r]]) - static_cast<double>(shift));
+            losses[r] =
+                std::log(sum) - (static_cast<double>(x[classes[r]]) - static_cast<double>(shift));
           }
         },
         1);
@@ -292,7 +293,7 @@ void entropy_backward(const NoParams&, KernelContext& context) {
 }
 
 MX_OP(softmax_cross_entropy, NoParams)
-    .doc("Sum over all rows of the cross entropy between softmax and the label.")
+.doc("Sum over all rows of the cross entropy between softmax and the label.")
     .input("data", "Scores, a row for each example.")
     .input("label", "Classes.")
     .lenient()
@@ -303,13 +304,13 @@ MX_OP(softmax_cross_entropy, NoParams)
     })
     .cpu(entropy_forward)
     .grad([](const NoParams&, Grad& grad) {
-      const Value dx = apply("_backward_softmax_cross_entropy",
-                             {grad.dout(0), grad.in(0), grad.in(1)});
+      const Value dx =
+          apply("_backward_softmax_cross_entropy", {grad.dout(0), grad.in(0), grad.in(1)});
       return Gradients{dx, Value()};
     });
 
 MX_OP(_backward_softmax_cross_entropy, NoParams)
-    .doc("Gradient of softmax_cross_entropy.")
+.doc("Gradient of softmax_cross_entropy.")
     .input("head_grad", "Gradient of the loss.")
     .input("data", "Scores.")
     .input("label", "Classes.")

@@ -80,7 +80,8 @@ bool define() {
       .cpu([](const PenaltyParams&, KernelContext& context) {
         const Tensor &in = context.in(0), &out = context.out(0);
         if (in.data != out.data)
-          std::memcpy(out.data, in.data, static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
+          std::memcpy(out.data, in.data,
+                      static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
       })
       .grad([](const PenaltyParams&, Grad& grad) {
         return Gradients{apply("_backward_IdentityAttachKLSparseReg",
