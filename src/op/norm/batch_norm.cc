@@ -2,13 +2,15 @@
 // BatchNorm, its older forms and the one with relu. Moving averages are states: forward reads them
 // at most; the gradient's node writes them while training, so that a symbol's graph and autograd
 // update them alike, once for each backward pass.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "op/norm/batch_norm_kernel.h"
 #include "op/op_builder.h"
-
-#include <fmt/format.h>
 
 namespace mxnet {
 namespace {

@@ -3,6 +3,7 @@
 #include "op/norm/batch_norm_kernel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTCLoss: the negative logarithm of the probability that scores over time spell a sequence of
 // labels (Graves et al. 2006), over all ways of repeating labels and of placing blanks.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -12,8 +15,6 @@
 #include "op/norm/row_sums.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
-
-#include <fmt/format.h>
 
 namespace mxnet {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LRN: each channel divided by a power of the squares of its neighbours (Krizhevsky et al. 2012).
 #include <algorithm>
+#include <vector>
 
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_io.h"
