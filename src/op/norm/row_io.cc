@@ -79,8 +79,9 @@ MX_ROW_TYPE(double)
 #undef MX_ROW_TYPE
 
 double read_element(const Tensor& tensor, int64_t at) {
-  double value;
-  return *read_elements(tensor, at, 1, 1, &value);
+  return dispatch_dtype<kNumeric>(tensor.dtype, "element", [&]<class T>(TypeTag<T>) {
+    return convert<double>(tensor.as<T>()[at]);
+  });
 }
 
 void write_element(const Tensor& tensor, int64_t at, double value) {
