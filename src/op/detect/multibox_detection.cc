@@ -67,13 +67,11 @@ void suppress(const DetectionParams& params, std::vector<Found<T>>& found) {
   std::stable_sort(found.begin(), found.end(), [](const Found<T>& a, const Found<T>& b) {
     return a.score > b.score;
   });
-  const std::size_t keep =
-      params.nms_topk > 0 ? std::min(found.size(), static_cast<std::size_t>(params.nms_topk))
-                          : found.size();
-  for (std::size_t i = keep; i < found.size(); ++i) found[i].cls = T{-1};
-  for (std::size_t i = 0; i < keep; ++i) {
+  if (params.nms_topk > 0 && found.size() > static_cast<std::size_t>(params.nms_topk))
+    found.resize(static_cast<std::size_t>(params.nms_topk));
+  for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i].cls < 0) continue;
-    for (std::size_t j = i + 1; j < keep; ++j) {
+    for (std::size_t j = i + 1; j < found.size(); ++j) {
       if (found[j].cls < 0 || (!params.force_suppress && found[i].cls != found[j].cls)) continue;
       if (iou(found[i].box, found[j].box) >= T(params.nms_threshold)) found[j].cls = T{-1};
     }
