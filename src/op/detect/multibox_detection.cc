@@ -64,14 +64,19 @@ std::vector<Found<T>> find(const DetectionParams& params, const T* scores, int64
 template <class T>
 void suppress(const DetectionParams& params, std::vector<Found<T>>& found) {
   if (params.nms_threshold <= 0 || params.nms_threshold > 1) return;
-  std::stable_sort(found.begin(), found.end(), [](const Found<T>& a, const Found<T>& b) {
+  const std::size_t keep =
+      params.nms_topk > 0 ? std::min(found.size(), static_cast<std::size_t>(params.nms_topk))
+                          : found.size();
+  std::vector<Found<T>> sorted = found;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Found<T>& a, const Found<T>& b) {
     return a.score > b.score;
   });
-  if (params.nms_topk > 0 && found.size() > static_cast<std::size_t>(params.nms_topk))
-    found.resize(static_cast<std::size_t>(params.nms_topk));
-  for (std::size_t i = 0; i < found.size(); ++i) {
+  // Behind the best, rows are those of before, as existing programs see them.
+  std::copy_n(sorted.begin(), keep, found.begin());
+  for (std::size_t i = keep; i < found.size(); ++i) found[i].cls = T{-1};
+  for (std::size_t i = 0; i < keep; ++i) {
     if (found[i].cls < 0) continue;
-    for (std::size_t j = i + 1; j < found.size(); ++j) {
+    for (std::size_t j = i + 1; j < keep; ++j) {
       if (found[j].cls < 0 || (!params.force_suppress && found[i].cls != found[j].cls)) continue;
       if (iou(found[i].box, found[j].box) >= T(params.nms_threshold)) found[j].cls = T{-1};
     }
