@@ -85,7 +85,7 @@ class Library:
         self.free(*inputs, *outputs)
         return results
 
-    def gradients(self, name, arrays, heads, request=WRITE, start=0.0, wanted=None, **attrs):
+    def gradients(self, name, arrays, heads, /, request=WRITE, start=0.0, wanted=None, **attrs):
         """Gradients of sum(outputs * heads) with respect to `arrays` (or only those whose positions are `wanted`, in
         their places); ADD adds to `start`. A head of None: that output takes no part."""
         inputs = [self.array(a) for a in arrays]
