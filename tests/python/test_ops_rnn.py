@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent networks and attention against NumPy, step by step, and their gradients against differences."""
+import ctypes as C
 import os
 
 import numpy as np
@@ -170,7 +171,6 @@ def test_dropout_acts_between_layers_in_training_only(mx, rng):
     network = Network(rng, "rnn_tanh", layers=2, hidden=64, batch=16, inputs=8)
     plain = mx.run("RNN", *network.arrays(), **network.attrs())[0]
     np.testing.assert_array_equal(mx.run("RNN", *network.arrays(), **network.attrs(p=0.5))[0], plain)
-    import ctypes as C
     before = C.c_int()
     mx.call("MXAutogradSetIsTraining", 1, C.byref(before))
     try:
@@ -193,6 +193,34 @@ def test_nan_in_the_cell_is_clipped_when_asked(mx, rng):
     network.states[1][0, 0, 0] = np.nan
     assert np.isnan(mx.run("RNN", *network.arrays(), **network.attrs())[2]).any()
     assert not np.isnan(mx.run("RNN", *network.arrays(), **network.attrs(lstm_state_clip_nan=True))[2]).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_kept_weights_do_not_see_changes(mx, rng, dtype):
+    network = Network(rng, "lstm")
+    handles = [mx.array(a) for a in network.arrays(dtype)]
+
+    def run():
+        outputs = mx.invoke("RNN", handles, **network.attrs())
+        result = mx.numpy(outputs[0])
+        mx.free(*outputs)
+        return result
+
+    def change_weights(factor):
+        values = np.ascontiguousarray(network.arrays(dtype)[1] * np.asarray(factor, dtype))
+        count = sum(w.size for ws in network.weights for w in ws)
+        values[count:] = network.arrays(dtype)[1][count:]  # biases are read at each call
+        mx.call("MXNDArraySyncCopyFromCPU", handles[1], values.ctypes.data_as(C.c_void_p), C.c_size_t(values.size))
+
+    try:
+        mx.call("MXSetEnv", b"MXNET_RNN_USE_WEIGHT_CACHE", b"1")
+        before = run()
+        change_weights(2)
+        np.testing.assert_array_equal(run(), before)
+    finally:
+        mx.call("MXSetEnv", b"MXNET_RNN_USE_WEIGHT_CACHE", b"0")
+    assert np.abs(run() - before).max() > 1e-3
+    mx.free(*handles)
 
 
 def test_no_steps_and_no_samples(mx, rng):

@@ -108,6 +108,7 @@ void forward_in(const RnnParams& params, KernelContext& context) {
   Computed<T> arrays(context);
   const Extent extent = extent_of(context);
   ForwardArrays<T> a{};
+  a.weights_at = context.in(1).data;
   a.data = arrays.in(0);
   a.params = arrays.in(1);
   a.state = arrays.in(2);
