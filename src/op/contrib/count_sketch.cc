@@ -97,7 +97,7 @@ constexpr const char* kTableDocs[] = {"Column of the result for each column of d
                                       "Sign of each column, 1 or -1."};
 
 MX_OP(_contrib_count_sketch, SketchParams)
-    .doc("Count sketch of the rows of data.")
+.doc("Count sketch of the rows of data.")
     .input("data", "Rows.")
     .input("h", kTableDocs[0])
     .input("s", kTableDocs[1])
@@ -120,7 +120,7 @@ MX_OP(_contrib_count_sketch, SketchParams)
     });
 
 MX_OP(_backward_contrib_count_sketch, SketchParams)
-    .doc("Gradient of _contrib_count_sketch.")
+.doc("Gradient of _contrib_count_sketch.")
     .input("dout", "Gradient of the sketch.")
     .input("h", kTableDocs[0])
     .input("s", kTableDocs[1])
@@ -135,10 +135,10 @@ MX_OP(_backward_contrib_count_sketch, SketchParams)
     })
     .cpu(sketch_backward_cpu)
     .grad([](const SketchParams&, Grad& grad) {
-      return Gradients{apply("_contrib_count_sketch", {grad.dout(0), grad.in(1), grad.in(2)},
-                             grad.attrs()),
-                       {},
-                       {}};
+      return Gradients{
+          apply("_contrib_count_sketch", {grad.dout(0), grad.in(1), grad.in(2)}, grad.attrs()),
+          {},
+          {}};
     });
 
 }  // namespace

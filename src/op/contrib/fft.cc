@@ -23,8 +23,8 @@ using Signal = std::vector<Complex>;
 
 // exp(i * pi * numerator / denominator)
 Complex root(int64_t numerator, int64_t denominator) {
-  const double angle = 3.14159265358979323846 * static_cast<double>(numerator) /
-                       static_cast<double>(denominator);
+  const double angle =
+      3.14159265358979323846 * static_cast<double>(numerator) / static_cast<double>(denominator);
   return {std::cos(angle), std::sin(angle)};
 }
 // Plain: the library's operator also looks for infinities.
@@ -171,7 +171,7 @@ void infer_fft(Infer& infer, InferArg real, InferArg pairs) {
 constexpr const char* kSizeDoc = "Of GPUs: rows at once.";
 
 MX_OP(_contrib_fft, FftParams)
-    .doc("Fourier transform of the rows of real data, as pairs of real and imaginary part.")
+.doc("Fourier transform of the rows of real data, as pairs of real and imaginary part.")
     .input("data", "Rows, in two or four dimensions.")
     .param("compute_size", &FftParams::compute_size, 128, kSizeDoc)
     .dtypes(kFloating)
@@ -182,7 +182,7 @@ MX_OP(_contrib_fft, FftParams)
     });
 
 MX_OP(_contrib_ifft, FftParams)
-    .doc("Real part of the inverse Fourier transform of rows of pairs, not divided by their length.")
+.doc("Real part of the inverse Fourier transform of rows of pairs, not divided by their length.")
     .input("data", "Rows of pairs of real and imaginary part, in two or four dimensions.")
     .param("compute_size", &FftParams::compute_size, 128, kSizeDoc)
     .dtypes(kFloating)

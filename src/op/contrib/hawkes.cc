@@ -79,8 +79,7 @@ T log_likelihood(const Sequences<T>& s, int64_t i, T* state) {
     const T passed = time - before, rate = s.rate[i * s.kinds + mark];
     const T decay = std::exp(-s.beta[mark] * passed);
     const T intensity = rate + s.alpha[mark] * s.beta[mark] * state[mark] * decay;
-    likelihood += std::log(intensity) - rate * passed -
-                  s.alpha[mark] * state[mark] * (1 - decay);
+    likelihood += std::log(intensity) - rate * passed - s.alpha[mark] * state[mark] * (1 - decay);
     state[mark] = 1 + state[mark] * decay;
     before = time;
   }
@@ -153,8 +152,7 @@ void gradients(const Sequences<T>& s, int64_t i, T dlikelihood, const T* dend, T
     const T dlog = d / intensity;
     drate[m] += dlog - d * e.passed;
     dalpha[m] += dlog * beta * e.state * e.decay - d * e.state * (1 - e.decay);
-    const T ddecay =
-        dlog * alpha * beta * e.state + d * alpha * e.state + dstate[m] * e.state;
+    const T ddecay = dlog * alpha * beta * e.state + d * alpha * e.state + dstate[m] * e.state;
     dbeta[m] += dlog * alpha * e.state * e.decay - ddecay * e.decay * e.passed;
     dstate[m] = dstate[m] * e.decay + dlog * alpha * beta * e.decay - d * alpha * (1 - e.decay);
   }

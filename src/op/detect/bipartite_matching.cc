@@ -41,12 +41,14 @@ void match(const MatchingParams& params, const T* scores, int64_t rows, int64_t 
 }
 
 MX_OP(_contrib_bipartite_matching, MatchingParams)
-    .doc("Greedy matching of rows with columns by score: the column of each row and the row of "
-         "each column, -1 without.")
+.doc(
+    "Greedy matching of rows with columns by score: the column of each row and the row of "
+    "each column, -1 without.")
     .input("data", "Scores, (..., rows, columns).")
     .param("is_ascend", &MatchingParams::is_ascend, false, "Whether small scores are good ones.")
     .param("threshold", &MatchingParams::threshold, "Scores must be better than this.")
-    .param("topk", &MatchingParams::topk, -1, "Number of matches, if positive, after which one more is the last.")
+    .param("topk", &MatchingParams::topk, -1,
+           "Number of matches, if positive, after which one more is the last.")
     .outputs([](const MatchingParams&) { return 2; })
     .dtypes(kFloating)
     .infer([](const MatchingParams&, Infer& infer) {

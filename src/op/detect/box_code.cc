@@ -54,7 +54,7 @@ void box_decode_cpu(const BoxDecodeParams& params, KernelContext& context) {
 }
 
 MX_OP(_contrib_box_decode, BoxDecodeParams)
-    .doc("Boxes (corners) from their offsets to anchors.")
+.doc("Boxes (corners) from their offsets to anchors.")
     .input("data", "Offsets, (batch, anchors, 4).")
     .input("anchors", "Anchors, (1, anchors, 4).")
     .param("std0", &BoxDecodeParams::std0, 1.0f, "Factor of the first offset.")
@@ -101,8 +101,7 @@ void box_encode_cpu(const NoParams&, KernelContext& context) {
                       "matches: given " + std::to_string(match) + ", expected 0 to " +
                           std::to_string(choices - 1) + " for a positive sample");
         }
-        const Box<T> ref =
-            read_box(refs + (i / count * choices + static_cast<int64_t>(match)) * 4);
+        const Box<T> ref = read_box(refs + (i / count * choices + static_cast<int64_t>(match)) * 4);
         const Box<T> anchor = read_box(anchors + i * 4);
         const T offsets[] = {(ref.center_x() - anchor.center_x()) / anchor.width(),
                              (ref.center_y() - anchor.center_y()) / anchor.height(),
@@ -115,7 +114,7 @@ void box_encode_cpu(const NoParams&, KernelContext& context) {
 }
 
 MX_OP(_contrib_box_encode, NoParams)
-    .doc("Offsets of matched boxes from their anchors, normalised, and masks of those that count.")
+.doc("Offsets of matched boxes from their anchors, normalised, and masks of those that count.")
     .input("samples", "Above 0.5 for a positive sample, (batch, anchors).")
     .input("matches", "Index of the box that is matched, (batch, anchors).")
     .input("anchors", "Anchors (corners), (batch, anchors, 4).")

@@ -44,7 +44,7 @@ void box_iou_cpu(const BoxIouParams& params, KernelContext& context) {
 }
 
 MX_OP(_contrib_box_iou, BoxIouParams)
-    .doc("Intersection over union of each box of lhs with each of rhs.")
+.doc("Intersection over union of each box of lhs with each of rhs.")
     .input("lhs", "Boxes, (..., 4).")
     .input("rhs", "Boxes, (..., 4).")
     .choice("format", &BoxIouParams::format,

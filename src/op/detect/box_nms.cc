@@ -29,9 +29,10 @@ void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
   const int64_t width = shape.back();
   if (params.coord_start < 0 || params.coord_start + 4 > width || params.score_index < 0 ||
       params.score_index >= width || params.id_index >= width) {
-    infer.fail(fmt::format("given coord_start {}, score_index {}, id_index {}, expected them within "
-                           "the {} numbers of a box",
-                           params.coord_start, params.score_index, params.id_index, width));
+    infer.fail(
+        fmt::format("given coord_start {}, score_index {}, id_index {}, expected them within "
+                    "the {} numbers of a box",
+                    params.coord_start, params.score_index, params.id_index, width));
   }
   Shape rows = shape;
   rows[shape.ndim() - 1] = 1;
@@ -61,12 +62,11 @@ std::vector<int64_t> suppress(const BoxNmsParams& params, const T* data, int64_t
   std::vector<int64_t> kept;
   std::vector<std::size_t> kept_boxes;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool covered =
-        std::any_of(kept_boxes.begin(), kept_boxes.end(), [&](std::size_t j) {
-          const bool compared =
-              params.force_suppress || params.id_index < 0 || id(order[i]) == id(order[j]);
-          return compared && iou(boxes[j], boxes[i]) > static_cast<T>(params.overlap_thresh);
-        });
+    const bool covered = std::any_of(kept_boxes.begin(), kept_boxes.end(), [&](std::size_t j) {
+      const bool compared =
+          params.force_suppress || params.id_index < 0 || id(order[i]) == id(order[j]);
+      return compared && iou(boxes[j], boxes[i]) > static_cast<T>(params.overlap_thresh);
+    });
     if (covered) continue;
     kept.push_back(order[i]);
     kept_boxes.push_back(i);
@@ -141,7 +141,8 @@ OpBuilder<BoxNmsParams> with_params(const char* name) {
            "Boxes that overlap a better one by more are suppressed.")
       .param("valid_thresh", &BoxNmsParams::valid_thresh, 0.0f,
              "Boxes without a higher score are dropped before.")
-      .param("topk", &BoxNmsParams::topk, -1, "Boxes that take part, the best ones; all if not positive.")
+      .param("topk", &BoxNmsParams::topk, -1,
+             "Boxes that take part, the best ones; all if not positive.")
       .param("coord_start", &BoxNmsParams::coord_start, 2, "Where the coordinates of a box begin.")
       .param("score_index", &BoxNmsParams::score_index, 1, "Where its score is.")
       .param("id_index", &BoxNmsParams::id_index, -1, "Where its class is, if not negative.")

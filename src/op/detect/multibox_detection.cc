@@ -64,13 +64,12 @@ std::vector<Found<T>> find(const DetectionParams& params, const T* scores, int64
 template <class T>
 void suppress(const DetectionParams& params, std::vector<Found<T>>& found) {
   if (params.nms_threshold <= 0 || params.nms_threshold > 1) return;
-  const std::size_t keep =
-      params.nms_topk > 0 ? std::min(found.size(), static_cast<std::size_t>(params.nms_topk))
-                          : found.size();
+  const std::size_t keep = params.nms_topk > 0
+                               ? std::min(found.size(), static_cast<std::size_t>(params.nms_topk))
+                               : found.size();
   std::vector<Found<T>> sorted = found;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Found<T>& a, const Found<T>& b) {
-    return a.score > b.score;
-  });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Found<T>& a, const Found<T>& b) { return a.score > b.score; });
   // Behind the best, rows are those of before, as existing programs see them.
   std::copy_n(sorted.begin(), keep, found.begin());
   for (std::size_t i = keep; i < found.size(); ++i) found[i].cls = T{-1};
@@ -111,8 +110,10 @@ void detection_cpu(const DetectionParams& params, KernelContext& context) {
 }
 
 MX_OP(_contrib_MultiBoxDetection, DetectionParams)
-    .alias("_npx_multibox_detection")
-    .doc("Detected boxes (class, score, corners) in order of score; class -1 for what does not count.")
+.alias("_npx_multibox_detection")
+    .doc(
+        "Detected boxes (class, score, corners) in order of score; class -1 for what does not "
+        "count.")
     .input("cls_prob", "Probabilities, (batch, classes, anchors).")
     .input("loc_pred", "Offsets from anchors, (batch, anchors * 4).")
     .input("anchor", "Anchors (corners), (1, anchors, 4).")

@@ -47,8 +47,7 @@ void prior_cpu(const PriorParams& params, KernelContext& context) {
   compute(context.out(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     T* out = arrays.out(0);
-    const auto extents =
-        half_extents(params, static_cast<T>(height) / static_cast<T>(width));
+    const auto extents = half_extents(params, static_cast<T>(height) / static_cast<T>(width));
     const bool given = params.steps[0] > 0 && params.steps[1] > 0;
     const T step_y = given ? T(params.steps[0]) : T{1} / static_cast<T>(height);
     const T step_x = given ? T(params.steps[1]) : T{1} / static_cast<T>(width);
@@ -69,7 +68,7 @@ void prior_cpu(const PriorParams& params, KernelContext& context) {
 }
 
 MX_OP(_contrib_MultiBoxPrior, PriorParams)
-    .alias("_npx_multibox_prior")
+.alias("_npx_multibox_prior")
     .doc("Anchors (corners, relative to the image) at each place of a feature map.")
     .input("data", "Feature map, (batch, channels, height, width).")
     .param("sizes", &PriorParams::sizes, std::vector<float>{1.0f}, "Sizes of anchors.")

@@ -83,8 +83,8 @@ class Matcher {
       return;
     }
     const auto positives = std::count(state_.begin(), state_.end(), State::kPositive);
-    auto wanted = static_cast<int64_t>(static_cast<float>(positives) *
-                                       params_.negative_mining_ratio);
+    auto wanted =
+        static_cast<int64_t>(static_cast<float>(positives) * params_.negative_mining_ratio);
     wanted = std::max<int64_t>(wanted, params_.minimum_negative_samples);
     wanted = std::min<int64_t>(wanted, count_ - positives);
     // The harder the less the background is believed in.
@@ -184,14 +184,17 @@ void target_cpu(const TargetParams& params, KernelContext& context) {
 }
 
 MX_OP(_contrib_MultiBoxTarget, TargetParams)
-    .alias("_npx_multibox_target")
-    .doc("Targets of a single-shot detector: offsets of matched boxes, which of them count, classes.")
+.alias("_npx_multibox_target")
+    .doc(
+        "Targets of a single-shot detector: offsets of matched boxes, which of them count, "
+        "classes.")
     .input("anchor", "Anchors (corners), (1, anchors, 4).")
     .input("label", "True boxes, (batch, boxes, 5): class (-1 ends them), corners.")
     .input("cls_pred", "Predicted scores of classes, (batch, classes, anchors), background first.")
     .param("overlap_threshold", &TargetParams::overlap_threshold, 0.5f,
            "Anchors that overlap a true box by more are positive.")
-    .param("ignore_label", &TargetParams::ignore_label, -1.0f, "Class of anchors that do not count.")
+    .param("ignore_label", &TargetParams::ignore_label, -1.0f,
+           "Class of anchors that do not count.")
     .param("negative_mining_ratio", &TargetParams::negative_mining_ratio, -1.0f,
            "Negative samples by positive ones; all others are negative if not positive.")
     .param("negative_mining_thresh", &TargetParams::negative_mining_thresh, 0.5f,

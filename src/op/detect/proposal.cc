@@ -54,7 +54,9 @@ template <class T>
 T pixel_overlap(const Box<T>& a, const Box<T>& b) {
   const T w = std::max(T{0}, pixels(std::max(a.left, b.left), std::min(a.right, b.right)));
   const T h = std::max(T{0}, pixels(std::max(a.top, b.top), std::min(a.bottom, b.bottom)));
-  const auto area = [](const Box<T>& x) { return pixels(x.left, x.right) * pixels(x.top, x.bottom); };
+  const auto area = [](const Box<T>& x) {
+    return pixels(x.left, x.right) * pixels(x.top, x.bottom);
+  };
   return w * h / (area(a) + area(b) - w * h);
 }
 
@@ -159,14 +161,12 @@ void proposal_cpu(const ProposalParams& params, KernelContext& context) {
           for (int64_t b = first; b < last; ++b) {
             auto sorted = regions(params, scores + b * score_size, offsets + b * offset_size,
                                   infos + b * 3, height, width);
-            std::stable_sort(sorted.begin(), sorted.end(), [](const auto& x, const auto& y) {
-              return x.score > y.score;
-            });
+            std::stable_sort(sorted.begin(), sorted.end(),
+                             [](const auto& x, const auto& y) { return x.score > y.score; });
             if (params.rpn_pre_nms_top_n > 0)
-              sorted.resize(std::min(sorted.size(),
-                                     static_cast<std::size_t>(params.rpn_pre_nms_top_n)));
-            const auto kept =
-                suppress(sorted, T(params.threshold), static_cast<std::size_t>(rows));
+              sorted.resize(
+                  std::min(sorted.size(), static_cast<std::size_t>(params.rpn_pre_nms_top_n)));
+            const auto kept = suppress(sorted, T(params.threshold), static_cast<std::size_t>(rows));
             if (kept.empty()) continue;
             for (int64_t r = 0; r < rows; ++r) {  // too few are repeated
               const auto& region = sorted[kept[static_cast<std::size_t>(r) % kept.size()]];
@@ -204,8 +204,7 @@ OpBuilder<ProposalParams> define(const char* name, const char* doc) {
              "Pixels of the image by places of the feature map.")
       .param("output_score", &ProposalParams::output_score, false,
              "Whether scores are an output too.")
-      .param("iou_loss", &ProposalParams::iou_loss, false,
-             "Whether offsets are those of corners.")
+      .param("iou_loss", &ProposalParams::iou_loss, false, "Whether offsets are those of corners.")
       .outputs([](const ProposalParams&) { return 2; })
       .visible_outputs([](const ProposalParams& params) { return params.output_score ? 2 : 1; })
       .output("output")
@@ -217,8 +216,8 @@ OpBuilder<ProposalParams> define(const char* name, const char* doc) {
   return op;
 }
 
-[[maybe_unused]] const OpBuilder<ProposalParams> single = define<false>(
-    "_contrib_Proposal", "Regions of one image (image, corners), the best first.");
+[[maybe_unused]] const OpBuilder<ProposalParams> single =
+    define<false>("_contrib_Proposal", "Regions of one image (image, corners), the best first.");
 [[maybe_unused]] const OpBuilder<ProposalParams> multi = define<true>(
     "_contrib_MultiProposal", "Regions of each image (image, corners), the best first.");
 

@@ -40,10 +40,10 @@ template <class T, class F>
 void each_bin(const PsRoiParams& params, const Shape& data, const T* roi, int64_t n, const F& fn) {
   const T scale = static_cast<T>(params.spatial_scale);
   const int64_t height = data[2], width = data[3], side = params.pooled_size;
-  const int64_t image = checked_image(static_cast<double>(roi[0]), data[0], "_contrib_PSROIPooling");
+  const int64_t image =
+      checked_image(static_cast<double>(roi[0]), data[0], "_contrib_PSROIPooling");
   const T left = rounded(roi[1]) * scale, top = rounded(roi[2]) * scale;
-  const T bin_w =
-      std::max((rounded(roi[3]) + 1) * scale - left, T(0.1)) / static_cast<T>(side);
+  const T bin_w = std::max((rounded(roi[3]) + 1) * scale - left, T(0.1)) / static_cast<T>(side);
   const T bin_h = std::max((rounded(roi[4]) + 1) * scale - top, T(0.1)) / static_cast<T>(side);
   const auto bound = [](T at, int64_t size) {
     return static_cast<int64_t>(std::clamp(at, T{0}, static_cast<T>(size)));
@@ -86,16 +86,17 @@ void ps_roi_cpu(const PsRoiParams& params, KernelContext& context) {
         8.0 * static_cast<double>(params.output_dim * params.pooled_size * params.pooled_size),
         [&](int64_t first, int64_t last) {
           for (int64_t n = first; n < last; ++n) {
-            each_bin(params, shape, rois + n * 5, n,
-                     [&](int64_t at, int64_t h0, int64_t h1, int64_t w0, int64_t w1, int64_t plane) {
-                       T sum{0};
-                       for (int64_t h = h0; h < h1; ++h) {
-                         for (int64_t w = w0; w < w1; ++w) sum += data[plane + h * shape[3] + w];
-                       }
-                       const int64_t count = std::max<int64_t>(0, h1 - h0) *
-                                             std::max<int64_t>(0, w1 - w0);
-                       out[at] = count == 0 ? T{0} : sum / static_cast<T>(count);
-                     });
+            each_bin(
+                params, shape, rois + n * 5, n,
+                [&](int64_t at, int64_t h0, int64_t h1, int64_t w0, int64_t w1, int64_t plane) {
+                  T sum{0};
+                  for (int64_t h = h0; h < h1; ++h) {
+                    for (int64_t w = w0; w < w1; ++w) sum += data[plane + h * shape[3] + w];
+                  }
+                  const int64_t count =
+                      std::max<int64_t>(0, h1 - h0) * std::max<int64_t>(0, w1 - w0);
+                  out[at] = count == 0 ? T{0} : sum / static_cast<T>(count);
+                });
           }
         },
         1);
@@ -201,9 +202,9 @@ struct Neighbours {
 
 template <class T>
 struct Bin {
-  int64_t out;             // index in the result
-  int64_t plane;           // of data
-  int64_t shift_x;         // index in trans; y is parts^2 further; -1 without
+  int64_t out;      // index in the result
+  int64_t plane;    // of data
+  int64_t shift_x;  // index in trans; y is parts^2 further; -1 without
   T roi_width, roi_height;
   std::vector<Neighbours<T>> samples;
 };
@@ -230,9 +231,11 @@ void each_deformed_bin(const DeformableParams& p, const Shape& data, const T* ro
     for (int64_t i = 0; i < side; ++i) {
       for (int64_t j = 0; j < side; ++j) {
         bin.out = ((n * p.output_dim + c) * side + i) * side + j;
-        bin.shift_x = trans == nullptr ? -1
-                                       : (((n * classes + c / per_class) * 2) * parts +
-                                          i * parts / side) * parts + j * parts / side;
+        bin.shift_x =
+            trans == nullptr
+                ? -1
+                : (((n * classes + c / per_class) * 2) * parts + i * parts / side) * parts +
+                      j * parts / side;
         const T dx = trans == nullptr ? T{0} : trans[bin.shift_x] * std;
         const T dy = trans == nullptr ? T{0} : trans[bin.shift_x + parts * parts] * std;
         const T x0 = static_cast<T>(j) * bin_w + left + dx * bin.roi_width;
@@ -353,8 +356,9 @@ OpBuilder<DeformableParams> deformable_params(const char* name) {
 
 [[maybe_unused]] const bool deformable_defined = [] {
   deformable_params("_contrib_DeformablePSROIPooling")
-      .doc("Averages of samples in the bins of regions, moved by offsets, each bin in channels of "
-           "its own.")
+      .doc(
+          "Averages of samples in the bins of regions, moved by offsets, each bin in channels of "
+          "its own.")
       .input("data", "Feature maps, (images, output_dim * group_size^2, height, width).")
       .input_type("Symbol")
       .input("rois", "Regions (image, corners in pixels), (regions, 5).")

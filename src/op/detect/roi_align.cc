@@ -84,8 +84,8 @@ std::vector<Region<T>> upright_regions(const RoiAlignParams& params, const PoolS
       w = std::max(w, T{1});
       h = std::max(h, T{1});
     }
-    spread_samples(params, shape, h, w, [=](T y, T x) { return std::pair(top + y, left + x); },
-                   &region);
+    spread_samples(
+        params, shape, h, w, [=](T y, T x) { return std::pair(top + y, left + x); }, &region);
   }
   return regions;
 }
@@ -104,12 +104,13 @@ std::vector<Region<T>> rotated_regions(const RoiAlignParams& params, const PoolS
     const T x0 = rois[1] * scale, y0 = rois[2] * scale;
     const T w = std::max(rois[3] * scale, T{1}), h = std::max(rois[4] * scale, T{1});
     const T angle = rois[5] * T(kRadians), cos = std::cos(angle), sin = std::sin(angle);
-    spread_samples(params, shape, h, w,
-                   [=](T y, T x) {
-                     const T v = y - h / 2, u = x - w / 2;
-                     return std::pair(v * cos - u * sin + y0, u * cos + v * sin + x0);
-                   },
-                   &region);
+    spread_samples(
+        params, shape, h, w,
+        [=](T y, T x) {
+          const T v = y - h / 2, u = x - w / 2;
+          return std::pair(v * cos - u * sin + y0, u * cos + v * sin + x0);
+        },
+        &region);
   }
   return regions;
 }
@@ -150,8 +151,8 @@ void align_backward_cpu(const RoiAlignParams& params, KernelContext& context) {
     using T = typename decltype(tag)::type;
     const PoolShape shape = pool_shape(params, context.out(0).shape());
     const T* dout = arrays.in(0);
-    const auto regions = upright_regions(params, shape, arrays.in(1), context.in(1).dim(0),
-                                         context.out(0).dim(0));
+    const auto regions =
+        upright_regions(params, shape, arrays.in(1), context.in(1).dim(0), context.out(0).dim(0));
     T* dx = arrays.out(0);
     std::fill_n(dx, context.out(0).size(), T{0});
     unpool(shape, regions, dout, dx);
@@ -184,7 +185,8 @@ OpBuilder<RoiAlignParams> with_params(const char* name) {
         .cpu(align_cpu<false>)
         .grad([](const RoiAlignParams&, Grad& grad) {
           return Gradients{
-              apply("_backward_ROIAlign", {grad.dout(0), grad.in(1), grad.in(0)}, grad.attrs()), {}};
+              apply("_backward_ROIAlign", {grad.dout(0), grad.in(1), grad.in(0)}, grad.attrs()),
+              {}};
         });
 
 [[maybe_unused]] const OpBuilder<RoiAlignParams> backward_op =
@@ -202,7 +204,7 @@ OpBuilder<RoiAlignParams> with_params(const char* name) {
         .cpu(align_backward_cpu);
 
 MX_OP(_contrib_RROIAlign, RoiAlignParams)
-    .doc("Averages of bilinear samples in the bins of each rotated region.")
+.doc("Averages of bilinear samples in the bins of each rotated region.")
     .input("data", "Feature maps, (images, channels, height, width).")
     .input("rois", "Regions (image, centre, width, height, degrees), (regions, 6).")
     .param("pooled_size", &RoiAlignParams::pooled_size, "Height and width of the result.")

@@ -60,14 +60,13 @@ void each_product(int64_t count, int64_t m, int64_t n, int64_t k, int64_t ldc, d
                   const Pair& pair) {
   if (m == 0 || n == 0) return;
   const T scale = static_cast<T>(alpha);
-  const double cost = static_cast<double>(m) * static_cast<double>(n) *
-                      (static_cast<double>(k) / 16 + 1);
+  const double cost =
+      static_cast<double>(m) * static_cast<double>(n) * (static_cast<double>(k) / 16 + 1);
   parallel_for(
       count, cost,
       [&](int64_t first, int64_t last) {
         constexpr std::align_val_t kLine{64};
-        const auto bytes =
-            static_cast<std::size_t>(packed_gemm::packed_size<T>(k, n)) * sizeof(T);
+        const auto bytes = static_cast<std::size_t>(packed_gemm::packed_size<T>(k, n)) * sizeof(T);
         const auto release = [](void* p) { ::operator delete(p, kLine); };
         const std::unique_ptr<void, decltype(release)> memory(::operator new(bytes, kLine),
                                                               release);
@@ -133,12 +132,14 @@ void qk_backward_cpu(const HeadsParams& params, KernelContext& context) {
     each_product<T>(queries.count(), queries.time, size, keys.time, queries.stride(),
                     qk_scale(queries), [&](int64_t i) {
                       return Factors<T>{{dout + i * area, keys.time, 1},
-                                        keys.rows(k, i, kRoles.key()), queries.at(dq, i, 0)};
+                                        keys.rows(k, i, kRoles.key()),
+                                        queries.at(dq, i, 0)};
                     });
     each_product<T>(queries.count(), keys.time, size, queries.time, keys.stride(),
                     qk_scale(queries), [&](int64_t i) {
                       return Factors<T>{{dout + i * area, 1, keys.time},
-                                        queries.rows(q, i, 0), keys.at(dk, i, kRoles.key())};
+                                        queries.rows(q, i, 0),
+                                        keys.at(dk, i, kRoles.key())};
                     });
   });
 }
@@ -154,9 +155,9 @@ void valatt_cpu(const HeadsParams& params, KernelContext& context) {
     T* out = arrays.out(0);
     each_product<T>(values.count(), result.time, values.size, values.time, result.stride(), 1,
                     [&](int64_t i) {
-                      return Factors<T>{
-                          {attention + i * result.time * values.time, values.time, 1},
-                          values.rows(v, i, kRoles.value()), result.at(out, i, 0)};
+                      return Factors<T>{{attention + i * result.time * values.time, values.time, 1},
+                                        values.rows(v, i, kRoles.value()),
+                                        result.at(out, i, 0)};
                     });
   });
 }
@@ -179,12 +180,11 @@ void valatt_backward_cpu(const HeadsParams& params, KernelContext& context) {
                                         result.rows(dout, i, 0),
                                         values.at(dv, i, kRoles.value())};
                     });
-    each_product<T>(values.count(), result.time, values.time, values.size, values.time, 1,
-                    [&](int64_t i) {
-                      return Factors<T>{result.rows(dout, i, 0),
-                                        values.columns(v, i, kRoles.value()),
-                                        dattention + i * area};
-                    });
+    each_product<T>(
+        values.count(), result.time, values.time, values.size, values.time, 1, [&](int64_t i) {
+          return Factors<T>{result.rows(dout, i, 0), values.columns(v, i, kRoles.value()),
+                            dattention + i * area};
+        });
   });
 }
 
@@ -207,8 +207,7 @@ void infer_qk(const HeadsParams& params, Infer& infer) {
     keys.set_shape(Shape{-1, infer.in(0).dim(1), 2 * infer.in(0).dim(2)});
     if (!check_interleaved(params, keys, kRoles.memory_parts())) return;
   }
-  infer.out(0).set_shape(
-      Shape{infer.in(0).dim(1) * params.heads, infer.in(0).dim(0), keys.dim(0)});
+  infer.out(0).set_shape(Shape{infer.in(0).dim(1) * params.heads, infer.in(0).dim(0), keys.dim(0)});
 }
 
 template <bool self>
@@ -218,8 +217,7 @@ void infer_valatt(const HeadsParams& params, Infer& infer) {
   if (!check_interleaved(params, infer.in(0), kRoles.memory_parts())) return;
   const Shape& values = infer.in(0).shape();
   infer.in(1).set_shape(Shape{values[1] * params.heads, self ? values[0] : -1, values[0]});
-  infer.out(0).set_shape(
-      Shape{infer.in(1).dim(1), values[1], values[2] / kRoles.memory_parts()});
+  infer.out(0).set_shape(Shape{infer.in(1).dim(1), values[1], values[2] / kRoles.memory_parts()});
 }
 
 // Gradients have the shapes of the inputs 1, 2, ...
@@ -245,7 +243,7 @@ constexpr const char* kMemoryDoc =
     "Keys and values, (time, batch, heads * 2 * size), of each head side by side.";
 
 MX_OP(_contrib_interleaved_matmul_selfatt_qk, HeadsParams)
-    .doc("Products of queries and keys of self-attention, divided by the root of their length.")
+.doc("Products of queries and keys of self-attention, divided by the root of their length.")
     .input("queries_keys_values", kSelfDoc)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .dtypes(kFloating)
@@ -256,7 +254,7 @@ MX_OP(_contrib_interleaved_matmul_selfatt_qk, HeadsParams)
     });
 
 MX_OP(_backward_interleaved_matmul_selfatt_qk, HeadsParams)
-    .doc("Gradient of _contrib_interleaved_matmul_selfatt_qk.")
+.doc("Gradient of _contrib_interleaved_matmul_selfatt_qk.")
     .input("dout", "Gradient of the products.")
     .input("queries_keys_values", kSelfDoc)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
@@ -265,7 +263,7 @@ MX_OP(_backward_interleaved_matmul_selfatt_qk, HeadsParams)
     .cpu(qk_backward_cpu<true>);
 
 MX_OP(_contrib_interleaved_matmul_encdec_qk, HeadsParams)
-    .doc("Products of queries and keys of attention, divided by the root of their length.")
+.doc("Products of queries and keys of attention, divided by the root of their length.")
     .input("queries", "Queries, (time, batch, heads * size).")
     .input("keys_values", kMemoryDoc)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
@@ -277,7 +275,7 @@ MX_OP(_contrib_interleaved_matmul_encdec_qk, HeadsParams)
     });
 
 MX_OP(_backward_interleaved_matmul_encdec_qk, HeadsParams)
-    .doc("Gradient of _contrib_interleaved_matmul_encdec_qk.")
+.doc("Gradient of _contrib_interleaved_matmul_encdec_qk.")
     .input("dout", "Gradient of the products.")
     .input("queries", "Queries, (time, batch, heads * size).")
     .input("keys_values", kMemoryDoc)
@@ -288,7 +286,7 @@ MX_OP(_backward_interleaved_matmul_encdec_qk, HeadsParams)
     .cpu(qk_backward_cpu<false>);
 
 MX_OP(_contrib_interleaved_matmul_selfatt_valatt, HeadsParams)
-    .doc("Values of self-attention, weighted by the attention that they are paid.")
+.doc("Values of self-attention, weighted by the attention that they are paid.")
     .input("queries_keys_values", kSelfDoc)
     .input("attention", "Weights, (batch * heads, time, time).")
     .param("heads", &HeadsParams::heads, kHeadsDoc)
@@ -300,7 +298,7 @@ MX_OP(_contrib_interleaved_matmul_selfatt_valatt, HeadsParams)
     });
 
 MX_OP(_backward_interleaved_matmul_selfatt_valatt, HeadsParams)
-    .doc("Gradient of _contrib_interleaved_matmul_selfatt_valatt.")
+.doc("Gradient of _contrib_interleaved_matmul_selfatt_valatt.")
     .input("dout", "Gradient of the weighted values.")
     .input("queries_keys_values", kSelfDoc)
     .input("attention", "Weights, (batch * heads, time, time).")
@@ -311,7 +309,7 @@ MX_OP(_backward_interleaved_matmul_selfatt_valatt, HeadsParams)
     .cpu(valatt_backward_cpu<true>);
 
 MX_OP(_contrib_interleaved_matmul_encdec_valatt, HeadsParams)
-    .doc("Values of attention, weighted by the attention that they are paid.")
+.doc("Values of attention, weighted by the attention that they are paid.")
     .input("keys_values", kMemoryDoc)
     .input("attention", "Weights, (batch * heads, time of queries, time of keys).")
     .param("heads", &HeadsParams::heads, kHeadsDoc)
@@ -323,7 +321,7 @@ MX_OP(_contrib_interleaved_matmul_encdec_valatt, HeadsParams)
     });
 
 MX_OP(_backward_interleaved_matmul_encdec_valatt, HeadsParams)
-    .doc("Gradient of _contrib_interleaved_matmul_encdec_valatt.")
+.doc("Gradient of _contrib_interleaved_matmul_encdec_valatt.")
     .input("dout", "Gradient of the weighted values.")
     .input("keys_values", kMemoryDoc)
     .input("attention", "Weights, (batch * heads, time of queries, time of keys).")

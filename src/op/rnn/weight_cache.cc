@@ -29,8 +29,8 @@ Cache& cache() {
 std::shared_ptr<const std::byte> find(const WeightKey& key) {
   auto& [mutex, entries] = cache();
   const std::lock_guard lock(mutex);
-  const auto entry = std::find_if(entries.begin(), entries.end(),
-                                  [&](const auto& e) { return e.first == key; });
+  const auto entry =
+      std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.first == key; });
   if (entry == entries.end()) return nullptr;
   entries.splice(entries.begin(), entries, entry);
   return entry->second;

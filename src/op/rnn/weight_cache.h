@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed weights that outlive a call, for MXNET_RNN_USE_WEIGHT_CACHE. They belong to the place where
-// the weights are: nobody looks whether the numbers there have changed.
+// Packed weights that outlive a call, for MXNET_RNN_USE_WEIGHT_CACHE. They belong to the place
+// where the weights are: nobody looks whether the numbers there have changed.
 #pragma once
 #include <cstddef>
 #include <cstdint>

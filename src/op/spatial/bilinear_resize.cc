@@ -117,14 +117,12 @@ void resize_cpu(const ResizeParams& params, KernelContext& context) {
     T* out = arrays.out(0);
     const Shape &in = context.in(0).shape(), &to = context.out(0).shape();
     const int64_t area = in[2] * in[3], width = in[3], out_area = to[2] * to[3];
-    each_tap<T>(params, in, to, 4,
-                [&](int64_t p, const Tap<T>& y, const Tap<T>& x, int64_t at) {
-                  const T *top = data + p * area + y.low * width,
-                          *bottom = data + p * area + y.high * width;
-                  const T above = top[x.low] + x.weight * (top[x.high] - top[x.low]);
-                  const T below = bottom[x.low] + x.weight * (bottom[x.high] - bottom[x.low]);
-                  out[p * out_area + at] = above + y.weight * (below - above);
-                });
+    each_tap<T>(params, in, to, 4, [&](int64_t p, const Tap<T>& y, const Tap<T>& x, int64_t at) {
+      const T *top = data + p * area + y.low * width, *bottom = data + p * area + y.high * width;
+      const T above = top[x.low] + x.weight * (top[x.high] - top[x.low]);
+      const T below = bottom[x.low] + x.weight * (bottom[x.high] - bottom[x.low]);
+      out[p * out_area + at] = above + y.weight * (below - above);
+    });
   });
 }
 
@@ -138,15 +136,14 @@ void resize_backward_cpu(const ResizeParams& params, KernelContext& context) {
     const int64_t area = in[2] * in[3], width = in[3], out_area = to[2] * to[3];
     std::fill_n(dx, context.out(0).size(), T{0});
     if (params.mode == Mode::kLike) std::fill_n(arrays.out(1), context.out(1).size(), T{0});
-    each_tap<T>(params, in, to, 8,
-                [&](int64_t p, const Tap<T>& y, const Tap<T>& x, int64_t at) {
-                  T *top = dx + p * area + y.low * width, *bottom = dx + p * area + y.high * width;
-                  const T d = dout[p * out_area + at];
-                  top[x.low] += d * (1 - y.weight) * (1 - x.weight);
-                  top[x.high] += d * (1 - y.weight) * x.weight;
-                  bottom[x.low] += d * y.weight * (1 - x.weight);
-                  bottom[x.high] += d * y.weight * x.weight;
-                });
+    each_tap<T>(params, in, to, 8, [&](int64_t p, const Tap<T>& y, const Tap<T>& x, int64_t at) {
+      T *top = dx + p * area + y.low * width, *bottom = dx + p * area + y.high * width;
+      const T d = dout[p * out_area + at];
+      top[x.low] += d * (1 - y.weight) * (1 - x.weight);
+      top[x.high] += d * (1 - y.weight) * x.weight;
+      bottom[x.low] += d * y.weight * (1 - x.weight);
+      bottom[x.high] += d * y.weight * x.weight;
+    });
   });
 }
 

@@ -120,8 +120,7 @@ void correlation_backward_cpu(const CorrelationParams& params, KernelContext& co
     const int64_t area = g.height * g.width, out_area = g.out_height * g.out_width;
     const T weight = static_cast<T>(g.weight());
     parallel_for(
-        g.batch * g.channels,
-        4.0 / g.weight() * static_cast<double>(out_area * g.out_channels()),
+        g.batch * g.channels, 4.0 / g.weight() * static_cast<double>(out_area * g.out_channels()),
         [&](int64_t first, int64_t last) {
           for (int64_t r = first; r < last; ++r) {
             const int64_t plane = r * area;
@@ -168,8 +167,8 @@ OpBuilder<CorrelationParams> with_params(const char* name) {
       })
       .cpu(correlation_cpu)
       .grad([](const CorrelationParams&, Grad& grad) {
-        const Value first = apply("_backward_Correlation",
-                                  {grad.dout(0), grad.in(0), grad.in(1)}, grad.attrs());
+        const Value first =
+            apply("_backward_Correlation", {grad.dout(0), grad.in(0), grad.in(1)}, grad.attrs());
         return Gradients{first, output(first, 1)};
       });
   with_params("_backward_Correlation")

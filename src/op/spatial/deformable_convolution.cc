@@ -43,12 +43,12 @@ struct Geometry {
     two(p.stride, "stride", false);
     two(p.dilate, "dilate", false);
     two(p.pad, "pad", false);
-    if (p.layout != Layout::kNone && p.layout != Layout::kNCHW)
-      infer.fail("expected layout NCHW");
+    if (p.layout != Layout::kNone && p.layout != Layout::kNCHW) infer.fail("expected layout NCHW");
     if (filters <= 0 || groups <= 0 || deformable_groups <= 0 || filters % groups != 0)
-      infer.fail(fmt::format("given {} filters in {} groups and {} deformable groups, expected "
-                             "positive numbers and whole groups",
-                             filters, groups, deformable_groups));
+      infer.fail(
+          fmt::format("given {} filters in {} groups and {} deformable groups, expected "
+                      "positive numbers and whole groups",
+                      filters, groups, deformable_groups));
     for (int i = 0; i < 2; ++i) {
       if (kernel[i] <= 0 || stride[i] <= 0 || dilate[i] <= 0 || pad[i] < 0)
         infer.fail("expected positive kernel, stride and dilate, and no negative pad");
@@ -117,8 +117,7 @@ void infer_arguments(const DeformableParams& params, Infer& infer, const Args& a
   const int64_t places = g.deformable_groups * g.kernel_area();
   args(1).set_shape(Shape{g.batch, 2 * places, g.out[0], g.out[1]});
   if (modulated) args(slots.mask()).set_shape(Shape{g.batch, places, g.out[0], g.out[1]});
-  args(slots.weight())
-      .set_shape(Shape{g.filters, g.channels / g.groups, g.kernel[0], g.kernel[1]});
+  args(slots.weight()).set_shape(Shape{g.filters, g.channels / g.groups, g.kernel[0], g.kernel[1]});
   result.set_shape(Shape{g.batch, g.filters, g.out[0], g.out[1]});
 }
 
@@ -131,13 +130,10 @@ struct Image {
   BilinearSample<T> sample(int64_t place, int64_t at) const {
     const int64_t k = place % g.kernel_area(), area = g.out_area();
     const T* moved = offset + 2 * place * area + at;
-    const int64_t y =
-        at / g.out[1] * g.stride[0] - g.pad[0] + k / g.kernel[1] * g.dilate[0];
-    const int64_t x =
-        at % g.out[1] * g.stride[1] - g.pad[1] + k % g.kernel[1] * g.dilate[1];
+    const int64_t y = at / g.out[1] * g.stride[0] - g.pad[0] + k / g.kernel[1] * g.dilate[0];
+    const int64_t x = at % g.out[1] * g.stride[1] - g.pad[1] + k % g.kernel[1] * g.dilate[1];
     return BilinearSample<T>(static_cast<T>(y) + moved[0], static_cast<T>(x) + moved[area],
-                             g.size[0], g.size[1],
-                             g.modulated ? Outside::kZeros : Outside::kEdge);
+                             g.size[0], g.size[1], g.modulated ? Outside::kZeros : Outside::kEdge);
   }
   T factor(int64_t place, int64_t at) const {
     return mask == nullptr ? T{1} : mask[place * g.out_area() + at];
@@ -224,8 +220,8 @@ void deformable_cpu(const DeformableParams& params, KernelContext& context) {
         std::fill_n(to + f * area, area, bias == nullptr ? T{0} : bias[f]);
       for (int64_t k = 0; k < g.groups; ++k) {
         packed_gemm::product<T>(filters, area, rows, {weight + k * filters * rows, rows, 1},
-                                {columns + k * rows * area, area, 1}, to + k * filters * area,
-                                area, true, context);
+                                {columns + k * rows * area, area, 1}, to + k * filters * area, area,
+                                true, context);
       }
     }
   });
@@ -286,7 +282,8 @@ std::vector<std::string> input_names(const DeformableParams& params) {
 template <bool modulated>
 void declare_inputs(OpBuilder<DeformableParams>& op) {
   op.input("data", "Images, (batch, channels, height, width).")
-      .input("offset", "Offsets of each place of the kernel, y and x, at each place of the result.");
+      .input("offset",
+             "Offsets of each place of the kernel, y and x, at each place of the result.");
   if (modulated) op.input("mask", "Weights of each place of the kernel.");
   op.input("weight", "Kernels, (filters, channels of a group, height, width).")
       .input("bias", "A number for each filter.");
@@ -312,8 +309,7 @@ void declare_params(OpBuilder<DeformableParams>& op) {
   }
   op.param("workspace", &P::workspace, 1024, "Of GPUs: megabytes of scratch memory.")
       .param("no_bias", &P::no_bias, false, "Whether there is no bias.");
-  if constexpr (modulated)
-    op.param("im2col_step", &P::im2col_step, 64, "Of GPUs: images at once.");
+  if constexpr (modulated) op.param("im2col_step", &P::im2col_step, 64, "Of GPUs: images at once.");
   op.choice("layout", &P::layout,
             {{"None", Layout::kNone},
              {"NCDHW", Layout::kNCDHW},
@@ -342,7 +338,8 @@ bool define(const char* name, const char* backward_name, const char* doc) {
   declare_inputs<modulated>(forward);
   declare_params<modulated>(forward);
   forward
-      .num_inputs([](const DeformableParams& params) { return slots_of<modulated>(params).count(); })
+      .num_inputs(
+          [](const DeformableParams& params) { return slots_of<modulated>(params).count(); })
       .input_names(input_names<modulated>)
       .dtypes(kFloating)
       .infer([](const DeformableParams& params, Infer& infer) {
@@ -372,10 +369,9 @@ bool define(const char* name, const char* backward_name, const char* doc) {
 [[maybe_unused]] const bool plain =
     define<false>("_contrib_DeformableConvolution", "_backward__contrib_DeformableConvolution",
                   "Convolution whose kernel looks at places moved by offsets.");
-[[maybe_unused]] const bool modulated =
-    define<true>("_contrib_ModulatedDeformableConvolution",
-                 "_backward__contrib_ModulatedDeformableConvolution",
-                 "Convolution whose kernel looks at places moved by offsets, weighted by a mask.");
+[[maybe_unused]] const bool modulated = define<true>(
+    "_contrib_ModulatedDeformableConvolution", "_backward__contrib_ModulatedDeformableConvolution",
+    "Convolution whose kernel looks at places moved by offsets, weighted by a mask.");
 
 }  // namespace
 }  // namespace mxnet

@@ -24,16 +24,14 @@ void affine_grid(const T* theta, int64_t batch, int64_t height, int64_t width, T
           T* to = grid + r * height * width;
           for (int64_t i = 0; i < height; ++i) {
             const T row = t[1] * grid_place<T>(i, height);
-            for (int64_t j = 0; j < width; ++j)
-              *to++ = t[0] * grid_place<T>(j, width) + row + t[2];
+            for (int64_t j = 0; j < width; ++j) *to++ = t[0] * grid_place<T>(j, width) + row + t[2];
           }
         }
       },
       1);
 }
 template <class T>
-void affine_grid_backward(const T* dgrid, int64_t batch, int64_t height, int64_t width,
-                          T* dtheta) {
+void affine_grid_backward(const T* dgrid, int64_t batch, int64_t height, int64_t width, T* dtheta) {
   for (int64_t r = 0; r < batch * 2; ++r) {
     const T* d = dgrid + r * height * width;
     T sums[3] = {};

@@ -145,7 +145,7 @@ void sampler_backward_cpu(const SamplerParams&, KernelContext& context) {
 constexpr const char* kCudnnDoc = "Of GPUs: whether not to use cuDNN.";
 
 MX_OP(BilinearSampler, SamplerParams)
-    .doc("Samples data at the places of a grid; zero outside of it.")
+.doc("Samples data at the places of a grid; zero outside of it.")
     .input("data", "Images, (batch, channels, height, width).")
     .input("grid", "Places, (batch, 2, height, width): x and y from -1 to 1.")
     .param("cudnn_off", &SamplerParams::cudnn_off, std::nullopt, kCudnnDoc)
@@ -155,13 +155,13 @@ MX_OP(BilinearSampler, SamplerParams)
     })
     .cpu(sampler_cpu)
     .grad([](const SamplerParams&, Grad& grad) {
-      const Value first = apply("_backward_BilinearSampler",
-                                {grad.dout(0), grad.in(0), grad.in(1)}, grad.attrs());
+      const Value first =
+          apply("_backward_BilinearSampler", {grad.dout(0), grad.in(0), grad.in(1)}, grad.attrs());
       return Gradients{first, output(first, 1)};
     });
 
 MX_OP(_backward_BilinearSampler, SamplerParams)
-    .doc("Gradient of BilinearSampler.")
+.doc("Gradient of BilinearSampler.")
     .input("dout", "Gradient of the samples.")
     .input("data", "Images.")
     .input("grid", "Places.")
@@ -196,8 +196,8 @@ void infer_transformer(const TransformerParams& params, Infer& infer, InferArg d
 void transformer_cpu(const TransformerParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
-    const auto shape = sample_shape(context.in(0).shape(), params.target_shape[0],
-                                    params.target_shape[1]);
+    const auto shape =
+        sample_shape(context.in(0).shape(), params.target_shape[0], params.target_shape[1]);
     T* grid = context.workspace_of<T>(shape.batch * 2 * shape.out_area());
     affine_grid(arrays.in(1), shape.batch, shape.out_height, shape.out_width, grid);
     sample_by_grid(shape, arrays.in(0), grid, arrays.out(0));
@@ -208,8 +208,8 @@ void transformer_cpu(const TransformerParams& params, KernelContext& context) {
 void transformer_backward_cpu(const TransformerParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
-    const auto shape = sample_shape(context.in(1).shape(), params.target_shape[0],
-                                    params.target_shape[1]);
+    const auto shape =
+        sample_shape(context.in(1).shape(), params.target_shape[0], params.target_shape[1]);
     T* grid = context.workspace_of<T>(shape.batch * 2 * shape.out_area());
     T* dgrid = context.workspace_of<T>(shape.batch * 2 * shape.out_area());
     affine_grid(arrays.in(2), shape.batch, shape.out_height, shape.out_width, grid);
@@ -224,8 +224,8 @@ OpBuilder<TransformerParams> transformer_params(const char* name) {
            "Height and width of the result.")
       .choice("transform_type", &TransformerParams::transform_type,
               {{"affine", Transform::kAffine}}, nullptr, "Kind of the transform.")
-      .choice("sampler_type", &TransformerParams::sampler_type,
-              {{"bilinear", Sampler::kBilinear}}, nullptr, "Kind of the sampling.")
+      .choice("sampler_type", &TransformerParams::sampler_type, {{"bilinear", Sampler::kBilinear}},
+              nullptr, "Kind of the sampling.")
       .param("cudnn_off", &TransformerParams::cudnn_off, std::nullopt, kCudnnDoc)
       .dtypes(kFloating);
   return op;

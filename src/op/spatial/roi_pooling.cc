@@ -90,7 +90,7 @@ void roi_pooling_cpu(const RoiPoolingParams& params, KernelContext& context) {
 }
 
 MX_OP(ROIPooling, RoiPoolingParams)
-    .alias("_npx_roi_pooling")
+.alias("_npx_roi_pooling")
     .doc("Maxima over the bins of regions of feature maps.")
     .input("data", "Feature maps, (images, channels, height, width).")
     .input("rois", "Regions (image, corners in pixels), (regions, 5).")
@@ -103,12 +103,11 @@ MX_OP(ROIPooling, RoiPoolingParams)
     .infer(infer_roi_pooling)
     .cpu(roi_pooling_cpu)
     .grad([](const RoiPoolingParams&, Grad& grad) {
-      return Gradients{
-          apply("_backward_ROIPooling", {grad.dout(0), grad.out(1), grad.in(0)}), {}};
+      return Gradients{apply("_backward_ROIPooling", {grad.dout(0), grad.out(1), grad.in(0)}), {}};
     });
 
 MX_OP(_backward_ROIPooling, NoParams)
-    .doc("Gradient of ROIPooling.")
+.doc("Gradient of ROIPooling.")
     .input("dout", "Gradient of the maxima.")
     .input("places", "Where they are in data; negative for empty bins.")
     .input("data", "Feature maps, of which only shape and type matter.")

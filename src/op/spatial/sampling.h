@@ -6,8 +6,8 @@
 
 namespace mxnet {
 
-// What lies outside. kZeros: zeros, and samples fade out within a pixel. kEdge: the last pixels go on
-// for less than a pixel, samples beyond are zero.
+// What lies outside. kZeros: zeros, and samples fade out within a pixel. kEdge: the last pixels go
+// on for less than a pixel, samples beyond are zero.
 enum class Outside { kZeros, kEdge };
 
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Larger images: each number repeated (several inputs joined or summed), or a transposed convolution
-// of each channel with a learnt kernel.
+// Larger images: each number repeated (several inputs joined or summed), or a transposed
+// convolution of each channel with a learnt kernel.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -32,7 +32,8 @@ struct UpParams {
 // The forward operator's input i is the rule's input `shift` + i.
 void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
   infer.one_dtype();
-  if (params.scale < 1) infer.fail("given scale " + std::to_string(params.scale) + ", expected 1 or more");
+  if (params.scale < 1)
+    infer.fail("given scale " + std::to_string(params.scale) + ", expected 1 or more");
   InferArg data = infer.in(shift);
   data.set_shape(Shape{-1, -1, -1, -1});
   if (params.bilinear()) {
@@ -75,7 +76,8 @@ std::vector<Placed> places(const UpParams& params, const KernelContext& context,
   int64_t channel = 0;
   for (int i = 0; i < params.num_args; ++i) {
     const Shape& in = context.in(shift + i).shape();
-    result.push_back({in[0], in[1], in[2], in[3], in[2] == 0 ? 1 : out[2] / in[2], channel, out[1]});
+    result.push_back(
+        {in[0], in[1], in[2], in[3], in[2] == 0 ? 1 : out[2] / in[2], channel, out[1]});
     if (params.multi_input_mode == Join::kConcat) channel += in[1];
   }
   return result;
@@ -165,9 +167,8 @@ void up_cpu(const UpParams& params, KernelContext& context) {
           for (int64_t p = first; p < last; ++p) {
             const T *from = data + p * area, *k = weight + p % shape[1] * kernel;
             T* plane = out + p * out_area;
-            each_pair(params, shape[2], shape[3], [&](int64_t i, int64_t o, int64_t at) {
-              plane[o] += from[i] * k[at];
-            });
+            each_pair(params, shape[2], shape[3],
+                      [&](int64_t i, int64_t o, int64_t at) { plane[o] += from[i] * k[at]; });
           }
         },
         1);
@@ -240,9 +241,7 @@ void declare_params(OpBuilder<UpParams>& op) {
         if (params.bilinear()) names = {"data", "weight"};
         return names;
       })
-      .infer([](const UpParams& params, Infer& infer) {
-        infer_up(params, infer, 0, infer.out(0));
-      })
+      .infer([](const UpParams& params, Infer& infer) { infer_up(params, infer, 0, infer.out(0)); })
       .cpu(up_cpu)
       .grad([](const UpParams& params, Grad& grad) {
         std::vector<Value> values{grad.dout(0)};
