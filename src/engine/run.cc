@@ -109,6 +109,7 @@ void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkB
 }
 
 void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
+  const Span span(SpanKind::kSegment, "bulk");
   Stream* stream = nullptr;
   for (BulkItem& item : bulk.items) {
     const auto reads = bulk.reads_of(item), writes = bulk.writes_of(item);
@@ -225,7 +226,7 @@ void DependencyEngine::start_async(Operation* operation, Frame& frame) {
     if (Observer* watcher = observer()) {
       operation->sequence = sequence_.fetch_add(1, std::memory_order_relaxed);
       operation->observed = true;
-      watcher->operation_begin(operation->name, operation->device, operation->sequence);
+      watcher->async_begin(operation->name, operation->device, operation->sequence);
     }
     if (info_.get()) {
       log(LogLevel::kInfo, fmt::format("engine: asynchronous operation {} on {}",
@@ -261,7 +262,7 @@ void DependencyEngine::complete_async(Operation* operation, std::exception_ptr e
   if (operation->observed) {
     operation->observed = false;
     if (Observer* watcher = observer()) {
-      watcher->operation_end(operation->name, operation->device, operation->sequence);
+      watcher->async_end(operation->name, operation->device, operation->sequence);
     }
   }
   if (const FailureRef inherited = failures_.any() ? failures_.find(reads, writes) : nullptr) {
