@@ -7,7 +7,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/device.h"
 #include "base/error.h"
@@ -49,8 +48,11 @@ int unobserved(Body&& body) {
 // `function` is the name of the exported function that calls this.
 template <class Body>
 int guarded(Body&& body, const char* function = __builtin_FUNCTION()) {
-  const Span span(SpanKind::kCCall, function);
-  return unobserved(std::forward<Body>(body));
+  return unobserved([&] {
+    const Span span(SpanKind::kCCall,
+                    function);  // after the start, which may be the profiler's too
+    body();
+  });
 }
 
 // A null `pointer` is the caller's fault.

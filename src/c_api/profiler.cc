@@ -33,8 +33,9 @@ Enum checked(const char* function, const char* parameter, int value, Enum last,
 // The processes of a store's servers are reached through the store.
 [[noreturn]] void reject_servers(const char* function, KVStoreHandle store) {
   require(store, function, "the handle of a distributed kvstore, to profile its servers");
-  throw Error(ErrorCode::kNotImplemented, function,
-              "given the servers of a kvstore, expected the worker: servers cannot be profiled yet");
+  throw Error(
+      ErrorCode::kNotImplemented, function,
+      "given the servers of a kvstore, expected the worker: servers cannot be profiled yet");
 }
 
 void check_process(const char* function, int profile_process, KVStoreHandle store) {

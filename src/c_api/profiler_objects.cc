@@ -67,9 +67,9 @@ char scope_letter(const char* function, std::string_view scope) {
       {"global", 'g'}, {"process", 'p'}, {"thread", 't'}, {"task", 't'}, {"marker", 't'}};
   for (const auto& [name, letter] : kScopes)
     if (name == scope) return letter;
-  throw Error(ErrorCode::kValue, function,
-              fmt::format("given scope '{}', expected global, process, thread, task or marker",
-                          scope));
+  throw Error(
+      ErrorCode::kValue, function,
+      fmt::format("given scope '{}', expected global, process, thread, task or marker", scope));
 }
 
 }  // namespace

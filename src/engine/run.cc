@@ -84,7 +84,7 @@ void DependencyEngine::execute(const Call& call, Function&& function) {
 
 void DependencyEngine::call_sync(const Call& call, SyncFn& fn, Frame& frame) {
   execute(call, [&] {
-    if (!fn) return;  // a deletion without an afterthought
+    if (!fn) return;
     const RunContext context{call.device, stream_of(call.device, frame)};
     fn(context);
     // The seam for completion by event: record one here and settle when it is done, instead of
@@ -98,8 +98,8 @@ void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkB
   if (role == Role::kBulk) {
     run_bulk(*bulk, frame);
   } else if (role == Role::kErase) {
-    call_sync({spec.name, spec.device, spec.property, {}, {}}, fn,
-              frame);  // runs whatever has failed
+    // Runs whatever has failed. Without a function there is nothing to run or to observe.
+    if (fn) call_sync({spec.name, spec.device, spec.property, {}, {}}, fn, frame);
   } else {
     call_sync({spec.name, spec.device, spec.property, spec.reads, spec.writes}, fn, frame);
   }
@@ -112,6 +112,7 @@ void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
   const Span span(SpanKind::kSegment, "bulk");
   Stream* stream = nullptr;
   for (BulkItem& item : bulk.items) {
+    if (item.erase && !item.fn) continue;
     const auto reads = bulk.reads_of(item), writes = bulk.writes_of(item);
     Call call{item.name, item.device, item.property, reads, writes};
     if (item.erase) call.reads = call.writes = {};

@@ -63,7 +63,8 @@ void TickScale::settle() {
     std::this_thread::sleep_for(std::chrono::nanoseconds(kMeasuredNs - elapsed));
   }
   const uint64_t ticks = Clock::now(), ns = Clock::system_nanoseconds();
-  nanoseconds_per_tick_ = static_cast<double>(ns - origin_ns_) / static_cast<double>(ticks - origin_);
+  nanoseconds_per_tick_ =
+      static_cast<double>(ns - origin_ns_) / static_cast<double>(ticks - origin_);
 }
 
 }  // namespace mxnet::profiler

@@ -107,7 +107,7 @@ class EventRing {
   };
   const std::unique_ptr<uint64_t[], Free> words_;
   alignas(64) std::atomic<uint64_t> head_{0};  // events ever pushed
-  alignas(64) uint64_t fetched_ = 0;           // events ever fetched, missed or skipped; the reader's
+  alignas(64) uint64_t fetched_ = 0;  // events ever fetched, missed or skipped; the reader's
 };
 
 }  // namespace mxnet::profiler

@@ -32,8 +32,7 @@ std::string tail(uint64_t missed, int ring_events, const TickScale& scale) {
 // "profile.json" -> "profile.123.json": a forked child must not write its parent's file.
 std::string with_process(const std::string& path) {
   const std::size_t slash = path.rfind('/'), dot = path.rfind('.');
-  const bool has_dot =
-      dot != path.npos && dot > 0 && (slash == path.npos || dot > slash + 1);
+  const bool has_dot = dot != path.npos && dot > 0 && (slash == path.npos || dot > slash + 1);
   const std::size_t at = has_dot ? dot : path.size();
   return fmt::format("{}.{}{}", path.substr(0, at), ::getpid(), path.substr(at));
 }

@@ -15,8 +15,8 @@ constexpr const char* kUnnamed = "(unnamed)";
 
 uint32_t this_thread_number() { return static_cast<uint32_t>(::syscall(SYS_gettid)); }
 
-// The calling thread's log of the recorder that it used last. Trivial, so that events may come until
-// the thread's very end.
+// The calling thread's log of the recorder that it used last. Trivial, so that events may come
+// until the thread's very end.
 struct Cached {
   uint64_t recorder = 0;
   ThreadLog* log = nullptr;
@@ -122,8 +122,8 @@ void Recorder::begin(OpenKind kind, const char* name, Device device, uint64_t se
   }
   OpenSpan* const span = mine->open();
   if (span == nullptr) return;
-  *span = {mine->stamp(), sequence, name != nullptr ? name : kUnnamed, device, kind,
-           false,         0,        nullptr};
+  *span = {mine->stamp(), sequence, name != nullptr ? name : kUnnamed, device, kind, false, 0,
+           nullptr};
 }
 
 void Recorder::end(OpenKind kind, const char* name, uint64_t sequence) {
@@ -146,7 +146,8 @@ void Recorder::end(OpenKind kind, const char* name, uint64_t sequence) {
     }
     return close_operation(*mine, span);
   }
-  Event event{.start = span.start, .name = span.name, .device = span.device, .thread = mine->thread};
+  Event event{
+      .start = span.start, .name = span.name, .device = span.device, .thread = mine->thread};
   if (kind == OpenKind::kCCall) {
     event.kind = EventKind::kCCall;
     event.value = mine->stamp() - span.start;

@@ -58,8 +58,8 @@ class Recorder final : public Observer {
     uint32_t thread;
     std::string name;
   };
-  // Appends all events since the last fetch, and the names of threads that are new; returns how many
-  // events were overwritten before.
+  // Appends all events since the last fetch, and the names of threads that are new; returns how
+  // many events were overwritten before.
   uint64_t fetch(std::vector<Event>& events, std::vector<ThreadName>& names);
   // Forgets the events that are there.
   void skip();

@@ -118,7 +118,6 @@ void append_titles(std::string& out, const Titles& titles, bool underline) {
     std::string text = titles[i];
     if (text.empty()) continue;  // a unit without a meaningful sum
     if (underline) text.assign(text.size(), '-');
-    if (underline && i < 2) text = "----";
     if (i == 0) {
       out += fmt::format("{:<25}", text);
     } else {
@@ -129,7 +128,8 @@ void append_titles(std::string& out, const Titles& titles, bool underline) {
 }
 
 std::string as_table(const Sections& sections, uint64_t missed) {
-  std::string out = "\nProfile Statistics:\n\tNote the difference in units for different entries.\n";
+  std::string out =
+      "\nProfile Statistics:\n\tNote the difference in units for different entries.\n";
   for (const auto& [key, section] : sections) {
     const Titles& titles = titles_of(section.unit);
     out += fmt::format("{}\n=================\n", key.first);
@@ -138,13 +138,15 @@ std::string as_table(const Sections& sections, uint64_t missed) {
     for (const Row& row : section.rows) {
       out += fmt::format("{:<25} {:>15}", row.name, row.count);
       if (section.unit == Unit::kTime) out += fmt::format(" {:>16.4f}", row.total);
-      out += fmt::format(" {:>16.4f} {:>16.4f} {:>16.4f}\n", row.least, row.greatest, row.average());
+      out +=
+          fmt::format(" {:>16.4f} {:>16.4f} {:>16.4f}\n", row.least, row.greatest, row.average());
     }
     out += '\n';
   }
   if (missed > 0) {
     out += fmt::format(
-        "{} events are missing in the trace, not in these tables: see MXNET_PROFILER_RING_EVENTS.\n",
+        "{} events are missing in the trace, not in these tables: see "
+        "MXNET_PROFILER_RING_EVENTS.\n",
         missed);
   }
   return out;

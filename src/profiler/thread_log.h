@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread records: its finished events, its part of the tables, and the spans that it is in.
+// What one thread records: its finished events, its part of the tables, and the spans that it is
+// in.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -44,9 +45,7 @@ struct ThreadLog {
     const std::size_t at = depth++;
     return at < stack.size() ? &stack[at] : nullptr;
   }
-  OpenSpan* top() {
-    return depth > 0 && depth <= stack.size() ? &stack[depth - 1] : nullptr;
-  }
+  OpenSpan* top() { return depth > 0 && depth <= stack.size() ? &stack[depth - 1] : nullptr; }
   // The innermost such span. What is above it never ended: its thread was cancelled inside.
   std::size_t find(OpenKind kind, const char* name, uint64_t sequence) const {
     for (std::size_t i = depth; i-- > 0;) {

@@ -20,8 +20,8 @@ uint64_t what_of(const Event& event) {
 
 std::size_t hash(const char* name, const char* domain, uint64_t what) {
   constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
-  const uint64_t key = (reinterpret_cast<uintptr_t>(name) ^ what) * kGolden +
-                       reinterpret_cast<uintptr_t>(domain);
+  const uint64_t key =
+      (reinterpret_cast<uintptr_t>(name) ^ what) * kGolden + reinterpret_cast<uintptr_t>(domain);
   return static_cast<std::size_t>((key * kGolden) >> 32);
 }
 
@@ -32,8 +32,9 @@ ThreadStats::Entry& ThreadStats::find(Table& table, const char* name, const char
   for (std::size_t i = hash(name, domain, what);; ++i) {
     Entry& entry = table.entries[i & table.mask];
     const char* const here = entry.name.load(std::memory_order_relaxed);
-    if (here == nullptr || (here == name && entry.domain.load(std::memory_order_relaxed) == domain &&
-                            entry.what.load(std::memory_order_relaxed) == what))
+    if (here == nullptr ||
+        (here == name && entry.domain.load(std::memory_order_relaxed) == domain &&
+         entry.what.load(std::memory_order_relaxed) == what))
       return entry;
   }
 }

@@ -58,8 +58,7 @@ void TraceFile::append(std::string_view text, std::string_view tail) {
 }
 
 void TraceFile::open_hidden() {
-  hidden_.descriptor =
-      ::open(hidden_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  hidden_.descriptor = ::open(hidden_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (hidden_.descriptor < 0) fail("create", hidden_path_);
   hidden_.body = 0;
   write(hidden_, head_, 0);
@@ -71,8 +70,8 @@ void TraceFile::catch_up() {
   std::vector<char> buffer;
   while (hidden_.body < shown_.body) {
     buffer.resize(std::min<uint64_t>(shown_.body - hidden_.body, 1 << 20));
-    const ssize_t got = ::pread(shown_.descriptor, buffer.data(), buffer.size(),
-                                static_cast<off_t>(hidden_.body));
+    const ssize_t got =
+        ::pread(shown_.descriptor, buffer.data(), buffer.size(), static_cast<off_t>(hidden_.body));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) fail("read", path_);
     write(hidden_, {buffer.data(), static_cast<std::size_t>(got)}, hidden_.body);
@@ -97,8 +96,8 @@ void TraceFile::swap_names() {
   const bool ours = shown_.descriptor >= 0 && ::fstat(shown_.descriptor, &mine) == 0 &&
                     ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
                     mine.st_dev == there.st_dev;
-  if (ours && ::renameat2(AT_FDCWD, hidden_path_.c_str(), AT_FDCWD, path_.c_str(),
-                          RENAME_EXCHANGE) == 0)
+  if (ours &&
+      ::renameat2(AT_FDCWD, hidden_path_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0)
     return std::swap(shown_, hidden_);
   if (::rename(hidden_path_.c_str(), path_.c_str()) != 0) fail("write", path_);
   close(shown_);

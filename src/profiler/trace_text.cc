@@ -39,9 +39,7 @@ std::pair<char, char> phases(EventKind kind) {
 }
 
 // May overlap others of its thread.
-bool is_async(EventKind kind) {
-  return phases(kind).first == 'b' && kind != EventKind::kCCall;
-}
+bool is_async(EventKind kind) { return phases(kind).first == 'b' && kind != EventKind::kCCall; }
 
 // Length of the UTF-8 sequence at `at`, 0 if there is none.
 std::size_t utf8_length(std::string_view text, std::size_t at) {
@@ -125,8 +123,9 @@ std::string category_of(EventKind kind, const char* domain) {
 int TraceText::process(std::string& out, const std::string& name) {
   const auto [it, is_new] = processes_.emplace(name, static_cast<int>(processes_.size()));
   if (is_new) {
-    append_format(out, ",\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":",
-                  it->second);
+    append_format(
+        out,
+        ",\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":", it->second);
     append_quoted(out, name);
     out += "}}";
   }
@@ -137,8 +136,9 @@ void TraceText::introduce_thread(std::string& out, int process, uint32_t thread)
   if (!introduced_.emplace(process, thread).second) return;
   const auto name = thread_names_.find(thread);
   if (name == thread_names_.end() || name->second.empty()) return;
-  append_format(out, ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":",
-                process, thread);
+  append_format(
+      out, ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":",
+      process, thread);
   append_quoted(out, name->second);
   out += "}}";
 }
@@ -181,15 +181,15 @@ void TraceText::append_point(std::string& out, const Event& event, const Point& 
   introduce_thread(out, pid, event.thread);
   const std::string memory_name =
       event.kind == EventKind::kMemory ? "Memory: " + device_label(event.device) : "";
-  const std::string_view name = memory_name.empty() ? event.name : memory_name;
+  const std::string_view name = memory_name.empty() ? std::string_view(event.name) : memory_name;
   const auto [begin, end] = phases(event.kind);
 
   out += ",\n{\"name\":";
   append_quoted(out, name);
   out += ",\"cat\":";
   append_quoted(out, category);
-  append_format(out, ",\"ph\":\"{}\",\"ts\":{}.{:03},\"pid\":{},\"tid\":{}", point.end ? end : begin,
-                point.ns / 1000, point.ns % 1000, pid, event.thread);
+  append_format(out, ",\"ph\":\"{}\",\"ts\":{}.{:03},\"pid\":{},\"tid\":{}",
+                point.end ? end : begin, point.ns / 1000, point.ns % 1000, pid, event.thread);
   if (begin == 'b') {
     // The calls of one thread nest; what else is asynchronous has an id of its own.
     const uint64_t id = event.kind == EventKind::kCCall ? event.thread : async_of_[point.event];

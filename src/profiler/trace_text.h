@@ -39,8 +39,8 @@ class TraceText {
   std::set<std::pair<int, uint32_t>> introduced_;
   std::map<uint32_t, std::string> thread_names_;
   uint64_t c_calls_ = 0;
-  uint64_t async_ids_ = 0;              // given out
-  std::vector<uint64_t> async_of_;      // by event of the current append
+  uint64_t async_ids_ = 0;          // given out
+  std::vector<uint64_t> async_of_;  // by event of the current append
 };
 
 // "cpu/0", as in the traces of the 1.x line.

@@ -15,9 +15,7 @@ Duration::Duration(Profiler& profiler, EventKind kind, const Domain* domain, std
       name_(interned(name).c_str()) {}
 
 // Relaxed, here and below: a number on its own.
-void Duration::start() {
-  started_.store(profiler_.recorder().stamp(), std::memory_order_relaxed);
-}
+void Duration::start() { started_.store(profiler_.recorder().stamp(), std::memory_order_relaxed); }
 
 void Duration::stop() {
   const uint64_t start = started_.exchange(0, std::memory_order_relaxed);
