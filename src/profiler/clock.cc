@@ -1,39 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing the clock and measuring its rate.
+// Measuring the rate of the clock.
 #include "profiler/clock.h"
 
 #include <time.h>
 
 #include <chrono>
-#include <fstream>
-#include <string>
 #include <thread>
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 namespace mxnet::profiler {
 namespace {
 
 constexpr uint64_t kMeasuredNs = 10'000'000;
-
-// The counter ticks at one rate in all power states, says the processor.
-bool counter_is_invariant() {
-#if defined(__x86_64__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1U << 8)) != 0;
-#else
-  return false;
-#endif
-}
-
-// The counters of all cores agree, says the kernel, which gives up on them otherwise.
-bool kernel_trusts_counter() {
-  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  std::string name;
-  return static_cast<bool>(file >> name) && name == "tsc";
-}
 
 }  // namespace
 
@@ -41,10 +18,6 @@ uint64_t Clock::system_nanoseconds() {
   timespec t;
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
-
-Clock::Kind Clock::choose() {
-  return counter_is_invariant() && kernel_trusts_counter() ? Kind::kCounter : Kind::kSystem;
 }
 
 TickScale::TickScale()

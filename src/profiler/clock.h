@@ -4,9 +4,7 @@
 #pragma once
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "base/tick_counter.h"
 
 namespace mxnet::profiler {
 
@@ -15,23 +13,16 @@ class Clock {
  public:
   // Ticks of a steady clock whose rate TickScale measures.
   static uint64_t now() {
-#if defined(__x86_64__)
-    if (kind() == Kind::kCounter) [[likely]]
-      return __rdtsc();
-#endif
+    if (is_counter()) [[likely]]
+      return read_tick_counter();
     return system_nanoseconds();
   }
   static uint64_t system_nanoseconds();
   // Whether now() reads the processor's counter.
-  static bool is_counter() { return kind() == Kind::kCounter; }
-
- private:
-  enum class Kind : uint8_t { kSystem, kCounter };
-  static Kind kind() {
-    static const Kind chosen = choose();
-    return chosen;
+  static bool is_counter() {
+    static const bool counter = tick_counter_is_clock();
+    return counter;
   }
-  static Kind choose();
 };
 
 // Turns ticks into nanoseconds since an origin. Measured once and then kept: were it refined later,
