@@ -58,8 +58,9 @@ class ProfilerCalls : public testing::Test {
     std::ifstream file(path_);
     std::stringstream text;
     text << file.rdbuf();
+    const Json document = Json::parse(text.str());
     int found = 0;
-    for (const Json& event : Json::parse(text.str()).at("traceEvents"))
+    for (const Json& event : document.at("traceEvents"))
       found += event.at("ph") == phase && event.at("name") == name ? 1 : 0;
     return found;
   }
