@@ -67,6 +67,10 @@ typedef void (*EngineSyncFunc)(void* run_context, void* param);
 typedef void (*EngineAsyncFunc)(void* run_context, void* on_complete, void* param);
 typedef void (*EngineFuncParamDeleter)(void* param);
 
+/* What marks a program's own work in profiles: a domain, task, frame, event or counter. */
+typedef void* ProfileHandle;
+typedef void* KVStoreHandle;
+
 /* A property of this build or machine. */
 struct LibFeature {
   const char* name;
@@ -384,6 +388,53 @@ MXNET_DLL int MXAutogradBackwardEx(uint32_t num_output, NDArrayHandle* output_ha
  * second one is called when nobody will ask for it any more. */
 MXNET_DLL int MXCustomFunctionRecord(int num_inputs, NDArrayHandle* inputs, int num_outputs,
                                      NDArrayHandle* outputs, struct MXCallbackList* callbacks);
+
+/* --- Profiler (docs/profiler.md)
+ * ---------------------------------------------------------------------------------------------- */
+
+/* A whole configuration, of which each parameter not named has its default: filename, profile_all,
+ * profile_symbolic, profile_imperative, profile_memory, profile_api, continuous_dump, dump_period,
+ * aggregate_stats, profile_process. */
+MXNET_DLL int MXSetProfilerConfig(int num_params, const char* const* keys, const char* const* vals);
+/* state: 0 stop, 1 run. */
+MXNET_DLL int MXSetProfilerState(int state);
+/* paused: not 0 = record nothing until the next call with 0. */
+MXNET_DLL int MXProfilePause(int paused);
+/* Writes what was recorded to the file, which is complete then. finished: not 0 = stop; the next
+ * run begins the file anew. Fails where nothing has been run. */
+MXNET_DLL int MXDumpProfile(int finished);
+/* The same for the process meant by profile_process: 0 this one (the store may be null), 1 the
+ * servers of a distributed kvstore. */
+MXNET_DLL int MXSetProcessProfilerConfig(int num_params, const char* const* keys,
+                                         const char* const* vals, KVStoreHandle kvstoreHandle);
+MXNET_DLL int MXSetProcessProfilerState(int state, int profile_process,
+                                        KVStoreHandle kvStoreHandle);
+MXNET_DLL int MXProcessProfilePause(int paused, int profile_process, KVStoreHandle kvStoreHandle);
+MXNET_DLL int MXDumpProcessProfile(int finished, int profile_process, KVStoreHandle kvStoreHandle);
+/* Tables of count, total, least, greatest and average for each name, "" if aggregate_stats is off.
+ * reset: not 0 = count from zero again. format: 0 table, 1 JSON. sort_by: 0 total, 1 average, 2
+ * least, 3 greatest, 4 count. */
+MXNET_DLL int MXAggregateProfileStatsPrint(const char** out_str, int reset);
+MXNET_DLL int MXAggregateProfileStatsPrintEx(const char** out_str, int reset, int format,
+                                             int sort_by, int ascending);
+/* What these create is freed by MXProfileDestroyHandle; a domain may be freed before what is in it.
+ */
+MXNET_DLL int MXProfileCreateDomain(const char* domain, ProfileHandle* out);
+MXNET_DLL int MXProfileCreateTask(ProfileHandle domain, const char* task_name, ProfileHandle* out);
+MXNET_DLL int MXProfileCreateFrame(ProfileHandle domain, const char* frame_name,
+                                   ProfileHandle* out);
+MXNET_DLL int MXProfileCreateEvent(const char* event_name, ProfileHandle* out);
+MXNET_DLL int MXProfileCreateCounter(ProfileHandle domain, const char* counter_name,
+                                     ProfileHandle* out);
+MXNET_DLL int MXProfileDestroyHandle(ProfileHandle frame_handle);
+/* Of a task, frame or event. Stopping what was not started does nothing. */
+MXNET_DLL int MXProfileDurationStart(ProfileHandle duration_handle);
+MXNET_DLL int MXProfileDurationStop(ProfileHandle duration_handle);
+MXNET_DLL int MXProfileSetCounter(ProfileHandle counter_handle, uint64_t value);
+MXNET_DLL int MXProfileAdjustCounter(ProfileHandle counter_handle, int64_t value);
+/* An instant. scope: global, process, thread, task or marker. */
+MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marker_name,
+                                 const char* scope);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -78,10 +78,15 @@
       "Threads of OpenCV inside a forked worker process; 0 = none beside the caller's.")
 
 #define MX_CONFIG_PROFILER(STARTUP, LIVE) \
-  STARTUP(autostart, bool, "MXNET_PROFILER_AUTOSTART", "0", any(), pending("issue 5: profiler"), \
-      "Profile from the start of the process; profile.json is written to the working directory at exit.") \
-  STARTUP(mode, int, "MXNET_PROFILER_MODE", "13", between(0, 15), pending("issue 5: profiler"), \
-      "What is recorded, as a sum: 1 symbolic operators, 2 imperative operators, 4 C calls, 8 memory.")
+  STARTUP(autostart, bool, "MXNET_PROFILER_AUTOSTART", "0", any(), active("ProfilerProcess.AutostartWritesProfileJsonAtExit"), \
+      "Profile from the first call of the library on; profile.json in the working directory is written every second " \
+      "and at exit.") \
+  STARTUP(mode, int, "MXNET_PROFILER_MODE", "13", between(0, 15), active("ProfilerProcess.ModeChoosesWhatIsRecorded"), \
+      "What is recorded until set_config says otherwise, as a sum: 1 symbolic operators, 2 imperative operators, " \
+      "4 C calls, 8 memory. (In old releases 0 was symbolic and 1 all operators.)") \
+  STARTUP(ring_events, int, "MXNET_PROFILER_RING_EVENTS", "65536", between(16, 16777216), \
+      active("ProfilerProcess.RingEventsBoundWhatIsKept"), \
+      "Events that a thread keeps until they are dumped, 40 bytes each; older ones are dropped, and counted.")
 
 #define MX_CONFIG_LOG(STARTUP, LIVE) \
   LIVE(level, LogLevel, "MXNET_LOG_LEVEL", "info", any(), active("Log.LevelDropsWhatIsBelow"), \

@@ -38,7 +38,7 @@ const LibFeature (&features())[kCount] {
       {"CPU_SSE4_2", cpu.sse4_2}, {"CPU_SSE4A", cpu.sse4a}, {"CPU_AVX", cpu.avx}, {"CPU_AVX2", cpu.avx2},
       {"OPENMP", true}, {"SSE", cpu.sse}, {"F16C", cpu.f16c},
       {"JEMALLOC", false}, {"BLAS_OPEN", false}, {"BLAS_ATLAS", false}, {"BLAS_MKL", false}, {"BLAS_APPLE", false},
-      {"LAPACK", false}, {"MKLDNN", false}, {"OPENCV", false}, {"CAFFE", false}, {"PROFILER", false},
+      {"LAPACK", false}, {"MKLDNN", false}, {"OPENCV", false}, {"CAFFE", false}, {"PROFILER", true},
       {"DIST_KVSTORE", has_plugin("libmxnet_mpi.so")}, {"CXX14", true}, {"INT64_TENSOR_SIZE", false},
       {"SIGNAL_HANDLER", true}, {"DEBUG", kDebugBuild}, {"TVM_OP", false}};
   // clang-format on

@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "base/omp.h"
 #include "device/device_api.h"
+#include "profiler/profiler.h"
 
 namespace mxnet::c_api {
 namespace {
@@ -36,6 +37,7 @@ void start_library() {
   if (started.load(std::memory_order_relaxed)) return;  // ordered by the mutex
   const Config& c = config();
   install_fatal_signal_handler();
+  if (c.profiler.autostart) profiler::Profiler::get().run();
   start_omp(c.cpu.omp_num_threads, c.cpu.omp_max_threads.value_or(0), c.cpu.kmp_affinity);
   started.store(true, std::memory_order_release);
 }

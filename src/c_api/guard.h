@@ -10,6 +10,7 @@
 
 #include "base/device.h"
 #include "base/error.h"
+#include "base/hooks.h"
 
 namespace mxnet::c_api {
 
@@ -28,8 +29,9 @@ void set_last_error_from_current_exception() noexcept;
 // Strings that go out through pointers: kept until the next one on this thread.
 const char* keep_for_caller(std::string text);
 
+// For the profiler's own functions, which do not watch themselves; all others take guarded().
 template <class Body>
-int guarded(Body&& body) {
+int unobserved(Body&& body) {
   try {
     start_library();
     body();
@@ -41,6 +43,16 @@ int guarded(Body&& body) {
     set_last_error_from_current_exception();
     return -1;
   }
+}
+
+// `function` is the name of the exported function that calls this.
+template <class Body>
+int guarded(Body&& body, const char* function = __builtin_FUNCTION()) {
+  return unobserved([&] {
+    const Span span(SpanKind::kCCall,
+                    function);  // after the start, which may be the profiler's too
+    body();
+  });
 }
 
 // A null `pointer` is the caller's fault.

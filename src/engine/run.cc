@@ -84,7 +84,7 @@ void DependencyEngine::execute(const Call& call, Function&& function) {
 
 void DependencyEngine::call_sync(const Call& call, SyncFn& fn, Frame& frame) {
   execute(call, [&] {
-    if (!fn) return;  // a deletion without an afterthought
+    if (!fn) return;
     const RunContext context{call.device, stream_of(call.device, frame)};
     fn(context);
     // The seam for completion by event: record one here and settle when it is done, instead of
@@ -98,8 +98,8 @@ void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkB
   if (role == Role::kBulk) {
     run_bulk(*bulk, frame);
   } else if (role == Role::kErase) {
-    call_sync({spec.name, spec.device, spec.property, {}, {}}, fn,
-              frame);  // runs whatever has failed
+    // Runs whatever has failed. Without a function there is nothing to run or to observe.
+    if (fn) call_sync({spec.name, spec.device, spec.property, {}, {}}, fn, frame);
   } else {
     call_sync({spec.name, spec.device, spec.property, spec.reads, spec.writes}, fn, frame);
   }
@@ -109,8 +109,10 @@ void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkB
 }
 
 void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
+  const Span span(SpanKind::kSegment, "bulk");
   Stream* stream = nullptr;
   for (BulkItem& item : bulk.items) {
+    if (item.erase && !item.fn) continue;
     const auto reads = bulk.reads_of(item), writes = bulk.writes_of(item);
     Call call{item.name, item.device, item.property, reads, writes};
     if (item.erase) call.reads = call.writes = {};
@@ -225,7 +227,7 @@ void DependencyEngine::start_async(Operation* operation, Frame& frame) {
     if (Observer* watcher = observer()) {
       operation->sequence = sequence_.fetch_add(1, std::memory_order_relaxed);
       operation->observed = true;
-      watcher->operation_begin(operation->name, operation->device, operation->sequence);
+      watcher->async_begin(operation->name, operation->device, operation->sequence);
     }
     if (info_.get()) {
       log(LogLevel::kInfo, fmt::format("engine: asynchronous operation {} on {}",
@@ -261,7 +263,7 @@ void DependencyEngine::complete_async(Operation* operation, std::exception_ptr e
   if (operation->observed) {
     operation->observed = false;
     if (Observer* watcher = observer()) {
-      watcher->operation_end(operation->name, operation->device, operation->sequence);
+      watcher->async_end(operation->name, operation->device, operation->sequence);
     }
   }
   if (const FailureRef inherited = failures_.any() ? failures_.find(reads, writes) : nullptr) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/hooks.h"
 #include "exec/run_kernel.h"
 #include "op/inline_vector.h"
 #include "op/parsed_attrs.h"
@@ -107,7 +108,10 @@ void invoke_at_once(const OpDef& op, const ParamsPtr& params, InputRefs inputs, 
   const std::span<const Tensor> all = tensors.span();
   KernelContext context(all.first(inputs.size()), all.subspan(inputs.size()), Device::cpu(),
                         nullptr, options.training, resources);
-  kernel.run(kernel.run_fn, params.get(), context);
+  {
+    const Span span(SpanKind::kImperative, op.name().c_str());
+    kernel.run(kernel.run_fn, params.get(), context);
+  }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     deliver(op, resources.made(o), device,
             options.requests.empty() ? Request::kWrite : options.requests[o], o, *outputs[o],

@@ -94,8 +94,9 @@ const std::multimap<std::string, Call>& calls() {
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(nullptr, &g_bytes); }},
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(&g_bytes, nullptr); }},
   };
-  static const bool arrays = (all.merge(ndarray_null_calls()), true);
-  static_cast<void>(arrays);
+  static const bool others =
+      (all.merge(ndarray_null_calls()), all.merge(profiler_null_calls()), true);
+  static_cast<void>(others);
   return all;
 }
 
@@ -124,7 +125,8 @@ TEST(Nulls, EveryFunctionOfTheReferenceIsTried) {
   // These take nothing that could be null or wrong, or accept null.
   const std::map<std::string, int> exempt = {{"MXGetLastError", 0},    {"NNGetLastError", 0},
                                              {"NNAPISetLastError", 0}, {"MXNDArrayFree", 0},
-                                             {"MXNDArrayWaitAll", 0},  {"MXNotifyShutdown", 0}};
+                                             {"MXNDArrayWaitAll", 0},  {"MXNotifyShutdown", 0},
+                                             {"MXDumpProfile", 0},     {"MXProfilePause", 0}};
   for (const std::string& name : kReferenceFunctions) {
     EXPECT_TRUE(exempt.contains(name) || calls().contains(name)) << name;
   }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file under its name is a whole document at every moment.
+#include "profiler/trace_file.h"
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/error.h"
+#include "trace.h"
+
+namespace mxnet::profiler_test {
+namespace {
+
+using profiler::TraceFile;
+
+constexpr const char* kHead = "[0";
+constexpr const char* kTail = "]\n";
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool exists(const std::string& path) {
+  struct stat ignored;
+  return ::stat(path.c_str(), &ignored) == 0;
+}
+
+std::string hidden(const std::string& path) {
+  return path + "." + std::to_string(::getpid()) + ".part";
+}
+
+TEST(TraceFile, EachAppendAddsToWhatWasThere) {
+  TemporaryFile temporary;
+  TraceFile file(temporary.path, kHead);
+  file.append("", kTail);
+  EXPECT_EQ(content(temporary.path), "[0]\n");
+  std::string expected = "[0";
+  for (int i = 1; i < 20; ++i) {
+    const std::string text = "," + std::string(static_cast<std::size_t>(i), '1');
+    expected += text;
+    file.append(text, kTail);
+    EXPECT_EQ(content(temporary.path), expected + kTail);
+  }
+}
+
+TEST(TraceFile, AShorterTailLeavesNothingOfALongerOne) {
+  TemporaryFile temporary;
+  TraceFile file(temporary.path, kHead);
+  for (const char* tail : {",12345678]", "]", ",123]", "]"}) {
+    file.append("", tail);
+    EXPECT_EQ(content(temporary.path), std::string("[0") + tail);
+  }
+}
+
+TEST(TraceFile, WhatAnEarlierProcessLeftIsReplaced) {
+  TemporaryFile temporary;
+  std::ofstream(temporary.path) << "something long and old";
+  TraceFile file(temporary.path, kHead);
+  file.append(",1", kTail);
+  EXPECT_EQ(content(temporary.path), "[0,1]\n");
+  file.append(",2", kTail);
+  EXPECT_EQ(content(temporary.path), "[0,1,2]\n");
+}
+
+TEST(TraceFile, ItComesBackWholeAfterSomebodyRemovedOrReplacedIt) {
+  TemporaryFile temporary;
+  TraceFile file(temporary.path, kHead);
+  file.append(",1", kTail);
+  file.append(",2", kTail);
+  ::unlink(temporary.path.c_str());
+  file.append(",3", kTail);
+  EXPECT_EQ(content(temporary.path), "[0,1,2,3]\n");
+  ::unlink(temporary.path.c_str());
+  std::ofstream(temporary.path) << "of somebody else";
+  file.append(",4", kTail);
+  EXPECT_EQ(content(temporary.path), "[0,1,2,3,4]\n");
+}
+
+TEST(TraceFile, TheHiddenFileGoesAtTheEnd) {
+  TemporaryFile temporary;
+  {
+    TraceFile file(temporary.path, kHead);
+    for (int i = 0; i < 3; ++i) file.append(",1", kTail);
+    EXPECT_TRUE(exists(hidden(temporary.path)));
+  }
+  EXPECT_FALSE(exists(hidden(temporary.path)));
+  EXPECT_EQ(content(temporary.path), "[0,1,1,1]\n");
+}
+
+TEST(TraceFile, AnAbandonedOneTouchesNothing) {
+  TemporaryFile temporary;
+  {
+    TraceFile file(temporary.path, kHead);
+    for (int i = 0; i < 2; ++i) file.append(",1", kTail);
+    file.abandon();
+  }
+  EXPECT_TRUE(exists(hidden(temporary.path)));
+  EXPECT_EQ(content(temporary.path), "[0,1,1]\n");
+  ::unlink(hidden(temporary.path).c_str());
+}
+
+TEST(TraceFile, AFolderThatIsNotThereIsAnErrorWithThePath) {
+  TraceFile file("/nowhere/at/all.json", kHead);
+  try {
+    file.append(",1", kTail);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kGeneric);
+    EXPECT_NE(error.message().find("/nowhere/at/all.json"), std::string::npos) << error.what();
+  }
+}
+
+TEST(TraceFile, AReaderFindsAWholeDocumentAtEveryMoment) {
+  TemporaryFile temporary;
+  TraceFile file(temporary.path, kHead);
+  file.append("", kTail);
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    std::size_t last = 0;
+    while (!done) {
+      const Json document = Json::parse(content(temporary.path), nullptr, false);
+      ASSERT_FALSE(document.is_discarded());
+      ASSERT_GE(document.size(), last);
+      last = document.size();
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    std::string text;
+    for (int k = 0; k < 100; ++k) text += ",\n" + std::to_string(i * 100 + k);
+    file.append(text, kTail);
+  }
+  done = true;
+  reader.join();
+  EXPECT_EQ(Json::parse(content(temporary.path)).size(), 30001U);
+}
+
+}  // namespace
+}  // namespace mxnet::profiler_test
