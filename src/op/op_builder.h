@@ -244,6 +244,11 @@ class OpBuilder {
   OpBuilder& shape_from_values() {
     return shape_from_values([](const P&, int) { return true; });
   }
+  // See OpDef::makes_sparse.
+  OpBuilder& makes_sparse(bool (*when)(const P&)) {
+    op_.makes_sparse_ = [when](const void* p) { return when(as(p)); };
+    return *this;
+  }
   OpBuilder& uses_random() {
     op_.random_ = true;
     return *this;

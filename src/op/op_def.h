@@ -84,6 +84,8 @@ class OpDef {
   // Cheap on small arrays: may run on the caller's own thread.
   bool may_run_inline() const { return inline_; }
   bool uses_random() const { return random_; }
+  // Outputs may be sparse though all inputs are dense (cast_storage): sparse_op.h decides.
+  bool makes_sparse(const void* params) const { return makes_sparse_ && makes_sparse_(params); }
   // Shapes of outputs are known only after running: the call waits for its inputs, runs at once,
   // and the kernel makes its outputs (KernelContext::make_out).
   bool shape_from_values(const void* params, int num_inputs) const {
@@ -107,6 +109,7 @@ class OpDef {
   std::function<std::vector<int>(const void*)> mutated_;
   std::vector<std::pair<int, int>> inplace_;
   std::function<bool(const void*, int)> shape_from_values_;
+  std::function<bool(const void*)> makes_sparse_;
   int inplace_stride_ = 0;  // 0 = none
   std::vector<int> clobbered_;
   std::function<void(const void*, Infer&)> infer_;
