@@ -34,9 +34,12 @@ Pool& pool() {
 
 void Invocation::run(const RunContext& context) const {
   const std::span<const NDArray> all = arrays.span();
-  const KernelCall call{*op,        *kernel,
-                        params.get(), all.first(num_inputs),
-                        all.subspan(num_inputs), requests.span(),
+  const KernelCall call{*op,
+                        *kernel,
+                        params.get(),
+                        all.first(num_inputs),
+                        all.subspan(num_inputs),
+                        requests.span(),
                         training};
   sparse == nullptr ? run_kernel(call, context) : run_sparse(*sparse, call);
 }

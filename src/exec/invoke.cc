@@ -87,8 +87,7 @@ Dispatch choose_layouts(const OpDef& op, const void* params, InputRefs inputs, O
   for (const NDArray* array : inputs) layouts.push_back(array->storage_type());
   for (const NDArray* array : outputs) layouts.push_back(array->storage_type());
   const std::span<StorageType> all = layouts.span();
-  return infer_storage(op, params, device,
-                       {all.first(inputs.size()), all.subspan(inputs.size())});
+  return infer_storage(op, params, device, {all.first(inputs.size()), all.subspan(inputs.size())});
 }
 
 // Checks given outputs against what was inferred, then makes the missing ones, in their layouts if
@@ -203,8 +202,8 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
     switch (choose_layouts(op, params.get(), inputs, outputs,
                            device_of(inputs, outputs, options.device), layouts)) {
       case Dispatch::kFallback:
-        return invoke_densified(op, params, inputs, outputs,
-                                layouts.span().subspan(inputs.size()), options);
+        return invoke_densified(op, params, inputs, outputs, layouts.span().subspan(inputs.size()),
+                                options);
       case Dispatch::kSparse:
         sparse = find_sparse(op);
         break;
@@ -229,10 +228,12 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   check_dtypes(op, params.get(), in_types);
   const KernelEntry& kernel =
       choose_kernel(op, params.get(), in_types, out_types, device, options.training);
-  if (options.donated != 0 && sparse == nullptr) take_over_donated(op, out_types, inputs, outputs, options.donated);
+  if (options.donated != 0 && sparse == nullptr)
+    take_over_donated(op, out_types, inputs, outputs, options.donated);
   settle_outputs(op, out_types, device,
-                 layouts.empty() ? std::span<const StorageType>()
-                                 : std::span<const StorageType>(layouts.span()).subspan(inputs.size()),
+                 layouts.empty()
+                     ? std::span<const StorageType>()
+                     : std::span<const StorageType>(layouts.span()).subspan(inputs.size()),
                  outputs);
 
   InvocationPtr call = new_invocation();

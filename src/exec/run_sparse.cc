@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel always fills a whole output: the caller's own, or an empty stand-in that then replaces or
-// is added to it.
+// A kernel always fills a whole output: the caller's own, or an empty stand-in that then replaces
+// or is added to it.
 #include "exec/run_sparse.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators do with sparse arrays: a rule from the storage types of inputs to those of outputs,
-// and a kernel that takes them as they are. Kept beside OpDef, not in it: an operator's own family
-// knows dense arrays only, src/op/sparse adds the rest by name.
+// What operators do with sparse arrays: a rule from the storage types of inputs to those of
+// outputs, and a kernel that takes them as they are. Kept beside OpDef, not in it: an operator's
+// own family knows dense arrays only, src/op/sparse adds the rest by name.
 #pragma once
 #include <span>
 #include <string_view>
@@ -36,14 +36,15 @@ enum class IndexCheck : uint8_t {
 };
 
 struct SparseOp {
-  // Whether the kernel handles these types; sets all outputs if so. What it sets and then refuses is
-  // the type that the result is converted to.
+  // Whether the kernel handles these types; sets all outputs if so. What it sets and then refuses
+  // is the type that the result is converted to.
   bool (*rule)(void (*fn)(), const void* params, const StorageTypes& types) = nullptr;
   void (*rule_fn)() = nullptr;
   void (*run)(void (*fn)(), const void* params, SparseContext& context) = nullptr;
   void (*run_fn)() = nullptr;
   IndexCheck check = IndexCheck::kAscending;
-  // The kernel may write an output that is an input too: else it gets an empty one that replaces it.
+  // The kernel may write an output that is an input too: else it gets an empty one that replaces
+  // it.
   bool in_place = false;
 };
 

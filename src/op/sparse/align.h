@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise work on arrays of different layouts: first which rows (or elements) of the result are
-// computed and where each operand has them, then the operator's dense kernel on stretches of memory.
+// computed and where each operand has them, then the operator's dense kernel on stretches of
+// memory.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -50,8 +50,8 @@ MX_OP(cast_storage, CastStorageParams)
     })
     .cpu([](const CastStorageParams&, KernelContext& context) {
       const Tensor &in = context.in(0), &out = context.out(0);
-      std::copy_n(in.as<const char>(),
-                  static_cast<std::size_t>(in.size()) * dtype_size(in.dtype), out.as<char>());
+      std::copy_n(in.as<const char>(), static_cast<std::size_t>(in.size()) * dtype_size(in.dtype),
+                  out.as<char>());
     })
     .makes_sparse([](const CastStorageParams& params) { return params.stype != kDense; })
     .grad([](const CastStorageParams&, Grad& grad) { return Gradients{grad.dout(0)}; });

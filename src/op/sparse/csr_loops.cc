@@ -11,10 +11,10 @@ namespace {
 
 template <class T, int kBytes>
 struct VectorOf;
-#define MX_VECTOR_OF(bytes)                               \
-  template <class T>                                      \
-  struct VectorOf<T, bytes> {                             \
-    typedef T type __attribute__((vector_size(bytes)));   \
+#define MX_VECTOR_OF(bytes)                             \
+  template <class T>                                    \
+  struct VectorOf<T, bytes> {                           \
+    typedef T type __attribute__((vector_size(bytes))); \
   };
 MX_VECTOR_OF(16)
 MX_VECTOR_OF(32)

@@ -30,7 +30,8 @@ const int64_t* positions_in(SparseContext& context, const RowsView& rows, const 
   if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
   auto* positions = context.workspace_of<int64_t>(count);
   for (int64_t k = 0; k < count; ++k) {
-    const auto found = std::lower_bound(sorted.begin(), sorted.end(), std::pair(indices[k], int64_t{0}));
+    const auto found =
+        std::lower_bound(sorted.begin(), sorted.end(), std::pair(indices[k], int64_t{0}));
     positions[k] = found != sorted.end() && found->first == indices[k] ? found->second : -1;
   }
   return positions;

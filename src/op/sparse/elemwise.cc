@@ -26,8 +26,9 @@ Tensor unpacked(SparseContext& context, int i) {
   const std::size_t item = dtype_size(array.dtype());
   for (int64_t row = 0; row < csr.rows; ++row) {
     for (int64_t k = csr.begin(row); k < csr.end(row); ++k)
-      std::memcpy(result.as<char>() + static_cast<std::size_t>(row * csr.columns + csr.indices[k]) * item,
-                  csr.values.as<char>() + static_cast<std::size_t>(k) * item, item);
+      std::memcpy(
+          result.as<char>() + static_cast<std::size_t>(row * csr.columns + csr.indices[k]) * item,
+          csr.values.as<char>() + static_cast<std::size_t>(k) * item, item);
   }
   return result;
 }
@@ -64,7 +65,8 @@ Rows stored_rows(const RowsView& view) { return Rows(view.index, view.index + vi
 
 // f(0, 0, ...) = 0: rows that any operand stores; into a dense result all rows.
 void union_rows(SparseContext& context) {
-  if (!context.out(0).is_sparse()) return compute_rows(context, all_rows(context.out(0).shape()[0]));
+  if (!context.out(0).is_sparse())
+    return compute_rows(context, all_rows(context.out(0).shape()[0]));
   std::vector<RowsView> views;
   for (int i = 0; i < context.num_in(); ++i) views.push_back(context.rows(i));
   compute_rows(context, rows_of_any(views));
@@ -115,8 +117,7 @@ Tensor picked(SparseContext& context, const CsrView& pattern, const Tensor& dens
   std::vector<int64_t> positions(static_cast<std::size_t>(pattern.stored));
   for (int64_t row = 0; row < pattern.rows; ++row) {
     for (int64_t k = pattern.begin(row); k < pattern.end(row); ++k)
-      positions[static_cast<std::size_t>(k)] =
-          row * row_step + pattern.indices[k] * column_step;
+      positions[static_cast<std::size_t>(k)] = row * row_step + pattern.indices[k] * column_step;
   }
   const std::size_t bytes = positions.size() * dtype_size(dense.dtype);
   const Tensor result{context.workspace(bytes), nullptr, dense.dtype};
@@ -248,7 +249,8 @@ void slope_rows(const AnyParams&, SparseContext& context) {
 [[maybe_unused]] const bool defined = [] {
   for (const char* op : {"elemwise_add", "elemwise_sub", "_grad_add"})
     add_sparse<AnyParams>(op, sum_layout, sum);
-  for (const char* op : {"_maximum", "_minimum", "_hypot"}) add_sparse<AnyParams>(op, extremum_layout, sum);
+  for (const char* op : {"_maximum", "_minimum", "_hypot"})
+    add_sparse<AnyParams>(op, extremum_layout, sum);
   add_sparse<AnyParams>("elemwise_mul", product_layout, product);
   add_sparse<AnyParams>("_scatter_elemwise_div", dividend_layout, dividend_rows);
   for (const char* op : {"broadcast_mul", "broadcast_div"})
@@ -256,10 +258,10 @@ void slope_rows(const AnyParams&, SparseContext& context) {
   for (const char* op : {"broadcast_add", "broadcast_sub"})
     add_sparse<AnyParams>(op, csr_shifted_layout, csr_shifted, IndexCheck::kInside);
   add_sparse<AnyParams>("add_n", add_n_layout, add_n);
-  for (const char* op : {"abs",  "arcsin", "arcsinh", "arctan", "arctanh", "cbrt",  "ceil",
-                         "degrees", "expm1", "fix",   "floor",  "log1p",   "negative", "radians",
-                         "relu", "rint",   "round",   "sign",   "sin",     "sinh",  "sqrt",
-                         "square", "tan",  "tanh",    "trunc"}) {
+  for (const char* op :
+       {"abs", "arcsin", "arcsinh", "arctan",   "arctanh", "cbrt", "ceil", "degrees", "expm1",
+        "fix", "floor",  "log1p",   "negative", "radians", "relu", "rint", "round",   "sign",
+        "sin", "sinh",   "sqrt",    "square",   "tan",     "tanh", "trunc"}) {
     add_sparse<AnyParams>(std::string("_backward_") + op, slope_layout, slope_rows);
   }
   return true;

@@ -139,9 +139,8 @@ MX_OP(_contrib_SparseEmbedding, SparseEmbeddingParams)
     .cpu(lookup_dense)
     .grad([](const SparseEmbeddingParams& params, Grad& grad) {
       if (!grad.wants(1)) return Gradients(2);
-      return Gradients{Value(),
-                       apply("_backward_Embedding", {grad.dout(0), grad.in(0), grad.in(1)},
-                             table_attrs(params))};
+      return Gradients{Value(), apply("_backward_Embedding", {grad.dout(0), grad.in(0), grad.in(1)},
+                                      table_attrs(params))};
     });
 
 [[maybe_unused]] const bool defined = [] {

@@ -75,19 +75,18 @@ template <class T>
 void combine_rows(const Coefficients<T>& c, const MatrixRows<T>& dense, T* out) {
   const CsrLoops<T> loops = csr_loops<T>();
   const bool vector = dense.width == 1 && !c.has_gaps;
-  parallel_rows(c.rows, c.begins, static_cast<double>(dense.width),
-                [&](int64_t first, int64_t last) {
-                  for (int64_t i = first; i < last; ++i) {
-                    const int64_t begin = c.begins[i], count = c.begins[i + 1] - begin;
-                    T* row = out + (c.targets == nullptr ? i : c.targets[i]) * dense.width;
-                    if (vector) {
-                      *row = loops.gathered_dot(c.values + begin, c.indices + begin, count,
-                                                dense.data);
-                    } else {
-                      loops.combine(c.values + begin, c.indices + begin, count, dense, row);
-                    }
-                  }
-                });
+  parallel_rows(
+      c.rows, c.begins, static_cast<double>(dense.width), [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t begin = c.begins[i], count = c.begins[i + 1] - begin;
+          T* row = out + (c.targets == nullptr ? i : c.targets[i]) * dense.width;
+          if (vector) {
+            *row = loops.gathered_dot(c.values + begin, c.indices + begin, count, dense.data);
+          } else {
+            loops.combine(c.values + begin, c.indices + begin, count, dense, row);
+          }
+        }
+      });
 }
 
 template <class T>

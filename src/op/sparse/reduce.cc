@@ -64,7 +64,8 @@ void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean
   }
 }
 
-// Stored rows reduced by the dense kernel: all at once, or each by itself and then put in its place.
+// Stored rows reduced by the dense kernel: all at once, or each by itself and then put in its
+// place.
 void reduce_rows(const ReduceParams& params, SparseContext& context) {
   const RowsView from = context.rows(0);
   const int ndim = context.in(0).shape().ndim();
@@ -85,9 +86,11 @@ void reduce_rows(const ReduceParams& params, SparseContext& context) {
   const Tensor out = context.dense_out(0);
   if (out.size() == 0) return;
   Shape shape = out.shape();
-  const std::size_t bytes = static_cast<std::size_t>(shape.size(1, shape.ndim())) * dtype_size(out.dtype);
+  const std::size_t bytes =
+      static_cast<std::size_t>(shape.size(1, shape.ndim())) * dtype_size(out.dtype);
   shape[0] = from.stored;
-  const Tensor packed{context.workspace(static_cast<std::size_t>(from.stored) * bytes), &shape, out.dtype};
+  const Tensor packed{context.workspace(static_cast<std::size_t>(from.stored) * bytes), &shape,
+                      out.dtype};
   if (from.stored > 0) context.run_dense({&from.values, 1}, {&packed, 1});
   std::memset(out.data, 0, static_cast<std::size_t>(from.rows) * bytes);
   for (int64_t k = 0; k < from.stored; ++k)
@@ -105,9 +108,8 @@ void sum(const ReduceParams& params, SparseContext& context) {
     throw Error(ErrorCode::kValue, context.op().name(),
                 "given exclude=True with all axes of a csr matrix, expected one to reduce");
   }
-  dispatch_dtype<kNumeric>(csr.values.dtype, "sum", [&]<class T>(TypeTag<T>) {
-    sum_csr<T>(context, csr, axes, mean);
-  });
+  dispatch_dtype<kNumeric>(csr.values.dtype, "sum",
+                           [&]<class T>(TypeTag<T>) { sum_csr<T>(context, csr, axes, mean); });
 }
 
 bool sum_layout(const ReduceParams&, const StorageTypes& types) {

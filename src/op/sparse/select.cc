@@ -18,7 +18,8 @@ using enum StorageType;
 std::size_t item(const CsrView& csr) { return dtype_size(csr.values.dtype); }
 
 // Entries [first, first + count) of `from` to place `at` of `to`, columns moved.
-void copy_entries(const CsrView& from, int64_t first, int64_t count, const CsrView& to, int64_t at) {
+void copy_entries(const CsrView& from, int64_t first, int64_t count, const CsrView& to,
+                  int64_t at) {
   std::copy_n(from.indices + first, count, to.indices + at);
   if (count > 0)
     std::memcpy(to.values.as<char>() + static_cast<std::size_t>(at) * item(to),
@@ -29,9 +30,8 @@ void copy_entries(const CsrView& from, int64_t first, int64_t count, const CsrVi
 // --- slice ---------------------------------------------------------------------------------------
 
 bool slice_layout(const SliceParams& params, const StorageTypes& types) {
-  const bool contiguous = std::all_of(params.step.begin(), params.step.end(), [](const auto& step) {
-    return !step || *step == 1;
-  });
+  const bool contiguous = std::all_of(params.step.begin(), params.step.end(),
+                                      [](const auto& step) { return !step || *step == 1; });
   return types.in[0] == kCSR && contiguous && types.give(kCSR);
 }
 
@@ -91,8 +91,8 @@ void concat(const JoinParams&, SparseContext& context) {
 // --- take ----------------------------------------------------------------------------------------
 
 bool take_layout(const TakeParams& params, const StorageTypes& types) {
-  return params.axis == 0 && params.mode != OutOfRange::kRaise &&
-         types.in_are({kCSR, kDense}) && types.give(kCSR);
+  return params.axis == 0 && params.mode != OutOfRange::kRaise && types.in_are({kCSR, kDense}) &&
+         types.give(kCSR);
 }
 
 void take(const TakeParams& params, SparseContext& context) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs made of parts of graphs: those that some vertices induce, and sampled ones without the rows
-// that nobody uses.
+// Graphs made of parts of graphs: those that some vertices induce, and sampled ones without the
+// rows that nobody uses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,8 +35,9 @@ void write_edges(SparseContext& context, const CsrView& graph, const Edges& edge
     std::copy(edges.columns.begin(), edges.columns.end(), to.indices);
     auto* values = to.values.as<int64_t>();
     for (int64_t k = 0; k < count; ++k)
-      values[k] = o == out ? k
-                           : graph.values.as<const int64_t>()[edges.originals[static_cast<std::size_t>(k)]];
+      values[k] =
+          o == out ? k
+                   : graph.values.as<const int64_t>()[edges.originals[static_cast<std::size_t>(k)]];
   }
 }
 
@@ -55,8 +56,9 @@ struct SubgraphParams {
 };
 
 MX_OP(_contrib_dgl_subgraph, SubgraphParams)
-.doc("For each list of vertices, the graph of the edges between them; then, if asked for, the old "
-     "numbers of these edges.")
+.doc(
+    "For each list of vertices, the graph of the edges between them; then, if asked for, the old "
+    "numbers of these edges.")
     .input("graph", "A graph: csr, of int64 edge numbers.")
     .inputs("data", "Ascending lists of vertices.", &SubgraphParams::num_args, "num_args")
     .input_names([](const SubgraphParams& p) {
@@ -89,7 +91,8 @@ void subgraphs(const SubgraphParams& params, SparseContext& context) {
     const std::vector<int64_t> vertices = read_indices(context.dense(1 + i));
     const bool ascending = std::adjacent_find(vertices.begin(), vertices.end(),
                                               std::greater_equal<int64_t>()) == vertices.end();
-    if (!ascending || (!vertices.empty() && (vertices.front() < 0 || vertices.back() >= graph.rows))) {
+    if (!ascending ||
+        (!vertices.empty() && (vertices.front() < 0 || vertices.back() >= graph.rows))) {
       throw Error(ErrorCode::kValue, "_contrib_dgl_subgraph",
                   fmt::format("given list {} of vertices, expected an ascending one of numbers in "
                               "[0, {})",
@@ -119,10 +122,11 @@ struct CompactParams {
 };
 
 MX_OP(_contrib_dgl_graph_compact, CompactParams)
-.doc("Sampled graphs without unused rows and columns; then, if asked for, the old numbers of their "
-     "edges.")
-    .inputs("graph_data", "Sampled graphs, then their lists of vertices.",
-            &CompactParams::num_args, "num_args")
+.doc(
+    "Sampled graphs without unused rows and columns; then, if asked for, the old numbers of their "
+    "edges.")
+    .inputs("graph_data", "Sampled graphs, then their lists of vertices.", &CompactParams::num_args,
+            "num_args")
     .input_names([](const CompactParams& p) {
       std::vector<std::string> names = numbered("graph", p.graphs());
       for (std::string& name : numbered("varray", p.graphs())) names.push_back(std::move(name));
@@ -137,8 +141,9 @@ MX_OP(_contrib_dgl_graph_compact, CompactParams)
       const int graphs = params.graphs();
       if (params.num_args < 2 || params.num_args % 2 != 0 ||
           params.graph_sizes.size() != static_cast<std::size_t>(graphs)) {
-        infer.fail(fmt::format("given {} inputs and {} graph_sizes, expected two inputs for each size",
-                               params.num_args, params.graph_sizes.size()));
+        infer.fail(
+            fmt::format("given {} inputs and {} graph_sizes, expected two inputs for each size",
+                        params.num_args, params.graph_sizes.size()));
       }
       for (int o = 0; o < infer.num_out(); ++o) {
         const int64_t size = params.graph_sizes[static_cast<std::size_t>(o % graphs)];
@@ -169,7 +174,8 @@ void compact(const CompactParams& params, SparseContext& context) {
       for (int64_t k = graph.begin(at); k < graph.end(at); ++k) {
         const int64_t column = position(vertices, graph.indices[k]);
         if (column < 0)
-          complain(fmt::format("given an edge to {}, expected one of its vertices", graph.indices[k]));
+          complain(
+              fmt::format("given an edge to {}, expected one of its vertices", graph.indices[k]));
         edges.columns.push_back(column);
         edges.originals.push_back(k);
       }

@@ -45,12 +45,12 @@ void update(SparseContext& context, bool lazy) {
   const RowsView grad = context.rows(1);
   const Tensor weight = weight_in_place(context);
   if (grad.width == 0) return;
-  const std::vector<int64_t> rows = lazy ? std::vector<int64_t>(grad.index, grad.index + grad.stored)
-                                         : all_rows(grad.rows);
+  const std::vector<int64_t> rows =
+      lazy ? std::vector<int64_t>(grad.index, grad.index + grad.stored) : all_rows(grad.rows);
   std::vector<RowSource> in{RowSource::dense(weight), RowSource::stored(grad, rows)};
   for (int i = 2; i < context.num_in(); ++i) {
-    in.push_back(RowSource::dense(context.in(i).is_sparse() ? context.fill_up(i).values
-                                                            : context.dense(i)));
+    in.push_back(
+        RowSource::dense(context.in(i).is_sparse() ? context.fill_up(i).values : context.dense(i)));
   }
   const RowSource out = RowSource::dense(weight);
   run_rows(context, rows, in, {&out, 1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that map zero to zero, or touch only what is stored: the dense kernel runs on the stored
-// values, the indices stay.
+// Operators that map zero to zero, or touch only what is stored: the dense kernel runs on the
+// stored values, the indices stay.
 #include <algorithm>
 
 #include "op/params.h"
@@ -95,11 +95,36 @@ bool like_second(const AnyParams&, const StorageTypes& types) {
 bool fills_given(const AnyParams&, const StorageTypes& types) { return is_sparse(types.out[0]); }
 
 [[maybe_unused]] const bool defined = [] {
-  for (const char* op :
-       {"abs",     "arcsin", "arcsinh", "arctan", "arctanh", "BlockGrad", "cbrt",
-        "ceil",    "_contrib_round_ste", "_contrib_sign_ste", "_copy",  "degrees", "expm1",  "fix",     "floor",     "log1p",
-        "make_loss", "negative", "radians", "relu", "rint",  "round",     "sign",
-        "sin",     "sinh",   "sqrt",    "square", "tan",     "tanh",      "trunc"})
+  for (const char* op : {"abs",
+                         "arcsin",
+                         "arcsinh",
+                         "arctan",
+                         "arctanh",
+                         "BlockGrad",
+                         "cbrt",
+                         "ceil",
+                         "_contrib_round_ste",
+                         "_contrib_sign_ste",
+                         "_copy",
+                         "degrees",
+                         "expm1",
+                         "fix",
+                         "floor",
+                         "log1p",
+                         "make_loss",
+                         "negative",
+                         "radians",
+                         "relu",
+                         "rint",
+                         "round",
+                         "sign",
+                         "sin",
+                         "sinh",
+                         "sqrt",
+                         "square",
+                         "tan",
+                         "tanh",
+                         "trunc"})
     add_sparse<AnyParams>(op, keeps_layout, on_values, IndexCheck::kNone);
   for (const char* op : {"_mul_scalar", "_div_scalar"})
     add_sparse<AnyParams>(op, keeps_layout, on_values, IndexCheck::kNone);
