@@ -76,7 +76,9 @@ void invoke_densified(const OpDef& op, const ParamsPtr& params, InputRefs inputs
   for (NDArray& array : dense) refs.push_back(&array);
   const std::span<NDArray*> all = refs.span();
   const std::span<NDArray*> in = all.first(inputs.size()), out = all.subspan(inputs.size());
-  invoke(op, params, InputRefs(in), out, options);
+  InvokeOptions dense_options = options;
+  dense_options.dense = true;
+  invoke(op, params, InputRefs(in), out, dense_options);
 
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o]->is_sparse()) {

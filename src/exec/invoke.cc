@@ -198,7 +198,7 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   check_counts(op, params.get(), inputs, outputs);
   Layouts layouts;
   const SparseOp* sparse = nullptr;
-  if (op.makes_sparse(params.get()) || any_sparse(inputs, outputs)) {
+  if (!options.dense && (op.makes_sparse(params.get()) || any_sparse(inputs, outputs))) {
     switch (choose_layouts(op, params.get(), inputs, outputs,
                            device_of(inputs, outputs, options.device), layouts)) {
       case Dispatch::kFallback:
