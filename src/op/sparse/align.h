@@ -21,27 +21,49 @@ class RowSource {
  public:
   // Every row where it is. `values` has as many rows as the whole array.
   static RowSource dense(const Tensor& values);
+  // The same for an input that the kernel writes too.
+  static RowSource updated(const Tensor& values);
   // The rows that are stored, zeros where there are none. Copies nothing: `view` outlives it.
   static RowSource stored(const RowsView& view, std::span<const int64_t> rows);
   // Row k is the k-th of the list.
   static RowSource packed(const Tensor& values);
 
- private:
-  friend void run_rows(SparseContext& context, std::span<const int64_t> rows,
-                       std::span<const RowSource> in, std::span<const RowSource> out);
-  enum class Kind : uint8_t { kDense, kStored, kPacked };
-  static constexpr int64_t kMissing = -1;
-  int64_t position(std::span<const int64_t> rows, int64_t k) const;
+  const Tensor& values() const { return values_; }
+  bool is_updated() const { return updated_; }
+  int64_t row_elements() const { return row_elements_; }
+  std::size_t row_bytes() const { return row_bytes_; }
+  // Where the k-th row of the list lies; negative for a row of zeros.
+  int64_t position(std::span<const int64_t> rows, int64_t k) const {
+    switch (kind_) {
+      case Kind::kDense:
+        return rows[static_cast<std::size_t>(k)];
+      case Kind::kStored:
+        return positions_[static_cast<std::size_t>(k)];
+      case Kind::kPacked:
+        break;
+    }
+    return k;
+  }
+  char* row(int64_t position) const {
+    return values_.as<char>() + static_cast<std::size_t>(position) * row_bytes_;
+  }
 
-  Kind kind_ = Kind::kDense;
+ private:
+  enum class Kind : uint8_t { kDense, kStored, kPacked };
+  RowSource(Kind kind, const Tensor& values, bool updated);
+
+  Kind kind_;
+  bool updated_;
   Tensor values_;
+  int64_t row_elements_;
+  std::size_t row_bytes_;
   std::vector<int64_t> positions_;  // kStored: by number in the list
 };
 
-// The dense kernel on the listed rows, in parallel. Neighbours that lie together in all arrays are
-// done by one call.
-void run_rows(SparseContext& context, std::span<const int64_t> rows, std::span<const RowSource> in,
-              std::span<const RowSource> out);
+// The dense kernel on the listed rows, in parallel. Narrow rows that lie apart are brought together
+// in cache first, so that one call does many; wide ones are computed where they are.
+void run_rows(const SparseContext& context, std::span<const int64_t> rows,
+              std::span<const RowSource> in, std::span<const RowSource> out);
 
 // The same elements of two csr matrices: positions in each, -1 where one has none.
 struct AlignedElements {

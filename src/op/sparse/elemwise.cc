@@ -47,18 +47,16 @@ std::vector<RowSource> sources_of(SparseContext& context, const Rows& rows) {
 }
 
 void compute_rows(SparseContext& context, const Rows& rows) {
-  const std::vector<RowSource> in = sources_of(context, rows);
-  RowSource out = RowSource::dense({});
-  if (context.out(0).is_sparse()) {
-    const RowsView result = context.make_rows(0, static_cast<int64_t>(rows.size()));
-    std::copy(rows.begin(), rows.end(), result.index);
-    if (result.width == 0) return;
-    out = RowSource::packed(result.values);
-  } else {
+  if (!context.out(0).is_sparse()) {
     if (context.out(0).size() == 0) return;
-    out = RowSource::dense(context.dense_out(0));
+    const RowSource out = RowSource::dense(context.dense_out(0));
+    return run_rows(context, rows, sources_of(context, rows), {&out, 1});
   }
-  run_rows(context, rows, in, {&out, 1});
+  const RowsView result = context.make_rows(0, static_cast<int64_t>(rows.size()));
+  std::copy(rows.begin(), rows.end(), result.index);
+  if (result.width == 0) return;
+  const RowSource out = RowSource::packed(result.values);
+  run_rows(context, rows, sources_of(context, rows), {&out, 1});
 }
 
 Rows stored_rows(const RowsView& view) { return Rows(view.index, view.index + view.stored); }

@@ -217,6 +217,12 @@ struct Sampling {
     if (weighted) op.input("probability", "How likely a vertex is chosen, relative to others.");
     op.inputs("seed_arrays", "Lists of vertices to start from.", &SampleParams::num_args,
               "num_args")
+        .input_names([](const SampleParams& p) {
+          std::vector<std::string> names{"csr_matrix"};
+          if (weighted) names.emplace_back("probability");
+          for (int i = 0; i < lists(p); ++i) names.push_back("seed_array" + std::to_string(i));
+          return names;
+        })
         .outputs([](const SampleParams& p) { return lists(p) * (weighted ? 4 : 3); })
         .param("num_args", &SampleParams::num_args, "Number of inputs.")
         .param("num_hops", &SampleParams::num_hops, int64_t{1}, "How far from the seeds.")

@@ -49,8 +49,8 @@ void update(SparseContext& context, bool lazy) {
       lazy ? std::vector<int64_t>(grad.index, grad.index + grad.stored) : all_rows(grad.rows);
   std::vector<RowSource> in{RowSource::dense(weight), RowSource::stored(grad, rows)};
   for (int i = 2; i < context.num_in(); ++i) {
-    in.push_back(
-        RowSource::dense(context.in(i).is_sparse() ? context.fill_up(i).values : context.dense(i)));
+    const bool sparse = context.in(i).is_sparse();
+    in.push_back(RowSource::updated(sparse ? context.fill_up(i).values : context.dense(i)));
   }
   const RowSource out = RowSource::dense(weight);
   run_rows(context, rows, in, {&out, 1});
