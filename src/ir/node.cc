@@ -2,6 +2,8 @@
 // Destruction of long chains of nodes.
 #include "ir/node.h"
 
+#include "ir/graph.h"
+
 namespace mxnet::ir {
 
 Node::~Node() {
@@ -15,6 +17,15 @@ Node::~Node() {
     for (Entry& input : entry.node->inputs) dying.push_back(std::move(input));
     entry.node->inputs.clear();
   }
+}
+
+std::span<const Ref<Node>> Node::control_deps() const {
+  return extras ? std::span<const Ref<Node>>(extras->control_deps) : std::span<const Ref<Node>>();
+}
+
+std::span<const std::shared_ptr<const Graph>> Node::subgraphs() const {
+  return extras ? std::span<const std::shared_ptr<const Graph>>(extras->subgraphs)
+                : std::span<const std::shared_ptr<const Graph>>();
 }
 
 }  // namespace mxnet::ir

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ class OpDef;
 namespace ir {
 
 class Node;
+struct Graph;
 
 // One output of a node.
 struct Entry {
@@ -26,6 +28,12 @@ struct Entry {
 
   explicit operator bool() const { return static_cast<bool>(node); }
   bool operator==(const Entry&) const = default;
+};
+
+// What few nodes have.
+struct NodeExtras {
+  std::vector<Ref<Node>> control_deps;                  // run before the node
+  std::vector<std::shared_ptr<const Graph>> subgraphs;  // of control flow and of fused nodes
 };
 
 // A variable (no operator) or one application of an operator. Shared by graphs; immutable once it
@@ -42,6 +50,9 @@ class Node : public RefCounted {
   std::vector<std::pair<std::string, std::string>> attrs;  // as given, in order
   std::shared_ptr<const void> params;                      // parsed; null for variables
   std::vector<Entry> inputs;
+  std::shared_ptr<const NodeExtras> extras;  // null for most
+  std::span<const Ref<Node>> control_deps() const;
+  std::span<const std::shared_ptr<const Graph>> subgraphs() const;
   // For an algorithm that owns the whole graph at the moment; meaningless to anybody else.
   int32_t scratch = -1;
 };
