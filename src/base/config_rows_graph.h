@@ -65,9 +65,9 @@
       "Log which nodes are quantized, and why others are not.")
 
 #define MX_CONFIG_SPARSE(STARTUP, LIVE) \
-  LIVE(storage_fallback_log_verbose, bool, "MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "1", any(), pending("issue 4: sparse"), \
+  LIVE(storage_fallback_log_verbose, bool, "MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "1", any(), active("SparseConfig.FallbackIsLoggedOnceForACombination"), \
       "Warn, once for each operator, when a sparse array is made dense because there is no sparse kernel.") \
   LIVE(infer_storage_type_verbose_logging, bool, "MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", "0", any(), \
-      pending("issue 4: sparse"), \
-      "Log the storage type of every node.")
+      active("SparseConfig.VerboseLoggingShowsEveryDecision"), \
+      "Log the storage types of every operator with sparse arrays and how it is run.")
 // clang-format on

@@ -17,18 +17,18 @@
 namespace mxnet {
 namespace {
 
-std::string layouts(std::span<const NDArray* const> arrays) {
+std::string names_of(std::span<const StorageType> layouts) {
   std::string text;
-  for (const NDArray* array : arrays) {
-    const StorageType type = array->is_none() ? StorageType::kDense : array->storage_type();
+  for (StorageType type : layouts)
     text += fmt::format("{}{}", text.empty() ? "" : ", ", storage_type_name(type));
-  }
   return text;
 }
 
 // One block of lines for each combination of operator and layouts.
-void log_once(const OpDef& op, InputRefs inputs, OutputRefs outputs) {
+void log_once(const OpDef& op, InputRefs inputs, std::span<const StorageType> layouts) {
   if (!config().sparse.storage_fallback_log_verbose) return;
+  std::vector<StorageType> of_inputs;
+  for (const NDArray* input : inputs) of_inputs.push_back(input->storage_type());
   static Leaked<Mutex> mutex;
   static Leaked<std::set<std::string>> seen;
   std::string text = fmt::format(
@@ -36,7 +36,7 @@ void log_once(const OpDef& op, InputRefs inputs, OutputRefs outputs) {
       "storage types = [{}]\nThe operator has no kernel for these storage types; temporary dense "
       "arrays are made around it. Set MXNET_STORAGE_FALLBACK_LOG_VERBOSE to 0 to suppress this "
       "message.",
-      op.name(), layouts(inputs), layouts(InputRefs(outputs)));
+      op.name(), names_of(of_inputs), names_of(layouts));
   {
     const MutexLock lock(*mutex);
     if (!seen->insert(text).second) return;
@@ -53,8 +53,9 @@ bool any_sparse(InputRefs inputs, OutputRefs outputs) {
 }
 
 void invoke_densified(const OpDef& op, const ParamsPtr& params, InputRefs inputs,
-                      OutputRefs outputs, const InvokeOptions& options) {
-  log_once(op, inputs, outputs);
+                      OutputRefs outputs, std::span<const StorageType> layouts,
+                      const InvokeOptions& options) {
+  log_once(op, inputs, layouts);
   InlineVector<NDArray, 8> dense;
   InlineVector<NDArray*, 8> refs;
   for (const NDArray* input : inputs)
@@ -75,13 +76,15 @@ void invoke_densified(const OpDef& op, const ParamsPtr& params, InputRefs inputs
   for (NDArray& array : dense) refs.push_back(&array);
   const std::span<NDArray*> all = refs.span();
   const std::span<NDArray*> in = all.first(inputs.size()), out = all.subspan(inputs.size());
-  invoke(op, params, InputRefs(in), out, options);
+  InvokeOptions dense_options = options;
+  dense_options.dense = true;
+  invoke(op, params, InputRefs(in), out, dense_options);
 
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o]->is_sparse()) {
       out[o]->copy_to(*outputs[o], options.priority);
     } else if (outputs[o]->is_none()) {
-      *outputs[o] = *out[o];
+      *outputs[o] = cast_storage(*out[o], layouts[o]);
     }
   }
   if (!op.mutates_inputs()) return;

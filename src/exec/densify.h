@@ -7,9 +7,10 @@ namespace mxnet {
 
 bool any_sparse(InputRefs inputs, OutputRefs outputs);
 
-// As invoke(). New outputs are dense, given ones keep their layout; what was done is logged once a
-// combination (MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 keeps quiet).
+// As invoke(). New outputs get the storage types in `layouts`, given ones keep theirs; what was
+// done is logged once a combination (MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 keeps quiet).
 void invoke_densified(const OpDef& op, const ParamsPtr& params, InputRefs inputs,
-                      OutputRefs outputs, const InvokeOptions& options);
+                      OutputRefs outputs, std::span<const StorageType> layouts,
+                      const InvokeOptions& options);
 
 }  // namespace mxnet

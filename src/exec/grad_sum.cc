@@ -27,7 +27,8 @@ void GradSum::add(InputGrad grad) {
   if (sum_.is_none()) {
     sum_ = std::move(grad.array);
     owned_ = grad.fresh;
-  } else if (autograd_state().recording || !(owned_ || grad.fresh)) {
+  } else if (autograd_state().recording || !(owned_ || grad.fresh) ||
+             sum_.storage_type() != grad.array.storage_type()) {  // of two layouts neither may do
     NDArray sum;
     add_arrays(sum_, grad.array, &sum);
     sum_ = std::move(sum);

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "exec/run_sparse.h"
+
 namespace mxnet {
 namespace {
 
@@ -32,15 +34,21 @@ Pool& pool() {
 
 void Invocation::run(const RunContext& context) const {
   const std::span<const NDArray> all = arrays.span();
-  run_kernel({*op, *kernel, params.get(), all.first(num_inputs), all.subspan(num_inputs),
-              requests.span(), training},
-             context);
+  const KernelCall call{*op,
+                        *kernel,
+                        params.get(),
+                        all.first(num_inputs),
+                        all.subspan(num_inputs),
+                        requests.span(),
+                        training};
+  sparse == nullptr ? run_kernel(call, context) : run_sparse(*sparse, call);
 }
 
 void Invocation::clear() {
   arrays.clear();
   requests.clear();
   params.reset();
+  sparse = nullptr;
 }
 
 void InvocationRecycler::operator()(Invocation* invocation) const noexcept {

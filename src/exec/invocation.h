@@ -9,6 +9,8 @@
 
 namespace mxnet {
 
+struct SparseOp;
+
 // Used by one thread at a time; the engine hands it from the pusher to whoever runs it.
 struct Invocation {
   void run(const RunContext& context) const;
@@ -17,6 +19,7 @@ struct Invocation {
 
   const OpDef* op = nullptr;
   const KernelEntry* kernel = nullptr;
+  const SparseOp* sparse = nullptr;  // runs instead of the kernel, which it may use
   ParamsPtr params;
   bool training = false;
   std::size_t num_inputs = 0;

@@ -14,6 +14,7 @@
 #include "exec/run_kernel.h"
 #include "op/inline_vector.h"
 #include "op/random_streams.h"
+#include "op/sparse_op.h"
 
 namespace mxnet {
 namespace {
@@ -25,6 +26,7 @@ constexpr std::size_t kFewVars = 24;
 
 using Types = InlineVector<ArrayType, 8>;
 using Vars = InlineVector<Var*, 12>;
+using Layouts = InlineVector<StorageType, 8>;
 
 void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs) {
   const auto expected = static_cast<std::size_t>(op.num_inputs(params));
@@ -78,10 +80,20 @@ void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType
   }
 }
 
-// Checks given outputs against what was inferred, then makes the missing ones: nothing is made for
-// a call that fails.
+// Whether a call with sparse arrays, or of an operator that makes such, needs the operator's sparse
+// kernel; fills `layouts` with the storage types of inputs and outputs.
+Dispatch choose_layouts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs,
+                        Device device, Layouts& layouts) {
+  for (const NDArray* array : inputs) layouts.push_back(array->storage_type());
+  for (const NDArray* array : outputs) layouts.push_back(array->storage_type());
+  const std::span<StorageType> all = layouts.span();
+  return infer_storage(op, params, device, {all.first(inputs.size()), all.subspan(inputs.size())});
+}
+
+// Checks given outputs against what was inferred, then makes the missing ones, in their layouts if
+// there are any: nothing is made for a call that fails.
 void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device device,
-                    OutputRefs outputs) {
+                    std::span<const StorageType> layouts, OutputRefs outputs) {
   for (std::size_t o = 0; o < types.size(); ++o) {
     const ArrayType& type = types[o];
     const NDArray& out = *outputs[o];
@@ -97,8 +109,11 @@ void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device de
                             to_string(out.shape()), dtype_name(type.dtype), to_string(type.shape)));
   }
   for (std::size_t o = 0; o < types.size(); ++o) {
-    if (outputs[o]->is_none())
-      *outputs[o] = NDArray(types[o].shape, types[o].dtype, device, op.name().c_str());
+    if (!outputs[o]->is_none()) continue;
+    const ArrayType& type = types[o];
+    *outputs[o] = layouts.empty() || layouts[o] == StorageType::kDense
+                      ? NDArray(type.shape, type.dtype, device, op.name().c_str())
+                      : NDArray(layouts[o], type.shape, type.dtype, device);
   }
 }
 
@@ -183,7 +198,21 @@ int64_t largest(std::span<const NDArray> arrays) {
 void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
             const InvokeOptions& options) {
   check_counts(op, params.get(), inputs, outputs);
-  if (any_sparse(inputs, outputs)) return invoke_densified(op, params, inputs, outputs, options);
+  Layouts layouts;
+  const SparseOp* sparse = nullptr;
+  if (!options.dense && (op.makes_sparse(params.get()) || any_sparse(inputs, outputs))) {
+    switch (choose_layouts(op, params.get(), inputs, outputs,
+                           device_of(inputs, outputs, options.device), layouts)) {
+      case Dispatch::kFallback:
+        return invoke_densified(op, params, inputs, outputs, layouts.span().subspan(inputs.size()),
+                                options);
+      case Dispatch::kSparse:
+        sparse = find_sparse(op);
+        break;
+      case Dispatch::kDense:
+        break;
+    }
+  }
   if (op.shape_from_values(params.get(), static_cast<int>(inputs.size())))
     return invoke_at_once(op, params, inputs, outputs, options);
   const Device device = device_of(inputs, outputs, options.device);
@@ -201,12 +230,18 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   check_dtypes(op, params.get(), in_types);
   const KernelEntry& kernel =
       choose_kernel(op, params.get(), in_types, out_types, device, options.training);
-  if (options.donated != 0) take_over_donated(op, out_types, inputs, outputs, options.donated);
-  settle_outputs(op, out_types, device, outputs);
+  if (options.donated != 0 && sparse == nullptr)
+    take_over_donated(op, out_types, inputs, outputs, options.donated);
+  settle_outputs(op, out_types, device,
+                 layouts.empty()
+                     ? std::span<const StorageType>()
+                     : std::span<const StorageType>(layouts.span()).subspan(inputs.size()),
+                 outputs);
 
   InvocationPtr call = new_invocation();
   call->op = &op;
   call->kernel = &kernel;
+  call->sparse = sparse;
   call->params = params;
   call->training = options.training;
   call->num_inputs = inputs.size();

@@ -22,6 +22,8 @@ struct InvokeOptions {
   int priority = 0;
   // Bit per input that the caller gives up: an output may take over its memory.
   uint64_t donated = 0;
+  // Outputs that are to be made are dense, whatever the operator would choose.
+  bool dense = false;
 };
 
 using InputRefs = std::span<const NDArray* const>;

@@ -91,6 +91,13 @@ void require_safe_format(const NDArray& array) {
   check_indices(array, false);
 }
 
+void require_ascending_format(const NDArray& array) {
+  if (!array.is_sparse()) return;
+  check_sizes(array);
+  check_ends(array);
+  check_indices(array, true);
+}
+
 void check_format(const NDArray& array, bool full) {
   require_data(array, "check_format");
   if (!array.is_sparse()) return;

@@ -91,6 +91,11 @@ void SparseStore::resize_part(int part, const Shape& shape, Device device, Strea
   p.shape = shape;
 }
 
+void SparseStore::swap(SparseStore& other) noexcept {
+  MX_ASSERT(type_ == other.type_ && num_rows_ == other.num_rows_ && dtype() == other.dtype());
+  parts_.swap(other.parts_);
+}
+
 void SparseStore::release(Stream* stream) noexcept {
   for (Part& part : parts_) {
     const Block block = std::exchange(part.block, Block());

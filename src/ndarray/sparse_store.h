@@ -54,6 +54,10 @@ class SparseStore {
   // One part alone, for callers that fill the parts one by one. Keeps no contents.
   void resize_part(int part, const Shape& shape, Device device, Stream* stream = nullptr);
 
+  // Exchanges contents with a store of the same layout, shape and value type; index types may
+  // differ.
+  void swap(SparseStore& other) noexcept;
+
   // Gives all memory back to Storage; `stream` is where it was used last.
   void release(Stream* stream) noexcept;
 

@@ -254,6 +254,11 @@ class OpBuilder {
   OpBuilder& shape_from_values() {
     return shape_from_values([](const P&, int) { return true; });
   }
+  // See OpDef::makes_sparse.
+  OpBuilder& makes_sparse(bool (*when)(const P&)) {
+    op_.makes_sparse_ = [when](const void* p) { return when(as(p)); };
+    return *this;
+  }
   OpBuilder& uses_random(bool (*when)(const P&, bool training)) {
     op_.random_ = [when](const void* p, bool training) { return when(as(p), training); };
     return *this;

@@ -95,6 +95,8 @@ class OpDef {
   bool uses_random(const void* params, bool training) const {
     return random_ && random_(params, training);
   }
+  // Outputs may be sparse though all inputs are dense (cast_storage): sparse_op.h decides.
+  bool makes_sparse(const void* params) const { return makes_sparse_ && makes_sparse_(params); }
   // Shapes of outputs are known only after running: the call waits for its inputs, runs at once,
   // and the kernel makes its outputs (KernelContext::make_out).
   bool shape_from_values(const void* params, int num_inputs) const {
@@ -118,6 +120,7 @@ class OpDef {
   std::function<std::vector<int>(const void*)> mutated_;
   std::vector<std::pair<int, int>> inplace_;
   std::function<bool(const void*, int)> shape_from_values_;
+  std::function<bool(const void*)> makes_sparse_;
   int inplace_stride_ = 0;  // 0 = none
   std::function<std::vector<int>(const void*)> clobbered_;
   std::vector<int> states_;

@@ -7,13 +7,11 @@
 #include "op/elemwise/map.h"
 #include "op/elemwise/row_math.h"
 #include "op/op_builder.h"
+#include "op/params.h"
 
 namespace mxnet {
 namespace {
 
-struct ClipParams {
-  float a_min, a_max;
-};
 struct SmoothL1Params {
   float scalar;
 };

@@ -9,14 +9,10 @@
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
 #include "op/op_builder.h"
+#include "op/params.h"
 
 namespace mxnet {
 namespace {
-
-struct ScalarParams {
-  double scalar;
-  bool is_int;
-};
 
 // A fractional number makes integers float64, an integer one makes bool int64.
 DType widened(DType in, bool is_int) {

@@ -7,16 +7,9 @@
 #include <cstdint>
 
 #include "op/kernel.h"
+#include "op/params.h"
 
 namespace mxnet {
-
-// What becomes of an index that is not in [0, extent).
-enum class OutOfRange : uint8_t {
-  kClip,      // the nearest end
-  kWrap,      // modulo the extent
-  kRaise,     // an error
-  kFromBack,  // negative ones count from the end, others are errors
-};
 
 // Immutable view; borrowed.
 class Positions {

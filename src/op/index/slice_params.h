@@ -6,13 +6,9 @@
 
 #include "op/index/slice_box.h"
 #include "op/op_builder.h"
+#include "op/params.h"
 
 namespace mxnet {
-
-struct SliceParams {
-  std::vector<std::optional<int64_t>> begin, end, step;
-  double scalar;  // of _slice_assign_scalar
-};
 
 // Throws Error(kValue) for more positions than dimensions, lists of unequal length, a step of 0.
 SliceBox slice_box(const SliceParams& params, const Shape& data);

@@ -3,20 +3,10 @@
 // a table.
 #include "op/index/rows.h"
 #include "op/op_builder.h"
+#include "op/params.h"
 
 namespace mxnet {
 namespace {
-
-struct TakeParams {
-  int32_t axis;
-  OutOfRange mode;
-};
-
-struct EmbeddingParams {
-  int32_t input_dim, output_dim;
-  DType dtype;
-  bool sparse_grad;
-};
 
 // The array that is taken from, seen as (outer, extent, width).
 struct TakeView {
@@ -157,7 +147,8 @@ bool define_embedding() {
       .input("head_grad", "Gradient of the output.")
       .input("data", "Positions.")
       .input("weight", "Its shape is that of the result.")
-      .type_only(2);
+      .type_only(2)
+      .makes_sparse([](const EmbeddingParams& params) { return params.sparse_grad; });
   add_embedding_params(backward)
       .infer(infer_backward<EmbeddingParams>)
       .cpu([](const EmbeddingParams&, KernelContext& context) {

@@ -5,17 +5,11 @@
 #include <numeric>
 
 #include "op/matrix/labels.h"
+#include "op/params.h"
 
 namespace mxnet {
 namespace {
 
-enum class StorageChoice : int8_t { kNone, kDense, kRowSparse, kCSR };
-
-struct DotParams {
-  bool transpose_a, transpose_b;
-  StorageChoice forward_stype;
-  int32_t wrt;
-};
 struct PlainParams {
   int32_t wrt;
 };
@@ -154,6 +148,10 @@ LabelLists tensordot_int_labels(const TensordotIntParams& params, std::span<cons
 }
 
 void dot_params(OpBuilder<DotParams>& op) {
+  op.makes_sparse([](const DotParams& params) {
+    return params.forward_stype == StorageChoice::kRowSparse ||
+           params.forward_stype == StorageChoice::kCSR;
+  });
   op.param("transpose_a", &DotParams::transpose_a, false, "Whether the first is transposed.")
       .param("transpose_b", &DotParams::transpose_b, false, "Whether the second is transposed.")
       .choice<StorageChoice>("forward_stype", &DotParams::forward_stype,

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "op/kernel.h"
-#include "op/optim/update_scalars.h"
+#include "op/update_scalars.h"
 
 namespace mxnet {
 

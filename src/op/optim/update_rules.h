@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "op/optim/update_scalars.h"
+#include "op/update_scalars.h"
 
 // The name of a rule and its class.
 #define MX_UPDATE_RULES(ROW)             \

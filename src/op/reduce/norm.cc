@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm: of absolute values or of squares, over any axes.
 #include "op/op_builder.h"
+#include "op/params.h"
 #include "op/reduce/evaluate.h"
 #include "op/reduce/gradients.h"
 
 namespace mxnet {
 namespace {
 
-struct NormParams {
-  int32_t ord;
-  std::optional<Shape> axis;
-  DType out_dtype = DType::kUnknown;
-  bool keepdims;
-  AxisChoice choice() const { return {axis, keepdims, false, AxisStyle::kArray}; }
-};
+AxisChoice choice(const NormParams& params) {
+  return {params.axis, params.keepdims, false, AxisStyle::kArray};
+}
 
 void infer_norm(const NormParams& params, Infer& infer) {
   if (params.ord != 1 && params.ord != 2)
@@ -24,14 +21,14 @@ void infer_norm(const NormParams& params, Infer& infer) {
     infer.one_dtype();
   }
   if (infer.in(0).rank_known())
-    infer.out(0).set_shape(params.choice().shape(infer.in(0).shape(), "norm"));
+    infer.out(0).set_shape(choice(params).shape(infer.in(0).shape(), "norm"));
 }
 
 void norm_cpu(const NormParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const ReduceCall call = params.ord == 1 ? ReduceCall{Reduction::sum_abs}
                                           : ReduceCall{Reduction::sum_squares, Finish::kRoot};
-  reduce_to(call, in, params.choice().axes(in.ndim(), "norm"), context.out(0));
+  reduce_to(call, in, choice(params).axes(in.ndim(), "norm"), context.out(0));
 }
 
 MX_OP(norm, NormParams)
@@ -51,8 +48,8 @@ MX_OP(norm, NormParams)
     .infer(infer_norm)
     .cpu(norm_cpu)
     .grad([](const NormParams& params, Grad& grad) {
-      return params.ord == 1 ? abs_norm_gradient(params.choice(), grad)
-                             : root_norm_gradient(params.choice(), grad);
+      return params.ord == 1 ? abs_norm_gradient(choice(params), grad)
+                             : root_norm_gradient(choice(params), grad);
     });
 
 }  // namespace

@@ -3,17 +3,16 @@
 #include <initializer_list>
 
 #include "op/op_builder.h"
+#include "op/params.h"
 #include "op/reduce/evaluate.h"
 #include "op/reduce/gradients.h"
 
 namespace mxnet {
 namespace {
 
-struct ReduceParams {
-  std::optional<Shape> axis;
-  bool keepdims, exclude;
-  AxisChoice choice() const { return {axis, keepdims, exclude, AxisStyle::kArray}; }
-};
+AxisChoice choice(const ReduceParams& params) {
+  return {params.axis, params.keepdims, params.exclude, AxisStyle::kArray};
+}
 
 // clang-format off
 // Columns: name, aliases, reduction, finish, gradient, doc.
@@ -44,13 +43,13 @@ template <Row row>
 void infer(const ReduceParams& params, Infer& infer) {
   infer.one_dtype();
   if (!infer.in(0).rank_known()) return;
-  infer.out(0).set_shape(params.choice().shape(infer.in(0).shape(), kName<row>));
+  infer.out(0).set_shape(choice(params).shape(infer.in(0).shape(), kName<row>));
 }
 
 template <Row row>
 void run_cpu(const ReduceParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
-  const AxisSet axes = params.choice().axes(in.ndim(), kName<row>);
+  const AxisSet axes = choice(params).axes(in.ndim(), kName<row>);
 #define MX_RUN(name, aliases, reduction, finish, gradient, doc) \
   if constexpr (row == Row::name)                               \
     return reduce_to({Reduction::reduction, Finish::finish}, in, axes, context.out(0));
@@ -61,7 +60,7 @@ void run_cpu(const ReduceParams& params, KernelContext& context) {
 template <Row row>
 Gradients gradient_of(const ReduceParams& params, Grad& grad) {
 #define MX_GRADIENT(name, aliases, reduction, finish, gradient, doc) \
-  if constexpr (row == Row::name) return gradient(params.choice(), grad);
+  if constexpr (row == Row::name) return gradient(choice(params), grad);
   MX_ARRAY_REDUCTIONS(MX_GRADIENT)
 #undef MX_GRADIENT
 }

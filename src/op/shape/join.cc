@@ -5,18 +5,13 @@
 
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
+#include "op/params.h"
 #include "op/shape/joining.h"
 
 namespace mxnet {
 namespace {
 
 enum class Join : uint8_t { kConcat, kConcatenate, kStack, kHstack, kVstack, kDstack, kColumns };
-
-struct JoinParams {
-  int32_t num_args;
-  int32_t dim;
-  std::optional<int32_t> axis;  // of _npi_concatenate: None flattens
-};
 
 // An array as the operator sees it.
 template <Join kind>

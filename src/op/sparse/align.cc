@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merging of ascending index lists.
+#include "op/sparse/align.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace mxnet {
+std::vector<int64_t> all_rows(int64_t count) {
+  std::vector<int64_t> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), int64_t{0});
+  return rows;
+}
+
+std::vector<int64_t> rows_of_any(std::span<const RowsView> operands) {
+  std::vector<int64_t> rows, merged;
+  for (const RowsView& view : operands) {
+    merged.clear();
+    merged.reserve(rows.size() + static_cast<std::size_t>(view.stored));
+    std::set_union(rows.begin(), rows.end(), view.index, view.index + view.stored,
+                   std::back_inserter(merged));
+    rows.swap(merged);
+  }
+  return rows;
+}
+
+std::vector<int64_t> rows_of_both(const RowsView& a, const RowsView& b) {
+  std::vector<int64_t> rows;
+  std::set_intersection(a.index, a.index + a.stored, b.index, b.index + b.stored,
+                        std::back_inserter(rows));
+  return rows;
+}
+
+AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align align) {
+  AlignedElements all;
+  all.indptr.reserve(static_cast<std::size_t>(lhs.rows) + 1);
+  all.indptr.push_back(0);
+  const auto add = [&](int64_t column, int64_t a, int64_t b) {
+    if (align == Align::kBoth && (a < 0 || b < 0)) return;
+    all.columns.push_back(column);
+    all.lhs.push_back(a);
+    all.rhs.push_back(b);
+  };
+  for (int64_t row = 0; row < lhs.rows; ++row) {
+    int64_t a = lhs.begin(row), b = rhs.begin(row);
+    const int64_t a_end = lhs.end(row), b_end = rhs.end(row);
+    while (a < a_end || b < b_end) {
+      if (b == b_end || (a < a_end && lhs.indices[a] < rhs.indices[b])) {
+        add(lhs.indices[a], a, -1);
+        ++a;
+      } else if (a == a_end || rhs.indices[b] < lhs.indices[a]) {
+        add(rhs.indices[b], -1, b);
+        ++b;
+      } else {
+        add(lhs.indices[a], a, b);
+        ++a, ++b;
+      }
+    }
+    all.indptr.push_back(static_cast<int64_t>(all.columns.size()));
+  }
+  return all;
+}
+
+void gather_elements(const Tensor& values, std::span<const int64_t> positions, void* out) {
+  const auto gather = [&]<class Item>(Item* to) {
+    const auto* from = values.as<const Item>();
+    for (std::size_t k = 0; k < positions.size(); ++k)
+      to[k] = positions[k] < 0 ? Item{0} : from[positions[k]];
+  };
+  // Elements are moved, not read: their size is all that matters, and all zeros are zero bits.
+  switch (dtype_size(values.dtype)) {
+    case 1:
+      return gather(static_cast<uint8_t*>(out));
+    case 2:
+      return gather(static_cast<uint16_t*>(out));
+    case 4:
+      return gather(static_cast<uint32_t*>(out));
+    default:
+      MX_ASSERT(dtype_size(values.dtype) == 8);
+      return gather(static_cast<uint64_t*>(out));
+  }
+}
+
+}  // namespace mxnet

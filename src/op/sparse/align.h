@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise work on arrays of different layouts: first which rows (or elements) of the result are
+// computed and where each operand has them, then the operator's dense kernel on stretches of
+// memory.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "op/sparse_context.h"
+
+namespace mxnet {
+
+// Ascending row numbers that the operands have in common or together.
+std::vector<int64_t> rows_of_any(std::span<const RowsView> operands);
+std::vector<int64_t> rows_of_both(const RowsView& a, const RowsView& b);
+std::vector<int64_t> all_rows(int64_t count);
+
+// An operand or result of which single rows are used.
+class RowSource {
+ public:
+  // Every row where it is. `values` has as many rows as the whole array.
+  static RowSource dense(const Tensor& values);
+  // The same for an input that the kernel writes too.
+  static RowSource updated(const Tensor& values);
+  // The rows that are stored, zeros where there are none. Copies nothing: `view` outlives it.
+  static RowSource stored(const RowsView& view, std::span<const int64_t> rows);
+  // Row k is the k-th of the list.
+  static RowSource packed(const Tensor& values);
+
+  const Tensor& values() const { return values_; }
+  bool is_updated() const { return updated_; }
+  int64_t row_elements() const { return row_elements_; }
+  std::size_t row_bytes() const { return row_bytes_; }
+  // Where the k-th row of the list lies; negative for a row of zeros.
+  int64_t position(std::span<const int64_t> rows, int64_t k) const {
+    switch (kind_) {
+      case Kind::kDense:
+        return rows[static_cast<std::size_t>(k)];
+      case Kind::kStored:
+        return positions_[static_cast<std::size_t>(k)];
+      case Kind::kPacked:
+        break;
+    }
+    return k;
+  }
+  char* row(int64_t position) const {
+    return values_.as<char>() + static_cast<std::size_t>(position) * row_bytes_;
+  }
+
+ private:
+  enum class Kind : uint8_t { kDense, kStored, kPacked };
+  RowSource(Kind kind, const Tensor& values, bool updated);
+
+  Kind kind_;
+  bool updated_;
+  Tensor values_;
+  int64_t row_elements_;
+  std::size_t row_bytes_;
+  std::vector<int64_t> positions_;  // kStored: by number in the list
+};
+
+// The dense kernel on the listed rows, in parallel. Narrow rows that lie apart are brought together
+// in cache first, so that one call does many; wide ones are computed where they are.
+void run_rows(const SparseContext& context, std::span<const int64_t> rows,
+              std::span<const RowSource> in, std::span<const RowSource> out);
+
+// The same elements of two csr matrices: positions in each, -1 where one has none.
+struct AlignedElements {
+  std::vector<int64_t> indptr, columns, lhs, rhs;
+};
+enum class Align : uint8_t { kAny, kBoth };
+AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align align);
+
+// out[k] = values[positions[k]], zero for -1.
+void gather_elements(const Tensor& values, std::span<const int64_t> positions, void* out);
+
+}  // namespace mxnet

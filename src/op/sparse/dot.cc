@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// dot with a csr matrix on one side, and its gradients: which product each combination of layouts
+// and transpositions is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "op/params.h"
+#include "op/sparse/arithmetic.h"
+#include "op/sparse/products.h"
+#include "op/sparse_op.h"
+
+namespace mxnet {
+namespace {
+
+using enum StorageType;
+
+template <class F>
+void dispatch(DType dtype, F&& fn) {
+  dispatch_dtype<kFloating>(dtype, "dot", std::forward<F>(fn));
+}
+
+// `indices` of rows of an array as positions among those that it stores, -1 for others.
+const int64_t* positions_in(SparseContext& context, const RowsView& rows, const int64_t* indices,
+                            int64_t count) {
+  std::vector<std::pair<int64_t, int64_t>> sorted;
+  for (int64_t k = 0; k < rows.stored; ++k) sorted.emplace_back(rows.index[k], k);
+  if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
+  auto* positions = context.workspace_of<int64_t>(count);
+  for (int64_t k = 0; k < count; ++k) {
+    const auto found =
+        std::lower_bound(sorted.begin(), sorted.end(), std::pair(indices[k], int64_t{0}));
+    positions[k] = found != sorted.end() && found->first == indices[k] ? found->second : -1;
+  }
+  return positions;
+}
+
+// Lets coefficients refer to the rows of operand i, which is dense or row_sparse.
+template <class T>
+MatrixRows<Arithmetic<T>> refer_to(SparseContext& context, int i, int64_t count,
+                                   Coefficients<Arithmetic<T>>* coefficients) {
+  const NDArray& array = context.in(i);
+  const int64_t width = array.shape().size(1, array.shape().ndim());
+  if (!array.is_sparse()) return {operand<T>(context, context.dense(i)), width};
+  const RowsView rows = context.rows(i);
+  coefficients->indices = positions_in(context, rows, coefficients->indices, count);
+  coefficients->has_gaps = true;
+  return {operand<T>(context, rows.values), width};
+}
+
+// --- products ------------------------------------------------------------------------------------
+
+// csr (m, k) by (k, n).
+template <class T>
+void sparse_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
+  const Result<T> out(context, context.dense_out(0));
+  Coefficients<Arithmetic<T>> coefficients{csr.rows, csr.indptr, csr.indices,
+                                           operand<T>(context, csr.values), nullptr};
+  const auto rows = refer_to<T>(context, rhs, csr.stored, &coefficients);
+  combine_rows(coefficients, rows, out.data());
+  out.round();
+}
+
+// Transposed csr (k, m) by (k, n): only columns of the matrix with entries make rows that are not
+// zero, which is all that a row_sparse result stores.
+template <class T>
+void transposed_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
+  using C = Arithmetic<T>;
+  const Transposed turned = transpose(csr);
+  const auto count = static_cast<int64_t>(turned.columns.size());
+  const C* values = operand<T>(context, csr.values);
+  auto* sorted = context.workspace_of<C>(csr.stored);
+  for (int64_t k = 0; k < csr.stored; ++k)
+    sorted[k] = values[turned.order[static_cast<std::size_t>(k)]];
+  const bool packed = context.out(0).is_sparse();
+  Tensor tensor;
+  if (packed) {
+    const RowsView rows = context.make_rows(0, count);
+    std::copy(turned.columns.begin(), turned.columns.end(), rows.index);
+    tensor = rows.values;
+  } else {
+    tensor = context.dense_out(0);
+  }
+  const Result<T> out(context, tensor);
+  if (!packed) out.zero();
+  Coefficients<C> coefficients{count, turned.begins.data(), turned.rows.data(), sorted,
+                               packed ? nullptr : turned.columns.data()};
+  const auto rows = refer_to<T>(context, rhs, csr.stored, &coefficients);
+  combine_rows(coefficients, rows, out.data());
+  out.round();
+}
+
+// Leading dimensions of a dense factor together.
+int64_t rows_of(const Tensor& dense, int64_t columns) {
+  return columns == 0 ? 0 : dense.size() / columns;
+}
+
+// All rows of a csr result have the same columns.
+Tensor make_regular(SparseContext& context, std::span<const int64_t> columns) {
+  const auto width = static_cast<int64_t>(columns.size());
+  const int64_t rows = context.out(0).shape()[0];
+  const CsrView out = context.make_csr(0, rows * width);
+  for (int64_t row = 0; row <= rows; ++row) out.indptr[row] = row * width;
+  for (int64_t row = 0; row < rows; ++row)
+    std::copy(columns.begin(), columns.end(), out.indices + row * width);
+  return out.values;
+}
+
+// (m, k) by csr (k, n).
+template <class T>
+void dense_by_sparse(SparseContext& context, int lhs, const CsrView& csr) {
+  const Tensor dense = context.dense(lhs);
+  const int64_t m = rows_of(dense, csr.rows);
+  std::vector<int64_t> slots;
+  const int64_t* slot_of = csr.indices;
+  Tensor tensor;
+  int64_t width = csr.columns;
+  if (context.out(0).is_sparse()) {
+    const Transposed turned = transpose(csr);
+    width = static_cast<int64_t>(turned.columns.size());
+    slots.resize(static_cast<std::size_t>(csr.stored));
+    for (int64_t c = 0; c < width; ++c) {
+      for (int64_t k = turned.begins[static_cast<std::size_t>(c)];
+           k < turned.begins[static_cast<std::size_t>(c) + 1]; ++k)
+        slots[static_cast<std::size_t>(turned.order[static_cast<std::size_t>(k)])] = c;
+    }
+    slot_of = slots.data();
+    tensor = make_regular(context, turned.columns);
+  } else {
+    tensor = context.dense_out(0);
+  }
+  const Result<T> out(context, tensor);
+  dense_times_csr(operand<T>(context, dense), m, csr, operand<T>(context, csr.values), slot_of,
+                  out.data(), width);
+  out.round();
+}
+
+// (m, k) by transposed csr (n, k).
+template <class T>
+void dense_by_transposed(SparseContext& context, int lhs, const CsrView& csr) {
+  std::vector<int64_t> rows;
+  const bool packed = context.out(0).is_sparse();
+  for (int64_t row = 0; row < csr.rows; ++row)
+    if (!packed || csr.begin(row) < csr.end(row)) rows.push_back(row);
+  const Result<T> out(context, packed ? make_regular(context, rows) : context.dense_out(0));
+  const Tensor dense = context.dense(lhs);
+  dense_times_csr_rows(operand<T>(context, dense), rows_of(dense, csr.columns), csr,
+                       operand<T>(context, csr.values), rows, out.data());
+  out.round();
+}
+
+// --- dot -----------------------------------------------------------------------------------------
+
+// What the call asks for, else what follows from the layouts of the arguments.
+bool settle(const DotParams& params, const StorageTypes& types, StorageType natural) {
+  switch (params.forward_stype) {
+    case StorageChoice::kNone:
+      return types.give(natural);
+    case StorageChoice::kDense:
+      return types.give(kDense);
+    case StorageChoice::kRowSparse:
+      return types.give(kRowSparse);
+    case StorageChoice::kCSR:
+      return types.give(kCSR);
+  }
+  return false;
+}
+
+bool dot_layout(const DotParams& params, const StorageTypes& types) {
+  const StorageType lhs = types.in[0], rhs = types.in[1];
+  if (lhs == kCSR && rhs != kCSR && !params.transpose_b) {
+    if (types.out[0] == kDense && params.forward_stype == StorageChoice::kNone) return true;
+    if (!settle(params, types, params.transpose_a ? kRowSparse : kDense)) return false;
+    return types.out[0] == kDense || (params.transpose_a && types.out[0] == kRowSparse);
+  }
+  if (lhs == kDense && rhs == kCSR && !params.transpose_a) {
+    if (types.out[0] == kDense && params.forward_stype == StorageChoice::kNone) return true;
+    return settle(params, types, kCSR) && types.out[0] != kRowSparse;
+  }
+  settle(params, types, kDense);
+  return false;
+}
+
+void dot(const DotParams& params, SparseContext& context) {
+  dispatch(context.in(0).dtype(), [&]<class T>(TypeTag<T>) {
+    if (context.in(0).is_sparse()) {
+      const CsrView csr = context.csr(0);
+      params.transpose_a ? transposed_by_dense<T>(context, csr, 1)
+                         : sparse_by_dense<T>(context, csr, 1);
+    } else {
+      const CsrView csr = context.csr(1);
+      params.transpose_b ? dense_by_transposed<T>(context, 0, csr)
+                         : dense_by_sparse<T>(context, 0, csr);
+    }
+  });
+}
+
+// --- its gradient --------------------------------------------------------------------------------
+// Inputs: gradient of the result, lhs, rhs. A csr factor keeps its side, transposed.
+
+bool backward_layout(const DotParams& params, const StorageTypes& types) {
+  if (types.in[0] != kDense) return false;
+  if (params.wrt == 1 && types.in[1] == kCSR && !params.transpose_b) {
+    const bool packed = !params.transpose_a && types.out[0] != kDense;
+    return types.give(packed ? kRowSparse : kDense);
+  }
+  return params.wrt == 0 && types.in[1] == kDense && types.in[2] == kCSR && !params.transpose_a &&
+         types.give(kDense);
+}
+
+void dot_backward(const DotParams& params, SparseContext& context) {
+  dispatch(context.in(0).dtype(), [&]<class T>(TypeTag<T>) {
+    if (params.wrt == 1) {
+      const CsrView csr = context.csr(1);
+      params.transpose_a ? sparse_by_dense<T>(context, csr, 0)
+                         : transposed_by_dense<T>(context, csr, 0);
+    } else {
+      const CsrView csr = context.csr(2);
+      params.transpose_b ? dense_by_sparse<T>(context, 0, csr)
+                         : dense_by_transposed<T>(context, 0, csr);
+    }
+  });
+}
+
+[[maybe_unused]] const bool defined = [] {
+  add_sparse<DotParams>("dot", dot_layout, dot, IndexCheck::kInside);
+  add_sparse<DotParams>("_backward_dot", backward_layout, dot_backward, IndexCheck::kInside);
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

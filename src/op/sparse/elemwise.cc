@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums, products and quotients of arrays in different layouts, and gradients of elementwise
+// functions: which rows or elements are computed is decided here, how by the dense kernel.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "op/inline_vector.h"
+#include "op/params.h"
+#include "op/sparse/align.h"
+#include "op/sparse_op.h"
+
+namespace mxnet {
+namespace {
+
+using enum StorageType;
+using Rows = std::vector<int64_t>;
+
+// A csr operand as a dense matrix in scratch memory, for results that are dense anyway.
+Tensor unpacked(SparseContext& context, int i) {
+  const NDArray& array = context.in(i);
+  if (!array.is_sparse()) return context.dense(i);
+  const CsrView csr = context.csr(i);
+  const Tensor result{context.workspace(array.bytes()), &array.shape(), array.dtype()};
+  std::memset(result.data, 0, array.bytes());
+  const std::size_t item = dtype_size(array.dtype());
+  for (int64_t row = 0; row < csr.rows; ++row) {
+    for (int64_t k = csr.begin(row); k < csr.end(row); ++k)
+      std::memcpy(
+          result.as<char>() + static_cast<std::size_t>(row * csr.columns + csr.indices[k]) * item,
+          csr.values.as<char>() + static_cast<std::size_t>(k) * item, item);
+  }
+  return result;
+}
+
+// --- row_sparse and dense ------------------------------------------------------------------------
+
+// Each operand as the rows in question have it.
+std::vector<RowSource> sources_of(SparseContext& context, const Rows& rows) {
+  std::vector<RowSource> sources;
+  for (int i = 0; i < context.num_in(); ++i) {
+    sources.push_back(context.in(i).storage_type() == kRowSparse
+                          ? RowSource::stored(context.rows(i), rows)
+                          : RowSource::dense(unpacked(context, i)));
+  }
+  return sources;
+}
+
+void compute_rows(SparseContext& context, const Rows& rows) {
+  if (!context.out(0).is_sparse()) {
+    if (context.out(0).size() == 0) return;
+    const RowSource out = RowSource::dense(context.dense_out(0));
+    return run_rows(context, rows, sources_of(context, rows), {&out, 1});
+  }
+  const RowsView result = context.make_rows(0, static_cast<int64_t>(rows.size()));
+  std::copy(rows.begin(), rows.end(), result.index);
+  if (result.width == 0) return;
+  const RowSource out = RowSource::packed(result.values);
+  run_rows(context, rows, sources_of(context, rows), {&out, 1});
+}
+
+Rows stored_rows(const RowsView& view) { return Rows(view.index, view.index + view.stored); }
+
+// f(0, 0, ...) = 0: rows that any operand stores; into a dense result all rows.
+void union_rows(SparseContext& context) {
+  if (!context.out(0).is_sparse())
+    return compute_rows(context, all_rows(context.out(0).shape()[0]));
+  std::vector<RowsView> views;
+  for (int i = 0; i < context.num_in(); ++i) views.push_back(context.rows(i));
+  compute_rows(context, rows_of_any(views));
+}
+
+// f(0, x) = f(x, 0) = 0: rows that all sparse operands store.
+void common_rows(SparseContext& context) {
+  if (!context.in(0).is_sparse()) return compute_rows(context, stored_rows(context.rows(1)));
+  if (!context.in(1).is_sparse()) return compute_rows(context, stored_rows(context.rows(0)));
+  compute_rows(context, rows_of_both(context.rows(0), context.rows(1)));
+}
+
+// --- csr -----------------------------------------------------------------------------------------
+
+// The dense kernel on `count` elements that lie together.
+void run_flat(SparseContext& context, const Tensor& lhs, const Tensor& rhs, const Tensor& out,
+              int64_t count) {
+  if (count == 0) return;
+  const Shape shape{count};
+  std::array<Tensor, 2> in{lhs, rhs};
+  Tensor result = out;
+  in[0].shape_ptr = in[1].shape_ptr = result.shape_ptr = &shape;
+  context.run_dense(in, {&result, 1});
+}
+
+void two_csr(SparseContext& context, Align align) {
+  const CsrView lhs = context.csr(0), rhs = context.csr(1);
+  const AlignedElements all = align_elements(lhs, rhs, align);
+  const auto count = static_cast<int64_t>(all.columns.size());
+  const CsrView out = context.make_csr(0, count);
+  std::copy(all.indptr.begin(), all.indptr.end(), out.indptr);
+  std::copy(all.columns.begin(), all.columns.end(), out.indices);
+  const std::size_t bytes = static_cast<std::size_t>(count) * dtype_size(out.values.dtype);
+  const Tensor a{context.workspace(bytes), nullptr, lhs.values.dtype};
+  const Tensor b{context.workspace(bytes), nullptr, rhs.values.dtype};
+  gather_elements(lhs.values, all.lhs, a.data);
+  gather_elements(rhs.values, all.rhs, b.data);
+  run_flat(context, a, b, out.values, count);
+}
+
+// The elements of a dense operand that stand where a csr matrix has some; the operand may be a row,
+// a column or one number.
+Tensor picked(SparseContext& context, const CsrView& pattern, const Tensor& dense) {
+  const int ndim = dense.ndim();
+  const int64_t rows = ndim >= 2 ? dense.dim(ndim - 2) : 1;
+  const int64_t columns = ndim >= 1 ? dense.dim(ndim - 1) : 1;
+  const int64_t row_step = rows == 1 ? 0 : columns, column_step = columns == 1 ? 0 : 1;
+  std::vector<int64_t> positions(static_cast<std::size_t>(pattern.stored));
+  for (int64_t row = 0; row < pattern.rows; ++row) {
+    for (int64_t k = pattern.begin(row); k < pattern.end(row); ++k)
+      positions[static_cast<std::size_t>(k)] = row * row_step + pattern.indices[k] * column_step;
+  }
+  const std::size_t bytes = positions.size() * dtype_size(dense.dtype);
+  const Tensor result{context.workspace(bytes), nullptr, dense.dtype};
+  gather_elements(dense, positions, result.data);
+  return result;
+}
+
+// A csr row or column as the matrix that it broadcasts to, in scratch memory.
+CsrView repeated(SparseContext& context, const CsrView& from, const Shape& shape) {
+  const int64_t rows = shape[0], columns = shape[1];
+  const int64_t across = from.columns == columns ? 1 : columns;
+  const auto source_row = [&](int64_t row) { return from.rows == 1 ? 0 : row; };
+  CsrView to{rows, columns, 0, context.workspace_of<int64_t>(rows + 1), nullptr, from.values};
+  to.indptr[0] = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t source = source_row(row);
+    to.indptr[row + 1] = to.indptr[row] + (from.end(source) - from.begin(source)) * across;
+  }
+  to.stored = to.indptr[rows];
+  to.indices = context.workspace_of<int64_t>(to.stored);
+  std::vector<int64_t> positions;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t source = source_row(row);
+    for (int64_t k = from.begin(source); k < from.end(source); ++k) {
+      for (int64_t j = 0; j < across; ++j) {
+        to.indices[positions.size()] = across == 1 ? from.indices[k] : j;
+        positions.push_back(k);
+      }
+    }
+  }
+  to.values.data = context.workspace(positions.size() * dtype_size(from.values.dtype));
+  gather_elements(from.values, positions, to.values.data);
+  return to;
+}
+
+// f(0, x) = 0: the pattern of the csr operand `at`; the other is dense.
+void csr_pattern(SparseContext& context, const CsrView& pattern, int at) {
+  const CsrView out = context.make_csr_like(0, pattern);
+  const Tensor other = picked(context, pattern, context.dense(1 - at));
+  if (at == 0) return run_flat(context, pattern.values, other, out.values, pattern.stored);
+  run_flat(context, other, pattern.values, out.values, pattern.stored);
+}
+
+void through_dense(SparseContext& context) {
+  if (context.out(0).size() == 0) return;
+  const std::array<Tensor, 2> in{unpacked(context, 0), unpacked(context, 1)};
+  const Tensor out = context.dense_out(0);
+  context.run_dense(in, {&out, 1});
+}
+
+// --- rules ---------------------------------------------------------------------------------------
+
+bool has(const StorageTypes& types, StorageType type) {
+  return std::find(types.in.begin(), types.in.end(), type) != types.in.end();
+}
+
+// add, sub: two of a layout keep it; with a dense one the result is dense.
+bool sum_layout(const AnyParams&, const StorageTypes& types) {
+  if (types.all_in(kDense)) return false;
+  if (types.all_in(types.in[0])) return types.give(types.in[0]);
+  return has(types, kDense) && types.give(kDense);
+}
+void sum(const AnyParams&, SparseContext& context) {
+  const bool csr = context.in(0).storage_type() == kCSR || context.in(1).storage_type() == kCSR;
+  if (!csr) return union_rows(context);
+  context.out(0).is_sparse() ? two_csr(context, Align::kAny) : through_dense(context);
+}
+
+// maximum, minimum, hypot: of two sparse ones only.
+bool extremum_layout(const AnyParams&, const StorageTypes& types) {
+  return !types.all_in(kDense) && types.all_in(types.in[0]) && types.give(types.in[0]);
+}
+
+// mul: as sparse as its sparsest operand.
+bool product_layout(const AnyParams&, const StorageTypes& types) {
+  if (types.all_in(kDense) || (has(types, kCSR) && has(types, kRowSparse))) return false;
+  return types.give(has(types, kCSR) ? kCSR : kRowSparse);
+}
+void product(const AnyParams&, SparseContext& context) {
+  if (context.out(0).storage_type() == kRowSparse) return common_rows(context);
+  if (context.in(0).storage_type() == context.in(1).storage_type())
+    return two_csr(context, Align::kBoth);
+  const int at = context.in(0).is_sparse() ? 0 : 1;
+  csr_pattern(context, context.csr(at), at);
+}
+
+// _scatter_elemwise_div: a quotient where the dividend is stored.
+bool dividend_layout(const AnyParams&, const StorageTypes& types) {
+  return types.in[0] == kRowSparse && types.give(kRowSparse);
+}
+void dividend_rows(const AnyParams&, SparseContext& context) {
+  compute_rows(context, stored_rows(context.rows(0)));
+}
+
+// A csr matrix times or by a dense row, column or matrix. By zero, or times infinity, what is not
+// stored stays zero.
+bool csr_scaled_layout(const AnyParams&, const StorageTypes& types) {
+  return types.in_are({kCSR, kDense}) && types.give(kCSR);
+}
+void csr_scaled(const AnyParams&, SparseContext& context) {
+  const Shape& in = context.in(0).shape();
+  const Shape& out = context.out(0).shape();
+  if (in == out) return csr_pattern(context, context.csr(0), 0);
+  csr_pattern(context, repeated(context, context.csr(0), out), 0);
+}
+bool csr_shifted_layout(const AnyParams&, const StorageTypes& types) {
+  return (types.in_are({kCSR, kDense}) || types.in_are({kDense, kCSR})) && types.give(kDense);
+}
+void csr_shifted(const AnyParams&, SparseContext& context) { through_dense(context); }
+
+bool add_n_layout(const AnyParams&, const StorageTypes& types) {
+  if (types.all_in(kDense) || has(types, kCSR)) return false;
+  return types.give(types.all_in(kRowSparse) ? kRowSparse : kDense);
+}
+void add_n(const AnyParams&, SparseContext& context) { union_rows(context); }
+
+// Gradient of an elementwise function: as sparse as the gradient that arrives (0), whatever the
+// operand (1); into a given row_sparse array also all rows of a dense one.
+bool slope_layout(const AnyParams&, const StorageTypes& types) {
+  if (has(types, kCSR)) return false;
+  if (types.in[0] == kRowSparse) return types.give(kRowSparse);
+  return types.out[0] == kRowSparse || types.give(kDense);
+}
+void slope_rows(const AnyParams&, SparseContext& context) {
+  compute_rows(context, context.in(0).is_sparse() ? stored_rows(context.rows(0))
+                                                  : all_rows(context.out(0).shape()[0]));
+}
+
+[[maybe_unused]] const bool defined = [] {
+  for (const char* op : {"elemwise_add", "elemwise_sub", "_grad_add"})
+    add_sparse<AnyParams>(op, sum_layout, sum);
+  for (const char* op : {"_maximum", "_minimum", "_hypot"})
+    add_sparse<AnyParams>(op, extremum_layout, sum);
+  add_sparse<AnyParams>("elemwise_mul", product_layout, product);
+  add_sparse<AnyParams>("_scatter_elemwise_div", dividend_layout, dividend_rows);
+  for (const char* op : {"broadcast_mul", "broadcast_div"})
+    add_sparse<AnyParams>(op, csr_scaled_layout, csr_scaled, IndexCheck::kInside);
+  for (const char* op : {"broadcast_add", "broadcast_sub"})
+    add_sparse<AnyParams>(op, csr_shifted_layout, csr_shifted, IndexCheck::kInside);
+  add_sparse<AnyParams>("add_n", add_n_layout, add_n);
+  for (const char* op :
+       {"abs", "arcsin", "arcsinh", "arctan",   "arctanh", "cbrt", "ceil", "degrees", "expm1",
+        "fix", "floor",  "log1p",   "negative", "radians", "relu", "rint", "round",   "sign",
+        "sin", "sinh",   "sqrt",    "square",   "tan",     "tanh", "trunc"}) {
+    add_sparse<AnyParams>(std::string("_backward_") + op, slope_layout, slope_rows);
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

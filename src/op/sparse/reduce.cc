@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over what is stored. Of row_sparse arrays the dense kernel reduces the stored rows, whose
+// zeros contribute nothing; of csr matrices rows and columns are summed here.
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "op/dispatch.h"
+#include "op/parallel.h"
+#include "op/params.h"
+#include "op/sparse_op.h"
+
+namespace mxnet {
+namespace {
+
+using enum StorageType;
+
+bool reduces_all(const std::optional<Shape>& axis) { return !axis || axis->ndim() <= 0; }
+
+// Which of two dimensions are reduced.
+struct CsrAxes {
+  bool rows = false, columns = false;  // sums along rows, along columns
+};
+CsrAxes axes_of(const ReduceParams& params, const char* tag) {
+  bool named[2] = {};
+  if (params.axis)
+    for (int64_t axis : params.axis->dims()) named[normalize_axis(axis, 2, tag)] = true;
+  if (reduces_all(params.axis)) named[0] = named[1] = true;
+  return {named[1] != params.exclude, named[0] != params.exclude};
+}
+
+// Sums are wider than elements, as the dense reductions' are.
+template <class T>
+using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+
+template <class T>
+void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean) {
+  using S = Sum<T>;
+  const T* values = csr.values.as<const T>();
+  T* out = context.dense_out(0).as<T>();
+  const auto finish = [mean](S sum, int64_t count) {
+    return static_cast<T>(mean ? sum / static_cast<S>(count) : sum);
+  };
+  if (axes.rows && axes.columns) {
+    S sum = 0;
+    for (int64_t k = 0; k < csr.stored; ++k) sum += static_cast<S>(values[k]);
+    out[0] = finish(sum, csr.rows * csr.columns);
+  } else if (axes.rows) {
+    parallel_for(csr.rows, static_cast<double>(csr.stored) / static_cast<double>(csr.rows),
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t row = first; row < last; ++row) {
+                     S sum = 0;
+                     for (int64_t k = csr.begin(row); k < csr.end(row); ++k)
+                       sum += static_cast<S>(values[k]);
+                     out[row] = finish(sum, csr.columns);
+                   }
+                 });
+  } else {
+    std::vector<S> sums(static_cast<std::size_t>(csr.columns));
+    for (int64_t k = 0; k < csr.stored; ++k)
+      sums[static_cast<std::size_t>(csr.indices[k])] += static_cast<S>(values[k]);
+    for (int64_t c = 0; c < csr.columns; ++c)
+      out[c] = finish(sums[static_cast<std::size_t>(c)], csr.rows);
+  }
+}
+
+// Stored rows reduced by the dense kernel: all at once, or each by itself and then put in its
+// place.
+void reduce_rows(const ReduceParams& params, SparseContext& context) {
+  const RowsView from = context.rows(0);
+  const int ndim = context.in(0).shape().ndim();
+  bool first_axis = reduces_all(params.axis);
+  if (params.axis)
+    for (int64_t axis : params.axis->dims())
+      first_axis |= normalize_axis(axis, ndim, context.op().name().c_str()) == 0;
+  if (first_axis != params.exclude) {
+    const Tensor out = context.dense_out(0);
+    return context.run_dense({&from.values, 1}, {&out, 1});
+  }
+  if (context.out(0).is_sparse()) {
+    const RowsView to = context.make_rows(0, from.stored);
+    std::copy_n(from.index, from.stored, to.index);
+    if (from.stored > 0) context.run_dense({&from.values, 1}, {&to.values, 1});
+    return;
+  }
+  const Tensor out = context.dense_out(0);
+  if (out.size() == 0) return;
+  Shape shape = out.shape();
+  const std::size_t bytes =
+      static_cast<std::size_t>(shape.size(1, shape.ndim())) * dtype_size(out.dtype);
+  shape[0] = from.stored;
+  const Tensor packed{context.workspace(static_cast<std::size_t>(from.stored) * bytes), &shape,
+                      out.dtype};
+  if (from.stored > 0) context.run_dense({&from.values, 1}, {&packed, 1});
+  std::memset(out.data, 0, static_cast<std::size_t>(from.rows) * bytes);
+  for (int64_t k = 0; k < from.stored; ++k)
+    std::memcpy(out.as<char>() + static_cast<std::size_t>(from.index[k]) * bytes,
+                packed.as<char>() + static_cast<std::size_t>(k) * bytes, bytes);
+}
+
+template <bool mean>
+void sum(const ReduceParams& params, SparseContext& context) {
+  if (context.in(0).storage_type() == kRowSparse) return reduce_rows(params, context);
+  if (context.out(0).size() == 0) return;
+  const CsrView csr = context.csr(0);
+  const CsrAxes axes = axes_of(params, mean ? "mean" : "sum");
+  if (!axes.rows && !axes.columns) {
+    throw Error(ErrorCode::kValue, context.op().name(),
+                "given exclude=True with all axes of a csr matrix, expected one to reduce");
+  }
+  dispatch_dtype<kNumeric>(csr.values.dtype, "sum",
+                           [&]<class T>(TypeTag<T>) { sum_csr<T>(context, csr, axes, mean); });
+}
+
+bool sum_layout(const ReduceParams&, const StorageTypes& types) {
+  return types.in[0] != kDense && types.give(kDense);
+}
+// A mean over rows counts those too that are not stored.
+bool mean_layout(const ReduceParams&, const StorageTypes& types) {
+  return types.in[0] == kCSR && types.give(kDense);
+}
+
+// A column of sums is as sparse as the rows.
+bool square_sum_layout(const ReduceParams& params, const StorageTypes& types) {
+  if (types.in[0] != kRowSparse) return false;
+  const bool column = params.keepdims && !params.exclude && params.axis &&
+                      params.axis->ndim() == 1 && (*params.axis)[0] == 1;
+  return types.give(column ? kRowSparse : kDense);
+}
+
+bool norm_layout(const NormParams& params, const StorageTypes& types) {
+  return types.in[0] != kDense && reduces_all(params.axis) && types.give(kDense);
+}
+void norm(const NormParams&, SparseContext& context) {
+  const bool csr = context.in(0).storage_type() == kCSR;
+  const Tensor values = csr ? context.csr(0).values : context.rows(0).values;
+  const Tensor out = context.dense_out(0);
+  context.run_dense({&values, 1}, {&out, 1});
+}
+
+[[maybe_unused]] const bool defined = [] {
+  add_sparse<ReduceParams>("sum", sum_layout, sum<false>, IndexCheck::kInside);
+  add_sparse<ReduceParams>("mean", mean_layout, sum<true>, IndexCheck::kInside);
+  add_sparse<ReduceParams>("_square_sum", square_sum_layout, reduce_rows);
+  add_sparse<NormParams>("norm", norm_layout, norm, IndexCheck::kNone);
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of csr matrices put together anew: slice, Concat, take; and where with a csr condition.
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/params.h"
+#include "op/sparse/indices.h"
+#include "op/sparse_op.h"
+
+namespace mxnet {
+namespace {
+
+using enum StorageType;
+
+std::size_t item(const CsrView& csr) { return dtype_size(csr.values.dtype); }
+
+// Entries [first, first + count) of `from` to place `at` of `to`, columns moved.
+void copy_entries(const CsrView& from, int64_t first, int64_t count, const CsrView& to,
+                  int64_t at) {
+  std::copy_n(from.indices + first, count, to.indices + at);
+  if (count > 0)
+    std::memcpy(to.values.as<char>() + static_cast<std::size_t>(at) * item(to),
+                from.values.as<char>() + static_cast<std::size_t>(first) * item(from),
+                static_cast<std::size_t>(count) * item(from));
+}
+
+// --- slice ---------------------------------------------------------------------------------------
+
+bool slice_layout(const SliceParams& params, const StorageTypes& types) {
+  const bool contiguous = std::all_of(params.step.begin(), params.step.end(),
+                                      [](const auto& step) { return !step || *step == 1; });
+  return types.in[0] == kCSR && contiguous && types.give(kCSR);
+}
+
+// Where a slice begins that inference has found to be sound.
+int64_t first_of(const SliceParams& params, std::size_t axis, int64_t extent) {
+  if (axis >= params.begin.size() || !params.begin[axis]) return 0;
+  const int64_t begin = *params.begin[axis];
+  return std::clamp(begin < 0 ? begin + extent : begin, int64_t{0}, extent);
+}
+
+void slice(const SliceParams& params, SparseContext& context) {
+  const CsrView from = context.csr(0);
+  const Shape& shape = context.out(0).shape();
+  const int64_t row = first_of(params, 0, from.rows), column = first_of(params, 1, from.columns);
+  const auto wanted = [&](int64_t k) {
+    return from.indices[k] >= column && from.indices[k] < column + shape[1];
+  };
+  const int64_t begin = from.begin(row), end = from.begin(row + shape[0]);
+  int64_t count = 0;
+  for (int64_t k = begin; k < end; ++k) count += wanted(k);
+  const CsrView to = context.make_csr(0, count);
+  int64_t at = 0;
+  to.indptr[0] = 0;
+  for (int64_t r = 0; r < shape[0]; ++r) {
+    for (int64_t k = from.begin(row + r); k < from.end(row + r); ++k) {
+      if (!wanted(k)) continue;
+      copy_entries(from, k, 1, to, at);
+      to.indices[at++] -= column;
+    }
+    to.indptr[r + 1] = at;
+  }
+}
+
+// --- Concat --------------------------------------------------------------------------------------
+
+bool concat_layout(const JoinParams& params, const StorageTypes& types) {
+  return params.dim == 0 && types.all_in(kCSR) && types.give(kCSR);
+}
+
+void concat(const JoinParams&, SparseContext& context) {
+  std::vector<CsrView> parts;
+  int64_t count = 0;
+  for (int i = 0; i < context.num_in(); ++i) {
+    parts.push_back(context.csr(i));
+    count += parts.back().stored;
+  }
+  const CsrView to = context.make_csr(0, count);
+  int64_t row = 0, at = 0;
+  to.indptr[0] = 0;
+  for (const CsrView& part : parts) {
+    copy_entries(part, 0, part.stored, to, at);
+    for (int64_t r = 0; r < part.rows; ++r) to.indptr[++row] = at + part.end(r);
+    at += part.stored;
+  }
+}
+
+// --- take ----------------------------------------------------------------------------------------
+
+bool take_layout(const TakeParams& params, const StorageTypes& types) {
+  return params.axis == 0 && params.mode != OutOfRange::kRaise && types.in_are({kCSR, kDense}) &&
+         types.give(kCSR);
+}
+
+void take(const TakeParams& params, SparseContext& context) {
+  const CsrView from = context.csr(0);
+  std::vector<int64_t> rows = read_indices(context.dense(1));
+  if (from.rows == 0 && !rows.empty())
+    throw Error(ErrorCode::kIndex, "take", "given a matrix without rows, expected some");
+  int64_t count = 0;
+  for (int64_t& row : rows) {
+    row = params.mode == OutOfRange::kClip ? std::clamp(row, int64_t{0}, from.rows - 1)
+                                           : (row % from.rows + from.rows) % from.rows;
+    count += from.end(row) - from.begin(row);
+  }
+  const CsrView to = context.make_csr(0, count);
+  to.indptr[0] = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const int64_t first = from.begin(rows[r]), size = from.end(rows[r]) - first;
+    copy_entries(from, first, size, to, to.indptr[r]);
+    to.indptr[r + 1] = to.indptr[r] + size;
+  }
+}
+
+// --- where ---------------------------------------------------------------------------------------
+
+bool where_layout(const AnyParams&, const StorageTypes& types) {
+  return types.in_are({kCSR, kDense, kDense}) && types.give(kDense);
+}
+
+void where(const AnyParams&, SparseContext& context) {
+  const CsrView condition = context.csr(0);
+  const Tensor x = context.dense(1), y = context.dense(2), out = context.dense_out(0);
+  if (out.size() == 0) return;
+  const std::size_t bytes = dtype_size(out.dtype);
+  std::memcpy(out.data, y.data, static_cast<std::size_t>(out.size()) * bytes);
+  dispatch_dtype(condition.values.dtype, "where", [&]<class T>(TypeTag<T>) {
+    const T* values = condition.values.as<const T>();
+    for (int64_t row = 0; row < condition.rows; ++row) {
+      for (int64_t k = condition.begin(row); k < condition.end(row); ++k) {
+        if (!convert<bool>(values[k])) continue;
+        const auto at =
+            static_cast<std::size_t>(row * condition.columns + condition.indices[k]) * bytes;
+        std::memcpy(out.as<char>() + at, x.as<char>() + at, bytes);
+      }
+    }
+  });
+}
+
+[[maybe_unused]] const bool defined = [] {
+  add_sparse<SliceParams>("slice", slice_layout, slice, IndexCheck::kInside);
+  add_sparse<JoinParams>("Concat", concat_layout, concat, IndexCheck::kInside);
+  add_sparse<TakeParams>("take", take_layout, take, IndexCheck::kInside);
+  add_sparse<AnyParams>("where", where_layout, where, IndexCheck::kInside);
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet
