@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "op/norm/batch_norm_kernel.h"
@@ -187,9 +189,16 @@ template <class P, Spread spread, bool relu>
 OpBuilder<P>& complete(OpBuilder<P>& op, Gradients (*grad)(const P&, Grad&)) {
   op.input("data", "The array.")
       .input("gamma", "Factors of the result; set to ones by fix_gamma.")
-      .input("beta", "Added to the result.")
-      .input("moving_mean", "Moving average of the means.")
-      .input("moving_var", "Moving average of the variances.")
+      .input("beta", "Added to the result.");
+  // The oldest form never described its states.
+  if (!std::is_same_v<P, BatchNormV1Params>) {
+    op.input("moving_mean", "Moving average of the means.")
+        .input("moving_var", "Moving average of the variances.");
+  }
+  op.num_inputs([](const P&) { return 5; })
+      .input_names([](const P&) {
+        return std::vector<std::string>{"data", "gamma", "beta", "moving_mean", "moving_var"};
+      })
       .states({kMovingMean, kMovingVar})
       .clobbers([](const P& params) {
         return params.fix_gamma ? std::vector<int>{kGamma} : std::vector<int>{};

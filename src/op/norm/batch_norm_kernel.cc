@@ -80,6 +80,14 @@ void for_column_blocks(const RowLayout& channels, double cost, const F& run) {
       1);
 }
 
+// Rows of columns that a loop can take at once: one where they go through a buffer.
+template <class C>
+int64_t rows_at_once(std::initializer_list<const Tensor*> tensors, bool masked = false) {
+  bool ready = !masked;
+  for (const Tensor* tensor : tensors) ready &= lies_ready<C>(*tensor, 1);
+  return ready ? kExamples : 1;
+}
+
 // fn(position of the first element, elements) for the parts of a channel's runs.
 template <class C, class F>
 void for_parts(const RowLayout& channels, int64_t c, const Runs<C>& runs, const F& fn) {
@@ -129,6 +137,7 @@ template <class C>
 void column_statistics(const BatchNormCall& call, const Tensor& in, double* mean,
                        double* variance) {
   const NormLoops<C>& loops = norm_loops<C>();
+  const int64_t step = call.channels.length, at_once = rows_at_once<C>({&in});
   for_column_blocks<C>(call.channels, kCost, [&](int64_t first, int64_t width, Runs<C>& runs) {
     std::array<Moments, kColumns> moments;
     std::array<C, kColumns> about, sum, square;
@@ -136,14 +145,17 @@ void column_statistics(const BatchNormCall& call, const Tensor& in, double* mean
       const int64_t end = std::min(begin + kExamples, call.channels.outer);
       const double count = static_cast<double>(end - begin);
       sum.fill(C(0));
-      for (int64_t n = begin; n < end; ++n)
-        loops.add_columns(runs.read(in, runs.at(n, first), width, 0), width, sum.data());
+      for (int64_t n = begin; n < end; n += at_once) {
+        loops.add_columns(runs.read(in, runs.at(n, first), width, 0), width,
+                          std::min(at_once, end - n), step, sum.data());
+      }
       for (std::size_t j = 0; j < about.size(); ++j) about[j] = static_cast<C>(sum[j] / count);
       sum.fill(C(0));
       square.fill(C(0));
-      for (int64_t n = begin; n < end; ++n) {
-        loops.add_deviation_columns(runs.read(in, runs.at(n, first), width, 0), width, about.data(),
-                                    sum.data(), square.data());
+      for (int64_t n = begin; n < end; n += at_once) {
+        loops.add_deviation_columns(runs.read(in, runs.at(n, first), width, 0), width,
+                                    std::min(at_once, end - n), step, about.data(), sum.data(),
+                                    square.data());
       }
       for (std::size_t j = 0; j < static_cast<std::size_t>(width); ++j) {
         const double rest = sum[j] / count;
@@ -186,6 +198,7 @@ void normalize_columns(const BatchNormCall& call, const Tensor& in, const double
                        const double* variance, const Tensor& gamma, const Tensor& beta,
                        const Tensor& out, const Tensor* mask) {
   const NormLoops<C>& loops = norm_loops<C>();
+  const int64_t step = call.channels.length, at_once = rows_at_once<C>({&in, &out});
   for_column_blocks<C>(call.channels, kCost, [&](int64_t first, int64_t width, Runs<C>& runs) {
     std::array<C, kColumns> shift, scale, offset;
     for (int64_t j = 0; j < width; ++j) {
@@ -195,15 +208,15 @@ void normalize_columns(const BatchNormCall& call, const Tensor& in, const double
       scale[k] = static_cast<C>(gamma_of(call, gamma, c) / std::sqrt(variance[c] + call.eps));
       offset[k] = static_cast<C>(read_element(beta, c));
     }
-    for (int64_t n = 0; n < call.channels.outer; ++n) {
-      const int64_t at = runs.at(n, first);
+    for (int64_t n = 0; n < call.channels.outer; n += at_once) {
+      const int64_t at = runs.at(n, first), rows = std::min(at_once, call.channels.outer - n);
       const C* x = runs.read(in, at, width, 0);
       C* y = runs.place(out, at, 1);
       if (mask != nullptr) {
-        loops.affine_relu_columns(x, y, mask->as<uint8_t>() + at, width, shift.data(), scale.data(),
-                                  offset.data());
+        loops.affine_relu_columns(x, y, mask->as<uint8_t>() + at, width, rows, step, shift.data(),
+                                  scale.data(), offset.data());
       } else {
-        loops.affine_columns(x, y, width, shift.data(), scale.data(), offset.data());
+        loops.affine_columns(x, y, width, rows, step, shift.data(), scale.data(), offset.data());
       }
       write_elements(out, at, width, 1, y);
     }
@@ -269,6 +282,8 @@ template <class C>
 void column_gradients(const GradientCall& call) {
   const NormLoops<C>& loops = norm_loops<C>();
   const RowLayout& channels = call.norm.channels;
+  const int64_t step = channels.length;
+  const int64_t at_once = rows_at_once<C>({&call.dy, &call.in, &call.dx}, call.mask != nullptr);
   for_column_blocks<C>(channels, 2 * kCost, [&](int64_t first, int64_t width, Runs<C>& runs) {
     std::array<C, kColumns> mean{}, sum_dy, sum_dyx, a, b, c;
     std::array<double, kColumns> total_dy{}, total_dyx{};
@@ -277,11 +292,12 @@ void column_gradients(const GradientCall& call) {
     for (int64_t begin = 0; begin < channels.outer; begin += kExamples) {
       sum_dy.fill(C(0));
       sum_dyx.fill(C(0));
-      for (int64_t n = begin; n < std::min(begin + kExamples, channels.outer); ++n) {
+      const int64_t end = std::min(begin + kExamples, channels.outer);
+      for (int64_t n = begin; n < end; n += at_once) {
         const int64_t at = runs.at(n, first);
         loops.add_grad_columns(runs.read_masked(call.dy, call.mask, at, width, 0),
-                               runs.read(call.in, at, width, 1), width, mean.data(), sum_dy.data(),
-                               sum_dyx.data());
+                               runs.read(call.in, at, width, 1), width, std::min(at_once, end - n),
+                               step, mean.data(), sum_dy.data(), sum_dyx.data());
       }
       for (std::size_t j = 0; j < static_cast<std::size_t>(width); ++j) {
         total_dy[j] += sum_dy[j];
@@ -295,11 +311,12 @@ void column_gradients(const GradientCall& call) {
       b[k] = static_cast<C>(slope.b);
       c[k] = static_cast<C>(slope.c);
     }
-    for (int64_t n = 0; n < channels.outer; ++n) {
+    for (int64_t n = 0; n < channels.outer; n += at_once) {
       const int64_t at = runs.at(n, first);
       C* dx = runs.place(call.dx, at, 2);
       loops.affine_grad_columns(runs.read_masked(call.dy, call.mask, at, width, 0),
-                                runs.read(call.in, at, width, 1), dx, width, mean.data(), a.data(),
+                                runs.read(call.in, at, width, 1), dx, width,
+                                std::min(at_once, channels.outer - n), step, mean.data(), a.data(),
                                 b.data(), c.data());
       write_elements(call.dx, at, width, 1, dx);
     }

@@ -70,7 +70,8 @@ OpBuilder<DropoutParams>& add_params(OpBuilder<DropoutParams>& op) {
       .choice("mode", &DropoutParams::mode,
               {{"always", Mode::kAlways}, {"training", Mode::kTraining}}, "training",
               "When to drop: while training only, or always.")
-      .param("axes", &DropoutParams::axes, Shape{}, "Axes along which one decision holds for all.")
+      .param("axes", &DropoutParams::axes, Shape::scalar(),
+             "Axes along which one decision holds for all.")
       .param("cudnn_off", &DropoutParams::cudnn_off, false, "Of GPU kernels; CPUs have one kernel.")
       .dtypes(kFloating);
 }

@@ -98,7 +98,7 @@ void backward(const LrnParams& params, KernelContext& context) {
             std::fill_n(sum, n, C(0));
             const int64_t last = std::min(c + reach(params), count - 1);
             for (int64_t k = std::max(c - reach(params), int64_t{0}); k <= last; ++k)
-              loops.add_columns(share + k * kPositions, n, sum);
+              loops.add_columns(share + k * kPositions, n, 1, n, sum);
             C* out = place_elements(dx, at(c), 1, to);
             loops.response_grad(read_elements(dy, at(c), n, 1, g),
                                 read_elements(in, at(c), n, 1, x),

@@ -41,18 +41,20 @@ struct NormLoops {
   // dy where mask is set, else zero.
   void (*masked)(const C* dy, const uint8_t* mask, C* out, int64_t n);
 
-  // --- columns: n of them, one element each ---
-  void (*add_columns)(const C* x, int64_t n, C* sum);
+  // --- columns: n of them, in `rows` rows that begin `step` elements apart ---
+  void (*add_columns)(const C* x, int64_t n, int64_t rows, int64_t step, C* sum);
   // sum += x - mean, square += (x - mean)^2.
-  void (*add_deviation_columns)(const C* x, int64_t n, const C* mean, C* sum, C* square);
-  void (*affine_columns)(const C* x, C* y, int64_t n, const C* shift, const C* scale,
-                         const C* offset);
-  void (*affine_relu_columns)(const C* x, C* y, uint8_t* mask, int64_t n, const C* shift,
-                              const C* scale, const C* offset);
-  void (*add_grad_columns)(const C* dy, const C* x, int64_t n, const C* mean, C* sum_dy,
-                           C* sum_dyx);
-  void (*affine_grad_columns)(const C* dy, const C* x, C* dx, int64_t n, const C* mean, const C* a,
-                              const C* b, const C* c);
+  void (*add_deviation_columns)(const C* x, int64_t n, int64_t rows, int64_t step, const C* mean,
+                                C* sum, C* square);
+  void (*affine_columns)(const C* x, C* y, int64_t n, int64_t rows, int64_t step, const C* shift,
+                         const C* scale, const C* offset);
+  void (*affine_relu_columns)(const C* x, C* y, uint8_t* mask, int64_t n, int64_t rows,
+                              int64_t step, const C* shift, const C* scale, const C* offset);
+  void (*add_grad_columns)(const C* dy, const C* x, int64_t n, int64_t rows, int64_t step,
+                           const C* mean, C* sum_dy, C* sum_dyx);
+  void (*affine_grad_columns)(const C* dy, const C* x, C* dx, int64_t n, int64_t rows, int64_t step,
+                              const C* mean, const C* a, const C* b, const C* c);
+  // One row of each.
   void (*max_columns)(const C* x, int64_t n, C* max);
   // sum += exp((x - shift) * scale), which goes to y unless that is null.
   void (*exp_columns)(const C* x, C* y, int64_t n, const C* shift, C scale, C* sum);

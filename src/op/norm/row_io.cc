@@ -24,11 +24,6 @@ void convert_row(const From* from, To* to, int64_t n) {
   }
 }
 
-template <class C>
-bool is_type(DType dtype) {
-  return dtype == (std::is_same_v<C, float> ? DType::kFloat32 : DType::kFloat64);
-}
-
 }  // namespace
 
 RowLayout rows_along(const Shape& shape, int axis) {
@@ -45,8 +40,14 @@ RowLayout rows_behind(const Shape& shape, int axes) {
 }
 
 template <class C>
+bool lies_ready(const Tensor& tensor, int64_t step) {
+  return step == 1 &&
+         tensor.dtype == (std::is_same_v<C, float> ? DType::kFloat32 : DType::kFloat64);
+}
+
+template <class C>
 const C* read_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, C* buffer) {
-  if (step == 1 && is_type<C>(tensor.dtype)) return tensor.as<C>() + at;
+  if (lies_ready<C>(tensor, step)) return tensor.as<C>() + at;
   dispatch_dtype<kFloating>(tensor.dtype, "rows", [&]<class T>(TypeTag<T>) {
     const T* from = tensor.as<T>() + at;
     if (step == 1) return convert_row(from, buffer, n);
@@ -57,12 +58,12 @@ const C* read_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step
 
 template <class C>
 C* place_elements(const Tensor& tensor, int64_t at, int64_t step, C* buffer) {
-  return step == 1 && is_type<C>(tensor.dtype) ? tensor.as<C>() + at : buffer;
+  return lies_ready<C>(tensor, step) ? tensor.as<C>() + at : buffer;
 }
 
 template <class C>
 void write_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, const C* from) {
-  if (step == 1 && is_type<C>(tensor.dtype) && tensor.as<C>() + at == from) return;
+  if (lies_ready<C>(tensor, step) && tensor.as<C>() + at == from) return;
   dispatch_dtype<kFloating>(tensor.dtype, "rows", [&]<class T>(TypeTag<T>) {
     T* to = tensor.as<T>() + at;
     if (step == 1) return convert_row(from, to, n);
@@ -71,6 +72,7 @@ void write_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, c
 }
 
 #define MX_ROW_TYPE(C)                                                           \
+  template bool lies_ready<C>(const Tensor&, int64_t);                           \
   template const C* read_elements(const Tensor&, int64_t, int64_t, int64_t, C*); \
   template C* place_elements(const Tensor&, int64_t, int64_t, C*);               \
   template void write_elements(const Tensor&, int64_t, int64_t, int64_t, const C*);

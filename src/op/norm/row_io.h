@@ -21,6 +21,9 @@ RowLayout rows_along(const Shape& shape, int axis);
 // The first `axes` dimensions count rows, the rest is their length.
 RowLayout rows_behind(const Shape& shape, int axes);
 
+// Whether such rows can be used where they lie: C is their type and they are contiguous.
+template <class C>
+bool lies_ready(const Tensor& tensor, int64_t step);
 // Elements [at, at + n * step) of every step-th element, as numbers of C: a pointer into the tensor
 // or `buffer`, which then holds them. C is float or double.
 template <class C>
@@ -32,12 +35,18 @@ C* place_elements(const Tensor& tensor, int64_t at, int64_t step, C* buffer);
 template <class C>
 void write_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, const C* from);
 
+// What rows need beside the tensor: nothing if they lie ready.
+template <class C>
+std::size_t buffer_length(const Tensor& tensor, const RowLayout& layout) {
+  return lies_ready<C>(tensor, layout.inner) ? 0 : static_cast<std::size_t>(layout.length);
+}
+
 // One row after the other, through a buffer of its own. For one thread.
 template <class C>
 class RowReader {
  public:
   RowReader(const Tensor& tensor, const RowLayout& layout)
-      : tensor_(tensor), layout_(layout), buffer_(static_cast<std::size_t>(layout.length)) {}
+      : tensor_(tensor), layout_(layout), buffer_(buffer_length<C>(tensor, layout)) {}
   const C* operator()(int64_t row) {
     return read_elements(tensor_, layout_.first(row), layout_.length, layout_.inner,
                          buffer_.data());
@@ -53,7 +62,7 @@ template <class C>
 class RowWriter {
  public:
   RowWriter(const Tensor& tensor, const RowLayout& layout)
-      : tensor_(tensor), layout_(layout), buffer_(static_cast<std::size_t>(layout.length)) {}
+      : tensor_(tensor), layout_(layout), buffer_(buffer_length<C>(tensor, layout)) {}
   // Where to put `row`; finish() brings it to its place.
   C* begin(int64_t row) {
     return place_elements(tensor_, layout_.first(row), layout_.inner, buffer_.data());

@@ -131,7 +131,7 @@ void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
     for (int64_t k = 0; k < rows.length; ++k) {
       C* y = place(k);
       if (log) {
-        loops.affine_columns(read(k), y, n, shift.data(), scales.data(), sum.data());
+        loops.affine_columns(read(k), y, n, 1, n, shift.data(), scales.data(), sum.data());
       } else {
         if (!keep) loops.exp_columns(read(k), y, n, shift.data(), scale, again.data());
         loops.scale_columns(y, n, sum.data());
@@ -181,8 +181,8 @@ void backward_columns(const SoftmaxCall& call, const Tensor& dy, const Tensor& y
     const ColumnSteps at(rows, outer, column);
     for (int64_t k = 0; k < rows.length; ++k) {
       loops.add_grad_columns(read_elements(dy, at[k], n, 1, a.data()),
-                             read_elements(y, at[k], n, 1, b.data()), n, zero.data(), sum.data(),
-                             dot.data());
+                             read_elements(y, at[k], n, 1, b.data()), n, 1, n, zero.data(),
+                             sum.data(), dot.data());
     }
     for (int64_t k = 0; k < rows.length; ++k) {
       C* result = place_elements(dx, at[k], 1, to.data());

@@ -2,6 +2,8 @@
 // IdentityAttachKLSparseReg: the data itself; its gradient draws the mean activation of each unit
 // towards a target, by the Kullback-Leibler divergence between the two.
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "op/norm/row_io.h"
 #include "op/op_builder.h"
@@ -68,9 +70,13 @@ OpBuilder<PenaltyParams>& add_params(OpBuilder<PenaltyParams>& op) {
 bool define() {
   OpBuilder<PenaltyParams> op("IdentityAttachKLSparseReg");
   op.doc("The data; its gradient makes activations (between 0 and 1) sparse.")
-      .input("data", "Activations, units along axis 1.")
-      .input("moving_avg", "Moving averages of the mean activations.");
+      .input("data", "Activations, units along axis 1.");
+  // Its state, the moving averages of the mean activations, was never described as an input.
   add_params(op)
+      .num_inputs([](const PenaltyParams&) { return 2; })
+      .input_names([](const PenaltyParams&) {
+        return std::vector<std::string>{"data", "moving_avg"};
+      })
       .states({1})
       .inplace(0, 0)
       .infer([](const PenaltyParams&, Infer& infer) {
