@@ -22,6 +22,8 @@ void infer_prior(const PriorParams& params, Infer& infer) {
     infer.fail("given no sizes or no ratios, expected one or more of each");
   if (params.steps.size() != 2 || params.offsets.size() != 2)
     infer.fail("expected two steps and two offsets: of y and of x");
+  if (params.steps[0] * params.steps[1] < 0)
+    infer.fail("given one step, expected both or none: of y and of x");
   const int64_t height = infer.in(0).dim(2), width = infer.in(0).dim(3);
   if (height < 0 || width < 0) return;
   const auto each = static_cast<int64_t>(params.sizes.size() + params.ratios.size()) - 1;
