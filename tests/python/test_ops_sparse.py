@@ -302,6 +302,39 @@ def test_graph_operators(mx):
         mx.run("_contrib_dgl_adjacency", graph)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sampled_neighbourhoods(mx, weighted):
+    rng = np.random.default_rng(7)
+    graph = np.where(rng.random((30, 30)) < 0.3, np.arange(1, 901).reshape(30, 30), 0).astype("int64")
+    weights = (np.arange(30) % 3).astype("float32")  # every third vertex is never chosen
+    seeds, most, attrs = np.array([4, 2]), 12, {"num_hops": 2, "num_neighbor": 3, "max_num_vertices": 12}
+    name = "_contrib_dgl_csr_neighbor_" + ("non_uniform_sample" if weighted else "uniform_sample")
+
+    def draw_sample():
+        mx.call("MXRandomSeed", 11)
+        inputs = [csr(graph), *([weights] if weighted else []), seeds]
+        return mx.run(name, *inputs, num_args=len(inputs), **attrs)
+
+    sample = draw_sample()
+    vertices, edges, layers = sample[0], sample[1], sample[-1]
+    count = vertices[most]
+    assert 2 <= count <= most
+    assert set(seeds) <= set(vertices[:count]) and (np.diff(vertices[:count]) > 0).all() and (vertices[count:most] == -1).all()
+    followed = np.zeros((most, 30), "int64")
+    followed[:count] = edges.dense()[:count]
+    assert ((followed == 0) | (followed == np.vstack([graph[vertices[:count]], np.zeros((most - count, 30), "int64")]))).all()
+    assert (followed != 0).sum(axis=1).max() <= 3 and set(np.nonzero(followed)[1]) <= set(vertices[:count])
+    assert set(layers[:count]) <= {0, 1, 2} and (layers[:count][np.isin(vertices[:count], seeds)] == 0).all()
+    if weighted:
+        np.testing.assert_array_equal(sample[2][:count], weights[vertices[:count]])
+        assert (weights[np.nonzero(followed)[1]] > 0).all()
+    for first, second in zip(sample, draw_sample()):
+        np.testing.assert_array_equal(dense_of(first), dense_of(second))
+    new, old = mx.run("_contrib_dgl_graph_compact", edges, vertices, num_args=2, return_mapping=True, graph_sizes=f"({count},)")
+    check(mx, old, followed[:count][:, vertices[:count]], "csr")
+    np.testing.assert_array_equal(new.data, np.arange(new.data.size))
+
+
 def test_casts_between_layouts(mx):
     rng = np.random.default_rng(6)
     for dtype in ("float32", "float64", "float16", "int32", "uint8", "int64"):

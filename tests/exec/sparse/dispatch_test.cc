@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "base/config.h"
+#include "base/config_table.h"
 #include "exec/sparse/sparse_arrays.h"
 #include "op/sparse_op.h"
 
