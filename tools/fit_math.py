@@ -78,7 +78,6 @@ if __name__ == "__main__":
         print_rows(f"{kind} cos", digits, fit(cos_rest, zero, (mp.pi / 4 * mp.mpf("1.01")) ** 2, s))
     print_rows("float erf", 10, fit(erf_rest, zero, mp.mpf("0.95") ** 2, 6))
     print_rows("float erfc", 10, fit(erfc_log, mp.mpf("0.95"), mp.mpf(4), 9))
-    ln2 = mp.log(2)
-    for bits in (15, 32):  # so many bits that a product with the exponent is exact
-        high = mp.floor(ln2 * 2**bits) / mp.mpf(2) ** bits
-        print(f"ln2 = {mp.nstr(high, 20)} + {mp.nstr(ln2 - high, 20)}")
+    print_rows("double erf", 19, fit(erf_rest, zero, mp.mpf(1), 12))
+    print_rows("double erfc of (a - 0.95) / 5.05", 19,
+               fit(lambda t: erfc_log(mp.mpf("0.95") + mp.mpf("5.05") * t), zero, mp.mpf(1), 24))
