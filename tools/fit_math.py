@@ -92,3 +92,6 @@ if __name__ == "__main__":
         high = mp.floor(ln2 * 2**bits) / mp.mpf(2) ** bits
         print(f"ln2 = {mp.nstr(high, 20)} + {mp.nstr(ln2 - high, 20)}")
     print_rows("float normal", 10, fit(normal_rest, mp.mpf(-1), mp.mpf(1), 15))
+    print_rows("double erf", 19, fit(erf_rest, zero, mp.mpf(1), 12))
+    print_rows("double erfc of (a - 0.95) / 5.05", 19,
+               fit(lambda t: erfc_log(mp.mpf("0.95") + mp.mpf("5.05") * t), zero, mp.mpf(1), 24))

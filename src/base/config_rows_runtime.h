@@ -43,7 +43,7 @@
       "order, one thread each. Empty: the operating system places them.") \
   LIVE(parallel_size, int64_t, "MXNET_CPU_PARALLEL_SIZE", "200000", at_least(0), active("Parallel.ConfiguredSizeDecidesAboutThreads"), \
       "Elements from which an operator that checks it uses several threads.") \
-  LIVE(safe_accumulation, bool, "MXNET_SAFE_ACCUMULATION", "1", any(), pending("issue 4: operators"), \
+  LIVE(safe_accumulation, bool, "MXNET_SAFE_ACCUMULATION", "1", any(), active("SafeAccumulation.SumsOfFloatMeetInDouble"), \
       "Accumulate reductions in a wider type than the data's.") \
   STARTUP(use_operator_tuning, std::string, "MXNET_USE_OPERATOR_TUNING", "1", \
       some_of("0 1 float32 float64 float16 bfloat16 int8 uint8 int32 int64"), pending("issue 4: operators"), \

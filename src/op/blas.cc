@@ -41,67 +41,77 @@ char triangle(bool lower) { return lower ? 'U' : 'L'; }
 
 }  // namespace
 
-#define MX_DEFINE(T, t)                                                                           \
-  void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,         \
-            const T* a, int64_t lda, const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {        \
-    MX_CBLAS(t, gemm)                                                                             \
-    (CblasRowMajor, op(transpose_a), op(transpose_b), narrow(m), narrow(n), narrow(k), alpha, a,  \
-     leading(lda), b, leading(ldb), beta, c, leading(ldc));                                       \
-  }                                                                                               \
-  void trmm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,    \
-            T* b) {                                                                               \
-    MX_CBLAS(t, trmm)                                                                             \
-    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,              \
-     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,      \
-     leading(n));                                                                                 \
-  }                                                                                               \
-  void trsm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,    \
-            T* b) {                                                                               \
-    MX_CBLAS(t, trsm)                                                                             \
-    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,              \
-     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,      \
-     leading(n));                                                                                 \
-  }                                                                                               \
-  int potrf(bool lower, int64_t n, T* a) {                                                        \
-    return MX_LAPACK(t, potrf)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));      \
-  }                                                                                               \
-  int potri(bool lower, int64_t n, T* a) {                                                        \
-    return MX_LAPACK(t, potri)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));      \
-  }                                                                                               \
-  int getrf(int64_t n, T* a, int32_t* pivots) {                                                   \
-    return MX_LAPACK(t, getrf)(LAPACK_COL_MAJOR, narrow(n), narrow(n), a, leading(n), pivots);    \
-  }                                                                                               \
-  int getri(int64_t n, T* a, const int32_t* pivots) {                                             \
-    return MX_LAPACK(t, getri)(LAPACK_COL_MAJOR, narrow(n), a, leading(n), pivots);               \
-  }                                                                                               \
-  int gesv(int64_t n, int64_t count, T* a, int32_t* pivots, T* b) {                               \
-    return MX_LAPACK(t, gesv)(LAPACK_ROW_MAJOR, narrow(n), narrow(count), a, leading(n), pivots,  \
-                              b, leading(count));                                                 \
-  }                                                                                               \
-  int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                    \
-    return MX_LAPACK(t, syevd)(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', triangle(lower), narrow(n), \
-                               a, leading(n), w);                                                 \
-  }                                                                                               \
-  int geev(int64_t n, T* a, T* real, T* imaginary, T* v) {                                        \
-    /* Left eigenvectors of the transpose are the right ones of a. */                             \
-    return MX_LAPACK(t, geev)(LAPACK_COL_MAJOR, v == nullptr ? 'N' : 'V', 'N', narrow(n), a,      \
-                              leading(n), real, imaginary, v, leading(n), nullptr, 1);            \
-  }                                                                                               \
-  int gelqf(int64_t m, int64_t n, T* a, T* l) {                                                   \
-    std::vector<T> tau(static_cast<std::size_t>(std::max<int64_t>(m, 1)));                        \
-    int info =                                                                                    \
-        MX_LAPACK(t, geqrf)(LAPACK_COL_MAJOR, narrow(n), narrow(m), a, leading(n), tau.data());   \
-    if (info != 0) return info;                                                                   \
-    for (int64_t i = 0; i < m; ++i) {                                                             \
-      std::copy_n(a + i * n, i + 1, l + i * m);                                                   \
-      std::fill(l + i * m + i + 1, l + (i + 1) * m, T{0});                                        \
-    }                                                                                             \
-    return MX_LAPACK(t, orgqr)(LAPACK_COL_MAJOR, narrow(n), narrow(m), narrow(m), a, leading(n),  \
-                               tau.data());                                                       \
-  }                                                                                               \
-  int gesdd(int64_t m, int64_t n, T* a, T* u, T* s, T* v) {                                       \
-    return MX_LAPACK(t, gesdd)(LAPACK_COL_MAJOR, 'S', narrow(n), narrow(m), a, leading(n), s, v,  \
-                               leading(n), u, leading(std::min(m, n)));                           \
+#define MX_DEFINE(T, t)                                                                            \
+  void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,          \
+            const T* a, int64_t lda, const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {         \
+    if (n == 1 && k > 0) { /* a vector: memory is what counts, and gemv is made for that */        \
+      MX_CBLAS(t, gemv)                                                                            \
+      (CblasRowMajor, op(transpose_a), narrow(transpose_a ? k : m), narrow(transpose_a ? m : k),   \
+       alpha, a, leading(lda), b, transpose_b ? 1 : leading(ldb), beta, c, leading(ldc));          \
+    } else if (m == 1 && k > 0) {                                                                  \
+      MX_CBLAS(t, gemv)                                                                            \
+      (CblasRowMajor, op(!transpose_b), narrow(transpose_b ? n : k), narrow(transpose_b ? k : n),  \
+       alpha, b, leading(ldb), a, transpose_a ? leading(lda) : 1, beta, c, 1);                     \
+    } else {                                                                                       \
+      MX_CBLAS(t, gemm)                                                                            \
+      (CblasRowMajor, op(transpose_a), op(transpose_b), narrow(m), narrow(n), narrow(k), alpha, a, \
+       leading(lda), b, leading(ldb), beta, c, leading(ldc));                                      \
+    }                                                                                              \
+  }                                                                                                \
+  void trmm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,     \
+            T* b) {                                                                                \
+    MX_CBLAS(t, trmm)                                                                              \
+    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,               \
+     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,       \
+     leading(n));                                                                                  \
+  }                                                                                                \
+  void trsm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,     \
+            T* b) {                                                                                \
+    MX_CBLAS(t, trsm)                                                                              \
+    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,               \
+     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,       \
+     leading(n));                                                                                  \
+  }                                                                                                \
+  int potrf(bool lower, int64_t n, T* a) {                                                         \
+    return MX_LAPACK(t, potrf)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
+  }                                                                                                \
+  int potri(bool lower, int64_t n, T* a) {                                                         \
+    return MX_LAPACK(t, potri)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
+  }                                                                                                \
+  int getrf(int64_t n, T* a, int32_t* pivots) {                                                    \
+    return MX_LAPACK(t, getrf)(LAPACK_COL_MAJOR, narrow(n), narrow(n), a, leading(n), pivots);     \
+  }                                                                                                \
+  int getri(int64_t n, T* a, const int32_t* pivots) {                                              \
+    return MX_LAPACK(t, getri)(LAPACK_COL_MAJOR, narrow(n), a, leading(n), pivots);                \
+  }                                                                                                \
+  int gesv(int64_t n, int64_t count, T* a, int32_t* pivots, T* b) {                                \
+    return MX_LAPACK(t, gesv)(LAPACK_ROW_MAJOR, narrow(n), narrow(count), a, leading(n), pivots,   \
+                              b, leading(count));                                                  \
+  }                                                                                                \
+  int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                     \
+    return MX_LAPACK(t, syevd)(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', triangle(lower), narrow(n),  \
+                               a, leading(n), w);                                                  \
+  }                                                                                                \
+  int geev(int64_t n, T* a, T* real, T* imaginary, T* v) {                                         \
+    /* Left eigenvectors of the transpose are the right ones of a. */                              \
+    return MX_LAPACK(t, geev)(LAPACK_COL_MAJOR, v == nullptr ? 'N' : 'V', 'N', narrow(n), a,       \
+                              leading(n), real, imaginary, v, leading(n), nullptr, 1);             \
+  }                                                                                                \
+  int gelqf(int64_t m, int64_t n, T* a, T* l) {                                                    \
+    std::vector<T> tau(static_cast<std::size_t>(std::max<int64_t>(m, 1)));                         \
+    int info =                                                                                     \
+        MX_LAPACK(t, geqrf)(LAPACK_COL_MAJOR, narrow(n), narrow(m), a, leading(n), tau.data());    \
+    if (info != 0) return info;                                                                    \
+    for (int64_t i = 0; i < m; ++i) {                                                              \
+      std::copy_n(a + i * n, i + 1, l + i * m);                                                    \
+      std::fill(l + i * m + i + 1, l + (i + 1) * m, T{0});                                         \
+    }                                                                                              \
+    return MX_LAPACK(t, orgqr)(LAPACK_COL_MAJOR, narrow(n), narrow(m), narrow(m), a, leading(n),   \
+                               tau.data());                                                        \
+  }                                                                                                \
+  int gesdd(int64_t m, int64_t n, T* a, T* u, T* s, T* v) {                                        \
+    return MX_LAPACK(t, gesdd)(LAPACK_COL_MAJOR, 'S', narrow(n), narrow(m), a, leading(n), s, v,   \
+                               leading(n), u, leading(std::min(m, n)));                            \
   }
 MX_DEFINE(float, s)
 MX_DEFINE(double, d)

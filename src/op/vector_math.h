@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, log and their kin without branches, calls or tables, so that the loops of the rows
+// exp, log, sin and their kin without branches, calls or tables, so that the loops of the rows
 // vectorise; at most 2 ulp off, subnormal arguments and results included
 // (tests/op/vector_math_test.cc). The coefficients come from tools/fit_math.py.
 #pragma once
@@ -74,6 +74,21 @@ struct MathConstants<double> {
       -0.001455828399830324586,  0.0005899818158388232071,   -0.000238889446367511739,
       0.00009604109157026265988, -0.00003708106921544233385, 0.00001220992179016278166,
       -2.438831631472087804e-6};
+  static constexpr double kErf[] = {
+      0.1283791670955125738,    -0.3761263890318374806,     0.1128379167095487867,
+      -0.02686617064507679325,  0.005223977624818014467,    -0.0008548326980833789905,
+      0.0001205533111164271092, -0.00001492559526683118157, 1.646100048412136803e-6,
+      -1.635031270105469501e-7, 1.465977527404743581e-8,    -1.137284885679167367e-9,
+      5.957176147748911404e-11};
+  // In (a - 0.95) / 5.05: what is small there, where erfc is large, has all its digits.
+  static constexpr double kErfc[] = {
+      1.719759643891958784,   12.90261655879205552,  21.33845409079007985,  5.617445464438900824,
+      -6.853075749494198741,  6.724900925473497241,  -3.750628706873775967, -3.184077914869955087,
+      13.39541948072056334,   -22.59521921221262235, 21.85670677292487243,  0.7940623157036657863,
+      -54.71344558108902289,  138.0476828990908291,  -231.6120004991281462, 302.7574545815097132,
+      -321.6044490674885213,  280.3959878428924342,  -199.7465314751971073, 114.6061506034388798,
+      -51.68881069571606855,  17.63845942758203778,  -4.278022324304676343, 0.6566299472271671168,
+      -0.04790815487917192548};
 };
 
 // c[i] + c[i + 1] * x + ...: recursion, because a loop is not sure to be unrolled.
@@ -205,7 +220,88 @@ MX_MATH float erf(float x) {
   const float y = b < 0.95f ? near : x < 0.0f ? -far : far;
   return x == 0.0f ? x : y;  // keeps -0
 }
-inline double erf(double x) { return __builtin_erf(x); }
+MX_MATH double erf(double x) {
+  using C = MathConstants<double>;
+  const double a = x < 0.0 ? -x : x;
+  const double b = a > 6.0 ? 6.0 : a;
+  const double z = x * x;
+  const double near = x + x * polynomial(C::kErf, z < 1.0 ? z : 1.0);
+  const double far = 1.0 - exp(-polynomial(C::kErfc, (b - 0.95) * (1.0 / 5.05)));
+  const double y = b < 1.0 ? near : x < 0.0 ? -far : far;
+  return x == 0.0 ? x : y;
+}
+
+// pi/2 in pieces of 33 bits, whose products with integers below 2^20 are exact, and the rest.
+inline constexpr double kQuarter1 = 0x1.921fb544p+0, kQuarter2 = 0x1.0b4611a6p-34,
+                        kQuarter3 = 0x1.3198a2e037073p-69, kQuarterRest = 0x1.0b4611a626331p-34;
+// Arguments up to here may be reduced with them; also free of NaN.
+inline constexpr double kCircularReach = 0x1p19;
+
+// Sine and cosine of what is left of an angle after `turns` quarters of a turn.
+struct CirclePoint {
+  double sine, cosine;
+  int64_t turns;
+};
+
+MX_MATH double nearest_quarters(double x, int64_t* turns) {
+  constexpr double kRound = MathConstants<double>::kRound;
+  const double shifted = x * 0.63661977236758134308 + kRound;
+  *turns = std::bit_cast<int64_t>(shifted);  // the low bits are those of the number
+  return shifted - kRound;
+}
+
+// In double, with the terms that float needs.
+MX_MATH CirclePoint circle_point(float x) {
+  constexpr double kSin[] = {-0.1666666666, 0.008333331785, -0.0001984003887, 2.724378141e-6};
+  constexpr double kCos[] = {0.04166666666, -0.00138888876, 2.480056043e-5, -2.729583083e-7};
+  int64_t turns;
+  const double n = nearest_quarters(static_cast<double>(x), &turns);
+  const double r = (static_cast<double>(x) - n * kQuarter1) - n * kQuarterRest, z = r * r;
+  return {r + r * z * polynomial(kSin, z), 1.0 - z * 0.5 + z * z * polynomial(kCos, z), turns};
+}
+
+// The rest of the angle is r + low: near multiples of pi/2 one number would not hold its digits.
+MX_MATH CirclePoint circle_point(double x) {
+  constexpr double kSin[] = {-0.1666666666666666667,    0.008333333333333331259,
+                             -0.0001984126984126456589, 2.755731921895476226e-6,
+                             -2.505210610025598923e-8,  1.605851087531919491e-10,
+                             -7.58548648523593814e-13};
+  constexpr double kCos[] = {0.04166666666666666667,    -0.001388888888888888774,
+                             0.00002480158730158436897, -2.75573192211891042e-7,
+                             2.087675571758440374e-9,   -1.147044935446677262e-11,
+                             4.745198807202875811e-14};
+  int64_t turns;
+  const double n = nearest_quarters(x, &turns);
+  const double rough = x - n * kQuarter1, second = n * kQuarter2;
+  const double r = rough - second;
+  // What rounding r has lost (Knuth's two-sum).
+  const double kept = r - rough;
+  const double low = ((rough - (r - kept)) - (second + kept)) - n * kQuarter3;
+  const double z = r * r, half = 0.5 * z, whole = 1.0 - half;
+  return {r + (r * z * polynomial(kSin, z) + low * whole),
+          whole + (((1.0 - whole) - half) + (z * z * polynomial(kCos, z) - r * low)), turns};
+}
+
+// REQUIRES of the three: |x| <= kCircularReach.
+template <std::floating_point T>
+MX_MATH T near_sin(T x) {
+  const CirclePoint p = circle_point(x);
+  const double y = (p.turns & 1) != 0 ? p.cosine : p.sine;
+  return x == T(0) ? x : static_cast<T>((p.turns & 2) != 0 ? -y : y);  // keeps -0
+}
+template <std::floating_point T>
+MX_MATH T near_cos(T x) {
+  const CirclePoint p = circle_point(x);
+  const double y = (p.turns & 1) != 0 ? p.sine : p.cosine;
+  return static_cast<T>(((p.turns + 1) & 2) != 0 ? -y : y);
+}
+template <std::floating_point T>
+MX_MATH T near_tan(T x) {
+  const CirclePoint p = circle_point(x);
+  const bool odd = (p.turns & 1) != 0;
+  const double y = (odd ? -p.cosine : p.sine) / (odd ? p.sine : p.cosine);
+  return x == T(0) ? x : static_cast<T>(y);
+}
 
 // The part of the normal distribution below x, to 2e-7: half the work of (1 + erf) / 2, whose last
 // digits are no better.

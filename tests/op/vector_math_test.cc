@@ -32,6 +32,10 @@ const Case kCases[] = {
     {UnaryRow::log1p, "log1p", std::log1p, -0.9, 2, 2},
     {UnaryRow::tanh, "tanh", std::tanh, -4, 4, 2},
     {UnaryRow::erf, "erf", std::erf, -4, 4, 2},
+    {UnaryRow::sin, "sin", std::sin, -100, 100, 1},
+    {UnaryRow::cos, "cos", std::cos, -100, 100, 1},
+    // Those of sine and cosine, and the rounding of their quotient.
+    {UnaryRow::tan, "tan", std::tan, -100, 100, 2.5},
     // The error of exp, and the roundings of a sum and a quotient.
     {UnaryRow::sigmoid, "sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); }, -30, 10,
      2.5},
@@ -62,10 +66,9 @@ std::vector<T> arguments(const Case& c) {
                    T(-745.1)};
   std::mt19937_64 random(kSeed);
   std::uniform_real_distribution<double> range(c.low, c.high);
-  for (int i = 0; i < kCount; ++i) {
-    x.push_back(static_cast<T>(range(random)));
-    x.push_back(std::bit_cast<T>(static_cast<Bits>(random())));
-  }
+  // One kind after the other: loops take another way where a block has angles of many turns.
+  for (int i = 0; i < kCount; ++i) x.push_back(static_cast<T>(range(random)));
+  for (int i = 0; i < kCount; ++i) x.push_back(std::bit_cast<T>(static_cast<Bits>(random())));
   return x;
 }
 

@@ -2,11 +2,9 @@
 // Arrays of one value: zeros, ones, full and full_like.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "base/error.h"
 #include "op/create/create.h"
+#include "op/fill.h"
 
 namespace mxnet {
 namespace {
@@ -23,7 +21,7 @@ void fill(const Tensor& out, double value) {
   dispatch_dtype(out.dtype, "full", [&]<class T>(TypeTag<T>) {
     const T converted = convert<T>(value);
     parallel_for(out.size(), 0.5, [&](int64_t first, int64_t last) {
-      std::fill(out.as<T>() + first, out.as<T>() + last, converted);
+      fill_same(out.as<T>() + first, last - first, converted);
     });
   });
 }

@@ -2,6 +2,7 @@
 // Numbers in even steps: arange, arange_like, linspace, logspace.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -29,6 +30,31 @@ struct SpaceParams {
   DType dtype;
 };
 
+// Elements of a loop that counts in 32 bits, which every CPU converts to floating types in vectors.
+constexpr int64_t kCounted = 1024;
+
+// out[i] = start + i * step for `n` elements from the i-th on.
+template <class T, class Number>
+void count_up(T* out, int64_t i, int64_t n, Number start, Number step) {
+  if constexpr (std::is_integral_v<T> && std::is_integral_v<Number>) {
+    // In the type itself, which wraps as the low bits of int64 do.
+    using U = std::make_unsigned_t<T>;
+    U value = static_cast<U>(static_cast<uint64_t>(start) +
+                             static_cast<uint64_t>(i) * static_cast<uint64_t>(step));
+    for (int64_t k = 0; k < n; ++k, value = static_cast<U>(value + static_cast<U>(step)))
+      out[k] = static_cast<T>(value);
+  } else if constexpr (std::is_integral_v<Number>) {
+    for (int64_t k = 0; k < n; ++k) out[k] = convert<T>(start + (i + k) * step);
+  } else {
+    for (int64_t done = 0; done < n; done += kCounted) {
+      const double base = static_cast<double>(i + done);
+      const auto count = static_cast<int32_t>(std::min(kCounted, n - done));
+      for (int32_t k = 0; k < count; ++k)
+        out[done + k] = convert<T>(start + (base + static_cast<double>(k)) * step);
+    }
+  }
+}
+
 // out[i] = start + (i / repeat) * step, with start and step in the type of the result first:
 // integer ranges take integer steps.
 void arange(const Tensor& out, double start, double step, int64_t repeat) {
@@ -39,14 +65,10 @@ void arange(const Tensor& out, double start, double step, int64_t repeat) {
     const Number by = convert<Number>(convert<T>(step));
     parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
       T* to = out.as<T>();
-      if (repeat == 1) {
-        for (int64_t i = first; i < last; ++i)
-          to[i] = convert<T>(first_value + static_cast<Number>(i) * by);
-      } else {
-        for (int64_t i = first; i < last; ++i) {
-          const int64_t step = i / repeat;
-          to[i] = convert<T>(first_value + static_cast<Number>(step) * by);
-        }
+      if (repeat == 1) return count_up(to + first, first, last - first, first_value, by);
+      for (int64_t i = first; i < last; ++i) {
+        const int64_t step = i / repeat;
+        to[i] = convert<T>(first_value + static_cast<Number>(step) * by);
       }
     });
   });

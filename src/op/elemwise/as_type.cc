@@ -2,24 +2,15 @@
 // The table of conversions: every type to every type, one loop each.
 #include "op/elemwise/as_type.h"
 
-#include <cstring>
-
 #include "op/convert.h"
+#include "op/copy_whole.h"
 #include "op/dispatch.h"
 #include "op/parallel.h"
 
 namespace mxnet {
 
 void convert_tensor(const Tensor& from, const Tensor& to) {
-  if (from.dtype == to.dtype) {
-    if (from.data == to.data) return;
-    const auto item = static_cast<int64_t>(dtype_size(from.dtype));
-    parallel_for(from.size() * item, 0.125, [&](int64_t first, int64_t last) {
-      std::memcpy(to.as<char>() + first, from.as<char>() + first,
-                  static_cast<std::size_t>(last - first));
-    });
-    return;
-  }
+  if (from.dtype == to.dtype) return copy_whole(from, to);
   dispatch_dtype(from.dtype, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
       parallel_for(from.size(), 1.0, [&](int64_t first, int64_t last) {

@@ -13,9 +13,6 @@
 namespace mxnet {
 namespace {
 
-template <class T>
-constexpr bool kHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-
 template <class T, class Out>
 auto pick(const BinaryLoop<T, Out>& loop, BroadcastPlan::Inner inner) {
   switch (inner) {
@@ -42,7 +39,7 @@ class RowLoop {
 
   // n results; a or b is a single element as `inner` says.
   void operator()(const T* a, const T* b, Out* y, int64_t n) const {
-    if constexpr (!kHalf<T>) {
+    if constexpr (!kIsHalf<T>) {
       loop_(reinterpret_cast<const LoopType<T>*>(a), reinterpret_cast<const LoopType<T>*>(b), y, n);
     } else if (inner_ == BroadcastPlan::Inner::kRightScalar) {
       const float scalar = convert<float>(*b);
@@ -58,7 +55,7 @@ class RowLoop {
   }
 
  private:
-  using LoopOut = std::conditional_t<kHalf<Out>, float, Out>;
+  using LoopOut = std::conditional_t<kIsHalf<Out>, float, Out>;
   BroadcastPlan::Inner inner_;
   void (*loop_)(const LoopType<T>*, const LoopType<T>*, LoopOut*, int64_t);
 };
@@ -150,7 +147,7 @@ template <class F>
 void dispatch(BinaryRow row, DType in, DType out, const F& fn) {
   if (is_comparison(row) && out == DType::kBool) {
     dispatch_dtype<kAllTypes>(in, "binary", [&]<class T>(TypeTag<T> tag) {
-      if constexpr (kHalf<T>) {
+      if constexpr (kIsHalf<T>) {
         throw Error(ErrorCode::kInternal, "half comparisons with bool results are widened before");
       } else {
         fn(tag, TypeTag<bool>{});

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "op/convert.h"
+#include "op/copy_whole.h"
 #include "op/dispatch.h"
 #include "op/index/mask.h"
 #include "op/op_builder.h"
@@ -29,11 +30,6 @@ struct MaskedView {
   int axis;
   int64_t outer, extent, width;
 };
-
-void copy_whole(const Tensor& in, const Tensor& out) {
-  if (in.data != out.data && out.size() > 0)
-    std::memcpy(out.data, in.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-}
 
 void assign_scalar_cpu(const MaskAssignParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);

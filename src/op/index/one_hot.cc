@@ -2,6 +2,7 @@
 // Rows with one marked place: one_hot, and the older _onehot_encode.
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/fill.h"
 #include "op/index/positions.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -26,7 +27,7 @@ void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_v
         const int64_t n = std::min(Positions::kBlock, last - start);
         read_int64(indices, start, n, block.data());
         T* rows = out.as<T>() + start * depth;
-        std::fill(rows, rows + n * depth, off);
+        fill_same(rows, n * depth, off);
         for (int64_t i = 0; i < n; ++i) {
           const int64_t at = block[static_cast<std::size_t>(i)];
           if (at >= 0 && at < depth) rows[i * depth + at] = on;

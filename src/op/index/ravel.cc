@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "op/convert.h"
+#include "op/copy_whole.h"
 #include "op/dispatch.h"
 #include "op/index/positions.h"
 #include "op/op_builder.h"
@@ -157,11 +158,6 @@ void set_rows(const Tensor& index, const Tensor& whole, const Tensor* part) {
                  }
                }
              });
-}
-
-void copy_whole(const Tensor& from, const Tensor& to) {
-  if (from.data != to.data && to.size() > 0)
-    std::memcpy(to.data, from.data, static_cast<std::size_t>(to.size()) * dtype_size(to.dtype));
 }
 
 MX_OP(_contrib_index_copy, NoParams)

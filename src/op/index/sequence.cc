@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "op/convert.h"
+#include "op/copy_whole.h"
 #include "op/dispatch.h"
 #include "op/index/positions.h"
 #include "op/op_builder.h"
@@ -105,8 +106,7 @@ void backward_last_cpu(const SequenceParams& params, KernelContext& context) {
 void mask_cpu(const SequenceParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
   const Tensor& out = context.out(0);
-  if (data.data != out.data && out.size() > 0)
-    std::memcpy(out.data, data.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  copy_whole(data, out);
   if (!params.use_sequence_length) return;
   const SequenceView view(out.shape(), params.axis);
   const Lengths lengths(&context.in(1), view, context);

@@ -3,11 +3,9 @@
 // is the input.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/error.h"
-
 #include "op/convert.h"
+#include "op/copy_whole.h"
 #include "op/dispatch.h"
 #include "op/index/slice_params.h"
 
@@ -34,12 +32,6 @@ SliceBox slice_box(const SliceParams& params, const Shape& data) {
 }
 
 namespace {
-
-void copy_whole(const Tensor& in, const Tensor& out) {
-  if (in.data != out.data && out.size() > 0) {
-    std::memcpy(out.data, in.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-  }
-}
 
 void slice_assign_cpu(const SliceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);

@@ -9,6 +9,8 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/op_builder.h"
+#include "op/sort_key.h"
+#include "op/sort_rows.h"
 
 namespace mxnet {
 namespace {
@@ -53,25 +55,37 @@ struct Slices {
   }
 };
 
+// Slices in ascending order, the first of equals in front. Elements are sorted by their bits,
+// slices by comparisons.
 template <class T>
-void unique(const UniqueParams& params, const Slices<T>& slices, const Shape& in_shape, int axis,
-            KernelContext& context) {
+void sort_slices(const Slices<T>& slices, int64_t* order, KernelContext& context) {
   const int64_t n = slices.count;
-  int64_t* order = context.workspace_of<int64_t>(std::max<int64_t>(n, 1));
+  if (slices.width() == 1 && n <= int64_t{UINT32_MAX}) {
+    using Item = Keyed<SortKey<T>>;
+    Item* items = context.workspace_of<Item>(2 * n);
+    for (int64_t i = 0; i < n; ++i)
+      items[i] = Item(to_key(slices.data[i], SortKey<T>{0}), static_cast<uint32_t>(i));
+    sort_keyed(items, items + n, n);
+    for (int64_t i = 0; i < n; ++i) order[i] = items[i].at;
+    return;
+  }
   std::iota(order, order + n, int64_t{0});
   std::sort(order, order + n, [&](int64_t a, int64_t b) {
     const int c = slices.compare(a, b);
-    return c < 0 || (c == 0 && a < b);  // the first of equals leads
+    return c < 0 || (c == 0 && a < b);
   });
-  const bool by_bytes =
-      params.axis || params.return_index || params.return_inverse || params.return_counts;
-  const auto distinct = [&](int64_t a, int64_t b) {
-    return by_bytes ? !slices.same_bytes(a, b) : slices.compare(a, b) != 0;
-  };
+}
+
+template <class T>
+void unique_slices(const UniqueParams& params, const Slices<T>& slices, const Shape& in_shape,
+                   int axis, KernelContext& context) {
+  const int64_t n = slices.count;
+  int64_t* order = context.workspace_of<int64_t>(std::max<int64_t>(n, 1));
+  sort_slices(slices, order, context);
   int64_t* starts = context.workspace_of<int64_t>(n + 1);  // of groups, in `order`
   int64_t groups = 0;
   for (int64_t i = 0; i < n; ++i)
-    if (i == 0 || distinct(order[i - 1], order[i])) starts[groups++] = i;
+    if (i == 0 || !slices.same_bytes(order[i - 1], order[i])) starts[groups++] = i;
   starts[groups] = n;
 
   Shape shape = in_shape;
@@ -99,17 +113,42 @@ void unique(const UniqueParams& params, const Slices<T>& slices, const Shape& in
   }
 }
 
+// The values alone: neither positions nor bytes matter, only that NaN and zero keep the bits of the
+// first one.
+template <class T>
+void unique_values(const T* data, int64_t n, KernelContext& context) {
+  using K = SortKey<T>;
+  K* keys = context.workspace_of<K>(std::max<int64_t>(2 * n, 1));
+  for (int64_t i = 0; i < n; ++i) keys[i] = to_key(data[i], K{0});
+  sort_keys(keys, keys + n, n);
+  const int64_t groups = std::unique(keys, keys + n) - keys;
+  T* to = context.make_out(0, {groups}).template as<T>();
+  for (int64_t g = 0; g < groups; ++g) to[g] = from_key<T>(keys[g], K{0});
+  if constexpr (kSortsAsReal<T>) {
+    const K zero = to_key(T(0.0f), K{0}), nan = static_cast<K>(~K{0});
+    for (const K special : {zero, nan}) {
+      const K* at = std::lower_bound(keys, keys + groups, special);
+      if (at == keys + groups || *at != special) continue;
+      to[at - keys] =
+          *std::find_if(data, data + n, [&](T x) { return to_key(x, K{0}) == special; });
+    }
+  }
+}
+
 void unique_cpu(const UniqueParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   dispatch_dtype(in.dtype, "unique", [&]<class T>(TypeTag<T>) {
     const T* data = in.as<const T>();
     if (!params.axis) {
-      return unique<T>(params, {data, 1, in.size(), 1}, {in.size()}, 0, context);
+      if (!params.return_index && !params.return_inverse && !params.return_counts)
+        return unique_values(data, in.size(), context);
+      return unique_slices<T>(params, {data, 1, in.size(), 1}, {in.size()}, 0, context);
     }
     const int axis = normalize_axis(*params.axis, in.ndim(), "unique");
     const Shape& shape = in.shape();
-    unique<T>(params, {data, shape.size(0, axis), shape[axis], shape.size(axis + 1, shape.ndim())},
-              shape, axis, context);
+    unique_slices<T>(params,
+                     {data, shape.size(0, axis), shape[axis], shape.size(axis + 1, shape.ndim())},
+                     shape, axis, context);
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/fill.h"
 #include "op/index/positions.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -48,6 +49,22 @@ struct Operand {
   }
 };
 
+// By masks, which vectorise for every width.
+template <class W>
+void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const W mask = static_cast<W>(W{0} - static_cast<W>(holds[i]));
+    out[i] = static_cast<W>((x[i] & mask) | (y[i] & static_cast<W>(~mask)));
+  }
+}
+
+// Elements [first, first + n) of a condition: bool as it is, other types converted into `buffer`.
+const bool* truth_of(const Tensor& condition, int64_t first, int64_t n, bool* buffer) {
+  if (condition.dtype == DType::kBool) return condition.as<bool>() + first;
+  read_truth(condition, first, n, buffer);
+  return buffer;
+}
+
 // out = condition ? x : y over rows of the last dimension, a block at a time.
 template <class W>
 void choose(const Operand& condition, const Operand& x, const Operand& y, const Shape& full,
@@ -59,25 +76,26 @@ void choose(const Operand& condition, const Operand& x, const Operand& y, const 
     const W* from_x = x.tensor.as<const W>() + x.offset(row, full);
     const W* from_y = y.tensor.as<const W>() + y.offset(row, full);
     W* to = out + row * length;
-    std::array<bool, Positions::kBlock> holds;
+    std::array<bool, Positions::kBlock> buffer;
     if (condition_step == 0) {
-      read_truth(condition.tensor, condition_at, 1, holds.data());
-      const W* from = holds[0] ? from_x : from_y;
-      const int64_t step = holds[0] ? x_step : y_step;
-      for (int64_t i = first; i < last; ++i) to[i] = from[i * step];
+      const bool hold = *truth_of(condition.tensor, condition_at, 1, buffer.data());
+      const W* from = hold ? from_x : from_y;
+      if ((hold ? x_step : y_step) == 1) {
+        std::memcpy(to + first, from + first, static_cast<std::size_t>(last - first) * sizeof(W));
+      } else {
+        fill_same(to + first, last - first, *from);
+      }
       return;
     }
     for (int64_t start = first; start < last; start += Positions::kBlock) {
       const int64_t n = std::min(Positions::kBlock, last - start);
-      read_truth(condition.tensor, condition_at + start, n, holds.data());
+      const bool* holds = truth_of(condition.tensor, condition_at + start, n, buffer.data());
       if (x_step == 1 && y_step == 1) {
-        for (int64_t i = 0; i < n; ++i)
-          to[start + i] =
-              holds[static_cast<std::size_t>(i)] ? from_x[start + i] : from_y[start + i];
+        choose_each(holds, from_x + start, from_y + start, to + start, n);
       } else {
         for (int64_t i = 0; i < n; ++i) {
           const int64_t at = start + i;
-          to[at] = holds[static_cast<std::size_t>(i)] ? from_x[at * x_step] : from_y[at * y_step];
+          to[at] = holds[i] ? from_x[at * x_step] : from_y[at * y_step];
         }
       }
     }

@@ -9,9 +9,9 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/op_builder.h"
-#include "op/order/sort_rows.h"
 #include "op/parallel.h"
 #include "op/sort_key.h"
+#include "op/sort_rows.h"
 
 namespace mxnet {
 namespace {
@@ -48,7 +48,7 @@ class RowOrder {
         select_keyed<K>([&](int64_t i) { return to_key(row[i], flip_); }, rows_.n, rows_.k, keys);
       } else {
         for (int64_t i = 0; i < rows_.n; ++i)
-          keys[i] = {to_key(row[i], flip_), static_cast<uint32_t>(i)};
+          keys[i] = Keyed<K>(to_key(row[i], flip_), static_cast<uint32_t>(i));
         sort_keyed(keys, keys + rows_.n, rows_.n);
       }
       // Packed into the front of the keys: a position is never wider than its item.

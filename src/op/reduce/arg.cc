@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/simd.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/op_builder.h"
@@ -14,70 +15,67 @@ namespace mxnet {
 namespace {
 
 constexpr int64_t kTile = 256;
-// Elements compared before one looks whether any was equal.
-constexpr int64_t kScan = 64;
 
 template <bool largest, class T>
 bool beats(T a, T b) {
-  return (largest ? a > b : a < b) || (a != a && b == b);
+  return (largest ? a > b : a < b) | ((a != a) & (b == b));
 }
 
-// Types whose rows have a vector loop, and the type it compares in.
-template <class T>
-constexpr bool kVector = std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                         std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
-template <class T>
-using Compared = std::conditional_t<std::is_same_v<T, int32_t>, int64_t, T>;
+#define MX_SIMD_FILE "op/reduce/arg_loops.inc"
+#include "base/simd_targets.h"
 
+// A template argument list with a comma cannot stand in a macro's argument.
+#define MX_LOOPS best_value<largest, T>
 template <bool largest, class T>
 int64_t best_of_row(const T* x, int64_t n) {
-  using C = ComputeType<T>;
-  if constexpr (kVector<T>) {
-    // The value first, at the speed of memory; then where it is, out of the cache.
-    const auto& loops = reduce_loops<T, Compared<T>>(largest ? Reduction::max : Reduction::min);
-    const T best = static_cast<T>(loops.row(x, n, 0));
-    const bool nan = best != best;
-    int64_t i = 0;
-    for (; i + kScan <= n; i += kScan) {
-      int hit = 0;
-      if (nan) {
-        for (int64_t k = 0; k < kScan; ++k) hit |= x[i + k] != x[i + k];
-      } else {
-        for (int64_t k = 0; k < kScan; ++k) hit |= x[i + k] == best;
-      }
-      if (hit != 0) break;
-    }
-    while (i < n - 1 && !(nan ? x[i] != x[i] : x[i] == best)) ++i;
-    return i;
-  } else {
+  // The value first, at the speed of memory; then where it is, out of the cache.
+  if constexpr (kIsHalf<T>) {
     int64_t at = 0;
-    C best = static_cast<C>(x[0]);
+    float best = static_cast<float>(x[0]);
     for (int64_t i = 1; i < n; ++i) {
-      const C value = static_cast<C>(x[i]);
+      const float value = static_cast<float>(x[i]);
       if (beats<largest>(value, best)) {
         best = value;
         at = i;
       }
     }
     return at;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    const Reduction reduction = largest ? Reduction::max : Reduction::min;  // NaN wins in both
+    return MX_SIMD_CALL(first_of<T>)(x, n, reduce_loops<T, T>(reduction).row(x, n, 0));
+  } else {
+    return MX_SIMD_CALL(first_of<T>)(x, n, MX_SIMD_CALL(MX_LOOPS)(x, n));
   }
 }
+#undef MX_LOOPS
 
-// Columns [first, first + width) of n rows.
+// Rows whose numbers fit lanes as narrow as the elements.
+constexpr int64_t kRowBlock = int64_t{1} << 30;
+
+// `width` neighbouring columns of n rows.
 template <bool largest, class T, class Out>
 void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, Out* out) {
   using C = ComputeType<T>;
+  using Row = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
   std::array<C, kTile> best;
   std::array<int64_t, kTile> at{};
   for (int64_t j = 0; j < width; ++j) best[static_cast<std::size_t>(j)] = static_cast<C>(x[j]);
-  for (int64_t r = 1; r < n; ++r) {
-    for (int64_t j = 0; j < width; ++j) {
-      const std::size_t k = static_cast<std::size_t>(j);
-      const C value = static_cast<C>(x[r * stride + j]);
-      const bool better = beats<largest>(value, best[k]);
-      best[k] = better ? value : best[k];
-      at[k] = better ? r : at[k];
+  for (int64_t block = 0; block < n; block += kRowBlock) {
+    std::array<Row, kTile> found;
+    found.fill(-1);
+    const int64_t rows = std::min(kRowBlock, n - block);
+    for (Row r = 0; r < static_cast<Row>(rows); ++r) {
+      const T* row = x + (block + r) * stride;
+      for (int64_t j = 0; j < width; ++j) {
+        const std::size_t k = static_cast<std::size_t>(j);
+        const C value = static_cast<C>(row[j]);
+        const bool better = beats<largest>(value, best[k]);
+        best[k] = better ? value : best[k];
+        found[k] = better ? r : found[k];
+      }
     }
+    for (std::size_t k = 0; k < static_cast<std::size_t>(width); ++k)
+      if (found[k] >= 0) at[k] = block + found[k];
   }
   for (int64_t j = 0; j < width; ++j) out[j] = convert<Out>(at[static_cast<std::size_t>(j)]);
 }

@@ -6,11 +6,15 @@
 
 namespace mxnet {
 
-// A key and where its element stood. Equal keys are ordered by position: every sort is stable.
+// A key and where its element stood. Equal keys are ordered by position: every sort is stable. The
+// position comes first, so that on little-endian machines one of a 32-bit key is a 64-bit number of
+// the same order.
 template <class K>
 struct Keyed {
-  K key;
   uint32_t at;
+  K key;
+  Keyed() = default;
+  Keyed(K key, uint32_t at) : at(at), key(key) {}
   bool operator<(const Keyed& other) const {
     return key < other.key || (key == other.key && at < other.at);
   }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long rows are sorted digit by digit from the lowest (radix sort), which needs neither comparisons
-// nor branches; short ones by comparisons.
-#include "op/order/sort_rows.h"
+// Keys of 32 and 64 bits are sorted by vectors where the CPU has wide ones; others, and what that
+// does not take, digit by digit from the lowest (radix sort), which needs neither comparisons nor
+// branches, or, if there are few, by comparisons. Many short keys are only counted.
+#include "op/sort_rows.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
+#include <memory>
 #include <utility>
+
+#include "op/vector_sort.h"
 
 namespace mxnet {
 namespace {
@@ -76,15 +81,39 @@ void sort_items(Item* items, Item* spare, int64_t n) {
   }
 }
 
+// Each value as often as it occurs. For keys of so few bits that a table holds all values.
+template <class K>
+void count_and_write(K* keys, int64_t n) {
+  constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(K));
+  const auto counts = std::make_unique<uint32_t[]>(kValues);
+  for (int64_t i = 0; i < n; ++i) ++counts[keys[i]];
+  for (std::size_t value = 0; value < kValues; ++value)
+    keys = std::fill_n(keys, counts[value], static_cast<K>(value));
+}
+
+// Elements from which on a table of all 16-bit values pays.
+constexpr int64_t kCounted = int64_t{1} << 15;
+
 }  // namespace
 
 template <class K>
 void sort_keys(K* keys, K* spare, int64_t n) {
+  if constexpr (sizeof(K) >= 4) {
+    if (sort_by_vectors(keys, spare, n)) return;
+  } else {
+    if (n >= (sizeof(K) == 1 ? kShort : kCounted) && n <= int64_t{UINT32_MAX})
+      return count_and_write(keys, n);
+  }
   sort_items(keys, spare, n);
 }
 
 template <class K>
 void sort_keyed(Keyed<K>* keys, Keyed<K>* spare, int64_t n) {
+  if constexpr (sizeof(K) == 4 && std::endian::native == std::endian::little) {
+    static_assert(sizeof(Keyed<K>) == sizeof(uint64_t));
+    if (sort_by_vectors(reinterpret_cast<uint64_t*>(keys), reinterpret_cast<uint64_t*>(spare), n))
+      return;
+  }
   sort_items(keys, spare, n);
 }
 

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays out of nothing: constants, ranges, random numbers."""
+import numpy as np
+from case import Case
+
+N = 1 << 20
+GENERATOR = np.random.default_rng(1)
+
+
+def random(name, numpy, torch):
+    return Case(f"{name} float32", f"_random_{name}", [], numpy, torch, {"shape": f"({N},)"}, compare=False)
+
+
+def cases(torch):
+    for count in (N, 16 * N):
+        yield Case(f"zeros {count >> 20} Mi float32", "_zeros", [], lambda o: o.fill(0), lambda o: o.zero_(),
+                   {"shape": f"({count},)"}, compare=False)
+    for dtype in ("float32", "int64"):
+        yield Case(f"arange {dtype}", "_arange", [], lambda o: np.copyto(o, np.arange(N, dtype=o.dtype)),
+                   lambda o: torch.arange(N, out=o), {"start": 0, "stop": N, "dtype": dtype}, compare=False)
+    yield random("uniform", lambda o: GENERATOR.random(out=o, dtype="float32"), lambda o: o.uniform_())
+    yield random("normal", lambda o: GENERATOR.standard_normal(out=o, dtype="float32"), lambda o: o.normal_())
+    yield random("exponential", lambda o: GENERATOR.standard_exponential(out=o, dtype="float32"), lambda o: o.exponential_())
+    yield random("gamma", lambda o: GENERATOR.standard_gamma(1.0, out=o, dtype="float32"), None)

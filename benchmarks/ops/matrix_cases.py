@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrix products and the updates of optimizers."""
+import numpy as np
+from case import Case, floats, normals
+
+N = 1 << 20
+
+
+def numpy_momentum(weight, grad, momentum, out):
+    momentum *= 0.9
+    momentum -= 0.01 * grad
+    weight += momentum
+
+
+def numpy_adam(weight, grad, mean, variance, out):
+    mean *= 0.9
+    mean += 0.1 * grad
+    variance *= 0.999
+    variance += 0.001 * grad * grad
+    weight -= 0.01 * mean / (np.sqrt(variance) + 1e-8)
+
+
+def numpy_rmsprop(weight, grad, square, out):
+    square *= 0.9
+    square += 0.1 * grad * grad
+    weight -= 0.01 * grad / np.sqrt(square + 1e-8)
+
+
+def torch_step(torch, kind, **settings):
+    """A step of one of PyTorch's optimizers on the same arrays; its states are made by the first."""
+    made = {}
+
+    def step(weight, grad, *_):
+        if not made:
+            parameter = torch.nn.Parameter(weight)
+            parameter.grad = grad
+            made[kind] = getattr(torch.optim, kind)([parameter], lr=0.01, **settings)
+        made[kind].step()
+
+    return step
+
+
+def updates(torch):
+    weight, grad, state = normals("float32", N), normals("float32", N), floats("float32", N)
+    for label, op, inputs, numpy, kind, settings, attrs in (
+            ("momentum update", "sgd_mom_update", [weight, grad, state], numpy_momentum, "SGD",
+             {"momentum": 0.9, "fused": True}, {"momentum": 0.9}),
+            ("adam update", "adam_update", [weight, grad, state, state], numpy_adam, "Adam", {"fused": True}, {}),
+            ("rmsprop update", "rmsprop_update", [weight, grad, state], numpy_rmsprop, "RMSprop", {}, {"gamma1": 0.9})):
+        yield Case(label, op, inputs, numpy, torch_step(torch, kind, **settings), {"lr": 0.01, **attrs}, compare=False,
+                   inplace=True)
+
+
+def product(torch, label, op, a, b, **attrs):
+    def numpy(x, y, o):
+        return np.matmul(x, y.T if attrs else y, out=o)
+
+    return Case(f"{op} {label}", op, [a, b], numpy, lambda x, y, o: torch.matmul(x, y.T if attrs else y, out=o), attrs,
+                compare=a.shape[-1] < 1024)
+
+
+def cases(torch):
+    for dtype, n in (("float32", 8), ("float32", 32), ("float32", 64), ("float32", 256), ("float32", 1024), ("float64", 256)):
+        yield product(torch, f"{n} {dtype}", "dot", normals(dtype, n, n), normals(dtype, n, n))
+    yield product(torch, "vector float32", "dot", normals("float32", 1024, 1024), normals("float32", 1024))
+    yield product(torch, "transposed float32", "dot", normals("float32", 512, 512), normals("float32", 512, 512), transpose_b=True)
+    for batch, n in ((64, 32), (16, 128)):
+        yield product(torch, f"{batch} x {n}", "batch_dot", normals("float32", batch, n, n), normals("float32", batch, n, n))
+    yield from updates(torch)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How benchmark scripts measure: shortest time of a call, interleaved with those it is compared with, and the rate at
+which the machine copies memory, which is what rates are measured against."""
+import threading
+import time
+
+import numpy as np
+
+# A call of less is repeated until a sample is this long, so that the clock does not show.
+SAMPLE_SECONDS = 20e-6
+
+
+def repeats_of(function):
+    """How often a function must be called to fill a sample."""
+    start = time.perf_counter()
+    function()
+    return max(1, int(SAMPLE_SECONDS / max(time.perf_counter() - start, 1e-9)))
+
+
+def best_of_each(functions, seconds=0.1, least=5):
+    """Shortest time of a call of each function, in microseconds.
+
+    They take turns, so that what the machine does meanwhile hits all of them.
+    """
+    for function in functions:
+        function()  # memory is touched, caches and pools are warm
+    repeats = [repeats_of(function) for function in functions]
+    shortest = [float("inf")] * len(functions)
+    end, rounds = time.perf_counter() + seconds * len(functions), 0
+    while rounds < least or time.perf_counter() < end:
+        for i, function in enumerate(functions):
+            start = time.perf_counter()
+            for _ in range(repeats[i]):
+                function()
+            shortest[i] = min(shortest[i], (time.perf_counter() - start) / repeats[i])
+        rounds += 1
+    return [t * 1e6 for t in shortest]
+
+
+def copy_bandwidth(threads=1, mebibytes=64):
+    """Bytes read and written in a second by `threads` that copy arrays too large for the caches near a core."""
+    count = (mebibytes << 20) // threads
+    pairs = [(np.ones(count, "uint8"), np.zeros(count, "uint8")) for _ in range(threads)]
+
+    def copy_all():
+        others = [threading.Thread(target=np.copyto, args=(to, source)) for source, to in pairs[1:]]
+        for other in others:
+            other.start()
+        np.copyto(pairs[0][1], pairs[0][0])
+        for other in others:
+            other.join()
+
+    microseconds = best_of_each([copy_all], 0.3)[0]
+    return 2 * count * threads / microseconds * 1e6
