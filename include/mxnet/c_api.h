@@ -389,4 +389,6 @@ MXNET_DLL int MXCustomFunctionRecord(int num_inputs, NDArrayHandle* inputs, int 
 } /* extern "C" */
 #endif
 
+#include "mxnet/c_api_symbol.h"
+
 #endif /* MXNET_C_API_H_ */
