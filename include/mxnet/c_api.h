@@ -440,4 +440,6 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 } /* extern "C" */
 #endif
 
+#include "mxnet/c_api_symbol.h"
+
 #endif /* MXNET_C_API_H_ */

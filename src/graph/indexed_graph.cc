@@ -28,6 +28,7 @@ IndexedGraph::IndexedGraph(ir::Graph graph) : graph_(std::move(graph)) {
     for (const ir::Entry& input : node->inputs) inputs_.push_back(entry(input));
     if (node->is_variable()) continue;
     for (int i : node->op->mutated_inputs(node->params.get())) {
+      MX_ASSERT(static_cast<std::size_t>(i) < node->inputs.size());
       const int e = entry(node->inputs[static_cast<std::size_t>(i)]);
       mutated_.push_back(e);
       is_mutated[static_cast<std::size_t>(e)] = true;
@@ -44,9 +45,14 @@ IndexedGraph::IndexedGraph(ir::Graph graph) : graph_(std::move(graph)) {
   }
 }
 
-int IndexedGraph::index_of(const ir::Node& node) const {
+IndexedGraph::Addresses::const_iterator IndexedGraph::find(const ir::Node& node) const {
   const auto at = std::lower_bound(by_address_.begin(), by_address_.end(), std::pair(&node, 0));
-  MX_ASSERT(at != by_address_.end() && at->first == &node);
+  return at != by_address_.end() && at->first == &node ? at : by_address_.end();
+}
+
+int IndexedGraph::index_of(const ir::Node& node) const {
+  const auto at = find(node);
+  MX_ASSERT(at != by_address_.end());
   return at->second;
 }
 

@@ -95,7 +95,8 @@ const std::multimap<std::string, Call>& calls() {
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(&g_bytes, nullptr); }},
   };
   static const bool others =
-      (all.merge(ndarray_null_calls()), all.merge(profiler_null_calls()), true);
+      (all.merge(ndarray_null_calls()), all.merge(profiler_null_calls()),
+       all.merge(symbol_null_calls()), true);
   static_cast<void>(others);
   return all;
 }
