@@ -215,6 +215,7 @@ void Plan::add_segments(int first_step, int last_step, int bulk) {
       segment.random = segment.random || step.op->uses_random();
     }
     segment.cheap = segment.cheap && sum <= kInlineSegmentElements;
+    if (options_.on_caller && !options_.device.is_gpu()) segment.cheap = true;
     add_uses(&segment);
     segments_.push_back(segment);
   }
@@ -250,6 +251,17 @@ void Plan::add_uses(Segment* segment) {
     uses_.back().writes = uses_.back().writes || touch.write;
   }
   segment->num_uses = static_cast<uint32_t>(uses_.size()) - segment->first_use;
+}
+
+bool Plan::overwrites(int output) const {
+  const Request request = request_of(options_, output);
+  return request == Request::kWrite || request == Request::kInplace;
+}
+
+const char* Plan::segment_name(const Segment& segment) const {
+  if (segment.last_step - segment.first_step == 1)
+    return steps_[static_cast<std::size_t>(segment.first_step)].op->name().c_str();
+  return segment.first_step < num_forward_steps_ ? "forward" : "backward";
 }
 
 // --- printing ------------------------------------------------------------------------------------

@@ -23,6 +23,9 @@ struct PlanOptions {
   std::vector<Request> requests;  // per output; empty = all kWrite
   // Operators in one engine operation; 0 = all of the part.
   int forward_bulk = 0, backward_bulk = 0;
+  // Whoever runs it waits for the result anyway: on the CPU it runs on the caller's own thread,
+  // however long it takes.
+  bool on_caller = false;
   PackingOptions packing;
   bool inplace = true;
 
@@ -98,6 +101,10 @@ class Plan {
   std::span<const uint32_t> slots(const Use& use) const {
     return std::span(slots_).subspan(use.first, use.count);
   }
+  // Whether a run writes the array of an output as a whole.
+  bool overwrites(int output) const;
+  // For traces: the operator of a segment of one, else "forward" or "backward".
+  const char* segment_name(const Segment& segment) const;
   // "fc1(FullyConnected)"
   std::string step_name(const Step& step) const;
   // Every step with its memory, and the totals.

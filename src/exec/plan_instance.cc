@@ -42,6 +42,14 @@ PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Are
   }
 }
 
+Ref<PlanInstance> PlanInstance::clone() const {
+  auto copy = make_ref<PlanInstance>(plan_);
+  const Shape bytes{static_cast<int64_t>(plan_->memory().arena_bytes)};
+  if (bytes.size() > 0)
+    NDArray(chunk_, 0, bytes, DType::kUInt8).copy_to(NDArray(copy->chunk_, 0, bytes, DType::kUInt8));
+  return copy;
+}
+
 bool PlanInstance::attach() {
   const Ref<Chunk>& now = arena_->reserve(plan_->memory().arena_bytes);
   if (now == chunk_) [[likely]]

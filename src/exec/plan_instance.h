@@ -31,7 +31,7 @@ using Externals = std::span<const NDArray>;
 
 // Engine operations that run segments of one instance write its variable, so that there is one at a
 // time. attach() is for the thread that pushes, run() for whoever runs.
-class PlanInstance {
+class PlanInstance : public RefCounted {
  public:
   // `arena` null = one of its own.
   explicit PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Arena> arena = nullptr);
@@ -41,6 +41,9 @@ class PlanInstance {
   std::size_t arena_bytes() const { return chunk_->bytes(); }
   // Moves to the shared arena's present memory; true if it has changed. Blocks then.
   bool attach();
+
+  // Another with the same values in its arena, once what is pushed before on this one is done.
+  Ref<PlanInstance> clone() const;
 
   // Inside an engine operation that declared var() and the externals that the segment uses.
   void run(const Plan::Segment& segment, Externals externals, const RunContext& context);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph that a plan for training computes: results and gradients in one.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace mxnet {
+
+struct TrainingGraph {
+  ir::Graph graph;  // outputs: those of the forward graph, then a gradient for each of `wrt`
+  std::vector<ir::Entry> head_grads;  // variables, one per output of the forward graph
+  int forward_outputs = 0;
+};
+
+// Gradients that are zero are made as zeros. `differentiable`: the result will be differentiated
+// again. Throws Error(kValue) naming the node where a gradient
+// has to pass an operator that has none.
+TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
+                             bool differentiable = false);
+
+}  // namespace mxnet
