@@ -18,17 +18,14 @@
 #include "op/parsed_attrs.h"
 
 namespace mxnet {
-namespace {
 
-void fill_with(const char* op_name, const NDArray& array) {
+void fill_array(const char* op_name, const NDArray& array) {
   const OpDef& op = Registry::get().at(op_name);
-  NDArray out = array;
+  NDArray out = array.detach();
   const std::array<const NDArray*, 1> inputs{&array};
   const std::array<NDArray*, 1> outputs{&out};
   invoke(op, parse_attrs(op, {})->params(), inputs, outputs);
 }
-
-}  // namespace
 
 Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
                    std::shared_ptr<Arena> pool)
@@ -102,8 +99,7 @@ bool Executor::runs_eagerly() const { return eager_only_ || monitor_ != nullptr;
 
 // --- plans ---------------------------------------------------------------------------------------
 
-std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, int forward_outputs, bool training,
-                                              std::vector<Request> requests,
+std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions options,
                                               std::span<const ir::Entry> heads) const {
   IndexedGraph indexed(std::move(graph));
   std::vector<ArrayType> types(static_cast<std::size_t>(indexed.num_entries()));
@@ -116,9 +112,6 @@ std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, int forward_outpu
     types[static_cast<std::size_t>(indexed.first_entry(n))] = known.at(&indexed.node(n));
   const bool complete = infer_graph(indexed, &types);
   MX_ASSERT(complete);
-  PlanOptions options = PlanOptions::configured(device_, training);
-  options.forward_outputs = forward_outputs;
-  options.requests = std::move(requests);
   return std::make_shared<const Plan>(std::move(indexed), std::move(types), options);
 }
 
@@ -142,7 +135,9 @@ std::vector<NDArray> Executor::externals(const Plan& plan,
 
 BoundPlan& Executor::inference_plan() {
   if (!inference_) {
-    std::shared_ptr<const Plan> plan = compile(graph().graph(), INT_MAX, false, {}, {});
+    PlanOptions options = PlanOptions::configured(device_, false);
+    options.on_caller = on_caller_;
+    std::shared_ptr<const Plan> plan = compile(graph().graph(), options, {});
     std::vector<NDArray> arrays = externals(*plan, {});
     inference_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
   }
@@ -152,7 +147,8 @@ BoundPlan& Executor::inference_plan() {
 BoundPlan& Executor::training_plan() {
   if (training_) return *training_;
   TrainingGraph training{.graph = graph().graph(), .head_grads = {}, .forward_outputs = INT_MAX};
-  std::vector<Request> requests(graph().outputs().size(), Request::kWrite);
+  PlanOptions options = PlanOptions::configured(device_, true);
+  options.requests.assign(graph().outputs().size(), Request::kWrite);
   if (wants_gradients()) {
     std::vector<ir::Entry> wrt;
     const IndexedGraph& g = graph();
@@ -162,14 +158,14 @@ BoundPlan& Executor::training_plan() {
     for (std::size_t i = 0; i < arrays_.args.size(); ++i) {
       if (arrays_.requests[i] == Request::kNull) continue;
       wrt.push_back({owners.at(&g.node(g.arguments()[i])), 0, 0});
-      requests.push_back(arrays_.requests[i]);
+      options.requests.push_back(arrays_.requests[i]);
     }
     training = training_graph(g.graph(), wrt);
     for (const NDArray& output : outputs_)
       head_grads_.emplace_back(output.shape(), output.dtype(), device_, "head gradients");
   }
-  std::shared_ptr<const Plan> plan = compile(training.graph, training.forward_outputs, true,
-                                             std::move(requests), training.head_grads);
+  options.forward_outputs = training.forward_outputs;
+  std::shared_ptr<const Plan> plan = compile(training.graph, options, training.head_grads);
   std::vector<NDArray> arrays = externals(*plan, training.head_grads);
   training_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
   return *training_;
@@ -187,6 +183,25 @@ void Executor::forward(bool training) {
   } else {
     inference_plan().forward();
   }
+}
+
+int Executor::forward_step(int step) {
+  if (!stepwise_) {
+    if (eager_only_) {
+      throw Error(ErrorCode::kValue, "partial forward",
+                  "given a graph with sparse arrays or shapes that follow from values, expected "
+                  "one that can run step by step");
+    }
+    PlanOptions options = PlanOptions::configured(device_, false);
+    options.forward_bulk = 1;
+    std::shared_ptr<const Plan> plan = compile(graph().graph(), options, {});
+    std::vector<NDArray> arrays = externals(*plan, {});
+    stepwise_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
+  }
+  state_ = State::kIdle;
+  const int count = static_cast<int>(stepwise_->plan().segments().size());
+  if (step >= 0 && step < count) stepwise_->forward_segment(static_cast<std::size_t>(step));
+  return std::max(0, count - step - 1);
 }
 
 void Executor::backward(InputRefs head_grads) {
@@ -216,7 +231,7 @@ void Executor::backward(InputRefs head_grads) {
 void Executor::set_head_grads(InputRefs head_grads) {
   if (head_grads.empty()) {
     if (!heads_are_ones_)
-      for (const NDArray& head : head_grads_) fill_with("ones_like", head);
+      for (const NDArray& head : head_grads_) fill_array("ones_like", head);
     heads_are_ones_ = true;
     return;
   }

@@ -18,6 +18,9 @@ struct ExecutorArrays {
   std::vector<Request> requests;
 };
 
+// Pushes "ones_like" or "zeros_like" of the array into itself.
+void fill_array(const char* op, const NDArray& array);
+
 // Used by one thread at a time. Errors of kernels travel through the engine and name the node; a
 // later run starts afresh.
 class Executor {
@@ -44,6 +47,11 @@ class Executor {
   using Monitor = std::function<void(const std::string& name, const NDArray& value)>;
   void set_monitor(Monitor monitor, bool all);
 
+  // From now on inference runs on its caller's own thread (CPU). Before the first forward.
+  void run_on_caller() { on_caller_ = true; }
+  // Inference one operator at a time, from step 0 on; returns how many are left.
+  int forward_step(int step);
+
   // The plan that runs (that of training, if there are gradients), with its memory.
   std::string debug_str();
 
@@ -56,8 +64,7 @@ class Executor {
   bool wants_gradients() const;
   BoundPlan& inference_plan();
   BoundPlan& training_plan();
-  std::shared_ptr<const Plan> compile(ir::Graph graph, int forward_outputs, bool training,
-                                      std::vector<Request> requests,
+  std::shared_ptr<const Plan> compile(ir::Graph graph, PlanOptions options,
                                       std::span<const ir::Entry> heads) const;
   std::vector<NDArray> externals(const Plan& plan, std::span<const ir::Entry> heads) const;
   void set_head_grads(InputRefs head_grads);
@@ -73,7 +80,8 @@ class Executor {
   std::vector<NDArray> outputs_;
   std::vector<NDArray> head_grads_;  // of the training plan
   bool heads_are_ones_ = false;
-  std::unique_ptr<BoundPlan> inference_, training_;
+  std::unique_ptr<BoundPlan> inference_, training_, stepwise_;
+  bool on_caller_ = false;
   Monitor monitor_;
   bool monitor_all_ = false;
   State state_ = State::kIdle;

@@ -2,6 +2,8 @@
 // Prepared operations of a plan.
 #include "exec/plan_bound.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace mxnet {
@@ -49,13 +51,23 @@ void BoundPlan::forget_failures(int first_output, int last_output) {
   }
 }
 
-void BoundPlan::forward() {
+void BoundPlan::begin_forward() {
   if (state_->instance->attach()) prepare();
-  Engine& engine = Engine::get();
-  engine.forget_failure(state_->instance->var());
+  Engine::get().forget_failure(state_->instance->var());
   forget_failures(0, std::min(plan_->num_outputs(), plan_->options().forward_outputs));
+}
+
+void BoundPlan::forward() {
+  begin_forward();
+  Engine& engine = Engine::get();
   const std::size_t count = plan_->forward_segments().size();
   for (std::size_t s = 0; s < count; ++s) engine.push(segments_[s]);
+}
+
+void BoundPlan::forward_segment(std::size_t index) {
+  MX_ASSERT(index < plan_->forward_segments().size());
+  if (index == 0) begin_forward();
+  Engine::get().push(segments_[index]);
 }
 
 void BoundPlan::backward() {

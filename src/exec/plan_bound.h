@@ -20,10 +20,13 @@ class BoundPlan {
   // Push all segments of a part. What an earlier run has failed with is no matter of this one.
   void forward();
   void backward();
+  // Pushes one segment of the forward part; the first one begins a run.
+  void forward_segment(std::size_t index);
 
  private:
   struct State;
   void prepare();
+  void begin_forward();
   void forget_failures(int first_output, int last_output);
 
   const std::shared_ptr<const Plan> plan_;
