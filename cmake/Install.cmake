@@ -14,12 +14,15 @@ else()
   set(MXNET_INSTALL_LIBDIR "${CMAKE_INSTALL_LIBDIR}")
   set(MXNET_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/mxnet")
   set(CMAKE_INSTALL_RPATH "$ORIGIN")
-  # OpenBLAS of the virtual environment. CMAKE_INSTALL_RPATH_USE_LINK_PATH would leave it out when that environment lies
-  # in the source tree, as .venv does.
-  cmake_path(GET OpenBLAS_LIBRARY PARENT_PATH _openblas_folder)
-  if(NOT _openblas_folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
-    list(APPEND CMAKE_INSTALL_RPATH "${_openblas_folder}")
-  endif()
+  # OpenBLAS and oneDNN of the virtual environment. CMAKE_INSTALL_RPATH_USE_LINK_PATH would leave them out when that
+  # environment lies in the source tree, as .venv does.
+  get_target_property(_onednn_library DNNL::dnnl LOCATION)
+  foreach(_library "${OpenBLAS_LIBRARY}" "${_onednn_library}")
+    cmake_path(GET _library PARENT_PATH _folder)
+    if(NOT _folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+      list(APPEND CMAKE_INSTALL_RPATH "${_folder}")
+    endif()
+  endforeach()
 endif()
 
 # mx_install(mxnet): the library with its headers and what find_package(mxnet) reads.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients of src/op/elemwise/vector_math.h: polynomials through the Chebyshev nodes of an interval,
+"""Coefficients of src/op/vector_math.h: polynomials through the Chebyshev nodes of an interval,
 computed with 60 digits, which are within a factor of two of the best ones of their degree. Needs mpmath."""
 
 import mpmath as mp

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "op/elemwise/vector_math.h"
+#include "op/vector_math.h"
 
 namespace mxnet::row_math {
 

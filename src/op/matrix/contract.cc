@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "op/dispatch.h"
-#include "op/matrix/products.h"
 #include "op/matrix/strided.h"
+#include "op/products.h"
 
 namespace mxnet {
 namespace {

@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "op/blas.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
-#include "op/matrix/blas.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file that names OpenBLAS. A row-major matrix is the transpose of a column-major one:
 // LAPACK is called on that, so that nothing is copied to turn it.
-#include "op/matrix/blas.h"
+#include "op/blas.h"
 
 #include <cblas.h>
 #include <lapacke.h>

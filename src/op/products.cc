@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splitting of matrix products: over the batch when it is large enough, otherwise each product over
 // blocks of the longer side of its result.
-#include "op/matrix/products.h"
+#include "op/products.h"
 
 #include <algorithm>
 
-#include "op/matrix/blas.h"
+#include "op/blas.h"
 #include "op/parallel.h"
 
 namespace mxnet {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of one channel each (channels first), or rows of all channels (channels last).
+#include "op/nn/bias.h"
+
+#include <algorithm>
+
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+// Rows that are added up in the element type before they go to the sum in double.
+constexpr int64_t kBlockRows = 64;
+
+}  // namespace
+
+void add_bias(const Tensor& bias, bool channels_last, const Tensor& array) {
+  const int64_t channels = bias.size();
+  if (array.size() == 0) return;
+  const int64_t size = channels_last ? channels : array.shape().size(2, array.ndim());
+  dispatch_dtype<kFloating>(array.dtype, "bias", [&]<class T>(TypeTag<T>) {
+    using Sum = ComputeType<T>;
+    const T* b = bias.as<const T>();
+    parallel_for(
+        array.size() / size, static_cast<double>(size),
+        [&](int64_t first, int64_t last) {
+          for (int64_t row = first; row < last; ++row) {
+            T* to = array.as<T>() + row * size;
+            if (channels_last) {
+              for (int64_t i = 0; i < size; ++i)
+                to[i] = convert<T>(convert<Sum>(to[i]) + convert<Sum>(b[i]));
+            } else {
+              const Sum value = convert<Sum>(b[row % channels]);
+              for (int64_t i = 0; i < size; ++i) to[i] = convert<T>(convert<Sum>(to[i]) + value);
+            }
+          }
+        },
+        1);
+  });
+}
+
+void sum_channels(const Tensor& array, bool channels_last, const Tensor& sums,
+                  KernelContext& context) {
+  const int64_t channels = sums.size();
+  dispatch_dtype<kFloating>(array.dtype, "bias", [&]<class T>(TypeTag<T>) {
+    using Sum = ComputeType<T>;
+    const T* from = array.as<const T>();
+    T* to = sums.as<T>();
+    if (!channels_last) {
+      const int64_t size = array.shape().size(2, array.ndim()), batch = array.dim(0);
+      parallel_for(
+          channels, static_cast<double>(batch * size),
+          [&](int64_t first, int64_t last) {
+            for (int64_t c = first; c < last; ++c) {
+              double sum = 0;
+              for (int64_t b = 0; b < batch; ++b) {
+                const T* row = from + (b * channels + c) * size;
+                for (int64_t i = 0; i < size; i += 1024) {
+                  const int64_t end = std::min(size, i + 1024);
+                  Sum part{0};
+                  for (int64_t j = i; j < end; ++j) part += convert<Sum>(row[j]);
+                  sum += static_cast<double>(part);
+                }
+              }
+              to[c] = convert<T>(sum);
+            }
+          },
+          1);
+      return;
+    }
+    const int64_t rows = channels == 0 ? 0 : array.size() / channels;
+    Sum* parts = context.workspace_of<Sum>(std::max<int64_t>(channels, 1));
+    double* totals = context.workspace_of<double>(std::max<int64_t>(channels, 1));
+    parallel_for(channels, static_cast<double>(rows), [&](int64_t first, int64_t last) {
+      std::fill(totals + first, totals + last, 0.0);
+      for (int64_t row = 0; row < rows; row += kBlockRows) {
+        std::fill(parts + first, parts + last, Sum{0});
+        for (int64_t r = row; r < std::min(rows, row + kBlockRows); ++r)
+          for (int64_t c = first; c < last; ++c) parts[c] += convert<Sum>(from[r * channels + c]);
+        for (int64_t c = first; c < last; ++c) totals[c] += static_cast<double>(parts[c]);
+      }
+      for (int64_t c = first; c < last; ++c) to[c] = convert<T>(totals[c]);
+    });
+  });
+}
+
+}  // namespace mxnet

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of convolutions: what parameters must be, and what follows from data.
+#include "op/nn/conv_geometry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mxnet {
+namespace {
+
+// Zeros before the output of a deconvolution that has a target shape: what the kernels reach beyond
+// the target is cut off at both ends, the odd one at the beginning.
+int64_t pad_for_target(const ConvParams& params, int i, int64_t data) {
+  return (params.stride_of(i) * (data - 1) + params.reach(i) - params.target_of(i) + 1) / 2;
+}
+
+void check_list(const char* name, const Shape& values, int64_t least, const ConvParams& params,
+                Infer& infer) {
+  bool fits = values.empty() || values.ndim() == params.spatial();
+  for (const int64_t value : values) fits = fits && value >= least;
+  if (fits) return;
+  infer.fail(fmt::format("given {} {} with kernel {}, expected {} numbers of at least {}", name,
+                         to_string(values), to_string(params.kernel), params.spatial(), least));
+}
+
+void check_params(const ConvParams& params, Infer& infer) {
+  if (params.spatial() < 1 || params.spatial() > 3) {
+    infer.fail(fmt::format("given kernel {}, expected one, two or three dimensions",
+                           to_string(params.kernel)));
+  }
+  check_list("kernel", params.kernel, 1, params, infer);
+  check_list("stride", params.stride, 1, params, infer);
+  check_list("dilate", params.dilate, 1, params, infer);
+  check_list("pad", params.pad, 0, params, infer);
+  check_list("adj", params.adj, 0, params, infer);
+  check_list("target_shape", params.target_shape, 0, params, infer);
+  if (params.layout != Layout::kDefault && spatial_of(params.layout) != params.spatial()) {
+    infer.fail(fmt::format("given kernel {}, expected one that has {} dimensions as the layout",
+                           to_string(params.kernel), spatial_of(params.layout)));
+  }
+  if (params.num_filter % params.num_group != 0) {
+    infer.fail(fmt::format("given num_filter {}, expected a multiple of num_group {}",
+                           params.num_filter, params.num_group));
+  }
+}
+
+// Data's rank is known and right; its channels, -1 while unknown.
+int64_t channels_of(const ConvParams& params, Infer& infer) {
+  const InferArg data = infer.in(0);
+  if (data.ndim() != params.spatial() + 2) {
+    data.fail(fmt::format("{} dimensions: batch, channels and as many as kernel {} has",
+                          params.spatial() + 2, to_string(params.kernel)));
+  }
+  const int64_t channels = data.dim(channels_last(params.layout) ? data.ndim() - 1 : 1);
+  if (channels >= 0 && channels % params.num_group != 0) {
+    data.fail(fmt::format("a multiple of num_group {} as number of channels", params.num_group));
+  }
+  return channels;
+}
+
+// (outer, kernel..., inner) or (outer, inner, kernel...).
+Shape weight_shape(const ConvParams& params, int64_t outer, int64_t inner) {
+  Shape shape{outer};
+  if (!channels_last(params.layout)) shape.push_back(inner);
+  for (const int64_t k : params.kernel) shape.push_back(k);
+  if (channels_last(params.layout)) shape.push_back(inner);
+  return shape;
+}
+
+// The output: data's batch, num_filter channels, size(i, data's size) in spatial dimension i.
+template <class Size>
+void infer_output(const ConvParams& params, Infer& infer, const Size& size) {
+  const InferArg data = infer.in(0);
+  const int first = channels_last(params.layout) ? 1 : 2;
+  Shape shape = Shape::unknown(params.spatial() + 2);
+  shape[0] = data.dim(0);
+  shape[channels_last(params.layout) ? params.spatial() + 1 : 1] = params.num_filter;
+  for (int i = 0; i < params.spatial(); ++i) {
+    if (data.dim(first + i) >= 0) shape[first + i] = size(i, data.dim(first + i));
+  }
+  infer.out(0).set_shape(shape);
+  infer.in(0).set_dim(0, infer.out(0).dim(0));
+}
+
+void infer_bias(const ConvParams& params, Infer& infer) {
+  if (!params.no_bias) infer.in(2).set_shape({params.num_filter});
+}
+
+}  // namespace
+
+bool channels_last(Layout layout) { return layout >= Layout::kNWC; }
+int spatial_of(Layout layout) {
+  return layout == Layout::kDefault ? 0 : (static_cast<int>(layout) - 1) % 3 + 1;
+}
+
+void infer_convolution(const ConvParams& params, Infer& infer) {
+  check_params(params, infer);
+  infer.one_dtype();
+  infer_bias(params, infer);
+  if (!infer.in(0).rank_known()) return;
+  const int64_t channels = channels_of(params, infer);
+  infer.in(1).set_shape(weight_shape(
+      params, params.num_filter, channels < 0 ? Shape::kUnknownDim : channels / params.num_group));
+  infer_output(params, infer, [&](int i, int64_t size) {
+    const int64_t room = size + 2 * params.pad_of(i) - params.reach(i);
+    if (room < 0 || size == 0) {
+      infer.in(0).fail(
+          fmt::format("a padded image that holds the {} pixels of the kernel in "
+                      "spatial dimension {}",
+                      params.reach(i), i));
+    }
+    return room / params.stride_of(i) + 1;
+  });
+}
+
+void infer_deconvolution(const ConvParams& params, Infer& infer) {
+  check_params(params, infer);
+  infer.one_dtype();
+  infer_bias(params, infer);
+  if (!infer.in(0).rank_known()) return;
+  infer.in(1).set_shape(
+      weight_shape(params, channels_of(params, infer), params.num_filter / params.num_group));
+  infer_output(params, infer, [&](int i, int64_t size) {
+    const int64_t full = params.stride_of(i) * (size - 1) + params.reach(i);
+    if (const int64_t target = params.target_of(i); target > 0) {
+      if (target > full) {
+        infer.fail(fmt::format("given target_shape {}, expected at most {} in spatial dimension {}",
+                               to_string(params.target_shape), full, i));
+      }
+      return target;
+    }
+    if (params.adj_of(i) >= params.stride_of(i)) {
+      infer.fail(fmt::format("given adj {}, expected less than the stride in each dimension",
+                             to_string(params.adj)));
+    }
+    const int64_t out = full - 2 * params.pad_of(i) + params.adj_of(i);
+    if (out < 1 || size == 0) {
+      infer.in(0).fail(
+          fmt::format("an image from which something is left in spatial dimension {}, "
+                      "with pad {}",
+                      i, to_string(params.pad)));
+    }
+    return out;
+  });
+}
+
+ConvGeometry conv_geometry(const ConvParams& params, const Shape& image, const Shape& map,
+                           bool transposed) {
+  ConvGeometry g{};
+  g.spatial = params.spatial();
+  g.channels_last = channels_last(params.layout);
+  g.groups = params.num_group;
+  g.batch = image[0];
+  const int channel = g.channels_last ? g.spatial + 1 : 1;
+  g.image_channels = image[channel];
+  g.map_channels = map[channel];
+  g.image = g.map = g.kernel = g.stride = g.dilate = {1, 1, 1};
+  const int first = g.channels_last ? 1 : 2;
+  for (int i = 0; i < g.spatial; ++i) {
+    const auto d = static_cast<std::size_t>(3 - g.spatial + i);
+    g.image[d] = image[first + i];
+    g.map[d] = map[first + i];
+    g.kernel[d] = params.kernel[i];
+    g.stride[d] = params.stride_of(i);
+    g.dilate[d] = params.dilate_of(i);
+    g.pad[d] = transposed && params.target_of(i) > 0 ? pad_for_target(params, i, g.map[d])
+                                                     : params.pad_of(i);
+  }
+  return g;
+}
+
+}  // namespace mxnet

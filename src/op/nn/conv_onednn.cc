@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three products of a convolution as oneDNN primitives in layouts of its choice. A
+// deconvolution uses the same three, in other roles.
+#include "op/nn/conv_onednn.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "op/nn/bias.h"
+#include "op/nn/trilinear_grad.h"
+#include "op/onednn/lru_cache.h"
+#include "op/onednn/operand.h"
+
+namespace mxnet {
+namespace {
+
+using dnnl::memory;
+using onednn::Operand;
+using Dims = memory::dims;
+
+// The arrays of a geometry as oneDNN sees them.
+class Arrays {
+ public:
+  explicit Arrays(const ConvGeometry& g) : g_(g) {}
+
+  Dims image() const { return with_spatial({g_.batch, g_.image_channels}, g_.image); }
+  Dims map() const { return with_spatial({g_.batch, g_.map_channels}, g_.map); }
+  Dims weight() const {
+    const Dims front = g_.groups > 1 ? Dims{g_.groups, g_.map_group(), g_.image_group()}
+                                     : Dims{g_.map_group(), g_.image_group()};
+    return with_spatial(front, g_.kernel);
+  }
+  Dims stride() const { return with_spatial({}, g_.stride); }
+  Dims pad() const { return with_spatial({}, g_.pad); }
+  Dims pad_behind() const {
+    Dims dims;
+    for (int i = 3 - g_.spatial; i < 3; ++i) dims.push_back(g_.pad_behind(i));
+    return dims;
+  }
+  // Pixels left out between two: one less than ours.
+  Dims dilate() const {
+    Dims dims = with_spatial({}, g_.dilate);
+    for (auto& d : dims) --d;
+    return dims;
+  }
+
+  // `dims` in the order of our arrays: the last of those before the spatial ones, the channels,
+  // lies where the layout says.
+  memory::desc plain(const Dims& dims, memory::data_type type) const {
+    const std::size_t n = dims.size(), channel = n - static_cast<std::size_t>(g_.spatial) - 1;
+    std::vector<std::size_t> order(n);  // from the outermost
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (g_.channels_last)
+      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(channel),
+                  order.begin() + static_cast<std::ptrdiff_t>(channel) + 1, order.end());
+    Dims steps(n);
+    memory::dim step = 1;
+    for (std::size_t i = n; i-- > 0; step *= dims[order[i]]) steps[order[i]] = step;
+    return {dims, type, steps};
+  }
+
+ private:
+  Dims with_spatial(Dims dims, const ConvGeometry::Sizes& sizes) const {
+    dims.insert(dims.end(), sizes.end() - g_.spatial, sizes.end());
+    return dims;
+  }
+  const ConvGeometry& g_;
+};
+
+memory::desc any(const Dims& dims, memory::data_type type) {
+  return {dims, type, memory::format_tag::any};
+}
+
+// What `make` (a descriptor for arrays of a given type) has for this type, or for float32 where the
+// CPU does not compute in half types.
+template <class Make>
+auto implemented_for(DType dtype, const Make& make) {
+  auto desc = onednn::implemented([&] { return make(onednn::data_type(dtype)); });
+  if (!desc && dtype != DType::kFloat32)
+    desc = onednn::implemented([&] { return make(memory::data_type::f32); });
+  return desc;
+}
+
+dnnl::convolution_forward::primitive_desc describe_map(const ConvGeometry& g, bool bias,
+                                                       memory::data_type type) {
+  const Arrays a(g);
+  return {onednn::engine(),
+          dnnl::prop_kind::forward_training,
+          dnnl::algorithm::convolution_direct,
+          any(a.image(), type),
+          any(a.weight(), type),
+          bias ? any({g.map_channels}, type) : memory::desc(),
+          any(a.map(), type),
+          a.stride(),
+          a.dilate(),
+          a.pad(),
+          a.pad_behind(),
+          onednn::attributes()};
+}
+
+// map = image * weight + bias
+struct MapProduct {
+  Operand image, weight, bias, map;
+  onednn::Scratchpad scratchpad;
+  dnnl::convolution_forward primitive;
+
+  static std::unique_ptr<MapProduct> make(const ConvGeometry& g, DType dtype, bool with_bias) {
+    const auto desc = implemented_for(
+        dtype, [&](memory::data_type type) { return describe_map(g, with_bias, type); });
+    if (!desc) return nullptr;
+    const Arrays a(g);
+    const auto type = onednn::data_type(dtype);
+    auto product = std::make_unique<MapProduct>();
+    product->image = Operand(a.plain(a.image(), type), desc->src_desc(), false);
+    product->weight = Operand(a.plain(a.weight(), type), desc->weights_desc(), false);
+    if (with_bias)
+      product->bias = Operand(onednn::plain_desc({g.map_channels}, type), desc->bias_desc(), false);
+    product->map = Operand(a.plain(a.map(), type), desc->dst_desc(), true);
+    product->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
+    product->primitive = dnnl::convolution_forward(*desc);
+    return product;
+  }
+
+  void run(const KernelContext& context, const void* from, const void* w, const void* b, void* to) {
+    onednn::execute(primitive, {{DNNL_ARG_SRC, image.load(context, from)},
+                                {DNNL_ARG_WEIGHTS, weight.load(context, w)},
+                                {DNNL_ARG_BIAS, bias.load(context, b)},
+                                {DNNL_ARG_DST, map.place(context, to)},
+                                {DNNL_ARG_SCRATCHPAD, scratchpad.take(context)}});
+    map.store();
+  }
+};
+
+// image = map * transposed weight
+struct ImageProduct {
+  Operand map, weight, image;
+  onednn::Scratchpad scratchpad;
+  dnnl::convolution_backward_data primitive;
+
+  static std::unique_ptr<ImageProduct> make(const ConvGeometry& g, DType dtype) {
+    const Arrays a(g);
+    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+      return dnnl::convolution_backward_data::primitive_desc(
+          onednn::engine(), dnnl::algorithm::convolution_direct, any(a.image(), type),
+          any(a.weight(), type), any(a.map(), type), a.stride(), a.dilate(), a.pad(),
+          a.pad_behind(), describe_map(g, false, type), onednn::attributes());
+    });
+    if (!desc) return nullptr;
+    const auto type = onednn::data_type(dtype);
+    auto product = std::make_unique<ImageProduct>();
+    product->map = Operand(a.plain(a.map(), type), desc->diff_dst_desc(), false);
+    product->weight = Operand(a.plain(a.weight(), type), desc->weights_desc(), false);
+    product->image = Operand(a.plain(a.image(), type), desc->diff_src_desc(), true);
+    product->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
+    product->primitive = dnnl::convolution_backward_data(*desc);
+    return product;
+  }
+
+  // `loaded` is what map.load() gave.
+  void run(const KernelContext& context, dnnl_memory_t loaded, const void* w, void* to) {
+    onednn::execute(primitive, {{DNNL_ARG_DIFF_DST, loaded},
+                                {DNNL_ARG_WEIGHTS, weight.load(context, w)},
+                                {DNNL_ARG_DIFF_SRC, image.place(context, to)},
+                                {DNNL_ARG_SCRATCHPAD, scratchpad.take(context)}});
+    image.store();
+  }
+};
+
+// weight = sum of image times map; bias = sums of map
+struct WeightProduct {
+  Operand image, map, weight, bias;
+  onednn::Scratchpad scratchpad;
+  dnnl::convolution_backward_weights primitive;
+
+  static std::unique_ptr<WeightProduct> make(const ConvGeometry& g, DType dtype, bool with_bias) {
+    const Arrays a(g);
+    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+      return dnnl::convolution_backward_weights::primitive_desc(
+          onednn::engine(), dnnl::algorithm::convolution_direct, any(a.image(), type),
+          any(a.weight(), type), with_bias ? any({g.map_channels}, type) : memory::desc(),
+          any(a.map(), type), a.stride(), a.dilate(), a.pad(), a.pad_behind(),
+          describe_map(g, with_bias, type), onednn::attributes());
+    });
+    if (!desc) return nullptr;
+    const auto type = onednn::data_type(dtype);
+    auto product = std::make_unique<WeightProduct>();
+    product->image = Operand(a.plain(a.image(), type), desc->src_desc(), false);
+    product->map = Operand(a.plain(a.map(), type), desc->diff_dst_desc(), false);
+    product->weight = Operand(a.plain(a.weight(), type), desc->diff_weights_desc(), true);
+    if (with_bias)
+      product->bias =
+          Operand(onednn::plain_desc({g.map_channels}, type), desc->diff_bias_desc(), true);
+    product->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
+    product->primitive = dnnl::convolution_backward_weights(*desc);
+    return product;
+  }
+
+  void run(const KernelContext& context, dnnl_memory_t loaded_image, dnnl_memory_t loaded_map,
+           void* to, void* to_bias) {
+    onednn::execute(primitive, {{DNNL_ARG_SRC, loaded_image},
+                                {DNNL_ARG_DIFF_DST, loaded_map},
+                                {DNNL_ARG_DIFF_WEIGHTS, weight.place(context, to)},
+                                {DNNL_ARG_DIFF_BIAS, bias.place(context, to_bias)},
+                                {DNNL_ARG_SCRATCHPAD, scratchpad.take(context)}});
+    weight.store();
+    bias.store();
+  }
+};
+
+// The product of a geometry, null where oneDNN has none; `with` = with a bias.
+template <class Product, class... With>
+Product* product_of(const ConvGeometry& g, DType dtype, With... with) {
+  onednn::Key key;
+  key.add(static_cast<int64_t>(dtype)).add(g.spatial).add(g.channels_last).add(g.batch);
+  key.add(g.groups).add(g.image_channels).add(g.map_channels);
+  (key.add(int64_t{with}), ...);
+  for (auto d = static_cast<std::size_t>(3 - g.spatial); d < 3; ++d) {
+    key.add(g.image[d]).add(g.map[d]).add(g.kernel[d]);
+    key.add(g.stride[d]).add(g.dilate[d]).add(g.pad[d]);
+  }
+  return onednn::thread_cache<Product>().get(key, [&] { return Product::make(g, dtype, with...); });
+}
+
+// The products of a backward call; those that are not wanted stay null.
+struct BackwardProducts {
+  ImageProduct* image = nullptr;
+  MapProduct* map = nullptr;
+  WeightProduct* weight = nullptr;
+
+  BackwardProducts(const ConvParams& params, const ConvGeometry& g, DType dtype, bool transposed) {
+    if (wants(params.wanted, kWantData)) {
+      if (transposed) {
+        map = product_of<MapProduct>(g, dtype, false);
+      } else {
+        image = product_of<ImageProduct>(g, dtype);
+      }
+      complete &= map != nullptr || image != nullptr;
+    }
+    if (wants(params.wanted, kWantWeight)) {
+      weight = product_of<WeightProduct>(g, dtype, !transposed && wants(params.wanted, kWantBias));
+      complete &= weight != nullptr;
+    }
+  }
+  bool complete = true;
+};
+
+template <bool kTransposed>
+ConvGeometry geometry_of(const ConvParams& params, const Tensor& data, const Tensor& out) {
+  return kTransposed ? conv_geometry(params, out.shape(), data.shape(), true)
+                     : conv_geometry(params, data.shape(), out.shape(), false);
+}
+
+}  // namespace
+
+template <bool kTransposed>
+bool conv_forward_onednn_accepts(const ConvParams& params, const Signature& signature) {
+  if (!onednn::takes(signature)) return false;
+  const Tensor& data = signature.in[0];
+  const ConvGeometry g = geometry_of<kTransposed>(params, data, signature.out[0]);
+  if constexpr (kTransposed) return product_of<ImageProduct>(g, data.dtype) != nullptr;
+  return product_of<MapProduct>(g, data.dtype, !params.no_bias) != nullptr;
+}
+
+template <bool kTransposed>
+void conv_forward_onednn(const ConvParams& params, KernelContext& context) {
+  const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
+  const ConvGeometry g = geometry_of<kTransposed>(params, data, out);
+  if constexpr (kTransposed) {
+    ImageProduct& product = *product_of<ImageProduct>(g, data.dtype);
+    product.run(context, product.map.load(context, data.data), weight.data, out.data);
+    if (!params.no_bias) add_bias(context.in(2), g.channels_last, out);
+  } else {
+    product_of<MapProduct>(g, data.dtype, !params.no_bias)
+        ->run(context, data.data, weight.data, params.no_bias ? nullptr : context.in(2).data,
+              out.data);
+  }
+}
+
+template <bool kTransposed>
+bool conv_backward_onednn_accepts(const ConvParams& params, const Signature& signature) {
+  if (!onednn::takes(signature)) return false;
+  const Tensor &dout = signature.in[0], &data = signature.in[1];
+  return BackwardProducts(params, geometry_of<kTransposed>(params, data, dout), data.dtype,
+                          kTransposed)
+      .complete;
+}
+
+template <bool kTransposed>
+void conv_backward_onednn(const ConvParams& params, KernelContext& context) {
+  const Tensor &dout = context.in(0), &data = context.in(1), &weight = context.in(2);
+  const ConvGeometry g = geometry_of<kTransposed>(params, data, dout);
+  const BackwardProducts products(params, g, data.dtype, kTransposed);
+  int o = 0;
+  dnnl_memory_t loaded = nullptr;  // dout as the first product has it
+  if (products.image != nullptr) {
+    loaded = products.image->map.load(context, dout.data);
+    products.image->run(context, loaded, weight.data, context.out(o++).data);
+  }
+  if (products.map != nullptr)
+    products.map->run(context, dout.data, weight.data, nullptr, context.out(o++).data);
+  const bool bias = wants(params.wanted, kWantBias);
+  if (products.weight != nullptr) {
+    WeightProduct& product = *products.weight;
+    const Tensor &image = kTransposed ? dout : data, &map = kTransposed ? data : dout;
+    if (loaded == nullptr || product.map.wanted() != products.image->map.wanted())
+      loaded = product.map.load(context, map.data);
+    void* sums = bias && !kTransposed ? context.out(o + 1).data : nullptr;
+    product.run(context, product.image.load(context, image.data), loaded, context.out(o++).data,
+                sums);
+    if (sums != nullptr) return;
+  }
+  if (bias) sum_channels(dout, g.channels_last, context.out(o), context);
+}
+
+#define MX_INSTANTIATE(transposed)                                                             \
+  template bool conv_forward_onednn_accepts<transposed>(const ConvParams&, const Signature&);  \
+  template void conv_forward_onednn<transposed>(const ConvParams&, KernelContext&);            \
+  template bool conv_backward_onednn_accepts<transposed>(const ConvParams&, const Signature&); \
+  template void conv_backward_onednn<transposed>(const ConvParams&, KernelContext&);
+MX_INSTANTIATE(false)
+MX_INSTANTIATE(true)
+#undef MX_INSTANTIATE
+
+}  // namespace mxnet

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution, Convolution_v1, Deconvolution and the operators of their gradients.
+#include <algorithm>
+
+#include "op/nn/bias.h"
+#include "op/nn/conv_onednn.h"
+#include "op/nn/conv_plain.h"
+#include "op/nn/plain_arrays.h"
+#include "op/nn/trilinear_grad.h"
+#include "op/op_builder.h"
+
+namespace mxnet {
+namespace {
+
+// ---- Plain kernels ----
+
+template <bool kTransposed>
+void forward_plain(const ConvParams& params, KernelContext& context) {
+  const Tensor &data = context.in(0), &out = context.out(0);
+  const ConvGeometry g = kTransposed ? conv_geometry(params, out.shape(), data.shape(), true)
+                                     : conv_geometry(params, data.shape(), out.shape(), false);
+  with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
+    const auto* x = arrays.in(data);
+    const auto* w = arrays.in(context.in(1));
+    const auto* b = params.no_bias ? nullptr : arrays.in(context.in(2));
+    if constexpr (kTransposed) {
+      conv_image(g, x, w, b, arrays.out(out), context);
+    } else {
+      conv_map(g, x, w, b, arrays.out(out), context);
+    }
+  });
+}
+
+// Inputs: the output's gradient, data, weight. Outputs: those wanted of data's, weight's and
+// bias's.
+template <bool kTransposed>
+void backward_plain(const ConvParams& params, KernelContext& context) {
+  const Tensor &dout = context.in(0), &data = context.in(1);
+  const ConvGeometry g = kTransposed ? conv_geometry(params, dout.shape(), data.shape(), true)
+                                     : conv_geometry(params, data.shape(), dout.shape(), false);
+  with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
+    const auto* dy = arrays.in(dout);
+    using T = std::remove_cvref_t<decltype(*dy)>;
+    const T* const none = nullptr;
+    int o = 0;
+    if (wants(params.wanted, kWantData)) {
+      const T* w = arrays.in(context.in(2));
+      if constexpr (kTransposed) {
+        conv_map(g, dy, w, none, arrays.out(context.out(o++)), context);
+      } else {
+        conv_image(g, dy, w, none, arrays.out(context.out(o++)), context);
+      }
+    }
+    if (wants(params.wanted, kWantWeight)) {
+      const T* x = arrays.in(data);
+      conv_weight(g, kTransposed ? dy : x, kTransposed ? x : dy, arrays.out(context.out(o++)),
+                  context);
+    }
+    if (wants(params.wanted, kWantBias)) {
+      sum_channels(dout, g.channels_last, context.out(o++), context);
+    }
+  });
+}
+
+// ---- Declarations ----
+
+using ConvOp = OpBuilder<ConvParams>;
+
+Choices<Layout> layouts(bool one_dimension) {
+  Choices<Layout> choices{{"None", Layout::kDefault},
+                          {"NCHW", Layout::kNCHW},
+                          {"NCDHW", Layout::kNCDHW},
+                          {"NHWC", Layout::kNHWC},
+                          {"NDHWC", Layout::kNDHWC}};
+  if (one_dimension) choices.emplace_back("NCW", Layout::kNCW);
+  return choices;
+}
+
+void declare_params(ConvOp& op, bool transposed, bool one_dimension) {
+  op.param("kernel", &ConvParams::kernel, "Size of the kernel in each spatial dimension.");
+  op.param("stride", &ConvParams::stride, Shape::scalar(), "Distance of its places; 1 by default.");
+  op.param("dilate", &ConvParams::dilate, Shape::scalar(),
+           "Distance of the pixels it sees; 1 by default.");
+  op.param("pad", &ConvParams::pad, Shape::scalar(), "Zeros around the image; none by default.");
+  if (transposed) {
+    op.param("adj", &ConvParams::adj, Shape::scalar(),
+             "What the output is larger by, less than the stride; 0 by default.");
+    op.param("target_shape", &ConvParams::target_shape, Shape::scalar(),
+             "Spatial shape of the output, instead of pad and adj.");
+  }
+  op.param("num_filter", &ConvParams::num_filter, "Channels of the output.");
+  op.at_least<uint32_t>(1);
+  op.param("num_group", &ConvParams::num_group, 1u, "Groups of channels that do not mix.");
+  op.at_least<uint32_t>(1);
+  op.param("workspace", &ConvParams::workspace, transposed ? 512u : 1024u,
+           "Limit in MiB of temporary memory, for GPUs.");
+  op.param("no_bias", &ConvParams::no_bias, transposed, "Whether there is no bias.");
+  op.choice<int8_t>("cudnn_tune", &ConvParams::cudnn_tune,
+                    {{"None", 0}, {"fastest", 1}, {"limited_workspace", 2}, {"off", 3}}, "None",
+                    "How a GPU's algorithm is chosen.");
+  op.param("cudnn_off", &ConvParams::cudnn_off, false, "Whether cuDNN is not used, for GPUs.");
+  op.choice("layout", &ConvParams::layout, layouts(one_dimension), "None",
+            "Order of dimensions of data, output and weight; channels come second by default.");
+}
+
+template <bool kTransposed>
+void define_forward(ConvOp& op, const char* doc, bool one_dimension) {
+  op.doc(doc)
+      .input("data", "Images: batch, channels, then one to three spatial dimensions.")
+      .input("weight", "Kernels.")
+      .input("bias", "A number for each channel of the output.")
+      .num_inputs([](const ConvParams& p) { return p.no_bias ? 2 : 3; });
+  declare_params(op, kTransposed, one_dimension);
+  op.dtypes(kFloating)
+      .infer(kTransposed ? infer_deconvolution : infer_convolution)
+      .cpu(conv_forward_onednn<kTransposed>, conv_forward_onednn_accepts<kTransposed>, "onednn")
+      .cpu(forward_plain<kTransposed>)
+      .grad([](const ConvParams&, Grad& grad) {
+        return trilinear_gradient(kTransposed ? "Deconvolution" : "Convolution", grad);
+      });
+}
+
+template <bool kTransposed>
+void define_backward(const char* name, const char* doc) {
+  ConvOp op(name);
+  op.doc(doc)
+      .input("dout", "Gradient of the output.")
+      .input("data", "Input of the forward call.")
+      .input("weight", "Kernels of the forward call.")
+      .outputs([](const ConvParams& p) { return __builtin_popcount(uint32_t(p.wanted) & 7); });
+  declare_params(op, kTransposed, true);
+  op.param("wanted", &ConvParams::wanted, "Sum of 1 for data, 2 for weight, 4 for bias.");
+  op.range<int32_t>(1, 7);
+  op.dtypes(kFloating)
+      .infer([](const ConvParams& p, Infer& infer) {
+        infer.one_dtype();
+        int o = 0;
+        if (wants(p.wanted, kWantData)) infer.out(o++).same_shape(infer.in(1));
+        if (wants(p.wanted, kWantWeight)) infer.out(o++).same_shape(infer.in(2));
+        if (wants(p.wanted, kWantBias)) infer.out(o++).set_shape({p.num_filter});
+      })
+      .cpu(conv_backward_onednn<kTransposed>, conv_backward_onednn_accepts<kTransposed>, "onednn")
+      .cpu(backward_plain<kTransposed>)
+      .grad([](const ConvParams& p, Grad& grad) {
+        return trilinear_backward_gradient(kTransposed ? "Deconvolution" : "Convolution", p.wanted,
+                                           grad);
+      });
+}
+
+[[maybe_unused]] const bool defined = [] {
+  const char* doc =
+      "Sums of the products of `weight` with what it sees at each of its places in `data`, per "
+      "channel of the output, plus `bias`.";
+  ConvOp convolution("Convolution");
+  convolution.alias("_npx_convolution");
+  define_forward<false>(convolution, doc, true);
+  ConvOp v1("Convolution_v1");
+  define_forward<false>(v1, doc, false);
+  ConvOp deconvolution("Deconvolution");
+  deconvolution.alias("_npx_deconvolution");
+  define_forward<true>(deconvolution,
+                       "Transposed convolution: each number of `data` is the factor of a kernel in "
+                       "the output, overlaps add up, plus `bias`.",
+                       true);
+  define_backward<false>("_backward_Convolution", "Gradients of Convolution.");
+  define_backward<true>("_backward_Deconvolution", "Gradients of Deconvolution.");
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet

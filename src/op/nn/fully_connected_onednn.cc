@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// FullyConnected as inner products of oneDNN.
+#include "base/config.h"
+#include "op/nn/bias.h"
+#include "op/nn/fully_connected.h"
+#include "op/nn/trilinear_grad.h"
+#include "op/onednn/lru_cache.h"
+#include "op/onednn/operand.h"
+
+namespace mxnet {
+namespace {
+
+using dnnl::memory;
+using onednn::Operand;
+using onednn::plain_desc;
+
+// What a primitive of these sizes works on. Weights in a layout of oneDNN's own are worth their
+// packing when many rows use them.
+struct DenseArrays {
+  memory::dims data, weight, out, bias;
+  bool plain_weight;
+
+  DenseArrays(const DenseSizes& s, bool plain)
+      : data{s.rows, s.depth},
+        weight{s.hidden, s.depth},
+        out{s.rows, s.hidden},
+        bias{s.hidden},
+        plain_weight(plain) {}
+  memory::desc weight_desc(memory::data_type type) const {
+    return plain_weight ? plain_desc(weight, type)
+                        : memory::desc(weight, type, memory::format_tag::any);
+  }
+};
+
+// For the type of the arrays, or for float32 where the CPU does not compute in half types.
+template <class Make>
+auto implemented_for(DType dtype, const Make& make) {
+  auto desc = onednn::implemented([&] { return make(onednn::data_type(dtype)); });
+  if (!desc && dtype != DType::kFloat32)
+    desc = onednn::implemented([&] { return make(memory::data_type::f32); });
+  return desc;
+}
+
+dnnl::inner_product_forward::primitive_desc describe(const DenseArrays& a, bool bias,
+                                                     memory::data_type type) {
+  return {onednn::engine(),
+          dnnl::prop_kind::forward_training,
+          plain_desc(a.data, type),
+          a.weight_desc(type),
+          bias ? plain_desc(a.bias, type) : memory::desc(),
+          plain_desc(a.out, type),
+          onednn::attributes()};
+}
+
+struct Forward {
+  Operand data, weight, bias, out;
+  onednn::Scratchpad scratchpad;
+  dnnl::inner_product_forward primitive;
+
+  static std::unique_ptr<Forward> make(const DenseArrays& a, DType dtype, bool with_bias) {
+    const auto desc = implemented_for(
+        dtype, [&](memory::data_type type) { return describe(a, with_bias, type); });
+    if (!desc) return nullptr;
+    const auto type = onednn::data_type(dtype);
+    auto call = std::make_unique<Forward>();
+    call->data = Operand(plain_desc(a.data, type), desc->src_desc(), false);
+    call->weight = Operand(plain_desc(a.weight, type), desc->weights_desc(), false);
+    if (with_bias) call->bias = Operand(plain_desc(a.bias, type), desc->bias_desc(), false);
+    call->out = Operand(plain_desc(a.out, type), desc->dst_desc(), true);
+    call->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
+    call->primitive = dnnl::inner_product_forward(*desc);
+    return call;
+  }
+};
+
+struct DataGradient {
+  Operand dout, weight, ddata;
+  onednn::Scratchpad scratchpad;
+  dnnl::inner_product_backward_data primitive;
+
+  static std::unique_ptr<DataGradient> make(const DenseArrays& a, DType dtype) {
+    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+      return dnnl::inner_product_backward_data::primitive_desc(
+          onednn::engine(), plain_desc(a.data, type), a.weight_desc(type), plain_desc(a.out, type),
+          describe(a, false, type), onednn::attributes());
+    });
+    if (!desc) return nullptr;
+    const auto type = onednn::data_type(dtype);
+    auto call = std::make_unique<DataGradient>();
+    call->dout = Operand(plain_desc(a.out, type), desc->diff_dst_desc(), false);
+    call->weight = Operand(plain_desc(a.weight, type), desc->weights_desc(), false);
+    call->ddata = Operand(plain_desc(a.data, type), desc->diff_src_desc(), true);
+    call->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
+    call->primitive = dnnl::inner_product_backward_data(*desc);
+    return call;
+  }
+};
+
+struct WeightGradient {
+  Operand dout, data, dweight;
+  onednn::Scratchpad scratchpad;
+  dnnl::inner_product_backward_weights primitive;
+
+  static std::unique_ptr<WeightGradient> make(const DenseArrays& a, DType dtype) {
+    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+      return dnnl::inner_product_backward_weights::primitive_desc(
+          onednn::engine(), plain_desc(a.data, type), a.weight_desc(type), plain_desc(a.out, type),
+          describe(a, false, type), onednn::attributes());
+    });
+    if (!desc) return nullptr;
+    const auto type = onednn::data_type(dtype);
+    auto call = std::make_unique<WeightGradient>();
+    call->dout = Operand(plain_desc(a.out, type), desc->diff_dst_desc(), false);
+    call->data = Operand(plain_desc(a.data, type), desc->src_desc(), false);
+    call->dweight = Operand(plain_desc(a.weight, type), desc->diff_weights_desc(), true);
+    call->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
+    call->primitive = dnnl::inner_product_backward_weights(*desc);
+    return call;
+  }
+};
+
+// Null where oneDNN has none.
+template <class Call, class... With>
+Call* call_of(const DenseSizes& s, DType dtype, With... with) {
+  // Below this many rows the packing of weights takes longer than the product.
+  constexpr int64_t kPackingRows = 128;
+  const bool plain = config().onednn.force_fc_ab_format || s.rows < kPackingRows;
+  onednn::Key key;
+  key.add(static_cast<int64_t>(dtype)).add(s.rows).add(s.hidden).add(s.depth).add(plain);
+  (key.add(int64_t{with}), ...);
+  return onednn::thread_cache<Call>().get(
+      key, [&] { return Call::make(DenseArrays(s, plain), dtype, with...); });
+}
+
+}  // namespace
+
+bool fully_connected_onednn_accepts(const FullyConnectedParams& params,
+                                    const Signature& signature) {
+  if (!onednn::takes(signature)) return false;
+  const DenseSizes s(params, signature.in[0].shape(), signature.in[1].shape());
+  return call_of<Forward>(s, signature.in[0].dtype, !params.no_bias) != nullptr;
+}
+
+void fully_connected_onednn(const FullyConnectedParams& params, KernelContext& context) {
+  const DenseSizes s(params, context.in(0).shape(), context.in(1).shape());
+  Forward& call = *call_of<Forward>(s, context.in(0).dtype, !params.no_bias);
+  const void* bias = params.no_bias ? nullptr : context.in(2).data;
+  onednn::execute(call.primitive,
+                  {{DNNL_ARG_SRC, call.data.load(context, context.in(0).data)},
+                   {DNNL_ARG_WEIGHTS, call.weight.load(context, context.in(1).data)},
+                   {DNNL_ARG_BIAS, call.bias.load(context, bias)},
+                   {DNNL_ARG_DST, call.out.place(context, context.out(0).data)},
+                   {DNNL_ARG_SCRATCHPAD, call.scratchpad.take(context)}});
+  call.out.store();
+}
+
+bool fully_connected_backward_onednn_accepts(const FullyConnectedParams& params,
+                                             const Signature& signature) {
+  if (!onednn::takes(signature)) return false;
+  const DenseSizes s(params, signature.in[1].shape(), signature.in[2].shape());
+  const DType dtype = signature.in[0].dtype;
+  return (!wants(params.wanted, kWantData) || call_of<DataGradient>(s, dtype) != nullptr) &&
+         (!wants(params.wanted, kWantWeight) || call_of<WeightGradient>(s, dtype) != nullptr);
+}
+
+void fully_connected_backward_onednn(const FullyConnectedParams& params, KernelContext& context) {
+  const Tensor &dout = context.in(0), &data = context.in(1), &weight = context.in(2);
+  const DenseSizes s(params, data.shape(), weight.shape());
+  int o = 0;
+  if (wants(params.wanted, kWantData)) {
+    DataGradient& call = *call_of<DataGradient>(s, dout.dtype);
+    onednn::execute(call.primitive,
+                    {{DNNL_ARG_DIFF_DST, call.dout.load(context, dout.data)},
+                     {DNNL_ARG_WEIGHTS, call.weight.load(context, weight.data)},
+                     {DNNL_ARG_DIFF_SRC, call.ddata.place(context, context.out(o++).data)},
+                     {DNNL_ARG_SCRATCHPAD, call.scratchpad.take(context)}});
+    call.ddata.store();
+  }
+  if (wants(params.wanted, kWantWeight)) {
+    WeightGradient& call = *call_of<WeightGradient>(s, dout.dtype);
+    onednn::execute(call.primitive,
+                    {{DNNL_ARG_DIFF_DST, call.dout.load(context, dout.data)},
+                     {DNNL_ARG_SRC, call.data.load(context, data.data)},
+                     {DNNL_ARG_DIFF_WEIGHTS, call.dweight.place(context, context.out(o++).data)},
+                     {DNNL_ARG_SCRATCHPAD, call.scratchpad.take(context)}});
+    call.dweight.store();
+  }
+  if (wants(params.wanted, kWantBias)) sum_channels(dout, true, context.out(o), context);
+}
+
+}  // namespace mxnet

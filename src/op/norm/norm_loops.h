@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loops of softmax and of the normalisations, compiled for each instruction set. Callers
+// cut long rows into blocks (row_sums.h), so that sums of a loop stay short.
+#pragma once
+#include <cstdint>
+
+namespace mxnet {
+
+// C is float or double. Arrays may be of any alignment; outputs may be inputs.
+template <class C>
+struct NormLoops {
+  // --- rows ---
+  C (*max)(const C* x, int64_t n);  // NaN only if all are
+  C (*sum)(const C* x, int64_t n);
+  C (*dot)(const C* x, const C* y, int64_t n);
+  // sums[0] = sum of x - mean, sums[1] = sum of (x - mean)^2.
+  void (*deviations)(const C* x, int64_t n, C mean, C* sums);
+  // y = exp((x - shift) * scale); returns the sum. With y null only that.
+  C (*exp_sum)(const C* x, C* y, int64_t n, C shift, C scale);
+  void (*scale)(C* y, int64_t n, C factor);
+  // y = (x - shift) * scale + offset; with parameters for each element in the second.
+  void (*affine)(const C* x, C* y, int64_t n, C shift, C scale, C offset);
+  void (*affine_each)(const C* x, C* y, int64_t n, C shift, C scale, const C* gamma, const C* beta);
+  // As affine, but not below zero; mask says where y is above.
+  void (*affine_relu)(const C* x, C* y, uint8_t* mask, int64_t n, C shift, C scale, C offset);
+
+  // dx = (dy - d) * y * scale, and dx = (dy - exp(y) * d) * scale.
+  void (*softmax_grad)(const C* dy, const C* y, C* dx, int64_t n, C d, C scale);
+  void (*log_softmax_grad)(const C* dy, const C* y, C* dx, int64_t n, C d, C scale);
+  // sums[0] = sum of dy, sums[1] = sum of dy * (x - mean); dy times gamma in the second.
+  void (*grad_sums)(const C* dy, const C* x, int64_t n, C mean, C* sums);
+  void (*grad_sums_each)(const C* dy, const C* gamma, const C* x, int64_t n, C mean, C* sums);
+  // dx = a * dy + b * (x - mean) + c; dy times gamma in the second.
+  void (*affine_grad)(const C* dy, const C* x, C* dx, int64_t n, C mean, C a, C b, C c);
+  void (*affine_grad_each)(const C* dy, const C* gamma, const C* x, C* dx, int64_t n, C mean, C a,
+                           C b, C c);
+  // dgamma += dy * (x - mean) * scale, dbeta += dy.
+  void (*add_param_grads)(const C* dy, const C* x, int64_t n, C mean, C scale, C* dgamma, C* dbeta);
+  // dy where mask is set, else zero.
+  void (*masked)(const C* dy, const uint8_t* mask, C* out, int64_t n);
+
+  // --- columns: n of them, one element each ---
+  void (*add_columns)(const C* x, int64_t n, C* sum);
+  // sum += x - mean, square += (x - mean)^2.
+  void (*add_deviation_columns)(const C* x, int64_t n, const C* mean, C* sum, C* square);
+  void (*affine_columns)(const C* x, C* y, int64_t n, const C* shift, const C* scale,
+                         const C* offset);
+  void (*affine_relu_columns)(const C* x, C* y, uint8_t* mask, int64_t n, const C* shift,
+                              const C* scale, const C* offset);
+  void (*add_grad_columns)(const C* dy, const C* x, int64_t n, const C* mean, C* sum_dy,
+                           C* sum_dyx);
+  void (*affine_grad_columns)(const C* dy, const C* x, C* dx, int64_t n, const C* mean, const C* a,
+                              const C* b, const C* c);
+  void (*max_columns)(const C* x, int64_t n, C* max);
+  // sum += exp((x - shift) * scale), which goes to y unless that is null.
+  void (*exp_columns)(const C* x, C* y, int64_t n, const C* shift, C scale, C* sum);
+
+  // --- normalisation across channels ---
+  void (*add_squares)(const C* x, int64_t n, C* sum);                  // sum += x^2
+  // norm = knorm + alpha * sum, y = x * norm^-beta.
+  void (*response)(const C* x, const C* sum, C* norm, C* y, int64_t n, C knorm, C alpha, C beta);
+  // t = dy * x * norm^(-beta - 1).
+  void (*response_share)(const C* dy, const C* x, const C* norm, C* t, int64_t n, C beta);
+  // dx = dy * norm^-beta - factor * x * sum.
+  void (*response_grad)(const C* dy, const C* x, const C* norm, const C* sum, C* dx, int64_t n,
+                        C beta, C factor);
+};
+
+template <class C>
+const NormLoops<C>& norm_loops();
+
+}  // namespace mxnet

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax: the largest element, the exponentials and their sum, the quotient. Rows along the last
+// axis one by one; along other axes many neighbouring ones at once, as columns.
+#include "op/norm/softmax_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "op/norm/norm_loops.h"
+#include "op/norm/row_sums.h"
+#include "op/parallel.h"
+#include "op/reduce_engine.h"
+
+namespace mxnet {
+namespace {
+
+constexpr double kCost = 12.0;       // elementary operations an element
+constexpr int64_t kColumns = 256;    // columns at once: 1 KiB a step
+
+bool in_double(const Tensor& a, const Tensor& b) {
+  return a.dtype == DType::kFloat64 || b.dtype == DType::kFloat64;
+}
+
+int64_t length_of(const SoftmaxCall& call, int64_t row) {
+  if (call.lengths == nullptr) return call.rows.length;
+  const int64_t given = call.lengths->dtype == DType::kInt64 ? call.lengths->as<int64_t>()[row]
+                                                             : call.lengths->as<int32_t>()[row];
+  return std::clamp(given, int64_t{0}, call.rows.length);
+}
+
+// Subtracted before the exponential is taken, so that none is above 1.
+template <class C>
+C row_shift(const C* x, int64_t n, C scale) {
+  if (!(scale < C(0))) return norm_loops<C>().max(x, n);
+  C min = std::numeric_limits<C>::infinity();
+  for (int64_t i = 0; i < n; ++i) min = x[i] < min ? x[i] : min;
+  return min;
+}
+
+template <class C>
+void forward_row(const SoftmaxCall& call, bool wide, const C* x, C* y, int64_t n) {
+  const NormLoops<C>& loops = norm_loops<C>();
+  const C scale = static_cast<C>(call.scale);
+  const C shift = row_shift(x, n, scale);
+  const bool log = call.kind == SoftmaxKind::kLog;
+  const double sum = sum_blocks<C>(n, wide, [&](int64_t first, int64_t count) {
+    return loops.exp_sum(x + first, log ? nullptr : y + first, count, shift, scale);
+  });
+  if (log) {
+    loops.affine(x, y, n, shift, scale, static_cast<C>(-std::log(sum)));
+  } else {
+    loops.scale(y, n, static_cast<C>(1.0 / sum));
+  }
+}
+
+template <class C>
+void forward_rows(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
+  const RowLayout& rows = call.rows;
+  const bool wide = accumulate_wide();
+  parallel_for(
+      rows.rows(), kCost * static_cast<double>(rows.length),
+      [&](int64_t first, int64_t last) {
+        RowReader<C> read(in, rows);
+        RowWriter<C> write(out, rows);
+        for (int64_t row = first; row < last; ++row) {
+          const int64_t n = length_of(call, row);
+          const C* x = read(row);
+          C* y = write.begin(row);
+          forward_row(call, wide, x, y, n);
+          std::fill(y + n, y + rows.length, C(0));
+          write.finish(row, y);
+        }
+      },
+      1);
+}
+
+// fn(outer, first column, columns): all columns in blocks.
+template <class F>
+void for_columns(const RowLayout& rows, const F& fn) {
+  const int64_t blocks = (rows.inner + kColumns - 1) / kColumns;
+  parallel_for(
+      rows.outer * blocks,
+      kCost * static_cast<double>(rows.length * std::min(rows.inner, kColumns)),
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t column = i % blocks * kColumns;
+          fn(i / blocks, column, std::min(kColumns, rows.inner - column));
+        }
+      },
+      1);
+}
+
+template <class C>
+void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
+  const NormLoops<C>& loops = norm_loops<C>();
+  const RowLayout& rows = call.rows;
+  const C scale = static_cast<C>(call.scale);
+  const bool log = call.kind == SoftmaxKind::kLog;
+  for_columns(rows, [&](int64_t outer, int64_t column, int64_t n) {
+    std::array<C, kColumns> from, to, shift, sum;
+    const auto at = [&](int64_t k) { return (outer * rows.length + k) * rows.inner + column; };
+    const auto read = [&](int64_t k) { return read_elements(in, at(k), n, 1, from.data()); };
+    shift.fill(-std::numeric_limits<C>::infinity());
+    sum.fill(C(0));
+    for (int64_t k = 0; k < rows.length; ++k) loops.max_columns(read(k), n, shift.data());
+    for (int64_t k = 0; k < rows.length; ++k)
+      loops.exp_columns(read(k), nullptr, n, shift.data(), scale, sum.data());
+    for (int64_t i = 0; i < n; ++i) {
+      C& s = sum[static_cast<std::size_t>(i)];
+      s = log ? -std::log(s) : C(1) / s;
+    }
+    std::array<C, kColumns> factor, zero{};
+    factor.fill(scale);
+    for (int64_t k = 0; k < rows.length; ++k) {
+      C* y = place_elements(out, at(k), 1, to.data());
+      if (log) {
+        loops.affine_columns(read(k), y, n, shift.data(), factor.data(), sum.data());
+      } else {
+        std::array<C, kColumns> unused;
+        loops.exp_columns(read(k), y, n, shift.data(), scale, unused.data());
+        loops.affine_columns(y, y, n, zero.data(), sum.data(), zero.data());
+      }
+      write_elements(out, at(k), n, 1, y);
+    }
+  });
+}
+
+template <class C>
+void backward_rows(const SoftmaxCall& call, const Tensor& dy, const Tensor& y, const Tensor& dx) {
+  const NormLoops<C>& loops = norm_loops<C>();
+  const RowLayout& rows = call.rows;
+  const bool wide = accumulate_wide(), log = call.kind == SoftmaxKind::kLog;
+  const C scale = static_cast<C>(call.scale);
+  parallel_for(
+      rows.rows(), kCost * static_cast<double>(rows.length),
+      [&](int64_t first, int64_t last) {
+        RowReader<C> read_dy(dy, rows), read_y(y, rows);
+        RowWriter<C> write(dx, rows);
+        for (int64_t row = first; row < last; ++row) {
+          const int64_t n = length_of(call, row);
+          const C* g = read_dy(row);
+          const C* p = read_y(row);
+          C* to = write.begin(row);
+          const double d = sum_blocks<C>(n, wide, [&](int64_t begin, int64_t count) {
+            return log ? loops.sum(g + begin, count) : loops.dot(g + begin, p + begin, count);
+          });
+          (log ? loops.log_softmax_grad : loops.softmax_grad)(g, p, to, n, static_cast<C>(d),
+                                                              scale);
+          std::fill(to + n, to + rows.length, C(0));
+          write.finish(row, to);
+        }
+      },
+      1);
+}
+
+}  // namespace
+
+void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
+  if (in.size() == 0) return;
+  const auto run = [&](auto zero) {
+    using C = decltype(zero);
+    // Few neighbouring rows, or such as end at different places, are gathered one by one.
+    const bool columns = call.rows.inner > 1 && call.lengths == nullptr && !(call.scale < 0);
+    columns ? forward_columns<C>(call, in, out) : forward_rows<C>(call, in, out);
+  };
+  in_double(in, out) ? run(double{}) : run(float{});
+}
+
+void softmax_backward(const SoftmaxCall& call, const Tensor& dy, const Tensor& y,
+                      const Tensor& dx) {
+  if (dx.size() == 0) return;
+  in_double(y, dx) ? backward_rows<double>(call, dy, y, dx) : backward_rows<float>(call, dy, y, dx);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// An argument of a primitive: a plain array of ours, in the layout (and, for half types that the
+// CPU cannot compute in, the type) that the primitive wants. Where the two agree nothing is copied.
+#pragma once
+#include "op/onednn/runtime.h"
+
+namespace mxnet::onednn {
+
+// Belongs to one thread, as the primitive it serves. REQUIRES, for each run: load() or place(),
+// execute, then store() for outputs; the context is the same throughout.
+class Operand {
+ public:
+  Operand() = default;  // an absent argument: null memory
+  Operand(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, bool output);
+
+  // An input: what the primitive reads.
+  dnnl_memory_t load(const KernelContext& context, const void* data);
+  // An output: what the primitive writes.
+  dnnl_memory_t place(const KernelContext& context, void* data);
+  // Brings what was written to the array given to place().
+  void store();
+
+  bool is_reordered() const { return static_cast<bool>(reorder_); }
+  const dnnl::memory::desc& wanted() const { return wanted_desc_; }
+
+ private:
+  dnnl_memory_t bind(const KernelContext& context, void* data);
+
+  dnnl::memory::desc wanted_desc_;
+  dnnl::memory plain_, wanted_;
+  dnnl::reorder reorder_;  // null where plain is what is wanted
+};
+
+// Scratch memory of a primitive whose attributes() say so.
+class Scratchpad {
+ public:
+  Scratchpad() = default;
+  explicit Scratchpad(const dnnl::memory::desc& desc);
+  dnnl_memory_t take(const KernelContext& context);
+
+ private:
+  std::size_t bytes_ = 0;
+  dnnl::memory memory_;
+};
+
+}  // namespace mxnet::onednn

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine, streams, types and the call of a primitive through the C interface (the C++ one builds a
+// hash map of its arguments each time).
+#include "op/onednn/runtime.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <string_view>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/leaked.h"
+#include "op/inline_vector.h"
+#include "op/onednn/key.h"
+
+namespace mxnet::onednn {
+
+Key::Key() { add(omp_get_max_threads()); }
+
+bool enabled() { return config().onednn.enabled; }
+
+const dnnl::engine& engine() {
+  static Leaked<dnnl::engine> engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+const dnnl::stream& stream() {
+  thread_local const dnnl::stream stream(engine());
+  return stream;
+}
+
+dnnl::memory::data_type data_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return dnnl::memory::data_type::f32;
+    case DType::kFloat16:
+      return dnnl::memory::data_type::f16;
+    case DType::kBFloat16:
+      return dnnl::memory::data_type::bf16;
+    case DType::kInt32:
+      return dnnl::memory::data_type::s32;
+    case DType::kInt8:
+      return dnnl::memory::data_type::s8;
+    case DType::kUInt8:
+      return dnnl::memory::data_type::u8;
+    default:
+      return dnnl::memory::data_type::undef;
+  }
+}
+
+bool takes(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
+bool takes(const Signature& signature) {
+  if (!enabled()) return false;
+  const auto fits = [](const Tensor& t) { return takes(t.dtype) && t.size() > 0; };
+  return std::ranges::all_of(signature.in, fits) && std::ranges::all_of(signature.out, fits);
+}
+
+dnnl::memory::dims dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+dnnl::memory::desc plain_desc(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {
+  dnnl::memory::dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return {dims, type, strides};
+}
+dnnl::memory::desc plain_desc(const Tensor& tensor) {
+  return plain_desc(dims(tensor.shape()), data_type(tensor.dtype));
+}
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+// Names like "ref:any" and "simple:any" are those of loops that only define the result.
+bool is_reference(const char* implementation) {
+  return std::string_view(implementation).starts_with("ref");
+}
+
+bool is_unimplemented(const dnnl::error& error) { return error.status == dnnl_unimplemented; }
+
+void execute(const dnnl::primitive& primitive,
+             std::initializer_list<std::pair<int, dnnl_memory_t>> arguments) {
+  InlineVector<dnnl_exec_arg_t, 8> list;
+  for (const auto& [argument, memory] : arguments)
+    if (memory != nullptr) list.push_back({argument, memory});
+  const dnnl_status_t status = dnnl_primitive_execute(primitive.get(), stream().get(),
+                                                      static_cast<int>(list.size()), list.data());
+  if (status == dnnl_out_of_memory)
+    throw Error(ErrorCode::kOutOfMemory, "onednn", "oneDNN found no memory for its own use");
+  MX_ASSERT(status == dnnl_success);
+}
+
+}  // namespace mxnet::onednn

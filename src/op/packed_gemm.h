@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products whose right factor is packed once and used many times (the weights of a recurrent
+// layer, a step at a time) or whose factors lie anywhere in memory (heads of attention). All of it
+// runs on the calling thread; callers split rows or columns with op/parallel.h.
+#pragma once
+#include <cstdint>
+
+#include "op/kernel.h"
+
+namespace mxnet::packed_gemm {
+
+// A matrix in place: element (i, j) is data[i * row + j * column].
+template <class T>
+struct View {
+  const T* data;
+  int64_t row, column;
+};
+
+// Columns of a panel, the unit in which packed columns can be addressed; a power of two.
+template <class T>
+int64_t panel_columns();
+// Elements of a packed matrix of k rows and n columns.
+template <class T>
+int64_t packed_size(int64_t k, int64_t n);
+
+// Packs columns [first, last) of b (k x n); `first` is a multiple of panel_columns(), `last` too or
+// n. The memory of `packed` is aligned to a vector (64 bytes).
+template <class T>
+void pack(const View<T>& b, int64_t k, int64_t n, int64_t first, int64_t last, T* packed);
+
+// Columns [first, last) of c (m rows, `ldc` apart) become a times packed, or have it added. Bounds
+// as above. Any k, zero included.
+template <class T>
+void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed, T* c, int64_t ldc,
+              bool add, int64_t first, int64_t last);
+
+// c = a b or c += a b in all threads, with scratch from `context`.
+template <class T>
+void product(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b, T* c, int64_t ldc,
+             bool add, KernelContext& context);
+
+}  // namespace mxnet::packed_gemm

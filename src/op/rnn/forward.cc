@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward: the products with the input for some steps at once, then step by step the products with
+// the state and the cells, on the same gates while they are in cache.
+#include <algorithm>
+#include <cstring>
+
+#include "op/packed_gemm.h"
+#include "op/random_draws.h"
+#include "op/random_streams.h"
+#include "op/rnn/cells.h"
+#include "op/rnn/network.h"
+#include "op/rnn/steps.h"
+
+namespace mxnet::rnn {
+namespace {
+
+using packed_gemm::multiply;
+using packed_gemm::pack;
+using packed_gemm::packed_size;
+
+// One direction of one layer. Used by the thread of the kernel; step() runs on several, on rows and
+// units of their own.
+template <class T>
+class Direction {
+ public:
+  Direction(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
+            int64_t layer, int direction, KernelContext& context)
+      : mode_(params.mode),
+        gates_(params.gates()),
+        steps_(extent.steps),
+        batch_(extent.batch),
+        hidden_(params.hidden()),
+        out_(params.out()),
+        width_(out_ * params.directions()),
+        reverse_(direction == 1),
+        projected_(params.projection_size.has_value()),
+        lengths_(arrays.lengths),
+        cell_fn_(cell_forward<T>(params.mode)),
+        clip_(clip_of(params)) {
+    const ParamLayout layout(params, extent.input_size);
+    const ReserveLayout reserve(params, extent.steps, extent.batch);
+    input_size_ = layout.input_size(layer);
+    gate_values_ = arrays.reserve + reserve.gates(layer, direction);
+    cells_ = arrays.reserve + reserve.cells(layer, direction);
+    unprojected_ = arrays.reserve + reserve.unprojected(layer, direction);
+    const int64_t at = layer * params.directions() + direction;
+    state_ = arrays.state + at * batch_ * out_;
+    cell_ = arrays.cell == nullptr ? nullptr : arrays.cell + at * batch_ * hidden_;
+    const T* weights = arrays.params;
+    pack_weights(weights + layout.input_weight(layer, direction),
+                 weights + layout.state_weight(layer, direction),
+                 weights + layout.projection(layer, direction), context);
+    sum_biases(weights + layout.input_bias(layer, direction),
+               weights + layout.state_bias(layer, direction), context);
+    states_[0] = context.workspace_of<T>(batch_ * out_);
+    states_[1] = context.workspace_of<T>(batch_ * out_);
+    std::copy_n(state_, batch_ * out_, states_[0]);
+  }
+
+  // x: rows of input_size; y: rows `width` apart, of which this direction writes its part.
+  void run(const T* x, T* y) {
+    const StepShape shape{steps_, batch_, hidden_, gates_ * out_ + (projected_ ? out_ : 0),
+                          packed_gemm::panel_columns<T>(), projected_};
+    // So many rows amortise reading the weights, and their gates stay in cache until used.
+    constexpr int64_t kRows = 256;
+    const int64_t chunk = std::max<int64_t>(1, kRows / std::max<int64_t>(1, batch_));
+    for (int64_t s = 0; s < steps_; s += chunk) {
+      const int64_t end = std::min(steps_, s + chunk);
+      multiply_inputs(x, reverse_ ? steps_ - end : s, end - s);
+      each_step(shape, s, end,
+                [&](int64_t step, int64_t first, int64_t last, int64_t unit, int64_t unit_end) {
+                  run_step(step, first, last, unit, unit_end, y);
+                });
+    }
+  }
+
+  void final_states(T* state, T* cell) const {
+    std::copy_n(states_[steps_ % 2], batch_ * out_, state);
+    if (cell == nullptr) return;
+    const T* last = steps_ == 0 ? cell_ : cells_ + time_of(steps_ - 1) * batch_ * hidden_;
+    std::copy_n(last, batch_ * hidden_, cell);
+  }
+
+ private:
+  int64_t time_of(int64_t step) const { return reverse_ ? steps_ - 1 - step : step; }
+  // Products of this gate with the state do not go where those with the input are.
+  bool apart(int gate) const { return mode_ == Mode::kGru && gate == 2; }
+
+  void pack_weights(const T* input, const T* state, const T* projection, KernelContext& context) {
+    input_stride_ = packed_size<T>(input_size_, hidden_);
+    state_stride_ = packed_size<T>(out_, hidden_);
+    T* inputs = context.workspace_of<T>(gates_ * input_stride_);
+    T* states = context.workspace_of<T>(gates_ * state_stride_);
+    const int64_t panel = packed_gemm::panel_columns<T>();
+    parallel_for(
+        hidden_, static_cast<double>(gates_ * (input_size_ + out_)),
+        [&](int64_t first, int64_t last) {
+          for (int g = 0; g < gates_; ++g) {
+            pack<T>({input + g * hidden_ * input_size_, 1, input_size_}, input_size_, hidden_,
+                    first, last, inputs + g * input_stride_);
+            pack<T>({state + g * hidden_ * out_, 1, out_}, out_, hidden_, first, last,
+                    states + g * state_stride_);
+          }
+        },
+        panel);
+    input_weights_ = inputs;
+    state_weights_ = states;
+    if (!projected_) return;
+    T* packed = context.workspace_of<T>(packed_size<T>(hidden_, out_));
+    pack<T>({projection, 1, hidden_}, hidden_, out_, 0, out_, packed);
+    projection_ = packed;
+  }
+
+  void sum_biases(const T* input, const T* state, KernelContext& context) {
+    T* sums = context.workspace_of<T>(gates_ * hidden_);
+    for (int g = 0; g < gates_; ++g) {
+      for (int64_t i = g * hidden_; i < (g + 1) * hidden_; ++i)
+        sums[i] = apart(g) ? input[i] : input[i] + state[i];
+    }
+    bias_ = sums;
+    state_bias_ = state + (gates_ - 1) * hidden_;
+  }
+
+  void multiply_inputs(const T* x, int64_t time, int64_t count) {
+    const int64_t row = gates_ * hidden_, rows = count * batch_;
+    const double cost = kFlop * static_cast<double>(gates_ * input_size_ * rows);
+    parallel_for(
+        hidden_, cost,
+        [&](int64_t first, int64_t last) {
+          for (int g = 0; g < gates_; ++g) {
+            multiply<T>(rows, hidden_, input_size_,
+                        {x + time * batch_ * input_size_, input_size_, 1},
+                        input_weights_ + g * input_stride_,
+                        gate_values_ + time * batch_ * row + g * hidden_, row, false, first, last);
+          }
+        },
+        packed_gemm::panel_columns<T>());
+  }
+
+  void run_step(int64_t step, int64_t first, int64_t last, int64_t unit, int64_t unit_end, T* y) {
+    const int64_t time = time_of(step), row = gates_ * hidden_;
+    const T* before = states_[step % 2];
+    T* after = states_[(step + 1) % 2];
+    T* gates = gate_values_ + time * batch_ * row;
+    T* candidates = cells_ + time * batch_ * hidden_;
+    for (int g = 0; g < gates_; ++g) {
+      T* to = apart(g) ? candidates + first * hidden_ : gates + first * row + g * hidden_;
+      multiply<T>(last - first, hidden_, out_, {before + first * out_, out_, 1},
+                  state_weights_ + g * state_stride_, to, apart(g) ? hidden_ : row, !apart(g), unit,
+                  unit_end);
+    }
+    T* hidden = projected_ ? unprojected_ + time * batch_ * hidden_ : after;
+    const T* c_before =
+        step == 0 ? cell_ : cells_ + time_of(step - 1) * batch_ * hidden_;
+    for (int64_t r = first; r < last; ++r) {
+      const int64_t at = r * hidden_ + unit;
+      const Cell<T> cell{gates + r * row + unit,
+                         bias_ + unit,
+                         state_bias_ + unit,
+                         candidates + at,
+                         before + at,
+                         c_before + at,
+                         hidden + at,
+                         candidates + at,
+                         hidden_,
+                         unit_end - unit,
+                         clip_};
+      if (!ended(time, r)) {
+        cell_fn_(cell);
+      } else {
+        if (mode_ == Mode::kLstm) std::copy_n(cell.c_before, cell.count, cell.c);
+        if (projected_)
+          std::fill_n(cell.h, cell.count, T{0});
+        else
+          std::copy_n(cell.h_before, cell.count, cell.h);
+      }
+    }
+    if (projected_) {
+      multiply<T>(last - first, out_, hidden_, {hidden + first * hidden_, hidden_, 1}, projection_,
+                  after + first * out_, out_, false, 0, out_);
+      unit_end = out_;
+    }
+    for (int64_t r = first; r < last; ++r) {
+      T* to = y + (time * batch_ + r) * width_ + unit;
+      if (ended(time, r)) {
+        if (projected_) std::copy_n(before + r * out_, out_, after + r * out_);
+        std::fill_n(to, unit_end - unit, T{0});
+      } else {
+        std::copy_n(after + r * out_ + unit, unit_end - unit, to);
+      }
+    }
+  }
+
+  bool ended(int64_t time, int64_t row) const {
+    return lengths_ != nullptr && time >= lengths_[row];
+  }
+
+  const Mode mode_;
+  const int gates_;
+  const int64_t steps_, batch_, hidden_, out_, width_;
+  const bool reverse_, projected_;
+  const int64_t* const lengths_;
+  const CellForward<T> cell_fn_;
+  const Clip clip_;
+  int64_t input_size_, input_stride_, state_stride_;  // strides: from gate to gate
+  const T *input_weights_, *state_weights_, *projection_ = nullptr;
+  const T *bias_, *state_bias_, *state_, *cell_;
+  T *gate_values_, *cells_, *unprojected_;
+  T* states_[2];  // before and after a step, in turns
+};
+
+// Factors of dropout, 0 or 1 / (1 - p); 1 where nothing is dropped.
+template <class T>
+void draw_factors(float p, bool training, int64_t count, T* factors, Device device) {
+  if (!training) {
+    std::fill_n(factors, count, T{1});
+    return;
+  }
+  const T kept = p < 1 ? static_cast<T>(1 / (1 - double{p})) : T{0};
+  RandomStreams::of(device).deal(count, 4, [&](Mt19937& stream, int64_t first, int64_t last) {
+    Draws draws(stream);
+    for (int64_t i = first; i < last; ++i)
+      factors[i] = draws.template uniform<float>() < p ? T{0} : kept;
+  });
+}
+
+}  // namespace
+
+template <class T>
+void run_forward(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
+                 KernelContext& context) {
+  const ReserveLayout reserve(params, extent.steps, extent.batch);
+  const int64_t width = params.out() * params.directions();
+  const int64_t count = extent.steps * extent.batch * width;
+  const T* x = arrays.data;
+  T* dropped = nullptr;
+  for (int64_t layer = 0; layer < params.num_layers; ++layer) {
+    const bool last = layer + 1 == params.num_layers;
+    T* y = last ? arrays.out : arrays.reserve + reserve.handed_up(layer);
+    for (int d = 0; d < params.directions(); ++d) {
+      Direction<T> direction(params, extent, arrays, layer, d, context);
+      direction.run(x, y + d * params.out());
+      if (arrays.state_out == nullptr) continue;
+      const int64_t at = (layer * params.directions() + d) * extent.batch;
+      direction.final_states(arrays.state_out + at * params.out(),
+                             arrays.cell_out == nullptr ? nullptr
+                                                        : arrays.cell_out + at * params.hidden());
+    }
+    x = y;
+    if (last || params.p <= 0) continue;
+    T* factors = arrays.reserve + reserve.dropout(layer);
+    draw_factors(params.p, context.training(), count, factors, context.device());
+    if (dropped == nullptr) dropped = context.workspace_of<T>(count);
+    for (int64_t i = 0; i < count; ++i) dropped[i] = y[i] * factors[i];
+    x = dropped;
+  }
+}
+
+template void run_forward(const RnnParams&, const Extent&, const ForwardArrays<float>&,
+                          KernelContext&);
+template void run_forward(const RnnParams&, const Extent&, const ForwardArrays<double>&,
+                          KernelContext&);
+
+}  // namespace mxnet::rnn

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole recurrent network on plain arrays of float or double, forward and backward.
+#pragma once
+#include <cstdint>
+
+#include "op/kernel.h"
+#include "op/rnn/layout.h"
+
+namespace mxnet::rnn {
+
+struct Extent {
+  int64_t steps, batch, input_size;
+};
+
+// `lengths` is null, or holds the number of steps of each sample: after its end, outputs are zero
+// and the state stays.
+template <class T>
+struct ForwardArrays {
+  const T *data, *params, *state, *cell;
+  const int64_t* lengths;
+  T *out, *state_out, *cell_out;  // the last two may be null
+  T* reserve;
+};
+template <class T>
+void run_forward(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
+                 KernelContext& context);
+
+// Gradients that are null are not computed (of the results) or zero (of the outputs).
+template <class T>
+struct BackwardArrays {
+  const T *data, *params, *state, *cell;
+  const int64_t* lengths;
+  const T *out, *reserve;
+  const T *dout, *dstate_out, *dcell_out;
+  T *ddata, *dparams, *dstate, *dcell;
+};
+template <class T>
+void run_backward(const RnnParams& params, const Extent& extent, const BackwardArrays<T>& arrays,
+                  KernelContext& context);
+
+}  // namespace mxnet::rnn
