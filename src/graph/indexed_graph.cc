@@ -28,6 +28,7 @@ IndexedGraph::IndexedGraph(ir::Graph graph) : graph_(std::move(graph)) {
     for (const ir::Entry& input : node->inputs) inputs_.push_back(entry(input));
     if (node->is_variable()) continue;
     for (int i : node->op->mutated_inputs(node->params.get())) {
+      MX_ASSERT(static_cast<std::size_t>(i) < node->inputs.size());
       const int e = entry(node->inputs[static_cast<std::size_t>(i)]);
       mutated_.push_back(e);
       is_mutated[static_cast<std::size_t>(e)] = true;

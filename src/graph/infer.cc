@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweeps over a graph, forwards and backwards, each node by its operator's own rule.
+// Propagates shapes and types, each node by its operator's own rule, until nothing is learnt.
 #include "graph/infer.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
 
 #include "base/error.h"
 #include "op/inline_vector.h"
@@ -15,34 +19,68 @@ bool same(const ArrayType& a, const ArrayType& b) {
   return a.dtype == b.dtype && a.shape == b.shape;
 }
 
-class Sweeper {
- public:
-  Sweeper(const IndexedGraph& graph, std::vector<ArrayType>* types)
-      : graph_(graph), types_(*types), settled_(static_cast<std::size_t>(graph.num_nodes())) {}
+// How many values an error shows: enough to see where a wrong shape came from.
+constexpr int kShownValues = 8;
 
-  // True when something was learnt.
-  bool forward() {
-    bool learnt = false;
-    for (int n = 0; n < graph_.num_nodes(); ++n) learnt |= visit(n);
-    return learnt;
+// One pass in order, then whoever is a neighbour of something that has been learnt since it was
+// visited: the work is in proportion to what is learnt, however far it travels.
+class Inference {
+ public:
+  Inference(const IndexedGraph& graph, std::vector<ArrayType>* types)
+      : graph_(graph),
+        types_(*types),
+        queued_(static_cast<std::size_t>(graph.num_nodes())),
+        first_reader_(static_cast<std::size_t>(graph.num_entries()) + 1) {
+    list_readers();
   }
-  bool backward() {
-    bool learnt = false;
-    for (int n = graph_.num_nodes() - 1; n >= 0; --n) learnt |= visit(n);
-    return learnt;
+
+  void run() {
+    for (next_ = 0; next_ < graph_.num_nodes(); ++next_) visit(next_);
+    while (!queue_.empty()) {
+      const int n = queue_.front();
+      queue_.pop_front();
+      queued_[static_cast<std::size_t>(n)] = false;
+      visit(n);
+    }
   }
   bool complete() const {
-    for (const ArrayType& type : types_)
-      if (!type.complete()) return false;
-    return true;
+    return std::all_of(types_.begin(), types_.end(), [](auto& type) { return type.complete(); });
   }
 
  private:
   ArrayType& type(int entry) { return types_[static_cast<std::size_t>(entry)]; }
 
-  bool visit(int n) {
+  void list_readers() {
+    for (int n = 0; n < graph_.num_nodes(); ++n)
+      for (int e : graph_.inputs(n)) ++first_reader_[static_cast<std::size_t>(e) + 1];
+    std::partial_sum(first_reader_.begin(), first_reader_.end(), first_reader_.begin());
+    readers_.resize(static_cast<std::size_t>(first_reader_.back()));
+    std::vector<int> next(first_reader_.begin(), first_reader_.end() - 1);
+    for (int n = 0; n < graph_.num_nodes(); ++n)
+      for (int e : graph_.inputs(n))
+        readers_[static_cast<std::size_t>(next[static_cast<std::size_t>(e)]++)] = n;
+  }
+
+  // To be visited (again), unless the first pass comes by anyway.
+  void queue(int n) {
+    if (n > next_ || graph_.node(n).is_variable() || queued_[static_cast<std::size_t>(n)]) return;
+    queued_[static_cast<std::size_t>(n)] = true;
+    queue_.push_back(n);
+  }
+
+  void store(int entry, const ArrayType& found, int by) {
+    if (same(type(entry), found)) return;
+    type(entry) = found;
+    if (const int maker = graph_.node_of(entry); maker != by) queue(maker);
+    for (int r = first_reader_[static_cast<std::size_t>(entry)];
+         r < first_reader_[static_cast<std::size_t>(entry) + 1]; ++r) {
+      if (const int reader = readers_[static_cast<std::size_t>(r)]; reader != by) queue(reader);
+    }
+  }
+
+  void visit(int n) {
     const ir::Node& node = graph_.node(n);
-    if (node.is_variable() || settled_[static_cast<std::size_t>(n)]) return false;
+    if (node.is_variable()) return;
     const std::span<const int> inputs = graph_.inputs(n);
     const int num_out = graph_.num_outputs(n);
     InlineVector<ArrayType, 8> local;
@@ -50,6 +88,8 @@ class Sweeper {
     for (int o = 0; o < num_out; ++o) local.emplace_back(type(graph_.first_entry(n) + o));
     const std::span<ArrayType> in = local.span().first(inputs.size());
     const std::span<ArrayType> out = local.span().subspan(inputs.size());
+    bool inputs_known = true;
+    for (const ArrayType& type : in) inputs_known &= type.complete();
     Infer infer(*node.op, node.params.get(), in, out);
     try {
       node.op->infer(node.params.get(), infer);
@@ -57,46 +97,51 @@ class Sweeper {
       throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()),
                   explain(n, error));
     }
-    bool learnt = false, complete = true;
-    const auto store = [&](int entry, const ArrayType& found) {
-      complete &= found.complete();
-      if (same(type(entry), found)) return;
-      type(entry) = found;
-      learnt = true;
-    };
-    for (std::size_t i = 0; i < inputs.size(); ++i) store(inputs[i], in[i]);
+    bool learnt = false;
+    for (std::size_t i = 0; i < inputs.size(); ++i) learnt |= !same(type(inputs[i]), in[i]);
     for (int o = 0; o < num_out; ++o)
-      store(graph_.first_entry(n) + o, out[static_cast<std::size_t>(o)]);
-    settled_[static_cast<std::size_t>(n)] = complete && !learnt;
-    return learnt;
+      learnt |= !same(type(graph_.first_entry(n) + o), out[static_cast<std::size_t>(o)]);
+    if (!learnt) return;
+    for (std::size_t i = 0; i < inputs.size(); ++i) store(inputs[i], in[i], n);
+    for (int o = 0; o < num_out; ++o)
+      store(graph_.first_entry(n) + o, out[static_cast<std::size_t>(o)], n);
+    // With what it has just found out the rule may find more, and has more to check.
+    if (!inputs_known) queue(n);
   }
 
   // The complaint, and the values that led to it, nearest first.
   std::string explain(int n, const Error& error) const {
-    std::string text = error.what();
-    for (int entry : graph_.inputs(n)) {
+    std::string text = error.message();
+    std::vector<int> open(graph_.inputs(n).begin(), graph_.inputs(n).end());
+    for (std::size_t i = 0; i < open.size() && i < kShownValues; ++i) {
+      const int entry = open[i];
       const ir::Node& source = graph_.node(graph_.node_of(entry));
       const ArrayType& type = types_[static_cast<std::size_t>(entry)];
-      text += fmt::format("\n  input {}{}: {} {}", source.name,
+      text += fmt::format("\n  {} {}{}: {} {}",
+                          i < graph_.inputs(n).size() ? "input" : "further back", source.name,
                           source.is_variable() ? "" : fmt::format(" ({})", source.op->name()),
                           dtype_name(type.dtype), to_string(type.shape));
+      for (int further : graph_.inputs(graph_.node_of(entry)))
+        if (std::find(open.begin(), open.end(), further) == open.end()) open.push_back(further);
     }
     return text;
   }
 
   const IndexedGraph& graph_;
   std::vector<ArrayType>& types_;
-  std::vector<bool> settled_;  // all known, and the rule has confirmed it
+  int next_ = 0;  // position of the first pass
+  std::deque<int> queue_;
+  std::vector<bool> queued_;
+  std::vector<int> first_reader_, readers_;  // of each entry: nodes that read it
 };
 
 }  // namespace
 
 bool infer_graph(const IndexedGraph& graph, std::vector<ArrayType>* types) {
   MX_ASSERT(static_cast<int>(types->size()) == graph.num_entries());
-  Sweeper sweeper(graph, types);
-  while (sweeper.forward() && !sweeper.complete() && sweeper.backward()) {
-  }
-  return sweeper.complete();
+  Inference inference(graph, types);
+  inference.run();
+  return inference.complete();
 }
 
 }  // namespace mxnet

@@ -6,16 +6,25 @@
 
 namespace mxnet::ir {
 
+namespace {
+
+// Takes over what `node` holds, so that it can end without ending anything else.
+void take_dependencies(Node& node, std::vector<Entry>* dying) {
+  for (Entry& input : node.inputs) dying->push_back(std::move(input));
+  node.inputs.clear();
+  for (const Ref<Node>& dep : node.control_deps()) dying->push_back({dep, 0, 0});
+  node.extras.reset();
+}
+
+}  // namespace
+
 Node::~Node() {
-  // Takes over the inputs of every node that would die with this one, so that no destructor runs
-  // inside another.
-  std::vector<Entry> dying = std::move(inputs);
+  std::vector<Entry> dying;
+  take_dependencies(*this, &dying);
   while (!dying.empty()) {
-    Entry entry = std::move(dying.back());
+    const Entry entry = std::move(dying.back());
     dying.pop_back();
-    if (!entry.node || !entry.node->unique()) continue;
-    for (Entry& input : entry.node->inputs) dying.push_back(std::move(input));
-    entry.node->inputs.clear();
+    if (entry.node && entry.node->unique()) take_dependencies(*entry.node, &dying);
   }
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes to saved graphs.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "graph/load.h"
+#include "ir/saved_graph.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+ir::SavedGraph saved_graph(const ir::Graph& graph) {
+  ir::SavedGraph saved;
+  std::unordered_map<const ir::Node*, int32_t> numbers;
+  const auto entry = [&](const ir::Entry& e) {
+    return ir::SavedEntry{numbers.at(e.node.get()), e.index, e.version};
+  };
+  saved.node_row_ptr.push_back(0);
+  for (const ir::Node* node : ir::topological_order(graph.outputs)) {
+    const auto number = static_cast<int32_t>(saved.nodes.size());
+    numbers.emplace(node, number);
+    if (node->is_variable()) saved.arg_nodes.push_back(number);
+    saved.node_row_ptr.push_back(saved.node_row_ptr.back() + num_outputs(*node));
+    ir::SavedNode& out = saved.nodes.emplace_back();
+    out.op = node->is_variable() ? "null" : node->op->name();
+    out.name = node->name;
+    out.attrs = node->attrs;
+    for (const ir::Entry& input : node->inputs) out.inputs.push_back(entry(input));
+    for (const Ref<ir::Node>& dep : node->control_deps())
+      out.control_deps.push_back(numbers.at(dep.get()));
+    for (const auto& inner : node->subgraphs()) out.subgraphs.push_back(saved_graph(*inner));
+  }
+  for (const ir::Entry& output : graph.outputs) saved.heads.push_back(entry(output));
+  return saved;
+}
+
+}  // namespace
+
+std::string save_symbol(const Symbol& symbol) {
+  ir::SavedGraph saved = saved_graph(symbol.graph());
+  saved.version = kSymbolFileVersion;
+  return ir::print_saved_graph(saved);
+}
+
+void save_symbol_file(const Symbol& symbol, const std::string& path) {
+  const std::string text = save_symbol(symbol);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) {
+    throw Error(ErrorCode::kGeneric, "symbol",
+                fmt::format("given {}, expected a file that can be written", path));
+  }
+}
+
+}  // namespace mxnet
