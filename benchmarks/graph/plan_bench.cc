@@ -90,7 +90,8 @@ BENCHMARK(cached_op_forward);
 void scalar_chain(benchmark::State& state) {
   Value x = variable("x");
   for (int64_t i = 0; i < state.range(0); ++i) x = x + 1.0;
-  ExecutorArrays arrays{.args = {filled({1})}, .grads = {NDArray()}, .aux = {}, .requests = {Request::kNull}};
+  ExecutorArrays arrays{
+      .args = {filled({1})}, .grads = {NDArray()}, .aux = {}, .requests = {Request::kNull}};
   Executor executor({.outputs = {x.entry()}}, Device::cpu(), arrays);
   for (auto _ : state) {
     executor.forward(false);
@@ -102,7 +103,8 @@ BENCHMARK(scalar_chain)->Arg(10000)->Unit(benchmark::kMicrosecond);
 // One op, shared weights; run with OMP_NUM_THREADS=1.
 void cached_op_threads(benchmark::State& state) {
   static const std::unique_ptr<Mlp> mlp = std::make_unique<Mlp>(6, 64, 256);
-  static const std::unique_ptr<CachedOp> op = std::make_unique<CachedOp>(mlp->graph, CachedOpFlags());
+  static const std::unique_ptr<CachedOp> op =
+      std::make_unique<CachedOp>(mlp->graph, CachedOpFlags());
   std::vector<NDArray> arrays;
   for (const NDArray& array : mlp->arrays) arrays.push_back(array.detach());
   arrays[0] = filled({64, 256});

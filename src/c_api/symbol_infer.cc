@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <memory>
 #include <type_traits>
 
 #include "base/numpy_shape.h"
@@ -118,7 +119,9 @@ int infer_shapes(const char* function, SymbolHandle symbol, uint32_t num_args, c
       known.types.push_back({known_shape(function, arg_shape_data + first, ndim, numpy)});
     }
     const SymbolTypes types = infer_symbol(of, known, numpy);
-    thread_local ShapeReturns<Dim, Rank> returns;
+    // On the heap: the thread's block has little room for a library that is loaded late.
+    thread_local const auto kept = std::make_unique<ShapeReturns<Dim, Rank>>();
+    ShapeReturns<Dim, Rank>& returns = *kept;
     returns.arguments.fill(function, types.arguments, numpy);
     returns.outputs.fill(function, types.outputs, numpy);
     returns.auxiliary.fill(function, types.auxiliary, numpy);

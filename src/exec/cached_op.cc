@@ -29,24 +29,26 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<Run>& run,
   const bool here = plan.pool.several_threads() && !device.is_gpu();
   for (const Plan::Segment& segment : segments) {
     run->instance->list_variables(segment, run->externals, &reads, &writes);
-    Engine::get().push([run, &segment](const RunContext& context) {
-      run->instance->run(segment, run->externals, context);
-    },
-                       {.device = device,
-                        .reads = reads,
-                        .writes = writes,
-                        .property = FnProperty::kNormal,
-                        .priority = 0,
-                        .name = plan.plan().segment_name(segment),
-                        .cheap = segment.cheap || here,
-                        .temp_bytes = 0});
+    Engine::get().push(
+        [run, &segment](const RunContext& context) {
+          run->instance->run(segment, run->externals, context);
+        },
+        {.device = device,
+         .reads = reads,
+         .writes = writes,
+         .property = FnProperty::kNormal,
+         .priority = 0,
+         .name = plan.plan().segment_name(segment),
+         .cheap = segment.cheap || here,
+         .temp_bytes = 0});
   }
 }
 
 // What a recorded call keeps until backward.
 class Recorded {
  public:
-  Recorded(CachedOpPlanRef plan, std::shared_ptr<Run> run) : plan_(std::move(plan)), run_(std::move(run)) {}
+  Recorded(CachedOpPlanRef plan, std::shared_ptr<Run> run)
+      : plan_(std::move(plan)), run_(std::move(run)) {}
   ~Recorded() { plan_->pool.give(std::move(run_->instance)); }
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;
@@ -224,8 +226,7 @@ class CachedOp::Impl {
     }
     std::vector<bool> wants(inputs.size());
     bool any = false;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      any |= wants[i] = wants_gradient(*inputs[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i) any |= wants[i] = wants_gradient(*inputs[i]);
     return any ? wants : std::vector<bool>();
   }
 
@@ -243,10 +244,10 @@ class CachedOp::Impl {
       const ArrayType& type = plan.plan().external_type(static_cast<int>(external));
       const NDArray& given = *outputs[o];
       if (!given.is_none() && (given.shape() != type.shape || given.dtype() != type.dtype)) {
-        throw Error(ErrorCode::kValue, "CachedOp",
-                    fmt::format("given output {} of {} {}, expected {} {}", o,
-                                dtype_name(given.dtype()), to_string(given.shape()),
-                                dtype_name(type.dtype), to_string(type.shape)));
+        throw Error(
+            ErrorCode::kValue, "CachedOp",
+            fmt::format("given output {} of {} {}, expected {} {}", o, dtype_name(given.dtype()),
+                        to_string(given.shape()), dtype_name(type.dtype), to_string(type.shape)));
       }
       const bool direct = !given.is_none() && !given.is_sparse() && !overlaps_any(given, inputs) &&
                           !overlaps_any(given, outputs.first(o));

@@ -30,12 +30,14 @@ struct ThreadSlot {
 };
 
 ThreadSlot& thread_slot(uint64_t op, std::span<NDArray* const> inputs, bool training) {
-  thread_local std::array<ThreadSlot, kThreadSlots> slots;
+  // On the heap: the room for thread-local objects of libraries loaded late is small.
+  thread_local std::unique_ptr<std::array<ThreadSlot, kThreadSlots>> slots;
+  if (!slots) slots = std::make_unique<std::array<ThreadSlot, kThreadSlots>>();
   uint64_t hash = op * 2 + (training ? 1 : 0);
   for (const NDArray* input : inputs.first(std::min<std::size_t>(inputs.size(), 4)))
     for (int64_t dim : input->shape().dims())
       hash = (hash ^ static_cast<uint64_t>(dim)) * 0x9E3779B97F4A7C15;
-  return slots[(hash ^ hash >> 32) % kThreadSlots];
+  return (*slots)[(hash ^ hash >> 32) % kThreadSlots];
 }
 
 bool fits(const CachedOpKey& key, std::span<NDArray* const> inputs, Device device, bool training,
@@ -126,8 +128,7 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
   if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;
   auto result = std::make_shared<CachedOpPlan>(
-      std::move(key),
-      std::make_shared<const Plan>(std::move(indexed), std::move(types), options));
+      std::move(key), std::make_shared<const Plan>(std::move(indexed), std::move(types), options));
   result->sources = std::move(sources);
   result->num_outputs = static_cast<int>(graph_.outputs().size());
   return result;

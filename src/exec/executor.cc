@@ -59,8 +59,8 @@ void Executor::check_arrays() const {
   const auto check = [&](std::span<const int> nodes, const std::vector<NDArray>& values,
                          const char* kind) {
     if (values.size() != nodes.size()) {
-      throw Error(ErrorCode::kValue, "bind", fmt::format("given {} {}, expected {}", values.size(),
-                                                         kind, nodes.size()));
+      throw Error(ErrorCode::kValue, "bind",
+                  fmt::format("given {} {}, expected {}", values.size(), kind, nodes.size()));
     }
     for (std::size_t i = 0; i < nodes.size(); ++i)
       require_data(values[i], graph().node(nodes[i]).name.c_str());
@@ -73,12 +73,11 @@ void Executor::check_arrays() const {
     if (arrays_.requests[i] == Request::kNull) continue;
     const NDArray &arg = arrays_.args[i], &grad = arrays_.grads[i];
     if (!grad.is_none() && grad.shape() == arg.shape() && grad.dtype() == arg.dtype()) continue;
-    throw Error(
-        ErrorCode::kValue, "bind",
-        fmt::format("given a gradient array of {} {} for '{}', expected {} {}",
-                    dtype_name(grad.dtype()), to_string(grad.shape()),
-                    graph().node(graph().arguments()[i]).name, dtype_name(arg.dtype()),
-                    to_string(arg.shape())));
+    throw Error(ErrorCode::kValue, "bind",
+                fmt::format("given a gradient array of {} {} for '{}', expected {} {}",
+                            dtype_name(grad.dtype()), to_string(grad.shape()),
+                            graph().node(graph().arguments()[i]).name, dtype_name(arg.dtype()),
+                            to_string(arg.shape())));
   }
 }
 
@@ -115,8 +114,7 @@ std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions optio
   return std::make_shared<const Plan>(std::move(indexed), std::move(types), options);
 }
 
-std::vector<NDArray> Executor::externals(const Plan& plan,
-                                         std::span<const ir::Entry> heads) const {
+std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::Entry> heads) const {
   std::map<const ir::Node*, NDArray> known;
   for (std::size_t i = 0; i < arrays_.args.size(); ++i)
     known[&graph().node(graph().arguments()[i])] = arrays_.args[i].detach();

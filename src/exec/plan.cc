@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "exec/run_kernel.h"
 #include "op/inline_vector.h"
 #include "op/parsed_attrs.h"
@@ -78,13 +79,14 @@ Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& 
   add_segments(0, num_forward_steps_, options_.forward_bulk);
   num_forward_segments_ = static_cast<int>(segments_.size());
   add_segments(num_forward_steps_, static_cast<int>(steps_.size()), options_.backward_bulk);
+  if (config().memory_plan.verbose_logging) log(LogLevel::kInfo, memory_str());
 }
 
 const ArrayType& Plan::external_type(int external) const {
   const int v = num_variables();
-  const int entry =
-      external < v ? graph_.first_entry(graph_.variables()[static_cast<std::size_t>(external)])
-                   : graph_.outputs()[static_cast<std::size_t>(external - v)];
+  const int entry = external < v
+                        ? graph_.first_entry(graph_.variables()[static_cast<std::size_t>(external)])
+                        : graph_.outputs()[static_cast<std::size_t>(external - v)];
   return types_[static_cast<std::size_t>(entry)];
 }
 
@@ -286,11 +288,14 @@ std::string Plan::debug_str() const {
       text += "\n";
     }
   }
-  text += fmt::format(
+  return text + memory_str();
+}
+
+std::string Plan::memory_str() const {
+  return fmt::format(
       "Total {} MB allocated\nplanned bytes: {} in the arena, {} in outputs ({} without sharing)\n",
-      (memory_.arena_bytes + memory_.output_bytes) >> 20, memory_.arena_bytes,
-      memory_.output_bytes, memory_.unshared_bytes);
-  return text;
+      (memory_.arena_bytes + memory_.output_bytes) >> 20, memory_.arena_bytes, memory_.output_bytes,
+      memory_.unshared_bytes);
 }
 
 }  // namespace mxnet

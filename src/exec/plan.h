@@ -109,6 +109,7 @@ class Plan {
   std::string step_name(const Step& step) const;
   // Every step with its memory, and the totals.
   std::string debug_str() const;
+  std::string memory_str() const;
 
  private:
   void add_steps(const Schedule& schedule);

@@ -45,8 +45,7 @@ void BoundPlan::prepare() {
 void BoundPlan::forget_failures(int first_output, int last_output) {
   Engine& engine = Engine::get();
   for (int o = first_output; o < last_output; ++o) {
-    const NDArray& array =
-        state_->externals[static_cast<std::size_t>(plan_->num_variables() + o)];
+    const NDArray& array = state_->externals[static_cast<std::size_t>(plan_->num_variables() + o)];
     if (!array.is_none() && plan_->overwrites(o)) engine.forget_failure(array.var());
   }
 }

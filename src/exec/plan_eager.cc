@@ -48,8 +48,8 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
     try {
       imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), device);
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()),
-                  error.message(), error.where());
+      throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()), error.message(),
+                  error.where());
     }
     if (observer != nullptr && observer->output) {
       const int visible = node.op->num_visible_outputs(node.params.get());

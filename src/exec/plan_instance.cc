@@ -46,7 +46,8 @@ Ref<PlanInstance> PlanInstance::clone() const {
   auto copy = make_ref<PlanInstance>(plan_);
   const Shape bytes{static_cast<int64_t>(plan_->memory().arena_bytes)};
   if (bytes.size() > 0)
-    NDArray(chunk_, 0, bytes, DType::kUInt8).copy_to(NDArray(copy->chunk_, 0, bytes, DType::kUInt8));
+    NDArray(chunk_, 0, bytes, DType::kUInt8)
+        .copy_to(NDArray(copy->chunk_, 0, bytes, DType::kUInt8));
   return copy;
 }
 
@@ -160,7 +161,8 @@ void PlanInstance::list_variables(const Plan::Segment& segment, Externals extern
   reads->clear();
   writes->assign({var()});
   for (const Plan::Use& use : plan_->uses(segment))
-    (use.writes ? writes : reads)->push_back(externals[static_cast<std::size_t>(use.external)].var());
+    (use.writes ? writes : reads)
+        ->push_back(externals[static_cast<std::size_t>(use.external)].var());
   if (segment.random) writes->push_back(RandomStreams::of(plan_->options().device).var());
   dedup_variables(reads, writes);
 }

@@ -8,8 +8,8 @@
 
 namespace mxnet {
 
-Predictor::Predictor(std::shared_ptr<const PredictModel> model,
-                     std::map<std::string, Shape> shapes, std::map<std::string, DType> dtypes)
+Predictor::Predictor(std::shared_ptr<const PredictModel> model, std::map<std::string, Shape> shapes,
+                     std::map<std::string, DType> dtypes)
     : model_(std::move(model)), dtypes_(std::move(dtypes)) {
   const IndexedGraph graph(model_->graph);
   SimpleBind options;

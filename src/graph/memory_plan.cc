@@ -177,8 +177,8 @@ Packing pack_intervals(Intervals intervals, const PackingOptions& options) {
   const auto keep_smaller = [&](Packing packing) {
     if (packing.bytes < best.bytes) best = std::move(packing);
   };
-  const std::vector<int> by_first =
-      sorted_by(intervals.size(), [&](int i) { return -intervals[static_cast<std::size_t>(i)].first; });
+  const std::vector<int> by_first = sorted_by(
+      intervals.size(), [&](int i) { return -intervals[static_cast<std::size_t>(i)].first; });
   std::vector<std::vector<int>> orders;
   if (intervals.size() <= kFewTensors) orders = placement_orders(intervals);
   const auto try_range = [&](std::size_t range) {

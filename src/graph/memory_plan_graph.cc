@@ -48,9 +48,7 @@ class Planner {
   static T& at(std::vector<T>& all, int i) {
     return all[static_cast<std::size_t>(i)];
   }
-  std::size_t bytes(int entry) const {
-    return type_bytes(types_[static_cast<std::size_t>(entry)]);
-  }
+  std::size_t bytes(int entry) const { return type_bytes(types_[static_cast<std::size_t>(entry)]); }
 
   void find_last_uses() {
     for (std::size_t s = 0; s < schedule_.size(); ++s) {
@@ -183,7 +181,8 @@ class Planner {
   const std::vector<ArrayType>& types_;
   const std::vector<int>& schedule_;
   const GraphMemoryOptions& options_;
-  std::vector<int> step_of_ = std::vector<int>(static_cast<std::size_t>(graph_.num_nodes()), kNever);
+  std::vector<int> step_of_ =
+      std::vector<int>(static_cast<std::size_t>(graph_.num_nodes()), kNever);
   std::vector<int> last_use_, output_of_, piece_of_;  // per entry
   std::vector<Delivery> deliveries_;
   std::vector<Piece> pieces_;

@@ -42,7 +42,7 @@ struct Delivery {
 };
 
 struct GraphMemory {
-  std::vector<Place> places;                // per entry
+  std::vector<Place> places;              // per entry
   std::vector<Delivery> deliveries;       // by step
   std::vector<MemoryInterval> intervals;  // of the arena, for checkers and printing
   std::vector<std::size_t> offsets;       // of these

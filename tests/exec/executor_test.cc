@@ -42,7 +42,8 @@ TEST(Executor, AddRequestsAccumulate) {
   for (int step = 1; step <= 2; ++step) {
     executor.forward(true);
     executor.backward({});
-    EXPECT_EQ(values_of(executor.arrays().grads[0]), Values(2, 1.0f + 3.0f * static_cast<float>(step)));
+    EXPECT_EQ(values_of(executor.arrays().grads[0]),
+              Values(2, 1.0f + 3.0f * static_cast<float>(step)));
   }
 }
 
@@ -142,11 +143,11 @@ TEST(Executor, ShapesThatFollowFromValuesRunNodeByNode) {
 TEST(Executor, WrongShapesNameTheNode) {
   const Value a = variable("a"), b = variable("b");
   const ir::Graph graph = graph_of({named("my_sum", apply("elemwise_add", {a, b}))});
-  EXPECT_TRUE(contains(error_of([&] {
-                         Executor(graph, Device::cpu(),
-                                  bind_arrays({array_of({1, 2}), array_of({1, 2, 3})}));
-                       }),
-                       "my_sum"));
+  EXPECT_TRUE(contains(
+      error_of([&] {
+        Executor(graph, Device::cpu(), bind_arrays({array_of({1, 2}), array_of({1, 2, 3})}));
+      }),
+      "my_sum"));
 }
 
 TEST(Executor, ExecutorsSharingAPoolTakeTheLargestNotTheSum) {

@@ -55,7 +55,8 @@ struct Mlp {
   std::vector<NDArray> arrays() {
     const IndexedGraph indexed(graph);
     std::vector<NDArray> arrays;
-    for (int n : indexed.arguments()) arrays.push_back(random_array(shapes[indexed.node(n).name], random));
+    for (int n : indexed.arguments())
+      arrays.push_back(random_array(shapes[indexed.node(n).name], random));
     return arrays;
   }
 
@@ -68,10 +69,10 @@ inline ExecutorArrays bind_arrays(std::vector<NDArray> args, Request request = R
   ExecutorArrays arrays;
   for (const NDArray& arg : args) {
     arrays.requests.push_back(request);
-    arrays.grads.push_back(request == Request::kNull
-                               ? NDArray()
-                               : array_of(Values(static_cast<std::size_t>(arg.size()), 1.0f),
-                                          arg.shape()));
+    arrays.grads.push_back(
+        request == Request::kNull
+            ? NDArray()
+            : array_of(Values(static_cast<std::size_t>(arg.size()), 1.0f), arg.shape()));
   }
   arrays.args = std::move(args);
   return arrays;

@@ -21,7 +21,7 @@ void fussy_cpu(const NoParams&, KernelContext& context) {
 }
 
 MX_OP(_test_fussy, NoParams)
-    .doc("Copies numbers that begin with one of at least zero.")
+.doc("Copies numbers that begin with one of at least zero.")
     .input("data", "Numbers.")
     .dtypes(kFloating)
     .infer([](const NoParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); })
@@ -54,8 +54,8 @@ TEST(Plan, FailuresNameTheNodeAndLeaveTheExecutorUsable) {
   for (int round = 0; round < 3; ++round) {
     array_of({-1, 2}).copy_to(x);
     executor.forward(true);
-    EXPECT_TRUE(contains(error_of([&] { values_of(executor.outputs()[0]); }),
-                         "picky(_test_fussy)"));
+    EXPECT_TRUE(
+        contains(error_of([&] { values_of(executor.outputs()[0]); }), "picky(_test_fussy)"));
     array_of({1, 2}).copy_to(x);
     executor.forward(true);
     executor.backward({});
@@ -73,7 +73,9 @@ TEST(Plan, RandomGraphsEqualEagerCalls) {
     std::vector<Value> values{variable("a"), variable("b"), variable("c")};
     const int count = 3 + static_cast<int>(random() % 25);
     for (int i = 0; i < count; ++i) {
-      const auto pick = [&] { return values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 7)]; };
+      const auto pick = [&] {
+        return values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 7)];
+      };
       Value made;
       switch (random() % 6) {
         case 0:
@@ -113,7 +115,8 @@ TEST(Plan, RandomGraphsEqualEagerCalls) {
       for (std::size_t i = 0; i < args.size(); ++i) {
         const Values got = values_of(executor.arrays().grads[i]);
         for (std::size_t k = 0; k < got.size(); ++k)
-          EXPECT_NEAR(got[k], eager.grads[i][k], 1e-5 * (1 + std::abs(got[k]))) << "round " << round;
+          EXPECT_NEAR(got[k], eager.grads[i][k], 1e-5 * (1 + std::abs(got[k])))
+              << "round " << round;
       }
     }
   }

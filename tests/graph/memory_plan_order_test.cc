@@ -22,7 +22,8 @@ IndexedGraph layers(int count, std::vector<ir::Entry>* weights) {
   }
   ir::Graph graph = graph_of({x});
   const std::vector<ir::Entry> head{variable("head").entry()};
-  for (ir::Entry& entry : gradient(graph, head, *weights)) graph.outputs.push_back(std::move(entry));
+  for (ir::Entry& entry : gradient(graph, head, *weights))
+    graph.outputs.push_back(std::move(entry));
   return IndexedGraph(std::move(graph));
 }
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the variables of graph execution and memory planning change: engine operations, bytes, log
+// lines.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/hooks.h"
+#include "exec/plan_fixture.h"
+
+namespace mxnet {
+namespace {
+
+// Counts the engine operations of a scope.
+class OperationCount final : public Observer {
+ public:
+  OperationCount() {
+    Engine::get().wait_for_all();
+    g_observer.store(this, std::memory_order_release);
+  }
+  ~OperationCount() override { stop(); }
+  int stop() {
+    Engine::get().wait_for_all();
+    g_observer.store(nullptr, std::memory_order_release);
+    return count_.load();
+  }
+  void operation_begin(const char*, Device, uint64_t) override { ++count_; }
+  void operation_end(const char*, Device, uint64_t) override {}
+  void memory_event(Device, const char*, int64_t) override {}
+
+ private:
+  std::atomic<int> count_{0};
+};
+
+// x + 1 + 1 + ...: `length` operators forward.
+ir::Graph chain(int length) {
+  Value x = variable("x");
+  for (int i = 0; i < length; ++i) x = apply("tanh", {x});
+  return graph_of({x});
+}
+
+// Engine operations of one forward (and backward) pass over `length` operators.
+int forward_operations(int length, bool training) {
+  Executor executor(chain(length), Device::cpu(),
+                    bind_arrays({array_of({1, 2})}, training ? Request::kWrite : Request::kNull));
+  executor.forward(training);  // compiles
+  OperationCount count;
+  executor.forward(training);
+  return count.stop();
+}
+int backward_operations(int length) {
+  Executor executor(chain(length), Device::cpu(), bind_arrays({array_of({1, 2})}, Request::kWrite));
+  const NDArray head = array_of({1, 1});
+  const NDArray* heads[] = {&head};
+  for (int i = 0; i < 2; ++i) {
+    executor.forward(true);
+    if (i == 0) executor.backward(heads);
+  }
+  OperationCount count;
+  executor.backward(heads);
+  return count.stop() - 1;  // the head gradient's copy
+}
+
+std::size_t planned_bytes(const ir::Graph& graph, const Shape& shape) {
+  IndexedGraph indexed(graph);
+  std::vector<ArrayType> types = types_of(indexed, shape);
+  return Plan(std::move(indexed), std::move(types), PlanOptions::configured(Device::cpu(), false))
+      .memory()
+      .arena_bytes;
+}
+
+TEST(PlanConfig, InferenceIsOneOperationUnlessBulkIsOff) {
+  EXPECT_EQ(forward_operations(40, false), 1);
+  const Variable off("MXNET_EXEC_BULK_EXEC_INFERENCE", "0");
+  EXPECT_EQ(forward_operations(40, false), 40);
+}
+
+TEST(PlanConfig, TrainingIsMergedUnlessBulkIsOff) {
+  EXPECT_EQ(forward_operations(40, true), 3);  // 15 + 15 + 10
+  const Variable off("MXNET_EXEC_BULK_EXEC_TRAIN", "0");
+  EXPECT_EQ(forward_operations(40, true), 40);
+}
+
+TEST(PlanConfig, TrainingMergesAtMostSoManyNodes) {
+  const Variable most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "20");
+  EXPECT_EQ(forward_operations(40, true), 2);
+}
+
+TEST(PlanConfig, ForwardHasALimitOfItsOwn) {
+  const int backward = backward_operations(40);
+  const Variable most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", "5");
+  EXPECT_EQ(forward_operations(40, true), 8);
+  EXPECT_EQ(backward_operations(40), backward);
+}
+
+TEST(PlanConfig, BackwardHasALimitOfItsOwn) {
+  const Variable most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", "1");
+  EXPECT_EQ(forward_operations(40, true), 3);
+  EXPECT_GE(backward_operations(40), 40);
+}
+
+TEST(PlanConfig, InPlaceSavesBytes) {
+  // The middle of a chain, so that the result's own array is no part of it.
+  const Value x = apply("tanh", {apply("tanh", {apply("tanh", {variable("x")})})});
+  const ir::Graph graph = graph_of({apply("dot", {x, x})});
+  EXPECT_EQ(planned_bytes(graph, {16, 16}), 1024u);
+  const Variable off("MXNET_EXEC_ENABLE_INPLACE", "0");
+  EXPECT_EQ(planned_bytes(graph, {16, 16}), 2048u);
+}
+
+TEST(PlanConfig, MatchRangeLimitsWhoSharesBytes) {
+  Value x = variable("x");
+  for (int i = 0; i < 5; ++i) x = apply("dot", {x, x});  // never in place
+  const ir::Graph graph = graph_of({x});
+  EXPECT_EQ(planned_bytes(graph, {16, 16}), 2048u);
+  const Variable none("NNVM_EXEC_MATCH_RANGE", "0");
+  EXPECT_EQ(planned_bytes(graph, {16, 16}), 4096u);
+}
+
+// Products of matrices of random sizes.
+ir::Graph random_products(std::mt19937& random) {
+  Value x = variable("x");
+  std::vector<Value> values{x};
+  for (int i = 0; i < 14; ++i) {
+    const Value& from = values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 3)];
+    const std::string end = std::to_string(1 + random() % 16);
+    values.push_back(apply("slice_axis", {apply("dot", {x, apply("dot", {x, from})})},
+                           {{"axis", "1"}, {"begin", "0"}, {"end", end}}));
+    values.back() = apply("broadcast_add", {values.back(), apply("sum", {from})});
+    values.back() = apply("dot", {values.back(), values.back()}, {{"transpose_b", "True"}});
+  }
+  return graph_of({values.back()});
+}
+
+TEST(PlanConfig, SearchingTheMatchRangeNeverCostsBytesAndSometimesSavesSome) {
+  const unsigned seed = 5;
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  int saved = 0;
+  const Variable range("NNVM_EXEC_MATCH_RANGE", "64");
+  for (int round = 0; round < 60; ++round) {
+    const ir::Graph graph = random_products(random);
+    const std::size_t one = planned_bytes(graph, {16, 16});
+    const Variable search("NNVM_AUTO_SEARCH_MATCH_RANGE", "1");
+    const std::size_t all = planned_bytes(graph, {16, 16});
+    EXPECT_LE(all, one);
+    saved += all < one;
+  }
+  EXPECT_GT(saved, 0);
+}
+
+TEST(PlanConfig, LongGradientSumsAreChains) {
+  Value x = variable("x"), sum;
+  for (int i = 0; i < 6; ++i) sum = sum + x * (i + 1.0);
+  const auto text = [&] {
+    return Executor(graph_of({sum}), Device::cpu(), bind_arrays({array_of({1})}, Request::kWrite))
+        .debug_str();
+  };
+  EXPECT_TRUE(contains(text(), "add_n"));
+  const Variable cap("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "3");
+  EXPECT_FALSE(contains(text(), "add_n"));
+}
+
+std::string logged(const char* variable_name) {
+  const Variable on(variable_name, "1");
+  testing::internal::CaptureStderr();
+  Executor executor(chain(3), Device::cpu(), bind_arrays({array_of({1, 2})}));
+  executor.forward(false);
+  Engine::get().wait_for_all();
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(PlanConfig, VerboseExecutorsLogTheirGraph) {
+  EXPECT_TRUE(contains(logged("MXNET_EXEC_VERBOSE_LOGGING"), "tanh"));
+}
+
+TEST(PlanConfig, VerboseMemoryPlansLogTheirBytes) {
+  EXPECT_TRUE(contains(logged("MXNET_MEM_PLAN_VERBOSE_LOGGING"), "planned bytes"));
+}
+
+}  // namespace
+}  // namespace mxnet
