@@ -55,6 +55,15 @@ def erfc_log(a):
     return -mp.log(mp.erfc(a))
 
 
+NORMAL_END = mp.mpf("5.5")  # the normal distribution is 1 - 2e-8 there
+
+
+def normal_rest(t):
+    """(Phi(x) - 1/2) / x of the normal distribution, for t = 2 x^2 / NORMAL_END^2 - 1."""
+    x = NORMAL_END * mp.sqrt((t + 1) / 2)
+    return mp.erf(x / mp.sqrt(2)) / (2 * x) if x else 1 / mp.sqrt(2 * mp.pi)
+
+
 def sin_rest(z):
     """(sin(x) / x - 1) / z for z = x^2."""
     x = mp.sqrt(z)
@@ -82,3 +91,4 @@ if __name__ == "__main__":
     for bits in (15, 32):  # so many bits that a product with the exponent is exact
         high = mp.floor(ln2 * 2**bits) / mp.mpf(2) ** bits
         print(f"ln2 = {mp.nstr(high, 20)} + {mp.nstr(ln2 - high, 20)}")
+    print_rows("float normal", 10, fit(normal_rest, mp.mpf(-1), mp.mpf(1), 15))

@@ -143,8 +143,10 @@ void list_variables(const Invocation& call, Vars& reads, Vars& writes) {
   const std::span<const NDArray> out = arrays.subspan(call.num_inputs);
   std::vector<int> mutated;
   if (call.op->mutates_inputs()) mutated = call.op->mutated_inputs(call.params.get());
-  const std::vector<int>& clobbered = call.op->clobbered_inputs();
-  mutated.insert(mutated.end(), clobbered.begin(), clobbered.end());
+  if (call.op->clobbers_inputs()) {
+    const std::vector<int> clobbered = call.op->clobbered_inputs(call.params.get());
+    mutated.insert(mutated.end(), clobbered.begin(), clobbered.end());
+  }
   if (arrays.size() + mutated.size() <= kFewVars) {
     for (const NDArray& array : out)
       if (!contains(writes, array.var())) writes.push_back(array.var());
@@ -216,7 +218,8 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
       op.may_run_inline() && !device.is_gpu() && largest(call->arrays.span()) <= kInlineElements;
   Vars reads, writes;
   list_variables(*call, reads, writes);
-  if (op.uses_random()) writes.push_back(RandomStreams::of(device).var());
+  if (op.uses_random(params.get(), options.training))
+    writes.push_back(RandomStreams::of(device).var());
   Engine::get().push([call = std::move(call)](const RunContext& context) { call->run(context); },
                      {.device = device,
                       .reads = reads.span(),

@@ -35,7 +35,10 @@ struct Step {
 class RuleRun {
  public:
   RuleRun(const OperationNode& forward, std::span<const GradTarget> targets)
-      : forward_(forward), targets_(targets), recording_(autograd_state().recording) {}
+      : forward_(forward),
+        targets_(targets),
+        recording_(autograd_state().recording),
+        training_(autograd_state().training && forward.training) {}
 
   std::vector<InputGrad> run(std::span<const NDArray> douts, std::span<const bool> wants) {
     const Gradients values = build(douts, wants);
@@ -170,13 +173,14 @@ class RuleRun {
       output_refs.push_back(&output.array);
     }
     if (recording_) {
+      const AutogradScope scope({.recording = true, .training = training_});
       InlineVector<std::pair<std::string_view, std::string_view>, 8> attrs;
       for (const auto& [key, text] : step.node->attrs) attrs.emplace_back(key, text);
       imperative_invoke(parse_attrs(op, attrs.span()), input_refs.span(), output_refs.span(),
                         forward_.device);
     } else {
       invoke(op, step.node->params, InputRefs(input_refs.span()), output_refs.span(),
-             {.training = autograd_state().training,
+             {.training = training_,
               .device = forward_.device,
               .requests = requests.span(),
               .donated = last_uses});
@@ -202,6 +206,8 @@ class RuleRun {
   const OperationNode& forward_;
   const std::span<const GradTarget> targets_;
   const bool recording_;
+  // What was computed in predict mode has a gradient in predict mode: moving averages stay.
+  const bool training_;
   Ref<ir::Node> self_;
   std::vector<Step> steps_;
 };

@@ -91,7 +91,17 @@ class OpBuilder {
   }
   // Inputs whose values are used up: written, and yet no state that anybody reads.
   OpBuilder& clobbers(std::initializer_list<int> inputs) {
-    op_.clobbered_ = inputs;
+    op_.clobbered_ = [list = std::vector<int>(inputs)](const void*) { return list; };
+    return *this;
+  }
+  OpBuilder& clobbers(std::vector<int> (*inputs)(const P&)) {
+    op_.clobbered_ = [inputs](const void* p) { return inputs(as(p)); };
+    return *this;
+  }
+  // States of a model that not this operator but its gradient writes: calls that only read them
+  // run side by side.
+  OpBuilder& states(std::initializer_list<int> inputs) {
+    op_.states_ = inputs;
     return *this;
   }
   // Only shape and type of this input matter (zeros_like): no memory is kept or waited for.
@@ -244,9 +254,12 @@ class OpBuilder {
   OpBuilder& shape_from_values() {
     return shape_from_values([](const P&, int) { return true; });
   }
-  OpBuilder& uses_random() {
-    op_.random_ = true;
+  OpBuilder& uses_random(bool (*when)(const P&, bool training)) {
+    op_.random_ = [when](const void* p, bool training) { return when(as(p), training); };
     return *this;
+  }
+  OpBuilder& uses_random() {
+    return uses_random([](const P&, bool) { return true; });
   }
 
  private:

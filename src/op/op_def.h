@@ -63,7 +63,15 @@ class OpDef {
   // Inputs that the operator also writes (auxiliary states, optimizer states).
   bool mutates_inputs() const { return static_cast<bool>(mutated_); }
   // Inputs that it leaves with other values without their being states. The engine sees writes.
-  const std::vector<int>& clobbered_inputs() const { return clobbered_; }
+  std::vector<int> clobbered_inputs(const void* params) const {
+    return clobbered_ ? clobbered_(params) : std::vector<int>{};
+  }
+  bool clobbers_inputs() const { return static_cast<bool>(clobbered_); }
+  // Inputs that are states of a model, not arguments of it: auxiliary states of symbols. Those that
+  // the operator writes, or others, which its gradient writes.
+  std::vector<int> state_inputs(const void* params) const {
+    return states_.empty() ? mutated_inputs(params) : states_;
+  }
   std::vector<int> mutated_inputs(const void* params) const {
     return mutated_ ? mutated_(params) : std::vector<int>{};
   }
@@ -83,7 +91,10 @@ class OpDef {
   Gradients gradient(const void* params, Grad& grad) const { return grad_(params, grad); }
   // Cheap on small arrays: may run on the caller's own thread.
   bool may_run_inline() const { return inline_; }
-  bool uses_random() const { return random_; }
+  // Whether a call draws random numbers; `training` as in KernelContext.
+  bool uses_random(const void* params, bool training) const {
+    return random_ && random_(params, training);
+  }
   // Shapes of outputs are known only after running: the call waits for its inputs, runs at once,
   // and the kernel makes its outputs (KernelContext::make_out).
   bool shape_from_values(const void* params, int num_inputs) const {
@@ -108,14 +119,15 @@ class OpDef {
   std::vector<std::pair<int, int>> inplace_;
   std::function<bool(const void*, int)> shape_from_values_;
   int inplace_stride_ = 0;  // 0 = none
-  std::vector<int> clobbered_;
+  std::function<std::vector<int>(const void*)> clobbered_;
+  std::vector<int> states_;
   std::function<void(const void*, Infer&)> infer_;
   DTypeSet dtypes_ = kAllTypes;
   std::vector<KernelEntry> kernels_;
   std::function<Gradients(const void*, Grad&)> grad_;
+  std::function<bool(const void*, bool)> random_;
   uint64_t type_only_ = 0;  // bit per input
   bool inline_ = true;
-  bool random_ = false;
 };
 
 // All operators, by name and alias. Filled before main by the files that define them; read-only

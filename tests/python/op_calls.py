@@ -85,9 +85,16 @@ class Library:
         self.free(*inputs, *outputs)
         return results
 
-    def gradients(self, name, arrays, heads, request=WRITE, start=0.0, wanted=None, **attrs):
+    def training(self, on):
+        """Whether operators behave as while training; returns what was set before."""
+        before = C.c_int()
+        self.call("MXAutogradSetIsTraining", int(on), C.byref(before))
+        return bool(before.value)
+
+    def gradients(self, name, arrays, heads, request=WRITE, start=0.0, wanted=None, after=None, **attrs):
         """Gradients of sum(outputs * heads) with respect to `arrays` (or only those whose positions are `wanted`, in
-        their places); ADD adds to `start`. A head of None: that output takes no part."""
+        their places); ADD adds to `start`. A head of None: that output takes no part. The list `after` gets the arrays
+        as they are then."""
         inputs = [self.array(a) for a in arrays]
         grads = [self.array(np.full_like(a, start)) for a in arrays]
         wanted = range(len(arrays)) if wanted is None else wanted
@@ -105,6 +112,8 @@ class Library:
         self.call("MXAutogradBackward", len(used), (C.c_void_p * len(used))(*[outputs[i] for i in used]),
                   (C.c_void_p * len(used))(*head_arrays), 0)
         results = [self.numpy(g) for g in grads]
+        if after is not None:
+            after += [self.numpy(i) for i in inputs]
         self.free(*inputs, *grads, *outputs, *head_arrays)
         return results
 

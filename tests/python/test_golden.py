@@ -33,6 +33,7 @@ def mx():
     library = Library()
     yield library
     library.numpy_shape(True)
+    library.training(False)
 
 
 @pytest.fixture(scope="module")
@@ -86,17 +87,21 @@ def test_numbers_are_those_of_the_reference(mx, numbers, family, case):
         count = int(np.prod(where["s"]))
         return numbers[family][where["d"]][where["o"]:where["o"] + count].reshape(where["s"])
 
+    def check_after(arrays):
+        for i, got in enumerate(arrays):
+            where = case.get("after", {}).get(str(i))
+            close(got, inputs[i] if where is None else read(where), case, f"input {i} afterwards")
+
     mx.numpy_shape(bool(case.get("np")))
+    mx.training(case.get("train", "grad" in case))
     inputs = [read(i) for i in case["inputs"]]
     if "error" in case:
         with pytest.raises(Failure):
             run_on_states(mx, case, inputs)
         return
-    if "out" in case or "after" in case:
+    if "out" in case or ("after" in case and "grad" not in case):
         outputs, after = run_on_states(mx, case, inputs)
-        for i, got in enumerate(after):
-            where = case.get("after", {}).get(str(i))
-            close(got, inputs[i] if where is None else read(where), case, f"input {i} afterwards")
+        check_after(after)
     else:
         outputs = mx.run(case["op"], *inputs, **case["attrs"])
     assert len(outputs) >= case.get("nout", len(case["outputs"]))
@@ -114,7 +119,9 @@ def test_numbers_are_those_of_the_reference(mx, numbers, family, case):
     for request in (WRITE, ADD) if case.get("add") else (WRITE,):
         start = ADDED_TO if request == ADD else 0.0
         heads = [None if h is None else read(h) for h in case["head"]]
-        grads = mx.gradients(case["op"], inputs, heads, request=request, start=start, wanted=case["grad"], **case["attrs"])
+        after = []
+        grads = mx.gradients(case["op"], inputs, heads, request=request, start=start, wanted=case["grad"], after=after, **case["attrs"])
+        check_after(after)
         for i, where in zip(case["grad"], case["grads"]):
             if where is not None:
                 close(grads[i], read(where) + np.asarray(start, grads[i].dtype), case, f"gradient of input {i}")

@@ -105,7 +105,7 @@ constexpr const char* kTypeDoc =
     "x / (1 + |x|); tanh.";
 
 MX_OP(Activation, ActivationParams)
-    .alias("_npx_activation")
+.alias("_npx_activation")
     .doc("An activation function, element by element.")
     .input("data", "The array.")
     .choice("act_type", &ActivationParams::act_type, kTypes, nullptr, kTypeDoc)
@@ -124,7 +124,7 @@ MX_OP(Activation, ActivationParams)
     });
 
 MX_OP(_backward_Activation, ActivationParams)
-    .doc("Gradient of Activation.")
+.doc("Gradient of Activation.")
     .input("head_grad", "Gradient of the result.")
     .input("data", "Result of the forward call; its argument for softsign.")
     .choice("act_type", &ActivationParams::act_type, kTypes, nullptr, kTypeDoc)

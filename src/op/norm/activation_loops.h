@@ -20,8 +20,7 @@ namespace mxnet {
   ROW(elu,      select(x > T(0), x, s * expm1(x)), select(y > T(0), T(1), y + s), kY) \
   ROW(selu,     T(kSeluScale) * select(x > T(0), x, T(kSeluAlpha) * expm1(x)), \
                 select(y > T(0), T(kSeluScale), y + T(kSeluScale * kSeluAlpha)), kY) \
-  ROW(gelu,     T(0.5) * x * (T(1) + erf(x * T(kRootHalf))), \
-                T(0.5) * (T(1) + erf(x * T(kRootHalf))) + x * (T(kNormal) * exp(T(-0.5) * x * x)), kX)
+  ROW(gelu,     x * normal_below(x), normal_below(x) + weighted_density(x), kX)
 // clang-format on
 
 // Klambauer et al. 2017.

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "base/simd.h"
 #include "op/vector_math.h"
@@ -14,7 +15,8 @@
 namespace mxnet {
 namespace {
 
-using row_math::exp, row_math::log;
+using row_math::exp, row_math::log, row_math::MathConstants, row_math::power_of_two,
+    row_math::reduced_expm1;
 
 #define MX_SIMD_FILE "op/norm/norm_loops.inc"
 #include "base/simd_targets.h"

@@ -13,9 +13,11 @@ struct NormLoops {
   C (*max)(const C* x, int64_t n);  // NaN only if all are
   C (*sum)(const C* x, int64_t n);
   C (*dot)(const C* x, const C* y, int64_t n);
+  C (*negative_dot)(const C* dy, const C* x, int64_t n);  // sum of dy * min(x, 0)
   // sums[0] = sum of x - mean, sums[1] = sum of (x - mean)^2.
   void (*deviations)(const C* x, int64_t n, C mean, C* sums);
-  // y = exp((x - shift) * scale); returns the sum. With y null only that.
+  // y = exp((x - shift) * scale); returns the sum. With y null only that. REQUIRES here and of
+  // exp_columns: no exponent above 0; results below the normal numbers are 0.
   C (*exp_sum)(const C* x, C* y, int64_t n, C shift, C scale);
   void (*scale)(C* y, int64_t n, C factor);
   // y = (x - shift) * scale + offset; with parameters for each element in the second.
@@ -55,8 +57,13 @@ struct NormLoops {
   // sum += exp((x - shift) * scale), which goes to y unless that is null.
   void (*exp_columns)(const C* x, C* y, int64_t n, const C* shift, C scale, C* sum);
 
+  // As the rows of these names, `d` for each column.
+  void (*softmax_grad_columns)(const C* dy, const C* y, C* dx, int64_t n, const C* d, C scale);
+  void (*log_softmax_grad_columns)(const C* dy, const C* y, C* dx, int64_t n, const C* d, C scale);
+  void (*scale_columns)(C* y, int64_t n, const C* factor);
+
   // --- normalisation across channels ---
-  void (*add_squares)(const C* x, int64_t n, C* sum);                  // sum += x^2
+  void (*add_squares)(const C* x, int64_t n, C* sum);  // sum += x^2
   // norm = knorm + alpha * sum, y = x * norm^-beta.
   void (*response)(const C* x, const C* sum, C* norm, C* y, int64_t n, C knorm, C alpha, C beta);
   // t = dy * x * norm^(-beta - 1).

@@ -70,17 +70,18 @@ void write_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, c
   });
 }
 
-#define MX_ROW_TYPE(C)                                                                         \
-  template const C* read_elements(const Tensor&, int64_t, int64_t, int64_t, C*);               \
-  template C* place_elements(const Tensor&, int64_t, int64_t, C*);                             \
+#define MX_ROW_TYPE(C)                                                           \
+  template const C* read_elements(const Tensor&, int64_t, int64_t, int64_t, C*); \
+  template C* place_elements(const Tensor&, int64_t, int64_t, C*);               \
   template void write_elements(const Tensor&, int64_t, int64_t, int64_t, const C*);
 MX_ROW_TYPE(float)
 MX_ROW_TYPE(double)
 #undef MX_ROW_TYPE
 
 double read_element(const Tensor& tensor, int64_t at) {
-  double value;
-  return *read_elements(tensor, at, 1, 1, &value);
+  return dispatch_dtype<kNumeric>(tensor.dtype, "element", [&]<class T>(TypeTag<T>) {
+    return convert<double>(tensor.as<T>()[at]);
+  });
 }
 
 void write_element(const Tensor& tensor, int64_t at, double value) {

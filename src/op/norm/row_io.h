@@ -68,7 +68,7 @@ class RowWriter {
   std::vector<C> buffer_;
 };
 
-// One number: a statistic or a parameter of a row.
+// One number: a statistic, a parameter or (of any numeric type) the label of a row.
 double read_element(const Tensor& tensor, int64_t at);
 void write_element(const Tensor& tensor, int64_t at, double value);
 

@@ -16,8 +16,8 @@
 namespace mxnet {
 namespace {
 
-constexpr double kCost = 12.0;       // elementary operations an element
-constexpr int64_t kColumns = 256;    // columns at once: 1 KiB a step
+constexpr double kCost = 12.0;     // elementary operations an element
+constexpr int64_t kColumns = 256;  // columns at once: 1 KiB a step
 
 bool in_double(const Tensor& a, const Tensor& b) {
   return a.dtype == DType::kFloat64 || b.dtype == DType::kFloat64;
@@ -92,6 +92,17 @@ void for_columns(const RowLayout& rows, const F& fn) {
       1);
 }
 
+// Some columns of one block: where the elements of step k lie.
+class ColumnSteps {
+ public:
+  ColumnSteps(const RowLayout& rows, int64_t outer, int64_t column)
+      : first_(outer * rows.length * rows.inner + column), step_(rows.inner) {}
+  int64_t operator[](int64_t k) const { return first_ + k * step_; }
+
+ private:
+  const int64_t first_, step_;
+};
+
 template <class C>
 void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
   const NormLoops<C>& loops = norm_loops<C>();
@@ -99,30 +110,33 @@ void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
   const C scale = static_cast<C>(call.scale);
   const bool log = call.kind == SoftmaxKind::kLog;
   for_columns(rows, [&](int64_t outer, int64_t column, int64_t n) {
-    std::array<C, kColumns> from, to, shift, sum;
-    const auto at = [&](int64_t k) { return (outer * rows.length + k) * rows.inner + column; };
-    const auto read = [&](int64_t k) { return read_elements(in, at(k), n, 1, from.data()); };
+    std::array<C, kColumns> from, to, shift, sum, scales;
+    const ColumnSteps at(rows, outer, column);
+    const auto read = [&](int64_t k) { return read_elements(in, at[k], n, 1, from.data()); };
+    const auto place = [&](int64_t k) { return place_elements(out, at[k], 1, to.data()); };
+    // Exponentials can wait in the result if it is of the type that is computed in.
+    const bool keep = !log && rows.length > 0 && place(0) != to.data();
     shift.fill(-std::numeric_limits<C>::infinity());
     sum.fill(C(0));
     for (int64_t k = 0; k < rows.length; ++k) loops.max_columns(read(k), n, shift.data());
     for (int64_t k = 0; k < rows.length; ++k)
-      loops.exp_columns(read(k), nullptr, n, shift.data(), scale, sum.data());
+      loops.exp_columns(read(k), keep ? place(k) : nullptr, n, shift.data(), scale, sum.data());
     for (int64_t i = 0; i < n; ++i) {
       C& s = sum[static_cast<std::size_t>(i)];
       s = log ? -std::log(s) : C(1) / s;
     }
-    std::array<C, kColumns> factor, zero{};
-    factor.fill(scale);
+    scales.fill(scale);
+    std::array<C, kColumns> again;  // the sums once more, not looked at
+    again.fill(C(0));
     for (int64_t k = 0; k < rows.length; ++k) {
-      C* y = place_elements(out, at(k), 1, to.data());
+      C* y = place(k);
       if (log) {
-        loops.affine_columns(read(k), y, n, shift.data(), factor.data(), sum.data());
+        loops.affine_columns(read(k), y, n, shift.data(), scales.data(), sum.data());
       } else {
-        std::array<C, kColumns> unused;
-        loops.exp_columns(read(k), y, n, shift.data(), scale, unused.data());
-        loops.affine_columns(y, y, n, zero.data(), sum.data(), zero.data());
+        if (!keep) loops.exp_columns(read(k), y, n, shift.data(), scale, again.data());
+        loops.scale_columns(y, n, sum.data());
       }
-      write_elements(out, at(k), n, 1, y);
+      write_elements(out, at[k], n, 1, y);
     }
   });
 }
@@ -155,14 +169,42 @@ void backward_rows(const SoftmaxCall& call, const Tensor& dy, const Tensor& y, c
       1);
 }
 
+template <class C>
+void backward_columns(const SoftmaxCall& call, const Tensor& dy, const Tensor& y,
+                      const Tensor& dx) {
+  const NormLoops<C>& loops = norm_loops<C>();
+  const RowLayout& rows = call.rows;
+  const bool log = call.kind == SoftmaxKind::kLog;
+  const C scale = static_cast<C>(call.scale);
+  for_columns(rows, [&](int64_t outer, int64_t column, int64_t n) {
+    std::array<C, kColumns> a, b, to, zero{}, sum{}, dot{};
+    const ColumnSteps at(rows, outer, column);
+    for (int64_t k = 0; k < rows.length; ++k) {
+      loops.add_grad_columns(read_elements(dy, at[k], n, 1, a.data()),
+                             read_elements(y, at[k], n, 1, b.data()), n, zero.data(), sum.data(),
+                             dot.data());
+    }
+    for (int64_t k = 0; k < rows.length; ++k) {
+      C* result = place_elements(dx, at[k], 1, to.data());
+      const auto loop = log ? loops.log_softmax_grad_columns : loops.softmax_grad_columns;
+      loop(read_elements(dy, at[k], n, 1, a.data()), read_elements(y, at[k], n, 1, b.data()),
+           result, n, log ? sum.data() : dot.data(), scale);
+      write_elements(dx, at[k], n, 1, result);
+    }
+  });
+}
+
+// Neighbouring rows can be taken at once, unless they end at different places.
+bool as_columns(const SoftmaxCall& call) { return call.rows.inner > 1 && call.lengths == nullptr; }
+
 }  // namespace
 
 void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
   if (in.size() == 0) return;
   const auto run = [&](auto zero) {
     using C = decltype(zero);
-    // Few neighbouring rows, or such as end at different places, are gathered one by one.
-    const bool columns = call.rows.inner > 1 && call.lengths == nullptr && !(call.scale < 0);
+    // Columns look for the largest element only.
+    const bool columns = as_columns(call) && !(call.scale < 0);
     columns ? forward_columns<C>(call, in, out) : forward_rows<C>(call, in, out);
   };
   in_double(in, out) ? run(double{}) : run(float{});
@@ -171,7 +213,11 @@ void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
 void softmax_backward(const SoftmaxCall& call, const Tensor& dy, const Tensor& y,
                       const Tensor& dx) {
   if (dx.size() == 0) return;
-  in_double(y, dx) ? backward_rows<double>(call, dy, y, dx) : backward_rows<float>(call, dy, y, dx);
+  const auto run = [&](auto zero) {
+    using C = decltype(zero);
+    as_columns(call) ? backward_columns<C>(call, dy, y, dx) : backward_rows<C>(call, dy, y, dx);
+  };
+  in_double(y, dx) ? run(double{}) : run(float{});
 }
 
 }  // namespace mxnet

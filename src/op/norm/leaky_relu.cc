@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// LeakyReLU: six functions that are straight above zero. Two are more than a row of activations:
+// prelu, whose slope is learnt for each channel, and rrelu, which draws it while training.
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "op/norm/activation.h"
+#include "op/norm/keep_mask.h"
+#include "op/norm/norm_loops.h"
+#include "op/norm/row_io.h"
+#include "op/norm/row_sums.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/reduce_engine.h"
+
+namespace mxnet {
+namespace {
+
+enum class Kind : uint8_t { kElu, kGelu, kLeaky, kPrelu, kRrelu, kSelu };
+
+struct LeakyParams {
+  Kind act_type;
+  float slope, lower_bound, upper_bound;
+};
+
+ActivationRow row_of(Kind kind) {
+  switch (kind) {
+    case Kind::kElu:
+      return ActivationRow::elu;
+    case Kind::kGelu:
+      return ActivationRow::gelu;
+    case Kind::kSelu:
+      return ActivationRow::selu;
+    default:
+      return ActivationRow::leaky;
+  }
+}
+
+// --- prelu -----------------------------------------------------------------------------------
+
+// The axis of channels: 1, or 0 of a vector.
+int channel_axis(int ndim) { return ndim < 2 ? 0 : 1; }
+
+// Rows with one slope each: row r has that of channel r % channels.
+struct SlopeRows {
+  RowLayout rows;
+  int64_t channels = 1;
+};
+SlopeRows slope_rows(const Shape& data, int64_t slopes) {
+  if (data.ndim() == 0) return {RowLayout{}, 1};
+  if (slopes == 1) return {rows_behind(data, data.ndim() - 1), 1};
+  return {rows_behind(data, channel_axis(data.ndim()) + 1), slopes};
+}
+
+void prelu_forward(const Tensor& in, const Tensor& gamma, const Tensor& out) {
+  const SlopeRows slopes = slope_rows(in.shape(), gamma.size());
+  with_row_type(in.dtype, [&](auto zero) {
+    using C = decltype(zero);
+    const auto loop = activation_loop<C>(ActivationRow::leaky).value;
+    parallel_for(slopes.rows.rows(), 4.0 * static_cast<double>(slopes.rows.length),
+                 [&](int64_t first, int64_t last) {
+                   RowReader<C> read(in, slopes.rows);
+                   RowWriter<C> write(out, slopes.rows);
+                   for (int64_t r = first; r < last; ++r) {
+                     C* y = write.begin(r);
+                     loop(read(r), y, slopes.rows.length,
+                          static_cast<C>(read_element(gamma, r % slopes.channels)));
+                     write.finish(r, y);
+                   }
+                 });
+  });
+}
+
+void prelu_backward(const Tensor& dy, const Tensor& in, const Tensor& gamma, const Tensor& dx,
+                    const Tensor& dgamma, double* row_sums) {
+  const SlopeRows slopes = slope_rows(in.shape(), gamma.size());
+  const int64_t length = slopes.rows.length, count = slopes.rows.rows();
+  with_row_type(in.dtype, [&](auto zero) {
+    using C = decltype(zero);
+    const auto loop = activation_loop<C>(ActivationRow::leaky).slope;
+    const auto negative_dot = norm_loops<C>().negative_dot;
+    const bool wide = accumulate_wide();
+    parallel_for(count, 8.0 * static_cast<double>(length), [&](int64_t first, int64_t last) {
+      RowReader<C> read_dy(dy, slopes.rows), read_x(in, slopes.rows);
+      RowWriter<C> write(dx, slopes.rows);
+      for (int64_t r = first; r < last; ++r) {
+        const C* g = read_dy(r);
+        const C* x = read_x(r);
+        C* to = write.begin(r);
+        row_sums[r] = sum_blocks<C>(length, wide, [&](int64_t begin, int64_t n) {
+          return negative_dot(g + begin, x + begin, n);
+        });
+        loop(g, x, to, length, static_cast<C>(read_element(gamma, r % slopes.channels)));
+        write.finish(r, to);
+      }
+    });
+  });
+  for (int64_t c = 0; c < slopes.channels; ++c) {
+    double sum = 0;
+    for (int64_t r = c; r < count; r += slopes.channels) sum += row_sums[r];
+    write_element(dgamma, c, sum);
+  }
+}
+
+// gamma: one slope for all, or one a channel, perhaps with axes of one element around.
+void infer_prelu(InferArg data, InferArg gamma) {
+  gamma.same_dtype(data);
+  if (!data.rank_known() || data.ndim() == 0) return;
+  const int64_t channels = data.dim(channel_axis(data.ndim()));
+  if (!gamma.rank_known()) {
+    gamma.set_shape({channels});
+  } else if (gamma.known() && gamma.shape().size() != 1) {
+    const bool like_data = gamma.ndim() == data.ndim();
+    const int axis = like_data ? channel_axis(data.ndim()) : 0;
+    if ((gamma.ndim() != 1 && !like_data) || gamma.shape().size() != gamma.dim(axis) ||
+        (channels >= 0 && gamma.dim(axis) != channels))
+      gamma.fail("one element, or one for each of " + std::to_string(channels) + " channels");
+  }
+}
+
+// --- rrelu -----------------------------------------------------------------------------------
+
+bool draws(const LeakyParams& params, bool training) {
+  return params.act_type == Kind::kRrelu && training;
+}
+
+void rrelu_forward(const LeakyParams& params, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0), &mask = context.out(1);
+  if (context.training()) {
+    fill_uniform_mask(context.device(), params.lower_bound, params.upper_bound, mask);
+  } else {
+    fill_mask(mask, (params.lower_bound + params.upper_bound) / 2);
+  }
+  select_by_sign(in, in, mask, out);
+}
+
+// --- the operator ----------------------------------------------------------------------------
+
+void forward(const LeakyParams& params, KernelContext& context) {
+  switch (params.act_type) {
+    case Kind::kPrelu:
+      return prelu_forward(context.in(0), context.in(1), context.out(0));
+    case Kind::kRrelu:
+      return rrelu_forward(params, context);
+    default:
+      activation_forward(row_of(params.act_type), params.slope, context.in(0), context.out(0));
+  }
+}
+
+// Inputs: gradient, argument or result as the row says, and the slopes of prelu and rrelu.
+void backward(const LeakyParams& params, KernelContext& context) {
+  const Tensor &dy = context.in(0), &arg = context.in(1), &dx = context.out(0);
+  switch (params.act_type) {
+    case Kind::kPrelu: {
+      const Tensor& gamma = context.in(2);
+      const int64_t rows = slope_rows(arg.shape(), gamma.size()).rows.rows();
+      return prelu_backward(dy, arg, gamma, dx, context.out(1), context.workspace_of<double>(rows));
+    }
+    case Kind::kRrelu:
+      return select_by_sign(arg, dy, context.in(2), dx);
+    default:
+      activation_backward(row_of(params.act_type), params.slope, dy, arg, dx);
+  }
+}
+
+Gradients gradient(const LeakyParams& params, Grad& grad) {
+  const Value dy = grad.dout(0);
+  if (params.act_type == Kind::kPrelu) {
+    if (grad.differentiable()) {
+      throw Error(ErrorCode::kValue, "LeakyReLU",
+                  "given a gradient of a gradient with act_type prelu, expected another type");
+    }
+    const Value dx = apply("_backward_LeakyReLU", {dy, grad.in(0), grad.in(1)}, grad.attrs());
+    return {dx, output(dx, 1)};
+  }
+  if (params.act_type == Kind::kRrelu) {
+    const Value x = grad.in(0), mask = grad.out(1);
+    if (!grad.differentiable()) return {apply("_backward_LeakyReLU", {dy, x, mask}, grad.attrs())};
+    const Value above = apply("_greater_scalar", {x}, {{"scalar", "0"}});
+    return {dy * (above + (1.0 - above) * mask)};
+  }
+  const ActivationRow row = row_of(params.act_type);
+  const Value arg = activation_uses(row) == ActivationUses::kY ? grad.out(0) : grad.in(0);
+  if (grad.differentiable()) return {activation_gradient(row, params.slope, dy, arg)};
+  return {apply("_backward_LeakyReLU", {dy, arg}, grad.attrs())};
+}
+
+OpBuilder<LeakyParams>& add_params(OpBuilder<LeakyParams>& op) {
+  return op
+      .choice("act_type", &LeakyParams::act_type,
+              {{"elu", Kind::kElu},
+               {"gelu", Kind::kGelu},
+               {"leaky", Kind::kLeaky},
+               {"prelu", Kind::kPrelu},
+               {"rrelu", Kind::kRrelu},
+               {"selu", Kind::kSelu}},
+              "leaky", "The function below zero; gelu is x times the normal distribution of x.")
+      .param("slope", &LeakyParams::slope, 0.25f, "Of leaky and elu.")
+      .param("lower_bound", &LeakyParams::lower_bound, 0.125f, "Least slope of rrelu.")
+      .param("upper_bound", &LeakyParams::upper_bound, 0.334f, "Largest slope of rrelu.")
+      .dtypes(kFloating);
+}
+
+bool define() {
+  OpBuilder<LeakyParams> op("LeakyReLU");
+  op.alias("_npx_leaky_relu")
+      .doc("A function that is straight above zero and flatter below.")
+      .input("data", "The array.")
+      .input("gamma", "Slopes of prelu: one, or one a channel.");
+  add_params(op)
+      .num_inputs([](const LeakyParams& params) { return params.act_type == Kind::kPrelu ? 2 : 1; })
+      .outputs([](const LeakyParams& params) { return params.act_type == Kind::kRrelu ? 2 : 1; })
+      .output("output")
+      .output("mask")
+      .inplace(0, 0)
+      .infer([](const LeakyParams& params, Infer& infer) {
+        for (int o = 0; o < infer.num_out(); ++o) infer.in(0).same_as(infer.out(o));
+        if (params.act_type == Kind::kPrelu) infer_prelu(infer.in(0), infer.in(1));
+      })
+      .uses_random(draws)
+      .cpu(forward)
+      .grad(gradient);
+  OpBuilder<LeakyParams> back("_backward_LeakyReLU");
+  back.doc("Gradient of LeakyReLU.")
+      .input("head_grad", "Gradient of the result.")
+      .input("data", "Argument of the forward call; its result for elu and selu.")
+      .input("slopes", "Those of prelu and rrelu.");
+  add_params(back)
+      .num_inputs([](const LeakyParams& params) {
+        return params.act_type == Kind::kPrelu || params.act_type == Kind::kRrelu ? 3 : 2;
+      })
+      .outputs([](const LeakyParams& params) { return params.act_type == Kind::kPrelu ? 2 : 1; })
+      .inplace(0, 0)
+      .inplace(1, 0)
+      .infer([](const LeakyParams& params, Infer& infer) {
+        infer.in(0).same_as(infer.in(1)).same_as(infer.out(0));
+        if (params.act_type == Kind::kRrelu) infer.in(0).same_as(infer.in(2));
+        if (params.act_type == Kind::kPrelu) infer.in(2).same_as(infer.out(1));
+      })
+      .cpu(backward);
+  return true;
+}
+
+[[maybe_unused]] const bool defined = define();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that end a network: forward nearly the data itself, backward the gradient of a loss,
+// whatever comes from above. Regression (linear, logistic, absolute error) and SVMOutput.
+#include <cmath>
+
+#include "op/dispatch.h"
+#include "op/norm/activation.h"
+#include "op/norm/row_io.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+void copy(const Tensor& in, const Tensor& out) {
+  if (in.data != out.data) activation_forward(ActivationRow::leaky, 1.0, in, out);  // the identity
+}
+
+// --- regression ------------------------------------------------------------------------------
+
+struct RegressionParams {
+  float grad_scale;
+};
+
+enum class Regression : uint8_t { kLinear, kLogistic, kAbsolute };
+
+// Labels have as many elements as the data; a last axis of one element may be left out.
+void infer_regression(InferArg data, InferArg label) {
+  label.same_dtype(data);
+  if (!data.rank_known()) return;
+  if (!label.rank_known()) {
+    const bool column = data.ndim() == 2 && data.dim(1) == 1;
+    label.set_shape(column ? Shape{data.dim(0)} : data.shape());
+  } else if (label.known() && data.known() &&
+             (label.shape().size() != data.shape().size() ||
+              (label.ndim() > 0 && data.ndim() > 0 && label.dim(0) != data.dim(0)))) {
+    label.fail("as many elements as the data, " + to_string(data.shape()));
+  }
+}
+
+// dx = (y - label) * grad_scale / (labels of one example), or its sign.
+template <Regression kind>
+void regression_backward(const RegressionParams& params, KernelContext& context) {
+  const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
+  if (out.size() == 0) return;
+  const double per_example =
+      label.ndim() == 0 ? 1.0 : static_cast<double>(label.size() / label.dim(0));
+  dispatch_dtype<kFloating>(out.dtype, "regression", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const C scale = static_cast<C>(params.grad_scale / per_example);
+    parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
+      const T* y = out.as<T>();
+      const T* want = label.as<T>();
+      for (int64_t i = first; i < last; ++i) {
+        const C d = static_cast<C>(y[i]) - static_cast<C>(want[i]);
+        // No error at all counts as too small a value.
+        const C grad = kind != Regression::kAbsolute ? d : d > C(0) ? C(1) : C(-1);
+        dx.as<T>()[i] = static_cast<T>(grad * scale);
+      }
+    });
+  });
+}
+
+template <Regression kind>
+bool define(const char* name, const char* alias, const char* backward, const char* doc) {
+  OpBuilder<RegressionParams> op(name);
+  if (alias != nullptr) op.alias(alias);
+  op.doc(doc)
+      .input("data", "What the network says.")
+      .input("label", "What it should say.")
+      .param("grad_scale", &RegressionParams::grad_scale, 1.0f, "Factor of the gradient.")
+      .lenient()
+      .dtypes(kFloating)
+      .inplace(0, 0)
+      .infer([](const RegressionParams&, Infer& infer) {
+        infer.in(0).same_as(infer.out(0));
+        infer_regression(infer.in(0), infer.in(1));
+      })
+      .cpu([](const RegressionParams&, KernelContext& context) {
+        if (kind == Regression::kLogistic)
+          return activation_forward(ActivationRow::sigmoid, 0, context.in(0), context.out(0));
+        copy(context.in(0), context.out(0));
+      })
+      .grad([](const RegressionParams&, Grad& grad) {
+        const char* backward = kind == Regression::kLinear     ? "_backward_linear_reg_out"
+                               : kind == Regression::kLogistic ? "_backward_logistic_reg_out"
+                                                               : "_backward_mae_reg_out";
+        return Gradients{apply(backward, {grad.in(1), grad.out(0)}, grad.attrs()), Value()};
+      });
+  OpBuilder<RegressionParams>(backward)
+      .doc("Gradient of the operator after whose name it is called.")
+      .input("label", "The labels.")
+      .input("output", "Result of the forward call.")
+      .param("grad_scale", &RegressionParams::grad_scale, 1.0f, "Factor of the gradient.")
+      .lenient()
+      .dtypes(kFloating)
+      .inplace(1, 0)
+      .infer([](const RegressionParams&, Infer& infer) {
+        infer.in(1).same_as(infer.out(0));
+        infer_regression(infer.in(1), infer.in(0));
+      })
+      .cpu(regression_backward<kind>);
+  return true;
+}
+
+[[maybe_unused]] const bool defined =
+    define<Regression::kLinear>("LinearRegressionOutput", "_sparse_LinearRegressionOutput",
+                                "_backward_linear_reg_out",
+                                "The data; its gradient is that of squared error / 2.") &&
+    define<Regression::kLogistic>("LogisticRegressionOutput", "_sparse_LogisticRegressionOutput",
+                                  "_backward_logistic_reg_out",
+                                  "1 / (1 + exp(-data)), with the gradient of cross entropy.") &&
+    define<Regression::kAbsolute>("MAERegressionOutput", "_sparse_MAERegressionOutput",
+                                  "_backward_mae_reg_out",
+                                  "The data; its gradient is that of absolute error.");
+
+// --- SVMOutput -------------------------------------------------------------------------------
+
+struct SvmParams {
+  float margin, regularization_coefficient;
+  bool use_linear;
+};
+
+void infer_svm(InferArg data, InferArg label) {
+  label.same_dtype(data);
+  if (!data.rank_known()) return;
+  if (data.ndim() < 2) data.fail("rank 2 or more");
+  Shape shape;
+  for (int i = 0; i + 1 < data.ndim(); ++i) shape.push_back(data.dim(i));
+  label.set_shape(shape);
+}
+
+// The score of the label should be above the margin, the others below its negative.
+template <class C>
+C svm_gradient(const SvmParams& params, C x, bool is_label) {
+  const C margin = static_cast<C>(params.margin);
+  const C coefficient = static_cast<C>(params.regularization_coefficient);
+  const C missing = is_label ? margin - x : margin + x;
+  if (!(missing > C(0))) return C(0);
+  const C size = params.use_linear ? coefficient : C(2) * coefficient * missing;
+  return is_label ? -size : size;
+}
+
+void svm_backward(const SvmParams& params, KernelContext& context) {
+  const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
+  if (out.size() == 0) return;
+  const RowLayout rows = rows_behind(out.shape(), out.ndim() - 1);
+  with_row_type(out.dtype, [&](auto zero) {
+    using C = decltype(zero);
+    parallel_for(
+        rows.rows(), 4.0 * static_cast<double>(rows.length),
+        [&](int64_t first, int64_t last) {
+          RowReader<C> read(out, rows);
+          RowWriter<C> write(dx, rows);
+          for (int64_t r = first; r < last; ++r) {
+            const C* x = read(r);
+            C* to = write.begin(r);
+            const double k = std::trunc(read_element(label, r));
+            for (int64_t i = 0; i < rows.length; ++i)
+              to[i] = svm_gradient(params, x[i], static_cast<double>(i) == k);
+            write.finish(r, to);
+          }
+        },
+        1);
+  });
+}
+
+OpBuilder<SvmParams>& add_params(OpBuilder<SvmParams>& op) {
+  return op.param("margin", &SvmParams::margin, 1.0f, "Distance that scores should keep from 0.")
+      .param("regularization_coefficient", &SvmParams::regularization_coefficient, 1.0f,
+             "Factor of the gradient.")
+      .param("use_linear", &SvmParams::use_linear, false,
+             "Whether the loss grows linearly, not with the square.")
+      .dtypes(kFloating);
+}
+
+bool define_svm() {
+  OpBuilder<SvmParams> op("SVMOutput");
+  op.doc("The data, with the gradient of the hinge loss of one class against the others.")
+      .input("data", "Scores, classes along the last axis.")
+      .input("label", "Classes.");
+  add_params(op)
+      .inplace(0, 0)
+      .infer([](const SvmParams&, Infer& infer) {
+        infer.in(0).same_as(infer.out(0));
+        infer_svm(infer.in(0), infer.in(1));
+      })
+      .cpu([](const SvmParams&, KernelContext& context) { copy(context.in(0), context.out(0)); })
+      .grad([](const SvmParams&, Grad& grad) {
+        return Gradients{apply("_backward_SVMOutput", {grad.in(1), grad.out(0)}, grad.attrs()),
+                         Value()};
+      });
+  OpBuilder<SvmParams> back("_backward_SVMOutput");
+  back.doc("Gradient of SVMOutput.")
+      .input("label", "Classes.")
+      .input("output", "Result of the forward call.");
+  add_params(back)
+      .inplace(1, 0)
+      .infer([](const SvmParams&, Infer& infer) {
+        infer.in(1).same_as(infer.out(0));
+        infer_svm(infer.in(1), infer.in(0));
+      })
+      .cpu(svm_backward);
+  return true;
+}
+
+[[maybe_unused]] const bool svm_defined = define_svm();
+
+}  // namespace
+}  // namespace mxnet

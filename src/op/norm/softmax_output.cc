@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// SoftmaxOutput: softmax forward; backward the gradient of cross entropy with the labels, whatever
+// comes from above.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "op/norm/row_sums.h"
+#include "op/norm/softmax_kernel.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+enum class Normalization : uint8_t { kBatch, kNull, kValid };
+
+struct SoftmaxOutputParams {
+  float grad_scale, ignore_label;
+  bool multi_output, use_ignore, preserve_shape;
+  Normalization normalization;
+  bool out_grad;
+  float smooth_alpha;
+};
+
+// Rows of classes: across channels at each position, along the last axis, or all that belongs to
+// one example.
+RowLayout class_rows(const SoftmaxOutputParams& params, const Shape& shape) {
+  if (params.multi_output) return rows_along(shape, 1);
+  return rows_behind(shape, params.preserve_shape ? shape.ndim() - 1 : 1);
+}
+
+// What gradients are multiplied by.
+template <class C>
+double gradient_scale(const SoftmaxOutputParams& params, const RowLayout& rows, const C* labels,
+                      int64_t count) {
+  double divisor = 1;
+  switch (params.normalization) {
+    case Normalization::kBatch:
+      divisor = static_cast<double>(params.multi_output ? rows.outer * rows.inner : count);
+      break;
+    case Normalization::kValid: {
+      // Whether or not use_ignore is set.
+      int64_t valid = count;
+      for (int64_t i = 0; i < count; ++i) valid -= labels[i] == static_cast<C>(params.ignore_label);
+      divisor = static_cast<double>(std::max(valid, int64_t{1}));
+      break;
+    }
+    case Normalization::kNull:
+      if (params.multi_output) divisor = static_cast<double>(rows.inner);
+      break;
+  }
+  return params.grad_scale / divisor;
+}
+
+// Labels with a probability for each class.
+template <class C>
+void gradient_of_probabilities(const SoftmaxOutputParams& params, const Tensor& label,
+                               const Tensor& out, const Tensor& dx) {
+  const C scale = static_cast<C>(params.grad_scale);
+  const RowLayout block{(out.size() + kSumBlock - 1) / kSumBlock, kSumBlock, 1};
+  parallel_for(
+      block.outer, 4.0 * kSumBlock,
+      [&](int64_t first, int64_t last) {
+        std::vector<C> a(kSumBlock), b(kSumBlock), c(kSumBlock);
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t at = i * kSumBlock, n = std::min(kSumBlock, out.size() - at);
+          const C* want = read_elements(label, at, n, 1, a.data());
+          const C* p = read_elements(out, at, n, 1, b.data());
+          C* to = place_elements(dx, at, 1, c.data());
+          for (int64_t k = 0; k < n; ++k) {
+            const C grad = (p[k] - want[k]) * scale;
+            to[k] = params.out_grad ? grad * p[k] : grad;
+          }
+          write_elements(dx, at, n, 1, to);
+        }
+      },
+      1);
+}
+
+// Labels that name a class for each row.
+template <class C>
+void gradient_of_classes(const SoftmaxOutputParams& params, const Tensor& label, const Tensor& out,
+                         const Tensor& dx, KernelContext& context) {
+  const RowLayout rows = class_rows(params, out.shape());
+  const C* labels = read_elements(label, 0, label.size(), 1, context.workspace_of<C>(label.size()));
+  const C scale = static_cast<C>(gradient_scale(params, rows, labels, label.size()));
+  const int64_t classes = rows.length;
+  // Smoothing is for one row an example only, as it always was.
+  const C alpha = params.multi_output ? C(0) : static_cast<C>(params.smooth_alpha);
+  const C other = classes > 1 ? alpha / static_cast<C>(classes - 1) : C(0);
+  parallel_for(
+      rows.rows(), 4.0 * static_cast<double>(classes),
+      [&](int64_t first, int64_t last) {
+        RowReader<C> read(out, rows);
+        RowWriter<C> write(dx, rows);
+        for (int64_t r = first; r < last; ++r) {
+          const C* p = read(r);
+          C* to = write.begin(r);
+          const C k = labels[r];
+          const bool ignored = params.use_ignore && k == static_cast<C>(params.ignore_label);
+          const C factor = ignored ? C(0) : scale;
+          // What is above -1 truncates to a class; others, NaN too, name none.
+          const C at_class = k > C(-1) && k < static_cast<C>(classes) ? std::trunc(k) : C(-1);
+          for (int64_t i = 0; i < classes; ++i) to[i] = (p[i] - other) * factor;
+          if (at_class >= C(0)) {
+            const int64_t i = static_cast<int64_t>(at_class);
+            to[i] = (p[i] - (C(1) - alpha)) * factor;
+          }
+          if (params.out_grad)
+            for (int64_t i = 0; i < classes; ++i) to[i] *= p[i];
+          write.finish(r, to);
+        }
+      },
+      1);
+}
+
+void backward(const SoftmaxOutputParams& params, KernelContext& context) {
+  const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
+  if (out.size() == 0) return;
+  with_row_type(out.dtype, [&](auto zero) {
+    using C = decltype(zero);
+    if (label.shape() == out.shape()) return gradient_of_probabilities<C>(params, label, out, dx);
+    gradient_of_classes<C>(params, label, out, dx, context);
+  });
+}
+
+// A label for each row of classes, or a probability for each class.
+void infer_label(const SoftmaxOutputParams& params, InferArg data, InferArg label) {
+  label.same_dtype(data);
+  if (!data.rank_known()) return;
+  if (data.ndim() < 2) data.fail("rank 2 or more");
+  if (label.rank_known() && label.shape() == data.shape()) return;
+  if (!params.multi_output) {
+    Shape shape;
+    for (int i = 0; i + 1 < data.ndim(); ++i) shape.push_back(data.dim(i));
+    label.set_shape(shape);
+    return;
+  }
+  if (!data.known()) return;
+  const RowLayout rows = rows_along(data.shape(), 1);
+  if (!label.rank_known()) {
+    label.set_shape({rows.outer, rows.inner});
+  } else if (label.known() && (label.shape().size() != rows.rows() || label.dim(0) != rows.outer)) {
+    label.fail(
+        fmt::format("({}, {}) or the shape of the data without axis 1", rows.outer, rows.inner));
+  }
+}
+
+OpBuilder<SoftmaxOutputParams>& add_params(OpBuilder<SoftmaxOutputParams>& op) {
+  using P = SoftmaxOutputParams;
+  return op.param("grad_scale", &P::grad_scale, 1.0f, "Factor of the gradient.")
+      .param("ignore_label", &P::ignore_label, -1.0f, "Label without a gradient; see use_ignore.")
+      .param("multi_output", &P::multi_output, false,
+             "Whether classes lie along axis 1, with a label at each position.")
+      .param("use_ignore", &P::use_ignore, false, "Whether ignore_label is looked for.")
+      .param("preserve_shape", &P::preserve_shape, false,
+             "Whether classes lie along the last axis; else all behind the first are classes.")
+      .choice("normalization", &P::normalization,
+              {{"batch", Normalization::kBatch},
+               {"null", Normalization::kNull},
+               {"valid", Normalization::kValid}},
+              "null", "What the gradient is divided by: labels, nothing, labels not ignored.")
+      .param("out_grad", &P::out_grad, false, "Multiplies the gradient by the result.")
+      .param("smooth_alpha", &P::smooth_alpha, 0.0f, "What is moved from the label to the others.")
+      .range<float>(0.0f, 1.0f)
+      .dtypes(kFloating);
+}
+
+bool define() {
+  OpBuilder<SoftmaxOutputParams> op("SoftmaxOutput");
+  op.alias("Softmax")
+      .doc("softmax, with the gradient of cross entropy: the end of a classifier.")
+      .input("data", "The scores.")
+      .input("label", "Classes, or a probability for each.");
+  add_params(op)
+      .inplace(0, 0)
+      .infer([](const SoftmaxOutputParams& params, Infer& infer) {
+        infer.in(0).same_as(infer.out(0));
+        infer_label(params, infer.in(0), infer.in(1));
+      })
+      .cpu([](const SoftmaxOutputParams& params, KernelContext& context) {
+        SoftmaxCall call;
+        call.rows = class_rows(params, context.in(0).shape());
+        softmax_forward(call, context.in(0), context.out(0));
+      })
+      .grad([](const SoftmaxOutputParams&, Grad& grad) {
+        return Gradients{apply("_backward_SoftmaxOutput", {grad.in(1), grad.out(0)}, grad.attrs()),
+                         Value()};
+      });
+  OpBuilder<SoftmaxOutputParams> back("_backward_SoftmaxOutput");
+  back.doc("Gradient of SoftmaxOutput.")
+      .input("label", "The labels.")
+      .input("output", "Result of the forward call.");
+  add_params(back)
+      .inplace(1, 0)
+      .infer([](const SoftmaxOutputParams& params, Infer& infer) {
+        infer.in(1).same_as(infer.out(0));
+        infer_label(params, infer.in(1), infer.in(0));
+      })
+      .cpu(backward);
+  return true;
+}
+
+[[maybe_unused]] const bool defined = define();
+
+}  // namespace
+}  // namespace mxnet

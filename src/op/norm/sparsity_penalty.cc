@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// IdentityAttachKLSparseReg: the data itself; its gradient draws the mean activation of each unit
+// towards a target, by the Kullback-Leibler divergence between the two.
+#include <cstring>
+
+#include "op/norm/row_io.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct PenaltyParams {
+  float sparseness_target, penalty, momentum;
+};
+
+// One average a unit: along axis 1, over all other axes.
+void infer_units(InferArg data, InferArg average) {
+  average.same_dtype(data);
+  if (!data.rank_known()) return;
+  if (data.ndim() < 2) data.fail("rank 2 or more");
+  average.set_shape({data.dim(1)});
+}
+
+// Inputs: gradient, data, moving averages of the activations, which are updated here.
+void backward(const PenaltyParams& params, KernelContext& context) {
+  const Tensor &dy = context.in(0), &data = context.in(1), &moving = context.in(2);
+  const Tensor& dx = context.out(0);
+  const RowLayout units = rows_along(data.shape(), 1);
+  const int64_t positions = units.outer * units.inner;
+  if (positions == 0) return;
+  parallel_for(
+      units.length, 4.0 * static_cast<double>(positions),
+      [&](int64_t first, int64_t last) {
+        for (int64_t unit = first; unit < last; ++unit) {
+          const auto for_each = [&](const auto& fn) {
+            for (int64_t n = 0; n < units.outer; ++n)
+              for (int64_t i = 0; i < units.inner; ++i)
+                fn((n * units.length + unit) * units.inner + i);
+          };
+          double sum = 0;
+          for_each([&](int64_t at) { sum += read_element(data, at); });
+          const double mean = sum / static_cast<double>(positions);
+          const double average =
+              params.momentum * read_element(moving, unit) + (1.0 - params.momentum) * mean;
+          write_element(moving, unit, average);
+          const double target = params.sparseness_target;
+          const double pull =
+              params.penalty * ((1.0 - target) / (1.0 - average) - target / average);
+          for_each([&](int64_t at) { write_element(dx, at, read_element(dy, at) + pull); });
+        }
+      },
+      1);
+}
+
+OpBuilder<PenaltyParams>& add_params(OpBuilder<PenaltyParams>& op) {
+  return op
+      .param("sparseness_target", &PenaltyParams::sparseness_target, 0.1f,
+             "What mean activations should be.")
+      .range<float>(0.0f, 1.0f)
+      .param("penalty", &PenaltyParams::penalty, 0.001f, "Factor of the divergence.")
+      .param("momentum", &PenaltyParams::momentum, 0.9f,
+             "Share of the old value in a new moving average.")
+      .range<float>(0.0f, 1.0f)
+      .dtypes(kFloating);
+}
+
+bool define() {
+  OpBuilder<PenaltyParams> op("IdentityAttachKLSparseReg");
+  op.doc("The data; its gradient makes activations (between 0 and 1) sparse.")
+      .input("data", "Activations, units along axis 1.")
+      .input("moving_avg", "Moving averages of the mean activations.");
+  add_params(op)
+      .states({1})
+      .inplace(0, 0)
+      .infer([](const PenaltyParams&, Infer& infer) {
+        infer.in(0).same_as(infer.out(0));
+        infer_units(infer.in(0), infer.in(1));
+      })
+      .cpu([](const PenaltyParams&, KernelContext& context) {
+        const Tensor &in = context.in(0), &out = context.out(0);
+        if (in.data != out.data)
+          std::memcpy(out.data, in.data,
+                      static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
+      })
+      .grad([](const PenaltyParams&, Grad& grad) {
+        return Gradients{apply("_backward_IdentityAttachKLSparseReg",
+                               {grad.dout(0), grad.in(0), grad.in(1)}, grad.attrs()),
+                         Value()};
+      });
+  OpBuilder<PenaltyParams> back("_backward_IdentityAttachKLSparseReg");
+  back.doc("Gradient of IdentityAttachKLSparseReg; updates the moving averages.")
+      .input("head_grad", "Gradient of the result.")
+      .input("data", "The data.")
+      .input("moving_avg", "Moving averages of the mean activations.");
+  add_params(back)
+      .mutates({2})
+      .inplace(0, 0)
+      .infer([](const PenaltyParams&, Infer& infer) {
+        infer.in(0).same_as(infer.in(1)).same_as(infer.out(0));
+        infer_units(infer.in(1), infer.in(2));
+      })
+      .cpu(backward);
+  return true;
+}
+
+[[maybe_unused]] const bool defined = define();
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of normalisations and activations: lengths around the widths of vectors, and accuracy
+// over the whole range of arguments.
+#include "op/norm/norm_loops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "op/norm/activation_loops.h"
+#include "op/norm/row_sums.h"
+
+namespace mxnet {
+namespace {
+
+constexpr unsigned kSeed = 20250117;
+
+template <class C>
+class NormLoopsTest : public testing::Test {
+ protected:
+  std::vector<C> numbers(std::size_t n) {
+    std::vector<C> values(n);
+    for (C& value : values) value = std::normal_distribution<C>()(random_);
+    return values;
+  }
+  static constexpr double kLimit = 1000 * std::numeric_limits<C>::epsilon();
+  std::mt19937 random_{kSeed};
+};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(NormLoopsTest, Types);
+
+TYPED_TEST(NormLoopsTest, SumsOfAnyLength) {
+  using C = TypeParam;
+  const NormLoops<C>& loops = norm_loops<C>();
+  for (std::size_t n = 0; n < 150; ++n) {
+    const std::vector<C> x = this->numbers(n), y = this->numbers(n);
+    double sum = 0, dot = 0, negative = 0, deviation = 0, square = 0;
+    C max = -std::numeric_limits<C>::infinity();
+    for (std::size_t i = 0; i < n; ++i) {
+      const double a = x[i], b = y[i];
+      sum += a;
+      dot += a * b;
+      negative += b < 0 ? a * b : 0;
+      deviation += a - 0.5;
+      square += (a - 0.5) * (a - 0.5);
+      max = std::max(max, x[i]);
+    }
+    const auto length = static_cast<int64_t>(n);
+    C deviations[2];
+    loops.deviations(x.data(), length, C(0.5), deviations);
+    SCOPED_TRACE(testing::Message() << "seed " << kSeed << ", length " << n);
+    EXPECT_NEAR(loops.sum(x.data(), length), sum, this->kLimit);
+    EXPECT_NEAR(loops.dot(x.data(), y.data(), length), dot, this->kLimit);
+    EXPECT_NEAR(loops.negative_dot(x.data(), y.data(), length), negative, this->kLimit);
+    EXPECT_NEAR(deviations[0], deviation, this->kLimit);
+    EXPECT_NEAR(deviations[1], square, this->kLimit * 4);
+    EXPECT_EQ(loops.max(x.data(), length), max);
+  }
+}
+
+TYPED_TEST(NormLoopsTest, ExponentialsDownToNothing) {
+  using C = TypeParam;
+  std::vector<C> x, y;
+  for (double v = 0; v > -800; v -= 0.37) x.push_back(static_cast<C>(v));
+  x.push_back(-std::numeric_limits<C>::infinity());
+  y.resize(x.size());
+  const auto n = static_cast<int64_t>(x.size());
+  const C sum = norm_loops<C>().exp_sum(x.data(), y.data(), n, C(0), C(1));
+  double expected = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double exact = std::exp(static_cast<double>(x[i]));
+    expected += exact;
+    const double least = std::numeric_limits<C>::min();
+    EXPECT_NEAR(y[i], exact, 4 * std::numeric_limits<C>::epsilon() * exact + least) << x[i];
+  }
+  EXPECT_NEAR(sum, expected, this->kLimit);
+  EXPECT_EQ(y.back(), C(0));
+}
+
+TYPED_TEST(NormLoopsTest, MomentsKeepTheVarianceBesideALargeMean) {
+  using C = TypeParam;
+  std::vector<C> x = this->numbers(10000);
+  for (C& value : x) value += C(4096);
+  double mean = 0, square = 0;
+  for (C value : x) mean += value / 10000.0;
+  for (C value : x) square += (value - mean) * (value - mean);
+  const Moments moments = moments_of(norm_loops<C>(), x.data(), 10000);
+  EXPECT_NEAR(moments.mean, mean, 1e-6);
+  EXPECT_NEAR(moments.variance(), square / 10000, 1e-5);
+}
+
+// Everything is computed in float; the bounds are what rounding 1 + erf(x) would lose too.
+TEST(ActivationLoops, GeluAndItsSlopeOverTheWholeRange) {
+  std::vector<float> x;
+  for (double v = -20; v < 20; v += 1e-3) x.push_back(static_cast<float>(v));
+  for (float end : {-1e6f, 1e6f}) x.push_back(end);
+  const std::vector<float> ones(x.size(), 1.0f);
+  std::vector<float> y(x.size()), slope(x.size());
+  const auto loop = activation_loop<float>(ActivationRow::gelu);
+  const auto n = static_cast<int64_t>(x.size());
+  loop.value(x.data(), y.data(), n, 0);
+  loop.slope(ones.data(), x.data(), slope.data(), n, 0);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double v = x[i], below = 0.5 * std::erfc(-v * std::sqrt(0.5));
+    EXPECT_NEAR(y[i], v * below, 6e-7 + 2e-7 * std::abs(v * below)) << v;
+    EXPECT_NEAR(slope[i], below + v * kNormal * std::exp(-0.5 * v * v), 3e-7) << v;
+  }
+}
+
+}  // namespace
+}  // namespace mxnet
