@@ -4,18 +4,18 @@
 
 // clang-format off
 #define MX_CONFIG_ONEDNN(STARTUP, LIVE) \
-  LIVE(enabled, bool, "MXNET_ONEDNN_ENABLED", "1", any(), pending("issue 6: oneDNN"), \
+  LIVE(enabled, bool, "MXNET_ONEDNN_ENABLED", "1", any(), active("OnednnConfig.EnabledChoosesTheKernels"), \
       "Use the kernels of oneDNN where they accept the arrays; 0 runs everything on the plain kernels.") \
-  LIVE(cache_num, int64_t, "MXNET_ONEDNN_CACHE_NUM", "-1", at_least(-1), pending("issue 6: oneDNN"), \
+  LIVE(cache_num, int64_t, "MXNET_ONEDNN_CACHE_NUM", "-1", at_least(-1), active("OnednnCache.CacheNumBoundsEachCache"), \
       "Primitives kept in each cache, the least recently used goes first; -1 = no limit.") \
-  LIVE(force_fc_ab_format, bool, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT", "0", any(), pending("issue 6: oneDNN"), \
+  LIVE(force_fc_ab_format, bool, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT", "0", any(), active("OnednnConfig.ForceFcAbFormatKeepsWeightsAsTheyAre"), \
       "Keep weights of FullyConnected in plain layout, for models whose other users share them.") \
   LIVE(use_rnn, bool, "MXNET_USE_ONEDNN_RNN", "1", any(), pending("issue 6: RNN"), \
       "Use oneDNN for the fused RNN operator.") \
   LIVE(rnn_use_weight_cache, bool, "MXNET_RNN_USE_WEIGHT_CACHE", "0", any(), pending("issue 6: RNN"), \
       "Keep the packed weights of the fused RNN operator without looking whether they changed; for inference only.") \
-  LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), pending("issue 6: oneDNN"), \
-      "Run the plain kernel too and compare.") \
+  LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), active("OnednnDebug.AKernelThatDiffersFromThePlainOneIsAnError"), \
+      "Run the plain kernel too and compare; an error where they differ by more than rounding.") \
   LIVE(disable_fc_cache, bool, "MXNET_ONEDNN_DISABLE_FC_CACHE", "0", any(), pending("issue 6: oneDNN"), \
       "Pack the weights of FullyConnected at each call.") \
   LIVE(fuse_dequantize, bool, "MXNET_ONEDNN_FUSE_DEQUANTIZE", "1", any(), pending("issue 6: quantization"), \

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/sim/sim_control.h"
 #include "device/sim/sim_translate.h"
+#include "exec/check_plain.h"
 #include "op/accumulate.h"
 #include "op/inline_vector.h"
 #include "op/parallel.h"
@@ -123,6 +124,8 @@ void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
   KernelContext kernel_context(all.first(call.in.size()), results, context.device, context.stream,
                                call.training, resources);
   call.kernel.run(call.kernel.run_fn, call.params, kernel_context);
+  if (checks_plain(call, all.first(call.in.size()), results))
+    check_plain(call, all.first(call.in.size()), results, context, resources);
   if (settle) settle_results(call, results, reach);
 }
 

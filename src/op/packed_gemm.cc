@@ -51,10 +51,13 @@ void product(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b
   // A sixteenth of a fused multiplication and addition is about the unit of the cost model.
   const double flops = static_cast<double>(k) / 16;
   if (m >= n) {
-    parallel_for(m, flops * static_cast<double>(n), [&](int64_t first, int64_t last) {
-      multiply(last - first, n, k, {a.data + first * a.row, a.row, a.column}, packed,
-               c + first * ldc, ldc, add, 0, n);
-    }, 12);
+    parallel_for(
+        m, flops * static_cast<double>(n),
+        [&](int64_t first, int64_t last) {
+          multiply(last - first, n, k, {a.data + first * a.row, a.row, a.column}, packed,
+                   c + first * ldc, ldc, add, 0, n);
+        },
+        12);
   } else {
     parallel_for(
         n, flops * static_cast<double>(m),
@@ -65,13 +68,13 @@ void product(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b
   }
 }
 
-#define MX_INSTANTIATE(T)                                                                         \
-  template int64_t panel_columns<T>();                                                            \
-  template int64_t packed_size<T>(int64_t, int64_t);                                              \
-  template void pack(const View<T>&, int64_t, int64_t, int64_t, int64_t, T*);                     \
-  template void multiply(int64_t, int64_t, int64_t, const View<T>&, const T*, T*, int64_t, bool,  \
-                         int64_t, int64_t);                                                       \
-  template void product(int64_t, int64_t, int64_t, const View<T>&, const View<T>&, T*, int64_t,   \
+#define MX_INSTANTIATE(T)                                                                        \
+  template int64_t panel_columns<T>();                                                           \
+  template int64_t packed_size<T>(int64_t, int64_t);                                             \
+  template void pack(const View<T>&, int64_t, int64_t, int64_t, int64_t, T*);                    \
+  template void multiply(int64_t, int64_t, int64_t, const View<T>&, const T*, T*, int64_t, bool, \
+                         int64_t, int64_t);                                                      \
+  template void product(int64_t, int64_t, int64_t, const View<T>&, const View<T>&, T*, int64_t,  \
                         bool, KernelContext&);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)

@@ -71,16 +71,6 @@ memory::desc any(const Dims& dims, memory::data_type type) {
   return {dims, type, memory::format_tag::any};
 }
 
-// What `make` (a descriptor for arrays of a given type) has for this type, or for float32 where the
-// CPU does not compute in half types.
-template <class Make>
-auto implemented_for(DType dtype, const Make& make) {
-  auto desc = onednn::implemented([&] { return make(onednn::data_type(dtype)); });
-  if (!desc && dtype != DType::kFloat32)
-    desc = onednn::implemented([&] { return make(memory::data_type::f32); });
-  return desc;
-}
-
 dnnl::convolution_forward::primitive_desc describe_map(const ConvGeometry& g, bool bias,
                                                        memory::data_type type) {
   const Arrays a(g);
@@ -105,7 +95,7 @@ struct MapProduct {
   dnnl::convolution_forward primitive;
 
   static std::unique_ptr<MapProduct> make(const ConvGeometry& g, DType dtype, bool with_bias) {
-    const auto desc = implemented_for(
+    const auto desc = onednn::implemented_for(
         dtype, [&](memory::data_type type) { return describe_map(g, with_bias, type); });
     if (!desc) return nullptr;
     const Arrays a(g);
@@ -139,7 +129,7 @@ struct ImageProduct {
 
   static std::unique_ptr<ImageProduct> make(const ConvGeometry& g, DType dtype) {
     const Arrays a(g);
-    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+    const auto desc = onednn::implemented_for(dtype, [&](memory::data_type type) {
       return dnnl::convolution_backward_data::primitive_desc(
           onednn::engine(), dnnl::algorithm::convolution_direct, any(a.image(), type),
           any(a.weight(), type), any(a.map(), type), a.stride(), a.dilate(), a.pad(),
@@ -174,7 +164,7 @@ struct WeightProduct {
 
   static std::unique_ptr<WeightProduct> make(const ConvGeometry& g, DType dtype, bool with_bias) {
     const Arrays a(g);
-    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+    const auto desc = onednn::implemented_for(dtype, [&](memory::data_type type) {
       return dnnl::convolution_backward_weights::primitive_desc(
           onednn::engine(), dnnl::algorithm::convolution_direct, any(a.image(), type),
           any(a.weight(), type), with_bias ? any({g.map_channels}, type) : memory::desc(),

@@ -14,8 +14,7 @@ using dnnl::memory;
 using onednn::Operand;
 using onednn::plain_desc;
 
-// What a primitive of these sizes works on. Weights in a layout of oneDNN's own are worth their
-// packing when many rows use them.
+// What a primitive of these sizes works on.
 struct DenseArrays {
   memory::dims data, weight, out, bias;
   bool plain_weight;
@@ -31,15 +30,6 @@ struct DenseArrays {
                         : memory::desc(weight, type, memory::format_tag::any);
   }
 };
-
-// For the type of the arrays, or for float32 where the CPU does not compute in half types.
-template <class Make>
-auto implemented_for(DType dtype, const Make& make) {
-  auto desc = onednn::implemented([&] { return make(onednn::data_type(dtype)); });
-  if (!desc && dtype != DType::kFloat32)
-    desc = onednn::implemented([&] { return make(memory::data_type::f32); });
-  return desc;
-}
 
 dnnl::inner_product_forward::primitive_desc describe(const DenseArrays& a, bool bias,
                                                      memory::data_type type) {
@@ -58,7 +48,7 @@ struct Forward {
   dnnl::inner_product_forward primitive;
 
   static std::unique_ptr<Forward> make(const DenseArrays& a, DType dtype, bool with_bias) {
-    const auto desc = implemented_for(
+    const auto desc = onednn::implemented_for(
         dtype, [&](memory::data_type type) { return describe(a, with_bias, type); });
     if (!desc) return nullptr;
     const auto type = onednn::data_type(dtype);
@@ -79,7 +69,7 @@ struct DataGradient {
   dnnl::inner_product_backward_data primitive;
 
   static std::unique_ptr<DataGradient> make(const DenseArrays& a, DType dtype) {
-    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+    const auto desc = onednn::implemented_for(dtype, [&](memory::data_type type) {
       return dnnl::inner_product_backward_data::primitive_desc(
           onednn::engine(), plain_desc(a.data, type), a.weight_desc(type), plain_desc(a.out, type),
           describe(a, false, type), onednn::attributes());
@@ -102,7 +92,7 @@ struct WeightGradient {
   dnnl::inner_product_backward_weights primitive;
 
   static std::unique_ptr<WeightGradient> make(const DenseArrays& a, DType dtype) {
-    const auto desc = implemented_for(dtype, [&](memory::data_type type) {
+    const auto desc = onednn::implemented_for(dtype, [&](memory::data_type type) {
       return dnnl::inner_product_backward_weights::primitive_desc(
           onednn::engine(), plain_desc(a.data, type), a.weight_desc(type), plain_desc(a.out, type),
           describe(a, false, type), onednn::attributes());
@@ -121,15 +111,24 @@ struct WeightGradient {
 
 // Null where oneDNN has none.
 template <class Call, class... With>
-Call* call_of(const DenseSizes& s, DType dtype, With... with) {
-  // Below this many rows the packing of weights takes longer than the product.
-  constexpr int64_t kPackingRows = 128;
-  const bool plain = config().onednn.force_fc_ab_format || s.rows < kPackingRows;
+Call* call_of(const DenseSizes& s, DType dtype, bool plain, With... with) {
   onednn::Key key;
   key.add(static_cast<int64_t>(dtype)).add(s.rows).add(s.hidden).add(s.depth).add(plain);
   (key.add(int64_t{with}), ...);
   return onednn::thread_cache<Call>().get(
       key, [&] { return Call::make(DenseArrays(s, plain), dtype, with...); });
+}
+
+// From this many rows on, weights are worth packing in a layout of oneDNN's own. Only forward:
+// gradients lose more by the reorders than they win (measured, benchmarks/nn/layers.py).
+constexpr int64_t kManyRows = 1024;
+// Up to this many rows a product is bound by memory, and oneDNN reads weights faster than BLAS; in
+// between BLAS is ahead.
+constexpr int64_t kFewRows = 12;
+
+Forward* forward_call(const DenseSizes& s, DType dtype, bool bias) {
+  const bool plain = config().onednn.force_fc_ab_format || s.rows < kManyRows;
+  return call_of<Forward>(s, dtype, plain, bias);
 }
 
 }  // namespace
@@ -138,12 +137,14 @@ bool fully_connected_onednn_accepts(const FullyConnectedParams& params,
                                     const Signature& signature) {
   if (!onednn::takes(signature)) return false;
   const DenseSizes s(params, signature.in[0].shape(), signature.in[1].shape());
-  return call_of<Forward>(s, signature.in[0].dtype, !params.no_bias) != nullptr;
+  const DType dtype = signature.in[0].dtype;
+  if (dtype == DType::kFloat32 && s.rows > kFewRows && s.rows < kManyRows) return false;
+  return forward_call(s, dtype, !params.no_bias) != nullptr;
 }
 
 void fully_connected_onednn(const FullyConnectedParams& params, KernelContext& context) {
   const DenseSizes s(params, context.in(0).shape(), context.in(1).shape());
-  Forward& call = *call_of<Forward>(s, context.in(0).dtype, !params.no_bias);
+  Forward& call = *forward_call(s, context.in(0).dtype, !params.no_bias);
   const void* bias = params.no_bias ? nullptr : context.in(2).data;
   onednn::execute(call.primitive,
                   {{DNNL_ARG_SRC, call.data.load(context, context.in(0).data)},
@@ -159,8 +160,8 @@ bool fully_connected_backward_onednn_accepts(const FullyConnectedParams& params,
   if (!onednn::takes(signature)) return false;
   const DenseSizes s(params, signature.in[1].shape(), signature.in[2].shape());
   const DType dtype = signature.in[0].dtype;
-  return (!wants(params.wanted, kWantData) || call_of<DataGradient>(s, dtype) != nullptr) &&
-         (!wants(params.wanted, kWantWeight) || call_of<WeightGradient>(s, dtype) != nullptr);
+  return (!wants(params.wanted, kWantData) || call_of<DataGradient>(s, dtype, true) != nullptr) &&
+         (!wants(params.wanted, kWantWeight) || call_of<WeightGradient>(s, dtype, true) != nullptr);
 }
 
 void fully_connected_backward_onednn(const FullyConnectedParams& params, KernelContext& context) {
@@ -168,7 +169,7 @@ void fully_connected_backward_onednn(const FullyConnectedParams& params, KernelC
   const DenseSizes s(params, data.shape(), weight.shape());
   int o = 0;
   if (wants(params.wanted, kWantData)) {
-    DataGradient& call = *call_of<DataGradient>(s, dout.dtype);
+    DataGradient& call = *call_of<DataGradient>(s, dout.dtype, true);
     onednn::execute(call.primitive,
                     {{DNNL_ARG_DIFF_DST, call.dout.load(context, dout.data)},
                      {DNNL_ARG_WEIGHTS, call.weight.load(context, weight.data)},
@@ -177,7 +178,7 @@ void fully_connected_backward_onednn(const FullyConnectedParams& params, KernelC
     call.ddata.store();
   }
   if (wants(params.wanted, kWantWeight)) {
-    WeightGradient& call = *call_of<WeightGradient>(s, dout.dtype);
+    WeightGradient& call = *call_of<WeightGradient>(s, dout.dtype, true);
     onednn::execute(call.primitive,
                     {{DNNL_ARG_DIFF_DST, call.dout.load(context, dout.data)},
                      {DNNL_ARG_SRC, call.data.load(context, data.data)},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <limits>
 #include <string_view>
 
 #include "base/config.h"
@@ -55,7 +56,9 @@ bool takes(DType dtype) {
 
 bool takes(const Signature& signature) {
   if (!enabled()) return false;
-  const auto fits = [](const Tensor& t) { return takes(t.dtype) && t.size() > 0; };
+  const auto fits = [](const Tensor& t) {
+    return takes(t.dtype) && t.size() > 0 && t.size() <= std::numeric_limits<int32_t>::max();
+  };
   return std::ranges::all_of(signature.in, fits) && std::ranges::all_of(signature.out, fits);
 }
 

@@ -26,7 +26,8 @@ const dnnl::stream& stream();
 dnnl::memory::data_type data_type(DType dtype);
 // float32, float16 and bfloat16: what the kernels of oneDNN here take.
 bool takes(DType dtype);
-// takes() holds for all arrays of the call, oneDNN is enabled, and no array is empty.
+// takes() holds for all arrays of the call, oneDNN is enabled, and no array is empty or so large
+// that its offsets need more than the 32 bits that some kernels have for them.
 bool takes(const Signature& signature);
 
 // Shape of an array as oneDNN has it.
@@ -38,17 +39,10 @@ dnnl::memory::desc plain_desc(const dnnl::memory::dims& dims, dnnl::memory::data
 // The scratchpad comes from the workspace of the run instead of from oneDNN.
 dnnl::primitive_attr attributes();
 
-// make() as it is; null where oneDNN has no implementation, or only its slow reference one.
-// `Desc` is a primitive descriptor.
-template <class Make>
-auto implemented(const Make& make) -> std::unique_ptr<decltype(make())>;
 bool is_reference(const char* implementation);
 bool is_unimplemented(const dnnl::error& error);
-
-// Runs `primitive` on memory objects that carry their data.
-void execute(const dnnl::primitive& primitive,
-             std::initializer_list<std::pair<int, dnnl_memory_t>> arguments);
-
+// The primitive descriptor that make() gives; null where oneDNN has no implementation, or only its
+// slow reference one.
 template <class Make>
 auto implemented(const Make& make) -> std::unique_ptr<decltype(make())> {
   try {
@@ -59,5 +53,18 @@ auto implemented(const Make& make) -> std::unique_ptr<decltype(make())> {
     throw;
   }
 }
+// make(type) for arrays of this type; for float32 where the CPU has nothing fast for half types, so
+// that operands are converted on their way.
+template <class Make>
+auto implemented_for(DType dtype, const Make& make) {
+  auto desc = implemented([&] { return make(data_type(dtype)); });
+  if (!desc && dtype != DType::kFloat32)
+    desc = implemented([&] { return make(dnnl::memory::data_type::f32); });
+  return desc;
+}
+
+// Runs `primitive` on memory objects that carry their data.
+void execute(const dnnl::primitive& primitive,
+             std::initializer_list<std::pair<int, dnnl_memory_t>> arguments);
 
 }  // namespace mxnet::onednn

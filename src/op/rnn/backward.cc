@@ -22,7 +22,7 @@ struct Place {
   int64_t layer;
   int direction;
   const T *x, *y, *dy;
-  T* dx;       // null: nobody asks
+  T* dx;        // null: nobody asks
   bool add_dx;  // another direction was there before
 };
 
@@ -75,9 +75,10 @@ class Direction {
     if (arrays_.dcell != nullptr) std::copy_n(dc_, batch_ * hidden_, arrays_.dcell + cell_at_);
     if (arrays_.dparams != nullptr) weight_gradients(arrays_.dparams);
     if (place_.dx == nullptr) return;
-    product<T>(steps_ * batch_, input_size_, gates_ * hidden_, {dgates_, gates_ * hidden_, 1},
-               {arrays_.params + layout_.input_weight(place_.layer, place_.direction), input_size_, 1},
-               place_.dx, input_size_, place_.add_dx, context_);
+    product<T>(
+        steps_ * batch_, input_size_, gates_ * hidden_, {dgates_, gates_ * hidden_, 1},
+        {arrays_.params + layout_.input_weight(place_.layer, place_.direction), input_size_, 1},
+        place_.dx, input_size_, place_.add_dx, context_);
   }
 
  private:

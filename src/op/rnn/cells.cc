@@ -38,8 +38,8 @@ void add_rows(const T* from, int64_t rows, int64_t stride, T* to, int64_t count)
   MX_SIMD_CALL(add_rows<T>)(from, rows, stride, to, count);
 }
 
-#define MX_INSTANTIATE(T)                        \
-  template CellForward<T> cell_forward<T>(Mode); \
+#define MX_INSTANTIATE(T)                          \
+  template CellForward<T> cell_forward<T>(Mode);   \
   template CellBackward<T> cell_backward<T>(Mode); \
   template void add_rows(const T*, int64_t, int64_t, T*, int64_t);
 MX_INSTANTIATE(float)

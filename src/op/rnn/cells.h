@@ -38,8 +38,8 @@ struct CellGrad {
   const T* gates;  // activated
   const T* candidate;
   const T *h_before, *c_before, *c, *h;
-  T* dh;  // in: gradient of h; out: what goes to h_before past the products
-  T* dc;  // in: gradient of c; out: of c_before
+  T* dh;          // in: gradient of h; out: what goes to h_before past the products
+  T* dc;          // in: gradient of c; out: of c_before
   T* dgates;      // of the products with the input
   T* dcandidate;  // GRU: of the candidate's product with the state
   int64_t stride, count;

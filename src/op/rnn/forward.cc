@@ -59,8 +59,12 @@ class Direction {
 
   // x: rows of input_size; y: rows `width` apart, of which this direction writes its part.
   void run(const T* x, T* y) {
-    const StepShape shape{steps_, batch_, hidden_, gates_ * out_ + (projected_ ? out_ : 0),
-                          packed_gemm::panel_columns<T>(), projected_};
+    const StepShape shape{steps_,
+                          batch_,
+                          hidden_,
+                          gates_ * out_ + (projected_ ? out_ : 0),
+                          packed_gemm::panel_columns<T>(),
+                          projected_};
     // So many rows amortise reading the weights, and their gates stay in cache until used.
     constexpr int64_t kRows = 256;
     const int64_t chunk = std::max<int64_t>(1, kRows / std::max<int64_t>(1, batch_));
@@ -150,8 +154,7 @@ class Direction {
                   unit_end);
     }
     T* hidden = projected_ ? unprojected_ + time * batch_ * hidden_ : after;
-    const T* c_before =
-        step == 0 ? cell_ : cells_ + time_of(step - 1) * batch_ * hidden_;
+    const T* c_before = step == 0 ? cell_ : cells_ + time_of(step - 1) * batch_ * hidden_;
     for (int64_t r = first; r < last; ++r) {
       const int64_t at = r * hidden_ + unit;
       const Cell<T> cell{gates + r * row + unit,
@@ -242,9 +245,9 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
       direction.run(x, y + d * params.out());
       if (arrays.state_out == nullptr) continue;
       const int64_t at = (layer * params.directions() + d) * extent.batch;
-      direction.final_states(arrays.state_out + at * params.out(),
-                             arrays.cell_out == nullptr ? nullptr
-                                                        : arrays.cell_out + at * params.hidden());
+      direction.final_states(
+          arrays.state_out + at * params.out(),
+          arrays.cell_out == nullptr ? nullptr : arrays.cell_out + at * params.hidden());
     }
     x = y;
     if (last || params.p <= 0) continue;

@@ -44,8 +44,8 @@ class ParamLayout {
   }
   int64_t rows() const { return params_.gates() * params_.hidden(); }
   int64_t input_weight(int64_t layer, int direction) const {
-    const int64_t below = layer == 0 ? 0
-                                     : params_.directions() * (weights(0) + (layer - 1) * weights(1));
+    const int64_t below =
+        layer == 0 ? 0 : params_.directions() * (weights(0) + (layer - 1) * weights(1));
     return below + direction * weights(layer);
   }
   int64_t state_weight(int64_t layer, int direction) const {
@@ -98,7 +98,8 @@ class ReserveLayout {
   bool has_cells() const { return params_.mode == Mode::kLstm || params_.mode == Mode::kGru; }
   int64_t width() const { return places_ * params_.out() * params_.directions(); }
   int64_t direction_size() const {
-    const int64_t units = params_.gates() + (has_cells() ? 1 : 0) + (params_.projection_size ? 1 : 0);
+    const int64_t units =
+        params_.gates() + (has_cells() ? 1 : 0) + (params_.projection_size ? 1 : 0);
     return places_ * params_.hidden() * units;
   }
   int64_t layer_size() const {

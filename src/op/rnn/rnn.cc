@@ -27,8 +27,8 @@ void check(const RnnParams& params, Infer& infer) {
   if (params.projection_size && params.mode != Mode::kLstm)
     infer.fail("given projection_size, expected mode lstm with it");
   if (params.projection_size && *params.projection_size <= 0)
-    infer.fail(fmt::format("given projection_size {}, expected a positive one",
-                           *params.projection_size));
+    infer.fail(
+        fmt::format("given projection_size {}, expected a positive one", *params.projection_size));
   if ((params.lstm_state_clip_min || params.lstm_state_clip_max) && params.mode != Mode::kLstm)
     infer.fail("given lstm_state_clip_min or lstm_state_clip_max, expected mode lstm with it");
   if (!(params.p >= 0 && params.p <= 1))
@@ -61,12 +61,12 @@ void infer_forward(const RnnParams& params, Infer& infer) {
   infer_arguments(params, infer);
   const Shape& data = infer.in(0).shape();
   const int states = params.state_outputs ? params.num_states() : 0;
-  infer.out(0).same_dtype(infer.in(0)).set_shape(
-      Shape{data[0], data[1], params.out() * params.directions()});
+  infer.out(0)
+      .same_dtype(infer.in(0))
+      .set_shape(Shape{data[0], data[1], params.out() * params.directions()});
   for (int i = 0; i < states; ++i) infer.out(1 + i).same_as(infer.in(2 + i));
   InferArg reserve = infer.out(1 + states);
-  if (infer.in(0).dtype() != DType::kUnknown)
-    reserve.set_dtype(compute_type(infer.in(0).dtype()));
+  if (infer.in(0).dtype() != DType::kUnknown) reserve.set_dtype(compute_type(infer.in(0).dtype()));
   if (data.known()) reserve.set_shape(Shape{ReserveLayout(params, data[0], data[1]).size()});
 }
 
@@ -195,11 +195,11 @@ void backward_in(const RnnParams& params, KernelContext& context) {
 
 void forward_cpu(const RnnParams& params, KernelContext& context) {
   compute_type(context.in(0).dtype) == DType::kFloat64 ? forward_in<double>(params, context)
-                                                        : forward_in<float>(params, context);
+                                                       : forward_in<float>(params, context);
 }
 void backward_cpu(const RnnParams& params, KernelContext& context) {
   compute_type(context.in(0).dtype) == DType::kFloat64 ? backward_in<double>(params, context)
-                                                        : backward_in<float>(params, context);
+                                                       : backward_in<float>(params, context);
 }
 
 void declare_params(OpBuilder<RnnParams>& op) {
@@ -238,8 +238,9 @@ OpBuilder<RnnParams> with_params(const char* name) {
 [[maybe_unused]] const OpBuilder<RnnParams> forward_op =
     with_params("RNN")
         .alias("_npx_rnn")
-        .doc("Layers of recurrent cells (plain, LSTM or GRU) over sequences, with the weights in "
-             "one vector.")
+        .doc(
+            "Layers of recurrent cells (plain, LSTM or GRU) over sequences, with the weights in "
+            "one vector.")
         .input("data", "Sequences, (steps, batch, features).")
         .input("parameters", "All weights, then all biases.")
         .input("state", "First hidden states, (layers * directions, batch, units).")
@@ -282,9 +283,8 @@ OpBuilder<RnnParams> with_params(const char* name) {
         .param("wanted", &RnnParams::wanted, 15, "Bit i: the gradient of input i is asked for.")
         .doc("Gradient of RNN.")
         .input_list("values", "Inputs, output and reserve of RNN, then gradients of its outputs.")
-        .num_inputs([](const RnnParams& params) {
-          return num_inputs(params) + 2 + num_visible(params);
-        })
+        .num_inputs(
+            [](const RnnParams& params) { return num_inputs(params) + 2 + num_visible(params); })
         .outputs([](const RnnParams& params) { return params.length_input(); })
         .dtypes(kAllTypes)
         .infer(infer_backward)

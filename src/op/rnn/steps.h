@@ -21,7 +21,7 @@ struct StepShape {
 
 // Rows read all weights in each thread, columns only their own; columns pay a meeting a step.
 inline bool by_rows(const StepShape& shape) {
-  constexpr int64_t kRows = 8;             // below, tiles of the product are not full
+  constexpr int64_t kRows = 8;                 // below, tiles of the product are not full
   constexpr int64_t kCachedWeights = 1 << 17;  // elements that each thread's cache holds
   const double cost = kFlop * static_cast<double>(shape.work * shape.units);
   const int64_t threads = threads_for(shape.batch, cost * static_cast<double>(shape.steps));

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the inner loops of pooling for each instruction set.
+#include "op/nn/pooling_lines.h"
+
+#include "base/simd.h"
+
+namespace mxnet {
+namespace {
+
+#define MX_SIMD_FILE "op/nn/pooling_lines.inc"
+#include "base/simd_targets.h"
+#undef MX_SIMD_FILE
+
+}  // namespace
+
+template <class T>
+const PoolLines<T>& pool_lines() {
+  static const PoolLines<T> lines{MX_SIMD_CALL(raise<T>), MX_SIMD_CALL(add<T>),
+                                  MX_SIMD_CALL(find<T>)};
+  return lines;
+}
+
+template const PoolLines<float>& pool_lines<float>();
+template const PoolLines<double>& pool_lines<double>();
+
+}  // namespace mxnet

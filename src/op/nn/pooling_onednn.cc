@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling primitives of oneDNN.
+#include "op/nn/pooling_onednn.h"
+
+#include "op/onednn/lru_cache.h"
+#include "op/onednn/operand.h"
+
+namespace mxnet {
+namespace {
+
+using dnnl::memory;
+using onednn::Operand;
+
+memory::dims spatial_dims(const PoolGeometry& g, const PoolGeometry::Sizes& sizes) {
+  return {sizes.end() - g.spatial, sizes.end()};
+}
+
+// Our array of these spatial sizes, channels first or last.
+memory::desc array_desc(const PoolGeometry& g, const PoolGeometry::Sizes& sizes,
+                        memory::data_type type) {
+  memory::dims dims{g.batch, g.channels};
+  const memory::dims spatial = spatial_dims(g, sizes);
+  dims.insert(dims.end(), spatial.begin(), spatial.end());
+  if (!g.channels_last) return onednn::plain_desc(dims, type);
+  memory::dims steps(dims.size());
+  steps[1] = 1;
+  memory::dim step = g.channels;
+  for (std::size_t i = dims.size(); i-- > 2; step *= dims[i]) steps[i] = step;
+  steps[0] = step;
+  return {dims, type, steps};
+}
+
+// Zeros behind the image as far as the last window reaches.
+int64_t reach_behind(const PoolGeometry& g, std::size_t d) {
+  return (g.map[d] - 1) * g.stride[d] + g.kernel[d] - g.image[d] - g.pad[d];
+}
+
+// Maxima see pixels only, and averages divide by all of the window or by the pixels in it.
+bool means_the_same(const PoolGeometry& g) {
+  if (g.type != PoolKind::kMax && g.type != PoolKind::kAvg) return false;
+  if (g.zero_padding && g.type == PoolKind::kMax && g.pad != PoolGeometry::Sizes{}) return false;
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (g.pad[d] >= g.kernel[d] || reach_behind(g, d) >= g.kernel[d]) return false;
+    if (g.type == PoolKind::kAvg && g.include_pad && !g.zero_padding &&
+        reach_behind(g, d) > g.pad_behind[d])
+      return false;
+  }
+  return true;
+}
+
+dnnl::pooling_forward::primitive_desc describe(const PoolGeometry& g, memory::data_type type) {
+  memory::dims behind;
+  for (auto d = static_cast<std::size_t>(3 - g.spatial); d < 3; ++d)
+    behind.push_back(reach_behind(g, d));
+  const auto algorithm = g.type == PoolKind::kMax ? dnnl::algorithm::pooling_max
+                         : g.include_pad          ? dnnl::algorithm::pooling_avg_include_padding
+                                                  : dnnl::algorithm::pooling_avg_exclude_padding;
+  return {onednn::engine(),
+          dnnl::prop_kind::forward_inference,
+          algorithm,
+          array_desc(g, g.image, type),
+          array_desc(g, g.map, type),
+          spatial_dims(g, g.stride),
+          spatial_dims(g, g.kernel),
+          memory::dims(static_cast<std::size_t>(g.spatial), 0),
+          spatial_dims(g, g.pad),
+          behind,
+          onednn::attributes()};
+}
+
+// Both directions: one array in, one out.
+template <class Primitive>
+struct PoolCall {
+  Operand in, out;
+  onednn::Scratchpad scratchpad;
+  Primitive primitive;
+};
+
+using Forward = PoolCall<dnnl::pooling_forward>;
+using Spread = PoolCall<dnnl::pooling_backward>;
+
+std::unique_ptr<Forward> make(const PoolGeometry& g, DType dtype, Forward*) {
+  const auto type = onednn::data_type(dtype);
+  const auto desc = onednn::implemented([&] { return describe(g, type); });
+  if (!desc) return nullptr;
+  return std::make_unique<Forward>(
+      Forward{Operand(array_desc(g, g.image, type), desc->src_desc(), false),
+              Operand(array_desc(g, g.map, type), desc->dst_desc(), true),
+              onednn::Scratchpad(desc->scratchpad_desc()), dnnl::pooling_forward(*desc)});
+}
+
+std::unique_ptr<Spread> make(const PoolGeometry& g, DType dtype, Spread*) {
+  const auto type = onednn::data_type(dtype);
+  const auto desc = onednn::implemented([&] {
+    const auto forward = describe(g, type);
+    return dnnl::pooling_backward::primitive_desc(
+        onednn::engine(), forward.get_algorithm(), array_desc(g, g.image, type),
+        array_desc(g, g.map, type), forward.get_strides(), forward.get_kernel(),
+        forward.get_dilations(), forward.get_padding_l(), forward.get_padding_r(), forward,
+        onednn::attributes());
+  });
+  if (!desc) return nullptr;
+  return std::make_unique<Spread>(
+      Spread{Operand(array_desc(g, g.map, type), desc->diff_dst_desc(), false),
+             Operand(array_desc(g, g.image, type), desc->diff_src_desc(), true),
+             onednn::Scratchpad(desc->scratchpad_desc()), dnnl::pooling_backward(*desc)});
+}
+
+// Null where oneDNN has none.
+template <class Call>
+Call* call_of(const PoolGeometry& g, DType dtype) {
+  onednn::Key key;
+  key.add(static_cast<int64_t>(dtype))
+      .add(static_cast<int64_t>(g.type))
+      .add(g.include_pad)
+      .add(g.zero_padding);
+  key.add(g.spatial).add(g.channels_last).add(g.batch).add(g.channels);
+  for (auto d = static_cast<std::size_t>(3 - g.spatial); d < 3; ++d) {
+    key.add(g.image[d]).add(g.map[d]).add(g.kernel[d]).add(g.stride[d]);
+    key.add(g.pad[d]).add(g.pad_behind[d]);
+  }
+  Call* kind = nullptr;
+  return onednn::thread_cache<Call>().get(
+      key, [&] { return means_the_same(g) ? make(g, dtype, kind) : nullptr; });
+}
+
+}  // namespace
+
+bool pool_forward_onednn_accepts(const PoolParams& params, const Signature& signature) {
+  if (!onednn::takes(signature)) return false;
+  const Tensor& data = signature.in[0];
+  return call_of<Forward>(pool_geometry(params, data.shape(), signature.out[0].shape()),
+                          data.dtype) != nullptr;
+}
+
+void pool_forward_onednn(const PoolParams& params, KernelContext& context) {
+  const Tensor &data = context.in(0), &out = context.out(0);
+  Forward& call = *call_of<Forward>(pool_geometry(params, data.shape(), out.shape()), data.dtype);
+  onednn::execute(call.primitive, {{DNNL_ARG_SRC, call.in.load(context, data.data)},
+                                   {DNNL_ARG_DST, call.out.place(context, out.data)},
+                                   {DNNL_ARG_SCRATCHPAD, call.scratchpad.take(context)}});
+  call.out.store();
+}
+
+bool pool_spread_onednn_accepts(const PoolParams& params, const Signature& signature) {
+  if (!onednn::takes(signature) || params.type != PoolKind::kAvg) return false;
+  const Tensor &dout = signature.in[0], &data = signature.in[1];
+  return call_of<Spread>(pool_geometry(params, data.shape(), dout.shape()), dout.dtype) != nullptr;
+}
+
+void pool_spread_onednn(const PoolParams& params, KernelContext& context) {
+  const Tensor &dout = context.in(0), &data = context.out(0);
+  Spread& call = *call_of<Spread>(pool_geometry(params, data.shape(), dout.shape()), dout.dtype);
+  onednn::execute(call.primitive, {{DNNL_ARG_DIFF_DST, call.in.load(context, dout.data)},
+                                   {DNNL_ARG_DIFF_SRC, call.out.place(context, data.data)},
+                                   {DNNL_ARG_SCRATCHPAD, call.scratchpad.take(context)}});
+  call.out.store();
+}
+
+}  // namespace mxnet

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over planes (one channel of one image), lines of the map, and windows.
+#include "op/nn/pooling_plain.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/error.h"
+#include "op/nn/pooling_lines.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+// fn(plane) for all planes, in threads.
+template <class F>
+void for_each_plane(const PoolGeometry& g, double cost, const F& fn) {
+  parallel_for(
+      g.batch * g.channels, cost,
+      [&](int64_t first, int64_t last) {
+        for (int64_t plane = first; plane < last; ++plane) fn(plane);
+      },
+      1);
+}
+
+double plane_cost(const PoolGeometry& g) {
+  return 0.5 * static_cast<double>(g.map_size() *
+                                   (g.kernel[0] * g.kernel[1] * g.stride[2] + g.kernel[2]));
+}
+
+// visit(place of the line's first window in the map, windows of planes and lines) for each line.
+template <class Visit>
+void for_each_line(const PoolGeometry& g, const Visit& visit) {
+  int64_t place = 0;
+  for (int64_t z = 0; z < g.map[0]; ++z) {
+    for (int64_t y = 0; y < g.map[1]; ++y, place += g.map[2])
+      visit(place, z, y, g.window(0, z), g.window(1, y));
+  }
+}
+
+// visit(line's first pixel) for the lines of the image that windows of a line of the map see.
+template <class Visit>
+void for_each_seen(const PoolGeometry& g, const PoolGeometry::Window& planes,
+                   const PoolGeometry::Window& lines, const Visit& visit) {
+  for (int64_t z = planes.begin; z < planes.end; ++z)
+    for (int64_t y = lines.begin; y < lines.end; ++y) visit((z * g.image[1] + y) * g.image[2]);
+}
+
+// visit(first place, last place, pixel of the first) for pixel k of the windows of a line: the next
+// window's lies stride[2] further.
+template <class Visit>
+void for_each_tap(const PoolGeometry& g, const Visit& visit) {
+  const int64_t stride = g.stride[2];
+  for (int64_t k = 0; k < g.kernel[2]; ++k) {
+    const int64_t start = k - g.pad[2];
+    if (start >= g.image[2]) break;
+    const int64_t first = start >= 0 ? 0 : (-start + stride - 1) / stride;
+    const int64_t last = std::min(g.map[2], (g.image[2] - 1 - start) / stride + 1);
+    if (first < last) visit(first, last, start + first * stride);
+  }
+}
+
+// How the numbers of a window become one: `start`, then join() with lines of the image (step 1),
+// and along them (step of the windows).
+struct Max {
+  template <class T>
+  static T start() {
+    return -std::numeric_limits<T>::infinity();
+  }
+  template <class T>
+  static void join_pixels(T* to, const T* from, int64_t n) {
+    pool_lines<T>().raise(to, from, 1, n);
+  }
+  template <class T>
+  static void join(T* to, const T* from, int64_t stride, int64_t n) {
+    pool_lines<T>().raise(to, from, stride, n);
+  }
+};
+
+// Sums of powers.
+template <int kPower>
+struct Sum {
+  template <class T>
+  static T start() {
+    return T{0};
+  }
+  template <class T>
+  static void join_pixels(T* to, const T* from, int64_t n) {
+    if constexpr (kPower == 1) return pool_lines<T>().add(to, from, 1, n);
+    for (int64_t i = 0; i < n; ++i)
+      to[i] += kPower == 2 ? from[i] * from[i] : from[i] * from[i] * from[i];
+  }
+  template <class T>
+  static void join(T* to, const T* from, int64_t stride, int64_t n) {
+    pool_lines<T>().add(to, from, stride, n);
+  }
+};
+
+template <class How, class T>
+void reduce_windows(const PoolGeometry& g, const T* image, T* map) {
+  const int64_t width = g.image[2];
+  for_each_plane(g, plane_cost(g), [&](int64_t plane) {
+    const T* from = image + plane * g.image_size();
+    std::vector<T> column(static_cast<std::size_t>(width));
+    T* line = column.data();
+    for_each_line(g, [&](int64_t place, int64_t, int64_t, auto planes, auto lines) {
+      std::fill_n(line, width, How::template start<T>());
+      for_each_seen(g, planes, lines,
+                    [&](int64_t pixel) { How::join_pixels(line, from + pixel, width); });
+      T* to = map + plane * g.map_size() + place;
+      std::fill_n(to, g.map[2], How::template start<T>());
+      for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
+        How::join(to + first, line + pixel, g.stride[2], last - first);
+      });
+    });
+  });
+}
+
+// map and its gradient have the same places: fn(number, what the average divides by).
+template <class T, class F>
+void for_each_place(const PoolGeometry& g, T* map, const F& fn) {
+  for_each_plane(g, static_cast<double>(g.map_size()), [&](int64_t plane) {
+    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto, auto) {
+      T* to = map + plane * g.map_size() + place;
+      const int64_t counted = g.counted(0, z) * g.counted(1, y);
+      for (int64_t x = 0; x < g.map[2]; ++x) fn(to[x], counted * g.counted(2, x));
+    });
+  });
+}
+
+// Windows that see nothing have the lowest number as maximum; padding may be zeros.
+template <class T>
+void settle_maxima(const PoolGeometry& g, T lowest, T* map) {
+  const auto blind = [&](int i, int64_t at) { return g.window(i, at).size() == 0; };
+  const bool any_blind = blind(0, g.map[0] - 1) || blind(1, g.map[1] - 1) || blind(2, g.map[2] - 1);
+  if (!any_blind && !g.zero_padding) return;
+  for_each_plane(g, static_cast<double>(g.map_size()), [&](int64_t plane) {
+    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto, auto) {
+      for (int64_t x = 0; x < g.map[2]; ++x) {
+        T& value = map[plane * g.map_size() + place + x];
+        if (g.sees_zero(z, y, x)) {
+          value = std::max(value, T{0});
+        } else if (blind(0, z) || blind(1, y) || blind(2, x)) {
+          value = lowest;
+        }
+      }
+    });
+  });
+}
+
+// dimage = what the windows over each pixel add up to, of scale(index in the map).
+template <class T, class Scale>
+void spread(const PoolGeometry& g, T* dimage, const Scale& scale) {
+  const int64_t width = g.image[2], stride = g.stride[2];
+  for_each_plane(g, plane_cost(g), [&](int64_t plane) {
+    T* to = dimage + plane * g.image_size();
+    std::fill_n(to, g.image_size(), T{0});
+    std::vector<T> column(static_cast<std::size_t>(width + g.map[2]));
+    T *line = column.data(), *scaled = line + width;
+    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto planes, auto lines) {
+      for (int64_t x = 0; x < g.map[2]; ++x)
+        scaled[x] = scale(plane * g.map_size() + place + x, z, y, x);
+      std::fill_n(line, width, T{0});
+      for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
+        for (int64_t i = 0; i < last - first; ++i) line[pixel + i * stride] += scaled[first + i];
+      });
+      for_each_seen(g, planes, lines, [&](int64_t pixel) {
+        for (int64_t x = 0; x < width; ++x) to[pixel + x] += line[x];
+      });
+    });
+  });
+}
+
+// start(plane) for each plane, then visit(plane, place, pixel of the first maximum) for each window
+// that sees a pixel.
+template <class T, class Start, class Visit>
+void for_each_maximum(const PoolGeometry& g, const T* image, const Start& start,
+                      const Visit& visit) {
+  using Pixel = typename PoolLines<T>::Pixel;
+  const int64_t count = g.map[2];
+  const double cost =
+      0.25 * static_cast<double>(g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2]);
+  if (g.image_size() > std::numeric_limits<Pixel>::max())
+    throw Error(ErrorCode::kValue, "Pooling", "given an image of more than 2^31 - 1 pixels");
+  for_each_plane(g, cost, [&](int64_t plane) {
+    start(plane);
+    const T* from = image + plane * g.image_size();
+    std::vector<T> best_of(static_cast<std::size_t>(count));
+    std::vector<Pixel> where_of(static_cast<std::size_t>(count));
+    T* best = best_of.data();
+    Pixel* where = where_of.data();
+    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto planes, auto lines) {
+      std::fill_n(best, count, -std::numeric_limits<T>::infinity());
+      std::fill_n(where, count, Pixel{-1});
+      for_each_seen(g, planes, lines, [&](int64_t line) {
+        for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
+          pool_lines<T>().find(best + first, where + first, from + line + pixel,
+                               static_cast<Pixel>(line + pixel), g.stride[2], last - first);
+        });
+      });
+      const bool seen = planes.size() > 0 && lines.size() > 0;
+      for (int64_t x = 0; x < count && seen; ++x) {
+        int64_t pixel = where[x];
+        if (pixel < 0) {  // nothing is larger than -inf: the first pixel, if there is one
+          const auto columns = g.window(2, x);
+          if (columns.size() == 0) continue;
+          pixel = (planes.begin * g.image[1] + lines.begin) * g.image[2] + columns.begin;
+        }
+        if (!(best[x] < 0 && g.sees_zero(z, y, x))) visit(plane, place + x, pixel);
+      }
+    });
+  });
+}
+
+}  // namespace
+
+template <class T>
+void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map) {
+  switch (g.type) {
+    case PoolKind::kMax:
+      reduce_windows<Max>(g, image, map);
+      return settle_maxima(g, lowest, map);
+    case PoolKind::kSum:
+      return reduce_windows<Sum<1>>(g, image, map);
+    case PoolKind::kAvg:
+      reduce_windows<Sum<1>>(g, image, map);
+      // Windows that see nothing have the sum 0.
+      return for_each_place(g, map, [](T& value, int64_t counted) {
+        value /= static_cast<T>(std::max<int64_t>(counted, 1));
+      });
+    case PoolKind::kLp:
+      if (g.power == 1) return reduce_windows<Sum<1>>(g, image, map);
+      if (g.power == 2) {
+        reduce_windows<Sum<2>>(g, image, map);
+        return for_each_place(g, map, [](T& value, int64_t) { value = std::sqrt(value); });
+      }
+      reduce_windows<Sum<3>>(g, image, map);
+      return for_each_place(g, map, [](T& value, int64_t) { value = std::cbrt(value); });
+  }
+}
+
+template <class T>
+void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage) {
+  if (g.type != PoolKind::kAvg)
+    return spread(g, dimage, [&](int64_t at, int64_t, int64_t, int64_t) { return dmap[at]; });
+  spread(g, dimage, [&](int64_t at, int64_t z, int64_t y, int64_t x) {
+    const int64_t counted = g.counted(0, z) * g.counted(1, y) * g.counted(2, x);
+    return dmap[at] / static_cast<T>(std::max<int64_t>(counted, 1));
+  });
+}
+
+template <class T>
+void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage) {
+  for_each_maximum(
+      g, image,
+      [&](int64_t plane) { std::fill_n(dimage + plane * g.image_size(), g.image_size(), T{0}); },
+      [&](int64_t plane, int64_t place, int64_t pixel) {
+        dimage[plane * g.image_size() + pixel] += dmap[plane * g.map_size() + place];
+      });
+}
+
+template <class T>
+void pool_from_first(const PoolGeometry& g, const T* image, const T* picked, T* map) {
+  for_each_maximum(
+      g, image, [&](int64_t plane) { std::fill_n(map + plane * g.map_size(), g.map_size(), T{0}); },
+      [&](int64_t plane, int64_t place, int64_t pixel) {
+        map[plane * g.map_size() + place] = picked[plane * g.image_size() + pixel];
+      });
+}
+
+template <class T>
+void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, const T* dmap,
+                        T* dimage) {
+  // d|x|/dx = (x / |x|)^(p - 1): the divisor belongs to the window, the rest to the pixel.
+  const int power = g.power - 1;
+  spread(g, dimage, [&](int64_t at, int64_t, int64_t, int64_t) {
+    T divisor = power == 0 ? T{1} : map[at];
+    if (power == 2) divisor *= divisor;
+    return divisor == T{0} ? T{0} : dmap[at] / divisor;
+  });
+  if (power == 0) return;
+  parallel_for(g.batch * g.channels * g.image_size(), 1.0, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) dimage[i] *= power == 1 ? image[i] : image[i] * image[i];
+  });
+}
+
+#define MX_INSTANTIATE(T)                                                        \
+  template void pool_forward<T>(const PoolGeometry&, const T*, T, T*);           \
+  template void pool_spread<T>(const PoolGeometry&, const T*, T*);               \
+  template void pool_to_first<T>(const PoolGeometry&, const T*, const T*, T*);   \
+  template void pool_from_first<T>(const PoolGeometry&, const T*, const T*, T*); \
+  template void pool_norm_gradient<T>(const PoolGeometry&, const T*, const T*, const T*, T*);
+MX_INSTANTIATE(float)
+MX_INSTANTIATE(double)
+#undef MX_INSTANTIATE
+
+}  // namespace mxnet

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling on plain arrays: windows are reduced line by line first, then along the lines, so that
+// the work grows with the sum of the kernel's sides, not with their product.
+#pragma once
+#include "op/nn/pooling_geometry.h"
+
+namespace mxnet {
+
+// image (batch * channels, pixels), map (batch * channels, places). T is float or double.
+// `lowest`: the maximum of windows that see nothing.
+template <class T>
+void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map);
+// Gradient of averages and sums.
+template <class T>
+void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage);
+// Gradient of maxima: to the first of equals.
+template <class T>
+void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage);
+// What a map gets from an image at the places of the first maxima: the adjoint of pool_to_first.
+template <class T>
+void pool_from_first(const PoolGeometry& g, const T* image, const T* picked, T* map);
+// Gradient of the p-norm; 0 where the norm is.
+template <class T>
+void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, const T* dmap,
+                        T* dimage);
+
+}  // namespace mxnet

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cache of compiled primitives: what is found, what goes first, how many stay.
+#include "op/onednn/lru_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "base/config_table.h"
+
+namespace mxnet::onednn {
+namespace {
+
+void set_limit(std::optional<std::string> limit) {
+  config_set("MXNET_ONEDNN_CACHE_NUM",
+             limit ? std::optional<std::string_view>(*limit) : std::nullopt);
+}
+
+// A cache of numbers that counts how many had to be made.
+class Numbers {
+ public:
+  int get(int64_t number) {
+    Key key;
+    key.add(number);
+    return *cache_.get(key, [&] {
+      ++made;
+      return std::make_unique<int>(static_cast<int>(number));
+    });
+  }
+  std::size_t size() const { return cache_.size(); }
+  int made = 0;
+
+ private:
+  LruCache<int> cache_;
+};
+
+TEST(OnednnCache, MakesEachValueOnce) {
+  Numbers numbers;
+  for (int round = 0; round < 3; ++round)
+    for (int64_t n = 0; n < 100; ++n) EXPECT_EQ(numbers.get(n), n);
+  EXPECT_EQ(numbers.made, 100);
+}
+
+TEST(OnednnCache, RemembersThatThereIsNothing) {
+  LruCache<int> cache;
+  int asked = 0;
+  const auto none = [&]() -> std::unique_ptr<int> {
+    ++asked;
+    return nullptr;
+  };
+  EXPECT_EQ(cache.get(Key(), none), nullptr);
+  EXPECT_EQ(cache.get(Key(), none), nullptr);
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(OnednnCache, ListsThatAreCutDifferentlyAreDifferentKeys) {
+  const int64_t a[] = {1, 2, 3};
+  Key left, right;
+  left.add(std::span(a, 1)).add(std::span(a + 1, 2));
+  right.add(std::span(a, 2)).add(std::span(a + 2, 1));
+  EXPECT_FALSE(std::ranges::equal(left.words(), right.words()));
+}
+
+TEST(OnednnCache, CacheNumBoundsEachCache) {
+  set_limit("3");
+  Numbers numbers;
+  for (int64_t n = 0; n < 10; ++n) numbers.get(n);
+  EXPECT_EQ(numbers.size(), 3u);
+  set_limit(std::nullopt);
+  for (int64_t n = 0; n < 10; ++n) numbers.get(n);
+  EXPECT_EQ(numbers.size(), 10u);
+}
+
+TEST(OnednnCache, TheLeastRecentlyUsedGoesFirst) {
+  set_limit("2");
+  Numbers numbers;
+  numbers.get(1);
+  numbers.get(2);
+  numbers.get(1);
+  numbers.get(3);  // 2 goes
+  EXPECT_EQ(numbers.made, 3);
+  numbers.get(1);
+  EXPECT_EQ(numbers.made, 3);
+  numbers.get(2);
+  EXPECT_EQ(numbers.made, 4);
+  set_limit(std::nullopt);
+}
+
+TEST(OnednnCache, WithoutRoomOnlyTheLastStays) {
+  set_limit("0");
+  Numbers numbers;
+  EXPECT_EQ(numbers.get(1), 1);
+  EXPECT_EQ(numbers.get(2), 2);
+  EXPECT_EQ(numbers.size(), 1u);
+  set_limit(std::nullopt);
+}
+
+TEST(OnednnCache, RandomUseGivesWhatWasAskedFor) {
+  const unsigned seed = 20240611;
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  Numbers numbers;
+  for (int i = 0; i < 5000; ++i) {
+    if (i % 100 == 0) set_limit(std::to_string(static_cast<int>(random() % 20) - 1));
+    const auto n = static_cast<int64_t>(random() % 30);
+    ASSERT_EQ(numbers.get(n), n);
+  }
+  set_limit(std::nullopt);
+}
+
+}  // namespace
+}  // namespace mxnet::onednn

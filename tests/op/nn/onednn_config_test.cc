@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configuration variables of the oneDNN kernels: what each of them changes.
+#include <gtest/gtest.h>
+
+#include "base/config_table.h"
+#include "kernel_call.h"
+
+namespace mxnet {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kDense[] = {{"num_hidden", "256"},
+                                                                    {"no_bias", "True"}};
+
+TEST(OnednnConfig, EnabledChoosesTheKernels) {
+  FloatArray x(Shape{4, 8, 9, 9}, 1), w(Shape{16, 8, 3, 3}, 1), y(Shape{4, 16, 7, 7});
+  const std::pair<std::string_view, std::string_view> attrs[] = {
+      {"kernel", "(3, 3)"}, {"num_filter", "16"}, {"no_bias", "True"}};
+  const auto run = [&] {
+    return run_first("Convolution", attrs, {x.tensor(), w.tensor()}, {y.tensor()});
+  };
+  EXPECT_EQ(run(), "onednn");
+  EXPECT_EQ(y.values[5], 72);
+  for (const char* name : {"MXNET_ONEDNN_ENABLED", "MXNET_MKLDNN_ENABLED"}) {
+    y.values.assign(y.values.size(), 0);
+    config_set(name, "0");
+    EXPECT_EQ(run(), "plain") << name;
+    EXPECT_EQ(y.values[5], 72) << name;
+    config_set(name, std::nullopt);
+  }
+}
+
+TEST(OnednnConfig, ForceFcAbFormatKeepsWeightsAsTheyAre) {
+  FloatArray x(Shape{1024, 256}, 1), w(Shape{256, 256}, 1), y(Shape{1024, 256});
+  std::size_t packed = 0, plain = 0;
+  run_first("FullyConnected", kDense, {x.tensor(), w.tensor()}, {y.tensor()}, &packed);
+  config_set("MXNET_ONEDNN_FORCE_FC_AB_FORMAT", "1");
+  EXPECT_EQ(run_first("FullyConnected", kDense, {x.tensor(), w.tensor()}, {y.tensor()}, &plain),
+            "onednn");
+  config_set("MXNET_ONEDNN_FORCE_FC_AB_FORMAT", std::nullopt);
+  EXPECT_EQ(y.values[0], 256);
+  // A packed copy of the weight is what the workspace of the first call holds.
+  EXPECT_GE(packed, plain + 256 * 256 * sizeof(float));
+}
+
+TEST(OnednnConfig, EmptyArraysAndDoublesArePlain) {
+  FloatArray x(Shape{0, 256}), w(Shape{256, 256}, 1), y(Shape{0, 256});
+  EXPECT_EQ(run_first("FullyConnected", kDense, {x.tensor(), w.tensor()}, {y.tensor()}), "plain");
+  std::vector<double> values(256 * 256, 1);
+  const Shape square{256, 256};
+  const Tensor wide{values.data(), &square, DType::kFloat64};
+  std::vector<double> result(256 * 256);
+  EXPECT_EQ(run_first("FullyConnected", kDense, {wide, wide},
+                      {Tensor{result.data(), &square, DType::kFloat64}}),
+            "plain");
+  EXPECT_EQ(result[0], 256);
+}
+
+}  // namespace
+}  // namespace mxnet
