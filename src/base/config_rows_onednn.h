@@ -10,9 +10,9 @@
       "Primitives kept in each cache, the least recently used goes first; -1 = no limit.") \
   LIVE(force_fc_ab_format, bool, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT", "0", any(), active("OnednnConfig.ForceFcAbFormatKeepsWeightsAsTheyAre"), \
       "Keep weights of FullyConnected in plain layout, for models whose other users share them.") \
-  LIVE(use_rnn, bool, "MXNET_USE_ONEDNN_RNN", "1", any(), pending("issue 6: RNN"), \
+  LIVE(use_rnn, bool, "MXNET_USE_ONEDNN_RNN", "1", any(), inert("the library's own kernel is the faster one and always runs"), \
       "Use oneDNN for the fused RNN operator.") \
-  LIVE(rnn_use_weight_cache, bool, "MXNET_RNN_USE_WEIGHT_CACHE", "0", any(), pending("issue 6: RNN"), \
+  LIVE(rnn_use_weight_cache, bool, "MXNET_RNN_USE_WEIGHT_CACHE", "0", any(), active("test_kept_weights_do_not_see_changes"), \
       "Keep the packed weights of the fused RNN operator without looking whether they changed; for inference only.") \
   LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), active("OnednnDebug.AKernelThatDiffersFromThePlainOneIsAnError"), \
       "Run the plain kernel too and compare; an error where they differ by more than rounding.") \

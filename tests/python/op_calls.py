@@ -91,7 +91,7 @@ class Library:
         self.call("MXAutogradSetIsTraining", int(on), C.byref(before))
         return bool(before.value)
 
-    def gradients(self, name, arrays, heads, request=WRITE, start=0.0, wanted=None, after=None, **attrs):
+    def gradients(self, name, arrays, heads, /, request=WRITE, start=0.0, wanted=None, after=None, **attrs):
         """Gradients of sum(outputs * heads) with respect to `arrays` (or only those whose positions are `wanted`, in
         their places); ADD adds to `start`. A head of None: that output takes no part. The list `after` gets the arrays
         as they are then."""

@@ -2,14 +2,16 @@
 // Forward: the products with the input for some steps at once, then step by step the products with
 // the state and the cells, on the same gates while they are in cache.
 #include <algorithm>
-#include <cstring>
+#include <memory>
 
+#include "base/config.h"
 #include "op/packed_gemm.h"
 #include "op/random_draws.h"
 #include "op/random_streams.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
+#include "op/rnn/weight_cache.h"
 
 namespace mxnet::rnn {
 namespace {
@@ -34,6 +36,7 @@ class Direction {
         width_(out_ * params.directions()),
         reverse_(direction == 1),
         projected_(params.projection_size.has_value()),
+        params_(arrays.params),
         lengths_(arrays.lengths),
         cell_fn_(cell_forward<T>(params.mode)),
         clip_(clip_of(params)) {
@@ -49,7 +52,7 @@ class Direction {
     const T* weights = arrays.params;
     pack_weights(weights + layout.input_weight(layer, direction),
                  weights + layout.state_weight(layer, direction),
-                 weights + layout.projection(layer, direction), context);
+                 weights + layout.projection(layer, direction), arrays.weights_at, context);
     sum_biases(weights + layout.input_bias(layer, direction),
                weights + layout.state_bias(layer, direction), context);
     states_[0] = context.workspace_of<T>(batch_ * out_);
@@ -90,29 +93,45 @@ class Direction {
   // Products of this gate with the state do not go where those with the input are.
   bool apart(int gate) const { return mode_ == Mode::kGru && gate == 2; }
 
-  void pack_weights(const T* input, const T* state, const T* projection, KernelContext& context) {
+  void pack_weights(const T* input, const T* state, const T* projection, const void* origin,
+                    KernelContext& context) {
     input_stride_ = packed_size<T>(input_size_, hidden_);
     state_stride_ = packed_size<T>(out_, hidden_);
-    T* inputs = context.workspace_of<T>(gates_ * input_stride_);
-    T* states = context.workspace_of<T>(gates_ * state_stride_);
+    const int64_t size = gates_ * (input_stride_ + state_stride_);
+    if (origin != nullptr && !context.training() && config().onednn.rnn_use_weight_cache) {
+      const auto offset = input - params_;
+      const WeightKey key{static_cast<const std::byte*>(origin) + offset, input_size_, hidden_,
+                          out_, gates_, sizeof(T)};
+      kept_ = kept_weights(key, static_cast<std::size_t>(size) * sizeof(T), [&](std::byte* to) {
+        pack_gates(input, state, reinterpret_cast<T*>(to));
+      });
+      input_weights_ = reinterpret_cast<const T*>(kept_.get());
+    } else {
+      T* packed = context.workspace_of<T>(size);
+      pack_gates(input, state, packed);
+      input_weights_ = packed;
+    }
+    state_weights_ = input_weights_ + gates_ * input_stride_;
+    if (!projected_) return;
+    T* packed = context.workspace_of<T>(packed_size<T>(hidden_, out_));
+    pack<T>({projection, 1, hidden_}, hidden_, out_, 0, out_, packed);
+    projection_ = packed;
+  }
+
+  void pack_gates(const T* input, const T* state, T* to) const {
+    T* states = to + gates_ * input_stride_;
     const int64_t panel = packed_gemm::panel_columns<T>();
     parallel_for(
         hidden_, static_cast<double>(gates_ * (input_size_ + out_)),
         [&](int64_t first, int64_t last) {
           for (int g = 0; g < gates_; ++g) {
             pack<T>({input + g * hidden_ * input_size_, 1, input_size_}, input_size_, hidden_,
-                    first, last, inputs + g * input_stride_);
+                    first, last, to + g * input_stride_);
             pack<T>({state + g * hidden_ * out_, 1, out_}, out_, hidden_, first, last,
                     states + g * state_stride_);
           }
         },
         panel);
-    input_weights_ = inputs;
-    state_weights_ = states;
-    if (!projected_) return;
-    T* packed = context.workspace_of<T>(packed_size<T>(hidden_, out_));
-    pack<T>({projection, 1, hidden_}, hidden_, out_, 0, out_, packed);
-    projection_ = packed;
   }
 
   void sum_biases(const T* input, const T* state, KernelContext& context) {
@@ -202,11 +221,13 @@ class Direction {
   const int gates_;
   const int64_t steps_, batch_, hidden_, out_, width_;
   const bool reverse_, projected_;
+  const T* const params_;
   const int64_t* const lengths_;
   const CellForward<T> cell_fn_;
   const Clip clip_;
   int64_t input_size_, input_stride_, state_stride_;  // strides: from gate to gate
   const T *input_weights_, *state_weights_, *projection_ = nullptr;
+  std::shared_ptr<const std::byte> kept_;  // the packed weights, where a cache has them
   const T *bias_, *state_bias_, *state_, *cell_;
   T *gate_values_, *cells_, *unprojected_;
   T* states_[2];  // before and after a step, in turns

@@ -17,6 +17,7 @@ struct Extent {
 template <class T>
 struct ForwardArrays {
   const T *data, *params, *state, *cell;
+  const void* weights_at;  // where the caller has the parameters, in whatever type
   const int64_t* lengths;
   T *out, *state_out, *cell_out;  // the last two may be null
   T* reserve;

@@ -7,8 +7,7 @@
 
 #include <vector>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/computed.h"
 #include "op/op_builder.h"
 #include "op/rnn/network.h"
 
@@ -82,44 +81,6 @@ int num_visible(const RnnParams& params) {
   return 1 + (params.state_outputs ? params.num_states() : 0);
 }
 
-// Arrays of the call as arrays of T: they are that, or copies that go back at the end.
-template <class T>
-class Converted {
- public:
-  explicit Converted(KernelContext& context) : context_(context) {}
-  const T* in(int i) {
-    const Tensor& tensor = context_.in(i);
-    if (tensor.dtype == dtype_of<T>) return tensor.as<T>();
-    T* copy = context_.workspace_of<T>(tensor.size());
-    dispatch_dtype<kFloating>(tensor.dtype, "RNN", [&](auto tag) {
-      convert_array(tensor.as<typename decltype(tag)::type>(), copy, tensor.size());
-    });
-    return copy;
-  }
-  T* out(int i) {
-    const Tensor& tensor = context_.out(i);
-    if (tensor.dtype == dtype_of<T>) return tensor.as<T>();
-    copies_.push_back({&tensor, context_.workspace_of<T>(tensor.size())});
-    return copies_.back().data;
-  }
-  void write_back() const {
-    for (const Copy& copy : copies_) {
-      dispatch_dtype<kFloating>(copy.tensor->dtype, "RNN", [&](auto tag) {
-        convert_array(copy.data, copy.tensor->template as<typename decltype(tag)::type>(),
-                      copy.tensor->size());
-      });
-    }
-  }
-
- private:
-  struct Copy {
-    const Tensor* tensor;
-    T* data;
-  };
-  KernelContext& context_;
-  std::vector<Copy> copies_;
-};
-
 // Lengths of the samples, or null. Throws where one exceeds the steps.
 const int64_t* sequence_lengths(const RnnParams& params, int64_t steps, KernelContext& context) {
   if (!params.use_sequence_length) return nullptr;
@@ -144,9 +105,10 @@ Extent extent_of(const KernelContext& context) {
 
 template <class T>
 void forward_in(const RnnParams& params, KernelContext& context) {
-  Converted<T> arrays(context);
+  Computed<T> arrays(context);
   const Extent extent = extent_of(context);
   ForwardArrays<T> a{};
+  a.weights_at = context.in(1).data;
   a.data = arrays.in(0);
   a.params = arrays.in(1);
   a.state = arrays.in(2);
@@ -164,7 +126,7 @@ void forward_in(const RnnParams& params, KernelContext& context) {
 
 template <class T>
 void backward_in(const RnnParams& params, KernelContext& context) {
-  Converted<T> arrays(context);
+  Computed<T> arrays(context);
   const Extent extent = extent_of(context);
   BackwardArrays<T> a{};
   a.data = arrays.in(0);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Count sketch: each column is added, with its sign, to the column of the result that it hashes to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "op/computed.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct SketchParams {
+  int32_t out_dim;
+  int32_t processing_batch_size;  // of another implementation; nothing is split by it here
+};
+
+void infer_tables(const SketchParams& params, Infer& infer, InferArg data) {
+  infer.in(0).same_dtype(infer.in(1));
+  infer.in(0).same_dtype(infer.in(2));
+  if (params.out_dim <= 0)
+    infer.fail(fmt::format("given out_dim {}, expected a positive number", params.out_dim));
+  if (!data.known()) return;
+  if (data.ndim() < 1) data.fail("one dimension or more");
+  const int64_t columns = data.shape().back();
+  for (int i = 1; i < 3; ++i) {
+    InferArg table = infer.in(i);
+    if (table.known() && table.shape().size() == columns) continue;
+    table.set_shape(Shape{1, columns});
+  }
+}
+
+Shape with_columns(const Shape& shape, int64_t columns) {
+  Shape result = shape;
+  result[shape.ndim() - 1] = columns;
+  return result;
+}
+
+template <class T>
+std::vector<int64_t> targets(const T* h, int64_t columns, int64_t out_dim) {
+  std::vector<int64_t> result;
+  for (int64_t j = 0; j < columns; ++j) {
+    if (!(h[j] >= 0 && h[j] < static_cast<T>(out_dim))) {
+      throw Error(ErrorCode::kValue, "_contrib_count_sketch",
+                  fmt::format("h: given {} at {}, expected 0 to {}", static_cast<double>(h[j]), j,
+                              out_dim - 1));
+    }
+    result.push_back(static_cast<int64_t>(h[j]));
+  }
+  return result;
+}
+
+void sketch_cpu(const SketchParams& params, KernelContext& context) {
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *data = arrays.in(0), *s = arrays.in(2);
+    T* out = arrays.out(0);
+    const int64_t columns = context.in(0).shape().back(), width = params.out_dim;
+    const auto to = targets(arrays.in(1), columns, width);
+    parallel_for(
+        context.out(0).size() / width, static_cast<double>(columns + width),
+        [&](int64_t first, int64_t last) {
+          for (int64_t r = first; r < last; ++r) {
+            T* row = out + r * width;
+            std::fill_n(row, width, T{0});
+            for (int64_t j = 0; j < columns; ++j)
+              row[to[static_cast<std::size_t>(j)]] += s[j] * data[r * columns + j];
+          }
+        },
+        1);
+  });
+}
+
+void sketch_backward_cpu(const SketchParams& params, KernelContext& context) {
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *dout = arrays.in(0), *s = arrays.in(2);
+    T* dx = arrays.out(0);
+    const int64_t columns = context.out(0).shape().back(), width = params.out_dim;
+    const auto from = targets(arrays.in(1), columns, width);
+    parallel_for(
+        context.in(0).size() / width, static_cast<double>(columns),
+        [&](int64_t first, int64_t last) {
+          for (int64_t r = first; r < last; ++r) {
+            for (int64_t j = 0; j < columns; ++j)
+              dx[r * columns + j] = s[j] * dout[r * width + from[static_cast<std::size_t>(j)]];
+          }
+        },
+        1);
+  });
+}
+
+constexpr const char* kTableDocs[] = {"Column of the result for each column of data.",
+                                      "Sign of each column, 1 or -1."};
+
+MX_OP(_contrib_count_sketch, SketchParams)
+    .doc("Count sketch of the rows of data.")
+    .input("data", "Rows.")
+    .input("h", kTableDocs[0])
+    .input("s", kTableDocs[1])
+    .param("out_dim", &SketchParams::out_dim, "Columns of the result.")
+    .param("processing_batch_size", &SketchParams::processing_batch_size, 32,
+           "Accepted for existing programs; rows are shared among threads.")
+    .dtypes(kFloating)
+    .infer([](const SketchParams& params, Infer& infer) {
+      infer_tables(params, infer, infer.in(0));
+      infer.out(0).same_dtype(infer.in(0));
+      if (infer.in(0).known())
+        infer.out(0).set_shape(with_columns(infer.in(0).shape(), params.out_dim));
+    })
+    .cpu(sketch_cpu)
+    .grad([](const SketchParams&, Grad& grad) {
+      return Gradients{apply("_backward_contrib_count_sketch",
+                             {grad.dout(0), grad.in(1), grad.in(2)}, grad.attrs()),
+                       {},
+                       {}};
+    });
+
+MX_OP(_backward_contrib_count_sketch, SketchParams)
+    .doc("Gradient of _contrib_count_sketch.")
+    .input("dout", "Gradient of the sketch.")
+    .input("h", kTableDocs[0])
+    .input("s", kTableDocs[1])
+    .param("out_dim", &SketchParams::out_dim, "Columns of the sketch.")
+    .param("processing_batch_size", &SketchParams::processing_batch_size, 32, "See the operator.")
+    .dtypes(kFloating)
+    .infer([](const SketchParams& params, Infer& infer) {
+      infer_tables(params, infer, infer.out(0));
+      infer.out(0).same_dtype(infer.in(0));
+      if (infer.in(0).known() && infer.in(1).known())
+        infer.out(0).set_shape(with_columns(infer.in(0).shape(), infer.in(1).shape().size()));
+    })
+    .cpu(sketch_backward_cpu)
+    .grad([](const SketchParams&, Grad& grad) {
+      return Gradients{apply("_contrib_count_sketch", {grad.dout(0), grad.in(1), grad.in(2)},
+                             grad.attrs()),
+                       {},
+                       {}};
+    });
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Non-maximum suppression: of boxes that overlap, the one with the best score stays.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "op/computed.h"
+#include "op/detect/boxes.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet::detect {
+namespace {
+
+struct BoxNmsParams {
+  float overlap_thresh, valid_thresh;
+  int32_t topk, coord_start, score_index, id_index, background_id;
+  bool force_suppress;
+  BoxFormat in_format, out_format;
+};
+
+void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
+  infer.one_dtype();
+  infer.out(0).same_shape(infer.in(0));
+  if (!infer.in(0).known()) return;
+  const Shape& shape = infer.in(0).shape();
+  if (shape.ndim() < 2) infer.in(0).fail("boxes in the last two dimensions");
+  const int64_t width = shape.back();
+  if (params.coord_start < 0 || params.coord_start + 4 > width || params.score_index < 0 ||
+      params.score_index >= width || params.id_index >= width) {
+    infer.fail(fmt::format("given coord_start {}, score_index {}, id_index {}, expected them within "
+                           "the {} numbers of a box",
+                           params.coord_start, params.score_index, params.id_index, width));
+  }
+  Shape rows = shape;
+  rows[shape.ndim() - 1] = 1;
+  infer.out(1).set_shape(rows);
+}
+
+// One set of boxes. Places of those that stay, in order of score.
+template <class T>
+std::vector<int64_t> suppress(const BoxNmsParams& params, const T* data, int64_t count,
+                              int64_t width) {
+  std::vector<int64_t> order;
+  const auto id = [&](int64_t i) { return data[i * width + params.id_index]; };
+  for (int64_t i = 0; i < count; ++i) {
+    const bool background = params.id_index >= 0 && params.background_id >= 0 &&
+                            static_cast<int32_t>(id(i)) == params.background_id;
+    if (data[i * width + params.score_index] > static_cast<T>(params.valid_thresh) && !background)
+      order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return data[a * width + params.score_index] > data[b * width + params.score_index];
+  });
+  if (params.topk > 0 && static_cast<int64_t>(order.size()) > params.topk)
+    order.resize(static_cast<std::size_t>(params.topk));
+  std::vector<Box<T>> boxes;
+  for (const int64_t i : order)
+    boxes.push_back(read_box(data + i * width + params.coord_start, params.in_format));
+  std::vector<int64_t> kept;
+  std::vector<std::size_t> kept_boxes;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool covered =
+        std::any_of(kept_boxes.begin(), kept_boxes.end(), [&](std::size_t j) {
+          const bool compared =
+              params.force_suppress || params.id_index < 0 || id(order[i]) == id(order[j]);
+          return compared && iou(boxes[j], boxes[i]) > static_cast<T>(params.overlap_thresh);
+        });
+    if (covered) continue;
+    kept.push_back(order[i]);
+    kept_boxes.push_back(i);
+  }
+  return kept;
+}
+
+void box_nms_cpu(const BoxNmsParams& params, KernelContext& context) {
+  const Shape& shape = context.in(0).shape();
+  const int64_t width = shape.back(), count = shape[shape.ndim() - 2];
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* data = arrays.in(0);
+    T *out = arrays.out(0), *sources = arrays.out(1);
+    parallel_for(
+        shape.size(0, shape.ndim() - 2), 16.0 * static_cast<double>(count),
+        [&](int64_t first, int64_t last) {
+          for (int64_t b = first; b < last; ++b) {
+            const T* boxes = data + b * count * width;
+            T* to = out + b * count * width;
+            std::fill_n(to, count * width, T{-1});
+            std::fill_n(sources + b * count, count, T{-1});
+            T* source = sources + b * count;
+            for (const int64_t i : suppress(params, boxes, count, width)) {
+              std::copy_n(boxes + i * width, width, to);
+              write_box(read_box(boxes + i * width + params.coord_start, params.in_format),
+                        params.out_format, to + params.coord_start);
+              *source++ = static_cast<T>(i);
+              to += width;
+            }
+          }
+        },
+        1);
+  });
+}
+
+// Inputs: gradient of the output, and where its rows came from.
+void box_nms_backward_cpu(const BoxNmsParams& params, KernelContext& context) {
+  const Shape& shape = context.in(0).shape();
+  const int64_t width = shape.back(), count = shape[shape.ndim() - 2];
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *dout = arrays.in(0), *sources = arrays.in(1);
+    T* dx = arrays.out(0);
+    std::fill_n(dx, shape.size(), T{0});
+    const int64_t rows = context.in(1).size();
+    for (int64_t i = 0; i < rows; ++i) {
+      if (sources[i] < 0) continue;
+      const T* from = dout + i * width;
+      T* to = dx + (i / count * count + static_cast<int64_t>(sources[i])) * width;
+      std::copy_n(from, width, to);
+      if (params.in_format == params.out_format) continue;
+      const T* d = from + params.coord_start;
+      T* box = to + params.coord_start;
+      for (int j = 0; j < 2; ++j) {
+        if (params.in_format == BoxFormat::kCorner) {  // centre and size of corners
+          box[j] = d[j] / 2 - d[j + 2];
+          box[j + 2] = d[j] / 2 + d[j + 2];
+        } else {
+          box[j] = d[j] + d[j + 2];
+          box[j + 2] = (d[j + 2] - d[j]) / 2;
+        }
+      }
+    }
+  });
+}
+
+OpBuilder<BoxNmsParams> with_params(const char* name) {
+  const Choices<BoxFormat> formats{{"corner", BoxFormat::kCorner}, {"center", BoxFormat::kCenter}};
+  OpBuilder<BoxNmsParams> op(name);
+  op.param("overlap_thresh", &BoxNmsParams::overlap_thresh, 0.5f,
+           "Boxes that overlap a better one by more are suppressed.")
+      .param("valid_thresh", &BoxNmsParams::valid_thresh, 0.0f,
+             "Boxes without a higher score are dropped before.")
+      .param("topk", &BoxNmsParams::topk, -1, "Boxes that take part, the best ones; all if not positive.")
+      .param("coord_start", &BoxNmsParams::coord_start, 2, "Where the coordinates of a box begin.")
+      .param("score_index", &BoxNmsParams::score_index, 1, "Where its score is.")
+      .param("id_index", &BoxNmsParams::id_index, -1, "Where its class is, if not negative.")
+      .param("background_id", &BoxNmsParams::background_id, -1,
+             "Boxes of this class are dropped, if not negative.")
+      .param("force_suppress", &BoxNmsParams::force_suppress, false,
+             "Whether boxes of other classes suppress too.")
+      .choice("in_format", &BoxNmsParams::in_format, formats, "corner", "Format of the input.")
+      .choice("out_format", &BoxNmsParams::out_format, formats, "corner", "Format of the output.");
+  return op;
+}
+
+[[maybe_unused]] const OpBuilder<BoxNmsParams> forward_op =
+    with_params("_contrib_box_nms")
+        .alias("_contrib_box_non_maximum_suppression")
+        .doc("Boxes in order of score without those that a better one overlaps; the rest is -1.")
+        .input("data", "Boxes, (..., boxes, numbers of a box).")
+        .outputs([](const BoxNmsParams&) { return 2; })
+        .visible_outputs([](const BoxNmsParams&) { return 1; })
+        .output("output0")
+        .output("output1")
+        .dtypes(kFloating)
+        .infer(infer_box_nms)
+        .cpu(box_nms_cpu)
+        .grad([](const BoxNmsParams&, Grad& grad) {
+          return Gradients{
+              apply("_backward_contrib_box_nms", {grad.dout(0), grad.out(1)}, grad.attrs())};
+        });
+
+[[maybe_unused]] const OpBuilder<BoxNmsParams> backward_op =
+    with_params("_backward_contrib_box_nms")
+        .doc("Gradient of _contrib_box_nms.")
+        .input("dout", "Gradient of the boxes.")
+        .input("sources", "Rows of the input that they are.")
+        .dtypes(kFloating)
+        .infer([](const BoxNmsParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); })
+        .cpu(box_nms_backward_cpu);
+
+}  // namespace
+}  // namespace mxnet::detect

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes out of what a single-shot detector predicted at its anchors.
+#include <vector>
+
+#include "op/computed.h"
+#include "op/detect/multibox.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet::detect {
+namespace {
+
+struct DetectionParams {
+  bool clip;
+  float threshold;
+  int32_t background_id;
+  float nms_threshold;
+  bool force_suppress;
+  std::vector<float> variances;
+  int32_t nms_topk;
+};
+
+void infer_detection(const DetectionParams& params, Infer& infer) {
+  infer.one_dtype();
+  check_variances(params.variances, infer);
+  infer.in(0).set_shape(Shape{-1, -1, -1});
+  const int64_t batch = infer.in(0).dim(0), count = infer.in(0).dim(2);
+  infer.in(1).set_shape(Shape{batch, count < 0 ? -1 : count * 4});
+  infer.in(2).set_shape(Shape{1, count, 4});
+  infer.out(0).set_shape(Shape{batch, count, 6});
+}
+
+// Rows of (class, score, corners).
+constexpr int64_t kRow = 6;
+
+template <class T>
+struct Found {
+  T cls, score;
+  Box<T> box;
+};
+
+template <class T>
+std::vector<Found<T>> find(const DetectionParams& params, const T* scores, int64_t classes,
+                           const T* offsets, const T* anchors, int64_t count) {
+  std::vector<Found<T>> found;
+  for (int64_t i = 0; i < count; ++i) {
+    T score{-1};
+    int64_t best = -1;
+    for (int64_t c = 0; c < classes; ++c) {
+      if (c == params.background_id || !(scores[c * count + i] > score)) continue;
+      score = scores[c * count + i];
+      best = c;
+    }
+    if (best < 0 || score < T(params.threshold)) continue;
+    // Numbered without the background.
+    const bool after = params.background_id >= 0 && best > params.background_id;
+    found.push_back({static_cast<T>(after ? best - 1 : best), score,
+                     decode_offsets(read_box(anchors + i * 4), offsets + i * 4, params.variances,
+                                    params.clip)});
+  }
+  return found;
+}
+
+template <class T>
+void suppress(const DetectionParams& params, std::vector<Found<T>>& found) {
+  if (params.nms_threshold <= 0 || params.nms_threshold > 1) return;
+  const std::size_t keep =
+      params.nms_topk > 0 ? std::min(found.size(), static_cast<std::size_t>(params.nms_topk))
+                          : found.size();
+  std::vector<Found<T>> sorted = found;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Found<T>& a, const Found<T>& b) {
+    return a.score > b.score;
+  });
+  // Behind the best, rows are those of before, as existing programs see them.
+  std::copy_n(sorted.begin(), keep, found.begin());
+  for (std::size_t i = keep; i < found.size(); ++i) found[i].cls = T{-1};
+  for (std::size_t i = 0; i < keep; ++i) {
+    if (found[i].cls < 0) continue;
+    for (std::size_t j = i + 1; j < keep; ++j) {
+      if (found[j].cls < 0 || (!params.force_suppress && found[i].cls != found[j].cls)) continue;
+      if (iou(found[i].box, found[j].box) >= T(params.nms_threshold)) found[j].cls = T{-1};
+    }
+  }
+}
+
+void detection_cpu(const DetectionParams& params, KernelContext& context) {
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *scores = arrays.in(0), *offsets = arrays.in(1), *anchors = arrays.in(2);
+    T* out = arrays.out(0);
+    const int64_t classes = context.in(0).dim(1), count = context.in(0).dim(2);
+    std::fill_n(out, context.out(0).size(), T{-1});
+    parallel_for(
+        context.in(0).dim(0), 16.0 * static_cast<double>(count * (classes + 8)),
+        [&](int64_t first, int64_t last) {
+          for (int64_t b = first; b < last; ++b) {
+            auto found = find(params, scores + b * classes * count, classes,
+                              offsets + b * count * 4, anchors, count);
+            suppress(params, found);
+            T* row = out + b * count * kRow;
+            for (const Found<T>& f : found) {
+              row[0] = f.cls;
+              row[1] = f.score;
+              write_box(f.box, BoxFormat::kCorner, row + 2);
+              row += kRow;
+            }
+          }
+        },
+        1);
+  });
+}
+
+MX_OP(_contrib_MultiBoxDetection, DetectionParams)
+    .alias("_npx_multibox_detection")
+    .doc("Detected boxes (class, score, corners) in order of score; class -1 for what does not count.")
+    .input("cls_prob", "Probabilities, (batch, classes, anchors).")
+    .input("loc_pred", "Offsets from anchors, (batch, anchors * 4).")
+    .input("anchor", "Anchors (corners), (1, anchors, 4).")
+    .param("clip", &DetectionParams::clip, true, "Whether boxes end with the image.")
+    .param("threshold", &DetectionParams::threshold, 0.01f, "Least probability of a box.")
+    .param("background_id", &DetectionParams::background_id, 0, "Class of the background.")
+    .param("nms_threshold", &DetectionParams::nms_threshold, 0.5f,
+           "Boxes that overlap a better one by this much are suppressed.")
+    .param("force_suppress", &DetectionParams::force_suppress, false,
+           "Whether boxes of other classes suppress too.")
+    .param("variances", &DetectionParams::variances, std::vector<float>{0.1f, 0.1f, 0.2f, 0.2f},
+           "Factors of offsets.")
+    .param("nms_topk", &DetectionParams::nms_topk, -1,
+           "Boxes that take part, the best ones; all if not positive.")
+    .dtypes(kFloating)
+    .infer(infer_detection)
+    .cpu(detection_cpu)
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet::detect

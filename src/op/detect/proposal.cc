@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions that a region proposal network thinks worth looking at: its anchors, moved, filtered and
+// suppressed. Coordinates are pixels; both ends of a box belong to it.
+#include <cmath>
+#include <numeric>
+
+#include "op/computed.h"
+#include "op/detect/boxes.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet::detect {
+namespace {
+
+struct ProposalParams {
+  int32_t rpn_pre_nms_top_n, rpn_post_nms_top_n;
+  float threshold;
+  int32_t rpn_min_size;
+  std::vector<float> scales, ratios;
+  int32_t feature_stride;
+  bool output_score, iou_loss;
+};
+
+template <bool multi>
+void infer_proposal(const ProposalParams& params, Infer& infer) {
+  infer.one_dtype();
+  const auto kinds = static_cast<int64_t>(params.scales.size() * params.ratios.size());
+  if (kinds == 0) infer.fail("given no scales or no ratios, expected one or more of each");
+  if (params.rpn_post_nms_top_n <= 0)
+    infer.fail("given rpn_post_nms_top_n " + std::to_string(params.rpn_post_nms_top_n) +
+               ", expected a positive number");
+  infer.in(0).set_shape(Shape{multi ? -1 : 1, 2 * kinds, -1, -1});
+  const Shape& scores = infer.in(0).shape();
+  infer.in(1).set_shape(Shape{scores[0], 4 * kinds, scores[2], scores[3]});
+  infer.in(2).set_shape(Shape{scores[0], 3});
+  if (scores[0] < 0) return;
+  const int64_t rows = scores[0] * params.rpn_post_nms_top_n;
+  infer.out(0).set_shape(Shape{rows, 5});
+  infer.out(1).set_shape(Shape{rows, 1});
+}
+
+template <class T>
+struct Region {
+  Box<T> box;
+  T score;
+};
+
+// Width and height of boxes that own their last pixel.
+template <class T>
+T pixels(T first, T last) {
+  return last - first + 1;
+}
+template <class T>
+T pixel_overlap(const Box<T>& a, const Box<T>& b) {
+  const T w = std::max(T{0}, pixels(std::max(a.left, b.left), std::min(a.right, b.right)));
+  const T h = std::max(T{0}, pixels(std::max(a.top, b.top), std::min(a.bottom, b.bottom)));
+  const auto area = [](const Box<T>& x) { return pixels(x.left, x.right) * pixels(x.top, x.bottom); };
+  return w * h / (area(a) + area(b) - w * h);
+}
+
+// Around the first place: each ratio in each scale, rounded to whole pixels before scaling.
+template <class T>
+std::vector<Box<T>> base_anchors(const ProposalParams& params) {
+  const T side = static_cast<T>(params.feature_stride), middle = (side - 1) / 2;
+  std::vector<Box<T>> anchors;
+  for (const float ratio : params.ratios) {
+    const T area = std::floor(side * side / T(ratio));
+    const T w = std::floor(std::sqrt(area) + T(0.5));
+    const T h = std::floor(w * T(ratio) + T(0.5));
+    for (const float scale : params.scales) {
+      const T half_w = (w * T(scale) - 1) / 2, half_h = (h * T(scale) - 1) / 2;
+      anchors.push_back({middle - half_w, middle - half_h, middle + half_w, middle + half_h});
+    }
+  }
+  return anchors;
+}
+
+// Where the network moves an anchor to; `d` are its four numbers, `step` apart.
+template <class T>
+Box<T> moved(const ProposalParams& params, const Box<T>& anchor, const T* d, int64_t step) {
+  if (params.iou_loss) {
+    return {anchor.left + d[0], anchor.top + d[step], anchor.right + d[2 * step],
+            anchor.bottom + d[3 * step]};
+  }
+  const T w = pixels(anchor.left, anchor.right), h = pixels(anchor.top, anchor.bottom);
+  const T x = d[0] * w + anchor.left + (w - 1) / 2, y = d[step] * h + anchor.top + (h - 1) / 2;
+  const T half_w = (std::exp(d[2 * step]) * w - 1) / 2;
+  const T half_h = (std::exp(d[3 * step]) * h - 1) / 2;
+  return {x - half_w, y - half_h, x + half_w, y + half_h};
+}
+
+// All regions of one image: clipped to it; those outside of the real image or too small score -1.
+template <class T>
+std::vector<Region<T>> regions(const ProposalParams& params, const T* scores, const T* offsets,
+                               const T* info, int64_t height, int64_t width) {
+  const std::vector<Box<T>> anchors = base_anchors<T>(params);
+  const auto kinds = static_cast<int64_t>(anchors.size());
+  const int64_t area = height * width, stride = params.feature_stride;
+  const T image_height = info[0], image_width = info[1];
+  const auto real_height = static_cast<int64_t>(image_height / static_cast<T>(stride));
+  const auto real_width = static_cast<int64_t>(image_width / static_cast<T>(stride));
+  const T least = static_cast<T>(params.rpn_min_size) * info[2];
+  std::vector<Region<T>> result;
+  result.reserve(static_cast<std::size_t>(area * kinds));
+  for (int64_t i = 0; i < height; ++i) {
+    for (int64_t j = 0; j < width; ++j) {
+      for (int64_t k = 0; k < kinds; ++k) {
+        const Box<T>& base = anchors[static_cast<std::size_t>(k)];
+        const T x = static_cast<T>(j * stride), y = static_cast<T>(i * stride);
+        const Box<T> anchor{base.left + x, base.top + y, base.right + x, base.bottom + y};
+        const int64_t place = i * width + j;
+        Region<T> region{moved(params, anchor, offsets + k * 4 * area + place, area),
+                         scores[(kinds + k) * area + place]};
+        Box<T>& box = region.box;
+        box.left = std::max(T{0}, std::min(box.left, image_width - 1));
+        box.top = std::max(T{0}, std::min(box.top, image_height - 1));
+        box.right = std::max(T{0}, std::min(box.right, image_width - 1));
+        box.bottom = std::max(T{0}, std::min(box.bottom, image_height - 1));
+        if (i >= real_height || j >= real_width) region.score = T{-1};
+        if (pixels(box.left, box.right) < least || pixels(box.top, box.bottom) < least) {
+          box = {box.left - least / 2, box.top - least / 2, box.right + least / 2,
+                 box.bottom + least / 2};
+          region.score = T{-1};
+        }
+        result.push_back(region);
+      }
+    }
+  }
+  return result;
+}
+
+template <class T>
+std::vector<std::size_t> suppress(const std::vector<Region<T>>& sorted, T threshold,
+                                  std::size_t most) {
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < sorted.size() && kept.size() < most; ++i) {
+    const bool covered = std::any_of(kept.begin(), kept.end(), [&](std::size_t j) {
+      return pixel_overlap(sorted[j].box, sorted[i].box) > threshold;
+    });
+    if (!covered) kept.push_back(i);
+  }
+  return kept;
+}
+
+void proposal_cpu(const ProposalParams& params, KernelContext& context) {
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *scores = arrays.in(0), *offsets = arrays.in(1), *infos = arrays.in(2);
+    T *out = arrays.out(0), *out_scores = arrays.out(1);
+    const Shape& shape = context.in(0).shape();
+    const int64_t height = shape[2], width = shape[3], area = height * width;
+    const int64_t score_size = shape[1] * area, offset_size = context.in(1).dim(1) * area;
+    const int64_t rows = params.rpn_post_nms_top_n;
+    std::fill_n(out, context.out(0).size(), T{0});
+    std::fill_n(out_scores, context.out(1).size(), T{0});
+    parallel_for(
+        shape[0], 64.0 * static_cast<double>(score_size),
+        [&](int64_t first, int64_t last) {
+          for (int64_t b = first; b < last; ++b) {
+            auto sorted = regions(params, scores + b * score_size, offsets + b * offset_size,
+                                  infos + b * 3, height, width);
+            std::stable_sort(sorted.begin(), sorted.end(), [](const auto& x, const auto& y) {
+              return x.score > y.score;
+            });
+            if (params.rpn_pre_nms_top_n > 0)
+              sorted.resize(std::min(sorted.size(),
+                                     static_cast<std::size_t>(params.rpn_pre_nms_top_n)));
+            const auto kept =
+                suppress(sorted, T(params.threshold), static_cast<std::size_t>(rows));
+            if (kept.empty()) continue;
+            for (int64_t r = 0; r < rows; ++r) {  // too few are repeated
+              const auto& region = sorted[kept[static_cast<std::size_t>(r) % kept.size()]];
+              T* row = out + (b * rows + r) * 5;
+              row[0] = static_cast<T>(b);
+              write_box(region.box, BoxFormat::kCorner, row + 1);
+              out_scores[b * rows + r] = region.score;
+            }
+          }
+        },
+        1);
+  });
+}
+
+template <bool multi>
+OpBuilder<ProposalParams> define(const char* name, const char* doc) {
+  OpBuilder<ProposalParams> op(name);
+  op.doc(doc)
+      .input("cls_prob", "Scores of background and object, (batch, 2 * anchors, height, width).")
+      .input("bbox_pred", "Offsets of anchors, (batch, 4 * anchors, height, width).")
+      .input("im_info", "Height, width and scale of each image, (batch, 3).")
+      .param("rpn_pre_nms_top_n", &ProposalParams::rpn_pre_nms_top_n, 6000,
+             "Regions that take part in suppression, the best ones; all if not positive.")
+      .param("rpn_post_nms_top_n", &ProposalParams::rpn_post_nms_top_n, 300,
+             "Regions of each image in the result.")
+      .param("threshold", &ProposalParams::threshold, 0.7f,
+             "Regions that overlap a better one by more are suppressed.")
+      .param("rpn_min_size", &ProposalParams::rpn_min_size, 16,
+             "Least height and width, times the scale of the image.")
+      .param("scales", &ProposalParams::scales, std::vector<float>{4, 8, 16, 32},
+             "Scales of anchors.")
+      .param("ratios", &ProposalParams::ratios, std::vector<float>{0.5f, 1, 2},
+             "Ratios of their height by their width.")
+      .param("feature_stride", &ProposalParams::feature_stride, 16,
+             "Pixels of the image by places of the feature map.")
+      .param("output_score", &ProposalParams::output_score, false,
+             "Whether scores are an output too.")
+      .param("iou_loss", &ProposalParams::iou_loss, false,
+             "Whether offsets are those of corners.")
+      .outputs([](const ProposalParams&) { return 2; })
+      .visible_outputs([](const ProposalParams& params) { return params.output_score ? 2 : 1; })
+      .output("output")
+      .output("score")
+      .dtypes(kFloating)
+      .infer(infer_proposal<multi>)
+      .cpu(proposal_cpu)
+      .zero_grad();
+  return op;
+}
+
+[[maybe_unused]] const OpBuilder<ProposalParams> single = define<false>(
+    "_contrib_Proposal", "Regions of one image (image, corners), the best first.");
+[[maybe_unused]] const OpBuilder<ProposalParams> multi = define<true>(
+    "_contrib_MultiProposal", "Regions of each image (image, corners), the best first.");
+
+}  // namespace
+}  // namespace mxnet::detect

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampling grids: (x, y) pairs from -1 to 1 for each place of the result, and sampling by them.
+#pragma once
+#include "op/kernel.h"
+#include "op/parallel.h"
+#include "op/spatial/sampling.h"
+
+namespace mxnet {
+
+// Place i of n, from -1 to 1.
+template <class T>
+T grid_place(int64_t i, int64_t n) {
+  return n == 1 ? T{-1} : T{-1} + static_cast<T>(i) * (T{2} / static_cast<T>(n - 1));
+}
+
+// grid (batch, 2, height, width) = theta (batch, 2 x 3) times the places of the result.
+template <class T>
+void affine_grid(const T* theta, int64_t batch, int64_t height, int64_t width, T* grid) {
+  parallel_for(
+      batch * 2, 2.0 * static_cast<double>(height * width),
+      [&](int64_t first, int64_t last) {
+        for (int64_t r = first; r < last; ++r) {
+          const T* t = theta + r * 3;
+          T* to = grid + r * height * width;
+          for (int64_t i = 0; i < height; ++i) {
+            const T row = t[1] * grid_place<T>(i, height);
+            for (int64_t j = 0; j < width; ++j)
+              *to++ = t[0] * grid_place<T>(j, width) + row + t[2];
+          }
+        }
+      },
+      1);
+}
+template <class T>
+void affine_grid_backward(const T* dgrid, int64_t batch, int64_t height, int64_t width,
+                          T* dtheta) {
+  for (int64_t r = 0; r < batch * 2; ++r) {
+    const T* d = dgrid + r * height * width;
+    T sums[3] = {};
+    for (int64_t i = 0; i < height; ++i) {
+      for (int64_t j = 0; j < width; ++j, ++d) {
+        sums[0] += *d * grid_place<T>(j, width);
+        sums[1] += *d * grid_place<T>(i, height);
+        sums[2] += *d;
+      }
+    }
+    for (int k = 0; k < 3; ++k) dtheta[r * 3 + k] = sums[k];
+  }
+}
+
+struct SampleShape {
+  int64_t batch, channels, height, width;  // of data
+  int64_t out_height, out_width;
+
+  int64_t area() const { return height * width; }
+  int64_t out_area() const { return out_height * out_width; }
+  // The sample of place `at` of image n, by a grid (batch, 2, out_height, out_width).
+  template <class T>
+  BilinearSample<T> sample(const T* grid, int64_t n, int64_t at) const {
+    const T* xs = grid + n * 2 * out_area();
+    const T x = (xs[at] + 1) * static_cast<T>(width - 1) / 2;
+    const T y = (xs[out_area() + at] + 1) * static_cast<T>(height - 1) / 2;
+    return BilinearSample<T>(y, x, height, width);
+  }
+};
+
+template <class T>
+void sample_by_grid(const SampleShape& shape, const T* data, const T* grid, T* out) {
+  const int64_t area = shape.out_area();
+  parallel_for(shape.batch * area, 8.0 * static_cast<double>(shape.channels),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i) {
+                   const int64_t n = i / area, at = i % area;
+                   const BilinearSample<T> sample = shape.sample(grid, n, at);
+                   for (int64_t c = n * shape.channels; c < (n + 1) * shape.channels; ++c)
+                     out[c * area + at] = sample.value(data + c * shape.area());
+                 }
+               });
+}
+
+// Either result may be null. Images are independent.
+template <class T>
+void sample_by_grid_backward(const SampleShape& shape, const T* data, const T* grid, const T* dout,
+                             T* ddata, T* dgrid) {
+  const int64_t area = shape.out_area();
+  parallel_for(
+      shape.batch, 16.0 * static_cast<double>(shape.channels * area),
+      [&](int64_t first, int64_t last) {
+        for (int64_t n = first; n < last; ++n) {
+          if (ddata != nullptr) {
+            T* planes = ddata + n * shape.channels * shape.area();
+            for (int64_t i = 0; i < shape.channels * shape.area(); ++i) planes[i] = T{0};
+          }
+          for (int64_t at = 0; at < area; ++at) {
+            const BilinearSample<T> sample = shape.sample(grid, n, at);
+            T dx{0}, dy{0};
+            for (int64_t c = n * shape.channels; c < (n + 1) * shape.channels; ++c) {
+              const T d = dout[c * area + at];
+              if (ddata != nullptr) sample.add(d, ddata + c * shape.area());
+              if (dgrid == nullptr) continue;
+              dx += d * sample.value_slope_x(data + c * shape.area());
+              dy += d * sample.value_slope_y(data + c * shape.area());
+            }
+            if (dgrid == nullptr) continue;
+            T* to = dgrid + n * 2 * area + at;
+            to[0] = dx * static_cast<T>(shape.width - 1) / 2;
+            to[area] = dy * static_cast<T>(shape.height - 1) / 2;
+          }
+        }
+      },
+      1);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest number in each bin of a region, and where it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "op/computed.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+struct RoiPoolingParams {
+  Shape pooled_size;
+  float spatial_scale;
+};
+
+void infer_roi_pooling(const RoiPoolingParams& params, Infer& infer) {
+  infer.in(0).same_dtype(infer.in(1)).same_dtype(infer.out(0));
+  infer.in(0).set_shape(Shape{-1, -1, -1, -1});
+  infer.in(1).set_shape(Shape{-1, 5});
+  const Shape& size = params.pooled_size;
+  if (size.ndim() != 2 || size[0] <= 0 || size[1] <= 0)
+    infer.fail("given pooled_size " + to_string(size) + ", expected two positive numbers");
+  infer.out(0).set_shape(Shape{infer.in(1).dim(0), infer.in(0).dim(1), size[0], size[1]});
+  infer.out(1).set_dtype(DType::kInt64).same_shape(infer.out(0));
+}
+
+// Places of bin i of `bins`, [first, last), along an axis of `size` places.
+struct Span {
+  int64_t first, last;
+};
+template <class T>
+Span bin_span(int64_t i, int64_t bins, int64_t start, int64_t end, int64_t size) {
+  const T bin = static_cast<T>(std::max<int64_t>(end - start + 1, 1)) / static_cast<T>(bins);
+  const auto first = static_cast<int64_t>(std::floor(static_cast<T>(i) * bin));
+  const auto last = static_cast<int64_t>(std::ceil(static_cast<T>(i + 1) * bin));
+  return {std::clamp<int64_t>(first + start, 0, size), std::clamp<int64_t>(last + start, 0, size)};
+}
+
+void roi_pooling_cpu(const RoiPoolingParams& params, KernelContext& context) {
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *data = arrays.in(0), *rois = arrays.in(1);
+    T* out = arrays.out(0);
+    auto* places = context.out(1).as<int64_t>();
+    const Shape& shape = context.in(0).shape();
+    const int64_t channels = shape[1], height = shape[2], width = shape[3];
+    const int64_t rows = params.pooled_size[0], columns = params.pooled_size[1];
+    const auto pixel = [&](T x) {
+      return static_cast<int64_t>(std::round(x * static_cast<T>(params.spatial_scale)));
+    };
+    parallel_for(
+        context.in(1).dim(0), 16.0 * static_cast<double>(channels * rows * columns),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t n = begin; n < end; ++n) {
+            const T* roi = rois + n * 5;
+            if (!(roi[0] >= 0 && roi[0] < static_cast<T>(shape[0]))) {
+              throw Error(ErrorCode::kValue, "ROIPooling",
+                          fmt::format("rois: given image {}, expected 0 to {}",
+                                      static_cast<double>(roi[0]), shape[0] - 1));
+            }
+            const int64_t image = static_cast<int64_t>(roi[0]) * channels;
+            for (int64_t i = 0; i < rows; ++i) {
+              const Span y = bin_span<T>(i, rows, pixel(roi[2]), pixel(roi[4]), height);
+              for (int64_t j = 0; j < columns; ++j) {
+                const Span x = bin_span<T>(j, columns, pixel(roi[1]), pixel(roi[3]), width);
+                for (int64_t c = 0; c < channels; ++c) {
+                  const T* plane = data + (image + c) * height * width;
+                  int64_t best = -1;
+                  for (int64_t h = y.first; h < y.last; ++h) {
+                    for (int64_t w = x.first; w < x.last; ++w) {
+                      const int64_t at = h * width + w;
+                      if (best < 0 || plane[at] > plane[best]) best = at;
+                    }
+                  }
+                  const int64_t to = ((n * channels + c) * rows + i) * columns + j;
+                  out[to] = best < 0 ? T{0} : plane[best];
+                  places[to] = best < 0 ? -1 : (image + c) * height * width + best;
+                }
+              }
+            }
+          }
+        },
+        1);
+  });
+}
+
+MX_OP(ROIPooling, RoiPoolingParams)
+    .alias("_npx_roi_pooling")
+    .doc("Maxima over the bins of regions of feature maps.")
+    .input("data", "Feature maps, (images, channels, height, width).")
+    .input("rois", "Regions (image, corners in pixels), (regions, 5).")
+    .param("pooled_size", &RoiPoolingParams::pooled_size, "Height and width of the result.")
+    .param("spatial_scale", &RoiPoolingParams::spatial_scale,
+           "Places of the feature map by pixels of the image.")
+    .outputs([](const RoiPoolingParams&) { return 2; })
+    .visible_outputs([](const RoiPoolingParams&) { return 1; })
+    .dtypes(kFloating)
+    .infer(infer_roi_pooling)
+    .cpu(roi_pooling_cpu)
+    .grad([](const RoiPoolingParams&, Grad& grad) {
+      return Gradients{
+          apply("_backward_ROIPooling", {grad.dout(0), grad.out(1), grad.in(0)}), {}};
+    });
+
+MX_OP(_backward_ROIPooling, NoParams)
+    .doc("Gradient of ROIPooling.")
+    .input("dout", "Gradient of the maxima.")
+    .input("places", "Where they are in data; negative for empty bins.")
+    .input("data", "Feature maps, of which only shape and type matter.")
+    .type_only(2)
+    .dtypes(kAllTypes)
+    .infer([](const NoParams&, Infer& infer) {
+      infer.in(0).same_dtype(infer.in(2));
+      infer.in(0).same_shape(infer.in(1));
+      infer.in(1).set_dtype(DType::kInt64);
+      infer.out(0).same_as(infer.in(2));
+    })
+    .cpu([](const NoParams&, KernelContext& context) {
+      compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+        using T = typename decltype(tag)::type;
+        const T* dout = arrays.in(0);
+        T* dx = arrays.out(0);
+        const auto* places = context.in(1).as<int64_t>();
+        std::fill_n(dx, context.out(0).size(), T{0});
+        for (int64_t i = 0; i < context.in(0).size(); ++i) {
+          if (places[i] >= 0) dx[places[i]] += dout[i];
+        }
+      });
+    });
+
+}  // namespace
+}  // namespace mxnet

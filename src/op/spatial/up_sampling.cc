@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Larger images: each number repeated (several inputs joined or summed), or a transposed convolution
+// of each channel with a learnt kernel.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "op/computed.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+enum class Kind : int32_t { kNearest, kBilinear };
+enum class Join : int32_t { kConcat, kSum };
+
+struct UpParams {
+  int32_t scale, num_filter;
+  Kind sample_type;
+  Join multi_input_mode;
+  int32_t num_args;
+  uint64_t workspace;
+
+  bool bilinear() const { return sample_type == Kind::kBilinear; }
+  int num_inputs() const { return bilinear() ? 2 : num_args; }
+  // Of the transposed convolution.
+  int64_t kernel() const { return 2 * int64_t{scale} - scale % 2; }
+  int64_t pad() const { return scale / 2; }
+};
+
+// The forward operator's input i is the rule's input `shift` + i.
+void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
+  infer.one_dtype();
+  if (params.scale < 1) infer.fail("given scale " + std::to_string(params.scale) + ", expected 1 or more");
+  InferArg data = infer.in(shift);
+  data.set_shape(Shape{-1, -1, -1, -1});
+  if (params.bilinear()) {
+    infer.in(shift + 1).set_shape(Shape{data.dim(1), 1, params.kernel(), params.kernel()});
+    data.set_dim(1, infer.in(shift + 1).dim(0));
+    if (params.num_filter > 0) data.set_dim(1, params.num_filter);
+  }
+  if (!data.known()) return;
+  const Shape& first = data.shape();
+  const int64_t height = first[2] * params.scale, width = first[3] * params.scale;
+  int64_t channels = first[1];
+  for (int i = 1; i < params.num_inputs() && !params.bilinear(); ++i) {
+    InferArg other = infer.in(shift + i);
+    other.set_shape(Shape{first[0], params.multi_input_mode == Join::kSum ? channels : -1, -1, -1});
+    if (!other.known()) return;
+    if (other.dim(2) == 0 || other.dim(3) == 0 || height % other.dim(2) != 0 ||
+        width % other.dim(3) != 0 || height / other.dim(2) != width / other.dim(3))
+      other.fail("images of which " + std::to_string(height) + " by " + std::to_string(width) +
+                 " is a multiple");
+    if (params.multi_input_mode == Join::kConcat) channels += other.dim(1);
+  }
+  out.set_shape(Shape{first[0], channels, height, width});
+}
+
+// Where the planes of one input lie in the result.
+struct Placed {
+  int64_t batch, channels, height, width;  // of the input
+  int64_t scale, first_channel, out_channels;
+
+  int64_t area() const { return height * width; }
+  // Index in the result of the upper left copy of the first number of line h of plane p.
+  int64_t line(int64_t p, int64_t h) const {
+    const int64_t plane = p / channels * out_channels + first_channel + p % channels;
+    return (plane * height * scale + h * scale) * width * scale;
+  }
+};
+std::vector<Placed> places(const UpParams& params, const KernelContext& context, int shift,
+                           const Shape& out) {
+  std::vector<Placed> result;
+  int64_t channel = 0;
+  for (int i = 0; i < params.num_args; ++i) {
+    const Shape& in = context.in(shift + i).shape();
+    result.push_back({in[0], in[1], in[2], in[3], in[2] == 0 ? 1 : out[2] / in[2], channel, out[1]});
+    if (params.multi_input_mode == Join::kConcat) channel += in[1];
+  }
+  return result;
+}
+
+template <class T>
+void repeat(const Placed& at, bool add, const T* data, T* out) {
+  const int64_t s = at.scale;
+  parallel_for(
+      at.batch * at.channels, static_cast<double>(at.area() * s * s),
+      [&](int64_t first, int64_t last) {
+        for (int64_t p = first; p < last; ++p) {
+          for (int64_t h = 0; h < at.height; ++h) {
+            const T* from = data + p * at.area() + h * at.width;
+            T* line = out + at.line(p, h);
+            for (int64_t y = 0; y < s; ++y, line += at.width * s) {
+              for (int64_t w = 0; w < at.width; ++w) {
+                for (int64_t x = 0; x < s; ++x)
+                  line[w * s + x] = add ? line[w * s + x] + from[w] : from[w];
+              }
+            }
+          }
+        }
+      },
+      1);
+}
+
+template <class T>
+void sum_repeats(const Placed& at, const T* dout, T* dx) {
+  const int64_t s = at.scale;
+  parallel_for(
+      at.batch * at.channels, static_cast<double>(at.area() * s * s),
+      [&](int64_t first, int64_t last) {
+        for (int64_t p = first; p < last; ++p) {
+          for (int64_t h = 0; h < at.height; ++h) {
+            T* to = dx + p * at.area() + h * at.width;
+            std::fill_n(to, at.width, T{0});
+            const T* line = dout + at.line(p, h);
+            for (int64_t y = 0; y < s; ++y, line += at.width * s) {
+              for (int64_t w = 0; w < at.width; ++w) {
+                for (int64_t x = 0; x < s; ++x) to[w] += line[w * s + x];
+              }
+            }
+          }
+        }
+      },
+      1);
+}
+
+// fn(index in the image, index in the result, index in the kernel) for all pairs of one plane.
+template <class F>
+void each_pair(const UpParams& params, int64_t height, int64_t width, const F& fn) {
+  const int64_t s = params.scale, kernel = params.kernel(), pad = params.pad();
+  for (int64_t h = 0; h < height; ++h) {
+    for (int64_t i = 0; i < kernel; ++i) {
+      const int64_t y = h * s - pad + i;
+      if (y < 0 || y >= height * s) continue;
+      for (int64_t w = 0; w < width; ++w) {
+        for (int64_t j = 0; j < kernel; ++j) {
+          const int64_t x = w * s - pad + j;
+          if (x >= 0 && x < width * s) fn(h * width + w, y * width * s + x, i * kernel + j);
+        }
+      }
+    }
+  }
+}
+
+void up_cpu(const UpParams& params, KernelContext& context) {
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    T* out = arrays.out(0);
+    const Shape &shape = context.in(0).shape(), &to = context.out(0).shape();
+    if (!params.bilinear()) {
+      const auto all = places(params, context, 0, to);
+      for (std::size_t i = 0; i < all.size(); ++i)
+        repeat(all[i], i > 0 && params.multi_input_mode == Join::kSum,
+               arrays.in(static_cast<int>(i)), out);
+      return;
+    }
+    const T *data = arrays.in(0), *weight = arrays.in(1);
+    const int64_t area = shape[2] * shape[3], out_area = to[2] * to[3];
+    const int64_t kernel = params.kernel() * params.kernel();
+    std::fill_n(out, to.size(), T{0});
+    parallel_for(
+        shape[0] * shape[1], static_cast<double>(area * kernel),
+        [&](int64_t first, int64_t last) {
+          for (int64_t p = first; p < last; ++p) {
+            const T *from = data + p * area, *k = weight + p % shape[1] * kernel;
+            T* plane = out + p * out_area;
+            each_pair(params, shape[2], shape[3], [&](int64_t i, int64_t o, int64_t at) {
+              plane[o] += from[i] * k[at];
+            });
+          }
+        },
+        1);
+  });
+}
+
+// Inputs: gradient of the output, then those of the forward operator.
+void up_backward_cpu(const UpParams& params, KernelContext& context) {
+  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* dout = arrays.in(0);
+    const Shape &to = context.in(0).shape(), &shape = context.in(1).shape();
+    if (!params.bilinear()) {
+      const auto all = places(params, context, 1, to);
+      for (std::size_t i = 0; i < all.size(); ++i)
+        sum_repeats(all[i], dout, arrays.out(static_cast<int>(i)));
+      return;
+    }
+    const T *data = arrays.in(1), *weight = arrays.in(2);
+    T *ddata = arrays.out(0), *dweight = arrays.out(1);
+    const int64_t area = shape[2] * shape[3], out_area = to[2] * to[3];
+    const int64_t kernel = params.kernel() * params.kernel(), channels = shape[1];
+    std::fill_n(ddata, shape.size(), T{0});
+    std::fill_n(dweight, channels * kernel, T{0});
+    parallel_for(  // channels: images share kernels
+        channels, 2.0 * static_cast<double>(shape[0] * area * kernel),
+        [&](int64_t first, int64_t last) {
+          for (int64_t c = first; c < last; ++c) {
+            const T* k = weight + c * kernel;
+            T* dk = dweight + c * kernel;
+            for (int64_t p = c; p < shape[0] * channels; p += channels) {
+              const T *from = data + p * area, *d = dout + p * out_area;
+              T* dx = ddata + p * area;
+              each_pair(params, shape[2], shape[3], [&](int64_t i, int64_t o, int64_t at) {
+                dx[i] += d[o] * k[at];
+                dk[at] += d[o] * from[i];
+              });
+            }
+          }
+        },
+        1);
+  });
+}
+
+void declare_params(OpBuilder<UpParams>& op) {
+  op.param("scale", &UpParams::scale, "Height and width of the result by those of the first input.")
+      .param("num_filter", &UpParams::num_filter, 0, "Channels, for bilinear sampling.")
+      .choice("sample_type", &UpParams::sample_type,
+              {{"nearest", Kind::kNearest}, {"bilinear", Kind::kBilinear}}, nullptr,
+              "nearest: repeats; bilinear: a transposed convolution with the second input.")
+      .choice("multi_input_mode", &UpParams::multi_input_mode,
+              {{"concat", Join::kConcat}, {"sum", Join::kSum}}, "concat",
+              "What becomes of several inputs: joined along channels, or summed.")
+      .param("num_args", &UpParams::num_args, "Number of inputs.")
+      .at_least<int32_t>(1)
+      .param("workspace", &UpParams::workspace, 512, "Of GPUs: megabytes of scratch memory.")
+      .dtypes(kFloating);
+}
+
+[[maybe_unused]] const bool defined = [] {
+  OpBuilder<UpParams> forward("UpSampling");
+  forward.doc("Larger images: repeated numbers, or learnt interpolation.")
+      .inputs("data", "Images, (batch, channels, height, width); for bilinear, then the kernels.",
+              &UpParams::num_args, "num_args");
+  declare_params(forward);
+  forward.num_inputs([](const UpParams& params) { return params.num_inputs(); })
+      .input_names([](const UpParams& params) {
+        std::vector<std::string> names;
+        for (int i = 0; i < params.num_inputs(); ++i) names.push_back("arg" + std::to_string(i));
+        if (params.bilinear()) names = {"data", "weight"};
+        return names;
+      })
+      .infer([](const UpParams& params, Infer& infer) {
+        infer_up(params, infer, 0, infer.out(0));
+      })
+      .cpu(up_cpu)
+      .grad([](const UpParams& params, Grad& grad) {
+        std::vector<Value> values{grad.dout(0)};
+        for (int i = 0; i < params.num_inputs(); ++i) values.push_back(grad.in(i));
+        const Value first = mxnet::apply("_backward_UpSampling", values, grad.attrs());
+        Gradients result;
+        for (int i = 0; i < params.num_inputs(); ++i) result.push_back(output(first, i));
+        return result;
+      });
+  OpBuilder<UpParams> backward("_backward_UpSampling");
+  backward.doc("Gradient of UpSampling.")
+      .input_list("values", "Gradient of the result, then the inputs of UpSampling.");
+  declare_params(backward);
+  backward.num_inputs([](const UpParams& params) { return 1 + params.num_inputs(); })
+      .outputs([](const UpParams& params) { return params.num_inputs(); })
+      .infer([](const UpParams& params, Infer& infer) {
+        infer_up(params, infer, 1, infer.in(0));
+        for (int i = 0; i < infer.num_out(); ++i) infer.out(i).same_shape(infer.in(1 + i));
+      })
+      .cpu(up_backward_cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace mxnet
