@@ -2,6 +2,8 @@
 // Handles of symbols.
 #include "c_api/symbol_handle.h"
 
+#include <memory>
+
 #include "base/leaked.h"
 #include "c_api/guard.h"
 
@@ -34,8 +36,9 @@ void TextStore::keep(std::vector<std::string> texts, uint32_t* out_size, const c
 }
 
 SymbolReturns& symbol_returns() {
-  thread_local SymbolReturns returns;
-  return returns;
+  // On the heap: a library that is opened late gets little room for variables of threads.
+  thread_local const auto returns = std::make_unique<SymbolReturns>();
+  return *returns;
 }
 
 std::vector<std::pair<std::string, std::string>> checked_attrs(const char* function, uint32_t count,
