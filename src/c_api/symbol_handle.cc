@@ -36,7 +36,7 @@ void TextStore::keep(std::vector<std::string> texts, uint32_t* out_size, const c
 }
 
 SymbolReturns& symbol_returns() {
-  // Leaves eight bytes in the thread's block, of which a library that is loaded late gets little.
+  // On the heap: a library that is opened late gets little room for variables of threads.
   thread_local const auto returns = std::make_unique<SymbolReturns>();
   return *returns;
 }

@@ -3,6 +3,7 @@
 // semantics say what 0 and -1 mean at this border (base/numpy_shape.h).
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <type_traits>
@@ -119,15 +120,14 @@ int infer_shapes(const char* function, SymbolHandle symbol, uint32_t num_args, c
       known.types.push_back({known_shape(function, arg_shape_data + first, ndim, numpy)});
     }
     const SymbolTypes types = infer_symbol(of, known, numpy);
-    // On the heap: the thread's block has little room for a library that is loaded late.
-    thread_local const auto kept = std::make_unique<ShapeReturns<Dim, Rank>>();
-    ShapeReturns<Dim, Rank>& returns = *kept;
-    returns.arguments.fill(function, types.arguments, numpy);
-    returns.outputs.fill(function, types.outputs, numpy);
-    returns.auxiliary.fill(function, types.auxiliary, numpy);
-    arguments.give(returns.arguments);
-    outputs.give(returns.outputs);
-    auxiliary.give(returns.auxiliary);
+    // On the heap: a library that is opened late gets little room for variables of threads.
+    thread_local const auto returns = std::make_unique<ShapeReturns<Dim, Rank>>();
+    returns->arguments.fill(function, types.arguments, numpy);
+    returns->outputs.fill(function, types.outputs, numpy);
+    returns->auxiliary.fill(function, types.auxiliary, numpy);
+    arguments.give(returns->arguments);
+    outputs.give(returns->outputs);
+    auxiliary.give(returns->auxiliary);
     *complete = types.shapes_complete ? 1 : 0;
   });
 }
@@ -166,10 +166,10 @@ int infer_dtypes(const char* function, SymbolHandle symbol, uint32_t num_args, c
     for (uint32_t i = 0; i < num_args; ++i)
       known.types.push_back({Shape(), known_dtype(function, arg_type_data[i])});
     const SymbolTypes types = infer_symbol(of, known, is_numpy_shape());
-    thread_local std::vector<int> kept[3];
-    arguments.give(function, types.arguments, &kept[0]);
-    outputs.give(function, types.outputs, &kept[1]);
-    auxiliary.give(function, types.auxiliary, &kept[2]);
+    thread_local const auto kept = std::make_unique<std::array<std::vector<int>, 3>>();
+    arguments.give(function, types.arguments, &(*kept)[0]);
+    outputs.give(function, types.outputs, &(*kept)[1]);
+    auxiliary.give(function, types.auxiliary, &(*kept)[2]);
     *complete = types.dtypes_complete ? 1 : 0;
   });
 }

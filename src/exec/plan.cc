@@ -59,6 +59,7 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
 
 Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options)
     : graph_(std::move(graph)), types_(std::move(types)), options_(options) {
+  for (const ArrayType& type : types_) MX_ASSERT(type.complete());
   MX_ASSERT(options_.requests.empty() ||
             static_cast<int>(options_.requests.size()) == num_outputs());
   const Schedule schedule = schedule_nodes(graph_, options_.forward_outputs);

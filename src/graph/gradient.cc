@@ -26,7 +26,8 @@ class GradientBuilder {
         options_(options),
         terms_(static_cast<std::size_t>(graph_.num_entries())),
         wanted_(static_cast<std::size_t>(graph_.num_entries())) {
-    for (const ir::Entry& entry : wrt) wanted_[index(entry)] = true;
+    for (const ir::Entry& entry : wrt)
+      if (graph_.contains(*entry.node)) wanted_[index(entry)] = true;
     for (int n = 0; n < graph_.num_nodes(); ++n) {
       const std::span<const int> inputs = graph_.inputs(n);
       const bool leads = std::any_of(inputs.begin(), inputs.end(),
@@ -44,7 +45,10 @@ class GradientBuilder {
       if (!graph_.node(n).is_variable()) differentiate(n);
   }
   // The sum of all that has arrived.
-  Value total(const ir::Entry& entry) { return sum(&terms_[index(entry)], entry.node->name); }
+  Value total(const ir::Entry& entry) {
+    if (!graph_.contains(*entry.node)) return {};  // nothing depends on it
+    return sum(&terms_[index(entry)], entry.node->name);
+  }
 
  private:
   std::size_t index(const ir::Entry& entry) const {

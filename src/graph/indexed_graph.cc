@@ -45,9 +45,14 @@ IndexedGraph::IndexedGraph(ir::Graph graph) : graph_(std::move(graph)) {
   }
 }
 
-int IndexedGraph::index_of(const ir::Node& node) const {
+IndexedGraph::Addresses::const_iterator IndexedGraph::find(const ir::Node& node) const {
   const auto at = std::lower_bound(by_address_.begin(), by_address_.end(), std::pair(&node, 0));
-  MX_ASSERT(at != by_address_.end() && at->first == &node);
+  return at != by_address_.end() && at->first == &node ? at : by_address_.end();
+}
+
+int IndexedGraph::index_of(const ir::Node& node) const {
+  const auto at = find(node);
+  MX_ASSERT(at != by_address_.end());
   return at->second;
 }
 

@@ -27,6 +27,7 @@ class IndexedGraph {
   // Number of an entry; REQUIRES that its node is in the graph.
   int entry(const ir::Entry& e) const { return first_entry(index_of(*e.node)) + e.index; }
   int index_of(const ir::Node& node) const;
+  bool contains(const ir::Node& node) const { return find(node) != by_address_.end(); }
   // Entries that the graph is for, in order; one may occur twice.
   std::span<const int> outputs() const { return outputs_; }
   // Entries (of variables, or of intermediate values) that node n writes besides its outputs.
@@ -39,6 +40,8 @@ class IndexedGraph {
   std::span<const int> auxiliary() const { return auxiliary_; }
 
  private:
+  using Addresses = std::vector<std::pair<const ir::Node*, int>>;
+  Addresses::const_iterator find(const ir::Node& node) const;
   static std::span<const int> row(const std::vector<int>& all, const std::vector<int>& first,
                                   int n) {
     const auto i = static_cast<std::size_t>(n);
@@ -47,7 +50,7 @@ class IndexedGraph {
   }
   const ir::Graph graph_;
   std::vector<const ir::Node*> nodes_;  // alive through graph_
-  std::vector<std::pair<const ir::Node*, int>> by_address_;
+  Addresses by_address_;
   std::vector<int> first_entry_, node_of_, first_input_, inputs_, first_mutated_, mutated_,
       outputs_;
   std::vector<int> variables_, arguments_, auxiliary_;

@@ -13,6 +13,13 @@
 namespace mxnet {
 namespace {
 
+// Outputs that a node has for readers of the file. The reserve of RNN, a hidden output here, is a
+// resource of the operator there.
+int saved_outputs(const ir::Node& node) {
+  const bool own_reserve = !node.is_variable() && node.op->name() == "RNN";
+  return own_reserve ? num_visible_outputs(node) : num_outputs(node);
+}
+
 ir::SavedGraph saved_graph(const ir::Graph& graph) {
   ir::SavedGraph saved;
   std::unordered_map<const ir::Node*, int32_t> numbers;
@@ -24,7 +31,7 @@ ir::SavedGraph saved_graph(const ir::Graph& graph) {
     const auto number = static_cast<int32_t>(saved.nodes.size());
     numbers.emplace(node, number);
     if (node->is_variable()) saved.arg_nodes.push_back(number);
-    saved.node_row_ptr.push_back(saved.node_row_ptr.back() + num_outputs(*node));
+    saved.node_row_ptr.push_back(saved.node_row_ptr.back() + saved_outputs(*node));
     ir::SavedNode& out = saved.nodes.emplace_back();
     out.op = node->is_variable() ? "null" : node->op->name();
     out.name = node->name;

@@ -217,6 +217,9 @@ OpBuilder<RnnParams> with_params(const char* name) {
         })
         .outputs([](const RnnParams& params) { return num_visible(params) + 1; })
         .visible_outputs(num_visible)
+        .output("output")
+        .output("state_output")
+        .output("statecell_output")
         .dtypes(kAllTypes)  // of sequence_length
         .infer(infer_forward)
         .cpu(forward_cpu)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbol files: what is read, what is written, what is refused.
+#include "graph/load.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "graph/symbol_attributes.h"
+#include "ir/saved_graph.h"
+#include "op/op_def.h"
+#include "symbols.h"
+
+namespace mxnet::graph_test {
+namespace {
+
+using Names = std::vector<std::string>;
+constexpr auto kAll = Symbol::Inputs::kAll;
+
+std::string file(std::string_view nodes, std::string_view heads, std::string_view version) {
+  return fmt::format(R"({{"nodes": [{}], "arg_nodes": [0], "heads": [{}]{}}})", nodes, heads,
+                     version.empty()
+                         ? ""
+                         : fmt::format(R"(, "attrs": {{"mxnet_version": ["int", {}]}})", version));
+}
+constexpr std::string_view kX = R"({"op": "null", "name": "x", "inputs": []})";
+
+// Two variables x, w and FullyConnected with these members.
+Symbol dense_file(std::string_view members, std::string_view version) {
+  return load_symbol(file(fmt::format(R"({},{{"op":"null","name":"w","inputs":[]}},)"
+                                      R"({{"op":"FullyConnected","name":"fc",{}}})",
+                                      kX, members),
+                          "[2,0]", version));
+}
+
+// Families of operators come one by one: a file is read as soon as all of its operators are there.
+bool operators_exist(std::string_view text) {
+  for (const ir::SavedNode& node : ir::parse_saved_graph(text).nodes)
+    if (node.op != "null" && Registry::get().find(node.op) == nullptr) return false;
+  return true;
+}
+
+class SavedFile : public testing::TestWithParam<const char*> {};
+
+TEST_P(SavedFile, IsWrittenAgainByteForByte) {
+  const std::string text = read_symbol_file(std::string(GetParam()) + "-symbol.json");
+  EXPECT_EQ(ir::print_saved_graph(ir::parse_saved_graph(text)), text);
+  if (operators_exist(text)) EXPECT_EQ(save_symbol(load_symbol(text)), text);
+}
+
+INSTANTIATE_TEST_SUITE_P(Load, SavedFile,
+                         testing::Values("foreach", "fused_lstm", "gluon", "gluon_export", "group",
+                                         "legacy_v08_upgraded", "lenet", "lstm_lm_t4", "resnet",
+                                         "ssd", "transformer"));
+
+TEST(Load, FilesOfVersion08AreUpgraded) {
+  const std::string text = read_symbol_file("legacy_v08-symbol.json");
+  if (!operators_exist(text)) GTEST_SKIP() << "BatchNorm is not there yet";
+  EXPECT_EQ(save_symbol(load_symbol(text)), read_symbol_file("legacy_v08_upgraded-symbol.json"));
+}
+
+TEST(Load, AliasesBecomeTheOperatorsName) {
+  const Symbol sum = load_symbol(
+      file(fmt::format(R"({},{{"op":"_plus","name":"s","inputs":[[0,0],[0,0]]}})", kX), "[1,0]",
+           "10901"));
+  EXPECT_NE(save_symbol(sum).find("\"elemwise_add\""), std::string::npos);
+}
+
+TEST(Load, NodesMayBeInAnyOrder) {
+  const Symbol e = load_symbol(
+      R"({"nodes": [{"op": "exp", "name": "e", "inputs": [[1, 0]]},
+                    {"op": "null", "name": "x", "inputs": []}],
+          "arg_nodes": [1], "heads": [[0, 0]], "attrs": {"mxnet_version": ["int", 10901]}})");
+  EXPECT_EQ(e.list_inputs(kAll), Names{"x"});
+  EXPECT_EQ(save_symbol(load_symbol(save_symbol(e))), save_symbol(e));
+}
+
+TEST(Load, ControlDependenciesAreKept) {
+  const std::string text = file(
+      fmt::format(R"({},{{"op":"exp","name":"a","inputs":[[0,0]]}},)"
+                  R"({{"op":"exp","name":"b","inputs":[[0,0]],"control_deps":[1]}})",
+                  kX),
+      "[2,0]", "10901");
+  const Symbol b = load_symbol(text);
+  ASSERT_EQ(b.node()->control_deps().size(), 1u);
+  EXPECT_NE(save_symbol(b).find("\"control_deps\": [1]"), std::string::npos);
+  EXPECT_EQ(b.copy().node()->control_deps()[0]->name, "a");
+}
+
+TEST(Load, OldHiddenKeysMoveToWhereTheyBelong) {
+  const Symbol fc = dense_file(
+      R"("attr":{"num_hidden":"3","lr_mult":"2","weight_lr_mult":"1.5"},"inputs":[[0,0],[1,0],[1,0]])",
+      "904");
+  EXPECT_EQ(get_attr(fc, "__lr_mult__"), "2");
+  EXPECT_FALSE(get_attr(fc, "weight_lr_mult"));
+  EXPECT_EQ(get_attr(fc.input_symbols()[1], "__lr_mult__"), "1.5");
+}
+
+TEST(Load, CurrentFilesHaveNoBareHiddenKeys) {
+  const std::string message = message_of([] {
+    dense_file(R"("attrs":{"num_hidden":"3","lr_mult":"2"},"inputs":[[0,0],[1,0],[1,0]])", "10901");
+  });
+  EXPECT_NE(message.find("lr_mult"), message.npos) << message;
+  EXPECT_NE(message.find("fc(FullyConnected)"), message.npos) << message;
+}
+
+TEST(Load, InputsThatAnOldFileLeavesOutAreMade) {
+  const Symbol fc = dense_file(R"("param":{"num_hidden":"3"},"inputs":[[0,0],[1,0]])", "");
+  EXPECT_EQ(fc.list_inputs(kAll), (Names{"x", "w", "fc_bias"}));
+}
+
+TEST(Load, InputsThatANewFileLeavesOutAreAnError) {
+  const std::string message = message_of(
+      [] { dense_file(R"("attrs":{"num_hidden":"3"},"inputs":[[0,0],[1,0]])", "10901"); });
+  EXPECT_NE(message.find("given 2 inputs in a file, expected 3"), message.npos) << message;
+}
+
+TEST(Load, TheOldDefaultAxisOfArgmaxIsNoAxis) {
+  const auto load_argmax = [](std::string_view version) {
+    return load_symbol(file(
+        fmt::format(
+            R"({},{{"op":"argmax","name":"m","attrs":{{"axis":"-1"}},"inputs":[[0,0]]}})", kX),
+        "[1,0]", version));
+  };
+  EXPECT_FALSE(get_attr(load_argmax("904"), "axis"));
+  EXPECT_EQ(get_attr(load_argmax("905"), "axis"), "-1");
+}
+
+TEST(Load, UnknownOperatorIsNamedWithItsNode) {
+  const std::string message = message_of([] {
+    load_symbol(file(fmt::format(R"({},{{"op":"Nope","name":"n","inputs":[[0,0]]}})", kX), "[1,0]",
+                     "10901"));
+  });
+  EXPECT_NE(message.find("[n]"), message.npos) << message;
+  EXPECT_NE(message.find("'Nope'"), message.npos) << message;
+}
+
+TEST(Load, OutputsThatANodeDoesNotHaveAreAnError) {
+  message_of([] { load_symbol(file(kX, "[0,1]", "10901")); });
+}
+
+TEST(Load, ClaimsOfManyValuesCostNoMemory) {
+  const std::string message = message_of([] {
+    load_symbol(file(
+        fmt::format(
+            R"({},{{"op":"SliceChannel","name":"s","attrs":{{"num_outputs":"1000000000"}},)"
+            R"("inputs":[[0,0]]}})",
+            kX),
+        "[1,0]", "10901"));
+  });
+  EXPECT_NE(message.find("1000000000"), message.npos) << message;
+}
+
+TEST(Load, GraphsOfAnOperatorThatTakesNoneAreAnError) {
+  message_of([] {
+    load_symbol(file(fmt::format(R"({0},{{"op":"exp","name":"e","inputs":[[0,0]],"subgraphs":[)"
+                                 R"({{"nodes":[{0}],"arg_nodes":[0],"heads":[[0,0]]}}]}})",
+                                 kX),
+                     "[1,0]", "10901"));
+  });
+}
+
+TEST(Load, PartsOfANetworkInANodeAreWrittenAgain) {
+  const Symbol part = load_symbol(file(
+      fmt::format(R"({0},{{"op":"_CachedOp","name":"c","inputs":[[0,0]],"subgraphs":[)"
+                  R"({{"nodes":[{0},{{"op":"exp","name":"e","inputs":[[0,0]]}}],"arg_nodes":[0],)"
+                  R"("heads":[[1,0]]}}]}})",
+                  kX),
+      "[1,0]", "10901"));
+  EXPECT_EQ(part.list_outputs(), Names{"c_e_output"});
+  EXPECT_EQ(save_symbol(load_symbol(save_symbol(part))), save_symbol(part));
+}
+
+TEST(Load, AFileThatIsNotThereIsNamed) {
+  const std::string message = message_of([] { load_symbol_file("/nonexistent/x.json"); });
+  EXPECT_NE(message.find("/nonexistent/x.json"), message.npos) << message;
+}
+
+TEST(Load, LongChainsNeedNoStack) {
+  constexpr int kLength = 100'000;
+  Symbol chain = var("x");
+  for (int i = 0; i < kLength; ++i) chain = call("exp", "e" + std::to_string(i), {chain});
+  const std::string text = save_symbol(chain);
+  EXPECT_EQ(save_symbol(load_symbol(text)), text);
+}
+
+}  // namespace
+}  // namespace mxnet::graph_test
