@@ -29,10 +29,13 @@
       "Keep pairs of casts that cancel each other.")
 
 #define MX_CONFIG_MEMORY_PLAN(STARTUP, LIVE) \
-  LIVE(backward_do_mirror, bool, "MXNET_BACKWARD_DO_MIRROR", "0", any(), pending("issue 5: mirroring"), \
+  LIVE(backward_do_mirror, bool, "MXNET_BACKWARD_DO_MIRROR", "0", any(), active("PlanConfig.MirroringSavesBytesAndChangesNoResult"), \
       "Recompute cheap forward results in the backward pass instead of keeping them.") \
-  LIVE(memory_opt, int, "MXNET_MEMORY_OPT", "0", between(0, 1), pending("issue 5: mirroring"), \
+  LIVE(memory_opt, int, "MXNET_MEMORY_OPT", "0", between(0, 1), active("PlanConfig.MemoryOptimizationTakesTheSmallestPlan"), \
       "Level of memory optimization of graphs: 1 trades time for memory.") \
+  LIVE(backward_mirror_budget, int64_t, "MXNET_BACKWARD_MIRROR_BUDGET", "0", at_least(0), \
+      active("PlanConfig.ABudgetIsKeptWithAsLittleRecomputationAsPossible"), \
+      "Bytes of activations that a training graph should stay under, by recomputing any operators; 0 = no budget.") \
   LIVE(enable_inplace, bool, "MXNET_EXEC_ENABLE_INPLACE", "true", any(), active("PlanConfig.InPlaceSavesBytes"), \
       "Let an operator write its output over an input that nobody needs any more.") \
   LIVE(match_range, int, "NNVM_EXEC_MATCH_RANGE", "16", at_least(0), active("PlanConfig.MatchRangeLimitsWhoSharesBytes"), \

@@ -108,27 +108,25 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
     for (std::size_t o = 0; o < training.head_grads.size(); ++o)
       source_of[training.head_grads[o].node.get()] = static_cast<int>(variables.size() + o);
   }
-  IndexedGraph indexed(std::move(training.graph));
-  std::vector<ArrayType> types(static_cast<std::size_t>(indexed.num_entries()));
-  std::vector<int> sources;
-  for (int n : indexed.variables()) {
-    const int source = source_of.at(&indexed.node(n));
-    sources.push_back(source);
-    const auto at = static_cast<std::size_t>(source);
-    types[static_cast<std::size_t>(indexed.first_entry(n))] =
-        at < variables.size()
-            ? key.types[at]
-            : forward_types[static_cast<std::size_t>(graph_.outputs()[at - variables.size()])];
-  }
-  const bool complete = infer_graph(indexed, &types);
-  MX_ASSERT(complete);
   PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
   options.training = key.training;
   options.forward_outputs = training.forward_outputs;
   if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
   if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;
+  std::map<const ir::Node*, ArrayType> known;
+  for (const auto& [node, source] : source_of) {
+    const auto at = static_cast<std::size_t>(source);
+    known[node] =
+        at < variables.size()
+            ? key.types[at]
+            : forward_types[static_cast<std::size_t>(graph_.outputs()[at - variables.size()])];
+  }
+  TypedGraph typed = typed_graph(std::move(training.graph), known, options);
+  std::vector<int> sources;
+  for (int n : typed.graph.variables()) sources.push_back(source_of.at(&typed.graph.node(n)));
   auto result = std::make_shared<CachedOpPlan>(
-      std::move(key), std::make_shared<const Plan>(std::move(indexed), std::move(types), options));
+      std::move(key),
+      std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options));
   result->sources = std::move(sources);
   result->num_outputs = static_cast<int>(graph_.outputs().size());
   return result;

@@ -100,18 +100,13 @@ bool Executor::runs_eagerly() const { return eager_only_ || monitor_ != nullptr;
 
 std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions options,
                                               std::span<const ir::Entry> heads) const {
-  IndexedGraph indexed(std::move(graph));
-  std::vector<ArrayType> types(static_cast<std::size_t>(indexed.num_entries()));
   std::map<const ir::Node*, ArrayType> known;
   for (int n : this->graph().variables())
     known[&this->graph().node(n)] = types_[static_cast<std::size_t>(this->graph().first_entry(n))];
   for (std::size_t o = 0; o < heads.size(); ++o)
     known[heads[o].node.get()] = types_[static_cast<std::size_t>(this->graph().outputs()[o])];
-  for (int n : indexed.variables())
-    types[static_cast<std::size_t>(indexed.first_entry(n))] = known.at(&indexed.node(n));
-  const bool complete = infer_graph(indexed, &types);
-  MX_ASSERT(complete);
-  return std::make_shared<const Plan>(std::move(indexed), std::move(types), options);
+  TypedGraph typed = typed_graph(std::move(graph), known, options);
+  return std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options);
 }
 
 std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::Entry> heads) const {

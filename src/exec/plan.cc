@@ -57,22 +57,27 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
   return options;
 }
 
+GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                              const Schedule& schedule, const PlanOptions& options) {
+  GraphMemoryOptions memory;
+  memory.packing = options.packing;
+  memory.inplace = options.inplace;
+  memory.backward_output = options.forward_outputs;
+  memory.backward_step = schedule.num_forward;
+  for (int o = 0; o < static_cast<int>(graph.outputs().size()); ++o) {
+    const Request request = request_of(options, o);
+    memory.direct_outputs.push_back(request == Request::kWrite || request == Request::kInplace);
+  }
+  return plan_memory(graph, types, schedule.nodes, memory);
+}
+
 Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options)
     : graph_(std::move(graph)), types_(std::move(types)), options_(options) {
   for (const ArrayType& type : types_) MX_ASSERT(type.complete());
   MX_ASSERT(options_.requests.empty() ||
             static_cast<int>(options_.requests.size()) == num_outputs());
   const Schedule schedule = schedule_nodes(graph_, options_.forward_outputs);
-  GraphMemoryOptions memory;
-  memory.packing = options_.packing;
-  memory.inplace = options_.inplace;
-  memory.backward_output = options_.forward_outputs;
-  memory.backward_step = schedule.num_forward;
-  for (int o = 0; o < num_outputs(); ++o) {
-    const Request request = request_of(options_, o);
-    memory.direct_outputs.push_back(request == Request::kWrite || request == Request::kInplace);
-  }
-  memory_ = plan_memory(graph_, types_, schedule.nodes, memory);
+  memory_ = plan_graph_memory(graph_, types_, schedule, options_);
   variable_index_.resize(static_cast<std::size_t>(graph_.num_nodes()), -1);
   for (std::size_t v = 0; v < graph_.variables().size(); ++v)
     variable_index_[static_cast<std::size_t>(graph_.variables()[v])] = static_cast<int>(v);
@@ -215,7 +220,7 @@ void Plan::add_segments(int first_step, int last_step, int bulk) {
       const int64_t size = elements(step);
       sum += size;
       segment.cheap = segment.cheap && step.op->may_run_inline() && size <= 3 * kInlineElements;
-      segment.random = segment.random || step.op->uses_random();
+      segment.random = segment.random || step.op->uses_random(step.params, options_.training);
     }
     segment.cheap = segment.cheap && sum <= kInlineSegmentElements;
     if (options_.on_caller && !options_.device.is_gpu()) segment.cheap = true;
@@ -234,7 +239,7 @@ void Plan::add_uses(Segment* segment) {
   for (int s = segment->first_step; s < segment->last_step; ++s) {
     const Step& step = steps_[static_cast<std::size_t>(s)];
     std::vector<int> written = step.op->mutated_inputs(step.params);
-    const std::vector<int>& clobbered = step.op->clobbered_inputs();
+    const std::vector<int> clobbered = step.op->clobbered_inputs(step.params);
     written.insert(written.end(), clobbered.begin(), clobbered.end());
     for (uint32_t i = 0; i < uint32_t{step.num_in} + step.num_out; ++i) {
       const uint32_t slot = step.first_tensor + i;

@@ -33,6 +33,10 @@ struct PlanOptions {
   static PlanOptions configured(Device device, bool training);
 };
 
+// The memory that a plan with these options has.
+GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                              const Schedule& schedule, const PlanOptions& options);
+
 // Immutable, shared by threads; each runs it on a PlanInstance of its own. Arrays of the caller
 // ("externals") are numbered: the graph's variables in order, then its outputs.
 //

@@ -160,6 +160,77 @@ TEST(PlanConfig, LongGradientSumsAreChains) {
   EXPECT_FALSE(contains(text(), "add_n"));
 }
 
+// Layers of product, addition and relu, and the bytes that their training needs.
+std::size_t training_bytes(const ir::Graph& graph, const std::vector<NDArray>& args,
+                           EagerResults* results) {
+  Executor executor(graph, Device::cpu(), bind_arrays(args, Request::kWrite));
+  executor.forward(true);
+  executor.backward({});
+  results->outputs = {values_of(executor.outputs()[0])};
+  results->grads.clear();
+  for (const NDArray& grad : executor.arrays().grads) results->grads.push_back(values_of(grad));
+  return executor.pool()->chunk()->bytes();
+}
+
+// Several elementwise operators after each product.
+ir::Graph deep(int layers) {
+  Value x = variable("x");
+  for (int i = 0; i < layers; ++i) {
+    x = apply("dot", {x, variable("w" + std::to_string(i))});
+    x = apply("tanh", {x * 0.5});
+    x = x * x + 0.25;
+    x = apply("sigmoid", {x});
+  }
+  return graph_of({x});
+}
+std::vector<NDArray> deep_arrays(int layers) {
+  std::mt19937 random(8);
+  std::vector<NDArray> arrays;
+  for (int i = 0; i <= layers; ++i) arrays.push_back(random_array({16, 16}, random));
+  return arrays;
+}
+
+void expect_same(const EagerResults& a, const EagerResults& b) {
+  EXPECT_EQ(a.outputs, b.outputs);
+  EXPECT_EQ(a.grads, b.grads);
+}
+
+TEST(PlanConfig, MirroringSavesBytesAndChangesNoResult) {
+  EagerResults plain, mirrored;
+  const std::vector<NDArray> args = deep_arrays(12);
+  const std::size_t before = training_bytes(deep(12), args, &plain);
+  const Variable on("MXNET_BACKWARD_DO_MIRROR", "1");
+  EXPECT_LT(training_bytes(deep(12), args, &mirrored), before * 6 / 10);
+  expect_same(plain, mirrored);
+}
+
+TEST(PlanConfig, MemoryOptimizationTakesTheSmallestPlan) {
+  EagerResults plain, cheap, best;
+  const std::vector<NDArray> args = deep_arrays(24);
+  training_bytes(deep(24), args, &plain);
+  std::size_t mirrored;
+  {
+    const Variable on("MXNET_BACKWARD_DO_MIRROR", "1");
+    mirrored = training_bytes(deep(24), args, &cheap);
+  }
+  const Variable on("MXNET_MEMORY_OPT", "1");
+  EXPECT_LT(training_bytes(deep(24), args, &best), mirrored);
+  expect_same(plain, best);
+}
+
+TEST(PlanConfig, ABudgetIsKeptWithAsLittleRecomputationAsPossible) {
+  EagerResults plain, bounded;
+  const std::vector<NDArray> args = deep_arrays(24);
+  const std::size_t before = training_bytes(deep(24), args, &plain);
+  const Variable budget("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before / 2));
+  const std::size_t half = training_bytes(deep(24), args, &bounded);
+  EXPECT_LE(half, before / 2);
+  expect_same(plain, bounded);
+  // One that is never reached changes nothing.
+  const Variable large("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before));
+  EXPECT_EQ(training_bytes(deep(24), args, &bounded), before);
+}
+
 std::string logged(const char* variable_name) {
   const Variable on(variable_name, "1");
   testing::internal::CaptureStderr();
