@@ -2,13 +2,14 @@
 // Symbols made of other symbols by passes: gradients, parts for backends, casts, control flow.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_calls.h"
 #include "exec/tape_symbol.h"
 #include "graph/casts.h"
-#include "graph/gradient.h"
-#include "graph/infer_symbol.h"
 #include "graph/partition.h"
+#include "graph/passes.h"
 #include "graph/symbol_cut.h"
 #include "op/grad.h"
 
@@ -32,7 +33,8 @@ Symbol gradient_symbol(const Symbol& symbol, std::span<const std::string_view> n
     wrt.push_back(at->outputs()[0]);
   }
   ir::Graph graph;
-  graph.outputs = gradient(symbol.graph(), std::vector<ir::Entry>(symbol.outputs().size()), wrt);
+  graph.outputs = gradient(symbol.graph(), std::vector<ir::Entry>(symbol.outputs().size()), wrt,
+                           configured_gradient());
   for (std::size_t i = 0; i < wrt.size(); ++i) {
     if (graph.outputs[i]) continue;  // otherwise nothing depends on the variable
     graph.outputs[i] = zeros_like(Value(wrt[i])).entry();
@@ -63,9 +65,11 @@ int remove_operators(const char* function, const char* backend) {
   });
 }
 
-Symbol for_backend(const Symbol& symbol, const char* name) {
+// A backend that works when graphs are compiled leaves the passes before it.
+Symbol for_backend(const Symbol& symbol, const char* name, const KnownTypes& known) {
   const std::shared_ptr<const Partitioner> partitioner = backend(name);
-  return partitioner ? Symbol(partition(symbol.graph(), *partitioner)) : symbol.copy();
+  return Symbol(partitioner ? partition(symbol.graph(), *partitioner)
+                            : run_passes(symbol.graph(), known, configured_passes()));
 }
 
 [[noreturn]] void not_there(const char* function, const char* instead) {
@@ -141,7 +145,7 @@ int MXGenBackendSubgraph(SymbolHandle sym_handle, const char* backend,
     require(backend, "MXGenBackendSubgraph", "backend");
     require(ret_sym_handle, "MXGenBackendSubgraph", "ret_sym_handle");
     *ret_sym_handle =
-        new_handle(for_backend(symbol_of(sym_handle, "MXGenBackendSubgraph"), backend));
+        new_handle(for_backend(symbol_of(sym_handle, "MXGenBackendSubgraph"), backend, {}));
   });
 }
 
@@ -195,11 +199,11 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
     const auto dtype_names = checked_names(function, num_input_dtypes, input_dtype_names);
     if (!dtype_names.empty()) require(input_dtypes, function, "input_dtypes");
     for (std::size_t i = 0; i < dtype_names.size(); ++i)
-      checked_dtype(function, input_dtypes[i]);
+      add(dtype_names[i], {Shape(), checked_dtype(function, input_dtypes[i])});
     checked_names(function, num_input_stypes, input_stype_names);
     if (num_input_stypes > 0) require(input_stypes, function, "input_stypes");
     if (!skip_infer && !known.names.empty()) infer_symbol(symbol, known, true);
-    *ret_sym_handle = new_handle(for_backend(symbol, backend_name));
+    *ret_sym_handle = new_handle(for_backend(symbol, backend_name, known));
     for (int* count : {new_args_cnt, new_aux_cnt})
       if (count != nullptr) *count = 0;
     for (NDArrayHandle** handles : {new_args_handle, new_aux_handle})

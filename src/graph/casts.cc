@@ -15,22 +15,32 @@ bool is_cast(const ir::Node& node) {
 // Integers up to this many bits are exact in the type; 0 = an integer type.
 int mantissa_bits(DType dtype) {
   switch (dtype) {
-    case DType::kFloat16: return 11;
-    case DType::kBFloat16: return 8;
-    case DType::kFloat32: return 24;
-    case DType::kFloat64: return 53;
-    default: return 0;
+    case DType::kFloat16:
+      return 11;
+    case DType::kBFloat16:
+      return 8;
+    case DType::kFloat32:
+      return 24;
+    case DType::kFloat64:
+      return 53;
+    default:
+      return 0;
   }
 }
 
 int integer_bits(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
-    case DType::kInt8: return 8;
-    case DType::kInt32: return 32;
-    case DType::kInt64: return 64;
-    case DType::kBool: return 1;
-    default: return 0;
+    case DType::kInt8:
+      return 8;
+    case DType::kInt32:
+      return 32;
+    case DType::kInt64:
+      return 64;
+    case DType::kBool:
+      return 1;
+    default:
+      return 0;
   }
 }
 
@@ -64,19 +74,21 @@ ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayTy
   const auto dtype = [&](const ir::Entry& entry) {
     return types[static_cast<std::size_t>(graph.entry(entry))].dtype;
   };
-  return rewrite(graph.graph(), [&](const ir::Node& second, const Ref<ir::Node>& node) -> Replacement {
-    if (!is_cast(second) || !is_cast(*second.inputs[0].node)) return std::nullopt;
-    const ir::Node& first = *second.inputs[0].node;
-    const DType narrow = dtype(first.inputs[0]), wide = dtype(second.inputs[0]);
-    const int out = graph.first_entry(graph.index_of(second));
-    if (narrow == DType::kUnknown || narrow != types[static_cast<std::size_t>(out)].dtype ||
-        !holds(wide, narrow))
-      return std::nullopt;
-    // The first cast may itself have been replaced: then its input stands where it stood.
-    const ir::Node& current = *node->inputs[0].node;
-    if (!is_cast(current)) return std::nullopt;
-    return std::vector<ir::Entry>{current.inputs[0]};
-  });
+  return rewrite(graph.graph(),
+                 [&](const ir::Node& second, const Ref<ir::Node>& node) -> Replacement {
+                   if (!is_cast(second) || !is_cast(*second.inputs[0].node)) return std::nullopt;
+                   const ir::Node& first = *second.inputs[0].node;
+                   const DType narrow = dtype(first.inputs[0]), wide = dtype(second.inputs[0]);
+                   const int out = graph.first_entry(graph.index_of(second));
+                   if (narrow == DType::kUnknown ||
+                       narrow != types[static_cast<std::size_t>(out)].dtype || !holds(wide, narrow))
+                     return std::nullopt;
+                   // The first cast may itself have been replaced: then its input stands where it
+                   // stood.
+                   const ir::Node& current = *node->inputs[0].node;
+                   if (!is_cast(current)) return std::nullopt;
+                   return std::vector<ir::Entry>{current.inputs[0]};
+                 });
 }
 
 }  // namespace mxnet

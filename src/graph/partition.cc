@@ -39,8 +39,7 @@ class OperatorSelection final : public Partitioner {
 class Grouping {
  public:
   Grouping(const IndexedGraph& graph, const Partitioner& partitioner)
-      : parent_(static_cast<std::size_t>(graph.num_nodes())),
-        selected_(parent_.size()) {
+      : parent_(static_cast<std::size_t>(graph.num_nodes())), selected_(parent_.size()) {
     std::iota(parent_.begin(), parent_.end(), 0);
     std::vector<int> stage(parent_.size());
     for (int n = 0; n < graph.num_nodes(); ++n) {
@@ -281,7 +280,8 @@ std::shared_ptr<const Partitioner> backend(const std::string& name) {
   if (at != backends().by_name.end()) return at->second;
   std::string known = "ONEDNN";
   for (const auto& [other, partitioner] : backends().by_name) known += ", " + other;
-  throw Error(ErrorCode::kValue, "backend", fmt::format("given {}, expected one of: {}", name, known));
+  throw Error(ErrorCode::kValue, "backend",
+              fmt::format("given {}, expected one of: {}", name, known));
 }
 
 }  // namespace mxnet

@@ -12,7 +12,7 @@ ir::Graph rewrite(const ir::Graph& graph,
                   const std::function<Replacement(const ir::Node& original,
                                                   const Ref<ir::Node>& node)>& replace) {
   struct Changed {
-    Ref<ir::Node> node;       // stands for the node where `outputs` is empty
+    Ref<ir::Node> node;  // stands for the node where `outputs` is empty
     Replacement outputs;
   };
   std::unordered_map<const ir::Node*, Changed> changed;

@@ -15,8 +15,8 @@ using Replacement = std::optional<std::vector<ir::Entry>>;
 
 // `replace` sees a node whose inputs are replaced already; it may be a copy of `original`.
 // Deterministic; linear in the size of the graph. The graph given is not changed.
-ir::Graph rewrite(const ir::Graph& graph,
-                  const std::function<Replacement(const ir::Node& original,
-                                                  const Ref<ir::Node>& node)>& replace);
+ir::Graph rewrite(
+    const ir::Graph& graph,
+    const std::function<Replacement(const ir::Node& original, const Ref<ir::Node>& node)>& replace);
 
 }  // namespace mxnet

@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-
 #include "base/error.h"
 #include "graph/subgraph_op.h"
 #include "graph/symbol_attributes.h"

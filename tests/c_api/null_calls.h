@@ -8,3 +8,4 @@
 using NullCall = std::function<int()>;
 
 std::multimap<std::string, NullCall> ndarray_null_calls();
+std::multimap<std::string, NullCall> symbol_null_calls();
