@@ -17,16 +17,18 @@
   LIVE(bulk_exec_max_node_train_bwd, int, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", "=MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", \
       at_least(0), active("PlanConfig.BackwardHasALimitOfItsOwn"), \
       "The same limit for the backward part alone.") \
-  LIVE(eliminate_common_expr, bool, "MXNET_ELIMINATE_COMMON_EXPR", "1", any(), pending("issue 5: passes"), \
+  LIVE(eliminate_common_expr, bool, "MXNET_ELIMINATE_COMMON_EXPR", "1", any(), active("Passes.CommonExpressionsFollowTheConfiguration"), \
       "Compute operators with equal inputs and parameters once.") \
-  LIVE(node_elimination, bool, "MXNET_NODE_ELIMINATION", "1", any(), pending("issue 5: passes"), \
+  LIVE(node_elimination, bool, "MXNET_NODE_ELIMINATION", "1", any(), active("Passes.NodeEliminationFollowsTheConfiguration"), \
       "Drop operators that change nothing, such as an identity.") \
-  LIVE(inplace_grad_sum_cap, int, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "8", at_least(0), active("PlanConfig.LongGradientSumsAreChains"), \
+  LIVE(inplace_grad_sum_cap, int, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "8", at_least(0), active("Passes.SumCapFollowsTheConfiguration"), \
       "Gradients with at most this many terms are summed by one operator, longer ones by a chain of additions in place.") \
   LIVE(verbose_logging, bool, "MXNET_EXEC_VERBOSE_LOGGING", "0", any(), active("PlanConfig.VerboseExecutorsLogTheirGraph"), \
       "Log graphs as they are bound.") \
-  LIVE(disable_remove_casts, bool, "MXNET_DISABLE_REMOVE_CASTS_PROPERTY", "0", any(), pending("issue 5: passes"), \
-      "Keep pairs of casts that cancel each other.")
+  LIVE(disable_remove_casts, bool, "MXNET_DISABLE_REMOVE_CASTS_PROPERTY", "0", any(), active("Passes.CastPairsFollowTheConfiguration"), \
+      "Keep pairs of casts that cancel each other.") \
+  LIVE(graph_dump, std::string, "MXNET_GRAPH_DUMP", "", any(), active("Passes.DumpsShowEachPassBeforeAndAfter"), \
+      "Show graphs before and after each pass: \"stderr\", or a folder that gets a file for each. Empty: no.")
 
 #define MX_CONFIG_MEMORY_PLAN(STARTUP, LIVE) \
   LIVE(backward_do_mirror, bool, "MXNET_BACKWARD_DO_MIRROR", "0", any(), active("PlanConfig.MirroringSavesBytesAndChangesNoResult"), \

@@ -143,6 +143,29 @@ void bind(const char* function, SymbolHandle symbol, int dev_type, int dev_id,
   *out = executor_pool().create(std::move(executor));
 }
 
+void backward(const char* function, ExecutorHandle handle, uint32_t len,
+              NDArrayHandle* head_grads) {
+  Executor& executor = executor_of(handle, function);
+  std::vector<const NDArray*> heads;
+  for (uint32_t i = 0; i < len; ++i) {
+    require(head_grads, function, "head_grads");
+    heads.push_back(&array_of(head_grads[i], function));
+  }
+  executor.backward(heads);
+}
+
+void set_monitor(const char* function, ExecutorHandle handle, ExecutorMonitorCallback callback,
+                 void* callback_handle, bool all) {
+  Executor& executor = executor_of(handle, function);
+  if (callback == nullptr) return executor.set_monitor({}, false);
+  executor.set_monitor(
+      // The array belongs to the callee.
+      [callback, callback_handle](const std::string& name, const NDArray& value) {
+        callback(name.c_str(), new_handle(value.detach()), callback_handle);
+      },
+      all);
+}
+
 }  // namespace
 
 int MXExecutorBind(SymbolHandle symbol_handle, int dev_type, int dev_id, uint32_t len,
@@ -190,18 +213,12 @@ int MXExecutorBackwardEx(ExecutorHandle handle, uint32_t len, NDArrayHandle* hea
                          int is_train) {
   return guarded([&] {
     static_cast<void>(is_train);  // the mode is that of the forward pass that is differentiated
-    Executor& executor = executor_of(handle, "MXExecutorBackward");
-    std::vector<const NDArray*> heads;
-    for (uint32_t i = 0; i < len; ++i) {
-      require(head_grads, "MXExecutorBackward", "head_grads");
-      heads.push_back(&array_of(head_grads[i], "MXExecutorBackward"));
-    }
-    executor.backward(heads);
+    backward("MXExecutorBackwardEx", handle, len, head_grads);
   });
 }
 
 int MXExecutorBackward(ExecutorHandle handle, uint32_t len, NDArrayHandle* head_grads) {
-  return MXExecutorBackwardEx(handle, len, head_grads, 1);
+  return guarded([&] { backward("MXExecutorBackward", handle, len, head_grads); });
 }
 
 int MXExecutorOutputs(ExecutorHandle handle, uint32_t* out_size, NDArrayHandle** out) {
@@ -235,18 +252,13 @@ int MXExecutorGetOptimizedSymbol(ExecutorHandle handle, SymbolHandle* out) {
 int MXExecutorSetMonitorCallbackEX(ExecutorHandle handle, ExecutorMonitorCallback callback,
                                    void* callback_handle, bool monitor_all) {
   return guarded([&] {
-    Executor& executor = executor_of(handle, "MXExecutorSetMonitorCallback");
-    if (callback == nullptr) return executor.set_monitor({}, false);
-    executor.set_monitor(
-        // The array belongs to the callee.
-        [callback, callback_handle](const std::string& name, const NDArray& value) {
-          callback(name.c_str(), new_handle(value.detach()), callback_handle);
-        },
-        monitor_all);
+    set_monitor("MXExecutorSetMonitorCallbackEX", handle, callback, callback_handle, monitor_all);
   });
 }
 
 int MXExecutorSetMonitorCallback(ExecutorHandle handle, ExecutorMonitorCallback callback,
                                  void* callback_handle) {
-  return MXExecutorSetMonitorCallbackEX(handle, callback, callback_handle, false);
+  return guarded([&] {
+    set_monitor("MXExecutorSetMonitorCallback", handle, callback, callback_handle, false);
+  });
 }

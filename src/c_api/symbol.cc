@@ -68,8 +68,9 @@ int MXGenAtomicSymbolFromSymbol(SymbolHandle sym_handle, SymbolHandle* ret_sym_h
   return derive("MXGenAtomicSymbolFromSymbol", sym_handle, ret_sym_handle, [](const Symbol& s) {
     const ir::Node* node = s.node();
     if (node == nullptr || node->is_variable()) {
-      throw Error(ErrorCode::kValue, "MXGenAtomicSymbolFromSymbol",
-                  "given a symbol without an operator of its own, expected outputs of one operator");
+      throw Error(
+          ErrorCode::kValue, "MXGenAtomicSymbolFromSymbol",
+          "given a symbol without an operator of its own, expected outputs of one operator");
     }
     return Symbol::atomic(*node->op, node->attrs);
   });

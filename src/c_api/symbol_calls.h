@@ -27,6 +27,7 @@ int print_symbol(const char* function, SymbolHandle symbol, const char** out);
 // *out is null where there are none.
 int get_children(const char* function, SymbolHandle symbol, SymbolHandle* out);
 // A symbol made of another.
-int derive(const char* function, SymbolHandle symbol, SymbolHandle* out, Symbol (*make)(const Symbol&));
+int derive(const char* function, SymbolHandle symbol, SymbolHandle* out,
+           Symbol (*make)(const Symbol&));
 
 }  // namespace mxnet::c_api

@@ -30,9 +30,8 @@ struct ShapeList {
     dims.clear();
     for (const ArrayType& type : types) {
       // An unknown shape has no dimensions, or with NumPy semantics, where that is a scalar, -1.
-      const int rank = type.shape.rank_known() || (numpy && std::is_signed_v<Rank>)
-                           ? type.shape.ndim()
-                           : 0;
+      const int rank =
+          type.shape.rank_known() || (numpy && std::is_signed_v<Rank>) ? type.shape.ndim() : 0;
       ranks.push_back(static_cast<Rank>(rank));
       for (int64_t dim : type.shape) dims.push_back(shown(function, dim, numpy));
     }

@@ -62,7 +62,7 @@ void compare(const KernelCall& call, int output, const Tensor& got, const Tensor
 
 bool checks_plain(const KernelCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
   if (!config().onednn.debug || std::string_view(call.kernel.name) != "onednn") return false;
-  if (call.op.mutates_inputs() || call.op.uses_random()) return false;
+  if (call.op.mutates_inputs() || call.op.uses_random(call.params, call.training)) return false;
   for (const Tensor& from : in) {
     for (const Tensor& to : out)
       if (from.data != nullptr && from.data == to.data) return false;

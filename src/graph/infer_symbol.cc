@@ -65,7 +65,11 @@ class Assignment {
     for (std::size_t i = 0; i < known.names.size(); ++i) {
       const auto [first, last] = variables.equal_range(known.names[i]);
       if (first == last) no_such_argument(known.names[i]);
-      for (auto at = first; at != last; ++at) of(at->second) = known.types[i];
+      for (auto at = first; at != last; ++at) {
+        // A name may be given twice: once with a shape and once with a type.
+        if (known.types[i].shape.rank_known()) of(at->second).shape = known.types[i].shape;
+        if (known.types[i].dtype != DType::kUnknown) of(at->second).dtype = known.types[i].dtype;
+      }
     }
   }
   // What nobody has said, variables may say themselves.
@@ -84,9 +88,9 @@ class Assignment {
   [[noreturn]] void no_such_argument(std::string_view name) const {
     std::vector<std::string_view> known;
     for (int n : graph_.variables()) known.push_back(graph_.node(n).name);
-    throw Error(ErrorCode::kValue, "infer",
-                fmt::format("given argument {}, expected one of: {}", name,
-                            fmt::join(known, ", ")));
+    throw Error(
+        ErrorCode::kValue, "infer",
+        fmt::format("given argument {}, expected one of: {}", name, fmt::join(known, ", ")));
   }
 
   const IndexedGraph& graph_;
@@ -102,8 +106,8 @@ Shape zero_as_unknown(Shape shape) {
   return shape;
 }
 
-SymbolTypes infer_symbol(const Symbol& symbol, const KnownTypes& known, bool zero_is_known) {
-  const IndexedGraph graph(symbol.graph());
+std::vector<ArrayType> infer_entries(const IndexedGraph& graph, const KnownTypes& known,
+                                     bool zero_is_known) {
   std::vector<ArrayType> types(static_cast<std::size_t>(graph.num_entries()));
   Assignment assignment(graph, &types);
   if (known.names.empty()) {
@@ -113,7 +117,12 @@ SymbolTypes infer_symbol(const Symbol& symbol, const KnownTypes& known, bool zer
   }
   assignment.by_attributes(zero_is_known);
   infer_graph(graph, &types);
+  return types;
+}
 
+SymbolTypes infer_symbol(const Symbol& symbol, const KnownTypes& known, bool zero_is_known) {
+  const IndexedGraph graph(symbol.graph());
+  const std::vector<ArrayType> types = infer_entries(graph, known, zero_is_known);
   SymbolTypes result;
   const auto type = [&](int entry) { return types[static_cast<std::size_t>(entry)]; };
   for (int n : graph.arguments()) result.arguments.push_back(type(graph.first_entry(n)));

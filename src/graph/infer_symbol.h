@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/indexed_graph.h"
 #include "graph/symbol.h"
 #include "op/infer.h"
 
@@ -24,6 +25,10 @@ struct SymbolTypes {
 // it stands for an unknown dimension, and an empty shape for an unknown one. Throws Error(kValue)
 // for names that are no argument or state, and where known parts differ.
 SymbolTypes infer_symbol(const Symbol& symbol, const KnownTypes& known, bool zero_is_known);
+
+// The same by entry, for passes.
+std::vector<ArrayType> infer_entries(const IndexedGraph& graph, const KnownTypes& known,
+                                     bool zero_is_known);
 
 // The shape with 0 as "unknown".
 Shape zero_as_unknown(Shape shape);

@@ -122,9 +122,10 @@ class Loader {
   static void check_inputs(const ir::Node& node) {
     const int expected = expected_inputs(node);
     if (static_cast<int>(node.inputs.size()) == expected) return;
-    throw Error(ErrorCode::kValue,
-                fmt::format("{}({})", node.name, node.is_variable() ? "null" : node.op->name()),
-                fmt::format("given {} inputs in a file, expected {}", node.inputs.size(), expected));
+    throw Error(
+        ErrorCode::kValue,
+        fmt::format("{}({})", node.name, node.is_variable() ? "null" : node.op->name()),
+        fmt::format("given {} inputs in a file, expected {}", node.inputs.size(), expected));
   }
 
   ir::SavedGraph saved_;

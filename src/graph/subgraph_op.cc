@@ -55,8 +55,7 @@ void infer_cached(const CachedParams& params, Infer& infer) {
   const auto output = [&](int o) -> ArrayType& {
     return types[static_cast<std::size_t>(graph.outputs()[static_cast<std::size_t>(o)])];
   };
-  for (int i = 0; i < infer.num_in(); ++i)
-    variable(i) = {infer.in(i).shape(), infer.in(i).dtype()};
+  for (int i = 0; i < infer.num_in(); ++i) variable(i) = {infer.in(i).shape(), infer.in(i).dtype()};
   for (int o = 0; o < infer.num_out(); ++o) {
     // One value may be several outputs, or an input.
     infer.out(o).set_shape(output(o).shape).set_dtype(output(o).dtype);
@@ -79,7 +78,7 @@ std::vector<int> cached_mutated(const CachedParams& params) {
 }
 
 MX_OP(_CachedOp, CachedParams)
-    .doc("A part of a network as one node; the node carries it as its subgraph.")
+.doc("A part of a network as one node; the node carries it as its subgraph.")
     .input_list("data", "What the part's variables stand for, in their order.")
     .num_inputs([](const CachedParams& params) { return params.inputs; })
     .outputs([](const CachedParams& params) {

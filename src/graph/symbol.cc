@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-
 #include "base/error.h"
 #include "graph/subgraph_op.h"
 #include "graph/symbol_attributes.h"
@@ -181,40 +180,38 @@ int num_visible_outputs(const ir::Node& node) {
   return node.is_variable() ? 1 : node.op->num_visible_outputs(node.params.get());
 }
 
-namespace {
-
-Ref<ir::Node> copy_variable(const ir::Node& node) {
-  Ref<VariableNode> copy(new VariableNode);
-  copy->mutations = mutations_of(node);
+Ref<ir::Node> copy_node(const ir::Node& node) {
+  Ref<ir::Node> copy;
+  if (node.is_variable()) {
+    auto variable = make_ref<VariableNode>();
+    variable->mutations = mutations_of(node);
+    copy = variable;
+  } else {
+    copy = make_ref<ir::Node>();
+  }
+  copy->op = node.op;
+  copy->name = node.name;
+  copy->attrs = node.attrs;
+  copy->params = node.params;
+  copy->inputs = node.inputs;
+  copy->extras = node.extras;
   return copy;
 }
 
-}  // namespace
-
 ir::Graph copy_graph(const ir::Graph& graph) {
   std::unordered_map<const ir::Node*, Ref<ir::Node>> copies;
-  const auto copied = [&](const ir::Entry& entry) {
-    return ir::Entry{copies.at(entry.node.get()), entry.index, entry.version};
-  };
   for (const ir::Node* node : ir::topological_order(graph.outputs)) {
-    Ref<ir::Node> copy = node->is_variable() ? copy_variable(*node) : make_ref<ir::Node>();
-    copy->op = node->op;
-    copy->name = node->name;
-    copy->attrs = node->attrs;
-    copy->params = node->params;
-    copy->inputs.reserve(node->inputs.size());
-    for (const ir::Entry& input : node->inputs) copy->inputs.push_back(copied(input));
-    if (node->extras) {
-      auto extras = std::make_shared<ir::NodeExtras>();
-      extras->subgraphs = node->extras->subgraphs;
-      for (const Ref<ir::Node>& dep : node->control_deps())
-        extras->control_deps.push_back(copies.at(dep.get()));
+    Ref<ir::Node> copy = copy_node(*node);
+    for (ir::Entry& input : copy->inputs) input.node = copies.at(input.node.get());
+    if (!node->control_deps().empty()) {
+      auto extras = std::make_shared<ir::NodeExtras>(*node->extras);
+      for (Ref<ir::Node>& dep : extras->control_deps) dep = copies.at(dep.get());
       copy->extras = std::move(extras);
     }
     copies.emplace(node, std::move(copy));
   }
-  ir::Graph result;
-  for (const ir::Entry& output : graph.outputs) result.outputs.push_back(copied(output));
+  ir::Graph result = graph;
+  for (ir::Entry& output : result.outputs) output.node = copies.at(output.node.get());
   return result;
 }
 

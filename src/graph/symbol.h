@@ -75,6 +75,8 @@ std::string entry_name(const ir::Entry& entry);
 int num_outputs(const ir::Node& node);
 int num_visible_outputs(const ir::Node& node);
 
+// A node of its own with the same inputs, dependencies and graphs.
+Ref<ir::Node> copy_node(const ir::Node& node);
 // All nodes behind `graph` copied, subgraphs shared.
 ir::Graph copy_graph(const ir::Graph& graph);
 

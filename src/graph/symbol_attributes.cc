@@ -134,7 +134,8 @@ void set_attrs(Symbol* symbol, const Attrs& attrs) {
 
 std::vector<ListedAttr> list_attrs(const Symbol& symbol, BareKeys bare) {
   std::vector<ListedAttr> list;
-  for (const ir::Node* node : ir::topological_order(symbol.outputs())) list_node(*node, bare, &list);
+  for (const ir::Node* node : ir::topological_order(symbol.outputs()))
+    list_node(*node, bare, &list);
   return list;
 }
 

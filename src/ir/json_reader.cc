@@ -28,8 +28,8 @@ void append_utf8(uint32_t code, std::string* out) {
 }  // namespace
 
 void JsonReader::skip_blanks() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' ||
-                                text_[at_] == '\r'))
+  while (at_ < text_.size() &&
+         (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
     ++at_;
 }
 
@@ -172,10 +172,10 @@ void JsonReader::fail(std::string_view expected) const {
   const std::string_view before = text_.substr(0, at_);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
-  throw Error(ErrorCode::kValue, tag_,
-              fmt::format("line {}, column {}: given {}, expected {}", line, at_ - start + 1,
-                          at_ < text_.size() ? quote_text(text_.substr(at_, 20)) : "the end",
-                          expected));
+  throw Error(
+      ErrorCode::kValue, tag_,
+      fmt::format("line {}, column {}: given {}, expected {}", line, at_ - start + 1,
+                  at_ < text_.size() ? quote_text(text_.substr(at_, 20)) : "the end", expected));
 }
 
 }  // namespace mxnet::ir

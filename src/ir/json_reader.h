@@ -45,7 +45,7 @@ class JsonReader {
   std::string_view text_;
   std::string_view tag_;
   std::size_t at_ = 0;
-  bool first_ = false;    // no member or item has been read since the last bracket
+  bool first_ = false;   // no member or item has been read since the last bracket
   std::string decoded_;  // of a string with escapes
 };
 

@@ -164,7 +164,8 @@ class GraphParser {
                            count));
     };
     for (const SavedNode& node : graph.nodes) {
-      for (const SavedEntry& input : node.inputs) check_number(input.node, "an input of", node.name);
+      for (const SavedEntry& input : node.inputs)
+        check_number(input.node, "an input of", node.name);
       for (int32_t dep : node.control_deps) check_number(dep, "a dependency of", node.name);
       if (node.op == "null" && !node.inputs.empty())
         complain(fmt::format("given inputs of the variable {}, expected none", node.name));
@@ -193,8 +194,7 @@ class GraphParser {
       waiting[n] = nodes[n].inputs.size() + nodes[n].control_deps.size();
       for (const SavedEntry& input : nodes[n].inputs)
         readers[static_cast<std::size_t>(input.node)].push_back(n);
-      for (int32_t dep : nodes[n].control_deps)
-        readers[static_cast<std::size_t>(dep)].push_back(n);
+      for (int32_t dep : nodes[n].control_deps) readers[static_cast<std::size_t>(dep)].push_back(n);
       if (waiting[n] == 0) ready.push_back(n);
     }
     std::size_t done = 0;

@@ -55,12 +55,23 @@ class Printer {
     for (const char c : value) {
       // Others are written as they are, even control characters: existing readers know no \u.
       switch (c) {
-        case '\r': text_ += "\\r"; break;
-        case '\n': text_ += "\\n"; break;
-        case '\t': text_ += "\\t"; break;
-        case '\\': text_ += "\\\\"; break;
-        case '"': text_ += "\\\""; break;
-        default: text_.push_back(c);
+        case '\r':
+          text_ += "\\r";
+          break;
+        case '\n':
+          text_ += "\\n";
+          break;
+        case '\t':
+          text_ += "\\t";
+          break;
+        case '\\':
+          text_ += "\\\\";
+          break;
+        case '"':
+          text_ += "\\\"";
+          break;
+        default:
+          text_.push_back(c);
       }
     }
     text_.push_back('"');

@@ -94,8 +94,9 @@ const std::multimap<std::string, Call>& calls() {
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(nullptr, &g_bytes); }},
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(&g_bytes, nullptr); }},
   };
-  static const bool arrays = (all.merge(ndarray_null_calls()), true);
-  static_cast<void>(arrays);
+  static const bool others =
+      (all.merge(ndarray_null_calls()), all.merge(symbol_null_calls()), all.merge(executor_null_calls()), true);
+  static_cast<void>(others);
   return all;
 }
 

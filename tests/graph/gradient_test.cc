@@ -17,7 +17,8 @@ std::vector<ir::Entry> gradients(const Symbol& symbol, const std::vector<Symbol>
                                  const GradientOptions& options = {}) {
   std::vector<ir::Entry> entries;
   for (const Symbol& variable : wrt) entries.push_back(variable.outputs()[0]);
-  return gradient(symbol.graph(), std::vector<ir::Entry>(symbol.outputs().size()), entries, options);
+  return gradient(symbol.graph(), std::vector<ir::Entry>(symbol.outputs().size()), entries,
+                  options);
 }
 
 std::vector<std::string> operators(const ir::Entry& root) {
@@ -93,7 +94,9 @@ TEST(Gradient, HasTheTypeOfItsVariable) {
   types[static_cast<std::size_t>(graph.entry(x.outputs()[0]))] = {{2, 4}, DType::kFloat32};
   EXPECT_TRUE(infer_graph(graph, &types));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const auto at = [&](std::size_t o) { return types[static_cast<std::size_t>(graph.outputs()[o])]; };
+    const auto at = [&](std::size_t o) {
+      return types[static_cast<std::size_t>(graph.outputs()[o])];
+    };
     EXPECT_EQ(at(i).shape, at(i + inputs.size()).shape) << i;
   }
 }

@@ -59,7 +59,8 @@ TEST(InferSymbol, UnknownDimensionsStay) {
 }
 
 TEST(InferSymbol, AuxiliaryStatesAreAListOfTheirOwn) {
-  const SymbolTypes types = infer(call("_test_norm", "bn", {var("x")}), "x", {{2, 5, 4, 4}, kFloat});
+  const SymbolTypes types =
+      infer(call("_test_norm", "bn", {var("x")}), "x", {{2, 5, 4, 4}, kFloat});
   ASSERT_EQ(types.auxiliary.size(), 2u);
   EXPECT_EQ(types.auxiliary[0].shape, (Shape{5}));
   EXPECT_EQ(types.arguments.size(), 2u);
@@ -94,8 +95,7 @@ TEST(InferSymbol, OneNameMayStandForSeveralVariables) {
 }
 
 TEST(InferSymbol, UnknownNamesAreErrors) {
-  const std::string message =
-      message_of([] { infer(dense(var("x"), "fc"), "nosuch", {{2, 4}}); });
+  const std::string message = message_of([] { infer(dense(var("x"), "fc"), "nosuch", {{2, 4}}); });
   EXPECT_NE(message.find("x, fc_weight, fc_bias"), message.npos) << message;
 }
 

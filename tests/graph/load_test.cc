@@ -60,9 +60,9 @@ TEST(Load, FilesOfVersion08AreUpgraded) {
 }
 
 TEST(Load, AliasesBecomeTheOperatorsName) {
-  const Symbol sum = load_symbol(
-      file(fmt::format(R"({},{{"op":"_plus","name":"s","inputs":[[0,0],[0,0]]}})", kX), "[1,0]",
-           "10901"));
+  const Symbol sum =
+      load_symbol(file(fmt::format(R"({},{{"op":"_plus","name":"s","inputs":[[0,0],[0,0]]}})", kX),
+                       "[1,0]", "10901"));
   EXPECT_NE(save_symbol(sum).find("\"elemwise_add\""), std::string::npos);
 }
 
@@ -76,11 +76,11 @@ TEST(Load, NodesMayBeInAnyOrder) {
 }
 
 TEST(Load, ControlDependenciesAreKept) {
-  const std::string text = file(
-      fmt::format(R"({},{{"op":"exp","name":"a","inputs":[[0,0]]}},)"
-                  R"({{"op":"exp","name":"b","inputs":[[0,0]],"control_deps":[1]}})",
-                  kX),
-      "[2,0]", "10901");
+  const std::string text =
+      file(fmt::format(R"({},{{"op":"exp","name":"a","inputs":[[0,0]]}},)"
+                       R"({{"op":"exp","name":"b","inputs":[[0,0]],"control_deps":[1]}})",
+                       kX),
+           "[2,0]", "10901");
   const Symbol b = load_symbol(text);
   ASSERT_EQ(b.node()->control_deps().size(), 1u);
   EXPECT_NE(save_symbol(b).find("\"control_deps\": [1]"), std::string::npos);
@@ -117,10 +117,10 @@ TEST(Load, InputsThatANewFileLeavesOutAreAnError) {
 
 TEST(Load, TheOldDefaultAxisOfArgmaxIsNoAxis) {
   const auto load_argmax = [](std::string_view version) {
-    return load_symbol(file(
-        fmt::format(
-            R"({},{{"op":"argmax","name":"m","attrs":{{"axis":"-1"}},"inputs":[[0,0]]}})", kX),
-        "[1,0]", version));
+    return load_symbol(
+        file(fmt::format(
+                 R"({},{{"op":"argmax","name":"m","attrs":{{"axis":"-1"}},"inputs":[[0,0]]}})", kX),
+             "[1,0]", version));
   };
   EXPECT_FALSE(get_attr(load_argmax("904"), "axis"));
   EXPECT_EQ(get_attr(load_argmax("905"), "axis"), "-1");
@@ -142,10 +142,9 @@ TEST(Load, OutputsThatANodeDoesNotHaveAreAnError) {
 TEST(Load, ClaimsOfManyValuesCostNoMemory) {
   const std::string message = message_of([] {
     load_symbol(file(
-        fmt::format(
-            R"({},{{"op":"SliceChannel","name":"s","attrs":{{"num_outputs":"1000000000"}},)"
-            R"("inputs":[[0,0]]}})",
-            kX),
+        fmt::format(R"({},{{"op":"SliceChannel","name":"s","attrs":{{"num_outputs":"1000000000"}},)"
+                    R"("inputs":[[0,0]]}})",
+                    kX),
         "[1,0]", "10901"));
   });
   EXPECT_NE(message.find("1000000000"), message.npos) << message;

@@ -30,7 +30,8 @@ TEST(Compose, MissingInputsBecomeVariablesWithTheAttributesOfTheOperator) {
 }
 
 TEST(Compose, ParametersDecideWhichInputsThereAre) {
-  const Symbol fc = call("FullyConnected", "fc", {var("x")}, {{"num_hidden", "3"}, {"no_bias", "1"}});
+  const Symbol fc =
+      call("FullyConnected", "fc", {var("x")}, {{"num_hidden", "3"}, {"no_bias", "1"}});
   EXPECT_EQ(fc.list_inputs(kArguments), (Names{"x", "fc_weight"}));
 }
 
@@ -97,8 +98,9 @@ TEST(Compose, AVariableAppliedToAnotherValueIsThatValue) {
 }
 
 TEST(Compose, ANumberOfInputsBeyondReasonIsAnError) {
-  const std::string message = message_of(
-      [] { call("Concat", "c", {var("a")}, {{"num_args", "1000000000"}, {"dim", "0"}}); });
+  const std::string message = message_of([] {
+    call("Concat", "c", {var("a")}, {{"num_args", "1000000000"}, {"dim", "0"}});
+  });
   EXPECT_NE(message.find("1000000000"), message.npos) << message;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 // A normalisation as symbols see it: two states, two hidden outputs.
 MX_OP(_test_norm, NoParams)
-    .input("data", "")
+.input("data", "")
     .input("gamma", "")
     .input("moving_mean", "")
     .input("moving_var", "")

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols made of other symbols by passes: gradients, parts for backends, casts, control flow.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "c_api/ndarray_handle.h"
+#include "c_api/symbol_calls.h"
+#include "exec/tape_symbol.h"
+#include "graph/casts.h"
+#include "graph/partition.h"
+#include "graph/passes.h"
+#include "graph/symbol_cut.h"
+#include "op/grad.h"
+
+using namespace mxnet;
+using namespace mxnet::c_api;
+
+namespace {
+
+Symbol gradient_symbol(const Symbol& symbol, std::span<const std::string_view> names) {
+  const std::vector<Symbol> variables = symbol.input_symbols();
+  std::vector<ir::Entry> wrt;
+  for (const std::string_view name : names) {
+    const auto at = std::find_if(variables.begin(), variables.end(), [&](const Symbol& variable) {
+      return variable.node()->name == name;
+    });
+    if (at == variables.end()) {
+      throw Error(ErrorCode::kValue, "MXSymbolGrad",
+                  fmt::format("given {}, expected one of: {}", name,
+                              fmt::join(symbol.list_inputs(Symbol::Inputs::kAll), ", ")));
+    }
+    wrt.push_back(at->outputs()[0]);
+  }
+  ir::Graph graph;
+  graph.outputs = gradient(symbol.graph(), std::vector<ir::Entry>(symbol.outputs().size()), wrt,
+                           configured_gradient());
+  for (std::size_t i = 0; i < wrt.size(); ++i) {
+    if (graph.outputs[i]) continue;  // otherwise nothing depends on the variable
+    graph.outputs[i] = zeros_like(Value(wrt[i])).entry();
+    graph.outputs[i].node->name = wrt[i].node->name + "_grad";
+  }
+  return Symbol(std::move(graph));
+}
+
+std::vector<std::string> operator_names(const char* function, uint32_t count, const char** names) {
+  const std::vector<std::string_view> checked = checked_names(function, count, names);
+  return {checked.begin(), checked.end()};
+}
+
+int set_operators(const char* function, const char* backend, uint32_t count, const char** names) {
+  return guarded([&] {
+    require(backend, function, "prop_name");
+    register_backend(backend, select_operators(operator_names(function, count, names)));
+  });
+}
+
+int remove_operators(const char* function, const char* backend) {
+  return guarded([&] {
+    require(backend, function, "prop_name");
+    if (!remove_backend(backend)) {
+      throw Error(ErrorCode::kValue, function,
+                  fmt::format("given {}, expected a backend that has been set", backend));
+    }
+  });
+}
+
+// A backend that works when graphs are compiled leaves the passes before it.
+Symbol for_backend(const Symbol& symbol, const char* name, const KnownTypes& known) {
+  const std::shared_ptr<const Partitioner> partitioner = backend(name);
+  return Symbol(partitioner ? partition(symbol.graph(), *partitioner)
+                            : run_passes(symbol.graph(), known, configured_passes()));
+}
+
+[[noreturn]] void not_there(const char* function, const char* instead) {
+  throw Error(ErrorCode::kNotImplemented, function, instead);
+}
+
+}  // namespace
+
+int MXSymbolGrad(SymbolHandle sym, uint32_t num_wrt, const char** wrt, SymbolHandle* out) {
+  return guarded([&] {
+    require(out, "MXSymbolGrad", "out");
+    const auto names = checked_names("MXSymbolGrad", num_wrt, wrt);
+    *out = new_handle(gradient_symbol(symbol_of(sym, "MXSymbolGrad"), names));
+  });
+}
+
+int MXSymbolCutSubgraph(SymbolHandle sym, SymbolHandle** inputs, int* input_size) {
+  return guarded([&] {
+    require(inputs, "MXSymbolCutSubgraph", "inputs");
+    require(input_size, "MXSymbolCutSubgraph", "input_size");
+    std::vector<SymbolHandle>& handles = symbol_returns().handles;
+    handles = new_handles(cut_subgraph(&symbol_of(sym, "MXSymbolCutSubgraph")));
+    *inputs = handles.data();
+    *input_size = static_cast<int>(handles.size());
+  });
+}
+
+int MXSymbolRemoveAmpCast(SymbolHandle sym_handle, SymbolHandle* ret_sym_handle) {
+  return derive("MXSymbolRemoveAmpCast", sym_handle, ret_sym_handle,
+                [](const Symbol& s) { return Symbol(remove_amp_casts(s.graph())); });
+}
+
+int MXAutogradGetSymbol(NDArrayHandle handle, SymbolHandle* out) {
+  return guarded([&] {
+    require(out, "MXAutogradGetSymbol", "out");
+    *out = new_handle(tape_symbol(array_of(handle, "MXAutogradGetSymbol")));
+  });
+}
+
+int MXBuildSubgraphByOpNames(SymbolHandle sym_handle, const char* prop_name, const uint32_t num_ops,
+                             const char** op_names, SymbolHandle* ret_sym_handle) {
+  return guarded([&] {
+    const char* const function = "MXBuildSubgraphByOpNames";
+    require(prop_name, function, "prop_name");
+    require(ret_sym_handle, function, "ret_sym_handle");
+    const Symbol& symbol = symbol_of(sym_handle, function);
+    const auto partitioner = select_operators(operator_names(function, num_ops, op_names));
+    *ret_sym_handle = new_handle(Symbol(partition(symbol.graph(), *partitioner)));
+  });
+}
+
+int MXSetSubgraphPropertyOpNames(const char* prop_name, const uint32_t num_ops,
+                                 const char** op_names) {
+  return set_operators("MXSetSubgraphPropertyOpNames", prop_name, num_ops, op_names);
+}
+
+int MXSetSubgraphPropertyOpNamesV2(const char* prop_name, const uint32_t num_ops,
+                                   const char** op_names) {
+  return set_operators("MXSetSubgraphPropertyOpNamesV2", prop_name, num_ops, op_names);
+}
+
+int MXRemoveSubgraphPropertyOpNames(const char* prop_name) {
+  return remove_operators("MXRemoveSubgraphPropertyOpNames", prop_name);
+}
+
+int MXRemoveSubgraphPropertyOpNamesV2(const char* prop_name) {
+  return remove_operators("MXRemoveSubgraphPropertyOpNamesV2", prop_name);
+}
+
+int MXGenBackendSubgraph(SymbolHandle sym_handle, const char* backend,
+                         SymbolHandle* ret_sym_handle) {
+  return guarded([&] {
+    require(backend, "MXGenBackendSubgraph", "backend");
+    require(ret_sym_handle, "MXGenBackendSubgraph", "ret_sym_handle");
+    *ret_sym_handle =
+        new_handle(for_backend(symbol_of(sym_handle, "MXGenBackendSubgraph"), backend, {}));
+  });
+}
+
+// Shapes and types that the caller knows serve to find mistakes before the network is taken apart:
+// no backend of ours chooses by them, and none makes new parameters.
+int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, const int dev_type,
+                         SymbolHandle* ret_sym_handle, const uint32_t args_len,
+                         NDArrayHandle* in_args_handle, const uint32_t aux_len,
+                         NDArrayHandle* in_aux_handle, const uint32_t num_options,
+                         const char** keys, const char** vals, const uint32_t num_input_shapes,
+                         const char** input_shape_names, const int64_t* input_shape_data,
+                         const uint32_t* input_shape_idx, const uint32_t num_input_dtypes,
+                         const char** input_dtype_names, const int* input_dtypes,
+                         const uint32_t num_input_stypes, const char** input_stype_names,
+                         const int* input_stypes, bool skip_infer, int* new_args_cnt,
+                         NDArrayHandle** new_args_handle, char*** new_arg_names_handle,
+                         int* new_aux_cnt, NDArrayHandle** new_aux_handle,
+                         char*** new_aux_names_handle) {
+  return guarded([&] {
+    const char* const function = "MXOptimizeForBackend";
+    require(backend_name, function, "backend_name");
+    require(ret_sym_handle, function, "ret_sym_handle");
+    checked_device(function, dev_type, 0);
+    const Symbol& symbol = symbol_of(sym_handle, function);
+    checked_attrs(function, num_options, keys, vals);
+    KnownTypes known;
+    const auto add = [&](std::string_view name, ArrayType type) {
+      known.names.push_back(name);
+      known.types.push_back(std::move(type));
+    };
+    const auto add_arrays = [&](Symbol::Inputs which, uint32_t count, NDArrayHandle* handles,
+                                std::vector<std::string>* names) {
+      *names = symbol.list_inputs(which);
+      if (count > 0) require(handles, function, "arrays");
+      for (uint32_t i = 0; i < count && i < names->size(); ++i) {
+        if (handles[i] == nullptr) continue;
+        const NDArray& array = array_of(handles[i], function);
+        add((*names)[i], {array.shape(), array.dtype()});
+      }
+    };
+    std::vector<std::string> arguments, states;
+    add_arrays(Symbol::Inputs::kArguments, args_len, in_args_handle, &arguments);
+    add_arrays(Symbol::Inputs::kAuxiliary, aux_len, in_aux_handle, &states);
+    const auto shape_names = checked_names(function, num_input_shapes, input_shape_names);
+    for (std::size_t i = 0; i < shape_names.size(); ++i) {
+      require(input_shape_data, function, "input_shape_data");
+      require(input_shape_idx, function, "input_shape_idx");
+      add(shape_names[i], {checked_shape(function, input_shape_data + input_shape_idx[i],
+                                         int64_t{input_shape_idx[i + 1]} - input_shape_idx[i])});
+    }
+    const auto dtype_names = checked_names(function, num_input_dtypes, input_dtype_names);
+    if (!dtype_names.empty()) require(input_dtypes, function, "input_dtypes");
+    for (std::size_t i = 0; i < dtype_names.size(); ++i)
+      add(dtype_names[i], {Shape(), checked_dtype(function, input_dtypes[i])});
+    checked_names(function, num_input_stypes, input_stype_names);
+    if (num_input_stypes > 0) require(input_stypes, function, "input_stypes");
+    if (!skip_infer && !known.names.empty()) infer_symbol(symbol, known, true);
+    *ret_sym_handle = new_handle(for_backend(symbol, backend_name, known));
+    for (int* count : {new_args_cnt, new_aux_cnt})
+      if (count != nullptr) *count = 0;
+    for (NDArrayHandle** handles : {new_args_handle, new_aux_handle})
+      if (handles != nullptr) *handles = nullptr;
+    for (char*** names : {new_arg_names_handle, new_aux_names_handle})
+      if (names != nullptr) *names = nullptr;
+  });
+}
+
+int MXReducePrecisionSymbol(SymbolHandle, SymbolHandle*, uint32_t, const int*, uint32_t, const int*,
+                            const int*, const int, const uint32_t, const uint32_t, const uint32_t,
+                            const uint32_t, const uint32_t, const uint32_t, const char**,
+                            const char**, const char**, const char**, const char**, const char**,
+                            const char**, const char**, const char**) {
+  return guarded([&] {
+    not_there("MXReducePrecisionSymbol",
+              "given a network to convert to mixed precision, expected one that has its casts: the "
+              "conversion of finished networks is not part of this library yet");
+  });
+}
+
+int MXQuantizeSymbol(SymbolHandle, SymbolHandle*, const int*, const uint32_t, const char**,
+                     const uint32_t, const char**, const uint32_t, const char**, const char*,
+                     const bool, const char*, const char*, uint32_t*, const char***) {
+  return guarded([&] {
+    not_there("MXQuantizeSymbol",
+              "given a network to quantize, expected a quantized one: the conversion is not part "
+              "of this library yet");
+  });
+}
+
+int MXSetCalibTableToQuantizedSymbol(SymbolHandle, const uint32_t, const char**, const float*,
+                                     const float*, SymbolHandle*) {
+  return guarded([&] {
+    not_there("MXSetCalibTableToQuantizedSymbol",
+              "given calibration tables, expected a network that is quantized already: calibration "
+              "is not part of this library yet");
+  });
+}

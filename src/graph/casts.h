@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes over conversions of types.
+#pragma once
+#include <vector>
+
+#include "graph/indexed_graph.h"
+#include "op/infer.h"
+
+namespace mxnet {
+
+// Without the conversions that mixed precision has inserted (amp_cast, amp_multicast).
+ir::Graph remove_amp_casts(const ir::Graph& graph);
+
+// Without pairs of Cast that give back what they were given: to a type that holds every value of
+// the first, and back. `types` holds what is known of each entry of `graph`.
+// MXNET_DISABLE_REMOVE_CASTS_PROPERTY keeps them.
+ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayType>& types);
+
+}  // namespace mxnet

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grouping of selected nodes, and the nodes that stand for the groups.
+#include "graph/partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "base/leaked.h"
+#include "base/lock.h"
+#include "graph/indexed_graph.h"
+#include "graph/rewrite.h"
+#include "graph/symbol.h"
+#include "graph/symbol_attributes.h"
+#include "graph/symbol_node.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+class OperatorSelection final : public Partitioner {
+ public:
+  explicit OperatorSelection(std::vector<std::string> names) {
+    for (const std::string& name : names) ops_.insert(&Registry::get().at(name));
+  }
+  bool selects(const ir::Node& node) const override { return ops_.count(node.op) > 0; }
+
+ private:
+  std::unordered_set<const OpDef*> ops_;
+};
+
+// The group of each node, -1 for those that stay. A node's stage counts how often the way to it has
+// left a selected node for another. A way that leaves a group can only reach later stages, so that
+// connected selected nodes of one stage never depend on themselves.
+class Grouping {
+ public:
+  Grouping(const IndexedGraph& graph, const Partitioner& partitioner)
+      : parent_(static_cast<std::size_t>(graph.num_nodes())), selected_(parent_.size()) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+    std::vector<int> stage(parent_.size());
+    for (int n = 0; n < graph.num_nodes(); ++n) {
+      const ir::Node& node = graph.node(n);
+      const auto at = static_cast<std::size_t>(n);
+      // Dependencies besides values stay outside.
+      selected_[at] =
+          !node.is_variable() && node.control_deps().empty() && partitioner.selects(node);
+      for (const int e : graph.inputs(n)) {
+        const auto source = static_cast<std::size_t>(graph.node_of(e));
+        const int leaves = selected_[source] && !selected_[at] ? 1 : 0;
+        stage[at] = std::max(stage[at], stage[source] + leaves);
+      }
+      for (const Ref<ir::Node>& dep : node.control_deps())
+        stage[at] = std::max(stage[at], stage[static_cast<std::size_t>(graph.index_of(*dep))] + 1);
+      if (!selected_[at]) continue;
+      for (const int e : graph.inputs(n)) {
+        const int source = graph.node_of(e);
+        if (selected_[static_cast<std::size_t>(source)] &&
+            stage[static_cast<std::size_t>(source)] == stage[at])
+          parent_[static_cast<std::size_t>(find(n))] = find(source);
+      }
+    }
+  }
+  bool selected(int n) const { return selected_[static_cast<std::size_t>(n)]; }
+  // A number of the node's group, or the node's own.
+  int unit(int n) { return selected(n) ? find(n) : n; }
+
+ private:
+  int find(int n) {
+    while (parent_[static_cast<std::size_t>(n)] != n) {
+      int& up = parent_[static_cast<std::size_t>(n)];
+      n = up = parent_[static_cast<std::size_t>(up)];
+    }
+    return n;
+  }
+  std::vector<int> parent_;
+  std::vector<bool> selected_;
+};
+
+class Partition {
+ public:
+  Partition(const ir::Graph& graph, const Partitioner& partitioner)
+      : graph_(graph),
+        order_(ir::topological_order(graph.outputs)),
+        op_(Registry::get().at(partitioner.subgraph_op())),
+        grouping_(graph_, partitioner),
+        members_(static_cast<std::size_t>(graph_.num_nodes())),
+        now_(static_cast<std::size_t>(graph_.num_entries())) {
+    for (int n = 0; n < graph_.num_nodes(); ++n)
+      members_[static_cast<std::size_t>(grouping_.unit(n))].push_back(n);
+    find_results();
+  }
+
+  ir::Graph run() {
+    for (int unit : unit_order()) {
+      const std::vector<int>& members = members_[static_cast<std::size_t>(unit)];
+      if (grouping_.selected(members[0])) {
+        make_part(members);
+      } else {
+        keep(members[0]);
+      }
+    }
+    ir::Graph result;
+    for (int entry : graph_.outputs()) result.outputs.push_back(now(entry));
+    return result;
+  }
+
+ private:
+  ir::Entry& now(int entry) { return now_[static_cast<std::size_t>(entry)]; }
+
+  // Values that somebody outside of their group reads.
+  void find_results() {
+    is_result_.resize(now_.size());
+    for (int entry : graph_.outputs()) is_result_[static_cast<std::size_t>(entry)] = true;
+    for (int n = 0; n < graph_.num_nodes(); ++n)
+      for (int e : graph_.inputs(n))
+        if (grouping_.unit(graph_.node_of(e)) != grouping_.unit(n))
+          is_result_[static_cast<std::size_t>(e)] = true;
+  }
+
+  // Groups and nodes that stay, each after what it reads; depth first, so that order is kept.
+  std::vector<int> unit_order() {
+    std::vector<int> order;
+    std::vector<char> state(members_.size());  // 1 = waits for others, 2 = done
+    std::vector<int> stack;
+    for (int root = 0; root < graph_.num_nodes(); ++root) {
+      stack.push_back(grouping_.unit(root));
+      while (!stack.empty()) {
+        const int unit = stack.back();
+        char& mine = state[static_cast<std::size_t>(unit)];
+        if (mine != 0) {
+          stack.pop_back();
+          if (mine == 1) order.push_back(unit);
+          mine = 2;
+          continue;
+        }
+        mine = 1;
+        for (int n : members_[static_cast<std::size_t>(unit)]) {
+          const auto need = [&](int other) {
+            const int source = grouping_.unit(other);
+            if (state[static_cast<std::size_t>(source)] == 0) stack.push_back(source);
+          };
+          for (int e : graph_.inputs(n)) need(graph_.node_of(e));
+          for (const Ref<ir::Node>& dep : graph_.node(n).control_deps())
+            need(graph_.index_of(*dep));
+        }
+      }
+    }
+    return order;
+  }
+
+  void keep(int n) {
+    ir::Node* const original = order_[static_cast<std::size_t>(n)];
+    Ref<ir::Node> node(original);
+    if (!original->inputs.empty() || original->extras) {
+      node = copy_node(*original);
+      for (std::size_t i = 0; i < node->inputs.size(); ++i) {
+        const int32_t version = node->inputs[i].version;
+        node->inputs[i] = now(graph_.inputs(n)[i]);
+        node->inputs[i].version = version;
+      }
+      if (!original->control_deps().empty()) {
+        auto extras = std::make_shared<ir::NodeExtras>(*original->extras);
+        for (Ref<ir::Node>& dep : extras->control_deps)
+          dep = now(graph_.first_entry(graph_.index_of(*dep))).node;
+        node->extras = std::move(extras);
+      }
+    }
+    for (int o = 0; o < graph_.num_outputs(n); ++o) now(graph_.first_entry(n) + o) = {node, o, 0};
+  }
+
+  void make_part(const std::vector<int>& members) {
+    ir::Graph inner;
+    std::vector<ir::Entry> outer;
+    std::map<int, ir::Entry> inside;  // by entry: values of the part
+    std::vector<int> results;
+    for (int n : members) {
+      Ref<ir::Node> node = copy_node(graph_.node(n));
+      for (std::size_t i = 0; i < node->inputs.size(); ++i) {
+        const int e = graph_.inputs(n)[i];
+        if (inside.count(e) == 0) {
+          Ref<ir::Node> variable(new VariableNode);
+          variable->name = fmt::format("{}{}", entry_name(graph_.node(n).inputs[i]), outer.size());
+          inside[e] = {std::move(variable), 0, 0};
+          outer.push_back(now(e));
+        }
+        node->inputs[i] = inside[e];
+      }
+      for (int o = 0; o < graph_.num_outputs(n); ++o) {
+        const int e = graph_.first_entry(n) + o;
+        inside[e] = {node, o, 0};
+        if (!is_result_[static_cast<std::size_t>(e)]) continue;
+        inner.outputs.push_back({node, o, 0});
+        results.push_back(e);
+      }
+    }
+    // The graph's variables are listed in the order of its own walk.
+    std::map<const ir::Node*, ir::Entry> outer_of;
+    for (const auto& [e, entry] : inside)
+      if (entry.node->is_variable()) outer_of[entry.node.get()] = now(e);
+    Ref<ir::Node> part(new ir::Node);
+    part->op = &op_;
+    part->name = fmt::format("{}{}", op_.name(), parts_++);
+    for (const ir::Node* variable : list_inputs(inner).nodes)
+      part->inputs.push_back(outer_of.at(variable));
+    auto extras = std::make_shared<ir::NodeExtras>();
+    extras->subgraphs.push_back(std::make_shared<const ir::Graph>(std::move(inner)));
+    part->extras = std::move(extras);
+    parse_node(part.get());
+    for (std::size_t o = 0; o < results.size(); ++o)
+      now(results[o]) = {part, static_cast<int32_t>(o), 0};
+  }
+
+  const IndexedGraph graph_;
+  const std::vector<ir::Node*> order_;
+  const OpDef& op_;
+  Grouping grouping_;
+  std::vector<std::vector<int>> members_;  // of each unit, in order
+  std::vector<ir::Entry> now_;             // what stands for each entry
+  std::vector<bool> is_result_;
+  int parts_ = 0;
+};
+
+struct Backends {
+  Mutex mutex;
+  std::map<std::string, std::shared_ptr<const Partitioner>> by_name MX_GUARDED_BY(mutex);
+};
+
+Backends& backends() {
+  static Leaked<Backends> backends;
+  return *backends;
+}
+
+}  // namespace
+
+std::unique_ptr<Partitioner> select_operators(std::vector<std::string> names) {
+  return std::make_unique<OperatorSelection>(std::move(names));
+}
+
+ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner) {
+  return Partition(graph, partitioner).run();
+}
+
+ir::Graph inline_parts(const ir::Graph& graph) {
+  return rewrite(graph, [](const ir::Node&, const Ref<ir::Node>& node) -> Replacement {
+    if (node->is_variable() || node->op->name() != "_CachedOp" || node->subgraphs().empty())
+      return std::nullopt;
+    const ir::Graph inner = inline_parts(*node->subgraphs()[0]);  // as deep as files may nest
+    const InputList inputs = list_inputs(inner);
+    std::map<const ir::Node*, ir::Entry> outer;
+    for (std::size_t i = 0; i < inputs.nodes.size(); ++i)
+      outer[inputs.nodes[i]] = node->inputs.at(i);
+    return rewrite(inner,
+                   [&](const ir::Node& original, const Ref<ir::Node>&) -> Replacement {
+                     const auto at = outer.find(&original);
+                     if (at == outer.end()) return std::nullopt;
+                     return std::vector<ir::Entry>{at->second};
+                   })
+        .outputs;
+  });
+}
+
+void register_backend(const std::string& name, std::shared_ptr<const Partitioner> partitioner) {
+  const MutexLock lock(backends().mutex);
+  backends().by_name[name] = std::move(partitioner);
+}
+
+bool remove_backend(const std::string& name) {
+  const MutexLock lock(backends().mutex);
+  return backends().by_name.erase(name) > 0;
+}
+
+std::shared_ptr<const Partitioner> backend(const std::string& name) {
+  if (name == "ONEDNN" || name == "MKLDNN") return nullptr;
+  const MutexLock lock(backends().mutex);
+  const auto at = backends().by_name.find(name);
+  if (at != backends().by_name.end()) return at->second;
+  std::string known = "ONEDNN";
+  for (const auto& [other, partitioner] : backends().by_name) known += ", " + other;
+  throw Error(ErrorCode::kValue, "backend",
+              fmt::format("given {}, expected one of: {}", name, known));
+}
+
+}  // namespace mxnet

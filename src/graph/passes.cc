@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order of passes, and their dumps.
+#include "graph/passes.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <fstream>
+#include <functional>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "graph/casts.h"
+#include "graph/cse.h"
+
+namespace mxnet {
+namespace {
+
+// Shows one graph; `title` is also the file's name.
+void dump(const std::string& where, const std::string& title, const ir::Graph& graph) {
+  const std::string text = Symbol(graph).debug_text();
+  if (where == "stderr") {
+    log(LogLevel::kInfo, fmt::format("graph {}\n{}", title, text));
+    return;
+  }
+  const std::string path = fmt::format("{}/{}.txt", where, title);
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) {
+    throw Error(
+        ErrorCode::kValue, "MXNET_GRAPH_DUMP",
+        fmt::format("given {}, expected \"stderr\" or a folder that can be written", where));
+  }
+}
+
+class Runner {
+ public:
+  explicit Runner(const PassOptions& options) : options_(options) {
+    // Relaxed: a number of its own for each graph, in no relation to anything else.
+    static std::atomic<int> graphs{0};
+    if (!options.dump.empty()) number_ = graphs.fetch_add(1, std::memory_order_relaxed);
+  }
+  void run(const char* name, ir::Graph* graph,
+           const std::function<ir::Graph(const ir::Graph&)>& pass) {
+    show(name, "before", *graph);
+    *graph = pass(*graph);
+    show(name, "after", *graph);
+    ++step_;
+  }
+
+ private:
+  void show(const char* name, const char* when, const ir::Graph& graph) const {
+    if (!options_.dump.empty())
+      dump(options_.dump, fmt::format("graph{}_{}_{}_{}", number_, step_, name, when), graph);
+  }
+  const PassOptions& options_;
+  int number_ = 0, step_ = 0;
+};
+
+}  // namespace
+
+PassOptions configured_passes() {
+  const ExecutorConfig& rows = config().executor;
+  return {rows.eliminate_common_expr, rows.node_elimination, !rows.disable_remove_casts,
+          rows.graph_dump};
+}
+
+GradientOptions configured_gradient() {
+  GradientOptions options;
+  options.inplace_sum_cap = config().executor.inplace_grad_sum_cap;
+  return options;
+}
+
+ir::Graph run_passes(const ir::Graph& graph, const KnownTypes& known, const PassOptions& options) {
+  ir::Graph result = graph;
+  Runner runner(options);
+  if (options.cast_pairs) {
+    runner.run("remove_cast_pairs", &result, [&](const ir::Graph& g) {
+      const IndexedGraph indexed(g);
+      return remove_cast_pairs(indexed, infer_entries(indexed, known, true));
+    });
+  }
+  if (options.node_elimination) runner.run("eliminate_copies", &result, eliminate_copies);
+  if (options.common_expressions)
+    runner.run("eliminate_common_expressions", &result, eliminate_common_expressions);
+  return result;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes that every graph goes through before it is compiled, in their order, each shown before
+// and after where somebody wants to see it.
+#pragma once
+#include <string>
+
+#include "graph/gradient.h"
+#include "graph/infer_symbol.h"
+
+namespace mxnet {
+
+struct PassOptions {
+  bool common_expressions = true;  // MXNET_ELIMINATE_COMMON_EXPR
+  bool node_elimination = true;    // MXNET_NODE_ELIMINATION
+  bool cast_pairs = true;          // not MXNET_DISABLE_REMOVE_CASTS_PROPERTY
+  // Where graphs are shown around each pass: nowhere, "stderr", or a folder (MXNET_GRAPH_DUMP).
+  std::string dump;
+};
+
+// As the configuration says at the moment.
+PassOptions configured_passes();
+GradientOptions configured_gradient();
+
+// `known` is what is known of the variables' types, for the passes that go by types. Nodes that
+// nothing needs are no part of a graph, so that no pass has to look for them. Thread-safe.
+ir::Graph run_passes(const ir::Graph& graph, const KnownTypes& known, const PassOptions& options);
+
+}  // namespace mxnet

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols as a C program uses them.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "handles.h"
+
+namespace mxnet::c_test {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// A symbol handle that frees itself.
+class Sym {
+ public:
+  Sym() = default;
+  explicit Sym(SymbolHandle handle) : handle_(handle) {}
+  Sym(Sym&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Sym& operator=(Sym&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Sym() {
+    if (handle_ != nullptr) EXPECT_EQ(NNSymbolFree(handle_), 0);
+  }
+  SymbolHandle get() const { return handle_; }
+  SymbolHandle* out() { return &handle_; }
+
+ private:
+  SymbolHandle handle_ = nullptr;
+};
+
+#define MX_OK(call) ASSERT_EQ(call, 0) << MXGetLastError()
+
+Sym var(const char* name) {
+  Sym sym;
+  EXPECT_EQ(MXSymbolCreateVariable(name, sym.out()), 0);
+  return sym;
+}
+
+Sym call(const char* op, const char* name, std::vector<SymbolHandle> inputs,
+         const Params& params = {}) {
+  OpHandle handle;
+  EXPECT_EQ(NNGetOpHandle(op, &handle), 0) << MXGetLastError();
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : params) {
+    keys.push_back(key);
+    values.push_back(value);
+  }
+  Sym sym;
+  EXPECT_EQ(MXSymbolCreateAtomicSymbol(handle, static_cast<uint32_t>(keys.size()), keys.data(),
+                                       values.data(), sym.out()),
+            0)
+      << MXGetLastError();
+  EXPECT_EQ(
+      NNSymbolCompose(sym.get(), name, static_cast<nn_uint>(inputs.size()), nullptr, inputs.data()),
+      0)
+      << MXGetLastError();
+  return sym;
+}
+
+Sym dense() {
+  const Sym x = var("x");
+  return call("FullyConnected", "fc", {x.get()}, {{"num_hidden", "3"}});
+}
+
+template <class List>
+Names names(List list, const Sym& sym) {
+  uint32_t size = 0;
+  const char** texts = nullptr;
+  EXPECT_EQ(list(sym.get(), &size, &texts), 0) << MXGetLastError();
+  return {texts, texts + size};
+}
+
+TEST(SymbolApi, ListsNames) {
+  const Sym fc = dense();
+  EXPECT_EQ(names(MXSymbolListArguments, fc), (Names{"x", "fc_weight", "fc_bias"}));
+  EXPECT_EQ(names(MXSymbolListOutputs, fc), Names{"fc_output"});
+  EXPECT_EQ(names(MXSymbolListAuxiliaryStates, fc), Names{});
+}
+
+TEST(SymbolApi, AttributesAlternateKeysAndValues) {
+  const Sym fc = dense();
+  MX_OK(MXSymbolSetAttr(fc.get(), "lr_mult", "2"));
+  uint32_t pairs;
+  const char** texts;
+  MX_OK(MXSymbolListAttr(fc.get(), &pairs, &texts));
+  EXPECT_EQ(Names(texts, texts + 2 * pairs),
+            (Names{"fc_weight$num_hidden", "3", "fc_bias$num_hidden", "3", "fc$num_hidden", "3",
+                   "fc$__lr_mult__", "2", "fc$lr_mult", "2"}));
+  MX_OK(NNSymbolListAttrs(fc.get(), 1, &pairs, &texts));
+  EXPECT_EQ(Names(texts, texts + 2 * pairs), (Names{"num_hidden", "3", "__lr_mult__", "2"}));
+}
+
+TEST(SymbolApi, AMissingAttributeIsNoError) {
+  const Sym x = var("x");
+  const char* value = "unset";
+  int success = 7;
+  MX_OK(MXSymbolGetAttr(x.get(), "nosuch", &value, &success));
+  EXPECT_EQ(success, 0);
+  MX_OK(MXSymbolGetName(x.get(), &value, &success));
+  EXPECT_EQ(success, 1);
+  EXPECT_STREQ(value, "x");
+}
+
+TEST(SymbolApi, ShapesGoInAndOutByName) {
+  const Sym fc = dense();
+  const char* keys[] = {"x"};
+  const uint32_t ends[] = {0, 2};
+  const int dims[] = {2, 4};
+  uint32_t sizes[3];
+  const int* ranks[3];
+  const int** shapes[3];
+  int complete;
+  MX_OK(MXSymbolInferShapeEx(fc.get(), 1, keys, ends, dims, &sizes[0], &ranks[0], &shapes[0],
+                             &sizes[1], &ranks[1], &shapes[1], &sizes[2], &ranks[2], &shapes[2],
+                             &complete));
+  EXPECT_EQ(complete, 1);
+  ASSERT_EQ(sizes[0], 3u);
+  EXPECT_EQ(ranks[0][1], 2);
+  EXPECT_EQ(shapes[0][1][0], 3);
+  EXPECT_EQ(shapes[0][1][1], 4);
+  EXPECT_EQ(sizes[2], 0u);
+}
+
+TEST(SymbolApi, ZeroIsUnknownUnlessShapesAreNumpys) {
+  const Sym fc = dense();
+  const char* keys[] = {"x"};
+  const int64_t ends[] = {0, 2}, dims[] = {0, 4};
+  size_t sizes[3];
+  const int* ranks[3];
+  const int64_t** shapes[3];
+  int complete, before;
+  const auto infer = [&] {
+    return MXSymbolInferShapePartialEx64(fc.get(), 1, keys, ends, dims, &sizes[0], &ranks[0],
+                                         &shapes[0], &sizes[1], &ranks[1], &shapes[1], &sizes[2],
+                                         &ranks[2], &shapes[2], &complete);
+  };
+  MX_OK(infer());
+  EXPECT_EQ(complete, 0);
+  MX_OK(MXSetIsNumpyShape(1, &before));
+  const int status = infer();
+  const int known = complete;
+  MX_OK(MXSetIsNumpyShape(before, &before));
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(known, 1);
+}
+
+TEST(SymbolApi, TypesFollowFromOne) {
+  const Sym fc = dense();
+  const char* keys[] = {"x"};
+  const int types[] = {2};
+  uint32_t sizes[3];
+  const int* found[3];
+  int complete;
+  MX_OK(MXSymbolInferType(fc.get(), 1, keys, types, &sizes[0], &found[0], &sizes[1], &found[1],
+                          &sizes[2], &found[2], &complete));
+  EXPECT_EQ(complete, 1);
+  EXPECT_EQ(found[0][2], 2);
+}
+
+TEST(SymbolApi, FilesGoRound) {
+  const Sym fc = dense();
+  const std::string path = testing::TempDir() + "/symbol_api.json";
+  MX_OK(MXSymbolSaveToFile(fc.get(), path.c_str()));
+  Sym again;
+  MX_OK(MXSymbolCreateFromFile(path.c_str(), again.out()));
+  const char* text;
+  MX_OK(MXSymbolSaveToJSON(fc.get(), &text));
+  const std::string first = text;
+  MX_OK(MXSymbolSaveToJSON(again.get(), &text));
+  EXPECT_EQ(first, text);
+}
+
+TEST(SymbolApi, TheBodyOfALoopIsCutOff) {
+  const Sym x = var("x");
+  const Sym outer = call("exp", "outer", {x.get()});
+  const Sym body = call("sin", "body", {outer.get()}, {{"__subgraph_name__", "loop0"}});
+  SymbolHandle* values;
+  int count;
+  MX_OK(MXSymbolCutSubgraph(body.get(), &values, &count));
+  ASSERT_EQ(count, 1);
+  const Sym value(values[0]);
+  EXPECT_EQ(names(MXSymbolListOutputs, value), Names{"outer_output"});
+  EXPECT_EQ(names(MXSymbolListArguments, body), Names{"outer_output"});
+}
+
+TEST(SymbolApi, GradientsAreASymbol) {
+  const Sym x = var("x");
+  const Sym y = call("exp", "y", {x.get()});
+  const char* wrt[] = {"x"};
+  Sym grad;
+  MX_OK(MXSymbolGrad(y.get(), 1, wrt, grad.out()));
+  uint32_t outputs;
+  MX_OK(MXSymbolGetNumOutputs(grad.get(), &outputs));
+  EXPECT_EQ(outputs, 1u);
+  EXPECT_EQ(names(MXSymbolListArguments, grad), Names{"x"});
+  const char* unknown[] = {"z"};
+  EXPECT_EQ(MXSymbolGrad(y.get(), 1, unknown, grad.out()), -1);
+}
+
+TEST(SymbolApi, TheTapeIsASymbol) {
+  Array x(Values{1, 2});
+  int before;
+  MX_OK(MXAutogradSetIsRecording(1, &before));
+  uint32_t write = 1;
+  Array grad(Values{0, 0});
+  NDArrayHandle handles[] = {x.get()}, grads[] = {grad.get()};
+  MX_OK(MXAutogradMarkVariables(1, handles, &write, grads));
+  OpHandle op;
+  MX_OK(NNGetOpHandle("exp", &op));
+  int num_outputs = 0;
+  NDArrayHandle* outputs = nullptr;
+  const int* stypes;
+  const int status =
+      MXImperativeInvokeEx(op, 1, handles, &num_outputs, &outputs, 0, nullptr, nullptr, &stypes);
+  MX_OK(MXAutogradSetIsRecording(before, &before));
+  ASSERT_EQ(status, 0) << MXGetLastError();
+  const Array y(outputs[0]);
+  Sym sym;
+  MX_OK(MXAutogradGetSymbol(y.get(), sym.out()));
+  EXPECT_EQ(names(MXSymbolListArguments, sym), Names{"var0"});
+  EXPECT_EQ(names(MXSymbolListOutputs, sym), Names{"node_0_output"});
+}
+
+TEST(SymbolApi, PartsForABackend) {
+  const Sym x = var("x");
+  const Sym e = call("exp", "e", {x.get()});
+  const char* ops[] = {"exp"};
+  Sym built, found;
+  MX_OK(MXBuildSubgraphByOpNames(e.get(), "default", 1, ops, built.out()));
+  EXPECT_EQ(names(MXSymbolListOutputs, built), Names{"_CachedOp0_e_output"});
+  MX_OK(MXSetSubgraphPropertyOpNamesV2("default", 1, ops));
+  MX_OK(MXGenBackendSubgraph(e.get(), "default", found.out()));
+  EXPECT_EQ(names(MXSymbolListOutputs, found), Names{"_CachedOp0_e_output"});
+  MX_OK(MXRemoveSubgraphPropertyOpNamesV2("default"));
+  Sym none;
+  EXPECT_EQ(MXGenBackendSubgraph(e.get(), "default", none.out()), -1);
+}
+
+TEST(SymbolApi, GraphsApplyPassesByName) {
+  const Sym x = var("x");
+  const Sym a = call("exp", "a", {x.get()}), b = call("exp", "b", {x.get()});
+  const Sym sum = call("elemwise_add", "s", {a.get(), b.get()});
+  GraphHandle graph, smaller;
+  MX_OK(NNGraphCreate(sum.get(), &graph));
+  const char* passes[] = {"EliminateCommonExpr", "SaveJSON"};
+  MX_OK(NNGraphApplyPasses(graph, 2, passes, &smaller));
+  const char* json;
+  int success;
+  MX_OK(NNGraphGetJSONAttr(smaller, "json", &json, &success));
+  ASSERT_EQ(success, 1);
+  EXPECT_EQ(std::string(json).find("\"name\": \"b\""), std::string::npos);
+  const char* unknown[] = {"Nope"};
+  EXPECT_EQ(NNGraphApplyPasses(graph, 1, unknown, &smaller), -1);
+  MX_OK(NNGraphFree(smaller));
+  MX_OK(NNGraphFree(graph));
+}
+
+TEST(SymbolApi, DependenciesMayNotFormACycle) {
+  const Sym x = var("x");
+  const Sym a = call("exp", "a", {x.get()}), b = call("sin", "b", {a.get()});
+  MX_OK(NNAddControlDeps(b.get(), x.get()));
+  EXPECT_EQ(NNAddControlDeps(a.get(), b.get()), -1);
+}
+
+TEST(SymbolApi, AFreedHandleIsAnError) {
+  SymbolHandle handle;
+  MX_OK(MXSymbolCreateVariable("x", &handle));
+  MX_OK(MXSymbolFree(handle));
+  EXPECT_EQ(MXSymbolFree(handle), -1);
+}
+
+TEST(SymbolApi, ConversionsOfWholeNetworksSayThatTheyAreMissing) {
+  EXPECT_EQ(MXSetCalibTableToQuantizedSymbol(nullptr, 0, nullptr, nullptr, nullptr, nullptr), -1);
+  EXPECT_NE(std::string(MXGetLastError()).find("NotImplementedError"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mxnet::c_test

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes: what they leave out, what they must not touch, and that configuration rules them.
+#include "graph/passes.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "base/config_table.h"
+#include "graph/casts.h"
+#include "graph/cse.h"
+#include "graph/load.h"
+#include "graph/partition.h"
+#include "op/op_def.h"
+#include "symbols.h"
+
+namespace mxnet::graph_test {
+namespace {
+
+using Names = std::vector<std::string>;
+
+int operators(const ir::Graph& graph) {
+  int count = 0;
+  for (const ir::Node* node : ir::topological_order(graph.outputs)) count += !node->is_variable();
+  return count;
+}
+
+Symbol group(std::initializer_list<Symbol> symbols) {
+  std::vector<const Symbol*> list;
+  for (const Symbol& symbol : symbols) list.push_back(&symbol);
+  return Symbol::group(list);
+}
+
+Symbol cast(const Symbol& x, const char* name, const char* dtype) {
+  return call("Cast", name, {x}, {{"dtype", dtype}});
+}
+
+// A setting of the process, given back at the end.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(name) { config_set(name, value); }
+  ~Setting() { config_set(name_, std::nullopt); }
+
+ private:
+  const char* const name_;
+};
+
+TEST(CommonExpressions, EqualCallsAreOne) {
+  const Symbol x = var("x");
+  const Symbol twice = call("elemwise_add", "s", {call("exp", "a", {x}), call("exp", "b", {x})});
+  EXPECT_EQ(operators(eliminate_common_expressions(twice.graph())), 2);
+}
+
+TEST(CommonExpressions, EqualityTravelsAlongChains) {
+  const Symbol x = var("x");
+  const auto chain = [&](std::string n) {
+    return call("sin", n + "s", {call("exp", n + "e", {x})});
+  };
+  const ir::Graph graph = eliminate_common_expressions(group({chain("a"), chain("b")}).graph());
+  EXPECT_EQ(operators(graph), 2);
+  EXPECT_EQ(graph.outputs[0], graph.outputs[1]);
+}
+
+TEST(CommonExpressions, OtherParametersInputsOrAttributesAreOtherCalls) {
+  const Symbol x = var("x"), y = var("y");
+  const Symbol all = group({call("_plus_scalar", "a", {x}, {{"scalar", "1"}}),
+                            call("_plus_scalar", "b", {x}, {{"scalar", "2"}}),
+                            call("_plus_scalar", "c", {y}, {{"scalar", "1"}}),
+                            call("_plus_scalar", "d", {x}, {{"scalar", "1"}, {"__g__", "1"}})});
+  EXPECT_EQ(operators(eliminate_common_expressions(all.graph())), 4);
+}
+
+TEST(CommonExpressions, RandomNumbersAreDrawnForEachCall) {
+  const Symbol x = var("x");
+  const Symbol two = group({call("_shuffle", "a", {x}), call("_shuffle", "b", {x})});
+  ASSERT_TRUE(two.outputs()[0].node->op->uses_random());
+  EXPECT_EQ(operators(eliminate_common_expressions(two.graph())), 2);
+}
+
+TEST(CommonExpressions, WhatReadsOrWritesAStateStays) {
+  const Symbol x = var("x"), m = var("m");
+  const auto norm = [&](std::string name) {
+    return call_by_name("_test_norm", std::move(name), {{"data", x}, {"moving_mean", m}});
+  };
+  const Symbol all = group({norm("a"), call("exp", "b", {m}), norm("c"), call("exp", "d", {m})});
+  EXPECT_EQ(operators(eliminate_common_expressions(all.graph())), 4);
+}
+
+TEST(Copies, AreLeftOut) {
+  const Symbol x = var("x");
+  const Symbol net = call("exp", "e", {call("_copy", "c", {call("sin", "s", {x})})});
+  EXPECT_EQ(operators(eliminate_copies(net.graph())), 2);
+}
+
+TEST(Copies, ThatAreResultsStay) {
+  const Symbol copy = call("_copy", "c", {var("x")});
+  EXPECT_EQ(operators(eliminate_copies(copy.graph())), 1);
+}
+
+TEST(Copies, OfWhatIsWrittenStay) {
+  const Symbol x = var("x"), m = var("m");
+  const Symbol norm = call_by_name("_test_norm", "n", {{"data", x}, {"moving_mean", m}});
+  const Symbol all = group({norm, call("exp", "e", {call("_copy", "c", {m})})});
+  EXPECT_EQ(operators(eliminate_copies(all.graph())), 3);
+}
+
+TEST(Casts, AWiderTypeAndBackIsNothing) {
+  const Symbol net = call("exp", "e", {cast(cast(var("x"), "a", "float32"), "b", "float16")});
+  const KnownTypes known{{"x"}, {{{2}, DType::kFloat16}}};
+  PassOptions options;
+  EXPECT_EQ(operators(run_passes(net.graph(), known, options)), 1);
+}
+
+TEST(Casts, ANarrowerTypeLosesValuesAndStays) {
+  const PassOptions options;
+  const auto left = [&](DType from, const char* through, const char* back) {
+    const Symbol net = call("exp", "e", {cast(cast(var("x"), "a", through), "b", back)});
+    return operators(run_passes(net.graph(), {{"x"}, {{{2}, from}}}, options));
+  };
+  EXPECT_EQ(left(DType::kFloat32, "float16", "float32"), 3);
+  EXPECT_EQ(left(DType::kInt32, "float32", "int32"), 3);
+  EXPECT_EQ(left(DType::kInt32, "float64", "int32"), 1);
+  EXPECT_EQ(left(DType::kUInt8, "int8", "uint8"), 3);
+  EXPECT_EQ(left(DType::kFloat16, "float32", "float64"), 3);
+}
+
+TEST(Casts, OfMixedPrecisionAreRemoved) {
+  const Symbol x = var("x");
+  const Symbol low = call("amp_cast", "c", {x}, {{"dtype", "float16"}});
+  const Symbol both = call("amp_multicast", "m", {low, var("y")}, {{"num_outputs", "2"}});
+  const Symbol sum = call("broadcast_add", "s", {both.output(0), both.output(1)});
+  const Symbol plain(remove_amp_casts(sum.graph()));
+  EXPECT_EQ(plain.children().list_outputs(), (Names{"x", "y"}));
+  EXPECT_EQ(sum.children().list_outputs(), (Names{"m_output0", "m_output1"}));
+}
+
+TEST(Partition, ConnectedOperatorsBecomeOneNode) {
+  const Symbol net = call("sin", "s", {call("exp", "e", {var("a")})});
+  const Symbol parts(partition(net.graph(), *select_operators({"exp", "sin"})));
+  EXPECT_EQ(operators(parts.graph()), 1);
+  EXPECT_EQ(parts.list_outputs(), Names{"_CachedOp0_s_output"});
+  EXPECT_EQ(save_symbol(load_symbol(save_symbol(parts))), save_symbol(parts));
+}
+
+TEST(Partition, ADetourThroughOthersSplitsAPart) {
+  const Symbol e = call("exp", "e", {var("a")});
+  const Symbol net = call("elemwise_add", "s", {e, call("cos", "c", {e})});
+  const Symbol parts(partition(net.graph(), *select_operators({"exp", "elemwise_add"})));
+  EXPECT_EQ(operators(parts.graph()), 3);  // one part would depend on itself
+}
+
+TEST(Partition, UnknownOperatorsAreErrors) {
+  message_of([] { select_operators({"nosuch"}); });
+}
+
+// Random networks: no cycle, nothing lost, and taking the parts out again gives the network back.
+TEST(Partition, PartsOfRandomNetworksCanBePutBack) {
+  constexpr unsigned kSeed = 11;
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const char* const ops[] = {"elemwise_add", "elemwise_mul", "elemwise_sub"};
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Symbol> values{var("x"), var("y")};
+    for (int i = 0; i < 30; ++i) {
+      const Symbol a = values[random() % values.size()], b = values[random() % values.size()];
+      values.push_back(call(ops[random() % 3], "n" + std::to_string(i), {a, b}));
+    }
+    const Symbol net = group({values.back(), values[20], values[10]});
+    const Symbol parts(partition(net.graph(), *select_operators({ops[0], ops[1]})));
+    EXPECT_EQ(load_symbol(save_symbol(parts)).list_outputs(), parts.list_outputs());
+    EXPECT_EQ(save_symbol(Symbol(inline_parts(parts.graph()))).size(), save_symbol(net).size());
+    EXPECT_EQ(operators(inline_parts(parts.graph())), operators(net.graph()));
+    const auto types = infer_symbol(parts, {{"x"}, {{{3}, DType::kFloat32}}}, true);
+    EXPECT_EQ(types.outputs[2].shape, Shape{3});
+  }
+}
+
+TEST(Backends, AreFoundByName) {
+  register_backend("graph_test", select_operators({"exp"}));
+  EXPECT_TRUE(backend("graph_test")->selects(*call("exp", "e", {var("x")}).node()));
+  EXPECT_TRUE(remove_backend("graph_test"));
+  EXPECT_FALSE(remove_backend("graph_test"));
+  EXPECT_EQ(backend("MKLDNN"), nullptr);
+  const std::string message = message_of([] { backend("graph_test"); });
+  EXPECT_NE(message.find("ONEDNN"), message.npos) << message;
+}
+
+int left_after_passes(const Symbol& net) {
+  return operators(run_passes(net.graph(), {{"x"}, {{{2}, DType::kFloat16}}}, configured_passes()));
+}
+
+TEST(Passes, CommonExpressionsFollowTheConfiguration) {
+  const Symbol x = var("x");
+  const Symbol net = group({call("exp", "a", {x}), call("exp", "b", {x})});
+  EXPECT_EQ(left_after_passes(net), 1);
+  const Setting off("MXNET_ELIMINATE_COMMON_EXPR", "0");
+  EXPECT_EQ(left_after_passes(net), 2);
+}
+
+TEST(Passes, NodeEliminationFollowsTheConfiguration) {
+  const Symbol net = call("exp", "e", {call("_copy", "c", {call("sin", "s", {var("x")})})});
+  EXPECT_EQ(left_after_passes(net), 2);
+  const Setting off("MXNET_NODE_ELIMINATION", "0");
+  EXPECT_EQ(left_after_passes(net), 3);
+}
+
+TEST(Passes, CastPairsFollowTheConfiguration) {
+  const Symbol net = call("exp", "e", {cast(cast(var("x"), "a", "float32"), "b", "float16")});
+  EXPECT_EQ(left_after_passes(net), 1);
+  const Setting keep("MXNET_DISABLE_REMOVE_CASTS_PROPERTY", "1");
+  EXPECT_EQ(left_after_passes(net), 3);
+}
+
+TEST(Passes, SumCapFollowsTheConfiguration) {
+  EXPECT_EQ(configured_gradient().inplace_sum_cap, 8);
+  const Setting cap("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "2");
+  const Symbol x = var("x");
+  const Symbol three = call("elemwise_add", "t", {call("elemwise_add", "s", {x, x}), x});
+  const ir::Entry wrt[] = {x.outputs()[0]};
+  const auto grads = gradient(three.graph(), std::vector<ir::Entry>(1), wrt, configured_gradient());
+  for (const ir::Node* node : ir::topological_order(grads))
+    if (!node->is_variable()) EXPECT_NE(node->op->name(), "add_n");
+}
+
+TEST(Passes, DumpsShowEachPassBeforeAndAfter) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("dump" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const Setting dump("MXNET_GRAPH_DUMP", folder.c_str());
+  left_after_passes(call("exp", "shown", {var("x")}));
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(text.find("Name=shown"), text.npos) << entry.path();
+    ++files;
+  }
+  EXPECT_EQ(files, 6);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Passes, LongChainsNeedNoStack) {
+  Symbol chain = var("x");
+  for (int i = 0; i < 100'000; ++i) chain = call("exp", "e", {chain});
+  EXPECT_EQ(left_after_passes(chain), 100'000);
+  EXPECT_EQ(operators(partition(chain.graph(), *select_operators({"exp"}))), 1);
+}
+
+}  // namespace
+}  // namespace mxnet::graph_test
