@@ -289,7 +289,9 @@ class CachedOp::Impl {
                                                std::vector<NDArray> output_grads) const {
     for (int n = 0; n < graph().num_nodes(); ++n) {
       const ir::Node& node = graph().node(n);
-      if (node.is_variable() || (!node.op->uses_random(node.params.get(), key.training) && graph().mutated(n).empty())) continue;
+      if (node.is_variable() ||
+          (!node.op->uses_random(node.params.get(), key.training) && graph().mutated(n).empty()))
+        continue;
       throw Error(ErrorCode::kValue, fmt::format("{}({})", node.name, node.op->name()),
                   "given create_graph=True through a compiled graph in which this operator draws "
                   "random numbers or changes a state, expected the block not to be hybridized");

@@ -21,9 +21,10 @@ constexpr int kMostSegments = 24;
 // Operators whose cost per element of the result is a whole sum of products.
 bool is_expensive(std::string_view op) {
   static constexpr std::string_view kNames[] = {
-      "Convolution", "Deconvolution", "FullyConnected",     "RNN",        "dot",
-      "batch_dot",   "Correlation",   "Convolution_v1",     "linalg_gemm", "_linalg_gemm",
-      "_linalg_gemm2", "_npi_matmul", "_npi_tensordot", "_npi_einsum", "_np_dot", "_npi_dot"};
+      "Convolution",   "Deconvolution", "FullyConnected", "RNN",         "dot",
+      "batch_dot",     "Correlation",   "Convolution_v1", "linalg_gemm", "_linalg_gemm",
+      "_linalg_gemm2", "_npi_matmul",   "_npi_tensordot", "_npi_einsum", "_np_dot",
+      "_npi_dot"};
   return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames) ||
          op.starts_with("_contrib_Deformable") || op.starts_with("_contrib_interleaved_matmul");
 }
@@ -45,9 +46,9 @@ class Mirror {
     must_keep_.resize(static_cast<std::size_t>(graph.num_nodes()), true);
     for (int n = 0; n < num_forward_; ++n) {
       const ir::Node& node = graph.node(n);
-      must_keep_[static_cast<std::size_t>(n)] =
-          node.is_variable() || node.op->uses_random(node.params.get(), true) ||
-          !graph.mutated(n).empty();
+      must_keep_[static_cast<std::size_t>(n)] = node.is_variable() ||
+                                                node.op->uses_random(node.params.get(), true) ||
+                                                !graph.mutated(n).empty();
     }
     // What the caller gets is kept in any case.
     for (std::size_t o = 0; o < static_cast<std::size_t>(forward_outputs); ++o)

@@ -122,7 +122,8 @@ ir::Graph random_products(std::mt19937& random) {
   Value x = variable("x");
   std::vector<Value> values{x};
   for (int i = 0; i < 14; ++i) {
-    const Value& from = values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 3)];
+    const Value& from =
+        values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 3)];
     const std::string end = std::to_string(1 + random() % 16);
     values.push_back(apply("slice_axis", {apply("dot", {x, apply("dot", {x, from})})},
                            {{"axis", "1"}, {"begin", "0"}, {"end", end}}));

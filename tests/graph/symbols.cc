@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Networks in short.
 #include "symbols.h"
 
 #include <fstream>

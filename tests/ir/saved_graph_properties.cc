@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading and writing of arbitrary texts.
 #include "saved_graph_properties.h"
 
 #include <stdexcept>
