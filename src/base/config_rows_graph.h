@@ -42,7 +42,7 @@
       "Let an operator write its output over an input that nobody needs any more.") \
   LIVE(match_range, int, "NNVM_EXEC_MATCH_RANGE", "16", at_least(0), active("PlanConfig.MatchRangeLimitsWhoSharesBytes"), \
       "A freed buffer is reused for a request of up to this many times smaller or larger size; 0 = no reuse.") \
-  LIVE(auto_search_match_range, bool, "NNVM_AUTO_SEARCH_MATCH_RANGE", "0", any(), active("PlanConfig.SearchingTheMatchRangeNeverCostsBytesAndSometimesSavesSome"), \
+  LIVE(auto_search_match_range, bool, "NNVM_AUTO_SEARCH_MATCH_RANGE", "0", any(), active("MemoryPlan.SearchingTheMatchRangeNeverCostsBytesAndSometimesSavesSome"), \
       "Try the powers of two up to NNVM_EXEC_MATCH_RANGE and keep the smallest plan.") \
   LIVE(num_temp, int, "MXNET_EXEC_NUM_TEMP", "1", at_least(1), pending("issue 5: memory plan"), \
       "Most temporary workspaces of a device; also limits how many branches share memory at once.") \

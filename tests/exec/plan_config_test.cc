@@ -117,38 +117,6 @@ TEST(PlanConfig, MatchRangeLimitsWhoSharesBytes) {
   EXPECT_EQ(planned_bytes(graph, {16, 16}), 4096u);
 }
 
-// Products of matrices of random sizes.
-ir::Graph random_products(std::mt19937& random) {
-  Value x = variable("x");
-  std::vector<Value> values{x};
-  for (int i = 0; i < 14; ++i) {
-    const Value& from =
-        values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 3)];
-    const std::string end = std::to_string(1 + random() % 16);
-    values.push_back(apply("slice_axis", {apply("dot", {x, apply("dot", {x, from})})},
-                           {{"axis", "1"}, {"begin", "0"}, {"end", end}}));
-    values.back() = apply("dot", {values.back(), values.back()}, {{"transpose_b", "True"}});
-  }
-  return graph_of({values.back()});
-}
-
-TEST(PlanConfig, SearchingTheMatchRangeNeverCostsBytesAndSometimesSavesSome) {
-  const unsigned seed = 5;
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
-  std::mt19937 random(seed);
-  int saved = 0;
-  const Variable range("NNVM_EXEC_MATCH_RANGE", "64");
-  for (int round = 0; round < 60; ++round) {
-    const ir::Graph graph = random_products(random);
-    const std::size_t one = planned_bytes(graph, {16, 16});
-    const Variable search("NNVM_AUTO_SEARCH_MATCH_RANGE", "1");
-    const std::size_t all = planned_bytes(graph, {16, 16});
-    EXPECT_LE(all, one);
-    saved += all < one;
-  }
-  EXPECT_GT(saved, 0);
-}
-
 TEST(PlanConfig, LongGradientSumsAreChains) {
   Value x = variable("x"), sum;
   for (int i = 0; i < 6; ++i) sum = sum + x * (i + 1.0);
