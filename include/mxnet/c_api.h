@@ -441,5 +441,7 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 #endif
 
 #include "mxnet/c_api_symbol.h"
+/* After the symbols that they run. */
+#include "mxnet/c_api_executor.h"
 
 #endif /* MXNET_C_API_H_ */

@@ -108,6 +108,10 @@ class Engine {
   virtual PreparedRef prepare_async(AsyncFn fn, const OpSpec& spec) = 0;
   virtual void push(const PreparedRef& operation) = 0;
 
+  // Drops the exception that `var` carries now, if any, without waiting: for whoever is about to
+  // overwrite what it stands for. wait_for_all still shows it.
+  virtual void forget_failure(Var* var) = 0;
+
   // Blocks until all operations pushed before on `var` are done. Rethrows.
   virtual void wait_for_var(Var* var) = 0;
   // Blocks until all writes pushed before on `var` are done; reads may go on. Rethrows.

@@ -8,6 +8,8 @@ namespace mxnet {
 struct AutogradState {
   bool recording = false;
   bool training = false;
+  // A backward pass runs that keeps its graph: what a gradient needs must survive it.
+  bool retaining = false;
 };
 
 inline AutogradState& autograd_state() {

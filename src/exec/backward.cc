@@ -241,7 +241,9 @@ class Backward {
   }
 
   void pass(InputRefs heads, InputRefs head_grads) {
-    const AutogradScope scope({.recording = options_.create_graph, .training = options_.training});
+    const AutogradScope scope({.recording = options_.create_graph,
+                               .training = options_.training,
+                               .retaining = options_.retain_graph});
     seed(heads, head_grads);
     for (std::size_t i = order_.size(); i-- > 0;) {
       Visit& visit = order_[i];

@@ -20,7 +20,7 @@ std::unordered_set<const ir::Node*> written_nodes(const ir::Graph& graph) {
     if (node->is_variable()) continue;
     for (int i : node->op->mutated_inputs(node->params.get()))
       written.insert(node->inputs[static_cast<std::size_t>(i)].node.get());
-    for (int i : node->op->clobbered_inputs())
+    for (int i : node->op->clobbered_inputs(node->params.get()))
       written.insert(node->inputs[static_cast<std::size_t>(i)].node.get());
   }
   return written;
@@ -62,8 +62,8 @@ ir::Graph eliminate_common_expressions(const ir::Graph& graph) {
   const auto written = written_nodes(graph);
   std::unordered_map<std::string, Ref<ir::Node>> known;
   return rewrite(graph, [&](const ir::Node& original, const Ref<ir::Node>& node) -> Replacement {
-    if (node->is_variable() || node->op->uses_random() || node->op->mutates_inputs() ||
-        !node->op->clobbered_inputs().empty() || node->extras || written.count(&original) > 0 ||
+    if (node->is_variable() || node->op->uses_random(node->params.get(), /*training=*/true) || node->op->mutates_inputs() ||
+        node->op->clobbers_inputs() || node->extras || written.count(&original) > 0 ||
         reads_any(original, written))
       return std::nullopt;
     const auto [at, first] = known.emplace(key_of(*node), node);

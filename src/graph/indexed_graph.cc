@@ -21,7 +21,7 @@ IndexedGraph::IndexedGraph(ir::Graph graph) : graph_(std::move(graph)) {
   first_entry_.push_back(static_cast<int>(node_of_.size()));
   std::sort(by_address_.begin(), by_address_.end());
 
-  std::vector<bool> is_mutated(node_of_.size());
+  std::vector<bool> is_state(node_of_.size());
   for (const ir::Node* node : nodes_) {
     first_input_.push_back(static_cast<int>(inputs_.size()));
     first_mutated_.push_back(static_cast<int>(mutated_.size()));
@@ -31,8 +31,10 @@ IndexedGraph::IndexedGraph(ir::Graph graph) : graph_(std::move(graph)) {
       MX_ASSERT(static_cast<std::size_t>(i) < node->inputs.size());
       const int e = entry(node->inputs[static_cast<std::size_t>(i)]);
       mutated_.push_back(e);
-      is_mutated[static_cast<std::size_t>(e)] = true;
+      is_state[static_cast<std::size_t>(e)] = true;
     }
+    for (int i : node->op->state_inputs(node->params.get()))
+      is_state[static_cast<std::size_t>(entry(node->inputs[static_cast<std::size_t>(i)]))] = true;
   }
   first_input_.push_back(static_cast<int>(inputs_.size()));
   first_mutated_.push_back(static_cast<int>(mutated_.size()));
@@ -41,7 +43,7 @@ IndexedGraph::IndexedGraph(ir::Graph graph) : graph_(std::move(graph)) {
   for (int n = 0; n < num_nodes(); ++n) {
     if (!node(n).is_variable()) continue;
     variables_.push_back(n);
-    (is_mutated[static_cast<std::size_t>(first_entry(n))] ? auxiliary_ : arguments_).push_back(n);
+    (is_state[static_cast<std::size_t>(first_entry(n))] ? auxiliary_ : arguments_).push_back(n);
   }
 }
 

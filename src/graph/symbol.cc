@@ -155,8 +155,7 @@ InputList list_inputs(const ir::Graph& graph) {
       list.nodes.push_back(node);
       continue;
     }
-    if (!node->op->mutates_inputs()) continue;
-    for (int i : node->op->mutated_inputs(node->params.get())) {
+    for (int i : node->op->state_inputs(node->params.get())) {
       if (static_cast<std::size_t>(i) < node->inputs.size())  // none yet on an atomic symbol
         written.insert(node->inputs[static_cast<std::size_t>(i)].node.get());
     }

@@ -83,8 +83,7 @@ void set_input_initializer(const ir::Node& node, std::size_t i) {
 void count_mutations(ir::Node* node) {
   for (ir::Entry& input : node->inputs)
     if (input.node->is_variable()) input.version = mutations_of(*input.node);
-  if (!node->op->mutates_inputs()) return;
-  for (int i : node->op->mutated_inputs(node->params.get())) {
+  for (int i : node->op->state_inputs(node->params.get())) {
     ir::Entry& input = node->inputs[static_cast<std::size_t>(i)];
     if (auto* variable = dynamic_cast<VariableNode*>(input.node.get()))
       input.version = ++variable->mutations;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overhead of compiled graphs: a small network whose arithmetic takes next to nothing, a long chain
+// of the cheapest operator, and a network that several threads run at once.
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+
+#include "exec/cached_op.h"
+#include "exec/executor.h"
+#include "op/grad.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+Value variable(std::string name) {
+  auto node = make_ref<ir::Node>();
+  node->name = std::move(name);
+  return Value(ir::Entry{Ref<ir::Node>(node.get()), 0, 0});
+}
+
+NDArray filled(const Shape& shape) {
+  NDArray array(shape, DType::kFloat32, Device::cpu());
+  std::vector<float> values(static_cast<std::size_t>(shape.size()), 0.01f);
+  array.sync_copy_from(values.data(), array.size());
+  return array;
+}
+
+// Fully connected layers with relu between them; the arrays of its variables in order.
+struct Mlp {
+  Mlp(int layers, int batch, int width) {
+    Value x = variable("data");
+    arrays.push_back(filled({batch, width}));
+    for (int i = 0; i < layers; ++i) {
+      const Value weight = variable("weight"), bias = variable("bias");
+      x = apply("FullyConnected", {x, weight, bias}, {{"num_hidden", std::to_string(width)}});
+      if (i + 1 < layers) x = apply("relu", {x});
+      arrays.push_back(filled({width, width}));
+      arrays.push_back(filled({width}));
+    }
+    graph.outputs = {x.entry()};
+  }
+  ExecutorArrays bound(Request request) const {
+    ExecutorArrays bound{.args = arrays, .grads = {}, .aux = {}, .requests = {}};
+    for (const NDArray& array : arrays) {
+      bound.grads.push_back(request == Request::kNull ? NDArray() : filled(array.shape()));
+      bound.requests.push_back(request);
+    }
+    return bound;
+  }
+  ir::Graph graph;
+  std::vector<NDArray> arrays;
+};
+
+void executor_forward(benchmark::State& state) {
+  const Mlp mlp(5, 4, 32);
+  Executor executor(mlp.graph, Device::cpu(), mlp.bound(Request::kNull));
+  for (auto _ : state) {
+    executor.forward(false);
+    executor.outputs()[0].wait_to_read();
+  }
+}
+BENCHMARK(executor_forward);
+
+void executor_forward_backward(benchmark::State& state) {
+  const Mlp mlp(5, 4, 32);
+  Executor executor(mlp.graph, Device::cpu(), mlp.bound(Request::kWrite));
+  for (auto _ : state) {
+    executor.forward(true);
+    executor.backward({});
+    executor.arrays().grads[0].wait_to_read();
+  }
+}
+BENCHMARK(executor_forward_backward);
+
+void cached_op_forward(benchmark::State& state) {
+  Mlp mlp(5, 4, 32);
+  CachedOp op(mlp.graph, {});
+  std::vector<NDArray*> inputs;
+  for (NDArray& array : mlp.arrays) inputs.push_back(&array);
+  for (auto _ : state) {
+    NDArray out;
+    op.invoke(inputs, std::array<NDArray*, 1>{&out}, Device::cpu());
+    out.wait_to_read();
+  }
+}
+BENCHMARK(cached_op_forward);
+
+void scalar_chain(benchmark::State& state) {
+  Value x = variable("x");
+  for (int64_t i = 0; i < state.range(0); ++i) x = x + 1.0;
+  ExecutorArrays arrays{
+      .args = {filled({1})}, .grads = {NDArray()}, .aux = {}, .requests = {Request::kNull}};
+  Executor executor({.outputs = {x.entry()}}, Device::cpu(), arrays);
+  for (auto _ : state) {
+    executor.forward(false);
+    executor.outputs()[0].wait_to_read();
+  }
+}
+BENCHMARK(scalar_chain)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
+// One op, shared weights; run with OMP_NUM_THREADS=1.
+void cached_op_threads(benchmark::State& state) {
+  static const std::unique_ptr<Mlp> mlp = std::make_unique<Mlp>(6, 64, 256);
+  static const std::unique_ptr<CachedOp> op =
+      std::make_unique<CachedOp>(mlp->graph, CachedOpFlags());
+  std::vector<NDArray> arrays;
+  for (const NDArray& array : mlp->arrays) arrays.push_back(array.detach());
+  arrays[0] = filled({64, 256});
+  std::vector<NDArray*> inputs;
+  for (NDArray& array : arrays) inputs.push_back(&array);
+  for (auto _ : state) {
+    NDArray out;
+    op->invoke(inputs, std::array<NDArray*, 1>{&out}, Device::cpu());
+    out.wait_to_read();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(cached_op_threads)->Threads(1)->Threads(2)->UseRealTime();
+
+}  // namespace
+}  // namespace mxnet
+
+BENCHMARK_MAIN();

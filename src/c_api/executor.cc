@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executors: binding to given arrays, running, looking at results.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/leaked.h"
+#include "base/numpy_shape.h"
+#include "c_api/executor_handle.h"
+#include "c_api/ndarray_handle.h"
+#include "c_api/symbol_handle.h"
+
+using namespace mxnet;
+using namespace mxnet::c_api;
+
+namespace mxnet::c_api {
+
+HandlePool<std::unique_ptr<Executor>>& executor_pool() {
+  static Leaked<HandlePool<std::unique_ptr<Executor>>> pool("Executor");
+  return *pool;
+}
+
+ExecutorReturns& executor_returns() {
+  // Leaves eight bytes in the thread's block, of which a library that is loaded late gets little.
+  thread_local const auto returns = std::make_unique<ExecutorReturns>();
+  return *returns;
+}
+
+template <class Dim>
+std::map<std::string, Shape> named_shapes(const char* function, uint32_t count, const char** names,
+                                          const Dim* data, const uint32_t* index) {
+  std::map<std::string, Shape> shapes;
+  if (count == 0) return shapes;
+  require(names, function, "the names of shapes");
+  require(index, function, "the index of shapes");
+  const int64_t unknown = is_numpy_shape() ? -1 : 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    require(names[i], function, "a name");
+    const int64_t ndim = int64_t{index[i + 1]} - int64_t{index[i]};
+    if (ndim < 0 || ndim > Shape::kMaxDims) {
+      throw Error(ErrorCode::kValue, function,
+                  fmt::format("given {} dimensions for '{}', expected 0 to {}", ndim, names[i],
+                              Shape::kMaxDims));
+    }
+    if (ndim > 0) require(data, function, "the dimensions of shapes");
+    Shape shape(static_cast<int>(ndim), 0);
+    for (int d = 0; d < shape.ndim(); ++d) {
+      const auto dim = static_cast<int64_t>(data[index[i] + static_cast<uint32_t>(d)]);
+      shape[d] = dim == unknown || dim < 0 ? Shape::kUnknownDim : dim;
+    }
+    // Without NumPy semantics a shape without dimensions is one that nobody knows.
+    shapes[names[i]] = ndim == 0 && !is_numpy_shape() ? Shape() : shape;
+  }
+  return shapes;
+}
+template std::map<std::string, Shape> named_shapes(const char*, uint32_t, const char**,
+                                                   const uint32_t*, const uint32_t*);
+template std::map<std::string, Shape> named_shapes(const char*, uint32_t, const char**, const int*,
+                                                   const uint32_t*);
+template std::map<std::string, Shape> named_shapes(const char*, uint32_t, const char**,
+                                                   const int64_t*, const uint32_t*);
+
+void return_arrays_of(const Executor& executor, uint32_t* num_args, NDArrayHandle** args,
+                      NDArrayHandle** grads, uint32_t* num_aux, NDArrayHandle** aux) {
+  ExecutorReturns& returns = executor_returns();
+  const auto fill = [](const std::vector<NDArray>& arrays, std::vector<NDArrayHandle>* handles) {
+    handles->clear();
+    for (const NDArray& array : arrays)
+      handles->push_back(array.is_none() ? nullptr : new_handle(array));
+  };
+  fill(executor.arrays().args, &returns.args);
+  fill(executor.arrays().grads, &returns.grads);
+  fill(executor.arrays().aux, &returns.aux);
+  *num_args = static_cast<uint32_t>(returns.args.size());
+  *args = returns.args.data();
+  *grads = returns.grads.data();
+  *num_aux = static_cast<uint32_t>(returns.aux.size());
+  *aux = returns.aux.data();
+}
+
+void check_groups(const char* function, Device device, uint32_t count, const char** keys,
+                  const int* types, const int* ids) {
+  for (uint32_t i = 0; i < count; ++i) {
+    require(keys, function, "map_keys");
+    require(types, function, "map_dev_types");
+    require(ids, function, "map_dev_ids");
+    const Device group = checked_device(function, types[i], ids[i]);
+    if (group.is_gpu() == device.is_gpu() && (!group.is_gpu() || group == device)) continue;
+    throw Error(ErrorCode::kNotImplemented, function,
+                fmt::format("given group '{}' on {}, expected the executor's own device {}: graphs "
+                            "over several devices are not supported",
+                            keys[i], to_string(group), to_string(device)));
+  }
+}
+
+}  // namespace mxnet::c_api
+
+namespace {
+
+std::vector<NDArray> arrays_of(const char* function, uint32_t count, NDArrayHandle* handles,
+                               bool may_be_null) {
+  std::vector<NDArray> arrays;
+  for (uint32_t i = 0; i < count; ++i) {
+    require(handles, function, "an array of handles");
+    arrays.push_back(handles[i] == nullptr && may_be_null ? NDArray()
+                                                          : array_of(handles[i], function));
+  }
+  return arrays;
+}
+
+Request checked_request(const char* function, uint32_t number) {
+  if (number > 3) {
+    throw Error(ErrorCode::kValue, function,
+                fmt::format("given gradient request {}, expected 0 (null), 1 (write), 2 (in-place "
+                            "write) or 3 (add)",
+                            number));
+  }
+  return number == 2 ? Request::kWrite : static_cast<Request>(number);
+}
+
+void bind(const char* function, SymbolHandle symbol, int dev_type, int dev_id,
+          uint32_t num_map_keys, const char** map_keys, const int* map_dev_types,
+          const int* map_dev_ids, uint32_t len, NDArrayHandle* in_args,
+          NDArrayHandle* arg_grad_store, uint32_t* grad_req_type, uint32_t aux_states_len,
+          NDArrayHandle* aux_states, ExecutorHandle shared_exec, ExecutorHandle* out) {
+  require(out, function, "out");
+  const Device device = checked_device(function, dev_type, dev_id);
+  check_groups(function, device, num_map_keys, map_keys, map_dev_types, map_dev_ids);
+  ExecutorArrays arrays;
+  arrays.args = arrays_of(function, len, in_args, false);
+  arrays.aux = arrays_of(function, aux_states_len, aux_states, false);
+  arrays.grads = arg_grad_store == nullptr ? std::vector<NDArray>(len)
+                                           : arrays_of(function, len, arg_grad_store, true);
+  for (uint32_t i = 0; i < len; ++i) {
+    require(grad_req_type, function, "grad_req_type");
+    arrays.requests.push_back(
+        arrays.grads[i].is_none() ? Request::kNull : checked_request(function, grad_req_type[i]));
+  }
+  const Executor* shared = optional_executor(shared_exec, function);
+  auto executor =
+      std::make_unique<Executor>(symbol_of(symbol, function).graph(), device, std::move(arrays),
+                                 shared == nullptr ? nullptr : shared->pool());
+  *out = executor_pool().create(std::move(executor));
+}
+
+void backward(const char* function, ExecutorHandle handle, uint32_t len,
+              NDArrayHandle* head_grads) {
+  Executor& executor = executor_of(handle, function);
+  std::vector<const NDArray*> heads;
+  for (uint32_t i = 0; i < len; ++i) {
+    require(head_grads, function, "head_grads");
+    heads.push_back(&array_of(head_grads[i], function));
+  }
+  executor.backward(heads);
+}
+
+void set_monitor(const char* function, ExecutorHandle handle, ExecutorMonitorCallback callback,
+                 void* callback_handle, bool all) {
+  Executor& executor = executor_of(handle, function);
+  if (callback == nullptr) return executor.set_monitor({}, false);
+  executor.set_monitor(
+      // The array belongs to the callee.
+      [callback, callback_handle](const std::string& name, const NDArray& value) {
+        callback(name.c_str(), new_handle(value.detach()), callback_handle);
+      },
+      all);
+}
+
+}  // namespace
+
+int MXExecutorBind(SymbolHandle symbol_handle, int dev_type, int dev_id, uint32_t len,
+                   NDArrayHandle* in_args, NDArrayHandle* arg_grad_store, uint32_t* grad_req_type,
+                   uint32_t aux_states_len, NDArrayHandle* aux_states, ExecutorHandle* out) {
+  return guarded([&] {
+    bind("MXExecutorBind", symbol_handle, dev_type, dev_id, 0, nullptr, nullptr, nullptr, len,
+         in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states, nullptr, out);
+  });
+}
+
+int MXExecutorBindX(SymbolHandle symbol_handle, int dev_type, int dev_id, uint32_t num_map_keys,
+                    const char** map_keys, const int* map_dev_types, const int* map_dev_ids,
+                    uint32_t len, NDArrayHandle* in_args, NDArrayHandle* arg_grad_store,
+                    uint32_t* grad_req_type, uint32_t aux_states_len, NDArrayHandle* aux_states,
+                    ExecutorHandle* out) {
+  return guarded([&] {
+    bind("MXExecutorBindX", symbol_handle, dev_type, dev_id, num_map_keys, map_keys, map_dev_types,
+         map_dev_ids, len, in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states,
+         nullptr, out);
+  });
+}
+
+int MXExecutorBindEX(SymbolHandle symbol_handle, int dev_type, int dev_id, uint32_t num_map_keys,
+                     const char** map_keys, const int* map_dev_types, const int* map_dev_ids,
+                     uint32_t len, NDArrayHandle* in_args, NDArrayHandle* arg_grad_store,
+                     uint32_t* grad_req_type, uint32_t aux_states_len, NDArrayHandle* aux_states,
+                     ExecutorHandle shared_exec, ExecutorHandle* out) {
+  return guarded([&] {
+    bind("MXExecutorBindEX", symbol_handle, dev_type, dev_id, num_map_keys, map_keys, map_dev_types,
+         map_dev_ids, len, in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states,
+         shared_exec, out);
+  });
+}
+
+int MXExecutorFree(ExecutorHandle handle) {
+  return guarded([&] { executor_pool().destroy(handle, "MXExecutorFree"); });
+}
+
+int MXExecutorForward(ExecutorHandle handle, int is_train) {
+  return guarded([&] { executor_of(handle, "MXExecutorForward").forward(is_train != 0); });
+}
+
+int MXExecutorBackwardEx(ExecutorHandle handle, uint32_t len, NDArrayHandle* head_grads,
+                         int is_train) {
+  return guarded([&] {
+    static_cast<void>(is_train);  // the mode is that of the forward pass that is differentiated
+    backward("MXExecutorBackwardEx", handle, len, head_grads);
+  });
+}
+
+int MXExecutorBackward(ExecutorHandle handle, uint32_t len, NDArrayHandle* head_grads) {
+  return guarded([&] { backward("MXExecutorBackward", handle, len, head_grads); });
+}
+
+int MXExecutorOutputs(ExecutorHandle handle, uint32_t* out_size, NDArrayHandle** out) {
+  return guarded([&] {
+    const Executor& executor = executor_of(handle, "MXExecutorOutputs");
+    require(out_size, "MXExecutorOutputs", "out_size");
+    require(out, "MXExecutorOutputs", "out");
+    std::vector<NDArrayHandle>& handles = executor_returns().outputs;
+    handles.clear();
+    for (const NDArray& array : executor.outputs()) handles.push_back(new_handle(array));
+    *out_size = static_cast<uint32_t>(handles.size());
+    *out = handles.data();
+  });
+}
+
+int MXExecutorPrint(ExecutorHandle handle, const char** out_str) {
+  return guarded([&] {
+    require(out_str, "MXExecutorPrint", "out_str");
+    *out_str = keep_for_caller(executor_of(handle, "MXExecutorPrint").debug_str());
+  });
+}
+
+int MXExecutorGetOptimizedSymbol(ExecutorHandle handle, SymbolHandle* out) {
+  return guarded([&] {
+    const Executor& executor = executor_of(handle, "MXExecutorGetOptimizedSymbol");
+    require(out, "MXExecutorGetOptimizedSymbol", "out");
+    *out = new_handle(Symbol(executor.graph().graph()));
+  });
+}
+
+int MXExecutorSetMonitorCallbackEX(ExecutorHandle handle, ExecutorMonitorCallback callback,
+                                   void* callback_handle, bool monitor_all) {
+  return guarded([&] {
+    set_monitor("MXExecutorSetMonitorCallbackEX", handle, callback, callback_handle, monitor_all);
+  });
+}
+
+int MXExecutorSetMonitorCallback(ExecutorHandle handle, ExecutorMonitorCallback callback,
+                                 void* callback_handle) {
+  return guarded([&] {
+    set_monitor("MXExecutorSetMonitorCallback", handle, callback, callback_handle, false);
+  });
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// ExecutorHandle and Executor, and the parts of a bind call that several functions take alike.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "c_api/guard.h"
+#include "c_api/handle_pool.h"
+#include "exec/executor_bind.h"
+#include "mxnet/c_api.h"
+
+namespace mxnet::c_api {
+
+HandlePool<std::unique_ptr<Executor>>& executor_pool();
+
+inline Executor& executor_of(ExecutorHandle handle, const char* function) {
+  return *executor_pool().get(handle, function);
+}
+// Null for a null handle.
+inline Executor* optional_executor(ExecutorHandle handle, const char* function) {
+  return handle == nullptr ? nullptr : &executor_of(handle, function);
+}
+
+// What goes out through pointers and lives until the next call of the same kind on this thread.
+struct ExecutorReturns {
+  std::vector<NDArrayHandle> outputs, args, grads, aux, buffer;
+  std::vector<std::string> names;
+  std::vector<const char*> name_pointers;
+};
+ExecutorReturns& executor_returns();
+
+// Shapes by name out of the ABI's flat lists. With NumPy semantics -1 is an unknown dimension, else
+// 0 is.
+template <class Dim>
+std::map<std::string, Shape> named_shapes(const char* function, uint32_t count, const char** names,
+                                          const Dim* data, const uint32_t* index);
+
+// New handles for the arrays of an executor; null for gradients that there are none of.
+void return_arrays_of(const Executor& executor, uint32_t* num_args, NDArrayHandle** args,
+                      NDArrayHandle** grads, uint32_t* num_aux, NDArrayHandle** aux);
+
+// Groups of a context map: all must be on the executor's kind of device.
+void check_groups(const char* function, Device device, uint32_t count, const char** keys,
+                  const int* types, const int* ids);
+
+}  // namespace mxnet::c_api

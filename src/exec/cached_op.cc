@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls: by plan, or node by node where that is asked for or has to be.
+#include "exec/cached_op.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "exec/autograd_state.h"
+#include "exec/cached_op_plans.h"
+#include "exec/plan_graph.h"
+#include "exec/tape.h"
+#include "op/param_text.h"
+
+namespace mxnet {
+namespace {
+
+// Arrays and activations of one run, shared by the operations that it pushes.
+struct Run {
+  Ref<PlanInstance> instance;
+  std::vector<NDArray> externals;
+};
+
+void push_segments(const CachedOpPlan& plan, const std::shared_ptr<Run>& run,
+                   std::span<const Plan::Segment> segments) {
+  thread_local std::vector<Var*> reads, writes;
+  const Device device = plan.plan().options().device;
+  const bool here = plan.pool.several_threads() && !device.is_gpu();
+  for (const Plan::Segment& segment : segments) {
+    run->instance->list_variables(segment, run->externals, &reads, &writes);
+    Engine::get().push(
+        [run, &segment](const RunContext& context) {
+          run->instance->run(segment, run->externals, context);
+        },
+        {.device = device,
+         .reads = reads,
+         .writes = writes,
+         .property = FnProperty::kNormal,
+         .priority = 0,
+         .name = plan.plan().segment_name(segment),
+         .cheap = segment.cheap || here,
+         .temp_bytes = 0});
+  }
+}
+
+// What a recorded call keeps until backward.
+class Recorded {
+ public:
+  Recorded(CachedOpPlanRef plan, std::shared_ptr<Run> run)
+      : plan_(std::move(plan)), run_(std::move(run)) {}
+  ~Recorded() { plan_->pool.give(std::move(run_->instance)); }
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
+
+  // One gradient per input of the op, none where none was asked for.
+  std::vector<NDArray> backward(std::vector<NDArray> output_grads) const {
+    const Plan& plan = plan_->plan();
+    auto run = std::make_shared<Run>(*run_);
+    // The pass that overwrites the activations must not be the last.
+    if (autograd_state().retaining) run->instance = run->instance->clone();
+    const std::size_t inputs = plan_->key.types.size();
+    for (std::size_t v = 0; v < plan_->sources.size(); ++v) {
+      const auto source = static_cast<std::size_t>(plan_->sources[v]);
+      if (source >= inputs) run->externals[v] = std::move(output_grads[source - inputs]);
+    }
+    std::vector<NDArray> grads(inputs);
+    auto o = static_cast<std::size_t>(plan.num_variables() + plan_->num_outputs);
+    for (std::size_t i = 0; i < inputs; ++i) {
+      if (!plan_->key.wants[i]) continue;
+      const ArrayType& type = plan_->key.types[i];
+      grads[i] = NDArray(type.shape, type.dtype, plan_->key.device, "gradients");
+      run->externals[o++] = grads[i];
+    }
+    push_segments(*plan_, run, plan.backward_segments());
+    return grads;
+  }
+
+ private:
+  const CachedOpPlanRef plan_;
+  const std::shared_ptr<Run> run_;
+};
+
+// Whether gradients may flow to the array.
+bool wants_gradient(const NDArray& array) {
+  const TapeEntry* entry = tape_entry(array);
+  if (entry == nullptr || entry->node->kind() == TapeNode::Kind::kConstant) return false;
+  const LeafNode* leaf = leaf_of(array);
+  return leaf == nullptr || leaf->request != Request::kNull;
+}
+
+bool overlaps_any(const NDArray& array, std::span<NDArray* const> others) {
+  return std::any_of(others.begin(), others.end(),
+                     [&](const NDArray* other) { return other->chunk() == array.chunk(); });
+}
+
+template <class T>
+T flag_value(std::string_view key, std::string_view text) {
+  try {
+    return ParamText<T>::parse(text);
+  } catch (const ParamError& error) {
+    throw Error(ErrorCode::kValue, "CachedOp",
+                fmt::format("given {}='{}', expected {}{}{}", key, text, ParamText<T>::kType,
+                            error.detail.empty() ? "" : ": ", error.detail));
+  }
+}
+
+std::vector<int> indices_of(std::string_view key, std::string_view text) {
+  if (text.empty() || text == "[]" || text == "()") return {};
+  std::vector<int> indices;
+  for (int64_t index : flag_value<std::vector<int64_t>>(key, text))
+    indices.push_back(static_cast<int>(index));
+  return indices;
+}
+
+}  // namespace
+
+CachedOpFlags CachedOpFlags::parse(AttrList flags) {
+  CachedOpFlags result;
+  for (const auto& [key, text] : flags) {
+    if (key == "static_alloc") {
+      result.static_alloc = flag_value<bool>(key, text);
+    } else if (key == "static_shape") {
+      result.static_shape = flag_value<bool>(key, text);
+    } else if (key == "is_np_shape") {
+      result.is_np_shape = flag_value<bool>(key, text);
+    } else if (key == "inline_limit") {
+      result.inline_limit = flag_value<int32_t>(key, text);
+    } else if (key == "forward_bulk_size") {
+      result.forward_bulk_size = flag_value<int32_t>(key, text);
+    } else if (key == "backward_bulk_size") {
+      result.backward_bulk_size = flag_value<int32_t>(key, text);
+    } else if (key == "data_indices") {
+      result.data_indices = indices_of(key, text);
+    } else if (key == "param_indices") {
+      result.param_indices = indices_of(key, text);
+    } else if (!key.starts_with("__")) {
+      throw Error(ErrorCode::kValue, "CachedOp",
+                  fmt::format("given unknown flag '{}', expected static_alloc, static_shape, "
+                              "is_np_shape, inline_limit, forward_bulk_size, backward_bulk_size, "
+                              "data_indices or param_indices",
+                              key));
+    }
+  }
+  if (result.static_shape && !result.static_alloc) {
+    throw Error(ErrorCode::kValue, "CachedOp",
+                "given static_shape without static_alloc, expected both");
+  }
+  return result;
+}
+
+// Shared by the op and the tape nodes of its calls, which may live longer.
+class CachedOp::Impl {
+ public:
+  Impl(ir::Graph graph, const CachedOpFlags& flags)
+      : flags_(flags), eager_(IndexedGraph(std::move(graph))), plans_(eager_.graph(), flags_) {
+    const auto num_inputs = static_cast<int>(eager_.graph().variables().size());
+    for (const std::vector<int>* list : {&flags_.data_indices, &flags_.param_indices})
+      for (int i : *list)
+        if (i < 0 || i >= num_inputs)
+          throw Error(ErrorCode::kValue, "CachedOp",
+                      fmt::format("given index {}, expected one of {} inputs", i, num_inputs));
+    for (int n = 0; n < eager_.graph().num_nodes(); ++n)
+      num_operators_ += !eager_.graph().node(n).is_variable();
+  }
+
+  void set_hook(Hook hook, bool all) {
+    hook_ = std::move(hook);
+    hook_all_ = all;
+  }
+  const IndexedGraph& graph() const { return eager_.graph(); }
+  int num_plans() const { return plans_.size(); }
+
+  void invoke(const std::shared_ptr<Impl>& self, std::span<NDArray* const> inputs,
+              OutputRefs outputs, Device device) {
+    check_inputs(inputs, outputs, &device);
+    if (runs_eagerly(inputs)) return invoke_eagerly(inputs, outputs, device);
+    const AutogradState state = autograd_state();
+    std::vector<bool> wants;
+    if (state.recording) wants = wanted(inputs, outputs);
+    const CachedOpPlanRef plan = plans_.find(inputs, device, state.training, wants);
+    auto run = std::make_shared<Run>();
+    run->instance = plan->pool.take();
+    Engine::get().forget_failure(run->instance->var());
+    std::vector<NDArray> results = fill_externals(*plan, *run, inputs, outputs);
+    push_segments(*plan, run, plan->plan().forward_segments());
+    hand_out(results, outputs);
+    if (wants.empty()) return plan->pool.give(run->instance);
+    record_call(self, plan, std::move(run), inputs, outputs);
+  }
+
+ private:
+  void check_inputs(std::span<NDArray* const> inputs, OutputRefs outputs, Device* device) const {
+    const std::span<const int> variables = graph().variables();
+    if (inputs.size() != variables.size() || outputs.size() != graph().outputs().size()) {
+      throw Error(ErrorCode::kValue, "CachedOp",
+                  fmt::format("given {} inputs and {} outputs, expected {} and {}", inputs.size(),
+                              outputs.size(), variables.size(), graph().outputs().size()));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::string& name = graph().node(variables[i]).name;
+      require_data(*inputs[i], name.c_str());
+      const Device mine = inputs[i]->device();
+      if (i == 0) *device = mine.is_gpu() ? mine : Device::cpu();
+      if (mine.is_gpu() == device->is_gpu() && (!mine.is_gpu() || mine == *device)) continue;
+      throw Error(ErrorCode::kValue, "CachedOp",
+                  fmt::format("given '{}' on {}, expected {} as the other inputs", name,
+                              to_string(mine), to_string(*device)));
+    }
+  }
+
+  bool runs_eagerly(std::span<NDArray* const> inputs) const {
+    if (hook_ || eager_.has_dynamic_shapes()) return true;
+    if (!flags_.static_alloc && num_operators_ <= flags_.inline_limit) return true;
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [](const NDArray* input) { return input->is_sparse(); });
+  }
+
+  // Inputs whose gradients may be asked for; empty if none.
+  std::vector<bool> wanted(std::span<NDArray* const> inputs, OutputRefs outputs) const {
+    for (const NDArray* output : outputs) {
+      if (output->is_none() || tape_entry(*output) == nullptr) continue;
+      throw Error(ErrorCode::kValue, "CachedOp",
+                  "given an output array that is already part of a recorded graph, expected "
+                  "another one: writing into it while recording would make gradients wrong");
+    }
+    std::vector<bool> wants(inputs.size());
+    bool any = false;
+    for (std::size_t i = 0; i < inputs.size(); ++i) any |= wants[i] = wants_gradient(*inputs[i]);
+    return any ? wants : std::vector<bool>();
+  }
+
+  // The arrays that the plan computes into: given ones, unless an input lies there too.
+  std::vector<NDArray> fill_externals(const CachedOpPlan& plan, Run& run,
+                                      std::span<NDArray* const> inputs, OutputRefs outputs) const {
+    run.externals.resize(static_cast<std::size_t>(plan.plan().num_externals()));
+    for (std::size_t v = 0; v < plan.sources.size(); ++v) {
+      const auto source = static_cast<std::size_t>(plan.sources[v]);
+      if (source < inputs.size()) run.externals[v] = inputs[source]->detach();
+    }
+    std::vector<NDArray> results;
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      const auto external = static_cast<std::size_t>(plan.plan().num_variables()) + o;
+      const ArrayType& type = plan.plan().external_type(static_cast<int>(external));
+      const NDArray& given = *outputs[o];
+      if (!given.is_none() && (given.shape() != type.shape || given.dtype() != type.dtype)) {
+        throw Error(
+            ErrorCode::kValue, "CachedOp",
+            fmt::format("given output {} of {} {}, expected {} {}", o, dtype_name(given.dtype()),
+                        to_string(given.shape()), dtype_name(type.dtype), to_string(type.shape)));
+      }
+      const bool direct = !given.is_none() && !given.is_sparse() && !overlaps_any(given, inputs) &&
+                          !overlaps_any(given, outputs.first(o));
+      results.push_back(direct ? given.detach()
+                               : NDArray(type.shape, type.dtype, plan.key.device, "outputs"));
+      run.externals[external] = results.back();
+    }
+    return results;
+  }
+
+  static void hand_out(std::vector<NDArray>& results, OutputRefs outputs) {
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      if (outputs[o]->is_none()) {
+        *outputs[o] = std::move(results[o]);
+      } else if (outputs[o]->chunk() != results[o].chunk()) {
+        results[o].copy_to(*outputs[o]);
+      }
+    }
+  }
+
+  void record_call(const std::shared_ptr<Impl>& self, const CachedOpPlanRef& plan,
+                   std::shared_ptr<Run> run, std::span<NDArray* const> inputs,
+                   OutputRefs outputs) const {
+    auto recorded = std::make_shared<const Recorded>(plan, std::move(run));
+    std::vector<NDArray> handles;  // with their tape, for gradients of gradients
+    for (const NDArray* input : inputs) handles.push_back(*input);
+    record_function(
+        [self, plan, recorded, handles](std::vector<NDArray> output_grads) mutable {
+          if (autograd_state().recording)
+            return self->differentiable_backward(plan->key, handles, std::move(output_grads));
+          return recorded->backward(std::move(output_grads));
+        },
+        inputs, outputs);
+  }
+
+  // Gradients as eager calls that go onto the tape themselves. What the call computed is computed
+  // again, so it must be a function of its inputs.
+  std::vector<NDArray> differentiable_backward(const CachedOpKey& key, std::vector<NDArray>& inputs,
+                                               std::vector<NDArray> output_grads) const {
+    for (int n = 0; n < graph().num_nodes(); ++n) {
+      const ir::Node& node = graph().node(n);
+      if (node.is_variable() ||
+          (!node.op->uses_random(node.params.get(), key.training) && graph().mutated(n).empty()))
+        continue;
+      throw Error(ErrorCode::kValue, fmt::format("{}({})", node.name, node.op->name()),
+                  "given create_graph=True through a compiled graph in which this operator draws "
+                  "random numbers or changes a state, expected the block not to be hybridized");
+    }
+    std::vector<ir::Entry> wrt;
+    std::vector<Ref<ir::Node>> owners;
+    for (ir::Node* node : ir::topological_order(graph().graph().outputs))
+      if (node->is_variable()) owners.emplace_back(node);
+    for (std::size_t v = 0; v < owners.size(); ++v)
+      if (key.wants[v]) wrt.push_back({owners[v], 0, 0});
+    TrainingGraph training = training_graph(graph().graph(), wrt, /*differentiable=*/true);
+    ir::Graph gradients;
+    gradients.outputs.assign(training.graph.outputs.begin() + training.forward_outputs,
+                             training.graph.outputs.end());
+    const EagerGraph eager{IndexedGraph(std::move(gradients))};
+    std::vector<NDArray*> variables;
+    for (int n : eager.graph().variables()) {
+      const ir::Node* node = &eager.graph().node(n);
+      for (std::size_t v = 0; v < owners.size(); ++v)
+        if (owners[v].get() == node) variables.push_back(&inputs[v]);
+      for (std::size_t o = 0; o < training.head_grads.size(); ++o)
+        if (training.head_grads[o].node.get() == node) variables.push_back(&output_grads[o]);
+    }
+    std::vector<NDArray> made = eager.run(variables, key.device);
+    std::vector<NDArray> grads(inputs.size());
+    std::size_t next = 0;
+    for (std::size_t v = 0; v < inputs.size(); ++v)
+      if (key.wants[v]) grads[v] = std::move(made[next++]);
+    return grads;
+  }
+
+  void invoke_eagerly(std::span<NDArray* const> inputs, OutputRefs outputs, Device device) const {
+    EagerGraph::Observer observer;
+    if (hook_) {
+      observer.output = [&](const ir::Node& node, int o, const NDArray& value) {
+        hook_(node.name + "_" + node.op->output_name(node.params.get(), o), node.op->name(), value);
+      };
+      if (hook_all_) {
+        observer.input = [&](const ir::Node& node, int i, const NDArray& value) {
+          hook_(node.name + "_" + node.op->input_name(node.params.get(), i), node.op->name(),
+                value);
+        };
+      }
+    }
+    std::vector<NDArray> results = eager_.run(inputs, device, hook_ ? &observer : nullptr);
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      if (outputs[o]->is_none()) {
+        *outputs[o] = std::move(results[o]);
+      } else {
+        NDArray& target = *outputs[o];
+        if (target.shape() != results[o].shape() || target.dtype() != results[o].dtype()) {
+          throw Error(ErrorCode::kValue, "CachedOp",
+                      fmt::format("given output {} of {} {}, expected {} {}", o,
+                                  dtype_name(target.dtype()), to_string(target.shape()),
+                                  dtype_name(results[o].dtype()), to_string(results[o].shape())));
+        }
+        results[o].copy_to(target);
+        target.set_tape(results[o].tape());
+      }
+    }
+  }
+
+  const CachedOpFlags flags_;
+  const EagerGraph eager_;
+  CachedOpPlans plans_;
+  int num_operators_ = 0;
+  Hook hook_;
+  bool hook_all_ = false;
+};
+
+CachedOp::CachedOp(ir::Graph graph, const CachedOpFlags& flags)
+    : impl_(std::make_shared<Impl>(std::move(graph), flags)) {}
+CachedOp::~CachedOp() = default;
+
+const IndexedGraph& CachedOp::graph() const { return impl_->graph(); }
+
+void CachedOp::invoke(std::span<NDArray* const> inputs, OutputRefs outputs, Device device) {
+  impl_->invoke(impl_, inputs, outputs, device);
+}
+
+void CachedOp::set_hook(Hook hook, bool all) { impl_->set_hook(std::move(hook), all); }
+
+int CachedOp::num_plans() const { return impl_->num_plans(); }
+
+}  // namespace mxnet

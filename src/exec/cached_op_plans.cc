@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding and compiling plans.
+#include "exec/cached_op_plans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+
+#include "base/error.h"
+#include "exec/plan_graph.h"
+#include "graph/infer.h"
+
+namespace mxnet {
+namespace {
+
+constexpr std::size_t kThreadSlots = 64;
+
+uint64_t next_id() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: only uniqueness matters
+}
+
+// What a thread has found lately; does not keep plans of dead ops alive.
+struct ThreadSlot {
+  uint64_t op = 0;
+  std::weak_ptr<CachedOpPlan> plan;
+};
+
+ThreadSlot& thread_slot(uint64_t op, std::span<NDArray* const> inputs, bool training) {
+  // On the heap: the room for thread-local objects of libraries loaded late is small.
+  thread_local std::unique_ptr<std::array<ThreadSlot, kThreadSlots>> slots;
+  if (!slots) slots = std::make_unique<std::array<ThreadSlot, kThreadSlots>>();
+  uint64_t hash = op * 2 + (training ? 1 : 0);
+  for (const NDArray* input : inputs.first(std::min<std::size_t>(inputs.size(), 4)))
+    for (int64_t dim : input->shape().dims())
+      hash = (hash ^ static_cast<uint64_t>(dim)) * 0x9E3779B97F4A7C15;
+  return (*slots)[(hash ^ hash >> 32) % kThreadSlots];
+}
+
+bool fits(const CachedOpKey& key, std::span<NDArray* const> inputs, Device device, bool training,
+          const std::vector<bool>& wants) {
+  if (key.training != training || key.device != device || key.wants != wants) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (key.types[i].dtype != inputs[i]->dtype() || key.types[i].shape != inputs[i]->shape())
+      return false;
+  return true;
+}
+
+}  // namespace
+
+CachedOpPlans::CachedOpPlans(const IndexedGraph& graph, const CachedOpFlags& flags)
+    : graph_(graph), flags_(flags), id_(next_id()) {}
+
+CachedOpPlanRef CachedOpPlans::find(std::span<NDArray* const> inputs, Device device, bool training,
+                                    const std::vector<bool>& wants) {
+  ThreadSlot& slot = thread_slot(id_, inputs, training);
+  if (slot.op == id_) {
+    CachedOpPlanRef plan = slot.plan.lock();
+    if (plan && fits(plan->key, inputs, device, training, wants)) return plan;
+  }
+  const MutexLock lock(mutex_);
+  auto at = std::find_if(plans_.begin(), plans_.end(), [&](const CachedOpPlanRef& plan) {
+    return fits(plan->key, inputs, device, training, wants);
+  });
+  if (at == plans_.end()) {
+    CachedOpKey key{.types = {}, .device = device, .training = training, .wants = wants};
+    for (const NDArray* input : inputs) key.types.push_back({input->shape(), input->dtype()});
+    plans_.push_front(compile(std::move(key)));
+    if (plans_.size() > kMost) plans_.pop_back();
+  } else {
+    plans_.splice(plans_.begin(), plans_, at);
+  }
+  slot = {id_, plans_.front()};
+  return plans_.front();
+}
+
+int CachedOpPlans::size() const {
+  const MutexLock lock(mutex_);
+  return static_cast<int>(plans_.size());
+}
+
+CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
+  std::map<const ir::Node*, int> source_of;
+  const std::span<const int> variables = graph_.variables();
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    source_of[&graph_.node(variables[v])] = static_cast<int>(v);
+  // Types of the graph itself: they name the node where something does not fit.
+  std::vector<ArrayType> forward_types(static_cast<std::size_t>(graph_.num_entries()));
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    forward_types[static_cast<std::size_t>(graph_.first_entry(variables[v]))] = key.types[v];
+  if (!infer_graph(graph_, &forward_types)) {
+    throw Error(ErrorCode::kValue, "CachedOp",
+                "given inputs from which not all shapes and types follow, expected complete ones");
+  }
+
+  TrainingGraph training{.graph = graph_.graph(), .head_grads = {}, .forward_outputs = INT_MAX};
+  if (!key.wants.empty()) {
+    std::map<const ir::Node*, Ref<ir::Node>> owners;
+    for (ir::Node* node : ir::topological_order(graph_.graph().outputs))
+      owners.emplace(node, Ref<ir::Node>(node));
+    std::vector<ir::Entry> wrt;
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      if (key.wants[v]) wrt.push_back({owners.at(&graph_.node(variables[v])), 0, 0});
+    training = training_graph(graph_.graph(), wrt);
+    for (std::size_t o = 0; o < training.head_grads.size(); ++o)
+      source_of[training.head_grads[o].node.get()] = static_cast<int>(variables.size() + o);
+  }
+  PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
+  options.training = key.training;
+  options.forward_outputs = training.forward_outputs;
+  if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
+  if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;
+  std::map<const ir::Node*, ArrayType> known;
+  for (const auto& [node, source] : source_of) {
+    const auto at = static_cast<std::size_t>(source);
+    known[node] =
+        at < variables.size()
+            ? key.types[at]
+            : forward_types[static_cast<std::size_t>(graph_.outputs()[at - variables.size()])];
+  }
+  TypedGraph typed = typed_graph(std::move(training.graph), known, options);
+  std::vector<int> sources;
+  for (int n : typed.graph.variables()) sources.push_back(source_of.at(&typed.graph.node(n)));
+  auto result = std::make_shared<CachedOpPlan>(
+      std::move(key),
+      std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options));
+  result->sources = std::move(sources);
+  result->num_outputs = static_cast<int>(graph_.outputs().size());
+  return result;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plans of one cached op, by the types of its inputs and what is asked of it.
+#pragma once
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "base/lock.h"
+#include "exec/cached_op.h"
+#include "exec/plan_pool.h"
+
+namespace mxnet {
+
+// What a plan depends on.
+struct CachedOpKey {
+  std::vector<ArrayType> types;  // of the inputs
+  Device device;
+  bool training = false;
+  std::vector<bool> wants;  // inputs whose gradients are asked for; empty = no backward part
+};
+
+// One compiled combination. Immutable but for its pool.
+struct CachedOpPlan {
+  CachedOpPlan(CachedOpKey key, std::shared_ptr<const Plan> plan)
+      : key(std::move(key)), pool(std::move(plan)) {}
+  const Plan& plan() const { return *pool.plan(); }
+
+  const CachedOpKey key;
+  // Per variable of the plan: position among inputs, then head gradients.
+  std::vector<int> sources;
+  int num_outputs = 0;  // of the forward part; gradients follow
+  PlanPool pool;
+};
+using CachedOpPlanRef = std::shared_ptr<CachedOpPlan>;
+
+// Thread-safe. A thread finds what it used lately without a lock.
+class CachedOpPlans {
+ public:
+  CachedOpPlans(const IndexedGraph& graph, const CachedOpFlags& flags);
+
+  // `wants` empty = no gradients.
+  CachedOpPlanRef find(std::span<NDArray* const> inputs, Device device, bool training,
+                       const std::vector<bool>& wants);
+  int size() const;
+
+ private:
+  static constexpr std::size_t kMost = 256;  // plans kept; the least recently used goes
+
+  CachedOpPlanRef compile(CachedOpKey key) const;
+
+  const IndexedGraph& graph_;
+  const CachedOpFlags& flags_;
+  const uint64_t id_;  // never used twice in a process: tells ops in the threads' caches
+  mutable Mutex mutex_;
+  std::list<CachedOpPlanRef> plans_ MX_GUARDED_BY(mutex_);  // most recently used first
+};
+
+}  // namespace mxnet

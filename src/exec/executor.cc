@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binding, and the two ways of running: compiled plans, and node by node where a plan cannot.
+#include "exec/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "exec/autograd_state.h"
+#include "exec/backward.h"
+#include "exec/plan_graph.h"
+#include "exec/tape.h"
+#include "graph/infer.h"
+#include "op/parsed_attrs.h"
+
+namespace mxnet {
+
+void fill_array(const char* op_name, const NDArray& array) {
+  const OpDef& op = Registry::get().at(op_name);
+  NDArray out = array.detach();
+  const std::array<const NDArray*, 1> inputs{&array};
+  const std::array<NDArray*, 1> outputs{&out};
+  invoke(op, parse_attrs(op, {})->params(), inputs, outputs);
+}
+
+Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
+                   std::shared_ptr<Arena> pool)
+    : eager_(IndexedGraph(std::move(graph))),
+      device_(device),
+      arrays_(std::move(arrays)),
+      pool_(pool ? std::move(pool) : std::make_shared<Arena>(device)),
+      types_(static_cast<std::size_t>(this->graph().num_entries())) {
+  check_arrays();
+  const auto set = [&](std::span<const int> nodes, const std::vector<NDArray>& values) {
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      types_[static_cast<std::size_t>(this->graph().first_entry(nodes[i]))] = {values[i].shape(),
+                                                                               values[i].dtype()};
+  };
+  set(this->graph().arguments(), arrays_.args);
+  set(this->graph().auxiliary(), arrays_.aux);
+  const auto sparse = [](const NDArray& array) { return array.is_sparse(); };
+  eager_only_ = eager_.has_dynamic_shapes() ||
+                std::any_of(arrays_.args.begin(), arrays_.args.end(), sparse) ||
+                std::any_of(arrays_.grads.begin(), arrays_.grads.end(), sparse);
+  const bool complete = infer_graph(this->graph(), &types_);
+  if (!complete && !eager_.has_dynamic_shapes()) {
+    throw Error(ErrorCode::kValue, "bind",
+                "given arrays from which not all shapes and types follow, expected complete ones");
+  }
+  make_outputs();
+  if (config().executor.verbose_logging) log(LogLevel::kInfo, debug_str());
+}
+
+void Executor::check_arrays() const {
+  const auto check = [&](std::span<const int> nodes, const std::vector<NDArray>& values,
+                         const char* kind) {
+    if (values.size() != nodes.size()) {
+      throw Error(ErrorCode::kValue, "bind",
+                  fmt::format("given {} {}, expected {}", values.size(), kind, nodes.size()));
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      require_data(values[i], graph().node(nodes[i]).name.c_str());
+  };
+  check(graph().arguments(), arrays_.args, "arguments");
+  check(graph().auxiliary(), arrays_.aux, "auxiliary states");
+  MX_ASSERT(arrays_.grads.size() == arrays_.args.size());
+  MX_ASSERT(arrays_.requests.size() == arrays_.args.size());
+  for (std::size_t i = 0; i < arrays_.args.size(); ++i) {
+    if (arrays_.requests[i] == Request::kNull) continue;
+    const NDArray &arg = arrays_.args[i], &grad = arrays_.grads[i];
+    if (!grad.is_none() && grad.shape() == arg.shape() && grad.dtype() == arg.dtype()) continue;
+    throw Error(ErrorCode::kValue, "bind",
+                fmt::format("given a gradient array of {} {} for '{}', expected {} {}",
+                            dtype_name(grad.dtype()), to_string(grad.shape()),
+                            graph().node(graph().arguments()[i]).name, dtype_name(arg.dtype()),
+                            to_string(arg.shape())));
+  }
+}
+
+void Executor::make_outputs() {
+  for (int entry : graph().outputs()) {
+    const ArrayType& type = types_[static_cast<std::size_t>(entry)];
+    outputs_.push_back(type.complete() ? NDArray(type.shape, type.dtype, device_, "outputs")
+                                       : NDArray());
+  }
+}
+
+bool Executor::wants_gradients() const {
+  return std::any_of(arrays_.requests.begin(), arrays_.requests.end(),
+                     [](Request request) { return request != Request::kNull; });
+}
+
+bool Executor::runs_eagerly() const { return eager_only_ || monitor_ != nullptr; }
+
+// --- plans ---------------------------------------------------------------------------------------
+
+std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions options,
+                                              std::span<const ir::Entry> heads) const {
+  std::map<const ir::Node*, ArrayType> known;
+  for (int n : this->graph().variables())
+    known[&this->graph().node(n)] = types_[static_cast<std::size_t>(this->graph().first_entry(n))];
+  for (std::size_t o = 0; o < heads.size(); ++o)
+    known[heads[o].node.get()] = types_[static_cast<std::size_t>(this->graph().outputs()[o])];
+  TypedGraph typed = typed_graph(std::move(graph), known, options);
+  return std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options);
+}
+
+std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::Entry> heads) const {
+  std::map<const ir::Node*, NDArray> known;
+  for (std::size_t i = 0; i < arrays_.args.size(); ++i)
+    known[&graph().node(graph().arguments()[i])] = arrays_.args[i].detach();
+  for (std::size_t i = 0; i < arrays_.aux.size(); ++i)
+    known[&graph().node(graph().auxiliary()[i])] = arrays_.aux[i].detach();
+  for (std::size_t o = 0; o < heads.size(); ++o) known[heads[o].node.get()] = head_grads_[o];
+  std::vector<NDArray> externals;
+  for (int n : plan.graph().variables()) externals.push_back(known.at(&plan.graph().node(n)));
+  externals.insert(externals.end(), outputs_.begin(), outputs_.end());
+  for (std::size_t i = 0; i < arrays_.args.size(); ++i)
+    if (arrays_.requests[i] != Request::kNull &&
+        static_cast<int>(externals.size()) < plan.num_externals())
+      externals.push_back(arrays_.grads[i].detach());
+  return externals;
+}
+
+BoundPlan& Executor::inference_plan() {
+  if (!inference_) {
+    PlanOptions options = PlanOptions::configured(device_, false);
+    options.on_caller = on_caller_;
+    std::shared_ptr<const Plan> plan = compile(graph().graph(), options, {});
+    std::vector<NDArray> arrays = externals(*plan, {});
+    inference_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
+  }
+  return *inference_;
+}
+
+BoundPlan& Executor::training_plan() {
+  if (training_) return *training_;
+  TrainingGraph training{.graph = graph().graph(), .head_grads = {}, .forward_outputs = INT_MAX};
+  PlanOptions options = PlanOptions::configured(device_, true);
+  options.requests.assign(graph().outputs().size(), Request::kWrite);
+  if (wants_gradients()) {
+    std::vector<ir::Entry> wrt;
+    const IndexedGraph& g = graph();
+    std::map<const ir::Node*, Ref<ir::Node>> owners;
+    for (ir::Node* node : ir::topological_order(g.graph().outputs))
+      owners.emplace(node, Ref<ir::Node>(node));
+    for (std::size_t i = 0; i < arrays_.args.size(); ++i) {
+      if (arrays_.requests[i] == Request::kNull) continue;
+      wrt.push_back({owners.at(&g.node(g.arguments()[i])), 0, 0});
+      options.requests.push_back(arrays_.requests[i]);
+    }
+    training = training_graph(g.graph(), wrt);
+    for (const NDArray& output : outputs_)
+      head_grads_.emplace_back(output.shape(), output.dtype(), device_, "head gradients");
+  }
+  options.forward_outputs = training.forward_outputs;
+  std::shared_ptr<const Plan> plan = compile(training.graph, options, training.head_grads);
+  std::vector<NDArray> arrays = externals(*plan, training.head_grads);
+  training_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
+  return *training_;
+}
+
+// --- running -------------------------------------------------------------------------------------
+
+void Executor::forward(bool training) {
+  recorded_.clear();
+  state_ = State::kIdle;
+  if (runs_eagerly()) return forward_eagerly(training);
+  if (training) {
+    training_plan().forward();
+    state_ = State::kPlanned;
+  } else {
+    inference_plan().forward();
+  }
+}
+
+int Executor::forward_step(int step) {
+  if (!stepwise_) {
+    if (eager_only_) {
+      throw Error(ErrorCode::kValue, "partial forward",
+                  "given a graph with sparse arrays or shapes that follow from values, expected "
+                  "one that can run step by step");
+    }
+    PlanOptions options = PlanOptions::configured(device_, false);
+    options.forward_bulk = 1;
+    std::shared_ptr<const Plan> plan = compile(graph().graph(), options, {});
+    std::vector<NDArray> arrays = externals(*plan, {});
+    stepwise_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
+  }
+  state_ = State::kIdle;
+  const int count = static_cast<int>(stepwise_->plan().segments().size());
+  if (step >= 0 && step < count) stepwise_->forward_segment(static_cast<std::size_t>(step));
+  return std::max(0, count - step - 1);
+}
+
+void Executor::backward(InputRefs head_grads) {
+  if (!wants_gradients()) return;
+  if (!head_grads.empty() && head_grads.size() != outputs_.size()) {
+    throw Error(ErrorCode::kValue, "backward",
+                fmt::format("given {} head gradients, expected one for each of {} outputs",
+                            head_grads.size(), outputs_.size()));
+  }
+  if (state_ == State::kIdle || state_ == State::kUsed) {
+    throw Error(ErrorCode::kValue, "backward",
+                state_ == State::kIdle
+                    ? "given an executor without results to differentiate, expected "
+                      "forward(is_train=True) before"
+                    : "given a second backward after one forward, expected forward(is_train=True) "
+                      "before each: the first has overwritten what it needed");
+  }
+  if (state_ == State::kRecorded) {
+    backward_eagerly(head_grads);
+  } else {
+    set_head_grads(head_grads);
+    training_->backward();
+  }
+  state_ = State::kUsed;
+}
+
+void Executor::set_head_grads(InputRefs head_grads) {
+  if (head_grads.empty()) {
+    if (!heads_are_ones_)
+      for (const NDArray& head : head_grads_) fill_array("ones_like", head);
+    heads_are_ones_ = true;
+    return;
+  }
+  heads_are_ones_ = false;
+  for (std::size_t o = 0; o < head_grads.size(); ++o) {
+    const NDArray &given = *head_grads[o], &head = head_grads_[o];
+    require_data(given, "head gradient");
+    if (given.shape() != head.shape() || given.dtype() != head.dtype()) {
+      throw Error(ErrorCode::kValue, "backward",
+                  fmt::format("given head gradient {} of {} {}, expected {} {} as the output", o,
+                              dtype_name(given.dtype()), to_string(given.shape()),
+                              dtype_name(head.dtype()), to_string(head.shape())));
+    }
+    given.copy_to(head);
+  }
+}
+
+// --- node by node --------------------------------------------------------------------------------
+
+void Executor::set_monitor(Monitor monitor, bool all) {
+  monitor_ = std::move(monitor);
+  monitor_all_ = all;
+}
+
+void Executor::forward_eagerly(bool training) {
+  const bool records = training && wants_gradients();
+  std::vector<NDArray> handles(static_cast<std::size_t>(graph().num_nodes()));
+  for (std::size_t i = 0; i < arrays_.args.size(); ++i) {
+    NDArray& handle = handles[static_cast<std::size_t>(graph().arguments()[i])];
+    handle = arrays_.args[i].detach();
+    if (records && arrays_.requests[i] != Request::kNull)
+      mark_variable(handle, arrays_.requests[i], arrays_.grads[i]);
+  }
+  for (std::size_t i = 0; i < arrays_.aux.size(); ++i)
+    handles[static_cast<std::size_t>(graph().auxiliary()[i])] = arrays_.aux[i].detach();
+  std::vector<NDArray*> variables;
+  for (int n : graph().variables()) variables.push_back(&handles[static_cast<std::size_t>(n)]);
+
+  EagerGraph::Observer observer;
+  if (monitor_) {
+    observer.output = [&](const ir::Node& node, int o, const NDArray& value) {
+      monitor_(node.name + "_" + node.op->output_name(node.params.get(), o), value);
+    };
+    if (monitor_all_) {
+      observer.input = [&](const ir::Node& node, int i, const NDArray& value) {
+        monitor_(node.name + "_" + node.op->input_name(node.params.get(), i), value);
+      };
+    }
+  }
+  const AutogradScope scope({.recording = records, .training = training});
+  std::vector<NDArray> results = eager_.run(variables, device_, monitor_ ? &observer : nullptr);
+  for (std::size_t o = 0; o < results.size(); ++o) {
+    if (outputs_[o].is_none() || outputs_[o].shape() != results[o].shape()) {
+      outputs_[o] = results[o].detach();
+    } else {
+      results[o].copy_to(outputs_[o]);
+    }
+  }
+  if (!records) return;
+  recorded_ = std::move(results);
+  state_ = State::kRecorded;
+}
+
+void Executor::backward_eagerly(InputRefs head_grads) {
+  // Outputs that no argument with a gradient leads to have no history.
+  std::vector<const NDArray*> heads, grads;
+  for (std::size_t o = 0; o < recorded_.size(); ++o) {
+    if (tape_entry(recorded_[o]) == nullptr) continue;
+    heads.push_back(&recorded_[o]);
+    if (!head_grads.empty()) grads.push_back(head_grads[o]);
+  }
+  if (!heads.empty()) mxnet::backward(heads, grads);
+  recorded_.clear();
+}
+
+std::string Executor::debug_str() {
+  if (eager_only_) {
+    std::string text = "Runs node by node:\n";
+    for (int n = 0; n < graph().num_nodes(); ++n) {
+      const ir::Node& node = graph().node(n);
+      text += fmt::format("  {}{}\n", node.name,
+                          node.is_variable() ? "" : fmt::format("({})", node.op->name()));
+    }
+    return text;
+  }
+  return (wants_gradients() ? training_plan() : inference_plan()).plan().debug_str();
+}
+
+}  // namespace mxnet

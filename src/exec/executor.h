@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph bound to arrays: forward and backward run it on them, again and again.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/plan_bound.h"
+#include "exec/plan_eager.h"
+
+namespace mxnet {
+
+// Arrays by position: arguments and auxiliary states in the order of IndexedGraph. A gradient may
+// be none where the request is kNull.
+struct ExecutorArrays {
+  std::vector<NDArray> args, grads, aux;
+  std::vector<Request> requests;
+};
+
+// Pushes "ones_like" or "zeros_like" of the array into itself.
+void fill_array(const char* op, const NDArray& array);
+
+// Used by one thread at a time. Errors of kernels travel through the engine and name the node; a
+// later run starts afresh.
+class Executor {
+ public:
+  // `pool`: activations are shared with executors that never run at the same time as this one;
+  // null = its own. Throws Error(kValue) where arrays do not fit the graph.
+  Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
+           std::shared_ptr<Arena> pool = nullptr);
+
+  // Computes outputs(). `training`: as operators that differ see it, and keeps what backward needs.
+  void forward(bool training);
+  // Gradients into the bound arrays, as their requests say. `head_grads` is empty (ones) or has one
+  // per output. Throws Error(kValue) without a forward in training mode before it.
+  void backward(InputRefs head_grads);
+
+  const IndexedGraph& graph() const { return eager_.graph(); }
+  Device device() const { return device_; }
+  const ExecutorArrays& arrays() const { return arrays_; }
+  const std::vector<NDArray>& outputs() const { return outputs_; }
+  const std::shared_ptr<Arena>& pool() const { return pool_; }
+
+  // Called with "NODE_output" and the value of every node (with inputs too, if `all`) during
+  // forward; empty = none. A run that is watched goes node by node.
+  using Monitor = std::function<void(const std::string& name, const NDArray& value)>;
+  void set_monitor(Monitor monitor, bool all);
+
+  // From now on inference runs on its caller's own thread (CPU). Before the first forward.
+  void run_on_caller() { on_caller_ = true; }
+  // Inference one operator at a time, from step 0 on; returns how many are left.
+  int forward_step(int step);
+
+  // The plan that runs (that of training, if there are gradients), with its memory.
+  std::string debug_str();
+
+ private:
+  enum class State : unsigned char { kIdle, kPlanned, kRecorded, kUsed };
+
+  void check_arrays() const;
+  void make_outputs();
+  bool runs_eagerly() const;
+  bool wants_gradients() const;
+  BoundPlan& inference_plan();
+  BoundPlan& training_plan();
+  std::shared_ptr<const Plan> compile(ir::Graph graph, PlanOptions options,
+                                      std::span<const ir::Entry> heads) const;
+  std::vector<NDArray> externals(const Plan& plan, std::span<const ir::Entry> heads) const;
+  void set_head_grads(InputRefs head_grads);
+  void forward_eagerly(bool training);
+  void backward_eagerly(InputRefs head_grads);
+
+  const EagerGraph eager_;  // of the forward graph
+  const Device device_;
+  const ExecutorArrays arrays_;
+  const std::shared_ptr<Arena> pool_;
+  std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes
+  bool eager_only_ = false;
+  std::vector<NDArray> outputs_;
+  std::vector<NDArray> head_grads_;  // of the training plan
+  bool heads_are_ones_ = false;
+  std::unique_ptr<BoundPlan> inference_, training_, stepwise_;
+  bool on_caller_ = false;
+  Monitor monitor_;
+  bool monitor_all_ = false;
+  State state_ = State::kIdle;
+  std::vector<NDArray> recorded_;  // results with their tape, between forward and backward
+};
+
+}  // namespace mxnet

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compilation of graphs.
+#include "exec/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "exec/run_kernel.h"
+#include "op/inline_vector.h"
+#include "op/parsed_attrs.h"
+
+namespace mxnet {
+namespace {
+
+// Sizes up to which a segment may run on its caller's thread: that of an eager call for each value,
+// and together what takes about as long as a few wake-ups of a worker.
+constexpr int64_t kInlineElements = 16384;
+constexpr int64_t kInlineSegmentElements = 16 * kInlineElements;
+
+// Copies a value that is wanted in one more place.
+const OpDef& copy_op() {
+  static const OpDef& op = Registry::get().at("_copy");
+  return op;
+}
+const void* copy_params() {
+  static const ParamsPtr params = copy_op().parse({});
+  return params.get();
+}
+
+Request request_of(const PlanOptions& options, int output) {
+  return options.requests.empty() ? Request::kWrite
+                                  : options.requests[static_cast<std::size_t>(output)];
+}
+
+}  // namespace
+
+PlanOptions PlanOptions::configured(Device device, bool training) {
+  const Config& c = config();
+  PlanOptions options;
+  options.device = device;
+  options.training = training;
+  options.packing = {c.memory_plan.match_range, c.memory_plan.auto_search_match_range};
+  options.inplace = c.memory_plan.enable_inplace;
+  const auto bulk = [](bool on, int most) { return on ? most : 1; };
+  if (training) {
+    const bool on = c.executor.bulk_exec_train;
+    options.forward_bulk = bulk(on, std::max<int>(1, c.executor.bulk_exec_max_node_train_fwd));
+    options.backward_bulk = bulk(on, std::max<int>(1, c.executor.bulk_exec_max_node_train_bwd));
+  } else {
+    options.forward_bulk = bulk(c.executor.bulk_exec_inference, 0);
+  }
+  return options;
+}
+
+GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                              const Schedule& schedule, const PlanOptions& options) {
+  GraphMemoryOptions memory;
+  memory.packing = options.packing;
+  memory.inplace = options.inplace;
+  memory.backward_output = options.forward_outputs;
+  memory.backward_step = schedule.num_forward;
+  for (int o = 0; o < static_cast<int>(graph.outputs().size()); ++o) {
+    const Request request = request_of(options, o);
+    memory.direct_outputs.push_back(request == Request::kWrite || request == Request::kInplace);
+  }
+  return plan_memory(graph, types, schedule.nodes, memory);
+}
+
+Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options)
+    : graph_(std::move(graph)), types_(std::move(types)), options_(options) {
+  for (const ArrayType& type : types_) MX_ASSERT(type.complete());
+  MX_ASSERT(options_.requests.empty() ||
+            static_cast<int>(options_.requests.size()) == num_outputs());
+  const Schedule schedule = schedule_nodes(graph_, options_.forward_outputs);
+  memory_ = plan_graph_memory(graph_, types_, schedule, options_);
+  variable_index_.resize(static_cast<std::size_t>(graph_.num_nodes()), -1);
+  for (std::size_t v = 0; v < graph_.variables().size(); ++v)
+    variable_index_[static_cast<std::size_t>(graph_.variables()[v])] = static_cast<int>(v);
+  add_steps(schedule);
+  add_segments(0, num_forward_steps_, options_.forward_bulk);
+  num_forward_segments_ = static_cast<int>(segments_.size());
+  add_segments(num_forward_steps_, static_cast<int>(steps_.size()), options_.backward_bulk);
+  if (config().memory_plan.verbose_logging) log(LogLevel::kInfo, memory_str());
+}
+
+const ArrayType& Plan::external_type(int external) const {
+  const int v = num_variables();
+  const int entry = external < v
+                        ? graph_.first_entry(graph_.variables()[static_cast<std::size_t>(external)])
+                        : graph_.outputs()[static_cast<std::size_t>(external - v)];
+  return types_[static_cast<std::size_t>(entry)];
+}
+
+// --- steps ---------------------------------------------------------------------------------------
+
+void Plan::add_steps(const Schedule& schedule) {
+  auto delivery = memory_.deliveries.begin();
+  const auto deliver_before = [&](int step, int last_output) {
+    while (delivery != memory_.deliveries.end() && delivery->step <= step &&
+           delivery->output < last_output)
+      add_delivery(*delivery++);
+  };
+  for (int s = 0; s < static_cast<int>(schedule.nodes.size()); ++s) {
+    if (s == schedule.num_forward) {
+      deliver_before(s, options_.forward_outputs);
+      num_forward_steps_ = static_cast<int>(steps_.size());
+    }
+    deliver_before(s, INT_MAX);
+    add_node(schedule.nodes[static_cast<std::size_t>(s)]);
+  }
+  const int end = static_cast<int>(schedule.nodes.size());
+  if (schedule.num_forward == end) {
+    deliver_before(end, options_.forward_outputs);
+    num_forward_steps_ = static_cast<int>(steps_.size());
+  }
+  deliver_before(end, INT_MAX);
+}
+
+void Plan::add_tensor(int entry, bool value) {
+  TensorPlace tensor{&types_[static_cast<std::size_t>(entry)]};
+  const Place& place = memory_.places[static_cast<std::size_t>(entry)];
+  if (value) {
+    switch (place.kind) {
+      case Place::Kind::kVariable:
+        tensor.external = variable_index_[static_cast<std::size_t>(place.index)];
+        break;
+      case Place::Kind::kOutput:
+        tensor.external = num_variables() + place.index;
+        break;
+      case Place::Kind::kArena:
+        tensor.in_arena = true;
+        tensor.offset = place.offset;
+        break;
+      case Place::Kind::kUnused:
+        break;
+    }
+  }
+  tensors_.push_back(tensor);
+}
+
+void Plan::add_node(int n) {
+  const ir::Node& node = graph_.node(n);
+  const std::span<const int> inputs = graph_.inputs(n);
+  Step step{.kernel = nullptr,
+            .op = node.op,
+            .params = node.params.get(),
+            .node = n,
+            .first_tensor = static_cast<uint32_t>(tensors_.size()),
+            .num_in = static_cast<uint16_t>(inputs.size()),
+            .num_out = static_cast<uint16_t>(graph_.num_outputs(n)),
+            .accumulate = false};
+  InlineVector<ArrayType, 8> types;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    add_tensor(inputs[i], !node.op->type_only(static_cast<int>(i)));
+    types.push_back(types_[static_cast<std::size_t>(inputs[i])]);
+  }
+  for (int o = 0; o < step.num_out; ++o) {
+    add_tensor(graph_.first_entry(n) + o, true);
+    types.push_back(types_[static_cast<std::size_t>(graph_.first_entry(n) + o)]);
+  }
+  const std::span<const ArrayType> all = types.span();
+  try {
+    step.kernel = &choose_kernel(*node.op, step.params, all.first(inputs.size()),
+                                 all.subspan(inputs.size()), options_.device, options_.training);
+  } catch (const Error& error) {
+    throw Error(error.code(), step_name(step), error.message());
+  }
+  steps_.push_back(step);
+}
+
+void Plan::add_delivery(const Delivery& delivery) {
+  const Request request = request_of(options_, delivery.output);
+  if (request == Request::kNull) return;
+  const int entry = graph_.outputs()[static_cast<std::size_t>(delivery.output)];
+  const ArrayType& type = types_[static_cast<std::size_t>(entry)];
+  steps_.push_back({.kernel = &choose_kernel(copy_op(), copy_params(), {&type, 1}, {&type, 1},
+                                             options_.device, options_.training),
+                    .op = &copy_op(),
+                    .params = copy_params(),
+                    .node = graph_.node_of(entry),
+                    .first_tensor = static_cast<uint32_t>(tensors_.size()),
+                    .num_in = 1,
+                    .num_out = 1,
+                    .accumulate = request == Request::kAdd});
+  add_tensor(entry, true);
+  TensorPlace target{&type};
+  target.external = num_variables() + delivery.output;
+  tensors_.push_back(target);
+}
+
+std::string Plan::step_name(const Step& step) const {
+  const ir::Node& node = graph_.node(step.node);
+  return fmt::format("{}({})", node.name, step.op->name());
+}
+
+// --- segments ------------------------------------------------------------------------------------
+
+int64_t Plan::elements(const Step& step) const {
+  int64_t sum = 0;
+  for (uint32_t t = 0; t < uint32_t{step.num_in} + step.num_out; ++t)
+    sum += tensors_[step.first_tensor + t].type->shape.size();
+  return sum;
+}
+
+void Plan::add_segments(int first_step, int last_step, int bulk) {
+  const int most = bulk > 0 ? bulk : last_step - first_step;
+  for (int s = first_step; s < last_step; s += most) {
+    Segment segment{};
+    segment.first_step = s;
+    segment.last_step = std::min(s + most, last_step);
+    segment.cheap = !options_.device.is_gpu();
+    int64_t sum = 0;
+    for (int i = segment.first_step; i < segment.last_step; ++i) {
+      const Step& step = steps_[static_cast<std::size_t>(i)];
+      const int64_t size = elements(step);
+      sum += size;
+      segment.cheap = segment.cheap && step.op->may_run_inline() && size <= 3 * kInlineElements;
+      segment.random = segment.random || step.op->uses_random(step.params, options_.training);
+    }
+    segment.cheap = segment.cheap && sum <= kInlineSegmentElements;
+    if (options_.on_caller && !options_.device.is_gpu()) segment.cheap = true;
+    add_uses(&segment);
+    segments_.push_back(segment);
+  }
+}
+
+void Plan::add_uses(Segment* segment) {
+  struct Touch {
+    int external;
+    uint32_t slot;
+    bool write;
+  };
+  std::vector<Touch> touches;
+  for (int s = segment->first_step; s < segment->last_step; ++s) {
+    const Step& step = steps_[static_cast<std::size_t>(s)];
+    std::vector<int> written = step.op->mutated_inputs(step.params);
+    const std::vector<int> clobbered = step.op->clobbered_inputs(step.params);
+    written.insert(written.end(), clobbered.begin(), clobbered.end());
+    for (uint32_t i = 0; i < uint32_t{step.num_in} + step.num_out; ++i) {
+      const uint32_t slot = step.first_tensor + i;
+      const bool write = i >= step.num_in || std::find(written.begin(), written.end(),
+                                                       static_cast<int>(i)) != written.end();
+      if (tensors_[slot].external >= 0) touches.push_back({tensors_[slot].external, slot, write});
+    }
+  }
+  std::stable_sort(touches.begin(), touches.end(),
+                   [](const Touch& a, const Touch& b) { return a.external < b.external; });
+  segment->first_use = static_cast<uint32_t>(uses_.size());
+  for (const Touch& touch : touches) {
+    if (uses_.size() == segment->first_use || uses_.back().external != touch.external)
+      uses_.push_back({touch.external, false, static_cast<uint32_t>(slots_.size()), 0});
+    slots_.push_back(touch.slot);
+    ++uses_.back().count;
+    uses_.back().writes = uses_.back().writes || touch.write;
+  }
+  segment->num_uses = static_cast<uint32_t>(uses_.size()) - segment->first_use;
+}
+
+bool Plan::overwrites(int output) const {
+  const Request request = request_of(options_, output);
+  return request == Request::kWrite || request == Request::kInplace;
+}
+
+const char* Plan::segment_name(const Segment& segment) const {
+  if (segment.last_step - segment.first_step == 1)
+    return steps_[static_cast<std::size_t>(segment.first_step)].op->name().c_str();
+  return segment.first_step < num_forward_steps_ ? "forward" : "backward";
+}
+
+// --- printing ------------------------------------------------------------------------------------
+
+std::string Plan::debug_str() const {
+  std::string text;
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    text += fmt::format("segment {} ({}):\n", s,
+                        static_cast<int>(s) < num_forward_segments_ ? "forward" : "backward");
+    for (int i = segments_[s].first_step; i < segments_[s].last_step; ++i) {
+      const Step& step = steps_[static_cast<std::size_t>(i)];
+      text += fmt::format("  {} [{}]{}", step_name(step), step.kernel->name,
+                          step.accumulate ? " +=" : "");
+      for (uint32_t t = 0; t < uint32_t{step.num_in} + step.num_out; ++t) {
+        const TensorPlace& place = tensors_[step.first_tensor + t];
+        text += t == step.num_in ? " -> " : " ";
+        text += to_string(place.type->shape);
+        if (place.in_arena) text += fmt::format("@{}", place.offset);
+        if (place.external >= num_variables())
+          text += fmt::format("=output{}", place.external - num_variables());
+      }
+      text += "\n";
+    }
+  }
+  return text + memory_str();
+}
+
+std::string Plan::memory_str() const {
+  return fmt::format(
+      "Total {} MB allocated\nplanned bytes: {} in the arena, {} in outputs ({} without sharing)\n",
+      (memory_.arena_bytes + memory_.output_bytes) >> 20, memory_.arena_bytes, memory_.output_bytes,
+      memory_.unshared_bytes);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph compiled for given shapes: the order of the operators, the kernel of each, the memory of
+// every value and the engine operations (segments) that they are merged into. Executor, CachedOp
+// and the predict API run nothing else.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/invoke.h"
+#include "graph/indexed_graph.h"
+#include "graph/memory_plan_graph.h"
+#include "graph/memory_plan_order.h"
+
+namespace mxnet {
+
+struct PlanOptions {
+  Device device;
+  bool training = false;
+  // Outputs that the forward part computes; the others are the backward part's (gradients).
+  int forward_outputs = INT_MAX;
+  std::vector<Request> requests;  // per output; empty = all kWrite
+  // Operators in one engine operation; 0 = all of the part.
+  int forward_bulk = 0, backward_bulk = 0;
+  // Whoever runs it waits for the result anyway: on the CPU it runs on the caller's own thread,
+  // however long it takes.
+  bool on_caller = false;
+  PackingOptions packing;
+  bool inplace = true;
+
+  // What the configuration says for inference and for training.
+  static PlanOptions configured(Device device, bool training);
+};
+
+// The memory that a plan with these options has.
+GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                              const Schedule& schedule, const PlanOptions& options);
+
+// Immutable, shared by threads; each runs it on a PlanInstance of its own. Arrays of the caller
+// ("externals") are numbered: the graph's variables in order, then its outputs.
+//
+// Invariant: running the steps one after the other computes all outputs, whatever the arena held
+// before.
+class Plan {
+ public:
+  // REQUIRES: `types` (one per entry) complete and no operator with shape_from_values. Throws
+  // Error(kType) naming the node for which there is no kernel.
+  Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options);
+
+  // One kernel call. Its tensors are inputs, then outputs, from `first_tensor` on.
+  struct Step {
+    const KernelEntry* kernel;
+    const OpDef* op;
+    const void* params;
+    int node;
+    uint32_t first_tensor;
+    uint16_t num_in, num_out;
+    // The one output is to be added to its array: the tensor before it holds what is added.
+    bool accumulate;
+  };
+  // Where a tensor lies: in the arena, or at an external (external >= 0), or nowhere.
+  struct TensorPlace {
+    const ArrayType* type;
+    std::size_t offset = 0;
+    int external = -1;
+    bool in_arena = false;
+  };
+  // An external that a segment uses, and the tensors that are it: slots[first, first + count).
+  struct Use {
+    int external;
+    bool writes;
+    uint32_t first, count;
+  };
+  // Consecutive steps that are one engine operation.
+  struct Segment {
+    int first_step, last_step;  // [first, last)
+    uint32_t first_use, num_uses;
+    bool cheap;   // may run on the caller's thread
+    bool random;  // draws random numbers
+  };
+
+  const IndexedGraph& graph() const { return graph_; }
+  const std::vector<ArrayType>& types() const { return types_; }
+  const PlanOptions& options() const { return options_; }
+  const GraphMemory& memory() const { return memory_; }
+
+  int num_variables() const { return static_cast<int>(graph_.variables().size()); }
+  int num_outputs() const { return static_cast<int>(graph_.outputs().size()); }
+  int num_externals() const { return num_variables() + num_outputs(); }
+  const ArrayType& external_type(int external) const;
+
+  std::span<const Step> steps() const { return steps_; }
+  std::span<const TensorPlace> tensors() const { return tensors_; }
+  std::span<const Segment> segments() const { return segments_; }
+  std::span<const Segment> forward_segments() const {
+    return segments().first(static_cast<std::size_t>(num_forward_segments_));
+  }
+  std::span<const Segment> backward_segments() const {
+    return segments().subspan(static_cast<std::size_t>(num_forward_segments_));
+  }
+  std::span<const Use> uses(const Segment& segment) const {
+    return std::span(uses_).subspan(segment.first_use, segment.num_uses);
+  }
+  std::span<const uint32_t> slots(const Use& use) const {
+    return std::span(slots_).subspan(use.first, use.count);
+  }
+  // Whether a run writes the array of an output as a whole.
+  bool overwrites(int output) const;
+  // For traces: the operator of a segment of one, else "forward" or "backward".
+  const char* segment_name(const Segment& segment) const;
+  // "fc1(FullyConnected)"
+  std::string step_name(const Step& step) const;
+  // Every step with its memory, and the totals.
+  std::string debug_str() const;
+  std::string memory_str() const;
+
+ private:
+  void add_steps(const Schedule& schedule);
+  void add_node(int n);
+  void add_delivery(const Delivery& delivery);
+  void add_tensor(int entry, bool value);
+  void add_segments(int first_step, int last_step, int bulk);
+  void add_uses(Segment* segment);
+  int64_t elements(const Step& step) const;
+
+  const IndexedGraph graph_;
+  const std::vector<ArrayType> types_;
+  const PlanOptions options_;
+  GraphMemory memory_;
+  std::vector<int> variable_index_;  // per node: position among the variables
+  std::vector<Step> steps_;
+  std::vector<TensorPlace> tensors_;
+  std::vector<Segment> segments_;
+  std::vector<Use> uses_;
+  std::vector<uint32_t> slots_;
+  int num_forward_steps_ = 0, num_forward_segments_ = 0;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan tied to fixed arrays: everything that the engine has to know is prepared once, a run only
+// pushes.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "exec/plan_instance.h"
+
+namespace mxnet {
+
+// Used by one thread at a time. The arrays are kept alive by the operations in flight.
+class BoundPlan {
+ public:
+  // One array per external of the plan, with its type; those that no step uses may be none.
+  BoundPlan(std::shared_ptr<const Plan> plan, std::vector<NDArray> externals,
+            std::shared_ptr<Arena> arena = nullptr);
+
+  const Plan& plan() const { return *plan_; }
+  // Push all segments of a part. What an earlier run has failed with is no matter of this one.
+  void forward();
+  void backward();
+  // Pushes one segment of the forward part; the first one begins a run.
+  void forward_segment(std::size_t index);
+
+ private:
+  struct State;
+  void prepare();
+  void begin_forward();
+  void forget_failures(int first_output, int last_output);
+
+  const std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<State> state_;  // shared with the operations
+  std::vector<PreparedRef> segments_;
+};
+
+}  // namespace mxnet

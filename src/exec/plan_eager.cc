@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Node after node; values are let go after their last use.
+#include "exec/plan_eager.h"
+
+#include <fmt/format.h>
+
+#include <climits>
+
+#include "base/error.h"
+#include "op/inline_vector.h"
+
+namespace mxnet {
+
+EagerGraph::EagerGraph(IndexedGraph graph)
+    : graph_(std::move(graph)), last_use_(static_cast<std::size_t>(graph_.num_entries()), -1) {
+  for (int n = 0; n < graph_.num_nodes(); ++n) {
+    const ir::Node& node = graph_.node(n);
+    ParsedAttrsRef parsed;
+    if (!node.is_variable()) {
+      parsed = ParsedAttrsRef(new ParsedAttrs(*node.op, node.attrs, node.params));
+      dynamic_ = dynamic_ || node.op->shape_from_values(node.params.get(),
+                                                        static_cast<int>(node.inputs.size()));
+    }
+    parsed_.push_back(std::move(parsed));
+    for (int entry : graph_.inputs(n)) last_use_[static_cast<std::size_t>(entry)] = n;
+  }
+  for (int entry : graph_.outputs()) last_use_[static_cast<std::size_t>(entry)] = INT_MAX;
+}
+
+std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device device,
+                                     const Observer* observer) const {
+  MX_ASSERT(variables.size() == graph_.variables().size());
+  std::vector<NDArray> made(static_cast<std::size_t>(graph_.num_entries()));
+  std::vector<NDArray*> values;
+  for (NDArray& array : made) values.push_back(&array);
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    values[static_cast<std::size_t>(graph_.first_entry(graph_.variables()[v]))] = variables[v];
+  for (int n = 0; n < graph_.num_nodes(); ++n) {
+    const ir::Node& node = graph_.node(n);
+    if (node.is_variable()) continue;
+    InlineVector<NDArray*, 8> in, out;
+    for (int entry : graph_.inputs(n)) in.push_back(values[static_cast<std::size_t>(entry)]);
+    for (int o = 0; o < graph_.num_outputs(n); ++o)
+      out.push_back(values[static_cast<std::size_t>(graph_.first_entry(n) + o)]);
+    if (observer != nullptr && observer->input)
+      for (std::size_t i = 0; i < in.size(); ++i)
+        observer->input(node, static_cast<int>(i), *in[i]);
+    try {
+      imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), device);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()), error.message(),
+                  error.where());
+    }
+    if (observer != nullptr && observer->output) {
+      const int visible = node.op->num_visible_outputs(node.params.get());
+      for (int o = 0; o < visible; ++o)
+        observer->output(node, o, *out[static_cast<std::size_t>(o)]);
+    }
+    for (int entry : graph_.inputs(n))
+      if (last_use_[static_cast<std::size_t>(entry)] == n)
+        made[static_cast<std::size_t>(entry)] = NDArray();
+  }
+  std::vector<NDArray> outputs;
+  for (int entry : graph_.outputs()) outputs.push_back(*values[static_cast<std::size_t>(entry)]);
+  return outputs;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph run as eager calls, node by node: what a plan cannot do. Shapes that follow from values,
+// sparse arrays, observers of every value, gradients of gradients.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "exec/imperative.h"
+#include "graph/indexed_graph.h"
+
+namespace mxnet {
+
+// Immutable; any number of threads may run it.
+class EagerGraph {
+ public:
+  explicit EagerGraph(IndexedGraph graph);
+
+  const IndexedGraph& graph() const { return graph_; }
+  // Some operator finds its output shapes while running.
+  bool has_dynamic_shapes() const { return dynamic_; }
+
+  // Sees values as they are computed, before the next node runs.
+  struct Observer {
+    std::function<void(const ir::Node& node, int output, const NDArray& value)> output;
+    std::function<void(const ir::Node& node, int input, const NDArray& value)> input;  // or empty
+  };
+  // One array per variable of the graph, in order; handles, as their tape entries matter. Under the
+  // thread's autograd switches. The results may be the caller's own arrays where the graph says so.
+  std::vector<NDArray> run(std::span<NDArray* const> variables, Device device,
+                           const Observer* observer = nullptr) const;
+
+ private:
+  const IndexedGraph graph_;
+  std::vector<ParsedAttrsRef> parsed_;  // per node; null for variables
+  std::vector<int> last_use_;           // per entry: node
+  bool dynamic_ = false;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph that a plan for training computes: results and gradients in one.
+#pragma once
+#include <map>
+#include <span>
+#include <vector>
+
+#include "exec/plan.h"
+#include "ir/graph.h"
+
+namespace mxnet {
+
+struct TrainingGraph {
+  ir::Graph graph;  // outputs: those of the forward graph, then a gradient for each of `wrt`
+  std::vector<ir::Entry> head_grads;  // variables, one per output of the forward graph
+  int forward_outputs = 0;
+};
+
+// Gradients that are zero are made as zeros. `differentiable`: the result will be differentiated
+// again. Throws Error(kValue) naming the node where a gradient
+// has to pass an operator that has none.
+TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
+                             bool differentiable = false);
+
+// A graph and the types of all its entries.
+struct TypedGraph {
+  IndexedGraph graph;
+  std::vector<ArrayType> types;
+};
+
+// `known` holds the type of every variable, from which all others follow. A graph with a backward
+// part is mirrored as the configuration asks for.
+TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
+                       const PlanOptions& options);
+
+}  // namespace mxnet

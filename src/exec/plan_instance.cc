@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running segments: addresses of the caller's arrays into the tensors, then kernel after kernel.
+#include "exec/plan_instance.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "exec/run_kernel.h"
+#include "op/accumulate.h"
+#include "op/random_streams.h"
+
+namespace mxnet {
+namespace {
+
+// What a kernel threw, with the name of its node.
+[[noreturn]] void rethrow_named(const Plan& plan, const Plan::Step& step) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    throw Error(error.code(), plan.step_name(step), error.message(), error.where());
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::kGeneric, plan.step_name(step), error.what());
+  }
+}
+
+}  // namespace
+
+const Ref<Chunk>& Arena::reserve(std::size_t bytes) {
+  if (!chunk_ || chunk_->bytes() < bytes) chunk_ = make_ref<Chunk>(device_, bytes, "activations");
+  return chunk_;
+}
+
+PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Arena> arena)
+    : plan_(std::move(plan)),
+      arena_(arena ? std::move(arena) : std::make_shared<Arena>(plan_->options().device)),
+      chunk_(arena_->reserve(plan_->memory().arena_bytes)),
+      scratch_(Device::cpu()) {
+  const bool gpu = plan_->options().device.is_gpu();
+  for (const Plan::TensorPlace& place : plan_->tensors()) {
+    tensors_.push_back({nullptr, &place.type->shape, place.type->dtype});
+    if (gpu) arrays_.emplace_back();
+  }
+}
+
+Ref<PlanInstance> PlanInstance::clone() const {
+  auto copy = make_ref<PlanInstance>(plan_);
+  const Shape bytes{static_cast<int64_t>(plan_->memory().arena_bytes)};
+  if (bytes.size() > 0)
+    NDArray(chunk_, 0, bytes, DType::kUInt8)
+        .copy_to(NDArray(copy->chunk_, 0, bytes, DType::kUInt8));
+  return copy;
+}
+
+bool PlanInstance::attach() {
+  const Ref<Chunk>& now = arena_->reserve(plan_->memory().arena_bytes);
+  if (now == chunk_) [[likely]]
+    return false;
+  // Operations in flight still look at the tensors. Their failure is not ours.
+  try {
+    Engine::get().wait_for_var(chunk_->var());
+  } catch (...) {
+  }
+  chunk_ = now;
+  placed_ = false;
+  return true;
+}
+
+void PlanInstance::place_tensors() {
+  const std::span<const Plan::TensorPlace> places = plan_->tensors();
+  for (std::size_t t = 0; t < places.size(); ++t) {
+    const Plan::TensorPlace& place = places[t];
+    if (!place.in_arena) continue;
+    if (arrays_.empty()) {
+      tensors_[t].data = static_cast<char*>(chunk_->data()) + place.offset;
+    } else {
+      arrays_[t] = NDArray(chunk_, place.offset, place.type->shape, place.type->dtype);
+    }
+  }
+  placed_ = true;
+}
+
+void PlanInstance::bind(const Plan::Segment& segment, Externals externals) {
+  for (const Plan::Use& use : plan_->uses(segment)) {
+    void* const data = externals[static_cast<std::size_t>(use.external)].data();
+    for (uint32_t slot : plan_->slots(use)) tensors_[slot].data = data;
+  }
+}
+
+void PlanInstance::bind_arrays(const Plan::Segment& segment, Externals externals) {
+  for (const Plan::Use& use : plan_->uses(segment)) {
+    const NDArray& array = externals[static_cast<std::size_t>(use.external)];
+    for (uint32_t slot : plan_->slots(use)) arrays_[slot] = array.detach();
+  }
+  // Kernels of devices get arrays only; what is not needed in memory has a type all the same.
+  const std::span<const Plan::TensorPlace> places = plan_->tensors();
+  for (int s = segment.first_step; s < segment.last_step; ++s) {
+    const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(s)];
+    for (uint32_t t = step.first_tensor; t < step.first_tensor + step.num_in; ++t)
+      if (arrays_[t].is_none())
+        arrays_[t] = NDArray(places[t].type->shape, places[t].type->dtype, plan_->options().device);
+  }
+}
+
+void PlanInstance::run(const Plan::Segment& segment, Externals externals,
+                       const RunContext& context) {
+  if (!placed_) place_tensors();
+  if (!arrays_.empty()) {
+    bind_arrays(segment, externals);
+    for (int s = segment.first_step; s < segment.last_step; ++s)
+      run_step_on_gpu(plan_->steps()[static_cast<std::size_t>(s)], context);
+    return;
+  }
+  bind(segment, externals);
+  run_steps(segment, context);
+}
+
+void PlanInstance::run_steps(const Plan::Segment& segment, const RunContext& context) {
+  const Plan& plan = *plan_;
+  const Plan::Step* step = plan.steps().data() + segment.first_step;
+  const Plan::Step* const end = plan.steps().data() + segment.last_step;
+  const bool training = plan.options().training;
+  try {
+    for (; step != end; ++step) {
+      Tensor* const first = tensors_.data() + step->first_tensor;
+      const std::span<const Tensor> in(first, step->num_in);
+      const std::span<const Tensor> out(first + step->num_in, step->num_out);
+      if (step->accumulate) [[unlikely]] {
+        accumulate(out[0], in[0]);
+        continue;
+      }
+      KernelContext kernel_context(in, out, context.device, context.stream, training, scratch_);
+      step->kernel->run(step->kernel->run_fn, step->params, kernel_context);
+      scratch_.reset();
+    }
+  } catch (...) {
+    scratch_.reset();
+    rethrow_named(plan, *step);
+  }
+}
+
+void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& context) {
+  const std::span<const NDArray> all(arrays_.data() + step.first_tensor,
+                                     std::size_t{step.num_in} + step.num_out);
+  const Request add = Request::kAdd;
+  try {
+    run_kernel({.op = *step.op,
+                .kernel = *step.kernel,
+                .params = step.params,
+                .in = all.first(step.num_in),
+                .out = all.subspan(step.num_in),
+                .requests = step.accumulate ? std::span(&add, 1) : std::span<const Request>(),
+                .training = plan_->options().training},
+               context);
+  } catch (...) {
+    rethrow_named(*plan_, step);
+  }
+}
+
+void PlanInstance::list_variables(const Plan::Segment& segment, Externals externals,
+                                  std::vector<Var*>* reads, std::vector<Var*>* writes) const {
+  reads->clear();
+  writes->assign({var()});
+  for (const Plan::Use& use : plan_->uses(segment))
+    (use.writes ? writes : reads)
+        ->push_back(externals[static_cast<std::size_t>(use.external)].var());
+  if (segment.random) writes->push_back(RandomStreams::of(plan_->options().device).var());
+  dedup_variables(reads, writes);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interval packing: greedy placement into the tightest gap, in several orders, and matching of
+// freed slots as the fall-back whose cost grows with n log n only.
+#include "graph/memory_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+
+namespace mxnet {
+namespace {
+
+// Above this many tensors the quadratic search for gaps would cost seconds.
+constexpr std::size_t kFewTensors = 6000;
+
+using Intervals = std::span<const MemoryInterval>;
+
+bool overlap_in_time(const MemoryInterval& a, const MemoryInterval& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+bool sizes_match(std::size_t a, std::size_t b, std::size_t range) {
+  return std::max(a, b) <= std::min(a, b) * range;
+}
+
+// Places intervals one after the other, each into the smallest gap that holds it.
+class BestFit {
+ public:
+  BestFit(Intervals intervals, std::size_t range)
+      : intervals_(intervals), range_(range), offsets_(intervals.size()) {}
+
+  Packing run(std::span<const int> order) {
+    for (int i : order) place(i);
+    return {std::move(offsets_), bytes_};
+  }
+
+ private:
+  std::size_t size(int i) const {
+    return arena_bytes(intervals_[static_cast<std::size_t>(i)].bytes);
+  }
+  std::size_t& offset(int i) { return offsets_[static_cast<std::size_t>(i)]; }
+
+  void place(int i) {
+    const MemoryInterval& interval = intervals_[static_cast<std::size_t>(i)];
+    const std::size_t wanted = size(i);
+    std::size_t end = 0;  // of the conflicting ones so far
+    std::size_t best = 0, best_gap = SIZE_MAX;
+    for (int other : placed_) {
+      if (!overlap_in_time(interval, intervals_[static_cast<std::size_t>(other)]) &&
+          sizes_match(wanted, size(other), range_))
+        continue;
+      const std::size_t begin = offset(other);
+      if (begin >= end + wanted && begin - end < best_gap) {
+        best = end;
+        best_gap = begin - end;
+      }
+      end = std::max(end, begin + size(other));
+    }
+    if (best_gap == SIZE_MAX) best = end;
+    offset(i) = best;
+    bytes_ = std::max(bytes_, best + wanted);
+    const auto at = std::upper_bound(placed_.begin(), placed_.end(), i,
+                                     [&](int a, int b) { return offset(a) < offset(b); });
+    placed_.insert(at, i);
+  }
+
+  const Intervals intervals_;
+  const std::size_t range_;
+  std::vector<std::size_t> offsets_;
+  std::vector<int> placed_;  // by offset
+  std::size_t bytes_ = 0;
+};
+
+// Slots of memory that tensors take over whole, growing them if need be; the sum of the slots is
+// the arena.
+class SlotMatching {
+ public:
+  SlotMatching(Intervals intervals, std::size_t range) : intervals_(intervals), range_(range) {}
+
+  Packing run(std::span<const int> by_first) {
+    std::vector<int> slot_of(intervals_.size());
+    std::multimap<int, int> ends;  // last step -> slot
+    for (int i : by_first) {
+      const MemoryInterval& interval = intervals_[static_cast<std::size_t>(i)];
+      while (!ends.empty() && ends.begin()->first < interval.first) {
+        const int slot = ends.begin()->second;
+        free_.emplace(sizes_[static_cast<std::size_t>(slot)], slot);
+        ends.erase(ends.begin());
+      }
+      const int slot = take(arena_bytes(interval.bytes));
+      slot_of[static_cast<std::size_t>(i)] = slot;
+      ends.emplace(interval.last, slot);
+    }
+    std::vector<std::size_t> starts(sizes_.size() + 1);
+    std::partial_sum(sizes_.begin(), sizes_.end(), starts.begin() + 1);
+    Packing packing{std::vector<std::size_t>(intervals_.size()), starts.back()};
+    for (std::size_t i = 0; i < slot_of.size(); ++i)
+      packing.offsets[i] = starts[static_cast<std::size_t>(slot_of[i])];
+    return packing;
+  }
+
+ private:
+  int take(std::size_t bytes) {
+    auto at = free_.lower_bound(bytes);  // the smallest that is large enough
+    if (at == free_.end() || !sizes_match(at->first, bytes, range_)) {
+      if (at == free_.begin()) return make(bytes);
+      --at;  // else the largest smaller one, which grows
+      if (!sizes_match(at->first, bytes, range_)) return make(bytes);
+    }
+    const int slot = at->second;
+    free_.erase(at);
+    std::size_t& size = sizes_[static_cast<std::size_t>(slot)];
+    size = std::max(size, bytes);
+    return slot;
+  }
+  int make(std::size_t bytes) {
+    sizes_.push_back(bytes);
+    return static_cast<int>(sizes_.size()) - 1;
+  }
+
+  const Intervals intervals_;
+  const std::size_t range_;
+  std::vector<std::size_t> sizes_;
+  std::multimap<std::size_t, int> free_;  // size -> slot
+};
+
+// Indices sorted by a key, descending; ties in order of index.
+template <class Key>
+std::vector<int> sorted_by(std::size_t count, Key key) {
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) > key(b); });
+  return order;
+}
+
+// Orders of placement that win on different kinds of graphs.
+std::vector<std::vector<int>> placement_orders(Intervals intervals) {
+  const auto at = [&](int i) -> const MemoryInterval& {
+    return intervals[static_cast<std::size_t>(i)];
+  };
+  const auto length = [&](int i) { return static_cast<double>(at(i).last - at(i).first + 1); };
+  const std::size_t n = intervals.size();
+  return {sorted_by(n, [&](int i) { return static_cast<double>(at(i).bytes); }),
+          sorted_by(n, [&](int i) { return static_cast<double>(at(i).bytes) * length(i); }),
+          sorted_by(n, length), sorted_by(n, [&](int i) { return -at(i).first; }),
+          sorted_by(n, [&](int i) { return at(i).last; })};
+}
+
+Packing without_sharing(Intervals intervals) {
+  Packing packing;
+  for (const MemoryInterval& interval : intervals) {
+    packing.offsets.push_back(packing.bytes);
+    packing.bytes += arena_bytes(interval.bytes);
+  }
+  return packing;
+}
+
+}  // namespace
+
+std::size_t most_live_bytes(Intervals intervals) {
+  std::map<int, std::ptrdiff_t> changes;  // by step
+  for (const MemoryInterval& interval : intervals) {
+    const auto bytes = static_cast<std::ptrdiff_t>(arena_bytes(interval.bytes));
+    changes[interval.first] += bytes;
+    changes[interval.last + 1] -= bytes;
+  }
+  std::ptrdiff_t live = 0, most = 0;
+  for (const auto& [step, change] : changes) most = std::max(most, live += change);
+  return static_cast<std::size_t>(most);
+}
+
+Packing pack_intervals(Intervals intervals, const PackingOptions& options) {
+  Packing best = without_sharing(intervals);
+  if (options.match_range == 0) return best;
+  const std::size_t least = most_live_bytes(intervals);
+  const auto keep_smaller = [&](Packing packing) {
+    if (packing.bytes < best.bytes) best = std::move(packing);
+  };
+  const std::vector<int> by_first = sorted_by(
+      intervals.size(), [&](int i) { return -intervals[static_cast<std::size_t>(i)].first; });
+  std::vector<std::vector<int>> orders;
+  if (intervals.size() <= kFewTensors) orders = placement_orders(intervals);
+  const auto try_range = [&](std::size_t range) {
+    if (best.bytes > least) keep_smaller(SlotMatching(intervals, range).run(by_first));
+    for (const std::vector<int>& order : orders)
+      if (best.bytes > least) keep_smaller(BestFit(intervals, range).run(order));
+  };
+  const auto range = static_cast<std::size_t>(options.match_range);
+  try_range(range);
+  for (std::size_t smaller = 1; options.search_match_range && smaller < range; smaller *= 2)
+    try_range(smaller);
+  return best;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lifetimes of values, and the chains of values that pass one piece of memory on (in-place).
+#include "graph/memory_plan_graph.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+std::size_t type_bytes(const ArrayType& type) {
+  return static_cast<std::size_t>(type.shape.size()) * dtype_size(type.dtype);
+}
+
+constexpr int kNever = -1;
+
+class Planner {
+ public:
+  Planner(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+          const std::vector<int>& schedule, const GraphMemoryOptions& options)
+      : graph_(graph),
+        types_(types),
+        schedule_(schedule),
+        options_(options),
+        last_use_(static_cast<std::size_t>(graph.num_entries()), kNever),
+        output_of_(static_cast<std::size_t>(graph.num_entries()), kNever),
+        piece_of_(static_cast<std::size_t>(graph.num_entries()), kNever) {}
+
+  GraphMemory run() {
+    find_last_uses();
+    find_outputs();
+    for (std::size_t step = 0; step < schedule_.size(); ++step)
+      assign(static_cast<int>(step), schedule_[step]);
+    return settle();
+  }
+
+ private:
+  // A piece of memory that a chain of values uses, one after the other.
+  struct Piece {
+    std::size_t bytes;
+    int first, last;
+    int output;  // it is this array of the caller; kNever = in the arena
+  };
+
+  template <class T>
+  static T& at(std::vector<T>& all, int i) {
+    return all[static_cast<std::size_t>(i)];
+  }
+  std::size_t bytes(int entry) const { return type_bytes(types_[static_cast<std::size_t>(entry)]); }
+
+  void find_last_uses() {
+    for (std::size_t s = 0; s < schedule_.size(); ++s) {
+      const int n = schedule_[s];
+      at(step_of_, n) = static_cast<int>(s);
+      const std::span<const int> inputs = graph_.inputs(n);
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (!graph_.node(n).op->type_only(static_cast<int>(i)))
+          at(last_use_, inputs[i]) = static_cast<int>(s);
+    }
+  }
+
+  // The array that a value is computed into; other outputs that want the same value, and those that
+  // are added to, get copies.
+  void find_outputs() {
+    const std::span<const int> outputs = graph_.outputs();
+    const int end = static_cast<int>(schedule_.size());
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      const int entry = outputs[o], output = static_cast<int>(o);
+      const bool backward = output >= options_.backward_output;
+      if (graph_.node(graph_.node_of(entry)).is_variable()) {
+        deliveries_.push_back({output, backward ? end : std::min(end, options_.backward_step)});
+        continue;
+      }
+      const int made = at(step_of_, graph_.node_of(entry));
+      const bool made_backward = made >= options_.backward_step;
+      if (options_.direct_outputs[o] && made_backward == backward &&
+          at(output_of_, entry) == kNever) {
+        at(output_of_, entry) = output;
+        continue;
+      }
+      const int step = backward && !made_backward ? options_.backward_step : made + 1;
+      deliveries_.push_back({output, step});
+      int& last = at(last_use_, entry);
+      last = std::max(last, backward && !made_backward ? step : made);
+    }
+    std::stable_sort(deliveries_.begin(), deliveries_.end(),
+                     [](const Delivery& a, const Delivery& b) { return a.step < b.step; });
+  }
+
+  void assign(int step, int n) {
+    for (int o = 0; o < graph_.num_outputs(n); ++o) {
+      const int entry = graph_.first_entry(n) + o;
+      const int output = at(output_of_, entry);
+      const int last = std::max(at(last_use_, entry), step);
+      int piece = options_.inplace ? inherited(step, n, o, output) : kNever;
+      if (piece == kNever) {
+        piece = static_cast<int>(pieces_.size());
+        pieces_.push_back({bytes(entry), step, last, output});
+      }
+      Piece& mine = at(pieces_, piece);
+      mine.last = std::max(mine.last, last);
+      if (output != kNever) mine.output = output;
+      at(piece_of_, entry) = piece;
+    }
+  }
+
+  // The piece of an input that ends here and that the operator may overwrite.
+  int inherited(int step, int n, int o, int output) {
+    const ir::Node& node = graph_.node(n);
+    const std::span<const int> inputs = graph_.inputs(n);
+    const int entry = graph_.first_entry(n) + o;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const int piece = at(piece_of_, inputs[i]);
+      if (piece == kNever || !node.op->may_share(static_cast<int>(i), o)) continue;
+      const Piece& candidate = at(pieces_, piece);
+      if (candidate.last != step || candidate.bytes != bytes(entry) || candidate.output != kNever)
+        continue;
+      // The caller's array may not be touched before its own part of the run.
+      if (output != kNever &&
+          (candidate.first >= options_.backward_step) != (step >= options_.backward_step))
+        continue;
+      if (is_free(n, inputs, piece, o)) return piece;
+    }
+    return kNever;
+  }
+
+  // No other input or output of the node uses the piece in a way that forbids writing output o.
+  bool is_free(int n, std::span<const int> inputs, int piece, int o) {
+    const ir::Node& node = graph_.node(n);
+    for (std::size_t j = 0; j < inputs.size(); ++j) {
+      if (at(piece_of_, inputs[j]) == piece && !node.op->type_only(static_cast<int>(j)) &&
+          !node.op->may_share(static_cast<int>(j), o))
+        return false;
+    }
+    for (int other = 0; other < o; ++other)
+      if (at(piece_of_, graph_.first_entry(n) + other) == piece) return false;
+    const std::span<const int> mutated = graph_.mutated(n);
+    return std::none_of(mutated.begin(), mutated.end(),
+                        [&](int entry) { return at(piece_of_, entry) == piece; });
+  }
+
+  GraphMemory settle() {
+    GraphMemory memory;
+    memory.deliveries = std::move(deliveries_);
+    std::vector<int> interval_of(pieces_.size(), kNever);
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      const Piece& piece = pieces_[p];
+      if (piece.output != kNever) {
+        memory.output_bytes += piece.bytes;
+        continue;
+      }
+      interval_of[p] = static_cast<int>(memory.intervals.size());
+      memory.intervals.push_back({piece.bytes, piece.first, piece.last});
+    }
+    Packing packing = pack_intervals(memory.intervals, options_.packing);
+    memory.arena_bytes = packing.bytes;
+    memory.offsets = std::move(packing.offsets);
+    for (int entry = 0; entry < graph_.num_entries(); ++entry) {
+      Place place;
+      const int piece = at(piece_of_, entry), n = graph_.node_of(entry);
+      if (graph_.node(n).is_variable()) {
+        place = {Place::Kind::kVariable, n};
+      } else if (piece != kNever) {
+        memory.unshared_bytes += bytes(entry);
+        const int output = at(pieces_, piece).output;
+        if (output != kNever) {
+          place = {Place::Kind::kOutput, output};
+        } else {
+          const int interval = interval_of[static_cast<std::size_t>(piece)];
+          place = {Place::Kind::kArena, 0, at(memory.offsets, interval)};
+        }
+      }
+      memory.places.push_back(place);
+    }
+    return memory;
+  }
+
+  const IndexedGraph& graph_;
+  const std::vector<ArrayType>& types_;
+  const std::vector<int>& schedule_;
+  const GraphMemoryOptions& options_;
+  std::vector<int> step_of_ =
+      std::vector<int>(static_cast<std::size_t>(graph_.num_nodes()), kNever);
+  std::vector<int> last_use_, output_of_, piece_of_;  // per entry
+  std::vector<Delivery> deliveries_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace
+
+GraphMemory plan_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                        const std::vector<int>& schedule, const GraphMemoryOptions& options) {
+  MX_ASSERT(options.direct_outputs.size() == graph.outputs().size());
+  return Planner(graph, types, schedule, options).run();
+}
+
+}  // namespace mxnet

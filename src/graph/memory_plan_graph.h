@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which memory each value of a graph gets: an array of the caller, or a window of the arena that it
+// may share with values that do not live at the same time.
+#pragma once
+#include <climits>
+#include <cstddef>
+#include <vector>
+
+#include "graph/indexed_graph.h"
+#include "graph/memory_plan.h"
+#include "op/infer.h"
+
+namespace mxnet {
+
+struct Place {
+  enum class Kind : unsigned char {
+    kUnused,    // nobody needs the value in memory
+    kVariable,  // the caller's array for a variable; index = node
+    kOutput,    // the caller's array for a result; index = position among the graph's outputs
+    kArena,     // offset
+  };
+  Kind kind = Kind::kUnused;
+  int index = 0;
+  std::size_t offset = 0;
+};
+
+struct GraphMemoryOptions {
+  PackingOptions packing;
+  bool inplace = true;  // MXNET_EXEC_ENABLE_INPLACE
+  // Per output of the graph: its array is written as a whole, so that the value may be computed
+  // into it. Otherwise the value stays in the arena and is delivered.
+  std::vector<bool> direct_outputs;
+  // Outputs and steps from here on belong to a second part (backward) that runs later: arrays of
+  // its results are not touched before. By default there is no such part.
+  int backward_output = INT_MAX, backward_step = INT_MAX;
+};
+
+// Whoever runs the graph copies (or adds) a value to output `output` before step `step` runs.
+struct Delivery {
+  int output = 0;
+  int step = 0;
+};
+
+struct GraphMemory {
+  std::vector<Place> places;              // per entry
+  std::vector<Delivery> deliveries;       // by step
+  std::vector<MemoryInterval> intervals;  // of the arena, for checkers and printing
+  std::vector<std::size_t> offsets;       // of these
+  std::size_t arena_bytes = 0;            // what is planned
+  std::size_t output_bytes = 0;           // values that lie in the caller's arrays for results
+  std::size_t unshared_bytes = 0;         // of all values, had each memory of its own
+};
+
+// `schedule` lists the nodes that are operators in the order in which they run; `types` are
+// complete.
+GraphMemory plan_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                        const std::vector<int>& schedule, const GraphMemoryOptions& options);
+
+}  // namespace mxnet

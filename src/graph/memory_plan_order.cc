@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels of the backward part, and the nodes that are pulled in when they are needed.
+#include "graph/memory_plan_order.h"
+
+#include <algorithm>
+
+namespace mxnet {
+namespace {
+
+class BackwardOrder {
+ public:
+  BackwardOrder(const IndexedGraph& graph, int first) : graph_(graph), first_(first) {
+    const auto count = static_cast<std::size_t>(graph.num_nodes());
+    level_.resize(count);
+    listed_.resize(count);
+  }
+
+  void append_to(std::vector<int>* nodes) {
+    std::vector<int> roots;  // what depends on a gradient, by level
+    for (int n = first_; n < graph_.num_nodes(); ++n) {
+      const ir::Node& node = graph_.node(n);
+      int& level = level_[static_cast<std::size_t>(n)];
+      if (node.is_variable()) {
+        level = 1;  // a head gradient: other variables belong to the forward part
+        continue;
+      }
+      for (int entry : graph_.inputs(n)) {
+        const int before = level_[static_cast<std::size_t>(graph_.node_of(entry))];
+        if (before > 0) level = std::max(level, before + 1);
+      }
+      if (level > 0) roots.push_back(n);
+    }
+    std::stable_sort(roots.begin(), roots.end(), [&](int a, int b) {
+      return level_[static_cast<std::size_t>(a)] < level_[static_cast<std::size_t>(b)];
+    });
+    for (int n : roots) list(n, nodes);
+    for (int n = first_; n < graph_.num_nodes(); ++n) list(n, nodes);  // what nothing above uses
+  }
+
+ private:
+  // The node after all that it needs; iterative, as graphs are deep.
+  void list(int root, std::vector<int>* nodes) {
+    std::vector<std::pair<int, std::size_t>> stack{{root, 0}};
+    while (!stack.empty()) {
+      auto& [n, next] = stack.back();
+      if (n < first_ || graph_.node(n).is_variable() || listed_[static_cast<std::size_t>(n)]) {
+        stack.pop_back();
+      } else if (next < graph_.inputs(n).size()) {
+        stack.emplace_back(graph_.node_of(graph_.inputs(n)[next++]), 0);
+      } else {
+        listed_[static_cast<std::size_t>(n)] = true;
+        nodes->push_back(n);
+        stack.pop_back();
+      }
+    }
+  }
+
+  const IndexedGraph& graph_;
+  const int first_;
+  std::vector<int> level_;  // 0 = needs no gradient
+  std::vector<bool> listed_;
+};
+
+}  // namespace
+
+Schedule schedule_nodes(const IndexedGraph& graph, int forward_outputs) {
+  const std::vector<ir::Entry>& outputs = graph.graph().outputs;
+  const auto count = std::min(static_cast<std::size_t>(forward_outputs), outputs.size());
+  // Depth first from the outputs in order: what the first ones need is a prefix of the graph.
+  const auto first = static_cast<int>(
+      ir::topological_order(std::span<const ir::Entry>(outputs).first(count)).size());
+  Schedule schedule;
+  for (int n = 0; n < first; ++n)
+    if (!graph.node(n).is_variable()) schedule.nodes.push_back(n);
+  schedule.num_forward = static_cast<int>(schedule.nodes.size());
+  BackwardOrder(graph, first).append_to(&schedule.nodes);
+  return schedule;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Candidates, each a choice of the forward nodes whose values are kept, and the graphs that follow
+// from them.
+#include "graph/mirror.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "graph/infer.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+// Segment counts that are tried; more cuts than this keep as much as they save.
+constexpr int kMostSegments = 24;
+
+// Operators whose cost per element of the result is a whole sum of products.
+bool is_expensive(std::string_view op) {
+  static constexpr std::string_view kNames[] = {
+      "Convolution",   "Deconvolution", "FullyConnected", "RNN",         "dot",
+      "batch_dot",     "Correlation",   "Convolution_v1", "linalg_gemm", "_linalg_gemm",
+      "_linalg_gemm2", "_npi_matmul",   "_npi_tensordot", "_npi_einsum", "_np_dot",
+      "_npi_dot"};
+  return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames) ||
+         op.starts_with("_contrib_Deformable") || op.starts_with("_contrib_interleaved_matmul");
+}
+
+double elements(const ArrayType& type) { return static_cast<double>(type.shape.size()); }
+std::size_t bytes_of(const ArrayType& type) {
+  return static_cast<std::size_t>(type.shape.size()) * dtype_size(type.dtype);
+}
+
+class Mirror {
+ public:
+  Mirror(const IndexedGraph& graph, const std::vector<ArrayType>& types, int forward_outputs,
+         const MirrorOptions& options)
+      : graph_(graph), types_(types), options_(options) {
+    const std::vector<ir::Entry>& outputs = graph.graph().outputs;
+    num_forward_ = static_cast<int>(
+        ir::topological_order(std::span(outputs).first(static_cast<std::size_t>(forward_outputs)))
+            .size());
+    must_keep_.resize(static_cast<std::size_t>(graph.num_nodes()), true);
+    for (int n = 0; n < num_forward_; ++n) {
+      const ir::Node& node = graph.node(n);
+      must_keep_[static_cast<std::size_t>(n)] = node.is_variable() ||
+                                                node.op->uses_random(node.params.get(), true) ||
+                                                !graph.mutated(n).empty();
+    }
+    // What the caller gets is kept in any case.
+    for (std::size_t o = 0; o < static_cast<std::size_t>(forward_outputs); ++o)
+      must_keep_[static_cast<std::size_t>(graph.index_of(*outputs[o].node))] = true;
+  }
+
+  ir::Graph run() {
+    best_ = graph_.graph();
+    best_bytes_ = options_.bytes(graph_, types_);
+    best_cost_ = 0;
+    if (options_.cheap) consider(cheap());
+    if (options_.segments)
+      for (int count = 2; count <= kMostSegments; ++count) consider(segments(count));
+    return std::move(best_);
+  }
+
+ private:
+  using Keep = std::vector<bool>;  // per node: its results are kept for backward
+
+  // --- policies --------------------------------------------------------------------------------
+
+  Keep cheap() const {
+    Keep keep = must_keep_;
+    for (int n = 0; n < num_forward_; ++n)
+      if (!graph_.node(n).is_variable() && is_expensive(graph_.node(n).op->name()))
+        keep[static_cast<std::size_t>(n)] = true;
+    return keep;
+  }
+
+  // Cuts the forward part into `count` runs of about the same bytes, each cut where as little as
+  // possible crosses it; what crosses is kept.
+  Keep segments(int count) const {
+    Keep keep = must_keep_;
+    std::vector<int> last_use(static_cast<std::size_t>(num_forward_));
+    std::vector<double> made(static_cast<std::size_t>(num_forward_) + 1);
+    for (int n = 0; n < num_forward_; ++n) {
+      for (int entry : graph_.inputs(n))
+        last_use[static_cast<std::size_t>(graph_.node_of(entry))] = n;
+      made[static_cast<std::size_t>(n) + 1] = made[static_cast<std::size_t>(n)] + bytes_made(n);
+    }
+    const double all = made.back();
+    // Bytes that cross behind node n.
+    const auto crossing = [&](int n) {
+      double bytes = 0;
+      for (int m = 0; m <= n; ++m)
+        if (!graph_.node(m).is_variable() && last_use[static_cast<std::size_t>(m)] > n)
+          bytes += bytes_made(m);
+      return bytes;
+    };
+    for (int cut = 1; cut < count; ++cut) {
+      const double from = all * (cut - 0.5) / count, to = all * (cut + 0.5) / count;
+      int best = -1;
+      double least = std::numeric_limits<double>::max();
+      for (int n = 0; n < num_forward_; ++n) {
+        const double here = made[static_cast<std::size_t>(n) + 1];
+        if (here < from || here > to) continue;
+        if (const double bytes = crossing(n); bytes < least) {
+          least = bytes;
+          best = n;
+        }
+      }
+      for (int m = 0; m <= best; ++m)
+        if (last_use[static_cast<std::size_t>(m)] > best) keep[static_cast<std::size_t>(m)] = true;
+    }
+    return keep;
+  }
+
+  double bytes_made(int n) const {
+    if (graph_.node(n).is_variable()) return 0;
+    double bytes = 0;
+    for (int o = 0; o < graph_.num_outputs(n); ++o)
+      bytes += static_cast<double>(
+          bytes_of(types_[static_cast<std::size_t>(graph_.first_entry(n) + o)]));
+    return bytes;
+  }
+
+  // Elementary operations of a node, roughly: a product per weight that meets each element.
+  double cost(int n) const {
+    const double out = elements(types_[static_cast<std::size_t>(graph_.first_entry(n))]);
+    const std::span<const int> inputs = graph_.inputs(n);
+    if (!is_expensive(graph_.node(n).op->name()) || inputs.size() < 2) return out;
+    const ArrayType& weight = types_[static_cast<std::size_t>(inputs[1])];
+    const double filters =
+        weight.shape.ndim() > 0 ? static_cast<double>(std::max<int64_t>(1, weight.shape[0])) : 1;
+    return out * elements(weight) / filters;
+  }
+
+  // --- graphs ----------------------------------------------------------------------------------
+
+  // Keeps the candidate if it is better than the best so far.
+  void consider(const Keep& keep) {
+    double cost = 0;
+    const IndexedGraph candidate(rebuild(keep, &cost));
+    std::vector<ArrayType> types(static_cast<std::size_t>(candidate.num_entries()));
+    for (int n : candidate.variables())
+      types[static_cast<std::size_t>(candidate.first_entry(n))] =
+          types_[static_cast<std::size_t>(graph_.first_entry(graph_.index_of(candidate.node(n))))];
+    const bool complete = infer_graph(candidate, &types);
+    MX_ASSERT(complete);
+    const std::size_t bytes = options_.bytes(candidate, types);
+    const bool fits = bytes <= options_.budget, best_fits = best_bytes_ <= options_.budget;
+    const bool better = options_.budget == 0 || (!fits && !best_fits)
+                            ? bytes < best_bytes_
+                            : fits && (!best_fits || cost < best_cost_);
+    if (!better) return;
+    best_ = candidate.graph();
+    best_bytes_ = bytes;
+    best_cost_ = cost;
+  }
+
+  // The graph in which backward reads copies of all nodes that are not kept.
+  ir::Graph rebuild(const Keep& keep, double* cost) {
+    keep_ = &keep;
+    copies_.clear();
+    cost_ = 0;
+    for (int n = num_forward_; n < graph_.num_nodes(); ++n)
+      if (!graph_.node(n).is_variable()) copy(n);
+    ir::Graph result;
+    for (const ir::Entry& output : graph_.graph().outputs) {
+      const auto found = copies_.find(graph_.index_of(*output.node));
+      const bool backward = graph_.index_of(*output.node) >= num_forward_;
+      result.outputs.push_back(backward && found != copies_.end()
+                                   ? ir::Entry{found->second, output.index, output.version}
+                                   : output);
+    }
+    *cost = cost_;
+    return result;
+  }
+
+  // The value that a copied node reads for entry e.
+  ir::Entry source(const ir::Entry& e) {
+    const int n = graph_.index_of(*e.node);
+    if (graph_.node(n).is_variable() || (n < num_forward_ && (*keep_)[static_cast<std::size_t>(n)]))
+      return e;
+    return {copies_.at(n), e.index, e.version};
+  }
+
+  bool has_source(const ir::Entry& e) const {
+    const int n = graph_.index_of(*e.node);
+    return graph_.node(n).is_variable() ||
+           (n < num_forward_ && (*keep_)[static_cast<std::size_t>(n)]) || copies_.contains(n);
+  }
+
+  // Copies node `root` and, before it, the forward nodes that it needs and nobody has kept.
+  void copy(int root) {
+    std::vector<int> stack{root};
+    while (!stack.empty()) {
+      const int n = stack.back();
+      if (copies_.contains(n)) {
+        stack.pop_back();
+        continue;
+      }
+      const ir::Node& node = graph_.node(n);
+      const std::size_t before = stack.size();
+      for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        if (!has_source(node.inputs[i]) && !only_type(node, i))
+          stack.push_back(graph_.index_of(*node.inputs[i].node));
+      if (stack.size() > before) continue;
+      stack.pop_back();
+      auto made = make_ref<ir::Node>();
+      made->op = node.op;
+      made->name = n < num_forward_ ? node.name + "_mirror" : node.name;
+      made->attrs = node.attrs;
+      made->params = node.params;
+      made->extras = node.extras;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        made->inputs.push_back(only_type(node, i) && !has_source(node.inputs[i])
+                                   ? node.inputs[i]
+                                   : source(node.inputs[i]));
+      copies_.emplace(n, Ref<ir::Node>(made.get()));
+      if (n < num_forward_) cost_ += this->cost(n);
+    }
+  }
+
+  // A value of which nothing but the type is needed keeps no memory: no reason to compute it again.
+  bool only_type(const ir::Node& node, std::size_t i) const {
+    return node.op->type_only(static_cast<int>(i)) &&
+           graph_.index_of(*node.inputs[i].node) < num_forward_;
+  }
+
+  const IndexedGraph& graph_;
+  const std::vector<ArrayType>& types_;
+  const MirrorOptions& options_;
+  int num_forward_ = 0;
+  Keep must_keep_;
+  const Keep* keep_ = nullptr;
+  std::unordered_map<int, Ref<ir::Node>> copies_;
+  double cost_ = 0;
+  ir::Graph best_;
+  std::size_t best_bytes_ = 0;
+  double best_cost_ = 0;
+};
+
+}  // namespace
+
+ir::Graph mirror(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                 int forward_outputs, const MirrorOptions& options) {
+  return Mirror(graph, types, forward_outputs, options).run();
+}
+
+}  // namespace mxnet

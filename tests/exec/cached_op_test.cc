@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cached ops: results and gradients equal eager calls for every combination of flags and input
+// types, from any number of threads.
+#include "exec/cached_op.h"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <thread>
+
+#include "base/error.h"
+#include "exec/plan_fixture.h"
+
+namespace mxnet {
+namespace {
+
+constexpr unsigned kSeed = 17;
+
+CachedOpFlags flags(std::initializer_list<std::pair<std::string_view, std::string_view>> texts) {
+  return CachedOpFlags::parse({texts.begin(), texts.size()});
+}
+
+std::vector<NDArray> invoke(CachedOp& op, std::vector<NDArray>& inputs) {
+  std::vector<NDArray> outputs(op.graph().outputs().size());
+  std::vector<NDArray*> in, out;
+  for (NDArray& input : inputs) in.push_back(&input);
+  for (NDArray& output : outputs) out.push_back(&output);
+  op.invoke(in, out, Device::cpu());
+  return outputs;
+}
+
+// The inputs in the order of the graph's variables (here: of its arguments).
+struct Case {
+  explicit Case(const CachedOpFlags& flags = {}, int batch = 3)
+      : mlp(4, batch, 8, kSeed), inputs(mlp.arrays()), op(mlp.graph, flags) {}
+  Mlp mlp;
+  std::vector<NDArray> inputs;
+  CachedOp op;
+};
+
+class CachedOpFlagsTest : public testing::TestWithParam<const char*> {
+ protected:
+  static CachedOpFlags given() {
+    const std::string text = GetParam();
+    if (text == "static") return flags({{"static_alloc", "1"}, {"static_shape", "True"}});
+    if (text == "bulk") return flags({{"forward_bulk_size", "2"}, {"backward_bulk_size", "3"}});
+    if (text == "inline") return flags({{"inline_limit", "100"}});
+    return {};
+  }
+};
+
+TEST_P(CachedOpFlagsTest, InferenceEqualsEagerCalls) {
+  Case c(given());
+  const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs, false);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(values_of(invoke(c.op, c.inputs)[0]), eager.outputs[0]);
+}
+
+TEST_P(CachedOpFlagsTest, GradientsEqualEagerOnes) {
+  Case c(given());
+  const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs);
+  std::vector<NDArray> buffers;
+  for (NDArray& input : c.inputs) buffers.push_back(attach_grad(input));
+  for (int i = 0; i < 3; ++i) {
+    std::vector<NDArray> outputs;
+    {
+      const Recording recording;
+      outputs = invoke(c.op, c.inputs);
+    }
+    backward_from(outputs[0]);
+    EXPECT_EQ(values_of(outputs[0]), eager.outputs[0]);
+    for (std::size_t b = 0; b < buffers.size(); ++b)
+      EXPECT_EQ(values_of(buffers[b]), eager.grads[b]) << "input " << b;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CachedOpFlagsTest,
+                         testing::Values("none", "static", "bulk", "inline"));
+
+TEST(CachedOp, CompilesOnceForEachCombinationOfTypes) {
+  Case c;
+  invoke(c.op, c.inputs);
+  invoke(c.op, c.inputs);
+  EXPECT_EQ(c.op.num_plans(), 1);
+  c.inputs[0] = random_array({5, 8}, c.mlp.random);
+  const NDArray out = invoke(c.op, c.inputs)[0];
+  EXPECT_EQ(c.op.num_plans(), 2);
+  EXPECT_EQ(out.shape(), (Shape{5, 8}));
+  EXPECT_EQ(values_of(out), run_eagerly(c.mlp.graph, c.inputs, false).outputs[0]);
+}
+
+TEST(CachedOp, ResultsOfEarlierCallsKeepTheirValues) {
+  Case c(flags({{"static_alloc", "1"}, {"static_shape", "1"}}));
+  const NDArray first = invoke(c.op, c.inputs)[0];
+  const Values before = values_of(first);
+  c.inputs[0] = random_array({3, 8}, c.mlp.random);
+  invoke(c.op, c.inputs);
+  EXPECT_EQ(values_of(first), before);
+}
+
+TEST(CachedOp, TwoRecordedCallsKeepTheirOwnActivations) {
+  Case c;
+  NDArray buffer = attach_grad(c.inputs[1], Request::kAdd);
+  const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs);
+  c.inputs[1].set_tape({});
+  buffer = attach_grad(c.inputs[1], Request::kAdd);
+  NDArray sum;
+  {
+    const Recording recording;
+    NDArray a = invoke(c.op, c.inputs)[0], b = invoke(c.op, c.inputs)[0];
+    sum = call("elemwise_add", {&a, &b});
+  }
+  backward_from(sum);
+  Values twice = eager.grads[1];
+  for (float& value : twice) value *= 2;
+  EXPECT_EQ(values_of(buffer), twice);
+}
+
+TEST(CachedOp, RetainedGraphsCanBeDifferentiatedAgain) {
+  Case c;
+  const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs);
+  NDArray buffer = attach_grad(c.inputs[1]);
+  NDArray out;
+  {
+    const Recording recording;
+    out = invoke(c.op, c.inputs)[0];
+  }
+  for (int i = 0; i < 3; ++i) {
+    backward_from(out, {.retain_graph = true});
+    EXPECT_EQ(values_of(buffer), eager.grads[1]);
+  }
+}
+
+TEST(CachedOp, GradientsOfGradients) {
+  // y = x^3 by products; y'' = 6 x.
+  const Value x = variable("x");
+  CachedOp op(graph_of({x * x * x + 0.0}), {});
+  std::vector<NDArray> inputs{array_of({2, -3})};
+  NDArray buffer = attach_grad(inputs[0]);
+  NDArray first;
+  {
+    const Recording recording;
+    const NDArray y = invoke(op, inputs)[0];
+    const NDArray *heads[] = {&y}, *variables[] = {&inputs[0]};
+    first = gradients(heads, {}, variables, {.retain_graph = true, .create_graph = true})[0];
+  }
+  EXPECT_EQ(values_of(first), (Values{12, 27}));
+  backward_from(first);
+  EXPECT_EQ(values_of(buffer), (Values{12, -18}));
+}
+
+TEST(CachedOp, GivenOutputsAreWritten) {
+  Case c;
+  const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs, false);
+  NDArray out = array_of(Values(24), {3, 8});
+  const NDArray same = out;
+  std::vector<NDArray*> in;
+  for (NDArray& input : c.inputs) in.push_back(&input);
+  c.op.invoke(in, std::array<NDArray*, 1>{&out}, Device::cpu());
+  EXPECT_EQ(values_of(same), eager.outputs[0]);
+  // An input may be the output, too.
+  c.op.invoke(in, std::array<NDArray*, 1>{&c.inputs[0]}, Device::cpu());
+  EXPECT_EQ(values_of(c.inputs[0]), eager.outputs[0]);
+}
+
+TEST(CachedOp, ShapesThatFollowFromValues) {
+  const Value data = variable("data"), index = variable("index");
+  CachedOp op(graph_of({apply("_contrib_boolean_mask", {data, index}) * 2.0}), {});
+  std::vector<NDArray> inputs{array_of({1, 2, 3}), array_of({0, 1, 1})};
+  NDArray buffer = attach_grad(inputs[0]);
+  NDArray out;
+  {
+    const Recording recording;
+    out = invoke(op, inputs)[0];
+  }
+  EXPECT_EQ(values_of(out), (Values{4, 6}));
+  backward_from(out);
+  EXPECT_EQ(values_of(buffer), (Values{0, 2, 2}));
+}
+
+TEST(CachedOp, HookSeesEveryOperator) {
+  Case c;
+  std::vector<std::string> seen;
+  c.op.set_hook([&](const std::string& name, const std::string& op,
+                    const NDArray&) { seen.push_back(name + " " + op); },
+                false);
+  const NDArray out = invoke(c.op, c.inputs)[0];
+  EXPECT_EQ(seen.size(), 11u);
+  EXPECT_EQ(seen.front(), "fc0_output dot");
+  EXPECT_EQ(values_of(out), run_eagerly(c.mlp.graph, c.inputs, false).outputs[0]);
+}
+
+TEST(CachedOp, UnknownFlagsAreErrors) {
+  EXPECT_TRUE(contains(error_of([] { flags({{"static_allok", "1"}}); }), "static_alloc"));
+  EXPECT_TRUE(contains(error_of([] { flags({{"inline_limit", "x"}}); }), "inline_limit"));
+  EXPECT_TRUE(contains(error_of([] { flags({{"static_shape", "1"}}); }), "static_alloc"));
+}
+
+TEST(CachedOp, ManyThreadsShareWeights) {
+#if defined(__SANITIZE_THREAD__)
+  constexpr int kCalls = 200;
+#else
+  constexpr int kCalls = 1000;
+#endif
+  constexpr int kThreads = 8;
+  Case c(flags({{"static_alloc", "1"}, {"static_shape", "1"}}));
+  std::vector<NDArray> data;
+  std::vector<Values> expected;
+  for (int t = 0; t < kThreads; ++t) {
+    data.push_back(random_array({3, 8}, c.mlp.random));
+    std::vector<NDArray> inputs = c.inputs;
+    inputs[0] = data.back();
+    expected.push_back(run_eagerly(c.mlp.graph, inputs, false).outputs[0]);
+  }
+  std::barrier start(kThreads);
+  std::vector<int> wrong(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      const auto mine = static_cast<std::size_t>(t);
+      std::vector<NDArray> inputs;
+      for (const NDArray& input : c.inputs) inputs.push_back(input.detach());
+      inputs[0] = data[mine].detach();
+      start.arrive_and_wait();
+      for (int i = 0; i < kCalls; ++i)
+        wrong[mine] += values_of(invoke(c.op, inputs)[0]) != expected[mine];
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(kThreads));
+  EXPECT_EQ(c.op.num_plans(), 1);
+}
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of whole graphs: what lives at one time never shares bytes (checked step by step with the
+// graph's own inputs, not with what the planner says), in-place where that is allowed.
+#include "graph/memory_plan_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "graph/graphs.h"
+#include "graph/memory_plan_order.h"
+
+namespace mxnet {
+namespace {
+
+const Shape kShape{4, 16};  // 256 bytes
+constexpr std::size_t kBytes = 256;
+
+GraphMemory plan(const IndexedGraph& graph, bool inplace = true, int match_range = 16) {
+  GraphMemoryOptions options;
+  options.inplace = inplace;
+  options.packing.match_range = match_range;
+  options.direct_outputs.assign(graph.outputs().size(), true);
+  return plan_memory(graph, types_of(graph, kShape), schedule_nodes(graph, INT_MAX).nodes, options);
+}
+
+// Runs the graph on labels instead of numbers: each step finds in its inputs' memory what their
+// producers have put there.
+void expect_values_survive(const IndexedGraph& graph, const GraphMemory& memory,
+                           const std::vector<ArrayType>& types, const std::vector<int>& schedule) {
+  std::vector<int> arena(memory.arena_bytes / kArenaAlignment, -1);  // the entry in each line
+  std::vector<int> outputs(graph.outputs().size(), -1);
+  const auto bytes_of = [&](int entry) {
+    const ArrayType& type = types[static_cast<std::size_t>(entry)];
+    return arena_bytes(static_cast<std::size_t>(type.shape.size()) * dtype_size(type.dtype));
+  };
+  const auto each_line = [&](int entry, const auto& visit) {
+    const Place& place = memory.places[static_cast<std::size_t>(entry)];
+    if (place.kind == Place::Kind::kOutput) visit(outputs[static_cast<std::size_t>(place.index)]);
+    if (place.kind != Place::Kind::kArena) return;
+    for (std::size_t b = 0; b < bytes_of(entry); b += kArenaAlignment)
+      visit(arena.at((place.offset + b) / kArenaAlignment));
+  };
+  for (int n : schedule) {
+    for (int entry : graph.inputs(n))
+      each_line(entry, [&](int found) { EXPECT_EQ(found, entry) << graph.node(n).name; });
+    for (int o = 0; o < graph.num_outputs(n); ++o)
+      each_line(graph.first_entry(n) + o, [&](int& line) { line = graph.first_entry(n) + o; });
+  }
+  for (int entry : graph.outputs())
+    each_line(entry, [&](int found) { EXPECT_EQ(found, entry) << "as an output"; });
+}
+
+TEST(GraphMemory, AChainRunsInThePlaceOfItsResult) {
+  Value x = variable("x");
+  for (int i = 0; i < 10; ++i) x = x + 1.0;
+  const IndexedGraph graph(graph_of({x}));
+  const GraphMemory memory = plan(graph);
+  EXPECT_EQ(memory.arena_bytes, 0u);
+  EXPECT_EQ(memory.output_bytes, kBytes);
+  EXPECT_EQ(memory.unshared_bytes, 10 * kBytes);
+}
+
+TEST(GraphMemory, WithoutInPlaceAChainNeedsTwoBuffers) {
+  Value x = variable("x");
+  for (int i = 0; i < 10; ++i) x = x + 1.0;
+  const IndexedGraph graph(graph_of({x}));
+  EXPECT_EQ(plan(graph, /*inplace=*/false).arena_bytes, 2 * kBytes);
+}
+
+TEST(GraphMemory, MatchRangeZeroSharesNothing) {
+  Value x = variable("x");
+  for (int i = 0; i < 10; ++i) x = x + 1.0;
+  const IndexedGraph graph(graph_of({x}));
+  EXPECT_EQ(plan(graph, /*inplace=*/false, 0).arena_bytes, 9 * kBytes);
+}
+
+TEST(GraphMemory, AnInputOfTheCallerIsNotOverwritten) {
+  const Value x = variable("x");
+  const IndexedGraph graph(graph_of({x + 1.0, x + 2.0}));
+  const GraphMemory memory = plan(graph);
+  EXPECT_EQ(memory.places[static_cast<std::size_t>(graph.entry(x.entry()))].kind,
+            Place::Kind::kVariable);
+  EXPECT_EQ(memory.output_bytes, 2 * kBytes);
+}
+
+TEST(GraphMemory, AValueThatIsTwoOutputsIsComputedOnceAndDelivered) {
+  const Value y = variable("x") + 1.0;
+  const IndexedGraph graph(graph_of({y, y}));
+  const GraphMemory memory = plan(graph);
+  ASSERT_EQ(memory.deliveries.size(), 1u);
+  EXPECT_EQ(memory.deliveries[0].output, 1);
+  EXPECT_EQ(memory.arena_bytes, 0u);
+}
+
+TEST(GraphMemory, AMatrixProductDoesNotOverwriteItsInput) {
+  Value x = variable("x") + 1.0;
+  const Value y = apply("dot", {x, x}, {{"transpose_b", "True"}}) + 1.0;
+  const IndexedGraph graph(graph_of({y}));
+  const std::vector<ArrayType> types = types_of(graph, kShape);
+  expect_values_survive(graph, plan(graph), types, schedule_nodes(graph, INT_MAX).nodes);
+}
+
+TEST(GraphMemory, BackwardResultsAreNotTouchedInTheForwardPart) {
+  // y = (x + 1) * 2 is forward; its "gradient" continues in place of y's input.
+  const Value a = variable("x") + 1.0, b = a * 2.0;
+  const IndexedGraph graph(graph_of({b, a * 3.0}));
+  const Schedule schedule = schedule_nodes(graph, 1);
+  GraphMemoryOptions options;
+  options.direct_outputs = {true, true};
+  options.backward_output = 1;
+  options.backward_step = schedule.num_forward;
+  const GraphMemory memory = plan_memory(graph, types_of(graph, kShape), schedule.nodes, options);
+  const Place& place = memory.places[static_cast<std::size_t>(graph.entry(a.entry()))];
+  EXPECT_EQ(place.kind, Place::Kind::kArena);
+}
+
+// Random graphs of elementwise operators and products of square matrices.
+TEST(GraphMemory, EveryValueSurvivesUntilItsLastUse) {
+  const unsigned seed = 4711;
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 150; ++round) {
+    std::vector<Value> values{variable("a"), variable("b")};
+    const int count = 2 + static_cast<int>(random() % 40);
+    for (int i = 0; i < count; ++i) {
+      const auto pick = [&] {
+        const std::size_t recent = std::min<std::size_t>(values.size(), 6);
+        return values[values.size() - 1 - random() % recent];
+      };
+      Value made;
+      switch (random() % 4) {
+        case 0:
+          made = pick() + pick();
+          break;
+        case 1:
+          made = pick() * 0.5;
+          break;
+        case 2:
+          made = apply("dot", {pick(), pick()});
+          break;
+        default:
+          made = apply("relu", {pick()});
+      }
+      values.push_back(named("v" + std::to_string(i), made));
+    }
+    ir::Graph outputs = graph_of({values.back(), values[2 + random() % (values.size() - 2)]});
+    if (round % 3 == 0) outputs.outputs.pop_back();
+    const IndexedGraph graph(outputs);
+    GraphMemoryOptions options;
+    options.inplace = round % 2 == 0;
+    options.packing.match_range = static_cast<int>(random() % 4);
+    options.direct_outputs.assign(graph.outputs().size(), true);
+    const std::vector<ArrayType> types = types_of(graph, {8, 8});
+    const std::vector<int> schedule = schedule_nodes(graph, INT_MAX).nodes;
+    const GraphMemory memory = plan_memory(graph, types, schedule, options);
+    expect_values_survive(graph, memory, types, schedule);
+    options.inplace = false;
+    options.packing.match_range = 0;
+    EXPECT_LE(memory.arena_bytes, plan_memory(graph, types, schedule, options).arena_bytes);
+  }
+}
+
+}  // namespace
+}  // namespace mxnet

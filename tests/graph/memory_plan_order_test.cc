@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders of execution: inputs before users, the gradient of a weight as soon as it can be computed.
+#include "graph/memory_plan_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "graph/gradient.h"
+#include "graph/graphs.h"
+
+namespace mxnet {
+namespace {
+
+// x -> dot(x, w0) -> dot(., w1) -> ..., and the gradients of the weights.
+IndexedGraph layers(int count, std::vector<ir::Entry>* weights) {
+  Value x = variable("x");
+  for (int i = 0; i < count; ++i) {
+    const Value w = variable("w" + std::to_string(i));
+    weights->push_back(w.entry());
+    x = named("fc" + std::to_string(i), apply("dot", {x, w}));
+  }
+  ir::Graph graph = graph_of({x});
+  const std::vector<ir::Entry> head{variable("head").entry()};
+  for (ir::Entry& entry : gradient(graph, head, *weights))
+    graph.outputs.push_back(std::move(entry));
+  return IndexedGraph(std::move(graph));
+}
+
+TEST(Schedule, ListsEveryOperatorOnceAfterWhatItReads) {
+  std::vector<ir::Entry> weights;
+  const IndexedGraph graph = layers(5, &weights);
+  const Schedule schedule = schedule_nodes(graph, 1);
+  EXPECT_EQ(schedule.num_forward, 5);
+  std::vector<bool> done(static_cast<std::size_t>(graph.num_nodes()));
+  for (int n : graph.variables()) done[static_cast<std::size_t>(n)] = true;
+  for (int n : schedule.nodes) {
+    for (int entry : graph.inputs(n))
+      EXPECT_TRUE(done[static_cast<std::size_t>(graph.node_of(entry))]);
+    EXPECT_FALSE(done[static_cast<std::size_t>(n)]);
+    done[static_cast<std::size_t>(n)] = true;
+  }
+  EXPECT_EQ(std::count(done.begin(), done.end(), false), 0);
+}
+
+TEST(Schedule, TheLastWeightsGradientComesFirst) {
+  std::vector<ir::Entry> weights;
+  const IndexedGraph graph = layers(5, &weights);
+  const Schedule schedule = schedule_nodes(graph, 1);
+  std::vector<std::ptrdiff_t> position;  // of the gradient of each weight
+  for (std::size_t o = 1; o < graph.outputs().size(); ++o) {
+    const int n = graph.node_of(graph.outputs()[o]);
+    position.push_back(std::find(schedule.nodes.begin(), schedule.nodes.end(), n) -
+                       schedule.nodes.begin());
+  }
+  EXPECT_TRUE(std::is_sorted(position.rbegin(), position.rend()));
+}
+
+}  // namespace
+}  // namespace mxnet
