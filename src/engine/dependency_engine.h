@@ -40,6 +40,11 @@ class DependencyEngine final : public Engine {
   ~DependencyEngine() override;
 
   Var* new_variable() override { return Var::make(); }
+  Var* new_order_variable() override {
+    Var* var = Var::make();
+    var->order_only = true;
+    return var;
+  }
   void delete_variable(Var* var, Device device, SyncFn then) override;
   uint64_t version(const Var* var) const override { return var->version(); }
 

@@ -93,6 +93,9 @@ class Engine {
   virtual ~Engine();
 
   virtual Var* new_variable() = 0;
+  // One that only puts operations in order (the state of a random generator): an operation that
+  // fails says nothing about those after it, and failures do not travel along it.
+  virtual Var* new_order_variable() = 0;
   // After all operations pushed before on it: runs `then` (may be empty), and the variable is gone.
   // Never throws.
   virtual void delete_variable(Var* var, Device device, SyncFn then = {}) = 0;

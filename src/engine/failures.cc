@@ -11,7 +11,7 @@
 namespace mxnet::engine {
 
 void Failures::carry(Var* var, const FailureRef& failure) {
-  if (var->failure != nullptr) return;
+  if (var->failure != nullptr || var->order_only) return;
   var->failure = failure;
   carrying_.insert(var);
   carriers_.store(carrying_.size(), std::memory_order_relaxed);  // see any

@@ -15,6 +15,7 @@ Var* Var::make() { return VarPool::take(); }
 void Var::recycle() noexcept {
   // Relaxed: the variable is ours alone; the pool publishes it to its next user.
   version_.store(0, std::memory_order_relaxed);
+  order_only = false;
   VarPool::give(this);
 }
 

@@ -62,6 +62,7 @@ class alignas(64) Var : public engine::Pooled<Var> {
 
   // What it carries, if anything; guarded by the mutex of the engine's Failures.
   std::shared_ptr<engine::Failure> failure;
+  bool order_only = false;  // carries none; set before its first use
 
  private:
   enum : uint32_t { kLocked = 1, kWriter = 2, kQueued = 4, kReader = 8 };

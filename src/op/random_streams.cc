@@ -30,7 +30,7 @@ std::pair<int, int> key_of(Device device) {
 
 }  // namespace
 
-RandomStreams::RandomStreams() : var_(Engine::get().new_variable()) {}
+RandomStreams::RandomStreams() : var_(Engine::get().new_order_variable()) {}
 
 RandomStreams& RandomStreams::of(Device device) {
   Table& all = table();

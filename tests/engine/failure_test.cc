@@ -52,6 +52,17 @@ TEST_P(EngineFailure, TravelsDownstreamAndWhatDependsOnItDoesNotRun) {
   EXPECT_EQ(thrown_by([&] { engine->wait_for_all(); }), "");
 }
 
+TEST_P(EngineFailure, DoesNotTravelAlongAVariableThatOnlyOrders) {
+  Var *a = variable(), *order = engine->new_order_variable();
+  push_failing({}, {a, order});
+  bool ran = false;
+  push([&](const RunContext&) { ran = true; }, {}, {order});
+  engine->wait_for_var(order);
+  EXPECT_TRUE(ran);
+  EXPECT_NE(thrown_by([&] { engine->wait_for_var(a); }).find("broken"), std::string::npos);
+  engine->delete_variable(order, Device::cpu());
+}
+
 TEST_P(EngineFailure, AClearedVariableWorksAgain) {
   Var* var = variable();
   push_failing({}, {var});
