@@ -17,8 +17,6 @@ struct Size {
 // Called once, when the size is known; returns memory for height * width * channels bytes.
 using MakePixels = std::function<uint8_t*(Size)>;
 
-bool is_png(Bytes bytes);
-bool is_jpeg(Bytes bytes);
 void decode_png(Bytes bytes, int channels, const MakePixels& make);
 void decode_jpeg(Bytes bytes, int channels, const MakePixels& make);
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -26,11 +26,6 @@ constexpr std::array<float, 3> kLuma{0.299f, 0.587f, 0.114f};
 
 template <class T>
 using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
-template <class C>
-C luma(const C* pixel) {
-  return pixel[0] * kLuma[0] + pixel[1] * kLuma[1] + pixel[2] * kLuma[2];
-}
 
 // fn(pixel in, pixel out) in computing numbers, over all pixels; out may be in.
 template <class F>
@@ -90,7 +85,8 @@ void change_contrast(const Tensor& in, const Tensor& out, float factor) {
   }
 }
 
-// Away from grey, or towards it.
+// Away from grey, or towards it. As existing programs have it, grey is what blue adds to it alone:
+// images become darker, or lighter, too.
 void change_saturation(const Tensor& in, const Tensor& out, float factor) {
   const bool grey = channels_of(in) == 1;
   each_pixel(in, out, 8, [=](const auto* x, auto* y) {
@@ -98,7 +94,7 @@ void change_saturation(const Tensor& in, const Tensor& out, float factor) {
       y[0] = x[0];
       return;
     }
-    const auto rest = luma(x) * (1 - factor);
+    const auto rest = x[2] * kLuma[2] * (1 - factor);
     for (int c = 0; c < 3; ++c) y[c] = x[c] * factor + rest;
   });
 }

@@ -3,20 +3,13 @@
 // live in the function that calls it.
 #include "op/image/codec.h"
 
-#if MXNET_WITH_JPEG
 #include <csetjmp>
 #include <cstdio>
 
 #include <jpeglib.h>
-#endif
 
 namespace mxnet::image {
 
-bool is_jpeg(Bytes bytes) {
-  return bytes.size() > 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
-}
-
-#if MXNET_WITH_JPEG
 namespace {
 
 struct Decoder {
@@ -98,10 +91,4 @@ void decode_jpeg(Bytes bytes, int channels, const MakePixels& make) {
   if (!read(decoder, channels, pixels, reinterpret_cast<uint8_t*>(line.data())))
     refuse(std::string("a JPEG that cannot be read: ") + decoder.message);
 }
-#else
-void decode_jpeg(Bytes, int, const MakePixels&) {
-  refuse("a JPEG, and this library was built without libjpeg");
-}
-#endif
-
 }  // namespace mxnet::image

@@ -2,9 +2,7 @@
 // PNG through libpng. Its errors leave by longjmp, past no object with a destructor.
 #include "op/image/codec.h"
 
-#if MXNET_WITH_PNG
 #include <png.h>
-#endif
 
 #include <algorithm>
 #include <array>
@@ -12,13 +10,6 @@
 
 namespace mxnet::image {
 
-bool is_png(Bytes bytes) {
-  constexpr std::array<uint8_t, 8> kSignature{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  return bytes.size() >= kSignature.size() &&
-         std::equal(kSignature.begin(), kSignature.end(), bytes.begin());
-}
-
-#if MXNET_WITH_PNG
 namespace {
 
 uint32_t word(const uint8_t* at) {
@@ -90,10 +81,4 @@ void decode_png(Bytes bytes, int channels, const MakePixels& make) {
   if (!read(decoder, reader, channels, rows.data(), row_bytes))
     refuse(std::string("a PNG that cannot be read: ") + decoder.message);
 }
-#else
-void decode_png(Bytes, int, const MakePixels&) {
-  refuse("a PNG, and this library was built without libpng");
-}
-#endif
-
 }  // namespace mxnet::image
