@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG through libjpeg. Its errors leave by longjmp, so that no C++ object with a destructor may
-// live in the function that calls it.
+// JPEG through libjpeg. Its errors leave by longjmp, past no object with a destructor.
 #include "op/image/codec.h"
 
 #include <csetjmp>
-#include <cstdio>
+#include <cstdio>  // jpeglib.h wants it
+#include <string>
 
 #include <jpeglib.h>
 
 namespace mxnet::image {
-
 namespace {
 
 struct Decoder {

@@ -5,11 +5,10 @@
 #include <png.h>
 
 #include <algorithm>
-#include <array>
+#include <string>
 #include <vector>
 
 namespace mxnet::image {
-
 namespace {
 
 uint32_t word(const uint8_t* at) {
@@ -42,7 +41,8 @@ void fail(png_structp png, png_const_charp text) {
 }
 
 // Transparency is dropped, deep channels keep their high byte, palettes become colours.
-bool read(Decoder& decoder, Reader& reader, int channels, png_bytep* rows, std::size_t row_bytes) {
+bool read(Decoder& decoder, Reader& reader, int channels, png_bytep* rows, std::size_t height,
+          std::size_t row_bytes) {
   if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
   png_set_read_fn(decoder.png, &reader, take);
   png_read_info(decoder.png, decoder.info);
@@ -56,8 +56,9 @@ bool read(Decoder& decoder, Reader& reader, int channels, png_bytep* rows, std::
     png_set_rgb_to_gray(decoder.png, PNG_ERROR_ACTION_NONE, 0.299, 0.587);
   png_set_interlace_handling(decoder.png);
   png_read_update_info(decoder.png, decoder.info);
-  if (png_get_rowbytes(decoder.png, decoder.info) != row_bytes)
-    png_error(decoder.png, "rows of another length than the header says");
+  if (png_get_rowbytes(decoder.png, decoder.info) != row_bytes ||
+      png_get_image_height(decoder.png, decoder.info) != height)
+    png_error(decoder.png, "rows that the header does not announce");
   png_read_image(decoder.png, rows);
   return true;
 }
@@ -78,7 +79,7 @@ void decode_png(Bytes bytes, int channels, const MakePixels& make) {
   std::vector<png_bytep> rows(static_cast<std::size_t>(size.height));
   for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = pixels + y * row_bytes;
   Reader reader{bytes};
-  if (!read(decoder, reader, channels, rows.data(), row_bytes))
+  if (!read(decoder, reader, channels, rows.data(), rows.size(), row_bytes))
     refuse(std::string("a PNG that cannot be read: ") + decoder.message);
 }
 }  // namespace mxnet::image
