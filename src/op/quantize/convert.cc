@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between real numbers and their integers: quantize in its three forms, dequantize, requantize.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "op/dispatch.h"
 #include "op/op_builder.h"
@@ -43,13 +46,31 @@ void scale_to_bytes(const From* in, const Tensor& out, float factor, float shift
 // Least and greatest of an array; zeros of an empty one.
 template <class T>
 std::pair<T, T> extremes(const T* x, int64_t n) {
+  constexpr int64_t kLanes = 16;  // independent of each other, so that they become vectors
   if (n == 0) return {T{0}, T{0}};
-  T low = x[0], high = x[0];
-  for (int64_t i = 1; i < n; ++i) {
-    low = x[i] < low ? x[i] : low;
-    high = x[i] > high ? x[i] : high;
-  }
-  return {low, high};
+  std::pair<T, T> result{x[0], x[0]};
+  std::mutex mutex;
+  parallel_for(n, 1.0, [&](int64_t first, int64_t last) {
+    std::array<T, kLanes> low, high;
+    low.fill(x[first]);
+    high.fill(x[first]);
+    int64_t i = first;
+    for (; i + kLanes <= last; i += kLanes) {
+      for (std::size_t k = 0; k < kLanes; ++k) {
+        const T value = x[i + static_cast<int64_t>(k)];
+        low[k] = value < low[k] ? value : low[k];
+        high[k] = value > high[k] ? value : high[k];
+      }
+    }
+    for (; i < last; ++i) {
+      low[0] = std::min(low[0], x[i]);
+      high[0] = std::max(high[0], x[i]);
+    }
+    const std::lock_guard lock(mutex);
+    result.first = std::min(result.first, *std::min_element(low.begin(), low.end()));
+    result.second = std::max(result.second, *std::max_element(high.begin(), high.end()));
+  });
+  return result;
 }
 
 // What callers are told: the calibrated range of int8 is made symmetrical.
