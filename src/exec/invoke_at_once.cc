@@ -79,8 +79,7 @@ void deliver(const OpDef& op, const NDArray& result, Device device, Request requ
 
 void invoke_at_once(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
                     const InvokeOptions& options) {
-  MX_ASSERT(!inputs.empty());
-  const Device device = inputs[0]->device();
+  const Device device = inputs.empty() ? options.device : inputs[0]->device();
   InlineVector<NDArray, 4> arrays;
   InlineVector<ArrayType, 8> types;
   for (const NDArray* input : inputs) {

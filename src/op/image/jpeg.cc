@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// JPEG through libjpeg. Its errors leave by longjmp, past no object with a destructor.
+#include "op/image/codec.h"
+
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h wants it
+#include <string>
+
+#include <jpeglib.h>
+
+namespace mxnet::image {
+namespace {
+
+struct Decoder {
+  jpeg_decompress_struct info;
+  jpeg_error_mgr errors;
+  std::jmp_buf escape;
+  char message[JMSG_LENGTH_MAX];
+};
+
+void fail(j_common_ptr info) {
+  auto* decoder = static_cast<Decoder*>(info->client_data);
+  info->err->format_message(info, decoder->message);
+  std::longjmp(decoder->escape, 1);
+}
+void ignore(j_common_ptr, int) {}  // warnings: what can be shown of a damaged file is shown
+
+bool open(Decoder& decoder, Bytes bytes, int channels, Size* size) {
+  if (setjmp(decoder.escape) != 0) return false;
+  jpeg_create_decompress(&decoder.info);
+  jpeg_mem_src(&decoder.info, bytes.data(), static_cast<unsigned long>(bytes.size()));
+  jpeg_read_header(&decoder.info, TRUE);
+  const J_COLOR_SPACE space = decoder.info.jpeg_color_space;
+  // libjpeg makes neither grey nor red, green and blue of these four.
+  if (space == JCS_CMYK || space == JCS_YCCK) {
+    decoder.info.out_color_space = JCS_CMYK;
+  } else {
+    decoder.info.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  }
+  *size = {decoder.info.image_height, decoder.info.image_width};
+  return true;
+}
+
+// `line` has four bytes a pixel, for those four.
+bool read(Decoder& decoder, int channels, uint8_t* pixels, uint8_t* line) {
+  if (setjmp(decoder.escape) != 0) return false;
+  jpeg_start_decompress(&decoder.info);
+  const bool four = decoder.info.out_color_space == JCS_CMYK;
+  while (decoder.info.output_scanline < decoder.info.output_height) {
+    const int64_t width = decoder.info.output_width;
+    uint8_t* to = pixels + int64_t{decoder.info.output_scanline} * width * channels;
+    JSAMPROW row = four ? line : to;
+    jpeg_read_scanlines(&decoder.info, &row, 1);
+    for (int64_t x = 0; four && x < width; ++x) {
+      // Stored inverted, as Adobe's programs do: each is what is left of its colour.
+      const int black = line[x * 4 + 3];
+      const int red = line[x * 4] * black / 255, green = line[x * 4 + 1] * black / 255;
+      const int blue = line[x * 4 + 2] * black / 255;
+      if (channels == 1) {
+        to[x] = static_cast<uint8_t>((299 * red + 587 * green + 114 * blue + 500) / 1000);
+      } else {
+        to[x * 3] = static_cast<uint8_t>(red);
+        to[x * 3 + 1] = static_cast<uint8_t>(green);
+        to[x * 3 + 2] = static_cast<uint8_t>(blue);
+      }
+    }
+  }
+  jpeg_finish_decompress(&decoder.info);
+  return true;
+}
+
+}  // namespace
+
+void decode_jpeg(Bytes bytes, int channels, const MakePixels& make) {
+  Decoder decoder{};
+  decoder.info.err = jpeg_std_error(&decoder.errors);
+  decoder.errors.error_exit = fail;
+  decoder.errors.emit_message = ignore;
+  decoder.info.client_data = &decoder;
+  struct Close {
+    jpeg_decompress_struct* info;
+    ~Close() { jpeg_destroy_decompress(info); }
+  } close{&decoder.info};
+  Size size{};
+  if (!open(decoder, bytes, channels, &size))
+    refuse(std::string("a JPEG that cannot be read: ") + decoder.message);
+  expect_size(size);
+  uint8_t* pixels = make(size);
+  std::string line(static_cast<std::size_t>(size.width) * 4, '\0');
+  if (!read(decoder, channels, pixels, reinterpret_cast<uint8_t*>(line.data())))
+    refuse(std::string("a JPEG that cannot be read: ") + decoder.message);
+}
+}  // namespace mxnet::image

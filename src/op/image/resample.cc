@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of interpolation, and sums over rows and columns.
+#include "op/image/resample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <type_traits>
+
+#include "op/dispatch.h"
+#include "op/image/pixel.h"
+#include "op/parallel.h"
+
+namespace mxnet::image {
+namespace {
+
+double cubic(double t) {
+  constexpr double kA = -0.75;  // of the family of cubic kernels, the one that images know
+  t = std::fabs(t);
+  if (t <= 1) return ((kA + 2) * t - (kA + 3)) * t * t + 1;
+  if (t < 2) return ((kA * t - 5 * kA) * t + 8 * kA) * t - 4 * kA;
+  return 0;
+}
+
+double lanczos(double t) {
+  constexpr double kLobes = 4;
+  if (t == 0) return 1;
+  if (std::fabs(t) >= kLobes) return 0;
+  const double x = std::numbers::pi * t;
+  return kLobes * std::sin(x) * std::sin(x / kLobes) / (x * x);
+}
+
+// Kernels that reach `reach` pixels to each side of the place `at`; edges are repeated.
+void around(Taps& taps, double at, int64_t reach, int64_t from, double (*kernel)(double)) {
+  const auto base = static_cast<int64_t>(std::floor(at));
+  double sum = 0;
+  const std::size_t first = taps.weight.size();
+  for (int64_t k = 1 - reach; k <= reach; ++k) {
+    const double weight = kernel(at - static_cast<double>(base + k));
+    taps.old.push_back(std::clamp<int64_t>(base + k, 0, from - 1));
+    taps.weight.push_back(static_cast<float>(weight));
+    sum += weight;
+  }
+  for (std::size_t i = first; i < taps.weight.size(); ++i)
+    taps.weight[i] = static_cast<float>(taps.weight[i] / sum);
+}
+
+// The pixels that [begin, end) covers, each by what it covers of it.
+void cover(Taps& taps, double begin, double end, int64_t from) {
+  const auto first = static_cast<int64_t>(begin);
+  for (int64_t k = 0; k < taps.width; ++k) {
+    const auto low = static_cast<double>(first + k);
+    const double part = std::max(0.0, std::min(end, low + 1) - std::max(begin, low));
+    taps.old.push_back(std::min(first + k, from - 1));
+    taps.weight.push_back(static_cast<float>(part / (end - begin)));
+  }
+}
+
+double tent(double t) { return std::max(0.0, 1 - std::fabs(t)); }
+
+}  // namespace
+
+Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
+  Taps taps;
+  const double scale = static_cast<double>(from) / static_cast<double>(to);
+  if (how == Interpolation::kLinear) taps.width = 2;
+  if (how == Interpolation::kCubic) taps.width = 4;
+  if (how == Interpolation::kLanczos) taps.width = 8;
+  if (how == Interpolation::kArea)
+    taps.width = shrinks ? static_cast<int64_t>(std::ceil(scale)) + 1 : 2;
+  for (int64_t i = 0; i < to; ++i) {
+    const double place = static_cast<double>(i), centre = (place + 0.5) * scale - 0.5;
+    switch (how) {
+      case Interpolation::kNearest:
+        taps.old.push_back(std::min(static_cast<int64_t>(place * scale), from - 1));
+        taps.weight.push_back(1);
+        break;
+      case Interpolation::kLinear:
+        around(taps, std::clamp(centre, 0.0, static_cast<double>(from - 1)), 1, from, tent);
+        break;
+      case Interpolation::kCubic:
+        around(taps, centre, 2, from, cubic);
+        break;
+      case Interpolation::kLanczos:
+        around(taps, centre, 4, from, lanczos);
+        break;
+      case Interpolation::kArea:
+        if (shrinks) {
+          cover(taps, place * scale, std::min((place + 1) * scale, static_cast<double>(from)),
+                from);
+        } else {
+          // Old pixels are flat; only where two of them meet within a new one are they mixed.
+          const double base = std::floor(place * scale);
+          const double mix = std::max(0.0, (place + 1) - (base + 1) / scale);
+          const double at = base + (mix - std::floor(mix));
+          around(taps, std::min(at, static_cast<double>(from - 1)), 1, from, tent);
+        }
+        break;
+    }
+  }
+  return taps;
+}
+
+template <class T>
+void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
+              T* out) {
+  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const auto new_rows = static_cast<int64_t>(rows.old.size()) / rows.width;
+  const auto new_width = static_cast<int64_t>(columns.old.size()) / columns.width;
+  const int64_t line = new_width * channels;
+  if (new_rows * line == 0) return;
+  // Old rows in the new width are kept while the next new row may want them again.
+  parallel_for(
+      new_rows, static_cast<double>(line * (rows.width + columns.width)),
+      [&](int64_t first, int64_t last) {
+        const auto lines = std::make_unique<C[]>(static_cast<std::size_t>(rows.width * line));
+        const auto sum = std::make_unique<C[]>(static_cast<std::size_t>(line));
+        std::vector<int64_t> held(static_cast<std::size_t>(rows.width), -1);
+        for (int64_t y = first; y < last; ++y) {
+          std::fill_n(sum.get(), line, C{0});
+          for (int64_t k = 0; k < rows.width; ++k) {
+            const auto tap = static_cast<std::size_t>(y * rows.width + k);
+            const C weight = rows.weight[tap];
+            if (weight == 0) continue;
+            const int64_t row = rows.old[tap], slot = row % rows.width;
+            C* to = lines.get() + slot * line;
+            if (held[static_cast<std::size_t>(slot)] != row) {
+              held[static_cast<std::size_t>(slot)] = row;
+              const T* from = in + row * width * channels;
+              for (int64_t x = 0; x < new_width; ++x) {
+                for (int64_t c = 0; c < channels; ++c) {
+                  C value = 0;
+                  for (int64_t j = 0; j < columns.width; ++j) {
+                    const auto at = static_cast<std::size_t>(x * columns.width + j);
+                    if (columns.weight[at] == 0) continue;  // a pixel beyond the image is no NaN
+                    value += static_cast<C>(columns.weight[at]) *
+                             static_cast<C>(from[columns.old[at] * channels + c]);
+                  }
+                  to[x * channels + c] = value;
+                }
+              }
+            }
+            for (int64_t i = 0; i < line; ++i) sum[i] += weight * to[i];
+          }
+          for (int64_t i = 0; i < line; ++i) out[y * line + i] = to_pixel<T>(sum[i]);
+        }
+      },
+      1);
+}
+
+#define MX_RESAMPLE(name, T, tag) \
+  template void resample(const T*, int64_t, const Taps&, const Taps&, int64_t, T*);
+MX_DTYPES(MX_RESAMPLE)
+#undef MX_RESAMPLE
+
+}  // namespace mxnet::image

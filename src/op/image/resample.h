@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images in another size: along each axis a new pixel is a weighted sum of a few old ones.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace mxnet::image {
+
+// The numbers are those of the parameter `interp`.
+enum class Interpolation : int32_t { kNearest, kLinear, kCubic, kArea, kLanczos };
+
+// Of each new pixel along one axis: old[i * width + k] weighs weight[i * width + k].
+struct Taps {
+  int64_t width = 1;
+  std::vector<int64_t> old;
+  std::vector<float> weight;
+};
+
+// `shrinks`: whether the image becomes smaller, or stays, along both axes; areas are averaged only
+// then, and interpolated otherwise.
+Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks);
+
+// One image, rows of pixels of `channels` numbers.
+template <class T>
+void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
+              T* out);
+
+}  // namespace mxnet::image

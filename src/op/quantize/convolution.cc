@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of integers: exact int32 sums of gathered columns, and the range that they stand
+// for.
+#include <algorithm>
+#include <vector>
+
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/quantize/byte_products.h"
+#include "op/quantize/range.h"
+#include "op/quantize/window.h"
+
+namespace mxnet::quantize {
+namespace {
+
+struct ConvParams {
+  Shape kernel, stride, dilate, pad;
+  uint32_t num_filter, num_group;
+  bool no_bias;
+  Layout layout;
+  // For devices with a choice of algorithms; without meaning on the CPU.
+  uint64_t workspace;
+  int8_t cudnn_tune;
+  bool cudnn_off;
+
+  int arrays() const { return no_bias ? 2 : 3; }
+};
+
+// Columns of `count` places from `first` on, of the channels of one group: a widened row each.
+template <class T>
+void gather(const Windows& w, const T* image, int64_t channels, int64_t first, int64_t count,
+            int16_t* to) {
+  const int64_t k = w.kernel_size(), padded = padded_row(channels * k), size = w.image_size();
+  std::fill_n(to, count * padded, int16_t{0});
+  for (int64_t i = 0; i < count; ++i) {
+    w.visit(first + i, [&](int64_t in_kernel, int64_t in_image) {
+      for (int64_t c = 0; c < channels; ++c)
+        to[i * padded + c * k + in_kernel] = image[c * size + in_image];
+    });
+  }
+}
+
+void convolution_cpu(const ConvParams& params, KernelContext& context) {
+  constexpr int64_t kPlaces = 64;  // at a time: their columns stay in cache
+  const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
+  const Windows w =
+      windows({params.kernel, params.stride, params.dilate, params.pad}, data.shape(), out.shape());
+  const int64_t groups = params.num_group, filters = weight.dim(0) / groups;
+  const int64_t channels = w.channels / groups, depth = channels * w.kernel_size();
+  const int64_t padded = padded_row(depth), places = w.map_size();
+  int16_t* weights = context.workspace_of<int16_t>(weight.dim(0) * padded);
+  widen_rows(weight.as<int8_t>(), weight.dim(0), depth, weights);
+
+  const int64_t blocks = (places + kPlaces - 1) / kPlaces;
+  dispatch_dtype<DTypeSet::of(DType::kInt8, DType::kUInt8)>(
+      data.dtype, "_contrib_quantized_conv", [&]<class T>(TypeTag<T>) {
+        parallel_for(
+            w.batch * groups * blocks, static_cast<double>(kPlaces * filters * depth) / 8,
+            [&](int64_t first, int64_t last) {
+              std::vector<int16_t> columns(static_cast<std::size_t>(kPlaces * padded));
+              for (int64_t unit = first; unit < last; ++unit) {
+                const int64_t image = unit / blocks, group = image % groups;
+                const int64_t place = unit % blocks * kPlaces;
+                const int64_t count = std::min(kPlaces, places - place);
+                gather(w, data.as<T>() + image * channels * w.image_size(), channels, place, count,
+                       columns.data());
+                byte_products(filters, count, depth, weights + group * filters * padded,
+                              columns.data(), out.as<int32_t>() + image * filters * places + place,
+                              places);
+              }
+            },
+            1);
+      });
+  if (!params.no_bias) {
+    // As existing models have it: in steps of the products already.
+    const int8_t* bias = context.in(2).as<int8_t>();
+    int32_t* row = out.as<int32_t>();
+    for (int64_t i = 0; i < w.batch * weight.dim(0); ++i, row += places) {
+      const auto add = static_cast<uint32_t>(int32_t{bias[i % weight.dim(0)]});
+      for (int64_t p = 0; p < places; ++p)
+        row[p] = static_cast<int32_t>(static_cast<uint32_t>(row[p]) + add);
+    }
+  }
+  const int ends = params.arrays();
+  // A step of the data counts as one of int8 for uint8 too: requantization in existing models is
+  // calibrated to that.
+  write_product_range(context, read_range(context, ends, ends + 1).magnitude() / kInt8,
+                      read_range(context, ends + 2, ends + 3).magnitude() / kInt8);
+}
+
+// The extent of the map along one dimension.
+int64_t places(int64_t image, int64_t kernel, int64_t stride, int64_t dilate, int64_t pad) {
+  return (image + 2 * pad - dilate * (kernel - 1) - 1) / stride + 1;
+}
+
+void infer_convolution(const ConvParams& params, Infer& infer) {
+  InferArg data = infer.in(0), weight = infer.in(1), out = infer.out(0);
+  const int spatial = params.kernel.ndim();
+  if (!channels_first(params.layout)) infer.fail("given channels last, expected channels first");
+  if (spatial < 1 || spatial > 3)
+    infer.fail("given kernel " + to_string(params.kernel) + ", expected one to three dimensions");
+  for (const Shape* shape : {&params.stride, &params.dilate, &params.pad}) {
+    if (!shape->empty() && shape->ndim() != spatial)
+      infer.fail("given " + to_string(*shape) + ", expected as many dimensions as the kernel");
+  }
+  for (int i = 0; i < spatial; ++i) {
+    const bool fits = params.kernel[i] > 0 && (params.stride.empty() || params.stride[i] > 0) &&
+                      (params.dilate.empty() || params.dilate[i] > 0) &&
+                      (params.pad.empty() || params.pad[i] >= 0);
+    if (!fits) infer.fail("expected kernel, stride and dilate above 0, pad not below");
+  }
+  expect_bytes(data);
+  data.set_shape(Shape::unknown(spatial + 2));
+  out.set_dtype(DType::kInt32).set_shape(Shape::unknown(spatial + 2));
+  Shape filter(spatial + 2, Shape::kUnknownDim);
+  filter[0] = params.num_filter;
+  for (int i = 0; i < spatial; ++i) filter[2 + i] = params.kernel[i];
+  weight.set_dtype(DType::kInt8).set_shape(filter);
+  if (!params.no_bias) infer.in(2).set_dtype(DType::kInt8).set_shape({int64_t{params.num_filter}});
+  infer_range_inputs(infer, params.arrays(), 3 * params.arrays());
+  infer_range_outputs(infer);
+  out.set_dim(0, data.dim(0)).set_dim(1, params.num_filter);
+  if (data.dim(1) >= 0) {
+    if (data.dim(1) % params.num_group != 0 || params.num_filter % params.num_group != 0)
+      data.fail("channels and num_filter that num_group divides");
+    weight.set_dim(1, data.dim(1) / params.num_group);
+  }
+  for (int i = 0; i < spatial; ++i) {
+    if (data.dim(2 + i) < 0) continue;
+    const int64_t dilate = params.dilate.empty() ? 1 : params.dilate[i];
+    const int64_t pad = params.pad.empty() ? 0 : params.pad[i];
+    if (dilate * (params.kernel[i] - 1) + 1 > data.dim(2 + i) + 2 * pad)
+      data.fail("an image that is not smaller than the kernel");
+    out.set_dim(2 + i, places(data.dim(2 + i), params.kernel[i],
+                              params.stride.empty() ? 1 : params.stride[i], dilate, pad));
+  }
+}
+
+MX_OP(_contrib_quantized_conv, ConvParams)
+.doc("Convolution of integers, channels first.")
+    .input("data", "Images, int8 or uint8.")
+    .input("weight", "Filters, int8.")
+    .input("bias", "What is added to each channel, int8, in steps of the products.")
+    .input("min_data", "Smallest real number of the data.")
+    .input("max_data", "Largest real number of the data.")
+    .input("min_weight", "Smallest real number of the weight.")
+    .input("max_weight", "Largest real number of the weight.")
+    .input("min_bias", "Smallest real number of the bias.")
+    .input("max_bias", "Largest real number of the bias.")
+    .num_inputs([](const ConvParams& params) { return 3 * params.arrays(); })
+    .input_names([](const ConvParams& params) {
+      std::vector<std::string> arrays{"data", "weight"};
+      if (!params.no_bias) arrays.emplace_back("bias");
+      std::vector<std::string> names = arrays;
+      for (const std::string& array : arrays) {
+        names.push_back("min_" + array);
+        names.push_back("max_" + array);
+      }
+      return names;
+    })
+    .param("kernel", &ConvParams::kernel, "Size of the kernel in each spatial dimension.")
+    .param("stride", &ConvParams::stride, Shape::scalar(), "Distance of its places; 1 by default.")
+    .param("dilate", &ConvParams::dilate, Shape::scalar(),
+           "Distance of its elements; 1 by default.")
+    .param("pad", &ConvParams::pad, Shape::scalar(), "Zeros around the image; none by default.")
+    .param("num_filter", &ConvParams::num_filter, "Channels of the output.")
+    .at_least<uint32_t>(1)
+    .param("num_group", &ConvParams::num_group, 1u, "Groups of channels that do not mix.")
+    .at_least<uint32_t>(1)
+    .param("workspace", &ConvParams::workspace, 1024u, "Limit of scratch memory, for GPUs.")
+    .param("no_bias", &ConvParams::no_bias, false, "Whether there is no bias.")
+    .choice<int8_t>("cudnn_tune", &ConvParams::cudnn_tune,
+                    {{"None", 0}, {"fastest", 1}, {"limited_workspace", 2}, {"off", 3}}, "None",
+                    "How cuDNN picks its algorithm, for GPUs.")
+    .param("cudnn_off", &ConvParams::cudnn_off, false, "Whether cuDNN is not used, for GPUs.")
+    .choice<Layout>("layout", &ConvParams::layout,
+                    {{"None", Layout::kDefault},
+                     {"NCW", Layout::kNCW},
+                     {"NCHW", Layout::kNCHW},
+                     {"NCDHW", Layout::kNCDHW},
+                     {"NHWC", Layout::kNHWC},
+                     {"NDHWC", Layout::kNDHWC}},
+                    "None", "Order of the dimensions; channels last is refused.")
+    .outputs([](const ConvParams&) { return 3; })
+    .output("output")
+    .output("min_output")
+    .output("max_output")
+    .infer(infer_convolution)
+    .cpu(convolution_cpu)
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet::quantize

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fully connected layers of integers: exact int32 sums, and the range that they stand for.
+#include <algorithm>
+
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/quantize/byte_products.h"
+#include "op/quantize/range.h"
+
+namespace mxnet::quantize {
+namespace {
+
+struct FullyConnectedParams {
+  int32_t num_hidden;
+  bool no_bias, flatten;
+  // Inputs: data, weight[, bias], then the ends of their ranges in the same order.
+  int arrays() const { return no_bias ? 2 : 3; }
+};
+
+// A bias in steps of the products.
+int32_t bias_steps(int8_t bias, double scale) {
+  return static_cast<int32_t>(std::clamp(bias * scale, -2147483648.0, 2147483647.0));
+}
+
+void forward_cpu(const FullyConnectedParams& params, KernelContext& context) {
+  constexpr int64_t kColumns = 64;  // of the output at a time: their weights stay in cache
+  const Tensor &data = context.in(0), &weight = context.in(1);
+  const int64_t n = weight.dim(0), k = weight.dim(1), m = k > 0 ? data.size() / k : 0;
+  int32_t* out = context.out(0).as<int32_t>();
+  const int ends = params.arrays();
+  const float data_end = read_range(context, ends, ends + 1).magnitude();
+  const float weight_end = read_range(context, ends + 2, ends + 3).magnitude();
+  if (k == 0) std::fill_n(out, context.out(0).size(), 0);
+
+  int16_t* rows = context.workspace_of<int16_t>(m * padded_row(k));
+  int16_t* weights = context.workspace_of<int16_t>(n * padded_row(k));
+  dispatch_dtype<DTypeSet::of(DType::kInt8, DType::kUInt8)>(
+      data.dtype, "_contrib_quantized_fully_connected",
+      [&]<class T>(TypeTag<T>) { widen_rows(data.as<T>(), m, k, rows); });
+  parallel_for(
+      n, static_cast<double>(k * (m + 1)) / 8,
+      [&](int64_t first, int64_t last) {
+        for (int64_t j = first; j < last; j += kColumns) {
+          const int64_t count = std::min(kColumns, last - j);
+          int16_t* part = weights + j * padded_row(k);
+          widen_rows(weight.as<int8_t>() + j * k, count, k, part);
+          byte_products(m, count, k, rows, part, out + j, n);
+        }
+      },
+      4);
+  if (!params.no_bias) {
+    const float bias_end = read_range(context, ends + 4, ends + 5).magnitude();
+    const double step = double{data_end} / wide_limit(data.dtype) * weight_end;
+    const double scale = step > 0 ? bias_end / step : 0.0;
+    const int8_t* bias = context.in(2).as<int8_t>();
+    for (int64_t j = 0; j < n; ++j) {
+      const auto add = static_cast<uint32_t>(bias_steps(bias[j], scale));
+      for (int64_t i = 0; i < context.out(0).size() / n; ++i)
+        out[i * n + j] = static_cast<int32_t>(static_cast<uint32_t>(out[i * n + j]) + add);
+    }
+  }
+  write_product_range(context, data_end / limit(data.dtype), weight_end / kInt8);
+}
+
+void infer_forward(const FullyConnectedParams& params, Infer& infer) {
+  InferArg data = infer.in(0), weight = infer.in(1), out = infer.out(0);
+  expect_bytes(data);
+  weight.set_dtype(DType::kInt8).set_shape({params.num_hidden, Shape::kUnknownDim});
+  if (!params.no_bias) infer.in(2).set_dtype(DType::kInt8).set_shape({params.num_hidden});
+  out.set_dtype(DType::kInt32);
+  infer_range_inputs(infer, params.arrays(), 3 * params.arrays());
+  infer_range_outputs(infer);
+  if (!data.rank_known()) return;
+  const int n = data.ndim();
+  if (n < 1) data.fail("one or more dimensions");
+  if (!params.flatten) {
+    Shape shape = data.shape();
+    shape[n - 1] = params.num_hidden;
+    out.set_shape(shape);
+    weight.set_dim(1, data.dim(n - 1));
+    return;
+  }
+  out.set_shape({data.dim(0), params.num_hidden});
+  if (data.known()) weight.set_dim(1, data.shape().size(1, n));
+}
+
+MX_OP(_contrib_quantized_fully_connected, FullyConnectedParams)
+.doc("Rows of `data` times the transpose of `weight`, plus `bias`, of integers.")
+    .input("data", "Rows, int8 or uint8.")
+    .input("weight", "A row of factors for each number of the output, int8.")
+    .input("bias", "What is added to each row of the output, int8.")
+    .input("min_data", "Smallest real number of the data.")
+    .input("max_data", "Largest real number of the data.")
+    .input("min_weight", "Smallest real number of the weight.")
+    .input("max_weight", "Largest real number of the weight.")
+    .input("min_bias", "Smallest real number of the bias.")
+    .input("max_bias", "Largest real number of the bias.")
+    .num_inputs([](const FullyConnectedParams& params) { return 3 * params.arrays(); })
+    .input_names([](const FullyConnectedParams& params) {
+      std::vector<std::string> arrays{"data", "weight"};
+      if (!params.no_bias) arrays.emplace_back("bias");
+      std::vector<std::string> names = arrays;
+      for (const std::string& array : arrays) {
+        names.push_back("min_" + array);
+        names.push_back("max_" + array);
+      }
+      return names;
+    })
+    .param("num_hidden", &FullyConnectedParams::num_hidden, "Numbers in a row of the output.")
+    .at_least<int32_t>(1)
+    .param("no_bias", &FullyConnectedParams::no_bias, false, "Whether there is no bias.")
+    .param("flatten", &FullyConnectedParams::flatten, true,
+           "Whether all dimensions but the first are one row; otherwise the last alone is.")
+    .outputs([](const FullyConnectedParams&) { return 3; })
+    .output("output")
+    .output("min_output")
+    .output("max_output")
+    .infer(infer_forward)
+    .cpu(forward_cpu)
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet::quantize

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling of integers, channels first: maxima, and means to the nearest integer.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "op/dispatch.h"
+#include "op/op_builder.h"
+#include "op/parallel.h"
+#include "op/quantize/range.h"
+#include "op/quantize/window.h"
+
+namespace mxnet::quantize {
+namespace {
+
+enum class Kind : int8_t { kMax, kAvg, kSum, kLp };
+enum class Convention : int8_t { kValid, kFull, kSame };
+
+struct PoolParams {
+  Shape kernel, stride, pad;
+  Kind type;
+  Convention convention;
+  bool global, cudnn_off;
+  std::optional<int32_t> power;
+  std::optional<bool> count_include_pad;
+  Layout layout;
+};
+
+Windows windows_of(const PoolParams& params, const Shape& image, const Shape& map) {
+  if (!params.global)
+    return windows({params.kernel, params.stride, Shape(), params.pad}, image, map);
+  Shape whole(image.ndim() - 2, 1);
+  for (int i = 0; i < whole.ndim(); ++i) whole[i] = image[2 + i];
+  return windows({whole, Shape(), Shape(), Shape()}, image, map);
+}
+
+template <class T>
+T mean(int64_t sum, int64_t count) {
+  return count > 0 ? nearest<T>(static_cast<float>(sum) / static_cast<float>(count)) : T{0};
+}
+
+void pooling_cpu(const PoolParams& params, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  const Windows w = windows_of(params, in.shape(), out.shape());
+  const int64_t places = w.map_size(), kernel = w.kernel_size();
+  const bool whole_kernel = params.count_include_pad.value_or(true);
+  dispatch_dtype<DTypeSet::of(DType::kInt8, DType::kUInt8)>(
+      in.dtype, "_contrib_quantized_pooling", [&]<class T>(TypeTag<T>) {
+        parallel_for(
+            w.batch * w.channels, static_cast<double>(places * kernel),
+            [&](int64_t first, int64_t last) {
+              for (int64_t plane = first; plane < last; ++plane) {
+                const T* image = in.as<T>() + plane * w.image_size();
+                T* map = out.as<T>() + plane * places;
+                for (int64_t at = 0; at < places; ++at) {
+                  int64_t sum = 0, count = 0;
+                  T high = std::numeric_limits<T>::min();
+                  w.visit(at, [&](int64_t, int64_t i) {
+                    high = std::max(high, image[i]);
+                    sum += image[i];
+                    ++count;
+                  });
+                  map[at] = params.type == Kind::kMax ? high
+                                                      : mean<T>(sum, whole_kernel ? kernel : count);
+                }
+              }
+            },
+            1);
+      });
+  write_range(context, read_range(context, 1, 2));
+}
+
+int64_t places(Convention convention, int64_t image, int64_t kernel, int64_t stride, int64_t pad) {
+  const int64_t room = image + 2 * pad - kernel;
+  switch (convention) {
+    case Convention::kValid:
+      return room / stride + 1;
+    case Convention::kFull:
+      return (room + stride - 1) / stride + 1;
+    case Convention::kSame:
+      return (image + 2 * pad + stride - 1) / stride;
+  }
+  return -1;
+}
+
+void infer_pooling(const PoolParams& params, Infer& infer) {
+  InferArg data = infer.in(0), out = infer.out(0);
+  if (!channels_first(params.layout)) infer.fail("given channels last, expected channels first");
+  if (params.type != Kind::kMax && params.type != Kind::kAvg)
+    infer.fail("given another pool_type, expected max or avg");
+  expect_bytes(data);
+  data.same_dtype(out);
+  infer_range_inputs(infer, 1, 3);
+  infer_range_outputs(infer);
+  if (!data.rank_known()) return;
+  const int spatial = data.ndim() - 2;
+  if (spatial < 1 || spatial > 3) data.fail("three to five dimensions");
+  Shape map = data.shape();
+  for (int i = 0; i < spatial; ++i) {
+    if (params.global) {
+      map[2 + i] = 1;
+      continue;
+    }
+    if (params.kernel.ndim() != spatial ||
+        (!params.stride.empty() && params.stride.ndim() != spatial) ||
+        (!params.pad.empty() && params.pad.ndim() != spatial))
+      infer.fail("given kernel " + to_string(params.kernel) +
+                 ", expected kernel, stride and pad of " + std::to_string(spatial) + " dimensions");
+    const int64_t kernel = params.kernel[i], stride = params.stride.empty() ? 1 : params.stride[i];
+    const int64_t pad = params.pad.empty() ? 0 : params.pad[i];
+    if (kernel < 1 || stride < 1 || pad < 0 || pad >= kernel)
+      infer.fail("expected kernel and stride above 0 and pad below the kernel");
+    if (map[2 + i] < 0) continue;
+    if (kernel > map[2 + i] + 2 * pad) data.fail("an image that is not smaller than the kernel");
+    map[2 + i] = places(params.convention, map[2 + i], kernel, stride, pad);
+  }
+  out.set_shape(map);
+}
+
+MX_OP(_contrib_quantized_pooling, PoolParams)
+.doc("Maxima or means of windows of integers.")
+    .input("data", "Images, int8 or uint8.")
+    .input("min_data", "Smallest real number of the data.")
+    .input("max_data", "Largest real number of the data.")
+    .param("kernel", &PoolParams::kernel, Shape::scalar(), "Size of the window.")
+    .choice<Kind>(
+        "pool_type", &PoolParams::type,
+        {{"avg", Kind::kAvg}, {"lp", Kind::kLp}, {"max", Kind::kMax}, {"sum", Kind::kSum}}, "max",
+        "What is taken of a window; sum and lp are refused.")
+    .param("global_pool", &PoolParams::global, false,
+           "Whether the window is the whole image, whatever the kernel.")
+    .param("cudnn_off", &PoolParams::cudnn_off, false, "Whether cuDNN is not used, for GPUs.")
+    .choice<Convention>("pooling_convention", &PoolParams::convention,
+                        {{"full", Convention::kFull},
+                         {"same", Convention::kSame},
+                         {"valid", Convention::kValid}},
+                        "valid", "Whether the last window must fit ('valid') or not.")
+    .param("stride", &PoolParams::stride, Shape::scalar(), "Distance of windows; 1 by default.")
+    .param("pad", &PoolParams::pad, Shape::scalar(), "What lies around the image.")
+    .param("p_value", &PoolParams::power, std::nullopt, "Of lp, which is refused.")
+    .param("count_include_pad", &PoolParams::count_include_pad, std::nullopt,
+           "Whether means count padding as zeros; they do by default.")
+    .choice<Layout>("layout", &PoolParams::layout,
+                    {{"None", Layout::kDefault},
+                     {"NCW", Layout::kNCW},
+                     {"NCHW", Layout::kNCHW},
+                     {"NCDHW", Layout::kNCDHW},
+                     {"NWC", Layout::kNWC},
+                     {"NHWC", Layout::kNHWC},
+                     {"NDHWC", Layout::kNDHWC}},
+                    "None", "Order of the dimensions; channels last is refused.")
+    .outputs([](const PoolParams&) { return 3; })
+    .output("output")
+    .output("min_output")
+    .output("max_output")
+    .infer(infer_pooling)
+    .cpu(pooling_cpu)
+    .zero_grad();
+
+}  // namespace
+}  // namespace mxnet::quantize

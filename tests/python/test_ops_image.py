@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images: what moves pixels against NumPy, interpolation by its properties, decoders with files made here and damaged ones."""
+import os
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from op_calls import Failure, Library
+
+pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+SEED = 20261120
+# A JPEG of 8 x 8 grey pixels, all 128: quantization by ones, two codes a table, one block of zeros.
+JPEG = bytes.fromhex(
+    "ffd8" "ffdb004300" + "01" * 64 + "ffc0000b080008000801011100"
+    "ffc40014000100000000000000000000000000000000" "ffc40014100100000000000000000000000000000000"
+    "ffda0008010100003f00" "3f" "ffd9")
+
+
+@pytest.fixture(scope="module")
+def mx():
+    return Library()
+
+
+@pytest.fixture
+def rng():
+    print("seed", SEED)
+    return np.random.default_rng(SEED)
+
+
+def pixels(rng, *shape, dtype="uint8"):
+    return rng.integers(0, 256, shape).astype(dtype)
+
+
+def png(image, color, depth=8):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + row.tobytes() for row in image)
+    header = struct.pack(">IIBBBBB", image.shape[1], image.shape[0], depth, color, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def decode(mx, data, **attrs):
+    return mx.run("_cvimdecode", np.frombuffer(data, "uint8"), **attrs)[0]
+
+
+@pytest.mark.parametrize("shape", [(4, 5, 3), (2, 4, 5, 1)])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float16", "int64"])
+def test_flips_and_crops(mx, rng, shape, dtype):
+    x = pixels(rng, *shape, dtype=dtype)
+    np.testing.assert_array_equal(mx.run("_image_flip_left_right", x)[0], np.flip(x, -2))
+    np.testing.assert_array_equal(mx.run("_image_flip_top_bottom", x)[0], np.flip(x, -3))
+    np.testing.assert_array_equal(mx.run("_image_crop", x, x=2, y=1, width=3, height=2)[0], x[..., 1:3, 2:5, :])
+
+
+@pytest.mark.parametrize("box", [dict(x=3, y=0, width=3, height=1), dict(x=0, y=-1, width=1, height=1), dict(x=0, y=0, width=0, height=1)])
+def test_boxes_outside_are_refused(mx, rng, box):
+    with pytest.raises(Failure, match="_image_crop"):
+        mx.run("_image_crop", pixels(rng, 4, 5, 3), **box)
+
+
+def test_gradients_go_back_to_their_pixels(mx, rng):
+    x, flipped = rng.standard_normal((4, 5, 3)), rng.standard_normal((4, 5, 3))
+    np.testing.assert_array_equal(mx.gradients("_image_flip_left_right", [x], [flipped])[0], np.flip(flipped, 1))
+    box, want = rng.standard_normal((2, 3, 3)), np.zeros_like(x)
+    want[1:3, 2:5] = box
+    np.testing.assert_array_equal(mx.gradients("_image_crop", [x], [box], x=2, y=1, width=3, height=2)[0], want)
+    planes = rng.standard_normal((3, 4, 5))
+    got = mx.gradients("_image_normalize", [planes], [np.ones_like(planes)], mean=(1, 2, 3), std=(2, 4, 5))[0]
+    np.testing.assert_allclose(got, np.ones_like(planes) / np.array([2, 4, 5]).reshape(3, 1, 1))
+    head = rng.standard_normal((3, 4, 5)).astype("float32")
+    got = mx.gradients("_image_to_tensor", [x.astype("float32")], [head])[0]
+    np.testing.assert_allclose(got, head.transpose(1, 2, 0) / 255, rtol=1e-6)
+
+
+def test_tensors(mx, rng):
+    x = pixels(rng, 2, 4, 5, 3)
+    got = mx.run("_image_to_tensor", x)[0]
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, x.transpose(0, 3, 1, 2) / np.float32(255), rtol=1e-6)
+    np.testing.assert_allclose(mx.run("_image_normalize", got, mean=(0.5,), std=(0.25,))[0], (got - 0.5) / 0.25, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(mx.run("_image_normalize", got)[0], got)
+
+
+@pytest.mark.parametrize("interp", [0, 1, 2, 3, 4])
+def test_the_same_size_and_flat_images_stay(mx, rng, interp):
+    x = pixels(rng, 6, 7, 3)
+    np.testing.assert_array_equal(mx.run("_cvimresize", x, w=7, h=6, interp=interp)[0], x)
+    flat = np.full((2, 6, 7, 3), 77, "uint8")
+    got = mx.run("_image_resize", flat, size=(11, 4), interp=interp)[0]
+    assert got.shape == (2, 4, 11, 3) and (got == 77).all()
+
+
+def test_halving_by_area_is_the_mean_of_four(mx, rng):
+    x = rng.standard_normal((6, 8, 2))
+    want = x.reshape(3, 2, 4, 2, 2).mean((1, 3))
+    np.testing.assert_allclose(mx.run("_cvimresize", x, w=4, h=3, interp=3)[0], want, rtol=1e-6, atol=1e-7)
+
+
+def test_linear_interpolation_keeps_ramps(mx):
+    ramp = np.arange(8, dtype="float64").reshape(1, 8, 1).repeat(3, 0)
+    got = mx.run("_image_resize", ramp, size=(16, 3))[0][0, :, 0]
+    np.testing.assert_allclose(got, np.clip((np.arange(16) + 0.5) / 2 - 0.5, 0, 7), atol=1e-6)
+
+
+def test_ratio_is_kept(mx, rng):
+    assert mx.run("_image_resize", pixels(rng, 10, 20, 3), size=5, keep_ratio=True)[0].shape == (5, 10, 3)
+    assert mx.run("_image_resize", pixels(rng, 20, 10, 3), size=5, keep_ratio=True)[0].shape == (10, 5, 3)
+
+
+@pytest.mark.parametrize("attrs", [dict(), dict(size=(0,)), dict(size=(1, 2, 3)), dict(size=3, interp=9)])
+def test_sizes_that_make_no_sense(mx, rng, attrs):
+    with pytest.raises(Failure, match="_image_resize"):
+        mx.run("_image_resize", pixels(rng, 4, 4, 3), **attrs)
+
+
+@pytest.mark.parametrize("kind, mode", [(1, "edge"), (2, "symmetric"), (3, "wrap"), (4, "reflect")])
+def test_borders(mx, rng, kind, mode):
+    x = pixels(rng, 3, 4, 2)
+    got = mx.run("_cvcopyMakeBorder", x, top=5, bot=1, left=7, right=2, type=kind)[0]
+    np.testing.assert_array_equal(got, np.pad(x, ((5, 1), (7, 2), (0, 0)), mode))
+
+
+def test_borders_of_constants(mx, rng):
+    x = pixels(rng, 3, 4, 2)
+    got = mx.run("_cvcopyMakeBorder", x, top=1, bot=0, left=0, right=0, values=(3, 300))[0]
+    assert (got[0] == [3, 255]).all() and (got[1:] == x).all()
+
+
+def test_colours(mx, rng):
+    x = pixels(rng, 5, 6, 3, dtype="float64")
+    same = dict(min_factor=1, max_factor=1)
+    for change in ("brightness", "contrast", "saturation", "hue"):
+        np.testing.assert_allclose(mx.run(f"_image_random_{change}", x, **same)[0], x, rtol=1e-5, atol=1e-4)
+    grey = np.full((4, 4, 3), 90.0)
+    np.testing.assert_allclose(mx.run("_image_random_hue", grey, min_factor=0.3, max_factor=0.3)[0], grey)
+    turned = mx.run("_image_random_hue", np.array([[[200.0, 0, 0]]]), min_factor=1 / 3, max_factor=1 / 3)[0]
+    np.testing.assert_allclose(turned, [[[0, 200, 0]]], atol=1e-3)
+    mean = (x @ [0.299, 0.587, 0.114]).mean()
+    got = mx.run("_image_random_contrast", x, min_factor=1.5, max_factor=1.5)[0]
+    np.testing.assert_allclose(got, 1.5 * x - 0.5 * mean, rtol=1e-5, atol=1e-3)
+
+
+def test_factors_are_drawn_from_their_range(mx):
+    x = np.full((1, 1, 3), 1.0)
+    factors = [mx.run("_image_random_brightness", x, min_factor=0.5, max_factor=2)[0][0, 0, 0] for _ in range(200)]
+    assert 0.5 <= min(factors) < 0.7 and 1.8 < max(factors) <= 2
+    with pytest.raises(Failure, match="min_factor"):
+        mx.run("_image_random_brightness", x, min_factor=2, max_factor=1)
+
+
+def test_coins_fall_on_both_sides(mx, rng):
+    x = pixels(rng, 2, 3, 3)
+    seen = {bytes(mx.run("_image_random_flip_left_right", x)[0]) for _ in range(64)}
+    assert seen == {x.tobytes(), np.flip(x, 1).tobytes()}
+
+
+def test_jitter_of_nothing_changes_nothing(mx, rng):
+    x = pixels(rng, 3, 4, 3)
+    np.testing.assert_array_equal(mx.run("_image_random_color_jitter", x, brightness=0, contrast=0, saturation=0, hue=0)[0], x)
+    assert mx.run("_image_random_color_jitter", x, brightness=0.5, contrast=0.5, saturation=0.5, hue=0.5)[0].shape == x.shape
+
+
+@pytest.mark.parametrize("channels, color", [(1, 0), (3, 2), (2, 4), (4, 6)])
+def test_png(mx, rng, channels, color):
+    image = pixels(rng, 5, 7, channels)
+    colours = image[..., :3] if channels > 2 else image[..., :1].repeat(3, 2)
+    data = png(image, color)
+    np.testing.assert_array_equal(decode(mx, data), colours)
+    np.testing.assert_array_equal(decode(mx, data, to_rgb=False), colours[..., ::-1])
+    grey = decode(mx, data, flag=0)
+    assert grey.shape == (5, 7, 1)
+    np.testing.assert_allclose(grey[..., 0], colours @ [0.299, 0.587, 0.114], atol=1.5)
+
+
+def test_png_of_16_bits_keeps_the_high_byte(mx, rng):
+    image = rng.integers(0, 65536, (3, 4, 3)).astype(">u2")
+    np.testing.assert_array_equal(decode(mx, png(image, 2, 16)), image >> 8)
+
+
+def test_jpeg(mx):
+    assert decode(mx, JPEG).shape == (8, 8, 3) and (decode(mx, JPEG, flag=0) == 128).all()
+
+
+def test_damaged_files_are_errors_or_images(mx, rng):
+    for data in (png(pixels(rng, 4, 4, 3), 2), JPEG):
+        for end in range(0, len(data), 3):
+            try:
+                assert decode(mx, data[:end]).ndim == 3
+            except Failure as failure:
+                assert "expected a JPEG or PNG image" in str(failure)
+        for _ in range(200):
+            broken = bytearray(data)
+            # Sizes are left alone: a file may claim gigabytes, which are an honest failure but a slow test.
+            broken[int(rng.integers(30, len(data)))] ^= 1 << int(rng.integers(8))
+            try:
+                assert decode(mx, bytes(broken)).ndim == 3
+            except Failure as failure:
+                assert "expected a JPEG or PNG image" in str(failure)
+
+
+def test_files(mx, rng, tmp_path):
+    image = pixels(rng, 3, 4, 3)
+    (tmp_path / "image.png").write_bytes(png(image, 2))
+    np.testing.assert_array_equal(mx.run("_cvimread", filename=tmp_path / "image.png")[0], image)
+    with pytest.raises(Failure, match="nowhere.png"):
+        mx.run("_cvimread", filename=tmp_path / "nowhere.png")
