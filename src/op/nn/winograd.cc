@@ -19,12 +19,18 @@ int64_t up(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
 // different sets of the caches.
 int64_t odd_lines(int64_t floats) { return (up(floats, 16) | 1) * 16; }
 
-// Bytes of a point's transformed data that a thread works on at a time: with the weights that meet
-// them they fill a second-level cache of 1 MiB.
+// Bytes of transformed data that a thread works on at a time: with the weights that meet them they
+// stay in a second-level cache of 2 MiB, and nearly so in one of 1 MiB.
 constexpr int64_t kCutBytes = int64_t{1} << 20;
-// Tiles that make the reading of weights cheap, as far as there are so many.
+// Filters whose points are computed before they become pixels: fewer would read the transformed
+// image more often.
+constexpr int64_t kCutFilters = 128;
+// Tiles that make the reading of weights cheap, if need be beyond kCutBytes.
 constexpr int64_t kLeastTiles = 56;
-// Floats of transformed weights above which threads divide filters if one cut has all tiles.
+// Threads that would get fewer tiles than this share them all and divide the filters, so that
+// weights are read once; above, the exchange of transformed tiles costs more than that.
+constexpr int64_t kLeastOwnTiles = 28;
+
 WinogradShape shape_of(const WinogradDesc& desc, int64_t lanes) {
   MX_ASSERT(WinogradConv::supported(desc));
   WinogradShape s{};
@@ -116,10 +122,10 @@ WinogradConv::Plan WinogradConv::plan(int threads) const {
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes, points = shape_.points();
   const int64_t all_panels = up(shape_.filter_blocks, loops_.vectors);
   Plan p{};
-  p.panels = std::min<int64_t>(all_panels, std::max<int64_t>(1, 64 / panel));
+  p.panels = std::min<int64_t>(all_panels, kCutFilters / panel);
   const int64_t a_tile = points * (shape_.channel_blocks * lanes + p.panels * panel) * 4;
   const int64_t fit = std::max(kCutBytes / a_tile / loops_.rows * loops_.rows, kLeastTiles);
-  p.share = threads > 1 && shape_.tiles < threads * std::min(fit, kLeastTiles);
+  p.share = threads > 1 && shape_.tiles < threads * kLeastOwnTiles;
   p.cuts = p.share ? 1 : up(up(shape_.tiles, fit), threads) * threads;
   if (p.share) p.panels = std::min(p.panels, up(all_panels, threads));
   p.tiles = up(shape_.tiles, p.cuts);
