@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution with 3x3 kernels and step 1 by the minimal filtering of Winograd: F(4x4, 3x3) needs
+// 36 multiplications for what takes a direct convolution 144, F(2x2, 3x3) 16 for 36. Forward only,
+// float32; weights are transformed once and used many times.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "op/nn/winograd_shape.h"
+
+namespace mxnet {
+
+struct WinogradLoops;
+
+// What to compute. "Blocked" is nChw16c with Isa::kAvx512, nChw8c with kAvx2, nChw4c below:
+// channels in groups of a vector, the last one filled up with zeros (written, and expected in
+// `sum`); plain is NCHW. The map has height + 2 pad_y - 2 rows.
+struct WinogradDesc {
+  int64_t batch = 0, channels = 0, filters = 0, height = 0, width = 0;
+  int64_t pad_y = 0, pad_x = 0;  // 0, 1 or 2, on both sides
+  int tile = 4;                  // 4 or 2: pixels of the map that a tile has in a row
+  bool src_blocked = false, dst_blocked = false;
+};
+
+// What follows the convolution, in this order: + bias, + sum, negative values times `slope`, then
+// limits. The defaults do nothing; ReLU is low = 0.
+struct WinogradPost {
+  const float* bias = nullptr;  // one a filter
+  const float* sum = nullptr;   // in the layout of dst, which it may be
+  float slope = 1;
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+};
+
+// Immutable, so any number of threads may use one at a time, each with a workspace of its own.
+class WinogradConv {
+ public:
+  enum class Isa : int8_t { kBaseline, kAvx2, kAvx512 };
+  static Isa best_isa();
+  // Whether this CPU has it.
+  static bool has(Isa isa);
+
+  static bool supported(const WinogradDesc& desc);
+  // REQUIRES supported(desc), has(isa).
+  WinogradConv(const WinogradDesc& desc, Isa isa);
+
+  // Channels that lie together in blocked layouts.
+  int block() const;
+
+  size_t packed_bytes() const;
+  // From the plain layout (filter, channel, row, column). Aligned to 64 bytes, as the workspace.
+  void pack(const float* weights, float* packed, int threads) const;
+
+  size_t workspace_bytes(int threads) const;
+  void run(const float* src, const float* packed, const WinogradPost& post, float* dst,
+           void* workspace, int threads) const;
+
+ private:
+  // How the work is cut up for a number of threads.
+  struct Plan {
+    bool share;     // threads share the tiles and divide the filters, instead of the other way
+    int64_t tiles;  // of a cut
+    int64_t cuts;
+    int64_t panels;                               // of filters, between two inverse transforms
+    int64_t input_line, input_point, input_size;  // floats: from a group of channels to the next,
+    int64_t output_line, output_point, output_size;  // from a point to the next, altogether
+  };
+  Plan plan(int threads) const;
+  // One thread's part of the inner work: filters of panels [first, last) of `count` tiles.
+  void multiply_and_restore(const Plan& plan, const float* input, const float* packed,
+                            float* output, int64_t tile, int64_t count, int64_t first, int64_t last,
+                            const WinogradPost& post, float* dst) const;
+
+  const WinogradLoops& loops_;
+  WinogradShape shape_;
+};
+
+}  // namespace mxnet
