@@ -50,13 +50,17 @@ class Network {
   }
   NDArray& array(const std::string& name) { return arrays_.at(name); }
 
-  Executor bind(const ir::Graph& graph) {
+  Executor bind(const ir::Graph& graph, Request request = Request::kNull) {
     const IndexedGraph indexed(graph);
     ExecutorArrays arrays;
     for (int n : indexed.arguments()) {
       arrays.args.push_back(arrays_.at(indexed.node(n).name));
-      arrays.grads.emplace_back();
-      arrays.requests.push_back(Request::kNull);
+      const NDArray& arg = arrays.args.back();
+      arrays.grads.push_back(request == Request::kNull
+                                 ? NDArray()
+                                 : array_of(Values(static_cast<std::size_t>(arg.size())),
+                                            arg.shape()));
+      arrays.requests.push_back(request);
     }
     for (int n : indexed.auxiliary()) arrays.aux.push_back(arrays_.at(indexed.node(n).name));
     return Executor(graph, Device::cpu(), std::move(arrays));
@@ -228,8 +232,9 @@ TEST(FusedPlan, ComputedWeightsAreNotKept) {
 TEST(FusedPlan, BackwardSeesTheGraphAsItIsWritten) {
   Network net({1, 16, 6, 6});
   const Value output = relu(net.batch_norm("bn", net.conv("c0", net.data(), 16, 16), 16));
-  Executor executor = net.bind(graph_of({output}));
+  Executor executor = net.bind(graph_of({output}), Request::kWrite);
   executor.forward(true);
+  executor.backward({});
   EXPECT_EQ(executor.debug_str().find("_sg_onednn"), std::string::npos);
 }
 

@@ -17,7 +17,9 @@ std::optional<memory::desc> alike(const memory::desc& model, const memory::dims&
   using enum memory::format_tag;
   for (const memory::format_tag tag :
        {nCw16c, nChw16c, nCdhw16c, nCw8c, nChw8c, nCdhw8c, nwc, nhwc, ndhwc}) {
-    if (memory::desc(model.get_dims(), model.get_data_type(), tag, true) == model)
+    // Empty where the tag is for another number of dimensions.
+    const memory::desc candidate(model.get_dims(), model.get_data_type(), tag, true);
+    if (candidate && candidate == model)
       return memory::desc(dims, model.get_data_type(), tag);
   }
   return std::nullopt;

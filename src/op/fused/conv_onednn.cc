@@ -3,11 +3,12 @@
 // normalisation makes of them.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 
 #include "op/fused/conv.h"
+#include "op/fused/fold.h"
 #include "op/fused/packed_weight.h"
+#include "op/fused/winograd.h"
 #include "op/fused/post_ops_onednn.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/onednn/prepared.h"
@@ -117,41 +118,13 @@ class FusedConv final : public PreparedKernel {
     return arguments;
   }
 
-  // y = (x * w + b - mean) * scale + beta = x * (w * scale) + ((b - mean) * scale + beta), in
-  // double where numbers are few.
   std::shared_ptr<const PackedWeight> pack(const KernelContext& context) const {
     const onednn::ConvArrays a(geometry_);
-    const auto channels = static_cast<std::size_t>(geometry_.map_channels);
-    auto packed =
-        std::make_shared<PackedWeight>(descs_.weight.get_size(), channels * sizeof(float));
-    const Tensor& weight = context.in(params_.weight_input());
-    const float* bias =
-        params_.conv.no_bias ? nullptr : context.in(params_.bias_input()).as<float>();
-    const float* from = weight.as<float>();
-    std::vector<float> scaled;
-    if (params_.batch_norm) {
-      const int n = params_.gamma_input();
-      const auto* gamma = context.in(n).as<float>();
-      const auto* beta = context.in(n + 1).as<float>();
-      const auto* mean = context.in(n + 2).as<float>();
-      const auto* variance = context.in(n + 3).as<float>();
-      scaled.resize(static_cast<std::size_t>(weight.size()));
-      const std::size_t row = scaled.size() / channels;
-      for (std::size_t c = 0; c < channels; ++c) {
-        const double scale = (params_.fix_gamma ? 1.0 : double{gamma[c]}) /
-                             std::sqrt(double{variance[c]} + params_.eps);
-        const double before = bias != nullptr ? double{bias[c]} : 0.0;
-        packed->bias.floats()[c] =
-            static_cast<float>((before - double{mean[c]}) * scale + double{beta[c]});
-        for (std::size_t i = c * row; i < (c + 1) * row; ++i)
-          scaled[i] = static_cast<float>(double{from[i]} * scale);
-      }
-      from = scaled.data();
-    } else if (bias != nullptr) {
-      std::copy_n(bias, channels, packed->bias.floats());
-    }
-    const memory plain(onednn::plain_desc(a.weight(), kFloat), onednn::engine(),
-                       const_cast<float*>(from));
+    auto packed = std::make_shared<PackedWeight>(
+        descs_.weight.get_size(), static_cast<std::size_t>(geometry_.map_channels) * sizeof(float));
+    const FoldedWeight folded(params_, context, packed->bias.floats());
+    auto* from = const_cast<float*>(folded.weight());  // oneDNN takes inputs as void* too
+    const memory plain(onednn::plain_desc(a.weight(), kFloat), onednn::engine(), from);
     const memory wanted(descs_.weight, onednn::engine(), packed->weight.data());
     onednn::execute(dnnl::reorder(plain, wanted),
                     {{DNNL_ARG_FROM, plain.get()}, {DNNL_ARG_TO, wanted.get()}});
@@ -172,10 +145,11 @@ bool fused_conv_accepts(const FusedConvParams& params, const Signature& signatur
 }
 
 PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Signature& signature,
-                                     std::span<const LayoutRef>) {
+                                     std::span<const LayoutRef> layouts) {
   const auto& conv = *static_cast<const FusedConvParams*>(params);
   const auto desc = implemented(conv, signature);
   if (!desc) return nullptr;
+  if (PreparedKernelRef winograd = prepare_winograd(conv, signature, layouts[0])) return winograd;
   std::vector<LayoutRef> in(signature.in.size());
   in[0] = onednn::layout_of(desc->src_desc());
   LayoutRef out = onednn::layout_of(desc->dst_desc());
