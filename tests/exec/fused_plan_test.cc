@@ -36,17 +36,19 @@ class Network {
     const std::string k = "(" + std::to_string(kernel) + "," + std::to_string(kernel) + ")";
     const std::string p = kernel == 3 ? "(1,1)" : "(0,0)";
     return named(name, apply("Convolution", inputs,
-                             {{"kernel", k}, {"pad", p}, {"num_filter", std::to_string(to)},
+                             {{"kernel", k},
+                              {"pad", p},
+                              {"num_filter", std::to_string(to)},
                               {"num_group", std::to_string(groups)},
                               {"no_bias", bias ? "False" : "True"}}));
   }
   Value batch_norm(const std::string& name, const Value& in, int64_t channels,
                    const std::string& fix_gamma = "False") {
-    return named(name, apply("BatchNorm",
-                             {in, input(name + "_gamma", {channels}),
-                              input(name + "_beta", {channels}), input(name + "_mean", {channels}),
-                              input(name + "_variance", {channels}, 0.5)},
-                             {{"fix_gamma", fix_gamma}}));
+    return named(
+        name, apply("BatchNorm",
+                    {in, input(name + "_gamma", {channels}), input(name + "_beta", {channels}),
+                     input(name + "_mean", {channels}), input(name + "_variance", {channels}, 0.5)},
+                    {{"fix_gamma", fix_gamma}}));
   }
   NDArray& array(const std::string& name) { return arrays_.at(name); }
 
@@ -56,10 +58,10 @@ class Network {
     for (int n : indexed.arguments()) {
       arrays.args.push_back(arrays_.at(indexed.node(n).name));
       const NDArray& arg = arrays.args.back();
-      arrays.grads.push_back(request == Request::kNull
-                                 ? NDArray()
-                                 : array_of(Values(static_cast<std::size_t>(arg.size())),
-                                            arg.shape()));
+      arrays.grads.push_back(
+          request == Request::kNull
+              ? NDArray()
+              : array_of(Values(static_cast<std::size_t>(arg.size())), arg.shape()));
       arrays.requests.push_back(request);
     }
     for (int n : indexed.auxiliary()) arrays.aux.push_back(arrays_.at(indexed.node(n).name));
@@ -148,12 +150,16 @@ TEST(FusedPlan, WhatOthersReadIsNotFusedAway) {
 TEST(FusedPlan, EachActivationIsFusedAndKeptInItsLayoutWhereItIsNot) {
   using Attrs = std::vector<std::pair<std::string, std::string>>;
   const std::vector<std::pair<const char*, Attrs>> activations = {
-      {"Activation", {{"act_type", "relu"}}},     {"Activation", {{"act_type", "sigmoid"}}},
-      {"Activation", {{"act_type", "tanh"}}},     {"Activation", {{"act_type", "softrelu"}}},
+      {"Activation", {{"act_type", "relu"}}},
+      {"Activation", {{"act_type", "sigmoid"}}},
+      {"Activation", {{"act_type", "tanh"}}},
+      {"Activation", {{"act_type", "softrelu"}}},
       {"LeakyReLU", {{"act_type", "leaky"}, {"slope", "0.3"}}},
       {"LeakyReLU", {{"act_type", "elu"}, {"slope", "0.7"}}},
-      {"LeakyReLU", {{"act_type", "gelu"}}},      {"clip", {{"a_min", "-0.5"}, {"a_max", "0.7"}}},
-      {"relu", {}},                               {"sigmoid", {}},
+      {"LeakyReLU", {{"act_type", "gelu"}}},
+      {"clip", {{"a_min", "-0.5"}, {"a_max", "0.7"}}},
+      {"relu", {}},
+      {"sigmoid", {}},
       {"tanh", {}}};
   for (const auto& [op, attrs] : activations) {
     SCOPED_TRACE(op + (attrs.empty() ? "" : " " + attrs[0].second));
@@ -169,8 +175,9 @@ TEST(FusedPlan, PoolingConcatAndProductsKeepTheLayout) {
   Network net({2, 3, 12, 12});
   const Value x = relu(net.conv("c0", net.data(), 3, 32));
   const Value pool = apply("Pooling", {x}, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}});
-  const Value joined = apply("Concat", {net.conv("a", pool, 32, 16), net.conv("b", pool, 32, 32, 1), pool},
-                             {{"num_args", "3"}, {"dim", "1"}});
+  const Value joined =
+      apply("Concat", {net.conv("a", pool, 32, 16), net.conv("b", pool, 32, 32, 1), pool},
+            {{"num_args", "3"}, {"dim", "1"}});
   const Value scaled = apply("elemwise_mul", {joined, relu(joined)});
   const Network::Result result = net.check(net.conv("d", scaled, 80, 16));
   EXPECT_LE(result.steps("_sg_onednn_reorder"), 1) << result.plan;

@@ -19,8 +19,7 @@ std::optional<memory::desc> alike(const memory::desc& model, const memory::dims&
        {nCw16c, nChw16c, nCdhw16c, nCw8c, nChw8c, nCdhw8c, nwc, nhwc, ndhwc}) {
     // Empty where the tag is for another number of dimensions.
     const memory::desc candidate(model.get_dims(), model.get_data_type(), tag, true);
-    if (candidate && candidate == model)
-      return memory::desc(dims, model.get_data_type(), tag);
+    if (candidate && candidate == model) return memory::desc(dims, model.get_data_type(), tag);
   }
   return std::nullopt;
 }

@@ -8,8 +8,8 @@
 #include "op/fused/conv.h"
 #include "op/fused/fold.h"
 #include "op/fused/packed_weight.h"
-#include "op/fused/winograd.h"
 #include "op/fused/post_ops_onednn.h"
+#include "op/fused/winograd.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/onednn/prepared.h"
 #include "op/parallel.h"
@@ -51,7 +51,11 @@ Desc describe(const FusedConvParams& params, const ConvGeometry& g, const Descs&
           attributes};
 }
 
-std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature) {
+// Null where oneDNN has nothing fast. Images stay in channel blocks where they are in them, or
+// where nothing is decided yet: that is what Winograd kernels work in, and with those in between
+// the direct ones gain more than oneDNN's own choice (channels last) gives them.
+std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
+                                  const LayoutRef& source) {
   if (!onednn::takes(signature) || channels_last(params.conv.layout)) return nullptr;
   for (const Tensor& tensor : signature.in)
     if (tensor.dtype != DType::kFloat32) return nullptr;
@@ -59,6 +63,15 @@ std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature
   const onednn::ConvArrays a(g);
   const Descs any{any_layout(a.image(), kFloat), any_layout(a.weight(), kFloat),
                   any_layout(a.map(), kFloat)};
+  if (g.spatial == 2 && g.image_channels > 1) {
+    const memory::desc blocks = onednn::channel_blocks(a.image());
+    if (source == nullptr || onednn::desc_in(source, signature.in[0]) == blocks) {
+      const Descs in_blocks{source == nullptr ? any.image : blocks, any.weight,
+                            onednn::channel_blocks(a.map())};
+      if (auto desc = onednn::implemented([&] { return describe(params, g, in_blocks); }))
+        return desc;
+    }
+  }
   return onednn::implemented([&] { return describe(params, g, any); });
 }
 
@@ -141,13 +154,13 @@ class FusedConv final : public PreparedKernel {
 }  // namespace
 
 bool fused_conv_accepts(const FusedConvParams& params, const Signature& signature) {
-  return implemented(params, signature) != nullptr;
+  return implemented(params, signature, nullptr) != nullptr;
 }
 
 PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Signature& signature,
                                      std::span<const LayoutRef> layouts) {
   const auto& conv = *static_cast<const FusedConvParams*>(params);
-  const auto desc = implemented(conv, signature);
+  const auto desc = implemented(conv, signature, layouts[0]);
   if (!desc) return nullptr;
   if (PreparedKernelRef winograd = prepare_winograd(conv, signature, layouts[0])) return winograd;
   std::vector<LayoutRef> in(signature.in.size());

@@ -27,8 +27,8 @@ FoldedWeight::FoldedWeight(const FusedConvParams& params, const KernelContext& c
   scaled_.resize(static_cast<std::size_t>(weight.size()));
   const std::size_t row = scaled_.size() / channels;
   for (std::size_t c = 0; c < channels; ++c) {
-    const double scale = (params.fix_gamma ? 1.0 : double{gamma[c]}) /
-                         std::sqrt(double{variance[c]} + params.eps);
+    const double scale =
+        (params.fix_gamma ? 1.0 : double{gamma[c]}) / std::sqrt(double{variance[c]} + params.eps);
     const double before = given != nullptr ? double{given[c]} : 0.0;
     bias[c] = static_cast<float>((before - double{mean[c]}) * scale + double{beta[c]});
     for (std::size_t i = c * row; i < (c + 1) * row; ++i)

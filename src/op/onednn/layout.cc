@@ -2,6 +2,8 @@
 // Memory descriptors behind MemoryLayout.
 #include "op/onednn/layout.h"
 
+#include "base/simd.h"
+
 namespace mxnet::onednn {
 namespace {
 
@@ -29,6 +31,12 @@ LayoutRef layout_of(const dnnl::memory::desc& desc) {
 dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor) {
   if (layout == nullptr) return plain_desc(tensor);
   return static_cast<const DnnlLayout&>(*layout).desc();
+}
+
+dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims) {
+  const auto tag =
+      simd_level() >= 2 ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c;
+  return {dims, dnnl::memory::data_type::f32, tag};
 }
 
 }  // namespace mxnet::onednn

@@ -10,5 +10,7 @@ namespace mxnet::onednn {
 LayoutRef layout_of(const dnnl::memory::desc& desc);
 // What an array of this shape and type looks like in `layout`.
 dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor);
+// Images of float32 whose channels lie together in groups of a vector of this CPU.
+dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims);
 
 }  // namespace mxnet::onednn
