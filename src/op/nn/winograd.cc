@@ -33,29 +33,6 @@ constexpr int64_t kLeastOwnTiles = 28;
 // Tiles of a group of channels that threads which share them transform at a time.
 constexpr int64_t kPieceTiles = 32;
 
-WinogradShape shape_of(const WinogradDesc& desc, int64_t lanes) {
-  MX_ASSERT(WinogradConv::supported(desc));
-  WinogradShape s{};
-  s.batch = desc.batch;
-  s.channels = desc.channels;
-  s.filters = desc.filters;
-  s.height = desc.height;
-  s.width = desc.width;
-  s.pad_y = desc.pad_y;
-  s.pad_x = desc.pad_x;
-  s.out_height = desc.height + 2 * desc.pad_y - 2;
-  s.out_width = desc.width + 2 * desc.pad_x - 2;
-  s.tile = desc.tile;
-  s.tiles_y = up(s.out_height, s.tile);
-  s.tiles_x = up(s.out_width, s.tile);
-  s.tiles = s.batch * s.tiles_y * s.tiles_x;
-  s.channel_blocks = up(s.channels, lanes);
-  s.filter_blocks = up(s.filters, lanes);
-  s.src_blocked = desc.src_blocked;
-  s.dst_blocked = desc.dst_blocked;
-  return s;
-}
-
 // G g G^T of one kernel, to points `point` floats apart. In double: it happens once, and what is
 // lost here is lost in every run.
 template <int kTile>
@@ -91,8 +68,8 @@ bool WinogradConv::supported(const WinogradDesc& d) {
 }
 
 WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
-    : loops_(winograd_loops(isa)), shape_(shape_of(desc, loops_.lanes)) {
-  MX_ASSERT(has(isa));
+    : loops_(winograd_loops(isa)), shape_(winograd_shape(desc, loops_.lanes)) {
+  MX_ASSERT(supported(desc));
 }
 
 int WinogradConv::block() const { return loops_.lanes; }

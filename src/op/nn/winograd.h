@@ -13,16 +13,6 @@ namespace mxnet {
 
 struct WinogradLoops;
 
-// What to compute. "Blocked" is nChw16c with Isa::kAvx512, nChw8c with kAvx2, nChw4c below:
-// channels in groups of a vector, the last one filled up with zeros (written, and expected in
-// `sum`); plain is NCHW. The map has height + 2 pad_y - 2 rows.
-struct WinogradDesc {
-  int64_t batch = 0, channels = 0, filters = 0, height = 0, width = 0;
-  int64_t pad_y = 0, pad_x = 0;  // 0, 1 or 2, on both sides
-  int tile = 4;                  // 4 or 2: pixels of the map that a tile has in a row
-  bool src_blocked = false, dst_blocked = false;
-};
-
 // What follows the convolution, in this order: + bias, + sum, negative values times `slope`, then
 // limits. The defaults do nothing; ReLU is low = 0.
 struct WinogradPost {

@@ -12,6 +12,7 @@
 #include <new>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mxnet {
@@ -191,11 +192,13 @@ TEST_P(Winograd, ManyChannelsAreAddedUpInParts) {
 }
 
 TEST_P(Winograd, ThreadsDoNotChangeABit) {
+  SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
-  for (const int64_t height : {7, 61}) {  // too few tiles for all threads, and enough
+  // Enough tiles for each thread to have its own; too few; and too few filters to divide as well.
+  for (const auto& [height, filters] : {std::pair{61, 80}, {7, 80}, {7, 20}}) {
     const Layer layer({.batch = 2,
                        .channels = 33,
-                       .filters = 80,
+                       .filters = filters,
                        .height = height,
                        .width = 50,
                        .pad_y = 1,
@@ -204,8 +207,9 @@ TEST_P(Winograd, ThreadsDoNotChangeABit) {
                        .dst_blocked = true},
                       random);
     const std::vector<float> one = layer.winograd(GetParam(), 1);
-    for (const int threads : {2, 3, 5})
-      EXPECT_EQ(layer.winograd(GetParam(), threads), one) << threads << " threads";
+    for (const int threads : {2, 3, 5, 16})
+      EXPECT_EQ(layer.winograd(GetParam(), threads), one)
+          << threads << " threads, height " << height << ", filters " << filters;
   }
 }
 
