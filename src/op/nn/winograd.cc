@@ -80,7 +80,7 @@ size_t WinogradConv::packed_bytes() const {
          sizeof(float);
 }
 
-void WinogradConv::pack(const float* weights, float* packed, int threads) const {
+void WinogradConv::pack(const float* weights, float* packed, [[maybe_unused]] int threads) const {
   const auto transform = shape_.tile == 4 ? transform_weight<4> : transform_weight<2>;
   const int64_t panel = loops_.vectors * loops_.lanes;
   const int64_t stored = shape_.filter_blocks * loops_.lanes;
@@ -141,7 +141,7 @@ void WinogradConv::run(const float* src, const float* packed, const WinogradPost
 
 void WinogradConv::run_shared(const Plan& plan, const float* src, const float* packed,
                               const WinogradPost& post, float* dst, float* input, float* outputs,
-                              int threads) const {
+                              [[maybe_unused]] int threads) const {
   const int64_t parts = plan.cuts * plan.filter_parts, pieces = up(shape_.tiles, kPieceTiles);
   const auto transform = loops_.transform[shape_.tile == 4];
 #pragma omp parallel num_threads(threads)

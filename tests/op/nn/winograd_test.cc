@@ -7,11 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cmath>
-#include <memory>
 #include <new>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -270,6 +271,39 @@ TEST_P(Winograd, AddsToItsOwnOutput) {
   std::vector<double> want = layer.direct();
   for (std::size_t i = 0; i < want.size(); ++i) want[i] += static_cast<double>(layer.sum[i]);
   EXPECT_LE(error_of(map, {want.begin(), want.end()}), 1e-5);
+}
+
+TEST_P(Winograd, ServesSeveralThreadsAtATime) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const Layer layer({.batch = 2,
+                     .channels = 20,
+                     .filters = 40,
+                     .height = 30,
+                     .width = 30,
+                     .pad_y = 1,
+                     .pad_x = 1,
+                     .src_blocked = true,
+                     .dst_blocked = true},
+                    random);
+  const WinogradConv conv(layer.desc, GetParam());
+  const std::vector<float> src = blocked(layer.src, layer.in, conv.block());
+  const Aligned packed(conv.packed_bytes());
+  conv.pack(layer.weights.data(), packed.data(), 1);
+  const std::vector<float> want = layer.winograd(GetParam(), 1);
+  std::vector<std::vector<float>> maps(4, std::vector<float>(want.size()));
+  std::barrier start(static_cast<std::ptrdiff_t>(maps.size()));
+  {
+    std::vector<std::jthread> users;
+    for (std::vector<float>& map : maps) {
+      users.emplace_back([&] {
+        const Aligned workspace(conv.workspace_bytes(1));
+        start.arrive_and_wait();
+        conv.run(src.data(), packed.data(), {}, map.data(), workspace.data(), 1);
+      });
+    }
+  }
+  for (const std::vector<float>& map : maps) EXPECT_EQ(map, want);
 }
 
 TEST_P(Winograd, ReluKeepsNaN) {
