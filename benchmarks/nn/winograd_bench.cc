@@ -9,65 +9,16 @@
 #include <omp.h>
 #include <dnnl.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <new>
 #include <string>
-#include <vector>
 
 #include "op/nn/winograd.h"
 #include "op/onednn/runtime.h"
+#include "winograd_bench.h"
 
-namespace mxnet {
+namespace mxnet::winograd_bench {
 namespace {
-
-struct Layer {
-  const char* name;
-  int64_t channels, filters, size, pad;
-};
-constexpr Layer kLayers[] = {
-    {"resnet50 conv2", 64, 64, 56, 1},     {"resnet50 conv3", 128, 128, 28, 1},
-    {"resnet50 conv4", 256, 256, 14, 1},   {"resnet50 conv5", 512, 512, 7, 1},
-    {"vgg16 conv1_1", 3, 64, 224, 1},      {"vgg16 conv1_2", 64, 64, 224, 1},
-    {"vgg16 conv2_1", 64, 128, 112, 1},    {"vgg16 conv2_2", 128, 128, 112, 1},
-    {"vgg16 conv3_1", 128, 256, 56, 1},    {"vgg16 conv3_2", 256, 256, 56, 1},
-    {"vgg16 conv4_1", 256, 512, 28, 1},    {"vgg16 conv4_2", 512, 512, 28, 1},
-    {"vgg16 conv5", 512, 512, 14, 1},      {"inception conv2", 32, 32, 149, 0},
-    {"inception conv3", 32, 64, 147, 1},   {"inception conv5", 80, 192, 73, 0},
-    {"inception mixed a1", 64, 96, 35, 1}, {"inception mixed a2", 96, 96, 35, 1},
-    {"inception mixed c", 448, 384, 8, 1},
-};
-
-struct Free {
-  void operator()(float* p) const { ::operator delete (p, std::align_val_t{64}); }
-};
-using Array = std::unique_ptr<float[], Free>;
-Array array(std::size_t bytes) {
-  const std::size_t count = bytes / sizeof(float);
-  Array a(static_cast<float*>(::operator new (bytes + 64, std::align_val_t{64})));
-  for (std::size_t i = 0; i < count; ++i)
-    a[i] = static_cast<float>(static_cast<int>(i * 2654435761U >> 20 & 255) - 128) / 128;
-  return a;
-}
-
-// Seconds of the fastest of several calls: what others do to the machine only adds.
-template <class F>
-double seconds(const F& call) {
-  using Clock = std::chrono::steady_clock;
-  call();
-  double best = 1e9, all = 0;
-  for (int i = 0; i < 200 && (i < 3 || all < 0.15); ++i) {
-    const auto start = Clock::now();
-    call();
-    const double time = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::min(best, time);
-    all += time;
-  }
-  return best;
-}
 
 double direct_seconds(const Layer& l, int64_t batch, int64_t size_out) {
   using dnnl::memory;
@@ -102,28 +53,30 @@ double direct_seconds(const Layer& l, int64_t batch, int64_t size_out) {
   });
 }
 
+// With tiles of four, as WinogradConv takes it.
+WinogradDesc describe(const Layer& l, int64_t batch) {
+  return {.batch = batch,
+          .channels = l.channels,
+          .filters = l.filters,
+          .height = l.size,
+          .width = l.size,
+          .pad_y = l.pad,
+          .pad_x = l.pad,
+          .src_blocked = l.channels > 3,  // images are plain
+          .dst_blocked = true};
+}
+
 double winograd_seconds(const Layer& l, int64_t batch, int tile, int threads) {
-  const WinogradConv conv({.batch = batch,
-                           .channels = l.channels,
-                           .filters = l.filters,
-                           .height = l.size,
-                           .width = l.size,
-                           .pad_y = l.pad,
-                           .pad_x = l.pad,
-                           .tile = tile,
-                           .src_blocked = l.channels > 3,  // images are plain
-                           .dst_blocked = true},
-                          WinogradConv::best_isa());
+  WinogradDesc desc = describe(l, batch);
+  desc.tile = tile;
+  const WinogradConv conv(desc, WinogradConv::best_isa());
   const auto rounded = [&](int64_t channels) {
     return (channels + conv.block() - 1) / conv.block() * conv.block();
   };
   const int64_t size_out = l.size + 2 * l.pad - 2;
-  const auto bytes = [](int64_t floats) {
-    return static_cast<std::size_t>(floats) * sizeof(float);
-  };
-  const Array src = array(bytes(batch * rounded(l.channels) * l.size * l.size)),
-              weights = array(bytes(l.filters * l.channels * 9)), bias = array(bytes(l.filters)),
-              dst = array(bytes(batch * rounded(l.filters) * size_out * size_out)),
+  const Array src = floats(batch * rounded(l.channels) * l.size * l.size),
+              weights = floats(l.filters * l.channels * 9), bias = floats(l.filters),
+              dst = floats(batch * rounded(l.filters) * size_out * size_out),
               packed = array(conv.packed_bytes()), space = array(conv.workspace_bytes(threads));
   conv.pack(weights.get(), packed.get(), threads);
   return seconds([&] {
@@ -132,37 +85,48 @@ double winograd_seconds(const Layer& l, int64_t batch, int tile, int threads) {
   });
 }
 
-void compare(const Layer& l, int64_t batch, int threads) {
+// Until the threads have cores of their own and these have their clock rate.
+void warm_up(int threads) {
   omp_set_num_threads(threads);
+  for (int i = 0; i < 3; ++i) winograd_seconds(kLayers[9], 4, 4, threads);
+}
+
+void compare(const Layer& l, int64_t batch, int threads) {
   const int64_t size_out = l.size + 2 * l.pad - 2;
   const double giga = 18e-9 * static_cast<double>(batch * l.channels * l.filters) *
                       static_cast<double>(size_out * size_out);
   const double direct = direct_seconds(l, batch, size_out);
   const double four = winograd_seconds(l, batch, 4, threads);
   const double two = winograd_seconds(l, batch, 2, threads);
-  std::printf("%-20s %5ld %7d %8.2f %8.0f %8.0f %8.0f %8.2f %8.2f\n", l.name,
+  std::printf("%-20s %5ld %7d %8.2f %8.0f %8.0f %8.0f %8.2f %8.2f %7d\n", l.name,
               static_cast<long>(batch), threads, 1e3 * direct, giga / direct, giga / four,
-              giga / two, direct / four, direct / two);
+              giga / two, direct / four, direct / two,
+              WinogradConv::likely_tile(describe(l, batch)));
   std::fflush(stdout);
 }
 
 }  // namespace
-}  // namespace mxnet
+}  // namespace mxnet::winograd_bench
 
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
+  if (name == "limits") {
+    mxnet::winograd_bench::print_limits();
+    return 0;
+  }
   const long only_batch = argc > 2 ? std::atol(argv[2]) : 0;
   const int only_threads = argc > 3 ? std::atoi(argv[3]) : 0;
-  std::printf("%-20s %5s %7s %8s %8s %8s %8s %8s %8s\n", "layer", "batch", "threads", "dir. ms",
-              "direct", "F(4,3)", "F(2,3)", "ratio 4", "ratio 2");
+  std::printf("%-20s %5s %7s %8s %8s %8s %8s %8s %8s %7s\n", "layer", "batch", "threads", "dir. ms",
+              "direct", "F(4,3)", "F(2,3)", "ratio 4", "ratio 2", "likely");
   for (const long batch : {1L, 32L}) {
     for (const int threads : {1, 2}) {
       if ((only_batch != 0 && only_batch != batch) ||
           (only_threads != 0 && only_threads != threads))
         continue;
-      for (const auto& layer : mxnet::kLayers) {
+      mxnet::winograd_bench::warm_up(threads);
+      for (const auto& layer : mxnet::winograd_bench::kLayers) {
         if (std::string(layer.name).find(name) != std::string::npos)
-          mxnet::compare(layer, batch, threads);
+          mxnet::winograd_bench::compare(layer, batch, threads);
       }
     }
   }

@@ -30,29 +30,8 @@ constexpr int64_t kLeastTiles = 56;
 // Threads that would get fewer tiles than this share them all and divide the filters, so that
 // weights are read once; above, the exchange of transformed tiles costs more than that.
 constexpr int64_t kLeastOwnTiles = 28;
-
-WinogradShape shape_of(const WinogradDesc& desc, int64_t lanes) {
-  MX_ASSERT(WinogradConv::supported(desc));
-  WinogradShape s{};
-  s.batch = desc.batch;
-  s.channels = desc.channels;
-  s.filters = desc.filters;
-  s.height = desc.height;
-  s.width = desc.width;
-  s.pad_y = desc.pad_y;
-  s.pad_x = desc.pad_x;
-  s.out_height = desc.height + 2 * desc.pad_y - 2;
-  s.out_width = desc.width + 2 * desc.pad_x - 2;
-  s.tile = desc.tile;
-  s.tiles_y = up(s.out_height, s.tile);
-  s.tiles_x = up(s.out_width, s.tile);
-  s.tiles = s.batch * s.tiles_y * s.tiles_x;
-  s.channel_blocks = up(s.channels, lanes);
-  s.filter_blocks = up(s.filters, lanes);
-  s.src_blocked = desc.src_blocked;
-  s.dst_blocked = desc.dst_blocked;
-  return s;
-}
+// Tiles of a group of channels that threads which share them transform at a time.
+constexpr int64_t kPieceTiles = 32;
 
 // G g G^T of one kernel, to points `point` floats apart. In double: it happens once, and what is
 // lost here is lost in every run.
@@ -89,8 +68,8 @@ bool WinogradConv::supported(const WinogradDesc& d) {
 }
 
 WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
-    : loops_(winograd_loops(isa)), shape_(shape_of(desc, loops_.lanes)) {
-  MX_ASSERT(has(isa));
+    : loops_(winograd_loops(isa)), shape_(winograd_shape(desc, loops_.lanes)) {
+  MX_ASSERT(supported(desc));
 }
 
 int WinogradConv::block() const { return loops_.lanes; }
@@ -101,7 +80,7 @@ size_t WinogradConv::packed_bytes() const {
          sizeof(float);
 }
 
-void WinogradConv::pack(const float* weights, float* packed, int threads) const {
+void WinogradConv::pack(const float* weights, float* packed, [[maybe_unused]] int threads) const {
   const auto transform = shape_.tile == 4 ? transform_weight<4> : transform_weight<2>;
   const int64_t panel = loops_.vectors * loops_.lanes;
   const int64_t stored = shape_.filter_blocks * loops_.lanes;
@@ -120,16 +99,21 @@ void WinogradConv::pack(const float* weights, float* packed, int threads) const 
 
 WinogradConv::Plan WinogradConv::plan(int threads) const {
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes, points = shape_.points();
-  const int64_t all_panels = up(shape_.filter_blocks, loops_.vectors);
   Plan p{};
-  p.panels = std::min<int64_t>(all_panels, kCutFilters / panel);
-  const int64_t a_tile = points * (shape_.channel_blocks * lanes + p.panels * panel) * 4;
-  const int64_t fit = std::max(kCutBytes / a_tile / loops_.rows * loops_.rows, kLeastTiles);
+  p.all_panels = up(shape_.filter_blocks, loops_.vectors);
+  p.panels = std::min<int64_t>(p.all_panels, kCutFilters / panel);
   p.share = threads > 1 && shape_.tiles < threads * kLeastOwnTiles;
-  p.cuts = p.share ? 1 : up(up(shape_.tiles, fit), threads) * threads;
-  if (p.share) p.panels = std::min(p.panels, up(all_panels, threads));
+  if (p.share) {
+    p.filter_parts = std::min<int64_t>(p.all_panels, threads);
+    p.panels = std::min(p.panels, up(p.all_panels, p.filter_parts));
+    p.cuts = std::min(threads / p.filter_parts, shape_.tiles);
+  } else {
+    const int64_t a_tile = points * (shape_.channel_blocks * lanes + p.panels * panel) * 4;
+    const int64_t fit = std::max(kCutBytes / a_tile / loops_.rows * loops_.rows, kLeastTiles);
+    p.cuts = up(up(shape_.tiles, fit), threads) * threads;
+  }
   p.tiles = up(shape_.tiles, p.cuts);
-  p.input_line = p.tiles * lanes;
+  p.input_line = (p.share ? shape_.tiles : p.tiles) * lanes;
   p.input_point = odd_lines(p.input_line * shape_.channel_blocks);
   p.input_size = p.input_point * points;
   p.output_line = p.tiles * lanes;
@@ -144,67 +128,87 @@ size_t WinogradConv::workspace_bytes(int threads) const {
          sizeof(float);
 }
 
-void WinogradConv::multiply_and_restore(const Plan& plan, const float* input, const float* packed,
-                                        float* output, int64_t tile, int64_t count, int64_t first,
-                                        int64_t last, const WinogradPost& post, float* dst) const {
-  const int64_t points = shape_.points(), channels = shape_.channels, lanes = loops_.lanes;
-  const int64_t begin = first * loops_.vectors;
-  const int64_t end = std::min<int64_t>(last * loops_.vectors, shape_.filter_blocks);
-  for (int64_t point = 0; point < points; ++point) {
-    for (int64_t block = begin; block < end; block += loops_.vectors) {
-      const int64_t vectors = std::min<int64_t>(loops_.vectors, end - block);
-      const float* weights = packed + (block * points + point * vectors) * channels * lanes;
-      loops_.multiply(count, channels, vectors, input + point * plan.input_point, plan.input_line,
-                      weights,
-                      output + point * plan.output_point + (block - begin) * plan.output_line,
-                      plan.output_line);
-    }
-  }
-  for (int64_t block = begin; block < end; ++block) {
-    loops_.restore[shape_.tile == 4](shape_, output + (block - begin) * plan.output_line,
-                                     plan.output_point, block, tile, count, post, dst);
-  }
-}
-
 void WinogradConv::run(const float* src, const float* packed, const WinogradPost& post, float* dst,
                        void* workspace, int threads) const {
   const Plan p = plan(threads);
-  const int64_t all_panels = up(shape_.filter_blocks, loops_.vectors);
-  const auto transform = loops_.transform[shape_.tile == 4];
-  auto* inputs = static_cast<float*>(workspace);
-  float* outputs = inputs + (p.share ? 1 : threads) * p.input_size;
+  auto* input = static_cast<float*>(workspace);
   if (p.share) {
+    run_shared(p, src, packed, post, dst, input, input + p.input_size, threads);
+  } else {
+    run_cuts(p, src, packed, post, dst, input, input + threads * p.input_size, threads);
+  }
+}
+
+void WinogradConv::run_shared(const Plan& plan, const float* src, const float* packed,
+                              const WinogradPost& post, float* dst, float* input, float* outputs,
+                              [[maybe_unused]] int threads) const {
+  const int64_t parts = plan.cuts * plan.filter_parts, pieces = up(shape_.tiles, kPieceTiles);
+  const auto transform = loops_.transform[shape_.tile == 4];
 #pragma omp parallel num_threads(threads)
-    {
-#pragma omp for schedule(static)
-      for (int64_t block = 0; block < shape_.channel_blocks; ++block) {
-        transform(shape_, src, block, 0, shape_.tiles, inputs + block * p.input_line,
-                  p.input_point);
-      }
-#pragma omp for schedule(static)
-      for (int part = 0; part < threads; ++part) {
-        const int64_t last = all_panels * (part + 1) / threads;
-        for (int64_t panel = all_panels * part / threads; panel < last; panel += p.panels) {
-          multiply_and_restore(p, inputs, packed, outputs + part * p.output_size, 0, shape_.tiles,
-                               panel, std::min(panel + p.panels, last), post, dst);
-        }
+  {
+#pragma omp for collapse(2) schedule(static)
+    for (int64_t block = 0; block < shape_.channel_blocks; ++block) {
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        const int64_t tile = piece * kPieceTiles;
+        transform(shape_, src, block, tile, std::min(kPieceTiles, shape_.tiles - tile),
+                  input + block * plan.input_line + tile * loops_.lanes, plan.input_point);
       }
     }
-    return;
+    // The barrier between the loops: products need all channels.
+#pragma omp for schedule(static)
+    for (int64_t at = 0; at < parts; ++at) {
+      const int64_t cut = at / plan.filter_parts, filters = at % plan.filter_parts;
+      const int64_t tile = shape_.tiles * cut / plan.cuts;
+      const Part part{tile, shape_.tiles * (cut + 1) / plan.cuts - tile,
+                      plan.all_panels * filters / plan.filter_parts,
+                      plan.all_panels * (filters + 1) / plan.filter_parts};
+      run_part(plan, part, input + tile * loops_.lanes, packed, post,
+               outputs + at * plan.output_size, dst);
+    }
   }
+}
+
+void WinogradConv::run_cuts(const Plan& plan, const float* src, const float* packed,
+                            const WinogradPost& post, float* dst, float* inputs, float* outputs,
+                            int threads) const {
+  const auto transform = loops_.transform[shape_.tile == 4];
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int part = 0; part < threads; ++part) {
-    float* input = inputs + part * p.input_size;
-    for (int64_t cut = p.cuts * part / threads; cut < p.cuts * (part + 1) / threads; ++cut) {
-      const int64_t tile = shape_.tiles * cut / p.cuts;
-      const int64_t count = shape_.tiles * (cut + 1) / p.cuts - tile;
-      if (count == 0) continue;
-      for (int64_t block = 0; block < shape_.channel_blocks; ++block)
-        transform(shape_, src, block, tile, count, input + block * p.input_line, p.input_point);
-      for (int64_t panel = 0; panel < all_panels; panel += p.panels) {
-        multiply_and_restore(p, input, packed, outputs + part * p.output_size, tile, count, panel,
-                             std::min(panel + p.panels, all_panels), post, dst);
+  for (int thread = 0; thread < threads; ++thread) {
+    float* input = inputs + thread * plan.input_size;
+    const int64_t last = plan.cuts * (thread + 1) / threads;
+    for (int64_t cut = plan.cuts * thread / threads; cut < last; ++cut) {
+      const int64_t tile = shape_.tiles * cut / plan.cuts;
+      const Part part{tile, shape_.tiles * (cut + 1) / plan.cuts - tile, 0, plan.all_panels};
+      for (int64_t block = 0; block < shape_.channel_blocks; ++block) {
+        transform(shape_, src, block, tile, part.tiles, input + block * plan.input_line,
+                  plan.input_point);
       }
+      run_part(plan, part, input, packed, post, outputs + thread * plan.output_size, dst);
+    }
+  }
+}
+
+void WinogradConv::run_part(const Plan& plan, const Part& part, const float* input,
+                            const float* packed, const WinogradPost& post, float* output,
+                            float* dst) const {
+  const int64_t points = shape_.points(), weights = shape_.channels * loops_.lanes;
+  const int64_t step = loops_.vectors;
+  for (int64_t panel = part.first; panel < part.last; panel += plan.panels) {
+    const int64_t begin = panel * step;
+    const int64_t end =
+        std::min(std::min(panel + plan.panels, part.last) * step, shape_.filter_blocks);
+    for (int64_t point = 0; point < points; ++point) {
+      float* to = output + point * plan.output_point;
+      for (int64_t block = begin; block < end; block += step) {
+        const int64_t vectors = std::min(step, end - block);
+        loops_.multiply(part.tiles, shape_.channels, vectors, input + point * plan.input_point,
+                        plan.input_line, packed + (block * points + point * vectors) * weights,
+                        to + (block - begin) * plan.output_line, plan.output_line);
+      }
+    }
+    for (int64_t block = begin; block < end; ++block) {
+      loops_.restore[shape_.tile == 4](shape_, output + (block - begin) * plan.output_line,
+                                       plan.output_point, block, part.tile, part.tiles, post, dst);
     }
   }
 }

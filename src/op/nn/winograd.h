@@ -13,16 +13,6 @@ namespace mxnet {
 
 struct WinogradLoops;
 
-// What to compute. "Blocked" is nChw16c with Isa::kAvx512, nChw8c with kAvx2, nChw4c below:
-// channels in groups of a vector, the last one filled up with zeros (written, and expected in
-// `sum`); plain is NCHW. The map has height + 2 pad_y - 2 rows.
-struct WinogradDesc {
-  int64_t batch = 0, channels = 0, filters = 0, height = 0, width = 0;
-  int64_t pad_y = 0, pad_x = 0;  // 0, 1 or 2, on both sides
-  int tile = 4;                  // 4 or 2: pixels of the map that a tile has in a row
-  bool src_blocked = false, dst_blocked = false;
-};
-
 // What follows the convolution, in this order: + bias, + sum, negative values times `slope`, then
 // limits. The defaults do nothing; ReLU is low = 0.
 struct WinogradPost {
@@ -42,6 +32,9 @@ class WinogradConv {
   static bool has(Isa isa);
 
   static bool supported(const WinogradDesc& desc);
+  // The tile that is likely the fastest, whatever desc.tile says; 0 where that is a direct
+  // convolution. REQUIRES supported(desc).
+  static int likely_tile(WinogradDesc desc);
   // REQUIRES supported(desc), has(isa).
   WinogradConv(const WinogradDesc& desc, Isa isa);
 
@@ -57,20 +50,30 @@ class WinogradConv {
            void* workspace, int threads) const;
 
  private:
-  // How the work is cut up for a number of threads.
+  // How the work is cut up for a number of threads. Either each thread takes cuts of tiles, from
+  // the image to the map; or, with few tiles, all share one transformed image, of which they divide
+  // the filters and, with fewer filters than threads, the tiles.
   struct Plan {
-    bool share;     // threads share the tiles and divide the filters, instead of the other way
-    int64_t tiles;  // of a cut
-    int64_t cuts;
-    int64_t panels;                               // of filters, between two inverse transforms
-    int64_t input_line, input_point, input_size;  // floats: from a group of channels to the next,
-    int64_t output_line, output_point, output_size;  // from a point to the next, altogether
+    bool share;
+    int64_t cuts, tiles;                // cuts of tiles, and the most tiles that one has
+    int64_t filter_parts;               // of threads that share
+    int64_t all_panels, panels;         // of filters; those between two inverse transforms
+    int64_t input_line, input_point;    // floats: from a group of channels to the next, from a
+    int64_t output_line, output_point;  // point to the next,
+    int64_t input_size, output_size;    // of all points
+  };
+  // A thread's share of the products: tiles and panels of filters.
+  struct Part {
+    int64_t tile, tiles, first, last;
   };
   Plan plan(int threads) const;
-  // One thread's part of the inner work: filters of panels [first, last) of `count` tiles.
-  void multiply_and_restore(const Plan& plan, const float* input, const float* packed,
-                            float* output, int64_t tile, int64_t count, int64_t first, int64_t last,
-                            const WinogradPost& post, float* dst) const;
+  void run_shared(const Plan& plan, const float* src, const float* packed, const WinogradPost& post,
+                  float* dst, float* input, float* outputs, int threads) const;
+  void run_cuts(const Plan& plan, const float* src, const float* packed, const WinogradPost& post,
+                float* dst, float* inputs, float* outputs, int threads) const;
+  // The map of a part; `input` is where its first tile is.
+  void run_part(const Plan& plan, const Part& part, const float* input, const float* packed,
+                const WinogradPost& post, float* output, float* dst) const;
 
   const WinogradLoops& loops_;
   WinogradShape shape_;

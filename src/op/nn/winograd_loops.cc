@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/simd.h"
 
 #include "op/nn/winograd_points.h"
 
@@ -18,12 +19,8 @@ namespace {
 }  // namespace
 
 const WinogradLoops& winograd_loops(WinogradConv::Isa isa) {
-#if defined(__x86_64__)
-  if (isa == WinogradConv::Isa::kAvx512) return simd_v4::kLoops;
-  if (isa == WinogradConv::Isa::kAvx2) return simd_v3::kLoops;
-#endif
   MX_ASSERT(WinogradConv::has(isa));
-  return simd_v2::kLoops;
+  return *MX_SIMD_AT(static_cast<int>(isa), kLoops);
 }
 
 }  // namespace mxnet

@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cmath>
-#include <memory>
 #include <new>
 #include <random>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace mxnet {
@@ -159,7 +161,7 @@ TEST_P(Winograd, IsTheConvolutionForAnySizesAndLayouts) {
   SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 40; ++round) {
     WinogradDesc d{.batch = 1 + below(3),
                    .channels = 1 + below(40),
                    .filters = 1 + below(70),
@@ -191,11 +193,13 @@ TEST_P(Winograd, ManyChannelsAreAddedUpInParts) {
 }
 
 TEST_P(Winograd, ThreadsDoNotChangeABit) {
+  SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
-  for (const int64_t height : {7, 61}) {  // too few tiles for all threads, and enough
+  // Enough tiles for each thread to have its own; too few; and too few filters to divide as well.
+  for (const auto& [height, filters] : {std::pair{61, 80}, {7, 80}, {7, 20}}) {
     const Layer layer({.batch = 2,
                        .channels = 33,
-                       .filters = 80,
+                       .filters = filters,
                        .height = height,
                        .width = 50,
                        .pad_y = 1,
@@ -204,8 +208,9 @@ TEST_P(Winograd, ThreadsDoNotChangeABit) {
                        .dst_blocked = true},
                       random);
     const std::vector<float> one = layer.winograd(GetParam(), 1);
-    for (const int threads : {2, 3, 5})
-      EXPECT_EQ(layer.winograd(GetParam(), threads), one) << threads << " threads";
+    for (const int threads : {2, 3, 5, 16})
+      EXPECT_EQ(layer.winograd(GetParam(), threads), one)
+          << threads << " threads, height " << height << ", filters " << filters;
   }
 }
 
@@ -268,6 +273,39 @@ TEST_P(Winograd, AddsToItsOwnOutput) {
   EXPECT_LE(error_of(map, {want.begin(), want.end()}), 1e-5);
 }
 
+TEST_P(Winograd, ServesSeveralThreadsAtATime) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const Layer layer({.batch = 2,
+                     .channels = 20,
+                     .filters = 40,
+                     .height = 30,
+                     .width = 30,
+                     .pad_y = 1,
+                     .pad_x = 1,
+                     .src_blocked = true,
+                     .dst_blocked = true},
+                    random);
+  const WinogradConv conv(layer.desc, GetParam());
+  const std::vector<float> src = blocked(layer.src, layer.in, conv.block());
+  const Aligned packed(conv.packed_bytes());
+  conv.pack(layer.weights.data(), packed.data(), 1);
+  const std::vector<float> want = layer.winograd(GetParam(), 1);
+  std::vector<std::vector<float>> maps(4, std::vector<float>(want.size()));
+  std::barrier start(static_cast<std::ptrdiff_t>(maps.size()));
+  {
+    std::vector<std::jthread> users;
+    for (std::vector<float>& map : maps) {
+      users.emplace_back([&] {
+        const Aligned workspace(conv.workspace_bytes(1));
+        start.arrive_and_wait();
+        conv.run(src.data(), packed.data(), {}, map.data(), workspace.data(), 1);
+      });
+    }
+  }
+  for (const std::vector<float>& map : maps) EXPECT_EQ(map, want);
+}
+
 TEST_P(Winograd, ReluKeepsNaN) {
   std::mt19937 random(kSeed);
   Layer layer({.batch = 1, .channels = 1, .filters = 1, .height = 4, .width = 4}, random);
@@ -291,6 +329,46 @@ TEST(WinogradDescription, OthersAreNotSupported) {
   bad = good;
   bad.batch = 0;
   EXPECT_FALSE(WinogradConv::supported(bad));
+}
+
+TEST(WinogradChoice, LargeTilesWhereThereAreMany) {
+  for (const int64_t batch : {1, 32}) {
+    for (const int64_t channels : {64, 256, 512}) {
+      EXPECT_EQ(WinogradConv::likely_tile({.batch = batch,
+                                           .channels = channels,
+                                           .filters = channels,
+                                           .height = 28,
+                                           .width = 28,
+                                           .pad_y = 1,
+                                           .pad_x = 1}),
+                4);
+    }
+  }
+}
+
+TEST(WinogradChoice, SmallTilesWhereReadingWeightsCosts) {
+  EXPECT_EQ(WinogradConv::likely_tile({.batch = 1,
+                                       .channels = 448,
+                                       .filters = 384,
+                                       .height = 8,
+                                       .width = 8,
+                                       .pad_y = 1,
+                                       .pad_x = 1}),
+            2);
+}
+
+TEST(WinogradChoice, NoneForImagesAndForSinglePixels) {
+  EXPECT_EQ(WinogradConv::likely_tile({.batch = 32,
+                                       .channels = 3,
+                                       .filters = 64,
+                                       .height = 224,
+                                       .width = 224,
+                                       .pad_y = 1,
+                                       .pad_x = 1}),
+            0);
+  EXPECT_EQ(WinogradConv::likely_tile(
+                {.batch = 1, .channels = 512, .filters = 512, .height = 3, .width = 3}),
+            0);
 }
 
 }  // namespace
