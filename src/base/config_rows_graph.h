@@ -52,7 +52,7 @@
       "Log memory plans.")
 
 #define MX_CONFIG_SUBGRAPH(STARTUP, LIVE) \
-  LIVE(backend, std::string, "MXNET_SUBGRAPH_BACKEND", "ONEDNN", any(), pending("issue 6: fusion"), \
+  LIVE(backend, std::string, "MXNET_SUBGRAPH_BACKEND", "ONEDNN", any(), active("FusedPlanConfig.BackendChoosesWhetherPlansAreOptimised"), \
       "Backend whose subgraphs replace parts of a graph when it is bound: ONEDNN (older name MKLDNN), a registered one, " \
       "or NONE.") \
   LIVE(verbose, int, "MXNET_SUBGRAPH_VERBOSE", "1", at_least(0), pending("issue 6: fusion"), \

@@ -24,13 +24,13 @@
       "Fuse requantization into the operator before it.") \
   LIVE(qfc_dynamic_params, bool, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS", "0", any(), pending("issue 6: quantization"), \
       "Compute the ranges of quantized FullyConnected at each call.") \
-  LIVE(disable_conv_opt, bool, "MXNET_DISABLE_ONEDNN_CONV_OPT", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_conv_opt, bool, "MXNET_DISABLE_ONEDNN_CONV_OPT", "0", any(), active("FusedPlanConfig.EachRowSwitchesItsFusionOff"), \
       "Skip all fusions into convolutions.") \
-  LIVE(disable_fuse_conv_bn, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_fuse_conv_bn, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN", "0", any(), active("FusedPlanConfig.EachRowSwitchesItsFusionOff"), \
       "Skip the fusion of batch normalization into convolutions.") \
-  LIVE(disable_fuse_conv_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_fuse_conv_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU", "0", any(), active("FusedPlanConfig.EachRowSwitchesItsFusionOff"), \
       "Skip the fusion of activations into convolutions.") \
-  LIVE(disable_fuse_conv_sum, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_fuse_conv_sum, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM", "0", any(), active("FusedPlanConfig.EachRowSwitchesItsFusionOff"), \
       "Skip the fusion of sums into convolutions.") \
   LIVE(disable_fc_opt, bool, "MXNET_DISABLE_ONEDNN_FC_OPT", "0", any(), pending("issue 6: fusion"), \
       "Skip all fusions into FullyConnected.") \

@@ -12,11 +12,13 @@ int simd_level();
 }  // namespace mxnet
 
 #if defined(__x86_64__)
-// The name `f` of the namespace for this CPU.
-#define MX_SIMD_CALL(f)                       \
-  (::mxnet::simd_level() == 2   ? &simd_v4::f \
-   : ::mxnet::simd_level() == 1 ? &simd_v3::f \
-                                : &simd_v2::f)
+// The name of the namespace for a level (variadic: the arguments of a template have commas).
+#define MX_SIMD_AT(level, ...)            \
+  ((level) == 2   ? &simd_v4::__VA_ARGS__ \
+   : (level) == 1 ? &simd_v3::__VA_ARGS__ \
+                  : &simd_v2::__VA_ARGS__)
 #else
-#define MX_SIMD_CALL(f) (&simd_v2::f)
+#define MX_SIMD_AT(level, ...) (&simd_v2::__VA_ARGS__)
 #endif
+// The name `f` of the namespace for this CPU.
+#define MX_SIMD_CALL(f) MX_SIMD_AT(::mxnet::simd_level(), f)

@@ -110,6 +110,7 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   }
   PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
   options.training = key.training;
+  options.optimise = options.optimise && !key.training && key.wants.empty();
   options.forward_outputs = training.forward_outputs;
   if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
   if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;
@@ -125,8 +126,8 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   std::vector<int> sources;
   for (int n : typed.graph.variables()) sources.push_back(source_of.at(&typed.graph.node(n)));
   auto result = std::make_shared<CachedOpPlan>(
-      std::move(key),
-      std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options));
+      std::move(key), std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types),
+                                                   options, std::move(typed.kernels)));
   result->sources = std::move(sources);
   result->num_outputs = static_cast<int>(graph_.outputs().size());
   return result;

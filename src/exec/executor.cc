@@ -106,7 +106,8 @@ std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions optio
   for (std::size_t o = 0; o < heads.size(); ++o)
     known[heads[o].node.get()] = types_[static_cast<std::size_t>(this->graph().outputs()[o])];
   TypedGraph typed = typed_graph(std::move(graph), known, options);
-  return std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options);
+  return std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options,
+                                      std::move(typed.kernels));
 }
 
 std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::Entry> heads) const {
@@ -187,6 +188,7 @@ int Executor::forward_step(int step) {
     }
     PlanOptions options = PlanOptions::configured(device_, false);
     options.forward_bulk = 1;
+    options.optimise = false;  // its steps are those of the symbol
     std::shared_ptr<const Plan> plan = compile(graph().graph(), options, {});
     std::vector<NDArray> arrays = externals(*plan, {});
     stepwise_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);

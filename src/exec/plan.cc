@@ -53,13 +53,26 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
     options.backward_bulk = bulk(on, std::max<int>(1, c.executor.bulk_exec_max_node_train_bwd));
   } else {
     options.forward_bulk = bulk(c.executor.bulk_exec_inference, 0);
+    const std::string& backend = c.subgraph.backend;
+    options.optimise =
+        !device.is_gpu() && c.onednn.enabled && (backend == "ONEDNN" || backend == "MKLDNN");
   }
   return options;
 }
 
 GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
-                              const Schedule& schedule, const PlanOptions& options) {
+                              const Schedule& schedule, const PlanOptions& options,
+                              const PreparedKernels& kernels) {
   GraphMemoryOptions memory;
+  if (!kernels.empty()) {
+    memory.layout_bytes.resize(types.size());
+    for (int n = 0; n < graph.num_nodes(); ++n) {
+      const PreparedKernelRef& kernel = kernels[static_cast<std::size_t>(n)];
+      for (int o = 0; kernel && o < graph.num_outputs(n); ++o)
+        if (const LayoutRef& layout = kernel->out()[static_cast<std::size_t>(o)])
+          memory.layout_bytes[static_cast<std::size_t>(graph.first_entry(n) + o)] = layout->bytes();
+    }
+  }
   memory.packing = options.packing;
   memory.inplace = options.inplace;
   memory.backward_output = options.forward_outputs;
@@ -71,13 +84,18 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
   return plan_memory(graph, types, schedule.nodes, memory);
 }
 
-Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options)
-    : graph_(std::move(graph)), types_(std::move(types)), options_(options) {
+Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options,
+           PreparedKernels kernels)
+    : graph_(std::move(graph)),
+      types_(std::move(types)),
+      options_(options),
+      kernels_(std::move(kernels)) {
+  MX_ASSERT(kernels_.empty() || static_cast<int>(kernels_.size()) == graph_.num_nodes());
   for (const ArrayType& type : types_) MX_ASSERT(type.complete());
   MX_ASSERT(options_.requests.empty() ||
             static_cast<int>(options_.requests.size()) == num_outputs());
   const Schedule schedule = schedule_nodes(graph_, options_.forward_outputs);
-  memory_ = plan_graph_memory(graph_, types_, schedule, options_);
+  memory_ = plan_graph_memory(graph_, types_, schedule, options_, kernels_);
   variable_index_.resize(static_cast<std::size_t>(graph_.num_nodes()), -1);
   for (std::size_t v = 0; v < graph_.variables().size(); ++v)
     variable_index_[static_cast<std::size_t>(graph_.variables()[v])] = static_cast<int>(v);
@@ -147,6 +165,7 @@ void Plan::add_node(int n) {
   const ir::Node& node = graph_.node(n);
   const std::span<const int> inputs = graph_.inputs(n);
   Step step{.kernel = nullptr,
+            .prepared = kernels_.empty() ? nullptr : kernels_[static_cast<std::size_t>(n)].get(),
             .op = node.op,
             .params = node.params.get(),
             .node = n,
@@ -164,6 +183,10 @@ void Plan::add_node(int n) {
     types.push_back(types_[static_cast<std::size_t>(graph_.first_entry(n) + o)]);
   }
   const std::span<const ArrayType> all = types.span();
+  if (step.prepared != nullptr) {
+    steps_.push_back(step);
+    return;
+  }
   try {
     step.kernel = &choose_kernel(*node.op, step.params, all.first(inputs.size()),
                                  all.subspan(inputs.size()), options_.device, options_.training);
@@ -180,6 +203,7 @@ void Plan::add_delivery(const Delivery& delivery) {
   const ArrayType& type = types_[static_cast<std::size_t>(entry)];
   steps_.push_back({.kernel = &choose_kernel(copy_op(), copy_params(), {&type, 1}, {&type, 1},
                                              options_.device, options_.training),
+                    .prepared = nullptr,
                     .op = &copy_op(),
                     .params = copy_params(),
                     .node = graph_.node_of(entry),
@@ -281,7 +305,7 @@ std::string Plan::debug_str() const {
                         static_cast<int>(s) < num_forward_segments_ ? "forward" : "backward");
     for (int i = segments_[s].first_step; i < segments_[s].last_step; ++i) {
       const Step& step = steps_[static_cast<std::size_t>(i)];
-      text += fmt::format("  {} [{}]{}", step_name(step), step.kernel->name,
+      text += fmt::format("  {} [{}]{}", step_name(step), kernel_name(step),
                           step.accumulate ? " +=" : "");
       for (uint32_t t = 0; t < uint32_t{step.num_in} + step.num_out; ++t) {
         const TensorPlace& place = tensors_[step.first_tensor + t];

@@ -12,6 +12,7 @@
 #include "graph/indexed_graph.h"
 #include "graph/memory_plan_graph.h"
 #include "graph/memory_plan_order.h"
+#include "op/prepared_kernel.h"
 
 namespace mxnet {
 
@@ -28,14 +29,20 @@ struct PlanOptions {
   bool on_caller = false;
   PackingOptions packing;
   bool inplace = true;
+  // For inference: operators are fused, and values lie in layouts of the kernels' choice.
+  bool optimise = false;
 
   // What the configuration says for inference and for training.
   static PlanOptions configured(Device device, bool training);
 };
 
+// Per node, null for those that run as every call does; empty = none.
+using PreparedKernels = std::vector<PreparedKernelRef>;
+
 // The memory that a plan with these options has.
 GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
-                              const Schedule& schedule, const PlanOptions& options);
+                              const Schedule& schedule, const PlanOptions& options,
+                              const PreparedKernels& kernels = {});
 
 // Immutable, shared by threads; each runs it on a PlanInstance of its own. Arrays of the caller
 // ("externals") are numbered: the graph's variables in order, then its outputs.
@@ -46,11 +53,13 @@ class Plan {
  public:
   // REQUIRES: `types` (one per entry) complete and no operator with shape_from_values. Throws
   // Error(kType) naming the node for which there is no kernel.
-  Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options);
+  Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options,
+       PreparedKernels kernels = {});
 
   // One kernel call. Its tensors are inputs, then outputs, from `first_tensor` on.
   struct Step {
-    const KernelEntry* kernel;
+    const KernelEntry* kernel;       // null where it is prepared
+    const PreparedKernel* prepared;  // null for most
     const OpDef* op;
     const void* params;
     int node;
@@ -111,6 +120,10 @@ class Plan {
   const char* segment_name(const Segment& segment) const;
   // "fc1(FullyConnected)"
   std::string step_name(const Step& step) const;
+  const char* kernel_name(const Step& step) const {
+    return step.prepared != nullptr ? step.prepared->name() : step.kernel->name;
+  }
+  bool has_prepared() const { return !kernels_.empty(); }
   // Every step with its memory, and the totals.
   std::string debug_str() const;
   std::string memory_str() const;
@@ -127,6 +140,7 @@ class Plan {
   const IndexedGraph graph_;
   const std::vector<ArrayType> types_;
   const PlanOptions options_;
+  const PreparedKernels kernels_;
   GraphMemory memory_;
   std::vector<int> variable_index_;  // per node: position among the variables
   std::vector<Step> steps_;

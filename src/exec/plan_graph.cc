@@ -4,16 +4,19 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "graph/fuse_conv.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
+#include "graph/layouts.h"
 #include "graph/mirror.h"
 #include "op/grad.h"
+#include "op/op_def.h"
 
 namespace mxnet {
 namespace {
 
 TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
-  TypedGraph typed{IndexedGraph(std::move(graph)), {}};
+  TypedGraph typed{IndexedGraph(std::move(graph)), {}, {}};
   typed.types.resize(static_cast<std::size_t>(typed.graph.num_entries()));
   for (int n : typed.graph.variables())
     typed.types[static_cast<std::size_t>(typed.graph.first_entry(n))] =
@@ -21,6 +24,29 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
   const bool complete = infer_graph(typed.graph, &typed.types);
   MX_ASSERT(complete);
   return typed;
+}
+
+// Passes for inference count on nobody but its readers seeing a value change. BatchNorm only reads
+// its states there.
+bool is_pure(const IndexedGraph& graph) {
+  for (int n = 0; n < graph.num_nodes(); ++n) {
+    const ir::Node& node = graph.node(n);
+    if (!node.control_deps().empty()) return false;
+    if (!graph.mutated(n).empty() && node.op->name() != "BatchNorm") return false;
+  }
+  return true;
+}
+
+TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known) {
+  const TypedGraph fused =
+      infer_all(fuse_convolutions(typed.graph, typed.types, FuseOptions::configured()), known);
+  LaidOutGraph laid_out = lay_out(fused.graph, fused.types);
+  TypedGraph result = infer_all(std::move(laid_out.graph), known);
+  for (int n = 0; n < result.graph.num_nodes(); ++n) {
+    const auto at = laid_out.kernels.find(&result.graph.node(n));
+    result.kernels.push_back(at == laid_out.kernels.end() ? nullptr : at->second);
+  }
+  return result;
 }
 
 }  // namespace
@@ -50,6 +76,7 @@ TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry
 TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
                        const PlanOptions& options) {
   TypedGraph typed = infer_all(std::move(graph), known);
+  if (options.optimise && is_pure(typed.graph)) return optimise(typed, known);
   const auto& wish = config().memory_plan;
   const auto budget = static_cast<std::size_t>(int64_t{wish.backward_mirror_budget});
   const bool any = wish.backward_do_mirror || wish.memory_opt > 0 || budget > 0;

@@ -22,14 +22,16 @@ struct TrainingGraph {
 TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
                              bool differentiable = false);
 
-// A graph and the types of all its entries.
+// A graph, the types of all its entries, and per node the kernel that is prepared for it, if any.
 struct TypedGraph {
   IndexedGraph graph;
   std::vector<ArrayType> types;
+  PreparedKernels kernels;
 };
 
 // `known` holds the type of every variable, from which all others follow. A graph with a backward
-// part is mirrored as the configuration asks for.
+// part is mirrored as the configuration asks for; one for inference is fused and laid out, where
+// the options allow it.
 TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
                        const PlanOptions& options);
 

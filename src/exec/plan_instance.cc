@@ -23,6 +23,11 @@ namespace {
   }
 }
 
+std::shared_ptr<const void> keep_chunk(const void* array) {
+  auto* chunk = const_cast<Chunk*>(static_cast<const Chunk*>(array));
+  return std::make_shared<const Ref<Chunk>>(chunk);
+}
+
 }  // namespace
 
 const Ref<Chunk>& Arena::reserve(std::size_t bytes) {
@@ -40,6 +45,10 @@ PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Are
     tensors_.push_back({nullptr, &place.type->shape, place.type->dtype});
     if (gpu) arrays_.emplace_back();
   }
+  if (!plan_->has_prepared()) return;
+  origins_.resize(tensors_.size());
+  for (const Plan::Step& step : plan_->steps())
+    runs_.push_back(step.prepared != nullptr ? step.prepared->make_run() : nullptr);
 }
 
 Ref<PlanInstance> PlanInstance::clone() const {
@@ -81,8 +90,12 @@ void PlanInstance::place_tensors() {
 
 void PlanInstance::bind(const Plan::Segment& segment, Externals externals) {
   for (const Plan::Use& use : plan_->uses(segment)) {
-    void* const data = externals[static_cast<std::size_t>(use.external)].data();
+    const NDArray& array = externals[static_cast<std::size_t>(use.external)];
+    void* const data = array.data();
     for (uint32_t slot : plan_->slots(use)) tensors_[slot].data = data;
+    if (origins_.empty() || use.writes) continue;
+    const InputOrigin origin{array.chunk().get(), Engine::get().version(array.var()), keep_chunk};
+    for (uint32_t slot : plan_->slots(use)) origins_[slot] = origin;
   }
 }
 
@@ -129,7 +142,12 @@ void PlanInstance::run_steps(const Plan::Segment& segment, const RunContext& con
         continue;
       }
       KernelContext kernel_context(in, out, context.device, context.stream, training, scratch_);
-      step->kernel->run(step->kernel->run_fn, step->params, kernel_context);
+      if (step->prepared != nullptr) {
+        runs_[static_cast<std::size_t>(step - plan.steps().data())]->run(
+            kernel_context, std::span(origins_).subspan(step->first_tensor, step->num_in));
+      } else {
+        step->kernel->run(step->kernel->run_fn, step->params, kernel_context);
+      }
       scratch_.reset();
     }
   } catch (...) {

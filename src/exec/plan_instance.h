@@ -66,6 +66,8 @@ class PlanInstance : public RefCounted {
   std::vector<Tensor> tensors_;  // as in the plan; host kernels take these
   std::vector<NDArray> arrays_;  // the same for kernels of devices; empty on the CPU
   PlanScratch scratch_;
+  std::vector<std::unique_ptr<PreparedRun>> runs_;  // per step; empty where none is prepared
+  std::vector<InputOrigin> origins_;                // per tensor; empty likewise
 };
 
 }  // namespace mxnet

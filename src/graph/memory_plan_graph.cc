@@ -48,7 +48,12 @@ class Planner {
   static T& at(std::vector<T>& all, int i) {
     return all[static_cast<std::size_t>(i)];
   }
-  std::size_t bytes(int entry) const { return type_bytes(types_[static_cast<std::size_t>(entry)]); }
+  std::size_t bytes(int entry) const {
+    const auto e = static_cast<std::size_t>(entry);
+    if (!options_.layout_bytes.empty() && options_.layout_bytes[e] > 0)
+      return options_.layout_bytes[e];
+    return type_bytes(types_[e]);
+  }
 
   void find_last_uses() {
     for (std::size_t s = 0; s < schedule_.size(); ++s) {

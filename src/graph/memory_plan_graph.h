@@ -30,6 +30,8 @@ struct GraphMemoryOptions {
   // Per output of the graph: its array is written as a whole, so that the value may be computed
   // into it. Otherwise the value stays in the arena and is delivered.
   std::vector<bool> direct_outputs;
+  // Per entry: bytes of a value that does not lie in plain rows, 0 for others; empty = none.
+  std::vector<std::size_t> layout_bytes;
   // Outputs and steps from here on belong to a second part (backward) that runs later: arrays of
   // its results are not touched before. By default there is no such part.
   int backward_output = INT_MAX, backward_step = INT_MAX;

@@ -4,9 +4,9 @@
 #include "op/nn/conv_onednn.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "op/nn/bias.h"
+#include "op/nn/conv_arrays_onednn.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/onednn/lru_cache.h"
 #include "op/onednn/operand.h"
@@ -16,60 +16,8 @@ namespace {
 
 using dnnl::memory;
 using onednn::Operand;
-using Dims = memory::dims;
-
-// The arrays of a geometry as oneDNN sees them.
-class Arrays {
- public:
-  explicit Arrays(const ConvGeometry& g) : g_(g) {}
-
-  Dims image() const { return with_spatial({g_.batch, g_.image_channels}, g_.image); }
-  Dims map() const { return with_spatial({g_.batch, g_.map_channels}, g_.map); }
-  Dims weight() const {
-    const Dims front = g_.groups > 1 ? Dims{g_.groups, g_.map_group(), g_.image_group()}
-                                     : Dims{g_.map_group(), g_.image_group()};
-    return with_spatial(front, g_.kernel);
-  }
-  Dims stride() const { return with_spatial({}, g_.stride); }
-  Dims pad() const { return with_spatial({}, g_.pad); }
-  Dims pad_behind() const {
-    Dims dims;
-    for (int i = 3 - g_.spatial; i < 3; ++i) dims.push_back(g_.pad_behind(i));
-    return dims;
-  }
-  // Pixels left out between two: one less than ours.
-  Dims dilate() const {
-    Dims dims = with_spatial({}, g_.dilate);
-    for (auto& d : dims) --d;
-    return dims;
-  }
-
-  // `dims` in the order of our arrays: the last of those before the spatial ones, the channels,
-  // lies where the layout says.
-  memory::desc plain(const Dims& dims, memory::data_type type) const {
-    const std::size_t n = dims.size(), channel = n - static_cast<std::size_t>(g_.spatial) - 1;
-    std::vector<std::size_t> order(n);  // from the outermost
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (g_.channels_last)
-      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(channel),
-                  order.begin() + static_cast<std::ptrdiff_t>(channel) + 1, order.end());
-    Dims steps(n);
-    memory::dim step = 1;
-    for (std::size_t i = n; i-- > 0; step *= dims[order[i]]) steps[order[i]] = step;
-    return {dims, type, steps};
-  }
-
- private:
-  Dims with_spatial(Dims dims, const ConvGeometry::Sizes& sizes) const {
-    dims.insert(dims.end(), sizes.end() - g_.spatial, sizes.end());
-    return dims;
-  }
-  const ConvGeometry& g_;
-};
-
-memory::desc any(const Dims& dims, memory::data_type type) {
-  return {dims, type, memory::format_tag::any};
-}
+using Arrays = onednn::ConvArrays;
+using onednn::any_layout;
 
 dnnl::convolution_forward::primitive_desc describe_map(const ConvGeometry& g, bool bias,
                                                        memory::data_type type) {
@@ -77,10 +25,10 @@ dnnl::convolution_forward::primitive_desc describe_map(const ConvGeometry& g, bo
   return {onednn::engine(),
           dnnl::prop_kind::forward_training,
           dnnl::algorithm::convolution_direct,
-          any(a.image(), type),
-          any(a.weight(), type),
-          bias ? any({g.map_channels}, type) : memory::desc(),
-          any(a.map(), type),
+          any_layout(a.image(), type),
+          any_layout(a.weight(), type),
+          bias ? any_layout({g.map_channels}, type) : memory::desc(),
+          any_layout(a.map(), type),
           a.stride(),
           a.dilate(),
           a.pad(),
@@ -131,8 +79,8 @@ struct ImageProduct {
     const Arrays a(g);
     const auto desc = onednn::implemented_for(dtype, [&](memory::data_type type) {
       return dnnl::convolution_backward_data::primitive_desc(
-          onednn::engine(), dnnl::algorithm::convolution_direct, any(a.image(), type),
-          any(a.weight(), type), any(a.map(), type), a.stride(), a.dilate(), a.pad(),
+          onednn::engine(), dnnl::algorithm::convolution_direct, any_layout(a.image(), type),
+          any_layout(a.weight(), type), any_layout(a.map(), type), a.stride(), a.dilate(), a.pad(),
           a.pad_behind(), describe_map(g, false, type), onednn::attributes());
     });
     if (!desc) return nullptr;
@@ -166,9 +114,10 @@ struct WeightProduct {
     const Arrays a(g);
     const auto desc = onednn::implemented_for(dtype, [&](memory::data_type type) {
       return dnnl::convolution_backward_weights::primitive_desc(
-          onednn::engine(), dnnl::algorithm::convolution_direct, any(a.image(), type),
-          any(a.weight(), type), with_bias ? any({g.map_channels}, type) : memory::desc(),
-          any(a.map(), type), a.stride(), a.dilate(), a.pad(), a.pad_behind(),
+          onednn::engine(), dnnl::algorithm::convolution_direct, any_layout(a.image(), type),
+          any_layout(a.weight(), type),
+          with_bias ? any_layout({g.map_channels}, type) : memory::desc(),
+          any_layout(a.map(), type), a.stride(), a.dilate(), a.pad(), a.pad_behind(),
           describe_map(g, with_bias, type), onednn::attributes());
     });
     if (!desc) return nullptr;

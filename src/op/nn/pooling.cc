@@ -155,6 +155,7 @@ PoolOp& declare_backward(PoolOp& op, const char* doc) {
 }
 
 [[maybe_unused]] const bool defined = [] {
+  add_prepared_kernel("Pooling", prepare_pooling);
   PoolOp pooling("Pooling");
   pooling.alias("_npx_pooling");
   define_forward(pooling, false);

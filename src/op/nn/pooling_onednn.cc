@@ -4,6 +4,7 @@
 
 #include "op/onednn/lru_cache.h"
 #include "op/onednn/operand.h"
+#include "op/onednn/prepared.h"
 
 namespace mxnet {
 namespace {
@@ -48,7 +49,8 @@ bool means_the_same(const PoolGeometry& g) {
   return true;
 }
 
-dnnl::pooling_forward::primitive_desc describe(const PoolGeometry& g, memory::data_type type) {
+dnnl::pooling_forward::primitive_desc describe(const PoolGeometry& g, const memory::desc& image,
+                                               const memory::desc& map) {
   memory::dims behind;
   for (auto d = static_cast<std::size_t>(3 - g.spatial); d < 3; ++d)
     behind.push_back(reach_behind(g, d));
@@ -58,14 +60,18 @@ dnnl::pooling_forward::primitive_desc describe(const PoolGeometry& g, memory::da
   return {onednn::engine(),
           dnnl::prop_kind::forward_inference,
           algorithm,
-          array_desc(g, g.image, type),
-          array_desc(g, g.map, type),
+          image,
+          map,
           spatial_dims(g, g.stride),
           spatial_dims(g, g.kernel),
           memory::dims(static_cast<std::size_t>(g.spatial), 0),
           spatial_dims(g, g.pad),
           behind,
           onednn::attributes()};
+}
+
+dnnl::pooling_forward::primitive_desc describe(const PoolGeometry& g, memory::data_type type) {
+  return describe(g, array_desc(g, g.image, type), array_desc(g, g.map, type));
 }
 
 // Both directions: one array in, one out.
@@ -140,6 +146,25 @@ void pool_forward_onednn(const PoolParams& params, KernelContext& context) {
                                    {DNNL_ARG_DST, call.out.place(context, out.data)},
                                    {DNNL_ARG_SCRATCHPAD, call.scratchpad.take(context)}});
   call.out.store();
+}
+
+PreparedKernelRef prepare_pooling(const OpDef&, const void* params, const Signature& signature,
+                                  std::span<const LayoutRef> layouts) {
+  const Tensor &data = signature.in[0], &out = signature.out[0];
+  const auto& pool = *static_cast<const PoolParams*>(params);
+  if (layouts[0] == nullptr || !onednn::takes(signature) || channels_last(pool.layout))
+    return nullptr;
+  const PoolGeometry g = pool_geometry(pool, data.shape(), out.shape());
+  if (!means_the_same(g)) return nullptr;
+  const memory::desc image = onednn::desc_in(layouts[0], data);
+  const memory::desc any(onednn::dims(out.shape()), onednn::data_type(out.dtype),
+                         memory::format_tag::any);
+  const auto desc = onednn::implemented([&] { return describe(g, image, any); });
+  if (!desc) return nullptr;
+  const memory::desc map = desc->dst_desc();
+  return onednn::prepared_primitive(
+      [g, image, map] { return onednn::compiled<dnnl::pooling_forward>(describe(g, image, map)); },
+      {{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}}, {layouts[0]}, {onednn::layout_of(map)});
 }
 
 bool pool_spread_onednn_accepts(const PoolParams& params, const Signature& signature) {

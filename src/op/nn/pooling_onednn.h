@@ -3,11 +3,15 @@
 #pragma once
 #include "op/kernel.h"
 #include "op/nn/pooling_geometry.h"
+#include "op/prepared_kernel.h"
 
 namespace mxnet {
 
 bool pool_forward_onednn_accepts(const PoolParams& params, const Signature& signature);
 void pool_forward_onednn(const PoolParams& params, KernelContext& context);
+// For images in a layout of oneDNN's.
+PreparedKernelRef prepare_pooling(const OpDef& op, const void* params, const Signature& signature,
+                                  std::span<const LayoutRef> layouts);
 bool pool_spread_onednn_accepts(const PoolParams& params, const Signature& signature);
 void pool_spread_onednn(const PoolParams& params, KernelContext& context);
 

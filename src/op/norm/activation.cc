@@ -4,6 +4,7 @@
 
 #include "op/blockwise.h"
 #include "op/dispatch.h"
+#include "op/norm/activation_params.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
@@ -90,10 +91,6 @@ void infer_alike(Infer& infer) {
 }
 
 namespace {
-
-struct ActivationParams {
-  ActivationRow act_type;
-};
 
 const Choices<ActivationRow> kTypes = {{"relu", ActivationRow::relu},
                                        {"sigmoid", ActivationRow::sigmoid},

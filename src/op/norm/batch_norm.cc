@@ -12,20 +12,12 @@
 #include <vector>
 
 #include "op/norm/batch_norm_kernel.h"
+#include "op/norm/batch_norm_params.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
 namespace {
 
-// What the operators of this file have in common; fields that one lacks keep these values.
-struct BatchNormParams {
-  double eps;
-  float momentum;
-  bool fix_gamma, use_global_stats, output_mean_var;
-  int32_t axis;
-  bool cudnn_off;
-  std::optional<float> min_calib_range, max_calib_range;
-};
 struct BatchNormV1Params {
   float eps, momentum;
   bool fix_gamma, use_global_stats, output_mean_var;

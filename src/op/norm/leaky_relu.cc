@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "op/norm/activation.h"
+#include "op/norm/activation_params.h"
 #include "op/norm/keep_mask.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_io.h"
@@ -17,12 +18,7 @@
 namespace mxnet {
 namespace {
 
-enum class Kind : uint8_t { kElu, kGelu, kLeaky, kPrelu, kRrelu, kSelu };
-
-struct LeakyParams {
-  Kind act_type;
-  float slope, lower_bound, upper_bound;
-};
+using Kind = LeakyKind;
 
 ActivationRow row_of(Kind kind) {
   switch (kind) {

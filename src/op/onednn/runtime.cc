@@ -91,8 +91,12 @@ void execute(const dnnl::primitive& primitive,
   InlineVector<dnnl_exec_arg_t, 8> list;
   for (const auto& [argument, memory] : arguments)
     if (memory != nullptr) list.push_back({argument, memory});
-  const dnnl_status_t status = dnnl_primitive_execute(primitive.get(), stream().get(),
-                                                      static_cast<int>(list.size()), list.data());
+  execute(primitive, list.span());
+}
+
+void execute(const dnnl::primitive& primitive, std::span<const dnnl_exec_arg_t> arguments) {
+  const dnnl_status_t status = dnnl_primitive_execute(
+      primitive.get(), stream().get(), static_cast<int>(arguments.size()), arguments.data());
   if (status == dnnl_out_of_memory)
     throw Error(ErrorCode::kOutOfMemory, "onednn", "oneDNN found no memory for its own use");
   MX_ASSERT(status == dnnl_success);

@@ -66,5 +66,6 @@ auto implemented_for(DType dtype, const Make& make) {
 // Runs `primitive` on memory objects that carry their data.
 void execute(const dnnl::primitive& primitive,
              std::initializer_list<std::pair<int, dnnl_memory_t>> arguments);
+void execute(const dnnl::primitive& primitive, std::span<const dnnl_exec_arg_t> arguments);
 
 }  // namespace mxnet::onednn

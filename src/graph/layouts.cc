@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// One walk in the order of execution.
+#include "graph/layouts.h"
+
+#include "graph/symbol.h"
+#include "op/fused/reorder.h"
+#include "op/op_def.h"
+#include "op/parsed_attrs.h"
+
+namespace mxnet {
+namespace {
+
+class Layouts {
+ public:
+  Layouts(const IndexedGraph& graph, const std::vector<ArrayType>& types)
+      : graph_(graph), types_(types), versions_(static_cast<std::size_t>(graph.num_entries())) {}
+
+  LaidOutGraph run() {
+    for (int n = 0; n < graph_.num_nodes(); ++n) place(n);
+    for (int entry : graph_.outputs()) result_.graph.outputs.push_back(in_layout(entry, nullptr));
+    return std::move(result_);
+  }
+
+ private:
+  // One value as it lies somewhere; the first version is as it was computed.
+  struct Version {
+    LayoutRef layout;
+    ir::Entry entry;
+  };
+  std::vector<Version>& versions(int entry) { return versions_[static_cast<std::size_t>(entry)]; }
+  Tensor tensor(int entry) const {
+    const ArrayType& type = types_[static_cast<std::size_t>(entry)];
+    return {nullptr, &type.shape, type.dtype};
+  }
+
+  void place(int n) {
+    Ref<ir::Node> node(const_cast<ir::Node*>(&graph_.node(n)));  // shared, as everywhere in graphs
+    PreparedKernelRef kernel;
+    if (!node->is_variable()) {
+      kernel = prepare(n);
+      std::vector<ir::Entry> inputs;
+      const std::span<const int> entries = graph_.inputs(n);
+      for (std::size_t i = 0; i < entries.size(); ++i)
+        inputs.push_back(in_layout(entries[i], kernel ? kernel->in()[i] : nullptr));
+      if (inputs != node->inputs) {
+        node = copy_node(*node);
+        node->inputs = std::move(inputs);
+      }
+      if (kernel) result_.kernels[node.get()] = kernel;
+    }
+    for (int o = 0; o < graph_.num_outputs(n); ++o)
+      versions(graph_.first_entry(n) +
+               o) = {{kernel ? kernel->out()[static_cast<std::size_t>(o)] : nullptr, {node, o, 0}}};
+  }
+
+  PreparedKernelRef prepare(int n) {
+    const ir::Node& node = graph_.node(n);
+    const PrepareFn prepare = prepared_kernel_of(*node.op);
+    if (prepare == nullptr || graph_.inputs(n).empty()) return nullptr;
+    std::vector<Tensor> in, out;
+    std::vector<LayoutRef> layouts;
+    for (int entry : graph_.inputs(n)) {
+      in.push_back(tensor(entry));
+      layouts.push_back(versions(entry).front().layout);
+    }
+    for (int o = 0; o < graph_.num_outputs(n); ++o)
+      out.push_back(tensor(graph_.first_entry(n) + o));
+    return prepare(*node.op, node.params.get(), {in, out, false}, layouts);
+  }
+
+  ir::Entry in_layout(int entry, const LayoutRef& wanted) {
+    for (const Version& version : versions(entry))
+      if (same_layout(version.layout, wanted)) return version.entry;
+    const Version from = versions(entry).front();
+    static const OpDef& op = Registry::get().at(kReorderOp);
+    static const ParamsPtr params = op.parse({});
+    auto node = make_ref<ir::Node>();
+    node->op = &op;
+    node->params = params;
+    node->name = from.entry.node->name + "_reorder";
+    node->inputs = {from.entry};
+    result_.kernels[node.get()] = prepare_reorder(tensor(entry), from.layout, wanted);
+    versions(entry).push_back({wanted, {node, 0, 0}});
+    return versions(entry).back().entry;
+  }
+
+  const IndexedGraph& graph_;
+  const std::vector<ArrayType>& types_;
+  std::vector<std::vector<Version>> versions_;  // per entry
+  LaidOutGraph result_;
+};
+
+}  // namespace
+
+LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types) {
+  return Layouts(graph, types).run();
+}
+
+}  // namespace mxnet

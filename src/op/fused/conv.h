@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convolution with what follows it: batch normalisation with fixed statistics, which goes into
+// weights and bias, then a sum and activations, which are applied to results before they are
+// stored. Graphs for inference contain it; nobody else makes it.
+#pragma once
+#include <vector>
+
+#include "op/fused/post_op.h"
+#include "op/nn/conv_geometry.h"
+#include "op/prepared_kernel.h"
+
+namespace mxnet {
+
+// Inputs: data, [other,] weight[, bias][, gamma, beta, mean, variance].
+struct FusedConvParams {
+  ConvParams conv;
+  bool batch_norm = false, fix_gamma = false, sum = false;
+  double eps = 0;
+  std::vector<PostOp> post_ops;
+
+  int weight_input() const { return sum ? 2 : 1; }
+  int bias_input() const { return weight_input() + 1; }
+  int gamma_input() const { return bias_input() + (conv.no_bias ? 0 : 1); }
+  int num_inputs() const { return gamma_input() + (batch_norm ? 4 : 0); }
+  const char* op_name() const { return sum ? kWithSum : kWithoutSum; }
+
+  // Two operators, because only the one with a sum may write its result over an input.
+  static constexpr const char* kWithoutSum = "_sg_onednn_conv";
+  static constexpr const char* kWithSum = "_sg_onednn_conv_add";
+};
+
+// Whether oneDNN computes all of this at once.
+bool fused_conv_accepts(const FusedConvParams& params, const Signature& signature);
+PreparedKernelRef prepare_fused_conv(const OpDef& op, const void* params,
+                                     const Signature& signature,
+                                     std::span<const LayoutRef> layouts);
+
+}  // namespace mxnet

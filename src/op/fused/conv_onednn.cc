@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused convolution as one primitive of oneDNN, its weights packed with what batch
+// normalisation makes of them.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "op/fused/conv.h"
+#include "op/fused/fold.h"
+#include "op/fused/packed_weight.h"
+#include "op/fused/post_ops_onednn.h"
+#include "op/fused/winograd.h"
+#include "op/nn/conv_arrays_onednn.h"
+#include "op/onednn/prepared.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+using dnnl::memory;
+using onednn::any_layout;
+using Desc = dnnl::convolution_forward::primitive_desc;
+
+constexpr auto kFloat = memory::data_type::f32;
+
+ConvGeometry geometry_of(const FusedConvParams& params, const Signature& signature) {
+  return conv_geometry(params.conv, signature.in[0].shape(), signature.out[0].shape(), false);
+}
+
+bool has_bias(const FusedConvParams& params) { return params.batch_norm || !params.conv.no_bias; }
+
+struct Descs {
+  memory::desc image, weight, map;
+};
+
+Desc describe(const FusedConvParams& params, const ConvGeometry& g, const Descs& descs) {
+  const onednn::ConvArrays a(g);
+  dnnl::primitive_attr attributes = onednn::attributes();
+  attributes.set_post_ops(onednn::post_ops(params.post_ops));
+  return {onednn::engine(),
+          dnnl::prop_kind::forward_inference,
+          dnnl::algorithm::convolution_direct,
+          descs.image,
+          descs.weight,
+          has_bias(params) ? onednn::plain_desc({g.map_channels}, kFloat) : memory::desc(),
+          descs.map,
+          a.stride(),
+          a.dilate(),
+          a.pad(),
+          a.pad_behind(),
+          attributes};
+}
+
+// Null where oneDNN has nothing fast. Images stay in channel blocks where they are in them, or
+// where nothing is decided yet: that is what Winograd kernels work in, and with those in between
+// the direct ones gain more than oneDNN's own choice (channels last) gives them.
+std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
+                                  const LayoutRef& source) {
+  if (!onednn::takes(signature) || channels_last(params.conv.layout)) return nullptr;
+  for (const Tensor& tensor : signature.in)
+    if (tensor.dtype != DType::kFloat32) return nullptr;
+  const ConvGeometry g = geometry_of(params, signature);
+  const onednn::ConvArrays a(g);
+  const Descs any{any_layout(a.image(), kFloat), any_layout(a.weight(), kFloat),
+                  any_layout(a.map(), kFloat)};
+  if (g.spatial == 2 && g.image_channels > 1) {
+    const memory::desc blocks = onednn::channel_blocks(a.image());
+    if (source == nullptr || onednn::desc_in(source, signature.in[0]) == blocks) {
+      const Descs in_blocks{source == nullptr ? any.image : blocks, any.weight,
+                            onednn::channel_blocks(a.map())};
+      if (auto desc = onednn::implemented([&] { return describe(params, g, in_blocks); }))
+        return desc;
+    }
+  }
+  return onednn::implemented([&] { return describe(params, g, any); });
+}
+
+class FusedConv final : public PreparedKernel {
+ public:
+  FusedConv(const FusedConvParams& params, const ConvGeometry& g, const Desc& desc,
+            std::vector<LayoutRef> in, LayoutRef out)
+      : PreparedKernel("onednn", std::move(in), {std::move(out)}),
+        params_(params),
+        geometry_(g),
+        descs_{desc.src_desc(), desc.weights_desc(), desc.dst_desc()},
+        primitive_([params, g, descs = descs_] {
+          return onednn::compiled<dnnl::convolution_forward>(describe(params, g, descs));
+        }) {}
+
+  std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
+
+ private:
+  class Run final : public PreparedRun {
+   public:
+    explicit Run(const FusedConv& conv)
+        : conv_(conv), primitive_(conv.primitive_, conv.arguments()) {}
+
+    void run(const KernelContext& context, std::span<const InputOrigin> origins) override {
+      const FusedConvParams& params = conv_.params_;
+      // The sum is added to what is in the output's place; the plan lets them share it where it
+      // can.
+      if (params.sum && context.in(1).data != context.out(0).data)
+        copy(context.in(1).data, context.out(0).data);
+      const auto packed = conv_.keeper_.get(context, origins, params.weight_input(),
+                                            [&] { return conv_.pack(context); });
+      const std::array<void*, 2> given{packed->weight.data(), packed->bias.data()};
+      primitive_.run(context, given);
+    }
+
+   private:
+    void copy(const void* from, void* to) const {
+      parallel_for(
+          static_cast<int64_t>(conv_.descs_.map.get_size()), 0.25,
+          [&](int64_t first, int64_t last) {
+            std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first,
+                        static_cast<std::size_t>(last - first));
+          },
+          4096);
+    }
+    const FusedConv& conv_;
+    onednn::PrimitiveRun primitive_;
+  };
+
+  std::vector<onednn::Argument> arguments() const {
+    std::vector<onednn::Argument> arguments{{DNNL_ARG_SRC, descs_.image, 0},
+                                            {DNNL_ARG_DST, descs_.map, params_.num_inputs()},
+                                            {DNNL_ARG_WEIGHTS, descs_.weight, -1}};
+    if (has_bias(params_))
+      arguments.push_back(
+          {DNNL_ARG_BIAS, onednn::plain_desc({geometry_.map_channels}, kFloat), -1});
+    return arguments;
+  }
+
+  std::shared_ptr<const PackedWeight> pack(const KernelContext& context) const {
+    const onednn::ConvArrays a(geometry_);
+    auto packed = std::make_shared<PackedWeight>(
+        descs_.weight.get_size(), static_cast<std::size_t>(geometry_.map_channels) * sizeof(float));
+    const FoldedWeight folded(params_, context, packed->bias.floats());
+    auto* from = const_cast<float*>(folded.weight());  // oneDNN takes inputs as void* too
+    const memory plain(onednn::plain_desc(a.weight(), kFloat), onednn::engine(), from);
+    const memory wanted(descs_.weight, onednn::engine(), packed->weight.data());
+    onednn::execute(dnnl::reorder(plain, wanted),
+                    {{DNNL_ARG_FROM, plain.get()}, {DNNL_ARG_TO, wanted.get()}});
+    return packed;
+  }
+
+  const FusedConvParams params_;
+  const ConvGeometry geometry_;
+  const Descs descs_;
+  const onednn::SharedPrimitive primitive_;
+  mutable WeightKeeper keeper_;
+};
+
+}  // namespace
+
+bool fused_conv_accepts(const FusedConvParams& params, const Signature& signature) {
+  return implemented(params, signature, nullptr) != nullptr;
+}
+
+PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Signature& signature,
+                                     std::span<const LayoutRef> layouts) {
+  const auto& conv = *static_cast<const FusedConvParams*>(params);
+  const auto desc = implemented(conv, signature, layouts[0]);
+  if (!desc) return nullptr;
+  if (PreparedKernelRef winograd = prepare_winograd(conv, signature, layouts[0])) return winograd;
+  std::vector<LayoutRef> in(signature.in.size());
+  in[0] = onednn::layout_of(desc->src_desc());
+  LayoutRef out = onednn::layout_of(desc->dst_desc());
+  if (conv.sum) in[1] = out;
+  return std::make_shared<const FusedConv>(conv, geometry_of(conv, signature), *desc, std::move(in),
+                                           std::move(out));
+}
+
+}  // namespace mxnet

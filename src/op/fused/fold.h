@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch normalisation with fixed statistics as part of the weights before it.
+#pragma once
+#include <vector>
+
+#include "op/fused/conv.h"
+
+namespace mxnet {
+
+// Weights of a fused convolution in their plain layout; borrows those of the context where nothing
+// is folded.
+class FoldedWeight {
+ public:
+  // Writes the bias, one number a filter: zeros where there is none.
+  FoldedWeight(const FusedConvParams& params, const KernelContext& context, float* bias);
+  const float* weight() const { return weight_; }
+
+ private:
+  std::vector<float> scaled_;
+  const float* weight_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether what is kept is still of the arrays that are given.
+#include "op/fused/packed_weight.h"
+
+namespace mxnet {
+
+bool WeightKeeper::is_current(const KernelContext& context, std::span<const InputOrigin> origins,
+                              int first) const {
+  if (packed_ == nullptr) return false;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    const Source& source = sources_[i];
+    const InputOrigin& now = origins[static_cast<std::size_t>(first) + i];
+    // A value that this run has computed is another one each time.
+    if (now.array == nullptr || now.array != source.array || now.version != source.version ||
+        context.in(first + static_cast<int>(i)).data != source.data)
+      return false;
+  }
+  return true;
+}
+
+std::shared_ptr<const PackedWeight> WeightKeeper::get(const KernelContext& context,
+                                                      std::span<const InputOrigin> origins,
+                                                      int first, const Pack& pack) {
+  const MutexLock lock(mutex_);
+  if (is_current(context, origins, first)) return packed_;
+  packed_ = nullptr;  // its memory may serve the next
+  sources_.clear();
+  packed_ = pack();
+  for (int i = first; i < context.num_in(); ++i) {
+    const InputOrigin& origin = origins[static_cast<std::size_t>(i)];
+    sources_.push_back({origin.array, context.in(i).data, origin.version,
+                        origin.keep != nullptr ? origin.keep(origin.array) : nullptr});
+  }
+  return packed_;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a prepared kernel keeps of its weights: made once, and again when an array that it was made
+// of has changed.
+#pragma once
+#include <functional>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "base/lock.h"
+#include "op/prepared_kernel.h"
+
+namespace mxnet {
+
+// Memory for floats that vectors are read from.
+class PackedFloats {
+ public:
+  explicit PackedFloats(std::size_t bytes)
+      : data_(::operator new (bytes, std::align_val_t{64})), bytes_(bytes) {}
+  ~PackedFloats() { ::operator delete (data_, std::align_val_t{64}); }
+  PackedFloats(const PackedFloats&) = delete;
+  PackedFloats& operator=(const PackedFloats&) = delete;
+  void* data() const { return data_; }
+  float* floats() const { return static_cast<float*>(data_); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* const data_;
+  const std::size_t bytes_;
+};
+
+// Weights and bias as a primitive reads them.
+struct PackedWeight {
+  PackedWeight(std::size_t weight_bytes, std::size_t bias_bytes)
+      : weight(weight_bytes), bias(bias_bytes) {}
+  PackedFloats weight, bias;
+};
+
+// Thread-safe. Threads that need the same weights at the same time wait for the one that packs;
+// callers with different arrays take turns at the price of packing.
+class WeightKeeper {
+ public:
+  using Pack = std::function<std::shared_ptr<const PackedWeight>()>;
+  // What is made of these inputs (`first` of the context and all behind it).
+  std::shared_ptr<const PackedWeight> get(const KernelContext& context,
+                                          std::span<const InputOrigin> origins, int first,
+                                          const Pack& pack);
+
+ private:
+  struct Source {
+    const void *array, *data;
+    uint64_t version;
+    std::shared_ptr<const void> kept;
+  };
+  bool is_current(const KernelContext& context, std::span<const InputOrigin> origins,
+                  int first) const MX_REQUIRES(mutex_);
+
+  Mutex mutex_;
+  std::vector<Source> sources_ MX_GUARDED_BY(mutex_);
+  std::shared_ptr<const PackedWeight> packed_ MX_GUARDED_BY(mutex_);
+};
+
+}  // namespace mxnet

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts a Winograd convolution into parts that fit the second-level cache, and splits them over
+// threads.
+#include "op/nn/winograd.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/simd.h"
+#include "op/nn/winograd_loops.h"
+#include "op/nn/winograd_points.h"
+
+namespace mxnet {
+namespace {
+
+int64_t up(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
+
+// Distances in lines (of 64 bytes) are odd, so that the lines of all points of a tile fall into
+// different sets of the caches.
+int64_t odd_lines(int64_t floats) { return (up(floats, 16) | 1) * 16; }
+
+// Bytes of transformed data that a thread works on at a time: with the weights that meet them they
+// stay in a second-level cache of 2 MiB, and nearly so in one of 1 MiB.
+constexpr int64_t kCutBytes = int64_t{1} << 20;
+// Filters whose points are computed before they become pixels: fewer would read the transformed
+// image more often.
+constexpr int64_t kCutFilters = 128;
+// Tiles that make the reading of weights cheap, if need be beyond kCutBytes.
+constexpr int64_t kLeastTiles = 56;
+// Threads that would get fewer tiles than this share them all and divide the filters, so that
+// weights are read once; above, the exchange of transformed tiles costs more than that.
+constexpr int64_t kLeastOwnTiles = 28;
+// Tiles of a group of channels that threads which share them transform at a time.
+constexpr int64_t kPieceTiles = 32;
+
+// G g G^T of one kernel, to points `point` floats apart. In double: it happens once, and what is
+// lost here is lost in every run.
+template <int kTile>
+void transform_weight(const float* weight, float* to, int64_t point) {
+  constexpr int kPoints = kTile + 2;
+  double g[kPoints][3], half[kPoints][3];
+  for (int i = 0; i < kPoints; ++i) winograd_weight_row<kTile>(i, g[i]);
+  for (int i = 0; i < kPoints; ++i) {
+    for (int x = 0; x < 3; ++x) {
+      half[i][x] = 0;
+      for (int y = 0; y < 3; ++y) half[i][x] += g[i][y] * static_cast<double>(weight[y * 3 + x]);
+    }
+  }
+  for (int i = 0; i < kPoints; ++i) {
+    for (int j = 0; j < kPoints; ++j) {
+      double value = 0;
+      for (int x = 0; x < 3; ++x) value += half[i][x] * g[j][x];
+      to[(i * kPoints + j) * point] = static_cast<float>(value);
+    }
+  }
+}
+
+}  // namespace
+
+WinogradConv::Isa WinogradConv::best_isa() { return static_cast<Isa>(simd_level()); }
+bool WinogradConv::has(Isa isa) { return static_cast<int>(isa) <= simd_level(); }
+
+bool WinogradConv::supported(const WinogradDesc& d) {
+  const auto pads = [](int64_t pad) { return pad >= 0 && pad <= 2; };
+  return d.batch > 0 && d.channels > 0 && d.filters > 0 && pads(d.pad_y) && pads(d.pad_x) &&
+         d.height > 0 && d.width > 0 && d.height + 2 * d.pad_y > 2 && d.width + 2 * d.pad_x > 2 &&
+         (d.tile == 2 || d.tile == 4);
+}
+
+WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
+    : loops_(winograd_loops(isa)), shape_(winograd_shape(desc, loops_.lanes)) {
+  MX_ASSERT(supported(desc));
+}
+
+int WinogradConv::block() const { return loops_.lanes; }
+
+size_t WinogradConv::packed_bytes() const {
+  return static_cast<size_t>(shape_.points() * shape_.channels * shape_.filter_blocks *
+                             loops_.lanes) *
+         sizeof(float);
+}
+
+void WinogradConv::pack(const float* weights, float* packed, [[maybe_unused]] int threads) const {
+  const auto transform = shape_.tile == 4 ? transform_weight<4> : transform_weight<2>;
+  const int64_t panel = loops_.vectors * loops_.lanes;
+  const int64_t stored = shape_.filter_blocks * loops_.lanes;
+  const int64_t filters = shape_.filters, channels = shape_.channels, points = shape_.points();
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t first = 0; first < stored; first += panel) {
+    const int64_t width = std::min(panel, stored - first), point = channels * width;
+    float* to = packed + first * channels * points;
+    if (first + width > filters) std::fill_n(to, points * point, 0.0F);
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t f = 0; f < std::min(width, filters - first); ++f)
+        transform(weights + ((first + f) * channels + c) * 9, to + c * width + f, point);
+    }
+  }
+}
+
+WinogradConv::Plan WinogradConv::plan(int threads) const {
+  const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes, points = shape_.points();
+  Plan p{};
+  p.all_panels = up(shape_.filter_blocks, loops_.vectors);
+  p.panels = std::min<int64_t>(p.all_panels, kCutFilters / panel);
+  p.share = threads > 1 && shape_.tiles < threads * kLeastOwnTiles;
+  if (p.share) {
+    p.filter_parts = std::min<int64_t>(p.all_panels, threads);
+    p.panels = std::min(p.panels, up(p.all_panels, p.filter_parts));
+    p.cuts = std::min(threads / p.filter_parts, shape_.tiles);
+  } else {
+    const int64_t a_tile = points * (shape_.channel_blocks * lanes + p.panels * panel) * 4;
+    const int64_t fit = std::max(kCutBytes / a_tile / loops_.rows * loops_.rows, kLeastTiles);
+    p.cuts = up(up(shape_.tiles, fit), threads) * threads;
+  }
+  p.tiles = up(shape_.tiles, p.cuts);
+  p.input_line = (p.share ? shape_.tiles : p.tiles) * lanes;
+  p.input_point = odd_lines(p.input_line * shape_.channel_blocks);
+  p.input_size = p.input_point * points;
+  p.output_line = p.tiles * lanes;
+  p.output_point = odd_lines(p.output_line * p.panels * loops_.vectors);
+  p.output_size = p.output_point * points;
+  return p;
+}
+
+size_t WinogradConv::workspace_bytes(int threads) const {
+  const Plan p = plan(threads);
+  return static_cast<size_t>((p.share ? 1 : threads) * p.input_size + threads * p.output_size) *
+         sizeof(float);
+}
+
+void WinogradConv::run(const float* src, const float* packed, const WinogradPost& post, float* dst,
+                       void* workspace, int threads) const {
+  const Plan p = plan(threads);
+  auto* input = static_cast<float*>(workspace);
+  if (p.share) {
+    run_shared(p, src, packed, post, dst, input, input + p.input_size, threads);
+  } else {
+    run_cuts(p, src, packed, post, dst, input, input + threads * p.input_size, threads);
+  }
+}
+
+void WinogradConv::run_shared(const Plan& plan, const float* src, const float* packed,
+                              const WinogradPost& post, float* dst, float* input, float* outputs,
+                              [[maybe_unused]] int threads) const {
+  const int64_t parts = plan.cuts * plan.filter_parts, pieces = up(shape_.tiles, kPieceTiles);
+  const auto transform = loops_.transform[shape_.tile == 4];
+#pragma omp parallel num_threads(threads)
+  {
+#pragma omp for collapse(2) schedule(static)
+    for (int64_t block = 0; block < shape_.channel_blocks; ++block) {
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        const int64_t tile = piece * kPieceTiles;
+        transform(shape_, src, block, tile, std::min(kPieceTiles, shape_.tiles - tile),
+                  input + block * plan.input_line + tile * loops_.lanes, plan.input_point);
+      }
+    }
+    // The barrier between the loops: products need all channels.
+#pragma omp for schedule(static)
+    for (int64_t at = 0; at < parts; ++at) {
+      const int64_t cut = at / plan.filter_parts, filters = at % plan.filter_parts;
+      const int64_t tile = shape_.tiles * cut / plan.cuts;
+      const Part part{tile, shape_.tiles * (cut + 1) / plan.cuts - tile,
+                      plan.all_panels * filters / plan.filter_parts,
+                      plan.all_panels * (filters + 1) / plan.filter_parts};
+      run_part(plan, part, input + tile * loops_.lanes, packed, post,
+               outputs + at * plan.output_size, dst);
+    }
+  }
+}
+
+void WinogradConv::run_cuts(const Plan& plan, const float* src, const float* packed,
+                            const WinogradPost& post, float* dst, float* inputs, float* outputs,
+                            int threads) const {
+  const auto transform = loops_.transform[shape_.tile == 4];
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int thread = 0; thread < threads; ++thread) {
+    float* input = inputs + thread * plan.input_size;
+    const int64_t last = plan.cuts * (thread + 1) / threads;
+    for (int64_t cut = plan.cuts * thread / threads; cut < last; ++cut) {
+      const int64_t tile = shape_.tiles * cut / plan.cuts;
+      const Part part{tile, shape_.tiles * (cut + 1) / plan.cuts - tile, 0, plan.all_panels};
+      for (int64_t block = 0; block < shape_.channel_blocks; ++block) {
+        transform(shape_, src, block, tile, part.tiles, input + block * plan.input_line,
+                  plan.input_point);
+      }
+      run_part(plan, part, input, packed, post, outputs + thread * plan.output_size, dst);
+    }
+  }
+}
+
+void WinogradConv::run_part(const Plan& plan, const Part& part, const float* input,
+                            const float* packed, const WinogradPost& post, float* output,
+                            float* dst) const {
+  const int64_t points = shape_.points(), weights = shape_.channels * loops_.lanes;
+  const int64_t step = loops_.vectors;
+  for (int64_t panel = part.first; panel < part.last; panel += plan.panels) {
+    const int64_t begin = panel * step;
+    const int64_t end =
+        std::min(std::min(panel + plan.panels, part.last) * step, shape_.filter_blocks);
+    for (int64_t point = 0; point < points; ++point) {
+      float* to = output + point * plan.output_point;
+      for (int64_t block = begin; block < end; block += step) {
+        const int64_t vectors = std::min(step, end - block);
+        loops_.multiply(part.tiles, shape_.channels, vectors, input + point * plan.input_point,
+                        plan.input_line, packed + (block * points + point * vectors) * weights,
+                        to + (block - begin) * plan.output_line, plan.output_line);
+      }
+    }
+    for (int64_t block = begin; block < end; ++block) {
+      loops_.restore[shape_.tile == 4](shape_, output + (block - begin) * plan.output_line,
+                                       plan.output_point, block, part.tile, part.tiles, post, dst);
+    }
+  }
+}
+
+}  // namespace mxnet

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution with 3x3 kernels and step 1 by the minimal filtering of Winograd: F(4x4, 3x3) needs
+// 36 multiplications for what takes a direct convolution 144, F(2x2, 3x3) 16 for 36. Forward only,
+// float32; weights are transformed once and used many times.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "op/nn/winograd_shape.h"
+
+namespace mxnet {
+
+struct WinogradLoops;
+
+// What follows the convolution, in this order: + bias, + sum, negative values times `slope`, then
+// limits. The defaults do nothing; ReLU is low = 0.
+struct WinogradPost {
+  const float* bias = nullptr;  // one a filter
+  const float* sum = nullptr;   // in the layout of dst, which it may be
+  float slope = 1;
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+};
+
+// Immutable, so any number of threads may use one at a time, each with a workspace of its own.
+class WinogradConv {
+ public:
+  enum class Isa : int8_t { kBaseline, kAvx2, kAvx512 };
+  static Isa best_isa();
+  // Whether this CPU has it.
+  static bool has(Isa isa);
+
+  static bool supported(const WinogradDesc& desc);
+  // The tile that is likely the fastest, whatever desc.tile says; 0 where that is a direct
+  // convolution. REQUIRES supported(desc).
+  static int likely_tile(WinogradDesc desc);
+  // REQUIRES supported(desc), has(isa).
+  WinogradConv(const WinogradDesc& desc, Isa isa);
+
+  // Channels that lie together in blocked layouts.
+  int block() const;
+
+  size_t packed_bytes() const;
+  // From the plain layout (filter, channel, row, column). Aligned to 64 bytes, as the workspace.
+  void pack(const float* weights, float* packed, int threads) const;
+
+  size_t workspace_bytes(int threads) const;
+  void run(const float* src, const float* packed, const WinogradPost& post, float* dst,
+           void* workspace, int threads) const;
+
+ private:
+  // How the work is cut up for a number of threads. Either each thread takes cuts of tiles, from
+  // the image to the map; or, with few tiles, all share one transformed image, of which they divide
+  // the filters and, with fewer filters than threads, the tiles.
+  struct Plan {
+    bool share;
+    int64_t cuts, tiles;                // cuts of tiles, and the most tiles that one has
+    int64_t filter_parts;               // of threads that share
+    int64_t all_panels, panels;         // of filters; those between two inverse transforms
+    int64_t input_line, input_point;    // floats: from a group of channels to the next, from a
+    int64_t output_line, output_point;  // point to the next,
+    int64_t input_size, output_size;    // of all points
+  };
+  // A thread's share of the products: tiles and panels of filters.
+  struct Part {
+    int64_t tile, tiles, first, last;
+  };
+  Plan plan(int threads) const;
+  void run_shared(const Plan& plan, const float* src, const float* packed, const WinogradPost& post,
+                  float* dst, float* input, float* outputs, int threads) const;
+  void run_cuts(const Plan& plan, const float* src, const float* packed, const WinogradPost& post,
+                float* dst, float* inputs, float* outputs, int threads) const;
+  // The map of a part; `input` is where its first tile is.
+  void run_part(const Plan& plan, const Part& part, const float* input, const float* packed,
+                const WinogradPost& post, float* output, float* dst) const;
+
+  const WinogradLoops& loops_;
+  WinogradShape shape_;
+};
+
+}  // namespace mxnet

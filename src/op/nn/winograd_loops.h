@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of a Winograd convolution on one thread, compiled for each instruction set.
+//
+// Transformed data lie as [point][group of channels][tile][channel of the group], transformed
+// weights as [panel of filters][point][channel][filter of the panel]: a row of a product is a line
+// of memory, and all its steps are at constant distances.
+#pragma once
+#include <cstdint>
+
+#include "op/nn/winograd.h"
+
+namespace mxnet {
+
+struct WinogradLoops {
+  int lanes;    // floats of a vector: channels of a group
+  int vectors;  // of a panel
+  int rows;     // tiles that a product takes at once
+
+  // Tiles [first, first + count) of group `block` of the source, to `to`: points are `point` floats
+  // apart. By size of the tile: [0] of 2, [1] of 4.
+  void (*transform[2])(const WinogradShape& shape, const float* src, int64_t block, int64_t first,
+                       int64_t count, float* to, int64_t point);
+  // output = input weights at one point, for `count` tiles and `vectors` groups of filters.
+  void (*multiply)(int64_t count, int64_t channels, int64_t vectors, const float* input,
+                   int64_t input_line, const float* weights, float* output, int64_t output_line);
+  // The inverse transform of group `block` of filters, and what follows the convolution.
+  void (*restore[2])(const WinogradShape& shape, const float* from, int64_t point, int64_t block,
+                     int64_t first, int64_t count, const WinogradPost& post, float* dst);
+};
+
+const WinogradLoops& winograd_loops(WinogradConv::Isa isa);
+
+}  // namespace mxnet

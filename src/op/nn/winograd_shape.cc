@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of a Winograd convolution from its description.
+#include "op/nn/winograd_shape.h"
+
+namespace mxnet {
+namespace {
+
+int64_t up(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
+
+}  // namespace
+
+WinogradShape winograd_shape(const WinogradDesc& desc, int64_t lanes) {
+  WinogradShape s{};
+  s.batch = desc.batch;
+  s.channels = desc.channels;
+  s.filters = desc.filters;
+  s.height = desc.height;
+  s.width = desc.width;
+  s.pad_y = desc.pad_y;
+  s.pad_x = desc.pad_x;
+  s.out_height = desc.height + 2 * desc.pad_y - 2;
+  s.out_width = desc.width + 2 * desc.pad_x - 2;
+  s.tile = desc.tile;
+  s.tiles_y = up(s.out_height, s.tile);
+  s.tiles_x = up(s.out_width, s.tile);
+  s.tiles = s.batch * s.tiles_y * s.tiles_x;
+  s.channel_blocks = up(s.channels, lanes);
+  s.filter_blocks = up(s.filters, lanes);
+  s.src_blocked = desc.src_blocked;
+  s.dst_blocked = desc.dst_blocked;
+  return s;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory descriptors behind MemoryLayout.
+#include "op/onednn/layout.h"
+
+#include "base/simd.h"
+
+namespace mxnet::onednn {
+namespace {
+
+class DnnlLayout final : public MemoryLayout {
+ public:
+  explicit DnnlLayout(const dnnl::memory::desc& desc) : desc_(desc) {}
+  std::size_t bytes() const override { return desc_.get_size(); }
+  bool equals(const MemoryLayout& other) const override {
+    const auto* same = dynamic_cast<const DnnlLayout*>(&other);
+    return same != nullptr && same->desc_ == desc_;
+  }
+  const dnnl::memory::desc& desc() const { return desc_; }
+
+ private:
+  const dnnl::memory::desc desc_;
+};
+
+}  // namespace
+
+LayoutRef layout_of(const dnnl::memory::desc& desc) {
+  if (desc == plain_desc(desc.get_dims(), desc.get_data_type())) return nullptr;
+  return std::make_shared<const DnnlLayout>(desc);
+}
+
+dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor) {
+  if (layout == nullptr) return plain_desc(tensor);
+  return static_cast<const DnnlLayout&>(*layout).desc();
+}
+
+dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims) {
+  const auto tag =
+      simd_level() >= 2 ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c;
+  return {dims, dnnl::memory::data_type::f32, tag};
+}
+
+}  // namespace mxnet::onednn

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A primitive as a prepared kernel: compiled once for all callers, run on memory objects that each
+// has of its own.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "op/onednn/layout.h"
+#include "op/onednn/runtime.h"
+
+namespace mxnet::onednn {
+
+// What executes on fixed descriptors. Primitives are compiled for the number of OpenMP threads of
+// the thread that compiles them.
+struct Compiled {
+  dnnl::primitive primitive;
+  dnnl::memory::desc scratchpad;
+};
+using Compile = std::function<Compiled()>;
+template <class Primitive, class Desc>
+Compiled compiled(const Desc& desc) {
+  return {Primitive(desc), desc.scratchpad_desc()};
+}
+
+// The compiled primitive and who may compile another. Immutable.
+class SharedPrimitive {
+ public:
+  explicit SharedPrimitive(Compile compile);
+  // For the calling thread's number of threads.
+  Compiled get() const;
+
+ private:
+  const Compile compile_;
+  const int threads_;
+  const Compiled first_;
+};
+
+// One argument of a primitive; `tensor` counts inputs, then outputs. Less than 0: given by hand.
+struct Argument {
+  int id;
+  dnnl::memory::desc desc;
+  int tensor;
+};
+
+// Memory objects of one caller, and the primitive as its thread needs it. Used by one thread at a
+// time, not always the same one.
+class PrimitiveRun {
+ public:
+  PrimitiveRun(const SharedPrimitive& primitive, std::span<const Argument> arguments);
+  // `given`: data of the arguments without a tensor, in order.
+  void run(const KernelContext& context, std::span<void* const> given = {});
+
+ private:
+  struct Bound {
+    int id, tensor;
+    dnnl::memory memory;
+  };
+  void compile();
+
+  const SharedPrimitive& primitive_;
+  std::vector<Bound> bound_;
+  int threads_ = 0;
+  Compiled compiled_;
+  dnnl::memory scratchpad_;
+  std::size_t scratchpad_bytes_ = 0;
+};
+
+// A primitive on arrays of the plan and nothing else.
+PreparedKernelRef prepared_primitive(Compile compile, std::vector<Argument> arguments,
+                                     std::vector<LayoutRef> in, std::vector<LayoutRef> out);
+
+}  // namespace mxnet::onednn

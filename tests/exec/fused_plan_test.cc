@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans for inference: what is fused, in which layouts values lie, and that results are those of
+// the graph as it was written, whatever happens to weights in between.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "exec/plan_fixture.h"
+#include "exec/plan_graph.h"
+
+namespace mxnet {
+namespace {
+
+constexpr unsigned kSeed = 20261;
+
+// A network with random arrays for its variables.
+class Network {
+ public:
+  explicit Network(const Shape& data) { data_ = input("data", data); }
+
+  const Value& data() const { return data_; }
+  Value input(const std::string& name, const Shape& shape, double least = -1) {
+    names_.push_back(name);
+    std::vector<float> values(static_cast<std::size_t>(shape.size()));
+    std::uniform_real_distribution<float> uniform(static_cast<float>(least), 1);
+    for (float& value : values) value = uniform(random_);
+    arrays_[name] = array_of(std::move(values), shape);
+    return variable(name);
+  }
+  Value conv(const std::string& name, const Value& in, int64_t from, int64_t to, int kernel = 3,
+             bool bias = false, int groups = 1) {
+    std::vector<Value> inputs{in, input(name + "_weight", {to, from / groups, kernel, kernel})};
+    if (bias) inputs.push_back(input(name + "_bias", {to}));
+    const std::string k = "(" + std::to_string(kernel) + "," + std::to_string(kernel) + ")";
+    const std::string p = kernel == 3 ? "(1,1)" : "(0,0)";
+    return named(name, apply("Convolution", inputs,
+                             {{"kernel", k},
+                              {"pad", p},
+                              {"num_filter", std::to_string(to)},
+                              {"num_group", std::to_string(groups)},
+                              {"no_bias", bias ? "False" : "True"}}));
+  }
+  Value batch_norm(const std::string& name, const Value& in, int64_t channels,
+                   const std::string& fix_gamma = "False") {
+    return named(
+        name, apply("BatchNorm",
+                    {in, input(name + "_gamma", {channels}), input(name + "_beta", {channels}),
+                     input(name + "_mean", {channels}), input(name + "_variance", {channels}, 0.5)},
+                    {{"fix_gamma", fix_gamma}}));
+  }
+  NDArray& array(const std::string& name) { return arrays_.at(name); }
+
+  Executor bind(const ir::Graph& graph, Request request = Request::kNull) {
+    const IndexedGraph indexed(graph);
+    ExecutorArrays arrays;
+    for (int n : indexed.arguments()) {
+      arrays.args.push_back(arrays_.at(indexed.node(n).name));
+      const NDArray& arg = arrays.args.back();
+      arrays.grads.push_back(
+          request == Request::kNull
+              ? NDArray()
+              : array_of(Values(static_cast<std::size_t>(arg.size())), arg.shape()));
+      arrays.requests.push_back(request);
+    }
+    for (int n : indexed.auxiliary()) arrays.aux.push_back(arrays_.at(indexed.node(n).name));
+    return Executor(graph, Device::cpu(), std::move(arrays));
+  }
+  // Results of the plan, and its text.
+  struct Result {
+    Values values;
+    std::string plan;
+    // Steps whose line contains the text.
+    int64_t steps(const std::string& text) const {
+      int64_t count = 0;
+      for (std::size_t at = plan.find(text); at != std::string::npos; at = plan.find(text, at + 1))
+        ++count;
+      return count;
+    }
+    int64_t steps() const { return steps("\n  "); }
+  };
+  Result run(const Value& output) {
+    Executor executor = bind(graph_of({output}));
+    executor.forward(false);
+    Values values = values_of(executor.outputs()[0]);
+    return {std::move(values), executor.debug_str()};
+  }
+  // The plan and the graph as it is written agree; returns the plan's.
+  Result check(const Value& output) {
+    const Result fused = run(output);
+    const Variable off("MXNET_SUBGRAPH_BACKEND", "NONE");
+    const Result plain = run(output);
+    expect_near(fused.values, plain.values);
+    return fused;
+  }
+  static void expect_near(const Values& actual, const Values& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      largest = std::max(largest, std::abs(double{expected[i]}));
+      difference = std::max(difference, std::abs(double{actual[i]} - double{expected[i]}));
+    }
+    EXPECT_LE(difference, 1e-5 * largest) << "seed " << kSeed;
+  }
+
+ private:
+  std::mt19937 random_{kSeed};
+  std::map<std::string, NDArray> arrays_;
+  std::vector<std::string> names_;
+  Value data_;
+};
+
+Value relu(const Value& x) { return apply("Activation", {x}, {{"act_type", "relu"}}); }
+Value sum(const Value& a, const Value& b) { return apply("elemwise_add", {a, b}); }
+
+TEST(FusedPlan, AResidualBlockIsAsManyStepsAsConvolutions) {
+  Network net({2, 16, 9, 7});
+  const Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 16, 32), 32));
+  const Value a = relu(net.batch_norm("bn1", net.conv("c1", x, 32, 32, 1), 32, "True"));
+  const Value b = net.batch_norm("bn2", net.conv("c2", a, 32, 32, 3, true), 32);
+  const Network::Result result = net.check(relu(sum(b, x)));
+  EXPECT_EQ(result.steps("_sg_onednn_conv"), 3) << result.plan;
+  EXPECT_EQ(result.steps("_sg_onednn_conv_add"), 1) << result.plan;
+  EXPECT_EQ(result.steps() - result.steps("_sg_onednn_reorder"), 3) << result.plan;
+}
+
+TEST(FusedPlan, SumsOfTwoConvolutionsAndOfBroadcastNames) {
+  Network net({1, 16, 6, 6});
+  const Value a = net.conv("a", net.data(), 16, 16), b = net.conv("b", net.data(), 16, 16, 1);
+  EXPECT_EQ(net.check(relu(sum(a, b))).steps("_sg_onednn_conv_add"), 1);
+  EXPECT_EQ(net.check(apply("broadcast_add", {a, b})).steps("_sg_onednn_conv_add"), 1);
+}
+
+TEST(FusedPlan, ASumWhoseOtherValueIsReadAgainLeavesItAsItIs) {
+  Network net({2, 16, 6, 6});
+  const Value x = relu(net.conv("c0", net.data(), 16, 16));
+  const Value y = relu(sum(net.conv("c1", x, 16, 16), x));
+  net.check(sum(y * 2.0, x));
+}
+
+TEST(FusedPlan, WhatOthersReadIsNotFusedAway) {
+  Network net({2, 16, 6, 6});
+  const Value conv = net.conv("c0", net.data(), 16, 16);
+  const Value normed = net.batch_norm("bn0", conv, 16);
+  const Network::Result result = net.check(sum(relu(normed), conv));
+  EXPECT_EQ(result.steps("(BatchNorm)"), 1) << result.plan;
+}
+
+TEST(FusedPlan, EachActivationIsFusedAndKeptInItsLayoutWhereItIsNot) {
+  using Attrs = std::vector<std::pair<std::string, std::string>>;
+  const std::vector<std::pair<const char*, Attrs>> activations = {
+      {"Activation", {{"act_type", "relu"}}},
+      {"Activation", {{"act_type", "sigmoid"}}},
+      {"Activation", {{"act_type", "tanh"}}},
+      {"Activation", {{"act_type", "softrelu"}}},
+      {"LeakyReLU", {{"act_type", "leaky"}, {"slope", "0.3"}}},
+      {"LeakyReLU", {{"act_type", "elu"}, {"slope", "0.7"}}},
+      {"LeakyReLU", {{"act_type", "gelu"}}},
+      {"clip", {{"a_min", "-0.5"}, {"a_max", "0.7"}}},
+      {"relu", {}},
+      {"sigmoid", {}},
+      {"tanh", {}}};
+  for (const auto& [op, attrs] : activations) {
+    SCOPED_TRACE(op + (attrs.empty() ? "" : " " + attrs[0].second));
+    Network net({2, 5, 6, 6});
+    const Value conv = net.conv("c0", net.data(), 5, 19, 3, true);
+    const Network::Result fused = net.check(apply(op, {conv}, attrs));
+    EXPECT_EQ(fused.steps() - fused.steps("_sg_onednn_reorder"), 1) << fused.plan;
+    net.check(sum(apply(op, {conv}, attrs), conv));
+  }
+}
+
+TEST(FusedPlan, PoolingConcatAndProductsKeepTheLayout) {
+  Network net({2, 3, 12, 12});
+  const Value x = relu(net.conv("c0", net.data(), 3, 32));
+  const Value pool = apply("Pooling", {x}, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}});
+  const Value joined =
+      apply("Concat", {net.conv("a", pool, 32, 16), net.conv("b", pool, 32, 32, 1), pool},
+            {{"num_args", "3"}, {"dim", "1"}});
+  const Value scaled = apply("elemwise_mul", {joined, relu(joined)});
+  const Network::Result result = net.check(net.conv("d", scaled, 80, 16));
+  EXPECT_LE(result.steps("_sg_onednn_reorder"), 1) << result.plan;
+}
+
+TEST(FusedPlan, GroupsOddChannelsAndGlobalPoolingAgree) {
+  Network net({3, 6, 5, 8});
+  const Value x = relu(net.batch_norm("bn", net.conv("c0", net.data(), 6, 24, 3, true, 2), 24));
+  const Value y = relu(net.conv("c1", x, 24, 24, 3, false, 24));  // each channel by itself
+  const Value pool = apply("Pooling", {y}, {{"global_pool", "True"}, {"pool_type", "avg"}});
+  net.check(apply("Flatten", {pool}));
+}
+
+TEST(FusedPlan, DropoutThatLetsEverythingPassIsGone) {
+  Network net({2, 16, 6, 6});
+  const Value x = apply("Dropout", {net.conv("c0", net.data(), 16, 16)});
+  EXPECT_EQ(net.check(relu(x)).steps("Dropout"), 0);
+}
+
+TEST(FusedPlan, ChangedWeightsAndStatisticsAreSeenAtTheNextRun) {
+  Network net({1, 16, 6, 6});
+  const Value output = relu(net.batch_norm("bn", net.conv("c0", net.data(), 16, 16), 16));
+  Executor executor = net.bind(graph_of({output}));
+  executor.forward(false);
+  const Values first = values_of(executor.outputs()[0]);
+  for (const char* name : {"c0_weight", "bn_mean", "bn_variance", "bn_gamma", "bn_beta"}) {
+    NDArray& array = net.array(name);
+    const Values before = values_of(array);
+    Values changed = before;
+    for (float& value : changed) value = value * 0.5f + 0.25f;
+    array_of(changed, array.shape()).copy_to(array);
+    executor.forward(false);
+    const Values now = values_of(executor.outputs()[0]);
+    EXPECT_NE(now, first) << name;
+    {
+      const Variable off("MXNET_SUBGRAPH_BACKEND", "NONE");
+      Network::expect_near(now, net.run(output).values);
+    }
+    array_of(before, array.shape()).copy_to(array);
+    executor.forward(false);
+    EXPECT_EQ(values_of(executor.outputs()[0]), first) << name;
+  }
+}
+
+TEST(FusedPlan, ComputedWeightsAreNotKept) {
+  Network net({1, 16, 6, 6});
+  const Value weight = net.input("w", {16, 16, 3, 3}) * net.input("factor", {16, 16, 3, 3});
+  const Value conv = apply("Convolution", {net.data(), weight},
+                           {{"kernel", "(3,3)"}, {"num_filter", "16"}, {"no_bias", "True"}});
+  Executor executor = net.bind(graph_of({conv}));
+  executor.forward(false);
+  const Values first = values_of(executor.outputs()[0]);
+  array_of(Values(16 * 16 * 9, 0.0f), {16, 16, 3, 3}).copy_to(net.array("factor"));
+  executor.forward(false);
+  EXPECT_NE(values_of(executor.outputs()[0]), first);
+  EXPECT_EQ(values_of(executor.outputs()[0]), Values(first.size(), 0.0f));
+}
+
+TEST(FusedPlan, BackwardSeesTheGraphAsItIsWritten) {
+  Network net({1, 16, 6, 6});
+  const Value output = relu(net.batch_norm("bn", net.conv("c0", net.data(), 16, 16), 16));
+  Executor executor = net.bind(graph_of({output}), Request::kWrite);
+  executor.forward(true);
+  executor.backward({});
+  EXPECT_EQ(executor.debug_str().find("_sg_onednn"), std::string::npos);
+}
+
+TEST(FusedPlanConfig, EachRowSwitchesItsFusionOff) {
+  Network net({1, 16, 6, 6});
+  const Value normed = net.batch_norm("bn", net.conv("c0", net.data(), 16, 16), 16);
+  const Value output = relu(sum(normed, net.data()));
+  const auto steps = [&](const char* row) {
+    const Variable off(row, "1");
+    return net.check(output);
+  };
+  EXPECT_EQ(net.check(output).steps("(_sg_onednn_conv_add)"), 1);
+  EXPECT_EQ(steps("MXNET_DISABLE_ONEDNN_CONV_OPT").steps("_sg_onednn_conv"), 0);
+  EXPECT_EQ(steps("MXNET_DISABLE_ONEDNN_FUSE_CONV_BN").steps("(BatchNorm)"), 1);
+  EXPECT_EQ(steps("MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU").steps("(Activation)"), 1);
+  EXPECT_EQ(steps("MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM").steps("(elemwise_add)"), 1);
+}
+
+TEST(FusedPlanConfig, BackendChoosesWhetherPlansAreOptimised) {
+  Network net({1, 16, 6, 6});
+  const Value output = relu(net.conv("c0", net.data(), 16, 16));
+  for (const char* on : {"ONEDNN", "MKLDNN"}) {
+    const Variable backend("MXNET_SUBGRAPH_BACKEND", on);
+    EXPECT_EQ(net.run(output).steps("_sg_onednn_conv"), 1) << on;
+  }
+  const Variable off("MXNET_SUBGRAPH_BACKEND", "NONE");
+  EXPECT_EQ(net.run(output).steps("_sg_onednn"), 0);
+}
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Winograd convolutions are convolutions: for any size, layout, instruction set and number of
+// threads, within the rounding errors that the header of the points promises.
+#include "op/nn/winograd.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <new>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace mxnet {
+namespace {
+
+using Isa = WinogradConv::Isa;
+constexpr unsigned kSeed = 20261120;
+
+// Of exactly the size asked for, so that the address sanitizer sees what is too small.
+class Aligned {
+ public:
+  explicit Aligned(std::size_t bytes)
+      : data_(static_cast<float*>(::operator new (bytes, std::align_val_t{64}))) {
+    std::fill_n(data_, bytes / sizeof(float), std::nanf(""));
+  }
+  ~Aligned() { ::operator delete (data_, std::align_val_t{64}); }
+  Aligned(const Aligned&) = delete;
+  Aligned& operator=(const Aligned&) = delete;
+  float* data() const { return data_; }
+
+ private:
+  float* data_;
+};
+
+struct Sizes {
+  int64_t batch, channels, height, width;
+  int64_t count() const { return batch * channels * height * width; }
+};
+
+int64_t index(const Sizes& s, int64_t n, int64_t c, int64_t y, int64_t x) {
+  return ((n * s.channels + c) * s.height + y) * s.width + x;
+}
+
+// nChw<block>c; channels that there are not are zero.
+std::vector<float> blocked(const std::vector<float>& plain, const Sizes& s, int64_t block) {
+  const int64_t groups = (s.channels + block - 1) / block, plane = s.height * s.width;
+  std::vector<float> to(static_cast<std::size_t>(s.batch * groups * plane * block), 0.0F);
+  for (int64_t n = 0; n < s.batch; ++n) {
+    for (int64_t c = 0; c < s.channels; ++c) {
+      for (int64_t i = 0; i < plane; ++i) {
+        to[static_cast<std::size_t>(((n * groups + c / block) * plane + i) * block + c % block)] =
+            plain[static_cast<std::size_t>((n * s.channels + c) * plane + i)];
+      }
+    }
+  }
+  return to;
+}
+
+std::vector<float> normal(std::mt19937& random, int64_t count) {
+  std::normal_distribution<float> distribution;
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = distribution(random);
+  return values;
+}
+
+// Everything that a layer has, in plain layouts.
+struct Layer {
+  Layer(const WinogradDesc& d, std::mt19937& random)
+      : desc(d),
+        in{d.batch, d.channels, d.height, d.width},
+        out{d.batch, d.filters, d.height + 2 * d.pad_y - 2, d.width + 2 * d.pad_x - 2},
+        src(normal(random, in.count())),
+        weights(normal(random, d.filters * d.channels * 9)),
+        bias(normal(random, d.filters)),
+        sum(normal(random, out.count())) {}
+
+  // The convolution alone.
+  std::vector<double> direct() const {
+    std::vector<double> to(static_cast<std::size_t>(out.count()));
+    for (int64_t n = 0; n < out.batch; ++n) {
+      for (int64_t f = 0; f < out.channels; ++f) {
+        for (int64_t y = 0; y < out.height; ++y) {
+          for (int64_t x = 0; x < out.width; ++x)
+            to[static_cast<std::size_t>(index(out, n, f, y, x))] = pixel(n, f, y, x);
+        }
+      }
+    }
+    return to;
+  }
+  double pixel(int64_t n, int64_t f, int64_t y, int64_t x) const {
+    double value = 0;
+    for (int64_t c = 0; c < in.channels; ++c) {
+      for (int64_t i = 0; i < 9; ++i) {
+        const int64_t v = y + i / 3 - desc.pad_y, u = x + i % 3 - desc.pad_x;
+        if (v < 0 || v >= in.height || u < 0 || u >= in.width) continue;
+        value +=
+            static_cast<double>(src[static_cast<std::size_t>(index(in, n, c, v, u))]) *
+            static_cast<double>(weights[static_cast<std::size_t>((f * in.channels + c) * 9 + i)]);
+      }
+    }
+    return value;
+  }
+
+  // What WinogradConv makes of it, in the layout of the description.
+  std::vector<float> winograd(Isa isa, int threads, WinogradPost post = {}) const {
+    const WinogradConv conv(desc, isa);
+    const std::vector<float> from = desc.src_blocked ? blocked(src, in, conv.block()) : src;
+    const std::vector<float> added = laid_out(sum, conv);
+    if (post.sum != nullptr) post.sum = added.data();
+    std::vector<float> to(added.size(), std::nanf(""));
+    const Aligned packed(conv.packed_bytes()), workspace(conv.workspace_bytes(threads));
+    conv.pack(weights.data(), packed.data(), threads);
+    conv.run(from.data(), packed.data(), post, to.data(), workspace.data(), threads);
+    return to;
+  }
+  template <class T>
+  std::vector<float> laid_out(const std::vector<T>& plain, const WinogradConv& conv) const {
+    const std::vector<float> values(plain.begin(), plain.end());
+    return desc.dst_blocked ? blocked(values, out, conv.block()) : values;
+  }
+
+  WinogradDesc desc;
+  Sizes in, out;
+  std::vector<float> src, weights, bias, sum;
+};
+
+// Largest difference over the largest value; NaN is a difference.
+double error_of(const std::vector<float>& got, const std::vector<float>& want) {
+  EXPECT_EQ(got.size(), want.size());
+  double most = 0, error = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    most = std::max<double>(most, std::abs(want[i]));
+    const double difference = std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i]));
+    if (!(difference <= error)) error = difference;
+  }
+  return error / most;
+}
+
+std::string text(const WinogradDesc& d) {
+  return fmt::format(
+      "batch {} channels {} filters {} image {} x {} pads {}, {} tile {} blocked {} {}", d.batch,
+      d.channels, d.filters, d.height, d.width, d.pad_y, d.pad_x, d.tile, d.src_blocked,
+      d.dst_blocked);
+}
+
+class Winograd : public testing::TestWithParam<Isa> {
+ protected:
+  void SetUp() override {
+    if (!WinogradConv::has(GetParam())) GTEST_SKIP() << "this CPU lacks the instructions";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Sets, Winograd, testing::Values(Isa::kBaseline, Isa::kAvx2, Isa::kAvx512));
+
+TEST_P(Winograd, IsTheConvolutionForAnySizesAndLayouts) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 40; ++round) {
+    WinogradDesc d{.batch = 1 + below(3),
+                   .channels = 1 + below(40),
+                   .filters = 1 + below(70),
+                   .height = 1 + below(20),
+                   .width = 1 + below(44),
+                   .pad_y = below(3),
+                   .pad_x = below(3),
+                   .tile = below(2) == 0 ? 2 : 4,
+                   .src_blocked = below(2) == 0,
+                   .dst_blocked = below(2) == 0};
+    if (!WinogradConv::supported(d)) continue;
+    const Layer layer(d, random);
+    const int threads = 1 + static_cast<int>(below(3));
+    const WinogradConv conv(d, GetParam());
+    EXPECT_LE(error_of(layer.winograd(GetParam(), threads), layer.laid_out(layer.direct(), conv)),
+              1e-5)
+        << text(d) << " threads " << threads;
+  }
+}
+
+TEST_P(Winograd, ManyChannelsAreAddedUpInParts) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const Layer layer(
+      {.batch = 1, .channels = 530, .filters = 40, .height = 9, .width = 9, .pad_y = 1, .pad_x = 1},
+      random);
+  const std::vector<double> want = layer.direct();
+  EXPECT_LE(error_of(layer.winograd(GetParam(), 1), {want.begin(), want.end()}), 2e-5);
+}
+
+TEST_P(Winograd, ThreadsDoNotChangeABit) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  // Enough tiles for each thread to have its own; too few; and too few filters to divide as well.
+  for (const auto& [height, filters] : {std::pair{61, 80}, {7, 80}, {7, 20}}) {
+    const Layer layer({.batch = 2,
+                       .channels = 33,
+                       .filters = filters,
+                       .height = height,
+                       .width = 50,
+                       .pad_y = 1,
+                       .pad_x = 1,
+                       .src_blocked = true,
+                       .dst_blocked = true},
+                      random);
+    const std::vector<float> one = layer.winograd(GetParam(), 1);
+    for (const int threads : {2, 3, 5, 16})
+      EXPECT_EQ(layer.winograd(GetParam(), threads), one)
+          << threads << " threads, height " << height << ", filters " << filters;
+  }
+}
+
+TEST_P(Winograd, AppliesWhatFollowsInOrder) {
+  std::mt19937 random(kSeed);
+  for (const bool in_blocks : {false, true}) {
+    const Layer layer({.batch = 2,
+                       .channels = 5,
+                       .filters = 21,
+                       .height = 11,
+                       .width = 19,
+                       .pad_y = 1,
+                       .pad_x = 1,
+                       .dst_blocked = in_blocks},
+                      random);
+    const WinogradPost post{
+        .bias = layer.bias.data(), .sum = layer.sum.data(), .slope = 0.25F, .low = -1, .high = 6};
+    std::vector<double> want = layer.direct();
+    const int64_t plane = layer.out.height * layer.out.width;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const auto filter =
+          static_cast<std::size_t>(static_cast<int64_t>(i) / plane % layer.out.channels);
+      double value =
+          want[i] + static_cast<double>(layer.bias[filter]) + static_cast<double>(layer.sum[i]);
+      if (value < 0) value *= 0.25;
+      want[i] = std::clamp(value, -1.0, 6.0);
+    }
+    const WinogradConv conv(layer.desc, GetParam());
+    EXPECT_LE(error_of(layer.winograd(GetParam(), 2, post), layer.laid_out(want, conv)), 1e-5);
+  }
+}
+
+TEST_P(Winograd, LimitsLeaveTheChannelsBehindTheLastZero) {
+  std::mt19937 random(kSeed);
+  const Layer layer(
+      {.batch = 1, .channels = 4, .filters = 3, .height = 6, .width = 6, .dst_blocked = true},
+      random);
+  const WinogradConv conv(layer.desc, GetParam());
+  const std::vector<float> map = layer.winograd(GetParam(), 1, {.low = 2});
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    if (i % static_cast<std::size_t>(conv.block()) < 3)
+      EXPECT_GE(map[i], 2);
+    else
+      EXPECT_EQ(map[i], 0);
+  }
+}
+
+TEST_P(Winograd, AddsToItsOwnOutput) {
+  std::mt19937 random(kSeed);
+  const Layer layer(
+      {.batch = 1, .channels = 16, .filters = 16, .height = 8, .width = 8, .pad_y = 1, .pad_x = 1},
+      random);
+  const WinogradConv conv(layer.desc, GetParam());
+  const Aligned packed(conv.packed_bytes()), workspace(conv.workspace_bytes(1));
+  conv.pack(layer.weights.data(), packed.data(), 1);
+  std::vector<float> map = layer.sum;
+  conv.run(layer.src.data(), packed.data(), {.sum = map.data()}, map.data(), workspace.data(), 1);
+  std::vector<double> want = layer.direct();
+  for (std::size_t i = 0; i < want.size(); ++i) want[i] += static_cast<double>(layer.sum[i]);
+  EXPECT_LE(error_of(map, {want.begin(), want.end()}), 1e-5);
+}
+
+TEST_P(Winograd, ServesSeveralThreadsAtATime) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const Layer layer({.batch = 2,
+                     .channels = 20,
+                     .filters = 40,
+                     .height = 30,
+                     .width = 30,
+                     .pad_y = 1,
+                     .pad_x = 1,
+                     .src_blocked = true,
+                     .dst_blocked = true},
+                    random);
+  const WinogradConv conv(layer.desc, GetParam());
+  const std::vector<float> src = blocked(layer.src, layer.in, conv.block());
+  const Aligned packed(conv.packed_bytes());
+  conv.pack(layer.weights.data(), packed.data(), 1);
+  const std::vector<float> want = layer.winograd(GetParam(), 1);
+  std::vector<std::vector<float>> maps(4, std::vector<float>(want.size()));
+  std::barrier start(static_cast<std::ptrdiff_t>(maps.size()));
+  {
+    std::vector<std::jthread> users;
+    for (std::vector<float>& map : maps) {
+      users.emplace_back([&] {
+        const Aligned workspace(conv.workspace_bytes(1));
+        start.arrive_and_wait();
+        conv.run(src.data(), packed.data(), {}, map.data(), workspace.data(), 1);
+      });
+    }
+  }
+  for (const std::vector<float>& map : maps) EXPECT_EQ(map, want);
+}
+
+TEST_P(Winograd, ReluKeepsNaN) {
+  std::mt19937 random(kSeed);
+  Layer layer({.batch = 1, .channels = 1, .filters = 1, .height = 4, .width = 4}, random);
+  layer.src[5] = std::nanf("");
+  for (const float value : layer.winograd(GetParam(), 1, {.low = 0}))
+    EXPECT_TRUE(std::isnan(value));
+}
+
+TEST(WinogradDescription, OthersAreNotSupported) {
+  const WinogradDesc good{.batch = 1, .channels = 1, .filters = 1, .height = 3, .width = 3};
+  EXPECT_TRUE(WinogradConv::supported(good));
+  WinogradDesc bad = good;
+  bad.tile = 3;
+  EXPECT_FALSE(WinogradConv::supported(bad));
+  bad = good;
+  bad.pad_x = 3;
+  EXPECT_FALSE(WinogradConv::supported(bad));
+  bad = good;
+  bad.height = 2;  // an empty map
+  EXPECT_FALSE(WinogradConv::supported(bad));
+  bad = good;
+  bad.batch = 0;
+  EXPECT_FALSE(WinogradConv::supported(bad));
+}
+
+TEST(WinogradChoice, LargeTilesWhereThereAreMany) {
+  for (const int64_t batch : {1, 32}) {
+    for (const int64_t channels : {64, 256, 512}) {
+      EXPECT_EQ(WinogradConv::likely_tile({.batch = batch,
+                                           .channels = channels,
+                                           .filters = channels,
+                                           .height = 28,
+                                           .width = 28,
+                                           .pad_y = 1,
+                                           .pad_x = 1}),
+                4);
+    }
+  }
+}
+
+TEST(WinogradChoice, SmallTilesWhereReadingWeightsCosts) {
+  EXPECT_EQ(WinogradConv::likely_tile({.batch = 1,
+                                       .channels = 448,
+                                       .filters = 384,
+                                       .height = 8,
+                                       .width = 8,
+                                       .pad_y = 1,
+                                       .pad_x = 1}),
+            2);
+}
+
+TEST(WinogradChoice, NoneForImagesAndForSinglePixels) {
+  EXPECT_EQ(WinogradConv::likely_tile({.batch = 32,
+                                       .channels = 3,
+                                       .filters = 64,
+                                       .height = 224,
+                                       .width = 224,
+                                       .pad_y = 1,
+                                       .pad_x = 1}),
+            0);
+  EXPECT_EQ(WinogradConv::likely_tile(
+                {.batch = 1, .channels = 512, .filters = 512, .height = 3, .width = 3}),
+            0);
+}
+
+}  // namespace
+}  // namespace mxnet
