@@ -31,9 +31,14 @@ class EagerGraph {
                            const Observer* observer = nullptr) const;
 
  private:
+  // Arrays for the results of operators that do not say themselves how large these are.
+  void make_open_arrays(std::span<NDArray* const> variables, Device device,
+                        std::span<NDArray> made) const;
+
   const IndexedGraph graph_;
   std::vector<ParsedAttrsRef> parsed_;  // per node; null for variables
   std::vector<int> last_use_;           // per entry: node
+  std::vector<int> zero_sizes_;         // nodes whose shapes have a 0: unknown, see graph/infer.h
   bool dynamic_ = false;
 };
 
