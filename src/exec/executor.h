@@ -2,6 +2,7 @@
 // A graph bound to arrays: forward and backward run it on them, again and again.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ class Executor {
   // per output. Throws Error(kValue) without a forward in training mode before it.
   void backward(InputRefs head_grads);
 
-  const IndexedGraph& graph() const { return eager_.graph(); }
+  const IndexedGraph& graph() const { return graph_; }  // as it was given
   Device device() const { return device_; }
   const ExecutorArrays& arrays() const { return arrays_; }
   const std::vector<NDArray>& outputs() const { return outputs_; }
@@ -64,6 +65,7 @@ class Executor {
   bool wants_gradients() const;
   BoundPlan& inference_plan();
   BoundPlan& training_plan();
+  std::map<const ir::Node*, ArrayType> variable_types() const;
   std::shared_ptr<const Plan> compile(ir::Graph graph, PlanOptions options,
                                       std::span<const ir::Entry> heads) const;
   std::vector<NDArray> externals(const Plan& plan, std::span<const ir::Entry> heads) const;
@@ -71,7 +73,8 @@ class Executor {
   void forward_eagerly(bool training);
   void backward_eagerly(InputRefs head_grads);
 
-  const EagerGraph eager_;  // of the forward graph
+  const IndexedGraph graph_;
+  const EagerGraph eager_;  // of the same without parts
   const Device device_;
   const ExecutorArrays arrays_;
   const std::shared_ptr<Arena> pool_;

@@ -7,6 +7,8 @@
 #include "graph/gradient.h"
 #include "graph/infer.h"
 #include "graph/mirror.h"
+#include "graph/partition.h"
+#include "graph/passes.h"
 #include "op/grad.h"
 
 namespace mxnet {
@@ -25,6 +27,12 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
 
 }  // namespace
 
+ir::Graph compiled_graph(const ir::Graph& graph,
+                         const std::map<const ir::Node*, ArrayType>& known) {
+  const TypedGraph typed = infer_all(inline_parts(graph), known);
+  return run_passes(typed.graph, typed.types, configured_passes());
+}
+
 TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
                              bool differentiable) {
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = 0};
@@ -34,8 +42,8 @@ TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry
     head->name = output.node->name + "_head_grad";
     training.head_grads.push_back({std::move(head), 0, 0});
   }
-  const GradientOptions options{.inplace_sum_cap = config().executor.inplace_grad_sum_cap,
-                                .differentiable = differentiable};
+  GradientOptions options = configured_gradient();
+  options.differentiable = differentiable;
   std::vector<ir::Entry> gradients = gradient(forward, training.head_grads, wrt, options);
   for (std::size_t i = 0; i < wrt.size(); ++i) {
     if (!gradients[i]) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/hooks.h"
 #include "exec/run_kernel.h"
 #include "op/accumulate.h"
 #include "op/random_streams.h"
@@ -128,6 +129,7 @@ void PlanInstance::run_steps(const Plan::Segment& segment, const RunContext& con
         accumulate(out[0], in[0]);
         continue;
       }
+      const Span span(SpanKind::kSymbolic, step->op->name().c_str());
       KernelContext kernel_context(in, out, context.device, context.stream, training, scratch_);
       step->kernel->run(step->kernel->run_fn, step->params, kernel_context);
       scratch_.reset();
@@ -142,6 +144,7 @@ void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& con
   const std::span<const NDArray> all(arrays_.data() + step.first_tensor,
                                      std::size_t{step.num_in} + step.num_out);
   const Request add = Request::kAdd;
+  const Span span(SpanKind::kSymbolic, step.op->name().c_str());
   try {
     run_kernel({.op = *step.op,
                 .kernel = *step.kernel,
