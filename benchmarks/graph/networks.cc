@@ -112,8 +112,7 @@ PlannedBytes planned_bytes(const Symbol& network, int batch, Pass pass) {
     std::vector<ir::Entry> wrt;
     for (ir::Node* node : ir::topological_order(compiled.outputs)) {
       const bool argument = node->is_variable() && node->name != "data";
-      if (argument && !node->name.ends_with("_moving_mean") &&
-          !node->name.ends_with("_moving_var"))
+      if (argument && !node->name.ends_with("_moving_mean") && !node->name.ends_with("_moving_var"))
         wrt.push_back({Ref<ir::Node>(node), 0, 0});
     }
     TrainingGraph training = training_graph(compiled, wrt);

@@ -62,9 +62,9 @@ ir::Graph eliminate_common_expressions(const ir::Graph& graph) {
   const auto written = written_nodes(graph);
   std::unordered_map<std::string, Ref<ir::Node>> known;
   return rewrite(graph, [&](const ir::Node& original, const Ref<ir::Node>& node) -> Replacement {
-    if (node->is_variable() || node->op->uses_random(node->params.get(), /*training=*/true) || node->op->mutates_inputs() ||
-        node->op->clobbers_inputs() || node->extras || written.count(&original) > 0 ||
-        reads_any(original, written))
+    if (node->is_variable() || node->op->uses_random(node->params.get(), /*training=*/true) ||
+        node->op->mutates_inputs() || node->op->clobbers_inputs() || node->extras ||
+        written.count(&original) > 0 || reads_any(original, written))
       return std::nullopt;
     const auto [at, first] = known.emplace(key_of(*node), node);
     if (first) return std::nullopt;

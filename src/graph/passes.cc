@@ -75,10 +75,9 @@ GradientOptions configured_gradient() {
 
 ir::Graph run_passes(const ir::Graph& graph, const KnownTypes& known, const PassOptions& options) {
   const IndexedGraph indexed(graph);
-  return run_passes(indexed,
-                    options.cast_pairs ? infer_entries(indexed, known, true)
-                                       : std::vector<ArrayType>(),
-                    options);
+  return run_passes(
+      indexed, options.cast_pairs ? infer_entries(indexed, known, true) : std::vector<ArrayType>(),
+      options);
 }
 
 ir::Graph run_passes(const IndexedGraph& graph, const std::vector<ArrayType>& types,

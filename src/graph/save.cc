@@ -7,17 +7,31 @@
 
 #include "base/error.h"
 #include "graph/load.h"
+#include "graph/symbol_attributes.h"
 #include "ir/saved_graph.h"
 #include "op/op_def.h"
 
 namespace mxnet {
 namespace {
 
+// Where the format's other writers keep the positions of maxima.
+bool keeps_positions(const ir::Node& pooling) {
+  const auto attr = [&](const char* key, const char* missing) {
+    const std::string* text = find_attr(pooling, key);
+    return text == nullptr ? std::string(missing) : *text;
+  };
+  const std::string layout = attr("layout", "None"), kernel = attr("kernel", "()");
+  return attr("pool_type", "max") == "max" && kernel != "()" && kernel != "[]" &&
+         (layout == "None" || layout.starts_with("NC"));
+}
+
 // Outputs that a node has for readers of the file. The reserve of RNN, a hidden output here, is a
-// resource of the operator there.
+// resource of the operator there; positions of maxima, a hidden output there, are not kept here.
 int saved_outputs(const ir::Node& node) {
-  const bool own_reserve = !node.is_variable() && node.op->name() == "RNN";
-  return own_reserve ? num_visible_outputs(node) : num_outputs(node);
+  if (node.is_variable()) return num_outputs(node);
+  if (node.op->name() == "RNN") return num_visible_outputs(node);
+  if (node.op->name() == "Pooling" && keeps_positions(node)) return num_outputs(node) + 1;
+  return num_outputs(node);
 }
 
 ir::SavedGraph saved_graph(const ir::Graph& graph) {

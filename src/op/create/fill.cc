@@ -47,9 +47,7 @@ Shape wanted_shape(const Shape& given, const Shape& known) {
 }
 
 void infer_fill(const FillParams& params, Infer& infer) {
-  infer.out(0)
-      .set_shape(wanted_shape(params.shape, infer.out(0).shape()))
-      .set_dtype(params.dtype);
+  infer.out(0).set_shape(wanted_shape(params.shape, infer.out(0).shape())).set_dtype(params.dtype);
 }
 
 template <class P>
@@ -94,9 +92,7 @@ void define_zeros_by_number() {
                                                      : dtype_from_number(params.dtype_number);
         if (!dtype)
           infer.fail(fmt::format("given dtype {}, expected a type's number", params.dtype_number));
-        infer.out(0)
-            .set_shape(wanted_shape(params.shape, infer.out(0).shape()))
-            .set_dtype(*dtype);
+        infer.out(0).set_shape(wanted_shape(params.shape, infer.out(0).shape())).set_dtype(*dtype);
       })
       .cpu(constant_cpu<0>);
 }
