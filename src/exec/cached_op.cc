@@ -82,14 +82,6 @@ class Recorded {
   const std::shared_ptr<Run> run_;
 };
 
-// Whether gradients may flow to the array.
-bool wants_gradient(const NDArray& array) {
-  const TapeEntry* entry = tape_entry(array);
-  if (entry == nullptr || entry->node->kind() == TapeNode::Kind::kConstant) return false;
-  const LeafNode* leaf = leaf_of(array);
-  return leaf == nullptr || leaf->request != Request::kNull;
-}
-
 bool overlaps_any(const NDArray& array, std::span<NDArray* const> others) {
   return std::any_of(others.begin(), others.end(),
                      [&](const NDArray* other) { return other->chunk() == array.chunk(); });

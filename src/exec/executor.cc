@@ -29,10 +29,11 @@ void fill_array(const char* op_name, const NDArray& array) {
 }
 
 Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
-                   std::shared_ptr<Arena> pool)
+                   std::shared_ptr<Arena> pool, DeviceGroups groups)
     : graph_(std::move(graph)),
       eager_(IndexedGraph(inline_parts(graph_.graph()))),
       device_(device),
+      groups_(spans_devices(eager_.graph(), groups, device) ? std::move(groups) : DeviceGroups()),
       arrays_(std::move(arrays)),
       pool_(pool ? std::move(pool) : std::make_shared<Arena>(device)),
       types_(static_cast<std::size_t>(this->graph().num_entries())) {
@@ -45,7 +46,7 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
   set(this->graph().arguments(), arrays_.args);
   set(this->graph().auxiliary(), arrays_.aux);
   const auto sparse = [](const NDArray& array) { return array.is_sparse(); };
-  eager_only_ = eager_.has_dynamic_shapes() ||
+  eager_only_ = eager_.has_dynamic_shapes() || !groups_.empty() ||
                 std::any_of(arrays_.args.begin(), arrays_.args.end(), sparse) ||
                 std::any_of(arrays_.grads.begin(), arrays_.grads.end(), sparse);
   const bool complete = infer_graph(this->graph(), &types_);
@@ -86,7 +87,8 @@ void Executor::check_arrays() const {
 void Executor::make_outputs() {
   for (int entry : graph().outputs()) {
     const ArrayType& type = types_[static_cast<std::size_t>(entry)];
-    outputs_.push_back(type.complete() ? NDArray(type.shape, type.dtype, device_, "outputs")
+    const Device device = device_of(graph().node(graph().node_of(entry)), groups_, device_);
+    outputs_.push_back(type.complete() ? NDArray(type.shape, type.dtype, device, "outputs")
                                        : NDArray());
   }
 }
@@ -191,8 +193,8 @@ int Executor::forward_step(int step) {
   if (!stepwise_) {
     if (eager_only_) {
       throw Error(ErrorCode::kValue, "partial forward",
-                  "given a graph with sparse arrays or shapes that follow from values, expected "
-                  "one that can run step by step");
+                  "given a graph with sparse arrays, shapes that follow from values or several "
+                  "devices, expected one that can run step by step");
     }
     PlanOptions options = PlanOptions::configured(device_, false);
     options.forward_bulk = 1;
@@ -287,7 +289,8 @@ void Executor::forward_eagerly(bool training) {
     }
   }
   const AutogradScope scope({.recording = records, .training = training});
-  std::vector<NDArray> results = eager_.run(variables, device_, monitor_ ? &observer : nullptr);
+  std::vector<NDArray> results =
+      eager_.run(variables, device_, monitor_ ? &observer : nullptr, groups_);
   for (std::size_t o = 0; o < results.size(); ++o) {
     if (outputs_[o].is_none() || outputs_[o].shape() != results[o].shape()) {
       outputs_[o] = results[o].detach();

@@ -27,9 +27,10 @@ void fill_array(const char* op, const NDArray& array);
 class Executor {
  public:
   // `pool`: activations are shared with executors that never run at the same time as this one;
-  // null = its own. Throws Error(kValue) where arrays do not fit the graph.
+  // null = its own. `groups`: where nodes of these run; a graph over several devices goes node by
+  // node. Throws Error(kValue) where arrays do not fit the graph.
   Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
-           std::shared_ptr<Arena> pool = nullptr);
+           std::shared_ptr<Arena> pool = nullptr, DeviceGroups groups = {});
 
   // Computes outputs(). `training`: as operators that differ see it, and keeps what backward needs.
   void forward(bool training);
@@ -39,6 +40,7 @@ class Executor {
 
   const IndexedGraph& graph() const { return graph_; }  // as it was given
   Device device() const { return device_; }
+  const DeviceGroups& groups() const { return groups_; }
   const ExecutorArrays& arrays() const { return arrays_; }
   const std::vector<NDArray>& outputs() const { return outputs_; }
   const std::shared_ptr<Arena>& pool() const { return pool_; }
@@ -76,6 +78,7 @@ class Executor {
   const IndexedGraph graph_;
   const EagerGraph eager_;  // of the same without parts
   const Device device_;
+  const DeviceGroups groups_;  // empty where all are on one device
   const ExecutorArrays arrays_;
   const std::shared_ptr<Arena> pool_;
   std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes

@@ -65,7 +65,7 @@ void EagerGraph::make_open_arrays(std::span<NDArray* const> variables, Device de
 }
 
 std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device device,
-                                     const Observer* observer) const {
+                                     const Observer* observer, const DeviceGroups& groups) const {
   MX_ASSERT(variables.size() == graph_.variables().size());
   std::vector<NDArray> made(static_cast<std::size_t>(graph_.num_entries()));
   if (!zero_sizes_.empty() && !is_numpy_shape()) make_open_arrays(variables, device, made);
@@ -78,13 +78,20 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
     if (node.is_variable()) continue;
     InlineVector<NDArray*, 8> in, out;
     for (int entry : graph_.inputs(n)) in.push_back(values[static_cast<std::size_t>(entry)]);
+    const Device here = device_of(node, groups, device);
+    std::vector<NDArray> moved;
+    if (!groups.empty()) {
+      moved.reserve(in.size());  // addresses stay
+      for (NDArray*& input : in.span())
+        if (!input->is_sparse()) input = &moved.emplace_back(moved_to(*input, here));
+    }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       out.push_back(values[static_cast<std::size_t>(graph_.first_entry(n) + o)]);
     if (observer != nullptr && observer->input)
       for (std::size_t i = 0; i < in.size(); ++i)
         observer->input(node, static_cast<int>(i), *in[i]);
     try {
-      imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), device);
+      imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), here);
     } catch (const Error& error) {
       throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()), error.message(),
                   error.where());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/imperative.h"
+#include "exec/placement.h"
 #include "graph/indexed_graph.h"
 
 namespace mxnet {
@@ -27,8 +28,10 @@ class EagerGraph {
   };
   // One array per variable of the graph, in order; handles, as their tape entries matter. Under the
   // thread's autograd switches. The results may be the caller's own arrays where the graph says so.
+  // `groups`: operators of these run elsewhere than on `device`, on copies of what is not there.
   std::vector<NDArray> run(std::span<NDArray* const> variables, Device device,
-                           const Observer* observer = nullptr) const;
+                           const Observer* observer = nullptr,
+                           const DeviceGroups& groups = {}) const;
 
  private:
   // Arrays for the results of operators that do not say themselves how large these are.
