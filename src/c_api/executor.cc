@@ -78,19 +78,17 @@ void return_arrays_of(const Executor& executor, uint32_t* num_args, NDArrayHandl
   *aux = returns.aux.data();
 }
 
-void check_groups(const char* function, Device device, uint32_t count, const char** keys,
-                  const int* types, const int* ids) {
+DeviceGroups device_groups(const char* function, uint32_t count, const char** keys,
+                           const int* types, const int* ids) {
+  DeviceGroups groups;
   for (uint32_t i = 0; i < count; ++i) {
     require(keys, function, "map_keys");
+    require(keys[i], function, "a name");
     require(types, function, "map_dev_types");
     require(ids, function, "map_dev_ids");
-    const Device group = checked_device(function, types[i], ids[i]);
-    if (group.is_gpu() == device.is_gpu() && (!group.is_gpu() || group == device)) continue;
-    throw Error(ErrorCode::kNotImplemented, function,
-                fmt::format("given group '{}' on {}, expected the executor's own device {}: graphs "
-                            "over several devices are not supported",
-                            keys[i], to_string(group), to_string(device)));
+    groups[keys[i]] = checked_device(function, types[i], ids[i]);
   }
+  return groups;
 }
 
 }  // namespace mxnet::c_api
@@ -125,7 +123,7 @@ void bind(const char* function, SymbolHandle symbol, int dev_type, int dev_id,
           NDArrayHandle* aux_states, ExecutorHandle shared_exec, ExecutorHandle* out) {
   require(out, function, "out");
   const Device device = checked_device(function, dev_type, dev_id);
-  check_groups(function, device, num_map_keys, map_keys, map_dev_types, map_dev_ids);
+  DeviceGroups groups = device_groups(function, num_map_keys, map_keys, map_dev_types, map_dev_ids);
   ExecutorArrays arrays;
   arrays.args = arrays_of(function, len, in_args, false);
   arrays.aux = arrays_of(function, aux_states_len, aux_states, false);
@@ -139,7 +137,7 @@ void bind(const char* function, SymbolHandle symbol, int dev_type, int dev_id,
   const Executor* shared = optional_executor(shared_exec, function);
   auto executor =
       std::make_unique<Executor>(symbol_of(symbol, function).graph(), device, std::move(arrays),
-                                 shared == nullptr ? nullptr : shared->pool());
+                                 shared == nullptr ? nullptr : shared->pool(), std::move(groups));
   *out = executor_pool().create(std::move(executor));
 }
 

@@ -104,7 +104,7 @@ int simple_bind_call(const char* function, SymbolHandle symbol_handle, int dev_t
       require(pointer, function, "a result");
     SimpleBind options;
     options.device = checked_device(function, dev_type, dev_id);
-    check_groups(function, options.device, num_g2c_keys, g2c_keys, g2c_dev_types, g2c_dev_ids);
+    options.groups = device_groups(function, num_g2c_keys, g2c_keys, g2c_dev_types, g2c_dev_ids);
     take_requests(function, symbol, grad_req_len, grad_req_names, grad_req_types, &options);
     options.shapes = named_shapes(function, num_shapes, shape_names, shape_data, shape_idx);
     for (uint32_t i = 0; i < num_dtypes; ++i)
@@ -139,7 +139,12 @@ int reshape_call(const char* function, int partial_shaping, int allow_up_sizing,
                   fmt::format("given {}, expected the executor's device {}", to_string(device),
                               to_string(from.device())));
     }
-    check_groups(function, device, num_map_keys, map_keys, map_dev_types, map_dev_ids);
+    if (device_groups(function, num_map_keys, map_keys, map_dev_types, map_dev_ids) !=
+            from.groups() &&
+        num_map_keys > 0) {
+      throw Error(ErrorCode::kValue, function,
+                  "given other groups than the executor has, expected the same or none");
+    }
     for (const void* pointer :
          {static_cast<const void*>(num_in_args), static_cast<const void*>(in_args),
           static_cast<const void*>(arg_grads), static_cast<const void*>(num_aux_states),

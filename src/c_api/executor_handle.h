@@ -41,8 +41,8 @@ std::map<std::string, Shape> named_shapes(const char* function, uint32_t count, 
 void return_arrays_of(const Executor& executor, uint32_t* num_args, NDArrayHandle** args,
                       NDArrayHandle** grads, uint32_t* num_aux, NDArrayHandle** aux);
 
-// Groups of a context map: all must be on the executor's kind of device.
-void check_groups(const char* function, Device device, uint32_t count, const char** keys,
-                  const int* types, const int* ids);
+// A context map: devices by the names of groups.
+DeviceGroups device_groups(const char* function, uint32_t count, const char** keys,
+                           const int* types, const int* ids);
 
 }  // namespace mxnet::c_api

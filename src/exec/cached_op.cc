@@ -11,6 +11,7 @@
 #include "exec/cached_op_plans.h"
 #include "exec/plan_graph.h"
 #include "exec/tape.h"
+#include "graph/partition.h"
 #include "op/param_text.h"
 
 namespace mxnet {
@@ -81,14 +82,6 @@ class Recorded {
   const std::shared_ptr<Run> run_;
 };
 
-// Whether gradients may flow to the array.
-bool wants_gradient(const NDArray& array) {
-  const TapeEntry* entry = tape_entry(array);
-  if (entry == nullptr || entry->node->kind() == TapeNode::Kind::kConstant) return false;
-  const LeafNode* leaf = leaf_of(array);
-  return leaf == nullptr || leaf->request != Request::kNull;
-}
-
 bool overlaps_any(const NDArray& array, std::span<NDArray* const> others) {
   return std::any_of(others.begin(), others.end(),
                      [&](const NDArray* other) { return other->chunk() == array.chunk(); });
@@ -153,8 +146,11 @@ CachedOpFlags CachedOpFlags::parse(AttrList flags) {
 class CachedOp::Impl {
  public:
   Impl(ir::Graph graph, const CachedOpFlags& flags)
-      : flags_(flags), eager_(IndexedGraph(std::move(graph))), plans_(eager_.graph(), flags_) {
-    const auto num_inputs = static_cast<int>(eager_.graph().variables().size());
+      : flags_(flags),
+        graph_(std::move(graph)),
+        eager_(IndexedGraph(inline_parts(graph_.graph()))),
+        plans_(graph_, flags_) {
+    const auto num_inputs = static_cast<int>(graph_.variables().size());
     for (const std::vector<int>* list : {&flags_.data_indices, &flags_.param_indices})
       for (int i : *list)
         if (i < 0 || i >= num_inputs)
@@ -168,7 +164,7 @@ class CachedOp::Impl {
     hook_ = std::move(hook);
     hook_all_ = all;
   }
-  const IndexedGraph& graph() const { return eager_.graph(); }
+  const IndexedGraph& graph() const { return graph_; }
   int num_plans() const { return plans_.size(); }
 
   void invoke(const std::shared_ptr<Impl>& self, std::span<NDArray* const> inputs,
@@ -287,10 +283,11 @@ class CachedOp::Impl {
   // again, so it must be a function of its inputs.
   std::vector<NDArray> differentiable_backward(const CachedOpKey& key, std::vector<NDArray>& inputs,
                                                std::vector<NDArray> output_grads) const {
-    for (int n = 0; n < graph().num_nodes(); ++n) {
-      const ir::Node& node = graph().node(n);
+    const IndexedGraph& whole = eager_.graph();
+    for (int n = 0; n < whole.num_nodes(); ++n) {
+      const ir::Node& node = whole.node(n);
       if (node.is_variable() ||
-          (!node.op->uses_random(node.params.get(), key.training) && graph().mutated(n).empty()))
+          (!node.op->uses_random(node.params.get(), key.training) && whole.mutated(n).empty()))
         continue;
       throw Error(ErrorCode::kValue, fmt::format("{}({})", node.name, node.op->name()),
                   "given create_graph=True through a compiled graph in which this operator draws "
@@ -302,7 +299,7 @@ class CachedOp::Impl {
       if (node->is_variable()) owners.emplace_back(node);
     for (std::size_t v = 0; v < owners.size(); ++v)
       if (key.wants[v]) wrt.push_back({owners[v], 0, 0});
-    TrainingGraph training = training_graph(graph().graph(), wrt, /*differentiable=*/true);
+    TrainingGraph training = training_graph(whole.graph(), wrt, /*differentiable=*/true);
     ir::Graph gradients;
     gradients.outputs.assign(training.graph.outputs.begin() + training.forward_outputs,
                              training.graph.outputs.end());
@@ -336,7 +333,14 @@ class CachedOp::Impl {
         };
       }
     }
-    std::vector<NDArray> results = eager_.run(inputs, device, hook_ ? &observer : nullptr);
+    const std::span<const int> mine = graph().variables();
+    std::vector<NDArray*> variables;  // of the graph without parts, which may list them otherwise
+    for (int n : eager_.graph().variables()) {
+      const int at = graph().index_of(eager_.graph().node(n));
+      variables.push_back(inputs[static_cast<std::size_t>(
+          std::lower_bound(mine.begin(), mine.end(), at) - mine.begin())]);
+    }
+    std::vector<NDArray> results = eager_.run(variables, device, hook_ ? &observer : nullptr);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       if (outputs[o]->is_none()) {
         *outputs[o] = std::move(results[o]);
@@ -355,7 +359,8 @@ class CachedOp::Impl {
   }
 
   const CachedOpFlags flags_;
-  const EagerGraph eager_;
+  const IndexedGraph graph_;
+  const EagerGraph eager_;  // of the same without parts
   CachedOpPlans plans_;
   int num_operators_ = 0;
   Hook hook_;

@@ -96,7 +96,11 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
                 "given inputs from which not all shapes and types follow, expected complete ones");
   }
 
-  TrainingGraph training{.graph = graph_.graph(), .head_grads = {}, .forward_outputs = INT_MAX};
+  std::map<const ir::Node*, ArrayType> known;
+  for (const auto& [node, source] : source_of)
+    known[node] = key.types[static_cast<std::size_t>(source)];
+  const ir::Graph forward = compiled_graph(graph_.graph(), known);
+  TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   if (!key.wants.empty()) {
     std::map<const ir::Node*, Ref<ir::Node>> owners;
     for (ir::Node* node : ir::topological_order(graph_.graph().outputs))
@@ -104,9 +108,12 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
     std::vector<ir::Entry> wrt;
     for (std::size_t v = 0; v < variables.size(); ++v)
       if (key.wants[v]) wrt.push_back({owners.at(&graph_.node(variables[v])), 0, 0});
-    training = training_graph(graph_.graph(), wrt);
-    for (std::size_t o = 0; o < training.head_grads.size(); ++o)
-      source_of[training.head_grads[o].node.get()] = static_cast<int>(variables.size() + o);
+    training = training_graph(forward, wrt);
+    for (std::size_t o = 0; o < training.head_grads.size(); ++o) {
+      const ir::Node* head = training.head_grads[o].node.get();
+      source_of[head] = static_cast<int>(variables.size() + o);
+      known[head] = forward_types[static_cast<std::size_t>(graph_.outputs()[o])];
+    }
   }
   PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
   options.training = key.training;
@@ -114,14 +121,6 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   options.forward_outputs = training.forward_outputs;
   if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
   if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;
-  std::map<const ir::Node*, ArrayType> known;
-  for (const auto& [node, source] : source_of) {
-    const auto at = static_cast<std::size_t>(source);
-    known[node] =
-        at < variables.size()
-            ? key.types[at]
-            : forward_types[static_cast<std::size_t>(graph_.outputs()[at - variables.size()])];
-  }
   TypedGraph typed = typed_graph(std::move(training.graph), known, options);
   std::vector<int> sources;
   for (int n : typed.graph.variables()) sources.push_back(source_of.at(&typed.graph.node(n)));

@@ -15,6 +15,7 @@
 #include "exec/plan_graph.h"
 #include "exec/tape.h"
 #include "graph/infer.h"
+#include "graph/partition.h"
 #include "op/parsed_attrs.h"
 
 namespace mxnet {
@@ -28,9 +29,11 @@ void fill_array(const char* op_name, const NDArray& array) {
 }
 
 Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
-                   std::shared_ptr<Arena> pool)
-    : eager_(IndexedGraph(std::move(graph))),
+                   std::shared_ptr<Arena> pool, DeviceGroups groups)
+    : graph_(std::move(graph)),
+      eager_(IndexedGraph(inline_parts(graph_.graph()))),
       device_(device),
+      groups_(spans_devices(eager_.graph(), groups, device) ? std::move(groups) : DeviceGroups()),
       arrays_(std::move(arrays)),
       pool_(pool ? std::move(pool) : std::make_shared<Arena>(device)),
       types_(static_cast<std::size_t>(this->graph().num_entries())) {
@@ -43,7 +46,7 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
   set(this->graph().arguments(), arrays_.args);
   set(this->graph().auxiliary(), arrays_.aux);
   const auto sparse = [](const NDArray& array) { return array.is_sparse(); };
-  eager_only_ = eager_.has_dynamic_shapes() ||
+  eager_only_ = eager_.has_dynamic_shapes() || !groups_.empty() ||
                 std::any_of(arrays_.args.begin(), arrays_.args.end(), sparse) ||
                 std::any_of(arrays_.grads.begin(), arrays_.grads.end(), sparse);
   const bool complete = infer_graph(this->graph(), &types_);
@@ -84,7 +87,8 @@ void Executor::check_arrays() const {
 void Executor::make_outputs() {
   for (int entry : graph().outputs()) {
     const ArrayType& type = types_[static_cast<std::size_t>(entry)];
-    outputs_.push_back(type.complete() ? NDArray(type.shape, type.dtype, device_, "outputs")
+    const Device device = device_of(graph().node(graph().node_of(entry)), groups_, device_);
+    outputs_.push_back(type.complete() ? NDArray(type.shape, type.dtype, device, "outputs")
                                        : NDArray());
   }
 }
@@ -98,11 +102,16 @@ bool Executor::runs_eagerly() const { return eager_only_ || monitor_ != nullptr;
 
 // --- plans ---------------------------------------------------------------------------------------
 
+std::map<const ir::Node*, ArrayType> Executor::variable_types() const {
+  std::map<const ir::Node*, ArrayType> types;
+  for (int n : graph().variables())
+    types[&graph().node(n)] = types_[static_cast<std::size_t>(graph().first_entry(n))];
+  return types;
+}
+
 std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions options,
                                               std::span<const ir::Entry> heads) const {
-  std::map<const ir::Node*, ArrayType> known;
-  for (int n : this->graph().variables())
-    known[&this->graph().node(n)] = types_[static_cast<std::size_t>(this->graph().first_entry(n))];
+  std::map<const ir::Node*, ArrayType> known = variable_types();
   for (std::size_t o = 0; o < heads.size(); ++o)
     known[heads[o].node.get()] = types_[static_cast<std::size_t>(this->graph().outputs()[o])];
   TypedGraph typed = typed_graph(std::move(graph), known, options);
@@ -131,7 +140,8 @@ BoundPlan& Executor::inference_plan() {
   if (!inference_) {
     PlanOptions options = PlanOptions::configured(device_, false);
     options.on_caller = on_caller_;
-    std::shared_ptr<const Plan> plan = compile(graph().graph(), options, {});
+    std::shared_ptr<const Plan> plan =
+        compile(compiled_graph(graph().graph(), variable_types()), options, {});
     std::vector<NDArray> arrays = externals(*plan, {});
     inference_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
   }
@@ -140,7 +150,8 @@ BoundPlan& Executor::inference_plan() {
 
 BoundPlan& Executor::training_plan() {
   if (training_) return *training_;
-  TrainingGraph training{.graph = graph().graph(), .head_grads = {}, .forward_outputs = INT_MAX};
+  const ir::Graph forward = compiled_graph(graph().graph(), variable_types());
+  TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   PlanOptions options = PlanOptions::configured(device_, true);
   options.requests.assign(graph().outputs().size(), Request::kWrite);
   if (wants_gradients()) {
@@ -154,7 +165,7 @@ BoundPlan& Executor::training_plan() {
       wrt.push_back({owners.at(&g.node(g.arguments()[i])), 0, 0});
       options.requests.push_back(arrays_.requests[i]);
     }
-    training = training_graph(g.graph(), wrt);
+    training = training_graph(forward, wrt);
     for (const NDArray& output : outputs_)
       head_grads_.emplace_back(output.shape(), output.dtype(), device_, "head gradients");
   }
@@ -183,13 +194,14 @@ int Executor::forward_step(int step) {
   if (!stepwise_) {
     if (eager_only_) {
       throw Error(ErrorCode::kValue, "partial forward",
-                  "given a graph with sparse arrays or shapes that follow from values, expected "
-                  "one that can run step by step");
+                  "given a graph with sparse arrays, shapes that follow from values or several "
+                  "devices, expected one that can run step by step");
     }
     PlanOptions options = PlanOptions::configured(device_, false);
     options.forward_bulk = 1;
     options.optimise = false;  // its steps are those of the symbol
-    std::shared_ptr<const Plan> plan = compile(graph().graph(), options, {});
+    std::shared_ptr<const Plan> plan =
+        compile(compiled_graph(graph().graph(), variable_types()), options, {});
     std::vector<NDArray> arrays = externals(*plan, {});
     stepwise_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
   }
@@ -263,7 +275,9 @@ void Executor::forward_eagerly(bool training) {
   for (std::size_t i = 0; i < arrays_.aux.size(); ++i)
     handles[static_cast<std::size_t>(graph().auxiliary()[i])] = arrays_.aux[i].detach();
   std::vector<NDArray*> variables;
-  for (int n : graph().variables()) variables.push_back(&handles[static_cast<std::size_t>(n)]);
+  const IndexedGraph& whole = eager_.graph();
+  for (int n : whole.variables())
+    variables.push_back(&handles[static_cast<std::size_t>(graph().index_of(whole.node(n)))]);
 
   EagerGraph::Observer observer;
   if (monitor_) {
@@ -277,7 +291,8 @@ void Executor::forward_eagerly(bool training) {
     }
   }
   const AutogradScope scope({.recording = records, .training = training});
-  std::vector<NDArray> results = eager_.run(variables, device_, monitor_ ? &observer : nullptr);
+  std::vector<NDArray> results =
+      eager_.run(variables, device_, monitor_ ? &observer : nullptr, groups_);
   for (std::size_t o = 0; o < results.size(); ++o) {
     if (outputs_[o].is_none() || outputs_[o].shape() != results[o].shape()) {
       outputs_[o] = results[o].detach();

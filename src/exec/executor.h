@@ -2,6 +2,7 @@
 // A graph bound to arrays: forward and backward run it on them, again and again.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,9 +27,10 @@ void fill_array(const char* op, const NDArray& array);
 class Executor {
  public:
   // `pool`: activations are shared with executors that never run at the same time as this one;
-  // null = its own. Throws Error(kValue) where arrays do not fit the graph.
+  // null = its own. `groups`: where nodes of these run; a graph over several devices goes node by
+  // node. Throws Error(kValue) where arrays do not fit the graph.
   Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
-           std::shared_ptr<Arena> pool = nullptr);
+           std::shared_ptr<Arena> pool = nullptr, DeviceGroups groups = {});
 
   // Computes outputs(). `training`: as operators that differ see it, and keeps what backward needs.
   void forward(bool training);
@@ -36,8 +38,9 @@ class Executor {
   // per output. Throws Error(kValue) without a forward in training mode before it.
   void backward(InputRefs head_grads);
 
-  const IndexedGraph& graph() const { return eager_.graph(); }
+  const IndexedGraph& graph() const { return graph_; }  // as it was given
   Device device() const { return device_; }
+  const DeviceGroups& groups() const { return groups_; }
   const ExecutorArrays& arrays() const { return arrays_; }
   const std::vector<NDArray>& outputs() const { return outputs_; }
   const std::shared_ptr<Arena>& pool() const { return pool_; }
@@ -64,6 +67,7 @@ class Executor {
   bool wants_gradients() const;
   BoundPlan& inference_plan();
   BoundPlan& training_plan();
+  std::map<const ir::Node*, ArrayType> variable_types() const;
   std::shared_ptr<const Plan> compile(ir::Graph graph, PlanOptions options,
                                       std::span<const ir::Entry> heads) const;
   std::vector<NDArray> externals(const Plan& plan, std::span<const ir::Entry> heads) const;
@@ -71,8 +75,10 @@ class Executor {
   void forward_eagerly(bool training);
   void backward_eagerly(InputRefs head_grads);
 
-  const EagerGraph eager_;  // of the forward graph
+  const IndexedGraph graph_;
+  const EagerGraph eager_;  // of the same without parts
   const Device device_;
+  const DeviceGroups groups_;  // empty where all are on one device
   const ExecutorArrays arrays_;
   const std::shared_ptr<Arena> pool_;
   std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes

@@ -52,6 +52,7 @@ class ArrayMaker {
       const auto request = options_.requests.find(name);
       arrays.requests.push_back(request == options_.requests.end() ? options_.default_request
                                                                    : request->second);
+      device_ = device_of(graph_.node(n), options_.groups, options_.device);
       arrays.args.push_back(argument(name, name, type));
       arrays.grads.push_back(arrays.requests.back() == Request::kNull
                                  ? NDArray()
@@ -66,8 +67,10 @@ class ArrayMaker {
       const auto found = shared_.find(graph_.node(n).name);
       const bool share = found != shared_.end() && found->second.shape() == type.shape &&
                          found->second.dtype() == type.dtype;
-      arrays.aux.push_back(share ? found->second
-                                 : zeros(type, options_.device, storage(graph_.node(n).name)));
+      arrays.aux.push_back(
+          share ? found->second
+                : zeros(type, device_of(graph_.node(n), options_.groups, options_.device),
+                        storage(graph_.node(n).name)));
     }
     return arrays;
   }
@@ -91,17 +94,19 @@ class ArrayMaker {
                     fmt::format("given '{}' shared as {}, expected {}", name,
                                 to_string(found->second.shape()), to_string(type.shape)));
       }
-      return zeros(type, options_.device, storage(name));
+      return zeros(type, device_, storage(name));
     }
     if (options_.shared_buffer == nullptr || storage(name) != StorageType::kDense)
-      return zeros(type, options_.device, storage(name));
+      return zeros(type, device_, storage(name));
     NDArray& kept = (*options_.shared_buffer)[key];
-    if (!fits(kept, type)) kept = zeros(type, options_.device, StorageType::kDense);
+    if (!fits(kept, type) || kept.device() != device_)
+      kept = zeros(type, device_, StorageType::kDense);
     return kept.view_as(type.shape, type.dtype);
   }
 
   const IndexedGraph& graph_;
   const SimpleBind& options_;
+  Device device_ = options_.device;        // of the argument at hand
   std::map<std::string, NDArray> shared_;  // of the shared executor
   std::map<std::string, NDArray> given_;
 };
@@ -147,7 +152,8 @@ std::unique_ptr<Executor> simple_bind(ir::Graph graph, const SimpleBind& options
   const std::vector<ArrayType> types = infer_types(indexed, options.shapes, options.dtypes);
   ExecutorArrays arrays = ArrayMaker(indexed, options).run(types);
   return std::make_unique<Executor>(std::move(graph), options.device, std::move(arrays),
-                                    options.shared == nullptr ? nullptr : options.shared->pool());
+                                    options.shared == nullptr ? nullptr : options.shared->pool(),
+                                    options.groups);
 }
 
 std::unique_ptr<Executor> reshape(const Executor& from, const ReshapeOptions& options) {
@@ -178,7 +184,7 @@ std::unique_ptr<Executor> reshape(const Executor& from, const ReshapeOptions& op
                               "expected allow_up_sizing=True",
                               to_string(type.shape), name, to_string(array.shape())));
     }
-    return zeros(type, from.device(), array.storage_type());
+    return zeros(type, array.device(), array.storage_type());
   };
   for (std::size_t i = 0; i < old.args.size(); ++i) {
     const int n = graph.arguments()[i];
@@ -191,7 +197,8 @@ std::unique_ptr<Executor> reshape(const Executor& from, const ReshapeOptions& op
     const ArrayType& type = types[static_cast<std::size_t>(graph.first_entry(n))];
     arrays.aux.push_back(resized(old.aux[i], type, graph.node(n).name));
   }
-  return std::make_unique<Executor>(graph.graph(), from.device(), std::move(arrays), from.pool());
+  return std::make_unique<Executor>(graph.graph(), from.device(), std::move(arrays), from.pool(),
+                                    from.groups());
 }
 
 }  // namespace mxnet

@@ -25,6 +25,7 @@ struct SimpleBind {
   // and join. Gradients are kept as "grad of NAME".
   std::map<std::string, NDArray>* shared_buffer = nullptr;
   const Executor* shared = nullptr;
+  DeviceGroups groups;  // arrays of variables of a group are made on its device
   // Arrays by name that are taken as they are, or null.
   const std::map<std::string, NDArray>* given = nullptr;
 };

@@ -4,12 +4,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
 
 #include "base/error.h"
+#include "base/numpy_shape.h"
+#include "graph/infer.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
+
+namespace {
+
+// The node is given a shape of which a dimension is 0.
+bool makes_zero_size(const IndexedGraph& graph, int n) {
+  const ir::Node& node = graph.node(n);
+  std::vector<ArrayType> types(static_cast<std::size_t>(graph.num_outputs(n)));
+  Infer infer(*node.op, node.params.get(), {}, types);
+  node.op->infer(node.params.get(), infer);
+  return std::any_of(types.begin(), types.end(), [](const ArrayType& type) {
+    const std::span<const int64_t> dims = type.shape.dims();
+    return std::find(dims.begin(), dims.end(), 0) != dims.end();
+  });
+}
+
+}  // namespace
 
 EagerGraph::EagerGraph(IndexedGraph graph)
     : graph_(std::move(graph)), last_use_(static_cast<std::size_t>(graph_.num_entries()), -1) {
@@ -21,16 +40,35 @@ EagerGraph::EagerGraph(IndexedGraph graph)
       dynamic_ = dynamic_ || node.op->shape_from_values(node.params.get(),
                                                         static_cast<int>(node.inputs.size()));
     }
+    if (!node.is_variable() && node.inputs.empty() && makes_zero_size(graph_, n))
+      zero_sizes_.push_back(n);
     parsed_.push_back(std::move(parsed));
     for (int entry : graph_.inputs(n)) last_use_[static_cast<std::size_t>(entry)] = n;
   }
   for (int entry : graph_.outputs()) last_use_[static_cast<std::size_t>(entry)] = INT_MAX;
 }
 
+void EagerGraph::make_open_arrays(std::span<NDArray* const> variables, Device device,
+                                  std::span<NDArray> made) const {
+  std::vector<ArrayType> types(made.size());
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    types[static_cast<std::size_t>(graph_.first_entry(graph_.variables()[v]))] = {
+        variables[v]->shape(), variables[v]->dtype()};
+  infer_graph(graph_, &types);
+  for (int n : zero_sizes_) {
+    for (int entry = graph_.first_entry(n); entry < graph_.first_entry(n + 1); ++entry) {
+      const ArrayType& type = types[static_cast<std::size_t>(entry)];
+      if (type.complete())
+        made[static_cast<std::size_t>(entry)] = NDArray(type.shape, type.dtype, device);
+    }
+  }
+}
+
 std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device device,
-                                     const Observer* observer) const {
+                                     const Observer* observer, const DeviceGroups& groups) const {
   MX_ASSERT(variables.size() == graph_.variables().size());
   std::vector<NDArray> made(static_cast<std::size_t>(graph_.num_entries()));
+  if (!zero_sizes_.empty() && !is_numpy_shape()) make_open_arrays(variables, device, made);
   std::vector<NDArray*> values;
   for (NDArray& array : made) values.push_back(&array);
   for (std::size_t v = 0; v < variables.size(); ++v)
@@ -40,13 +78,20 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
     if (node.is_variable()) continue;
     InlineVector<NDArray*, 8> in, out;
     for (int entry : graph_.inputs(n)) in.push_back(values[static_cast<std::size_t>(entry)]);
+    const Device here = device_of(node, groups, device);
+    std::vector<NDArray> moved;
+    if (!groups.empty()) {
+      moved.reserve(in.size());  // addresses stay
+      for (NDArray*& input : in.span())
+        if (!input->is_sparse()) input = &moved.emplace_back(moved_to(*input, here));
+    }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       out.push_back(values[static_cast<std::size_t>(graph_.first_entry(n) + o)]);
     if (observer != nullptr && observer->input)
       for (std::size_t i = 0; i < in.size(); ++i)
         observer->input(node, static_cast<int>(i), *in[i]);
     try {
-      imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), device);
+      imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), here);
     } catch (const Error& error) {
       throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()), error.message(),
                   error.where());

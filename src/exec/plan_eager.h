@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/imperative.h"
+#include "exec/placement.h"
 #include "graph/indexed_graph.h"
 
 namespace mxnet {
@@ -27,13 +28,20 @@ class EagerGraph {
   };
   // One array per variable of the graph, in order; handles, as their tape entries matter. Under the
   // thread's autograd switches. The results may be the caller's own arrays where the graph says so.
+  // `groups`: operators of these run elsewhere than on `device`, on copies of what is not there.
   std::vector<NDArray> run(std::span<NDArray* const> variables, Device device,
-                           const Observer* observer = nullptr) const;
+                           const Observer* observer = nullptr,
+                           const DeviceGroups& groups = {}) const;
 
  private:
+  // Arrays for the results of operators that do not say themselves how large these are.
+  void make_open_arrays(std::span<NDArray* const> variables, Device device,
+                        std::span<NDArray> made) const;
+
   const IndexedGraph graph_;
   std::vector<ParsedAttrsRef> parsed_;  // per node; null for variables
   std::vector<int> last_use_;           // per entry: node
+  std::vector<int> zero_sizes_;         // nodes whose shapes have a 0: unknown, see graph/infer.h
   bool dynamic_ = false;
 };
 

@@ -9,6 +9,8 @@
 #include "graph/infer.h"
 #include "graph/layouts.h"
 #include "graph/mirror.h"
+#include "graph/partition.h"
+#include "graph/passes.h"
 #include "op/grad.h"
 #include "op/op_def.h"
 
@@ -51,6 +53,12 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
 
 }  // namespace
 
+ir::Graph compiled_graph(const ir::Graph& graph,
+                         const std::map<const ir::Node*, ArrayType>& known) {
+  const TypedGraph typed = infer_all(inline_parts(graph), known);
+  return run_passes(typed.graph, typed.types, configured_passes());
+}
+
 TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
                              bool differentiable) {
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = 0};
@@ -60,8 +68,8 @@ TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry
     head->name = output.node->name + "_head_grad";
     training.head_grads.push_back({std::move(head), 0, 0});
   }
-  const GradientOptions options{.inplace_sum_cap = config().executor.inplace_grad_sum_cap,
-                                .differentiable = differentiable};
+  GradientOptions options = configured_gradient();
+  options.differentiable = differentiable;
   std::vector<ir::Entry> gradients = gradient(forward, training.head_grads, wrt, options);
   for (std::size_t i = 0; i < wrt.size(); ++i) {
     if (!gradients[i]) {

@@ -10,6 +10,11 @@
 
 namespace mxnet {
 
+// The graph as it is compiled: what backends have taken out is back in its place, and the passes
+// that the configuration asks for have run. Variables are the same nodes. `known` holds the type of
+// every variable, from which all others follow.
+ir::Graph compiled_graph(const ir::Graph& graph, const std::map<const ir::Node*, ArrayType>& known);
+
 struct TrainingGraph {
   ir::Graph graph;  // outputs: those of the forward graph, then a gradient for each of `wrt`
   std::vector<ir::Entry> head_grads;  // variables, one per output of the forward graph

@@ -141,6 +141,13 @@ LeafNode* leaf_of(const NDArray& array) {
   return static_cast<LeafNode*>(entry->node.get());
 }
 
+bool wants_gradient(const NDArray& array) {
+  const TapeEntry* entry = tape_entry(array);
+  if (entry == nullptr || entry->node->kind() == TapeNode::Kind::kConstant) return false;
+  const LeafNode* leaf = leaf_of(array);
+  return leaf == nullptr || leaf->request != Request::kNull;
+}
+
 void mark_variable(NDArray& array, Request request, NDArray grad) {
   if (request != Request::kNull &&
       (grad.is_none() || grad.shape() != array.shape() || grad.dtype() != array.dtype())) {

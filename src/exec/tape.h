@@ -99,6 +99,8 @@ class TapeEntry final : public TapeInfo {
 const TapeEntry* tape_entry(const NDArray& array);
 // The mark of an array that attach_grad gave a buffer, else null.
 LeafNode* leaf_of(const NDArray& array);
+// Whether gradients may flow to the array.
+bool wants_gradient(const NDArray& array);
 
 // attach_grad: `array` becomes a leaf, whatever it was before. `grad` is none for kNull.
 void mark_variable(NDArray& array, Request request, NDArray grad);

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/numpy_shape.h"
 #include "op/inline_vector.h"
 #include "op/op_def.h"
 
@@ -97,6 +98,8 @@ class Inference {
       throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()),
                   explain(n, error));
     }
+    if (inputs.empty() && zero_is_unknown_)
+      for (ArrayType& type : out) forget_zeros(&type.shape);
     bool learnt = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) learnt |= !same(type(inputs[i]), in[i]);
     for (int o = 0; o < num_out; ++o)
@@ -107,6 +110,11 @@ class Inference {
       store(graph_.first_entry(n) + o, out[static_cast<std::size_t>(o)], n);
     // With what it has just found out the rule may find more, and has more to check.
     if (!inputs_known) queue(n);
+  }
+
+  static void forget_zeros(Shape* shape) {
+    for (int i = 0; i < shape->ndim(); ++i)
+      if ((*shape)[i] == 0) (*shape)[i] = Shape::kUnknownDim;
   }
 
   // The complaint, and the values that led to it, nearest first.
@@ -129,6 +137,8 @@ class Inference {
 
   const IndexedGraph& graph_;
   std::vector<ArrayType>& types_;
+  // Shapes that operators without inputs are given: those that use their results know better.
+  const bool zero_is_unknown_ = !is_numpy_shape();
   int next_ = 0;  // position of the first pass
   std::deque<int> queue_;
   std::vector<bool> queued_;

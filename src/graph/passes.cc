@@ -74,13 +74,19 @@ GradientOptions configured_gradient() {
 }
 
 ir::Graph run_passes(const ir::Graph& graph, const KnownTypes& known, const PassOptions& options) {
-  ir::Graph result = graph;
+  const IndexedGraph indexed(graph);
+  return run_passes(
+      indexed, options.cast_pairs ? infer_entries(indexed, known, true) : std::vector<ArrayType>(),
+      options);
+}
+
+ir::Graph run_passes(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                     const PassOptions& options) {
+  ir::Graph result = graph.graph();
   Runner runner(options);
   if (options.cast_pairs) {
-    runner.run("remove_cast_pairs", &result, [&](const ir::Graph& g) {
-      const IndexedGraph indexed(g);
-      return remove_cast_pairs(indexed, infer_entries(indexed, known, true));
-    });
+    runner.run("remove_cast_pairs", &result,
+               [&](const ir::Graph&) { return remove_cast_pairs(graph, types); });
   }
   if (options.node_elimination) runner.run("eliminate_copies", &result, eliminate_copies);
   if (options.common_expressions)

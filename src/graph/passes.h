@@ -3,6 +3,7 @@
 // and after where somebody wants to see it.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "graph/gradient.h"
 #include "graph/infer_symbol.h"
@@ -24,5 +25,8 @@ GradientOptions configured_gradient();
 // `known` is what is known of the variables' types, for the passes that go by types. Nodes that
 // nothing needs are no part of a graph, so that no pass has to look for them. Thread-safe.
 ir::Graph run_passes(const ir::Graph& graph, const KnownTypes& known, const PassOptions& options);
+// The same where the type of every entry is known.
+ir::Graph run_passes(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                     const PassOptions& options);
 
 }  // namespace mxnet

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/numpy_shape.h"
 #include "op/create/create.h"
 #include "op/fill.h"
 
@@ -35,8 +36,18 @@ void full_cpu(const FillParams& params, KernelContext& context) {
   fill(context.out(0), params.value);
 }
 
+// Without NumPy semantics a 0 gives way to what is known of the result already: the batch size of a
+// begin state follows from who uses it. (graph/infer.h)
+Shape wanted_shape(const Shape& given, const Shape& known) {
+  if (is_numpy_shape() || known.ndim() != given.ndim()) return given;
+  Shape shape = given;
+  for (int i = 0; i < shape.ndim(); ++i)
+    if (shape[i] == 0) shape[i] = known[i];
+  return shape;
+}
+
 void infer_fill(const FillParams& params, Infer& infer) {
-  infer.out(0).set_shape(params.shape).set_dtype(params.dtype);
+  infer.out(0).set_shape(wanted_shape(params.shape, infer.out(0).shape())).set_dtype(params.dtype);
 }
 
 template <class P>
@@ -81,7 +92,7 @@ void define_zeros_by_number() {
                                                      : dtype_from_number(params.dtype_number);
         if (!dtype)
           infer.fail(fmt::format("given dtype {}, expected a type's number", params.dtype_number));
-        infer.out(0).set_shape(params.shape).set_dtype(*dtype);
+        infer.out(0).set_shape(wanted_shape(params.shape, infer.out(0).shape())).set_dtype(*dtype);
       })
       .cpu(constant_cpu<0>);
 }

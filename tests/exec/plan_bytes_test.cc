@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that plans of well-known networks need: batch 32, 224x224, float32, without weights.
+#include <gtest/gtest.h>
+
+#include "exec/plan_fixture.h"
+#include "networks.h"
+
+namespace mxnet {
+namespace {
+
+constexpr int kBatch = 32;
+constexpr std::size_t kMB = 1000000;
+
+std::size_t training_bytes(const Symbol& network) {
+  return planned_bytes(network, kBatch, Pass::kTraining).arena;
+}
+
+// The projection of the first stage: what it reads, what it makes, and what that is added to.
+TEST(PlannedBytes, ResNet50InferenceNeedsNoMoreThanItsWidestSum) {
+  constexpr std::size_t kWide = std::size_t{kBatch} * 256 * 56 * 56 * sizeof(float);
+  const std::size_t bytes = planned_bytes(resnet50_v1(), kBatch, Pass::kInference).arena;
+  EXPECT_LE(bytes, 2 * kWide + kWide / 4 + kMB);
+  EXPECT_LE(bytes, 232 * kMB);
+}
+
+TEST(PlannedBytes, ResNet50Training) {
+  const Symbol network = resnet50_v1();
+  EXPECT_LE(training_bytes(network), 2600 * kMB);
+  const Variable mirror("MXNET_BACKWARD_DO_MIRROR", "1");
+  EXPECT_LE(training_bytes(network), 1600 * kMB);
+}
+
+TEST(PlannedBytes, ResNet50StaysWithinABudget) {
+  const Variable budget("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(900 * kMB));
+  EXPECT_LE(training_bytes(resnet50_v1()), 900 * kMB);
+}
+
+TEST(PlannedBytes, MemoryOptimisationTakesTheBestOfBoth) {
+  const Symbol network = resnet50_v1();
+  const Variable best("MXNET_MEMORY_OPT", "1");
+  EXPECT_LE(training_bytes(network), 900 * kMB);
+}
+
+// The gradient of the second convolution reads two arrays of that width and makes a third.
+TEST(PlannedBytes, Vgg16WithSegmentsNeedsLittleMoreThanItsWidestGradient) {
+  constexpr std::size_t kWide = std::size_t{kBatch} * 64 * 224 * 224 * sizeof(float);
+  const Symbol network = vgg16();
+  EXPECT_LE(training_bytes(network), 1950 * kMB);
+  const Variable best("MXNET_MEMORY_OPT", "1");
+  EXPECT_LE(training_bytes(network), 3 * kWide + kWide / 3);
+}
+
+TEST(PlannedBytes, NothingIsSharedAtMatchRangeZero) {
+  const Symbol network = vgg16();
+  const std::size_t plain = training_bytes(network);
+  const Variable none("NNVM_EXEC_MATCH_RANGE", "0");
+  EXPECT_GT(training_bytes(network), plain);
+}
+
+}  // namespace
+}  // namespace mxnet
