@@ -24,7 +24,8 @@ from .context import (
 )
 from .libinfo import __version__
 
-_LAZY = ("config", "engine", "error", "libinfo", "runtime")
+_LAZY = ("autograd", "config", "engine", "error", "libinfo", "ndarray", "random", "runtime")
+_ALIASES = {"nd": "ndarray", "rnd": "random"}
 
 __all__ = [
     "Context",
@@ -45,10 +46,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return importlib.import_module(f"{__name__}.{name}")
+    full = _ALIASES.get(name, name)
+    if full in _LAZY:
+        module = importlib.import_module(f"{__name__}.{full}")
+        globals()[name] = module
+        return module
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_ALIASES})
