@@ -24,8 +24,8 @@ from .context import (
 )
 from .libinfo import __version__
 
-_LAZY = ("autograd", "config", "engine", "error", "libinfo", "ndarray", "random", "runtime")
-_ALIASES = {"nd": "ndarray", "rnd": "random"}
+_LAZY = ("attribute", "autograd", "config", "engine", "error", "libinfo", "name", "ndarray", "random", "runtime", "symbol")
+_ALIASES = {"nd": "ndarray", "rnd": "random", "sym": "symbol"}
 
 __all__ = [
     "Context",
@@ -51,6 +51,8 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module(f"{__name__}.{full}")
         globals()[name] = module
         return module
+    if name == "AttrScope":
+        return importlib.import_module(f"{__name__}.attribute").AttrScope
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -38,5 +38,6 @@ void register_prepared_calls(pybind11::module_& module);
 void register_operator(pybind11::module_& module);
 void register_arithmetic(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
+void register_symbol(pybind11::module_& module);
 
 }  // namespace mxnet::python
