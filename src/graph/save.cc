@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -13,11 +14,27 @@
 namespace mxnet {
 namespace {
 
-// Outputs that a node has for readers of the file. The reserve of RNN, a hidden output here, is a
-// resource of the operator there.
+std::string_view attribute(const ir::Node& node, std::string_view key, std::string_view initial) {
+  for (const auto& [name, text] : node.attrs)
+    if (name == key) return text;
+  return initial;
+}
+
+// There, a maximum of windows in channels-first arrays also gives the positions of its maxima.
+bool gives_positions(const ir::Node& pooling) {
+  const std::string_view layout = attribute(pooling, "layout", "None");
+  return attribute(pooling, "pool_type", "max") == "max" &&
+         attribute(pooling, "kernel", "()").find_first_of("123456789") != std::string_view::npos &&
+         (layout == "None" || layout.starts_with("NC"));
+}
+
+// Outputs that a node has for readers of the file: where the hidden ones here are not those of the
+// release that defined the format. The reserve of RNN is a resource of the operator there.
 int saved_outputs(const ir::Node& node) {
-  const bool own_reserve = !node.is_variable() && node.op->name() == "RNN";
-  return own_reserve ? num_visible_outputs(node) : num_outputs(node);
+  if (node.is_variable()) return 1;
+  if (node.op->name() == "RNN") return num_visible_outputs(node);
+  if (node.op->name() == "Pooling") return gives_positions(node) ? 2 : 1;
+  return num_outputs(node);
 }
 
 ir::SavedGraph saved_graph(const ir::Graph& graph) {
