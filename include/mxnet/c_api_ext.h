@@ -56,6 +56,22 @@ typedef struct MXEngineOnComplete {
 /* `error` is null, or the text with which the operation and all that depends on it fails. */
 MXNET_DLL int MXEngineComplete(const MXEngineOnComplete* on_complete, const char* error);
 
+/* --- Typed fast path
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+/* An operator with its parameters, read once: calling it moves no texts. Immutable; any number of
+ * threads may call one. */
+typedef void* OpCallHandle;
+/* num_inputs: for operators that take any number. Errors in the parameters come out here. */
+MXNET_DLL int MXOpCallCreate(OpHandle op, int num_inputs, int num_params, const char** param_keys,
+                             const char** param_vals, OpCallHandle* out);
+/* Null is allowed and does nothing. */
+MXNET_DLL int MXOpCallFree(OpCallHandle call);
+/* As MXImperativeInvokeEx. */
+MXNET_DLL int MXOpCallInvoke(OpCallHandle call, int num_inputs, NDArrayHandle* inputs,
+                             int* num_outputs, NDArrayHandle** outputs, const int** out_stypes);
+
 /* --- Memory
  * ------------------------------------------------------------------------------------------------------------
  */

@@ -24,7 +24,8 @@ from .context import (
 )
 from .libinfo import __version__
 
-_LAZY = ("config", "engine", "error", "libinfo", "runtime")
+_LAZY = ("attribute", "autograd", "config", "engine", "error", "libinfo", "name", "ndarray", "random", "runtime", "symbol")
+_ALIASES = {"nd": "ndarray", "rnd": "random", "sym": "symbol"}
 
 __all__ = [
     "Context",
@@ -45,10 +46,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return importlib.import_module(f"{__name__}.{name}")
+    full = _ALIASES.get(name, name)
+    if full in _LAZY:
+        module = importlib.import_module(f"{__name__}.{full}")
+        globals()[name] = module
+        return module
+    if name == "AttrScope":
+        return importlib.import_module(f"{__name__}.attribute").AttrScope
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_ALIASES})

@@ -5,6 +5,12 @@
 
 namespace mxnet::python {
 
+// Py_NewRef, which Python 3.9 lacks.
+inline PyObject* new_reference(PyObject* object) {
+  Py_INCREF(object);
+  return object;
+}
+
 // Throws the exception that the front end makes of MXGetLastError() when `result` is not 0. Needs
 // the GIL.
 void check(int result);
@@ -26,5 +32,12 @@ void register_config(pybind11::module_& module);
 void register_library(pybind11::module_& module);
 void register_memory(pybind11::module_& module);
 void register_engine(pybind11::module_& module);
+void register_array(pybind11::module_& module);
+void register_array_functions(pybind11::module_& module);
+void register_prepared_calls(pybind11::module_& module);
+void register_operator(pybind11::module_& module);
+void register_arithmetic(pybind11::module_& module);
+void register_autograd(pybind11::module_& module);
+void register_symbol(pybind11::module_& module);
 
 }  // namespace mxnet::python

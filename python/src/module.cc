@@ -10,4 +10,11 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_library(module);
   mxnet::python::register_memory(module);
   mxnet::python::register_engine(module);
+  mxnet::python::register_array(module);
+  mxnet::python::register_array_functions(module);
+  mxnet::python::register_prepared_calls(module);
+  mxnet::python::register_operator(module);
+  mxnet::python::register_arithmetic(module);
+  mxnet::python::register_autograd(module);
+  mxnet::python::register_symbol(module);
 }

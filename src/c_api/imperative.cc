@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator calls on arrays.
+// Operator calls on arrays: by texts, and through calls that were prepared once.
 #include <charconv>
 
 #include <fmt/format.h>
 
+#include "base/leaked.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "c_api/op_handle.h"
-#include "exec/imperative.h"
+#include "c_api/run_parsed.h"
+#include "mxnet/c_api_ext.h"
 #include "op/inline_vector.h"
 
 using namespace mxnet;
@@ -16,17 +18,6 @@ using namespace mxnet::c_api;
 namespace {
 
 using Texts = InlineVector<std::pair<std::string_view, std::string_view>, 12>;
-
-// What goes out through pointers; lives until the next call on this thread.
-struct InvokeReturns {
-  std::vector<NDArrayHandle> handles;
-  std::vector<int> storage_types;
-};
-
-InvokeReturns& invoke_returns() {
-  thread_local InvokeReturns returns;
-  return returns;
-}
 
 // The attributes, borrowed; `digits` holds the number of inputs where the operator takes any number
 // and the caller has not said how many.
@@ -83,13 +74,6 @@ Device device_of(const OpDef& op, AttrList texts) {
   return {};
 }
 
-void check_given(const OpDef& op, int given, int total, int visible) {
-  if (given == total || given == visible) return;
-  throw Error(ErrorCode::kValue, op.name(),
-              fmt::format("given {} outputs, expected {}{}", given, visible,
-                          total == visible ? "" : fmt::format(" (visible) or {} (all)", total)));
-}
-
 void invoke_by_handle(const char* function, AtomicSymbolCreator creator, int num_inputs,
                       NDArrayHandle* inputs, int* num_outputs, NDArrayHandle** outputs,
                       int num_params, const char** param_keys, const char** param_vals) {
@@ -103,28 +87,8 @@ void invoke_by_handle(const char* function, AtomicSymbolCreator creator, int num
   }
   const CallTexts texts(op, num_inputs, num_params, param_keys, param_vals);
   const ParsedAttrsRef parsed = parse_attrs(op, texts.list());
-  const void* params = parsed->params().get();
-
-  InlineVector<NDArray*, 8> in, out;
-  for (int i = 0; i < num_inputs; ++i) in.push_back(&array_of(inputs[i]));
-  const int total = op.num_outputs(params), visible = op.num_visible_outputs(params);
-  const bool given = *outputs != nullptr;
-  if (given) {
-    check_given(op, *num_outputs, total, visible);
-    for (int o = 0; o < *num_outputs; ++o) out.push_back(&array_of((*outputs)[o]));
-  }
-  // Those that the caller has not given; hidden ones end with the call.
-  InlineVector<NDArray, 4> made(static_cast<std::size_t>(total) - out.size());
-  for (NDArray& array : made) out.push_back(&array);
-  imperative_invoke(parsed, in.span(), out.span(),
-                    num_inputs == 0 ? device_of(op, texts.list()) : Device());
-  if (given) return;
-  std::vector<NDArrayHandle>& handles = invoke_returns().handles;
-  handles.clear();
-  for (int o = 0; o < visible; ++o)
-    handles.push_back(new_handle(std::move(made[static_cast<std::size_t>(o)])));
-  *num_outputs = visible;
-  *outputs = handles.data();
+  run_parsed(parsed, num_inputs == 0 ? device_of(op, texts.list()) : Device(), num_inputs, inputs,
+             num_outputs, outputs);
 }
 
 }  // namespace
@@ -145,10 +109,52 @@ int MXImperativeInvokeEx(AtomicSymbolCreator creator, int num_inputs, NDArrayHan
     require(out_stypes, "MXImperativeInvokeEx", "out_stypes");
     invoke_by_handle("MXImperativeInvokeEx", creator, num_inputs, inputs, num_outputs, outputs,
                      num_params, param_keys, param_vals);
-    std::vector<int>& types = invoke_returns().storage_types;
-    types.clear();
-    for (int o = 0; o < *num_outputs; ++o)
-      types.push_back(static_cast<int>(array_of((*outputs)[o]).storage_type()));
-    *out_stypes = types.data();
+    *out_stypes = storage_types_of(*num_outputs, *outputs);
+  });
+}
+
+// A call whose attributes are read once. Immutable, so that any number of threads may use one.
+namespace {
+struct OpCall {
+  ParsedAttrsRef parsed;
+  Device device;  // for operators without inputs
+};
+
+HandlePool<OpCall>& op_call_pool() {
+  static Leaked<HandlePool<OpCall>> pool("OpCall");
+  return *pool;
+}
+}  // namespace
+
+int MXOpCallCreate(OpHandle op_handle, int num_inputs, int num_params, const char** param_keys,
+                   const char** param_vals, OpCallHandle* out) {
+  return guarded([&] {
+    const OpDef& op = op_of(op_handle, "MXOpCallCreate");
+    require(out, "MXOpCallCreate", "out");
+    if (num_params > 0) {
+      require(param_keys, "MXOpCallCreate", "param_keys");
+      require(param_vals, "MXOpCallCreate", "param_vals");
+    }
+    const CallTexts texts(op, num_inputs, num_params, param_keys, param_vals);
+    *out = op_call_pool().create({parse_attrs(op, texts.list()), device_of(op, texts.list())});
+  });
+}
+
+int MXOpCallFree(OpCallHandle call) {
+  return guarded([&] {
+    if (call != nullptr) op_call_pool().destroy(call, "MXOpCallFree");
+  });
+}
+
+int MXOpCallInvoke(OpCallHandle handle, int num_inputs, NDArrayHandle* inputs, int* num_outputs,
+                   NDArrayHandle** outputs, const int** out_stypes) {
+  return guarded([&] {
+    const OpCall& call = op_call_pool().get(handle, "MXOpCallInvoke");
+    require(num_outputs, "MXOpCallInvoke", "num_outputs");
+    require(outputs, "MXOpCallInvoke", "outputs");
+    require(out_stypes, "MXOpCallInvoke", "out_stypes");
+    if (num_inputs > 0) require(inputs, "MXOpCallInvoke", "inputs");
+    run_parsed(call.parsed, call.device, num_inputs, inputs, num_outputs, outputs);
+    *out_stypes = storage_types_of(*num_outputs, *outputs);
   });
 }

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording what is computed, and differentiating it."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+from . import _core
+from ._core import NDArrayBase
+from .ndarray.ndarray import _GRAD_REQ_MAP
+
+__all__ = [
+    "Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode",
+    "record", "set_recording", "set_training", "train_mode",
+]
+
+is_recording = _core.is_recording
+is_training = _core.is_training
+
+
+def set_recording(is_recording: bool) -> bool:  # pylint: disable=redefined-outer-name
+    """Switches recording for this thread; returns what it was."""
+    return _core.set_recording(bool(is_recording))
+
+
+def set_training(train_mode: bool) -> bool:  # pylint: disable=redefined-outer-name
+    """Switches the mode of operators that behave differently in training; returns what it was."""
+    return _core.set_training(bool(train_mode))
+
+
+class _Scope:
+    """Switches of this thread inside a `with` block; None leaves one alone. May be nested."""
+
+    __slots__ = ("_before", "_recording", "_training")
+
+    def __init__(self, recording: Optional[bool], training: Optional[bool]) -> None:
+        self._recording, self._training = recording, training
+        self._before: List[Tuple[Any, Any]] = []
+
+    def __enter__(self) -> None:
+        before_recording = None if self._recording is None else _core.set_recording(self._recording)
+        before_training = None if self._training is None else _core.set_training(self._training)
+        self._before.append((before_recording, before_training))
+
+    def __exit__(self, *exception: Any) -> None:
+        recording, training = self._before.pop()
+        if recording is not None:
+            _core.set_recording(recording)
+        if training is not None:
+            _core.set_training(training)
+
+
+def record(train_mode: bool = True) -> _Scope:  # pylint: disable=redefined-outer-name
+    """`with record():` what is computed inside can be differentiated."""
+    return _Scope(True, train_mode)
+
+
+def pause(train_mode: bool = False) -> _Scope:  # pylint: disable=redefined-outer-name
+    """What is computed inside is no part of what is recorded."""
+    return _Scope(False, train_mode)
+
+
+def train_mode() -> _Scope:
+    """Operators behave as in training, recorded or not."""
+    return _Scope(None, True)
+
+
+def predict_mode() -> _Scope:
+    """Operators behave as in inference, recorded or not."""
+    return _Scope(None, False)
+
+
+def _listed(arrays: Any) -> list:
+    return [arrays] if isinstance(arrays, NDArrayBase) else list(arrays)
+
+
+def mark_variables(variables: Any, gradients: Any, grad_reqs: Union[str, Sequence[str]] = "write") -> None:
+    """Makes arrays leaves whose gradients go into the given arrays."""
+    variables, gradients = _listed(variables), _listed(gradients)
+    reqs = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else list(grad_reqs)
+    _core.mark_variables(variables, gradients, [_GRAD_REQ_MAP[req] for req in reqs])
+
+
+def _heads(heads: Any, head_grads: Any) -> Tuple[list, Optional[list]]:
+    if isinstance(heads, NDArrayBase):
+        return [heads], None if head_grads is None else _listed(head_grads)
+    return list(heads), None if head_grads is None else list(head_grads)
+
+
+def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:  # pylint: disable=redefined-outer-name
+    """Gradients of the heads with respect to all leaves behind them, into the leaves' `grad`."""
+    outputs, grads = _heads(heads, head_grads)
+    _core.backward(outputs, grads, [], retain_graph, False, train_mode, False)
+
+
+def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: Optional[bool] = None, create_graph: bool = False, train_mode: bool = True) -> Any:  # pylint: disable=redefined-outer-name
+    """Gradients with respect to `variables` as new arrays; with create_graph they are recorded themselves."""
+    outputs, grads = _heads(heads, head_grads)
+    wanted = _listed(variables)
+    if not wanted:
+        raise ValueError("given no variables, expected at least one")
+    retain = create_graph if retain_graph is None else retain_graph
+    numpy = getattr(type(wanted[0]), "_is_np", False)
+    made = _core.backward(outputs, grads, wanted, retain, create_graph, train_mode, numpy)
+    return made[0] if isinstance(variables, NDArrayBase) else made
+
+
+class Function:
+    """A function whose gradient the user gives: subclass it with forward and backward.
+
+    An object is called once; backward gets a gradient per output and returns one per input.
+    """
+
+    def __init__(self) -> None:
+        self._used = False
+        self.saved_tensors: Tuple[Any, ...] = ()
+
+    def save_for_backward(self, *args: Any) -> None:
+        """Keeps arrays for backward, as saved_tensors."""
+        self.saved_tensors = args
+
+    def forward(self, *inputs: Any) -> Any:
+        """Computes the outputs."""
+        raise NotImplementedError(f"{type(self).__name__} has no forward")
+
+    def backward(self, *output_grads: Any) -> Any:
+        """Computes the gradients of the inputs."""
+        raise NotImplementedError(f"{type(self).__name__} has no backward")
+
+    def __call__(self, *inputs: Any) -> Any:
+        if getattr(self, "_used", False):
+            raise RuntimeError("each Function object may be called once; make another one")
+        self._used = True
+        recording = _core.set_recording(False)
+        try:
+            outputs = self.forward(*inputs)
+        finally:
+            _core.set_recording(recording)
+        if not recording:
+            return outputs
+        listed = _listed(outputs)
+        numpy = getattr(type(listed[0]), "_is_np", False)
+
+        def gradient(output_grads: list, input_grads: list, requests: list, is_train: bool) -> None:
+            shown = [array._as_kind(True) for array in output_grads] if numpy else output_grads
+            before = _core.set_training(is_train)
+            try:
+                results = self.backward(*shown)
+            finally:
+                _core.set_training(before)
+            results = _listed(results)
+            if len(results) != len(input_grads):
+                raise ValueError(
+                    f"{type(self).__name__}.backward returned {len(results)} gradients, expected {len(input_grads)}"
+                )
+            for target, value, request in zip(input_grads, results, requests):
+                if not isinstance(value, NDArrayBase):
+                    raise TypeError(f"{type(self).__name__}.backward returned {type(value).__name__}, expected arrays")
+                if request != 0:
+                    value.copyto(target)
+
+        _core.record_function(list(inputs), listed, gradient)
+        return outputs

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types by number and by NumPy's names, and parameters of operators as texts."""
+
+from __future__ import annotations
+
+from typing import Any, Dict
+
+import numpy as np
+
+# NumPy has no bfloat16: its bits, under a name of their own.
+bfloat16 = np.dtype([("bfloat16", np.uint16)])
+
+_DTYPE_NP_TO_MX: Dict[Any, int] = {
+    None: -1,
+    np.float32: 0,
+    np.float64: 1,
+    np.float16: 2,
+    np.uint8: 3,
+    np.int32: 4,
+    np.int8: 5,
+    np.int64: 6,
+    np.bool_: 7,
+    bfloat16: 12,
+}
+_DTYPE_MX_TO_NP: Dict[int, Any] = {number: dtype for dtype, number in _DTYPE_NP_TO_MX.items()}
+
+
+def dtype_number(dtype: Any) -> int:
+    """The library's number of a type, given as NumPy or a script would name it."""
+    number = _DTYPE_NP_TO_MX.get(dtype) if isinstance(dtype, (type, np.dtype)) else None
+    if number is not None:
+        return number
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        return 12
+    name = np.dtype(dtype)
+    number = 12 if name == bfloat16 else _DTYPE_NP_TO_MX.get(name.type)
+    if number is None:
+        known = ", ".join(dtype_name(known) for known in _DTYPE_NP_TO_MX if known is not None)
+        raise TypeError(f"given type {name}, expected one of {known}")
+    return number
+
+
+def dtype_name(dtype: Any) -> str:
+    """The library's name of a type."""
+    if dtype is bfloat16 or (isinstance(dtype, str) and dtype == "bfloat16"):
+        return "bfloat16"
+    dtype = np.dtype(dtype)
+    return "bfloat16" if dtype == bfloat16 else dtype.name
+
+
+def text_of(value: Any) -> str:
+    """A parameter as the library reads it, for values that are neither numbers nor texts."""
+    if isinstance(value, np.generic):
+        return str(value.item())
+    if isinstance(value, (type, np.dtype)):
+        return dtype_name(value)
+    if isinstance(value, np.ndarray):
+        return text_of(tuple(value.tolist()))
+    if isinstance(value, (tuple, list)):
+        inner = ", ".join(text_of(item) for item in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return str(value)

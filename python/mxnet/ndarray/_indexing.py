@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From Python's index expressions to views and operators.
+
+Integers and slices of whole rows are views. Other basic indices are the operator slice. What holds
+arrays or lists is turned, by NumPy itself, into positions in the flat array, so that it means what
+it means there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from .._core import NDArrayBase
+from . import _generate
+
+Shape = Tuple[int, ...]
+
+
+class Basic(NamedTuple):
+    """A basic index, one entry per dimension."""
+
+    begin: Tuple[int, ...]
+    end: Tuple[Optional[int], ...]
+    step: Tuple[int, ...]
+    kept: Shape  # of what the operator slice gives
+    shape: Shape  # after integers have gone and new axes have come
+
+
+def is_advanced(key: Any) -> bool:
+    """Whether NumPy would call it advanced."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return any(isinstance(part, (list, np.ndarray, NDArrayBase, bool, np.bool_, tuple)) for part in parts)
+
+
+def expand(key: Any, ndim: int) -> List[Any]:
+    """The parts of a basic index, with the ellipsis and what follows written out."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    dots = [i for i, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("given two ellipses, expected at most one")
+    used = sum(part is not None and part is not Ellipsis for part in parts)
+    if used > ndim:
+        raise IndexError(f"given {used} indices, expected at most {ndim}, one per dimension")
+    at = dots[0] if dots else len(parts)
+    return [*parts[:at], *[slice(None)] * (ndim - used), *parts[at + 1 :]]
+
+
+def basic(key: Any, shape: Shape) -> Basic:
+    """What a basic index selects."""
+    begins, ends, steps, kept, result = [], [], [], [], []
+    axis = 0
+    for part in expand(key, len(shape)):
+        if part is None:
+            result.append(1)
+            continue
+        size = shape[axis]
+        if isinstance(part, slice):
+            begin, end, step = part.indices(size)
+            length = len(range(begin, end, step))
+            result.append(length)
+        else:
+            try:
+                begin = part.__index__()
+            except AttributeError:
+                raise IndexError(
+                    f"given an index of type {type(part).__name__}, expected integers, slices, "
+                    "None, Ellipsis, arrays or lists"
+                ) from None
+            if not -size <= begin < size:
+                raise IndexError(f"given index {begin} for axis {axis}, expected one within {size}")
+            begin += size if begin < 0 else 0
+            end, step, length = begin + 1, 1, 1
+        begins.append(begin)
+        ends.append(None if step < 0 and end < 0 else end)
+        steps.append(step)
+        kept.append(length)
+        axis += 1
+    return Basic(tuple(begins), tuple(ends), tuple(steps), tuple(kept), tuple(result))
+
+
+def contiguous_range(shape: Shape, index: Basic) -> Optional[Tuple[int, int]]:
+    """First and last + 1 element, if what is selected lies together."""
+    full = len(shape)
+    while full > 0 and index.kept[full - 1] == shape[full - 1] and index.step[full - 1] == 1:
+        full -= 1
+    if any(length != 1 for length in index.kept[: max(full - 1, 0)]):
+        return None
+    if full > 0 and index.step[full - 1] != 1 and index.kept[full - 1] != 1:
+        return None
+    begin = 0
+    for start, size in zip(index.begin, shape):
+        begin = begin * size + start
+    return begin, begin + int(np.prod(index.kept, dtype=np.int64))
+
+
+def as_numpy_key(key: Any) -> Any:
+    """The index with arrays as NumPy's; indices of other types than integers are cut to them."""
+    if isinstance(key, tuple):
+        return tuple(as_numpy_key(part) for part in key)
+    if isinstance(key, NDArrayBase):
+        key = key.asnumpy()
+    elif isinstance(key, list):
+        key = np.asarray([as_numpy_key(part) for part in key] if key else np.empty(0, np.int64))
+    if isinstance(key, np.ndarray) and key.dtype.kind == "f":
+        key = key.astype(np.int64)
+    return key
+
+
+def positions(key: Any, shape: Shape) -> np.ndarray:
+    """The places in the flat array that an index selects."""
+    size = int(np.prod(shape, dtype=np.int64))
+    return np.arange(size, dtype=np.int64).reshape(shape)[as_numpy_key(key)]
+
+
+def flat(array: Any) -> Any:
+    """All elements as a vector on the same memory."""
+    return array._view((-1,), False)
+
+
+def get(array: Any, key: Any) -> Any:
+    """array[key]."""
+    shape = array.shape
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and shape:
+        size = shape[0]
+        if not -size <= key < size:
+            raise IndexError(f"given index {key}, expected one within {size}")
+        return array._at(int(key) + (size if key < 0 else 0))
+    if isinstance(key, slice) and shape:
+        begin, end, step = key.indices(shape[0])
+        if step == 1 and begin < end:
+            return array._slice(begin, end)
+    if is_advanced(key):
+        where = positions(key, shape)
+        _check_size(array, where.shape)
+        picked = _generate.operator("take")(flat(array), array._index_array(where.reshape(-1)), axis=0)
+        return array._of_shape(picked, where.shape)
+    index = basic(key, shape)
+    _check_size(array, index.shape)
+    if not shape:
+        return array._of_shape(array, index.shape)
+    together = contiguous_range(shape, index) if 0 not in index.kept else None
+    if together is not None:
+        return array._of_shape(flat(array)._slice(*together), index.shape)
+    picked = _generate.operator("slice")(array, begin=index.begin, end=index.end, step=index.step)
+    return array._of_shape(picked, index.shape)
+
+
+def _check_size(array: Any, shape: Shape) -> None:
+    if 0 in shape and not array._allows_empty():
+        raise IndexError(f"the result would have the shape {shape}; arrays without elements need mx.npx.set_np()")
+
+
+def _values(array: Any, value: Any, shape: Shape) -> Any:
+    """What is assigned, as an array of exactly this shape."""
+    if not isinstance(value, NDArrayBase):
+        value = np.asarray(value, dtype=array.dtype)
+        lead = value.ndim - len(shape)
+        if lead > 0 and value.shape[:lead] == (1,) * lead:
+            value = value.reshape(value.shape[lead:])
+        return array._index_array(np.broadcast_to(value, shape), array.dtype)
+    if value.dtype != array.dtype:
+        value = value.astype(array.dtype)
+    given = tuple(value.shape)
+    while len(given) > len(shape) and given[0] == 1:
+        given = given[1:]
+    if len(given) > len(shape):
+        raise ValueError(f"given values of shape {value.shape}, expected {shape}")
+    given = (1,) * (len(shape) - len(given)) + given
+    if given != tuple(value.shape):
+        value = value._view(given, False)
+    return value if given == shape else _generate.operator("broadcast_to")(value, shape=shape)
+
+
+def put(array: Any, key: Any, value: Any) -> None:
+    """array[key] = value."""
+    shape = array.shape
+    number = isinstance(value, (int, float, bool, np.generic)) and not isinstance(value, np.ndarray)
+    if is_advanced(key):
+        where = positions(key, shape)
+        if where.size == 0:
+            return
+        target = flat(array)
+        scatter = _generate.operator("_scatter_set_nd")
+        places = array._index_array(where.reshape(1, -1))
+        values = flat(_values(array, value, where.shape or (1,)))
+        scatter(target, values, places, shape=target.shape, out=target)
+        return
+    index = basic(key, shape)
+    if 0 in index.kept:
+        return
+    whole = index.kept == shape and all(step == 1 for step in index.step)
+    if number:
+        value = float(value) if isinstance(value, (float, np.floating)) else int(value)
+        if whole:
+            _generate.operator("_set_value")(src=value, out=array)
+        else:
+            _generate.operator("_slice_assign_scalar")(
+                array, scalar=value, begin=index.begin, end=index.end, step=index.step, out=array
+            )
+        return
+    if whole:
+        if index.shape != index.kept or not isinstance(value, NDArrayBase) or value.shape != shape:
+            value = _values(array, value, index.shape)._view(shape, False)
+        value.copyto(array)
+        return
+    values = _values(array, value, index.shape)._view(index.kept, False)
+    _generate.operator("_slice_assign")(
+        array, values, begin=index.begin, end=index.end, step=index.step, out=array
+    )

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of arrays."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Union
+
+from .. import _core
+from .ndarray import NDArray, array, empty, zeros
+
+__all__ = ["array", "empty", "load", "load_frombuffer", "save", "zeros"]
+
+
+def save(fname: Union[str, os.PathLike], data: Any) -> None:
+    """Saves an array, a list of arrays or a dictionary of them. The old file is replaced whole."""
+    names = None
+    if isinstance(data, NDArray):
+        data = [data]
+    elif isinstance(data, dict):
+        names, data = [str(name) for name in data], list(data.values())
+    elif not isinstance(data, (list, tuple)):
+        raise ValueError(f"given {type(data).__name__}, expected an NDArray, a list or a dictionary of them")
+    _core.save(os.fspath(fname), data, names)
+
+
+def _unpacked(loaded: Any) -> Union[List[NDArray], Dict[str, NDArray]]:
+    arrays, names = loaded
+    return dict(zip(names, arrays)) if names else arrays
+
+
+def load(fname: Union[str, os.PathLike]) -> Union[List[NDArray], Dict[str, NDArray]]:
+    """What `save` has written: a list, or a dictionary."""
+    return _unpacked(_core.load(os.fspath(fname), False))
+
+
+def load_frombuffer(buf: Union[str, bytes]) -> Union[List[NDArray], Dict[str, NDArray]]:
+    """As `load`, from the file's bytes."""
+    return _unpacked(_core.load_buffer(buf.encode("latin-1") if isinstance(buf, str) else bytes(buf), False))

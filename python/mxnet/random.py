@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers: the seed, and what mx.nd.random has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from .ndarray import random as _random
+from .ndarray.random import (
+    exponential, gamma, generalized_negative_binomial, multinomial, negative_binomial, normal, poisson, randint,
+    randn, shuffle, uniform,
+)
+
+__all__ = [
+    "exponential", "gamma", "generalized_negative_binomial", "multinomial", "negative_binomial", "normal", "poisson",
+    "randint", "randn", "seed", "shuffle", "uniform",
+]
+
+
+def seed(seed_state: int, ctx: Any = "all") -> None:
+    """Seeds the generators of all devices, or of one."""
+    if not isinstance(seed_state, int) and not hasattr(seed_state, "__index__"):
+        raise ValueError(f"given {seed_state!r}, expected an integer")
+    # The library takes 32 bits; a larger seed keeps its lower ones.
+    state = (int(seed_state) + 2**31) % 2**32 - 2**31
+    if isinstance(ctx, str):
+        if ctx != "all":
+            raise ValueError(f"given ctx {ctx!r}, expected a Context or 'all'")
+        _core.seed(state)
+    else:
+        _core.seed_context(state, ctx.device_typeid, ctx.device_id)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_random, name)

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// +, -, <, ... on arrays: straight from CPython's slots to operators, whose names Python gives once
+// (mxnet/ndarray/arithmetic.py, mxnet/numpy/arithmetic.py). An operand that is neither an array nor
+// a number is left to its own class.
+#include "arithmetic.h"
+
+#include <map>
+
+#include "array.h"
+#include "check.h"
+#include "operator.h"
+
+namespace py = pybind11;
+
+namespace mxnet::python {
+namespace {
+
+enum Binary {
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kModulo,
+  kPower,
+  kMatrixMultiply,
+  kAnd,
+  kOr,
+  kXor,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kNotEqual,
+  kGreater,
+  kGreaterEqual,
+  kNumBinary
+};
+constexpr const char* kBinaryNames[kNumBinary] = {
+    "add", "subtract", "multiply", "divide",     "modulo", "power",     "matmul",  "and",
+    "or",  "xor",      "less",     "less_equal", "equal",  "not_equal", "greater", "greater_equal"};
+enum Unary { kNegative, kAbsolute, kInvert, kNumUnary };
+constexpr const char* kUnaryNames[kNumUnary] = {"negative", "absolute", "invert"};
+
+// Operators by kind of array (mx.nd, mx.np); null where there is none. Owned, never given back.
+struct Table {
+  struct Row {
+    PyObject* arrays = nullptr;
+    PyObject* scalar = nullptr;    // array OP number
+    PyObject* reversed = nullptr;  // number OP array
+  };
+  Row binary[kNumBinary];
+  PyObject* unary[kNumUnary] = {};
+};
+Table g_tables[2];
+PyObject* g_scalar = nullptr;  // "scalar"
+
+bool is_number(PyObject* object) {
+  return PyFloat_Check(object) || PyLong_Check(object) ||
+         (array_classes().scalar != nullptr &&
+          PyObject_IsInstance(object, array_classes().scalar) == 1);
+}
+
+PyObject* not_implemented() { return new_reference(Py_NotImplemented); }
+
+template <class Body>
+PyObject* guarded(Body&& body) {
+  try {
+    return body();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+PyObject* call_arrays(PyObject* op, PyObject* a, PyObject* b, PyObject* out) {
+  if (op == nullptr) return not_implemented();
+  static const std::vector<ParamValue> none;
+  NDArrayHandle inputs[2] = {as_array(a)->handle, as_array(b)->handle};
+  return guarded([&] { return invoke_operator(operator_data(op), inputs, 2, none, out); });
+}
+
+PyObject* call_scalar(PyObject* op, PyObject* array, PyObject* number, PyObject* out) {
+  if (op == nullptr) return not_implemented();
+  return guarded([&] {
+    const std::vector<ParamValue> params{{g_scalar, number}};
+    NDArrayHandle input = as_array(array)->handle;
+    return invoke_operator(operator_data(op), &input, 1, params, out);
+  });
+}
+
+template <Binary kOp>
+PyObject* binary(PyObject* a, PyObject* b) {
+  const bool left = is_array(a), right = is_array(b);
+  const bool numpy = (left && as_array(a)->numpy) || (right && as_array(b)->numpy);
+  const Table::Row& row = g_tables[numpy].binary[kOp];
+  if (left && right) return call_arrays(row.arrays, a, b, nullptr);
+  if (left && is_number(b)) return call_scalar(row.scalar, a, b, nullptr);
+  if (right && is_number(a)) return call_scalar(row.reversed, b, a, nullptr);
+  return not_implemented();
+}
+
+template <Binary kOp>
+PyObject* in_place(PyObject* a, PyObject* b) {
+  const Table::Row& row = g_tables[as_array(a)->numpy].binary[kOp];
+  if (is_array(b)) return call_arrays(row.arrays, a, b, a);
+  if (is_number(b)) return call_scalar(row.scalar, a, b, a);
+  return not_implemented();
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  return modulus == Py_None ? binary<kPower>(a, b) : not_implemented();
+}
+
+PyObject* power_in_place(PyObject* a, PyObject* b, PyObject* modulus) {
+  return modulus == Py_None ? in_place<kPower>(a, b) : not_implemented();
+}
+
+template <Unary kOp>
+PyObject* unary(PyObject* a) {
+  PyObject* op = g_tables[as_array(a)->numpy].unary[kOp];
+  if (op == nullptr) {
+    PyErr_Format(PyExc_TypeError, "%s: given %s, expected another type", kUnaryNames[kOp],
+                 Py_TYPE(a)->tp_name);
+    return nullptr;
+  }
+  static const std::vector<ParamValue> none;
+  NDArrayHandle input = as_array(a)->handle;
+  return guarded([&] { return invoke_operator(operator_data(op), &input, 1, none, nullptr); });
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int op) {
+  switch (op) {
+    case Py_LT:
+      return binary<kLess>(a, b);
+    case Py_LE:
+      return binary<kLessEqual>(a, b);
+    case Py_EQ:
+      return binary<kEqual>(a, b);
+    case Py_NE:
+      return binary<kNotEqual>(a, b);
+    case Py_GT:
+      return binary<kGreater>(a, b);
+    default:
+      return binary<kGreaterEqual>(a, b);
+  }
+}
+
+PyObject* owned_operator(const py::handle& op) {
+  if (op.is_none()) return nullptr;
+  if (!is_operator(op.ptr())) throw py::type_error("expected operators or None");
+  return op.inc_ref().ptr();
+}
+
+void set_arithmetic(bool numpy, const py::dict& operators) {
+  Table& table = g_tables[numpy];
+  for (const auto& [key, value] : operators) {
+    const auto name = py::cast<std::string>(key);
+    bool found = false;
+    for (int i = 0; i < kNumBinary; ++i) {
+      if (name != kBinaryNames[i]) continue;
+      const auto row = py::reinterpret_borrow<py::tuple>(value);
+      table.binary[i] = {owned_operator(row[0]), owned_operator(row[1]), owned_operator(row[2])};
+      found = true;
+    }
+    for (int i = 0; i < kNumUnary; ++i) {
+      if (name != kUnaryNames[i]) continue;
+      table.unary[i] = owned_operator(value);
+      found = true;
+    }
+    if (!found) throw py::value_error("no arithmetic is called " + name);
+  }
+}
+
+template <class Function>
+PyType_Slot slot(int id, Function* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+}  // namespace
+
+void append_arithmetic(std::vector<PyType_Slot>* slots) {
+  const PyType_Slot all[] = {
+      slot(Py_nb_add, binary<kAdd>),
+      slot(Py_nb_subtract, binary<kSubtract>),
+      slot(Py_nb_multiply, binary<kMultiply>),
+      slot(Py_nb_true_divide, binary<kDivide>),
+      slot(Py_nb_remainder, binary<kModulo>),
+      slot(Py_nb_power, power),
+      slot(Py_nb_matrix_multiply, binary<kMatrixMultiply>),
+      slot(Py_nb_and, binary<kAnd>),
+      slot(Py_nb_or, binary<kOr>),
+      slot(Py_nb_xor, binary<kXor>),
+      slot(Py_nb_inplace_add, in_place<kAdd>),
+      slot(Py_nb_inplace_subtract, in_place<kSubtract>),
+      slot(Py_nb_inplace_multiply, in_place<kMultiply>),
+      slot(Py_nb_inplace_true_divide, in_place<kDivide>),
+      slot(Py_nb_inplace_remainder, in_place<kModulo>),
+      slot(Py_nb_inplace_power, power_in_place),
+      slot(Py_nb_negative, unary<kNegative>),
+      slot(Py_nb_absolute, unary<kAbsolute>),
+      slot(Py_nb_invert, unary<kInvert>),
+      slot(Py_tp_richcompare, compare),
+  };
+  slots->insert(slots->end(), std::begin(all), std::end(all));
+}
+
+void register_arithmetic(py::module_& module) {
+  g_scalar = PyUnicode_InternFromString("scalar");
+  module.def("set_arithmetic", &set_arithmetic, py::arg("numpy"), py::arg("operators"),
+             "Operators by the names of Python's: (arrays, array OP number, number OP array).");
+}
+
+}  // namespace mxnet::python

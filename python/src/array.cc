@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// The type NDArrayBase: life of the handle, facts about the array, views, copies from and to
+// buffers. Operators are in operator.cc, arithmetic in arithmetic.cc.
+#include "array.h"
+
+#include <structmember.h>
+
+#include <pybind11/stl.h>
+
+#include "arithmetic.h"
+#include "check.h"
+
+namespace py = pybind11;
+
+namespace mxnet::python {
+namespace {
+
+PyTypeObject* g_base = nullptr;
+
+// Runs a body that throws, for functions that CPython calls.
+template <class Body>
+PyObject* returning(Body&& body) {
+  try {
+    return body().release().ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+PyObject* array_new(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* object = type->tp_alloc(type, 0);
+  if (object == nullptr) return nullptr;
+  ArrayObject* array = as_array(object);
+  array->writable = true;
+  PyTypeObject* numpy = array_classes().numpy;
+  array->numpy = numpy != nullptr && PyType_IsSubtype(type, numpy) != 0;
+  return object;
+}
+
+// NDArrayBase(handle, writable=True): takes over a handle, given as a number or by another array,
+// which is empty afterwards.
+int array_init(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"handle", "writable", nullptr};
+  PyObject* handle = Py_None;
+  int writable = 1;
+  if (PyArg_ParseTupleAndKeywords(args, kwargs, "|Op", const_cast<char**>(names), &handle,
+                                  &writable) == 0)
+    return -1;
+  ArrayObject* array = as_array(self);
+  array->writable = writable != 0;
+  if (handle == Py_None) return 0;
+  if (is_array(handle)) {
+    array->handle = std::exchange(as_array(handle)->handle, nullptr);
+    return 0;
+  }
+  array->handle = PyLong_AsVoidPtr(handle);
+  return array->handle == nullptr && PyErr_Occurred() != nullptr ? -1 : 0;
+}
+
+void array_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  if (PyType_IS_GC(type)) PyObject_GC_UnTrack(self);
+  ArrayObject* array = as_array(self);
+  if (array->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  MXNDArrayFree(array->handle);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+Py_hash_t array_hash(PyObject* self) {
+  return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4);
+}
+
+PyObject* get_handle(PyObject* self, void*) { return PyLong_FromVoidPtr(as_array(self)->handle); }
+
+PyObject* get_writable(PyObject* self, void*) { return PyBool_FromLong(as_array(self)->writable); }
+
+PyObject* get_shape(PyObject* self, void*) {
+  return returning([&]() -> py::object {
+    int ndim = 0;
+    const int64_t* dims = nullptr;
+    check(MXNDArrayGetShapeEx64(as_array(self)->handle, &ndim, &dims));
+    if (ndim < 0) return py::none();
+    py::tuple shape(static_cast<std::size_t>(ndim));
+    for (int i = 0; i < ndim; ++i) PyTuple_SET_ITEM(shape.ptr(), i, PyLong_FromLongLong(dims[i]));
+    return shape;
+  });
+}
+
+// A fact that is one number.
+template <int (*kGet)(NDArrayHandle, int*)>
+PyObject* get_number(PyObject* self, void*) {
+  return returning([&]() -> py::object {
+    int number = 0;
+    check(kGet(as_array(self)->handle, &number));
+    return py::int_(number);
+  });
+}
+
+PyObject* get_device(PyObject* self, void*) {
+  return returning([&]() -> py::object {
+    int type = 0, id = 0;
+    check(MXNDArrayGetContext(as_array(self)->handle, &type, &id));
+    return py::make_tuple(type, id);
+  });
+}
+
+PyObject* get_grad(PyObject* self, void*) {
+  return returning([&]() -> py::object {
+    NDArrayHandle grad = nullptr;
+    check(MXNDArrayGetGrad(as_array(self)->handle, &grad));
+    if (grad == nullptr) return py::none();
+    return wrapped(grad, as_array(self)->numpy);
+  });
+}
+
+PyObject* get_fresh_grad(PyObject* self, void*) {
+  return returning([&]() -> py::object {
+    int state = 0;
+    check(MXNDArrayGetGradState(as_array(self)->handle, &state));
+    return py::bool_(state != 0);
+  });
+}
+
+int set_fresh_grad(PyObject* self, PyObject* value, void*) {
+  const int state = value == nullptr ? 0 : PyObject_IsTrue(value);
+  PyObject* done = state < 0 ? nullptr : returning([&]() -> py::object {
+    check(MXNDArraySetGradState(as_array(self)->handle, state));
+    return py::none();
+  });
+  Py_XDECREF(done);
+  return done == nullptr ? -1 : 0;
+}
+
+PyObject* method_slice(PyObject* self, PyObject* args) {
+  return returning([&]() -> py::object {
+    const auto [begin, end] = py::cast<std::pair<int64_t, int64_t>>(py::handle(args));
+    NDArrayHandle view = nullptr;
+    check(MXNDArraySlice64(as_array(self)->handle, begin, end, &view));
+    return wrapped(view, as_array(self)->numpy);
+  });
+}
+
+PyObject* method_at(PyObject* self, PyObject* index) {
+  return returning([&]() -> py::object {
+    NDArrayHandle view = nullptr;
+    check(MXNDArrayAt64(as_array(self)->handle, py::cast<int64_t>(py::handle(index)), &view));
+    return wrapped(view, as_array(self)->numpy);
+  });
+}
+
+PyObject* method_reshape(PyObject* self, PyObject* args) {
+  return returning([&]() -> py::object {
+    const auto tuple = py::reinterpret_borrow<py::tuple>(args);
+    auto dims = py::cast<std::vector<dim_t>>(tuple[0]);
+    NDArrayHandle view = nullptr;
+    check(MXNDArrayReshape64(as_array(self)->handle, static_cast<int>(dims.size()), dims.data(),
+                             py::cast<bool>(tuple[1]), &view));
+    return wrapped(view, as_array(self)->numpy);
+  });
+}
+
+PyObject* method_detach(PyObject* self, PyObject*) {
+  return returning([&]() -> py::object {
+    NDArrayHandle same = nullptr;
+    check(MXNDArrayDetach(as_array(self)->handle, &same));
+    return wrapped(same, as_array(self)->numpy);
+  });
+}
+
+// The same array as the other kind of Python object.
+PyObject* method_as_kind(PyObject* self, PyObject* numpy) {
+  return returning([&]() -> py::object {
+    NDArrayHandle same = nullptr;
+    check(MXShallowCopyNDArray(as_array(self)->handle, &same));
+    return wrapped(same, py::cast<bool>(py::handle(numpy)));
+  });
+}
+
+// A contiguous buffer of another object for the time of a copy.
+class Buffer {
+ public:
+  Buffer(PyObject* object, int flags) {
+    if (PyObject_GetBuffer(object, &view_, flags) != 0) throw py::error_already_set();
+  }
+  ~Buffer() { PyBuffer_Release(&view_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  void* data() const { return view_.buf; }
+  std::size_t elements() const { return static_cast<std::size_t>(view_.len / view_.itemsize); }
+
+ private:
+  Py_buffer view_{};
+};
+
+PyObject* method_copy_to(PyObject* self, PyObject* target) {
+  return returning([&]() -> py::object {
+    const Buffer buffer(target, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
+    check_blocking([&] {
+      return MXNDArraySyncCopyToCPU(as_array(self)->handle, buffer.data(), buffer.elements());
+    });
+    return py::none();
+  });
+}
+
+PyObject* method_copy_from(PyObject* self, PyObject* source) {
+  return returning([&]() -> py::object {
+    const Buffer buffer(source, PyBUF_C_CONTIGUOUS);
+    check_blocking([&] {
+      return MXNDArraySyncCopyFromCPU(as_array(self)->handle, buffer.data(), buffer.elements());
+    });
+    return py::none();
+  });
+}
+
+template <int (*kWait)(NDArrayHandle)>
+PyObject* method_wait(PyObject* self, PyObject*) {
+  return returning([&]() -> py::object {
+    check_blocking([&] { return kWait(as_array(self)->handle); });
+    return py::none();
+  });
+}
+
+PyGetSetDef kProperties[] = {
+    {"handle", get_handle, nullptr, "The handle of the C ABI, as a number.", nullptr},
+    {"writable", get_writable, nullptr, "Whether operators may write to it.", nullptr},
+    {"shape", get_shape, nullptr, "The dimensions; None if they are not known.", nullptr},
+    {"_dtype_id", get_number<MXNDArrayGetDType>, nullptr, nullptr, nullptr},
+    {"_storage_type_id", get_number<MXNDArrayGetStorageType>, nullptr, nullptr, nullptr},
+    {"_device", get_device, nullptr, nullptr, nullptr},
+    {"grad", get_grad, nullptr, "The gradient buffer, None without one.", nullptr},
+    {"_fresh_grad", get_fresh_grad, set_fresh_grad,
+     "Set by backward; users clear it when they have used the gradient.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMethodDef kMethods[] = {{"_slice", method_slice, METH_VARARGS, nullptr},
+                          {"_at", method_at, METH_O, nullptr},
+                          {"_view", method_reshape, METH_VARARGS, nullptr},
+                          {"_detach", method_detach, METH_NOARGS, nullptr},
+                          {"_as_kind", method_as_kind, METH_O, nullptr},
+                          {"_copy_to", method_copy_to, METH_O, nullptr},
+                          {"_copy_from", method_copy_from, METH_O, nullptr},
+                          {"wait_to_read", method_wait<MXNDArrayWaitToRead>, METH_NOARGS,
+                           "Waits until all that writes it is done; what failed raises here."},
+                          {"wait_to_write", method_wait<MXNDArrayWaitToWrite>, METH_NOARGS,
+                           "Waits until all that reads or writes it is done."},
+                          {nullptr, nullptr, 0, nullptr}};
+
+PyMemberDef kMembers[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+template <class Function>
+PyType_Slot slot(int id, Function* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+PyTypeObject* make_base() {
+  std::vector<PyType_Slot> slots = {
+      slot(Py_tp_new, array_new),
+      slot(Py_tp_init, array_init),
+      slot(Py_tp_dealloc, array_dealloc),
+      slot(Py_tp_hash, array_hash),
+      {Py_tp_getset, kProperties},
+      {Py_tp_methods, kMethods},
+      {Py_tp_members, kMembers},
+      {Py_tp_doc, const_cast<char*>("Owns an array of the library.")},
+  };
+  append_arithmetic(&slots);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec{"mxnet._core.NDArrayBase", sizeof(ArrayObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+void set_class(PyTypeObject** where, const py::handle& type) {
+  *where = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+}
+
+}  // namespace
+
+ArrayClasses& array_classes() {
+  static ArrayClasses classes;
+  return classes;
+}
+
+PyTypeObject* array_base() { return g_base; }
+
+PyObject* wrap_array(NDArrayHandle handle, int storage_type, bool numpy) {
+  const ArrayClasses& classes = array_classes();
+  PyTypeObject* type = numpy ? classes.numpy : classes.dense;
+  if (storage_type == 1) type = classes.row_sparse;
+  if (storage_type == 2) type = classes.csr;
+  if (type == nullptr) type = array_base();  // mxnet._core imported on its own
+  PyObject* object = type->tp_alloc(type, 0);
+  if (object == nullptr) {
+    MXNDArrayFree(handle);
+    return nullptr;
+  }
+  ArrayObject* array = as_array(object);
+  array->handle = handle;
+  array->writable = true;
+  array->numpy = numpy && storage_type == 0;
+  return object;
+}
+
+py::object wrapped(NDArrayHandle handle, bool numpy) {
+  int storage_type = 0;
+  check(MXNDArrayGetStorageType(handle, &storage_type));
+  PyObject* object = wrap_array(handle, storage_type, numpy);
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+NDArrayHandle handle_of(py::handle object) {
+  if (!is_array(object.ptr()))
+    throw py::type_error(std::string("given ") + Py_TYPE(object.ptr())->tp_name +
+                         ", expected an NDArray");
+  return as_array(object.ptr())->handle;
+}
+
+std::vector<NDArrayHandle> handles_of(const py::sequence& arrays) {
+  std::vector<NDArrayHandle> handles;
+  for (const py::handle array : arrays) handles.push_back(handle_of(array));
+  return handles;
+}
+
+void register_array(py::module_& module) {
+  g_base = make_base();
+  module.attr("NDArrayBase") = py::handle(reinterpret_cast<PyObject*>(g_base));
+  module.def(
+      "set_array_classes",
+      [](py::handle dense, py::handle row_sparse, py::handle csr, py::handle scalar) {
+        set_class(&array_classes().dense, dense);
+        set_class(&array_classes().row_sparse, row_sparse);
+        set_class(&array_classes().csr, csr);
+        array_classes().scalar = scalar.inc_ref().ptr();
+      },
+      "The classes of results by storage type, and numpy.generic.");
+  module.def(
+      "set_numpy_class", [](py::handle numpy) { set_class(&array_classes().numpy, numpy); },
+      "The class of results of mx.np operators.");
+}
+
+}  // namespace mxnet::python

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// NDArrayBase: the Python object that owns a handle of an array. A plain CPython type, because
+// making one is most of what a small operator costs.
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include <vector>
+
+#include "mxnet/c_api.h"
+
+namespace mxnet::python {
+
+// Guarded by the GIL.
+struct ArrayObject {
+  PyObject_HEAD NDArrayHandle handle;
+  PyObject* weak_references;
+  bool writable;
+  bool numpy;  // an mx.np array: its arithmetic is that of NumPy
+};
+
+// What Python hands over at its start; owned references, never given back.
+struct ArrayClasses {
+  PyTypeObject* dense = nullptr;
+  PyTypeObject* row_sparse = nullptr;
+  PyTypeObject* csr = nullptr;
+  PyTypeObject* numpy = nullptr;
+  PyObject* scalar = nullptr;  // numpy.generic
+};
+ArrayClasses& array_classes();
+
+PyTypeObject* array_base();
+inline bool is_array(PyObject* object) { return PyObject_TypeCheck(object, array_base()) != 0; }
+inline ArrayObject* as_array(PyObject* object) { return reinterpret_cast<ArrayObject*>(object); }
+// A new reference that owns the handle, or null with an exception set (the handle is freed then).
+PyObject* wrap_array(NDArrayHandle handle, int storage_type, bool numpy);
+// As wrap_array, but throws and finds the storage type itself.
+pybind11::object wrapped(NDArrayHandle handle, bool numpy = false);
+// The handle behind an object; throws TypeError for anything but an array.
+NDArrayHandle handle_of(pybind11::handle object);
+std::vector<NDArrayHandle> handles_of(const pybind11::sequence& arrays);
+
+}  // namespace mxnet::python

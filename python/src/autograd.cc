@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording, differentiation, and functions whose gradient is Python code.
+#include <memory>
+
+#include <pybind11/stl.h>
+
+#include "array.h"
+#include "check.h"
+
+namespace py = pybind11;
+
+namespace mxnet::python {
+namespace {
+
+bool set_flag(int (*setter)(int, int*), bool on) {
+  int before = 0;
+  check(setter(on ? 1 : 0, &before));
+  return before != 0;
+}
+
+bool get_flag(int (*getter)(bool*)) {
+  bool on = false;
+  check(getter(&on));
+  return on;
+}
+
+// Head gradients by head: None, in it or for it, stands for ones.
+std::vector<NDArrayHandle> head_grads_of(const py::object& head_grads) {
+  std::vector<NDArrayHandle> handles;
+  if (head_grads.is_none()) return handles;
+  for (const py::handle grad : py::reinterpret_borrow<py::sequence>(head_grads))
+    handles.push_back(grad.is_none() ? nullptr : handle_of(grad));
+  return handles;
+}
+
+// Fills buffers, or with variables returns their gradients.
+py::object backward(const py::sequence& heads, const py::object& head_grads,
+                    const py::sequence& variables, bool retain_graph, bool create_graph,
+                    bool train_mode, bool numpy) {
+  std::vector<NDArrayHandle> outputs = handles_of(heads), grads = head_grads_of(head_grads),
+                             wanted = handles_of(variables);
+  if (!grads.empty() && grads.size() != outputs.size())
+    throw py::value_error("given " + std::to_string(grads.size()) + " head gradients, expected " +
+                          std::to_string(outputs.size()) + ", one per head");
+  NDArrayHandle* made = nullptr;
+  int* storage_types = nullptr;
+  check_blocking([&] {
+    return MXAutogradBackwardEx(static_cast<uint32_t>(outputs.size()), outputs.data(),
+                                grads.empty() ? nullptr : grads.data(),
+                                static_cast<uint32_t>(wanted.size()),
+                                wanted.empty() ? nullptr : wanted.data(), retain_graph ? 1 : 0,
+                                create_graph ? 1 : 0, train_mode ? 1 : 0, &made, &storage_types);
+  });
+  if (wanted.empty()) return py::none();
+  const std::vector<NDArrayHandle> all(made, made + wanted.size());
+  py::list results;
+  for (const NDArrayHandle handle : all) results.append(wrapped(handle, numpy));
+  return results;
+}
+
+// Called by the library, on any thread, without the GIL. `state` owns a Python function that takes
+// the gradients of outputs, the arrays to fill for inputs, the requests and the mode.
+int call_backward(int num_ograds, int num_igrads, void** handles, const int* requests,
+                  const int is_train, void* state) {
+  const py::gil_scoped_acquire held;
+  const std::vector<NDArrayHandle> all(handles, handles + num_ograds + num_igrads);
+  try {
+    py::list ograds, igrads, reqs;
+    for (int i = 0; i < num_ograds; ++i) ograds.append(wrapped(all[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < num_igrads; ++i) {
+      igrads.append(wrapped(all[static_cast<std::size_t>(num_ograds + i)]));
+      reqs.append(requests[i]);
+    }
+    py::handle(static_cast<PyObject*>(state))(ograds, igrads, reqs, is_train != 0);
+    return 1;
+  } catch (py::error_already_set& error) {
+    // The caller of backward() gets an error of the library; what Python said is shown here.
+    error.restore();
+    PyErr_WriteUnraisable(static_cast<PyObject*>(state));
+  } catch (const std::exception& error) {
+    NNAPISetLastError(error.what());
+  }
+  return 0;
+}
+
+int drop_function(void* state) {
+  if (Py_IsInitialized() == 0) return 1;  // the interpreter is gone, and the function with it
+  const py::gil_scoped_acquire held;
+  Py_DECREF(static_cast<PyObject*>(state));
+  return 1;
+}
+
+void record_function(const py::sequence& inputs, const py::sequence& outputs,
+                     const py::function& gradient) {
+  std::vector<NDArrayHandle> in = handles_of(inputs), out = handles_of(outputs);
+  int (*callbacks[2])(void) = {
+      reinterpret_cast<int (*)(void)>(reinterpret_cast<void (*)()>(&call_backward)),
+      reinterpret_cast<int (*)(void)>(reinterpret_cast<void (*)()>(&drop_function))};
+  void* state = gradient.inc_ref().ptr();
+  void* contexts[2] = {state, state};
+  MXCallbackList list{2, callbacks, contexts};
+  // A failure may already have dropped the function: the library owns it from here on.
+  check_blocking([&] {
+    return MXCustomFunctionRecord(static_cast<int>(in.size()), in.data(),
+                                  static_cast<int>(out.size()), out.data(), &list);
+  });
+}
+
+}  // namespace
+
+void register_autograd(py::module_& module) {
+  module.def("set_recording", [](bool on) { return set_flag(MXAutogradSetIsRecording, on); });
+  module.def("set_training", [](bool on) { return set_flag(MXAutogradSetIsTraining, on); });
+  module.def("is_recording", [] { return get_flag(MXAutogradIsRecording); });
+  module.def("is_training", [] { return get_flag(MXAutogradIsTraining); });
+  module.def("mark_variables", [](const py::sequence& variables, const py::sequence& gradients,
+                                  std::vector<uint32_t> requests) {
+    std::vector<NDArrayHandle> vars = handles_of(variables), grads = handles_of(gradients);
+    if (vars.size() != grads.size() || vars.size() != requests.size())
+      throw py::value_error("expected as many gradients and requests as variables");
+    check(MXAutogradMarkVariables(static_cast<uint32_t>(vars.size()), vars.data(), requests.data(),
+                                  grads.data()));
+  });
+  module.def("backward", &backward);
+  module.def("record_function", &record_function);
+}
+
+}  // namespace mxnet::python

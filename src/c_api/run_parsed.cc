@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handles of inputs and outputs around one operator call.
+#include "c_api/run_parsed.h"
+
+#include <fmt/format.h>
+
+#include "exec/imperative.h"
+#include "op/inline_vector.h"
+#include "op/op_def.h"
+
+namespace mxnet::c_api {
+namespace {
+
+// What goes out through pointers; lives until the next call on this thread.
+struct InvokeReturns {
+  std::vector<NDArrayHandle> handles;
+  std::vector<int> storage_types;
+};
+
+InvokeReturns& invoke_returns() {
+  thread_local InvokeReturns returns;
+  return returns;
+}
+
+void check_given(const OpDef& op, int given, int total, int visible) {
+  if (given == total || given == visible) return;
+  throw Error(ErrorCode::kValue, op.name(),
+              fmt::format("given {} outputs, expected {}{}", given, visible,
+                          total == visible ? "" : fmt::format(" (visible) or {} (all)", total)));
+}
+
+}  // namespace
+
+void run_parsed(const ParsedAttrsRef& parsed, Device device, int num_inputs, NDArrayHandle* inputs,
+                int* num_outputs, NDArrayHandle** outputs) {
+  const OpDef& op = parsed->op();
+  const void* params = parsed->params().get();
+  InlineVector<NDArray*, 8> in, out;
+  for (int i = 0; i < num_inputs; ++i) in.push_back(&array_of(inputs[i]));
+  const int total = op.num_outputs(params), visible = op.num_visible_outputs(params);
+  const bool given = *outputs != nullptr;
+  if (given) {
+    check_given(op, *num_outputs, total, visible);
+    for (int o = 0; o < *num_outputs; ++o) out.push_back(&array_of((*outputs)[o]));
+  }
+  // Those that the caller has not given; hidden ones end with the call.
+  InlineVector<NDArray, 4> made(static_cast<std::size_t>(total) - out.size());
+  for (NDArray& array : made) out.push_back(&array);
+  imperative_invoke(parsed, in.span(), out.span(), num_inputs == 0 ? device : Device());
+  if (given) return;
+  std::vector<NDArrayHandle>& handles = invoke_returns().handles;
+  handles.clear();
+  for (int o = 0; o < visible; ++o)
+    handles.push_back(new_handle(std::move(made[static_cast<std::size_t>(o)])));
+  *num_outputs = visible;
+  *outputs = handles.data();
+}
+
+const int* storage_types_of(int count, const NDArrayHandle* handles) {
+  std::vector<int>& types = invoke_returns().storage_types;
+  types.clear();
+  for (int o = 0; o < count; ++o)
+    types.push_back(static_cast<int>(array_of(handles[o]).storage_type()));
+  return types.data();
+}
+
+}  // namespace mxnet::c_api

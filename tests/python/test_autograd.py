@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording, gradients, and functions with gradients of their own."""
+
+import threading
+
+import mxnet as mx
+import numpy as np
+import pytest
+from mxnet import autograd
+
+
+def leaf(values, **kwargs):
+    x = mx.nd.array(values)
+    x.attach_grad(**kwargs)
+    return x
+
+
+def test_switches_of_the_scopes():
+    def state():
+        return autograd.is_recording(), autograd.is_training()
+
+    assert state() == (False, False)
+    with autograd.record():
+        assert state() == (True, True)
+        with autograd.pause():
+            assert state() == (False, False)
+        with autograd.predict_mode():
+            assert state() == (True, False)
+    with autograd.record(train_mode=False), autograd.train_mode():
+        assert state() == (True, True)
+    assert state() == (False, False)
+
+
+def test_switches_come_back_after_an_error_and_belong_to_the_thread():
+    seen = []
+    with pytest.raises(KeyError), autograd.record():
+        thread = threading.Thread(target=lambda: seen.append(autograd.is_recording()))
+        thread.start()
+        thread.join()
+        raise KeyError
+    assert seen == [False] and not autograd.is_recording()
+
+
+def test_backward_writes_and_adds():
+    x, added = leaf([1.0, 2.0]), leaf([1.0, 2.0], grad_req="add")
+    for _ in range(2):
+        with autograd.record():
+            y = x * x + added * added
+        y.backward()
+    assert x.grad.asnumpy().tolist() == [2, 4] and added.grad.asnumpy().tolist() == [4, 8]
+
+
+def test_head_gradients():
+    x = leaf([1.0, 2.0])
+    with autograd.record():
+        y = x * 3
+    y.backward(mx.nd.array([10, 1]))
+    assert x.grad.asnumpy().tolist() == [30, 3]
+    with autograd.record():
+        y, z = x * 2, x * x
+    autograd.backward([y, z], [None, mx.nd.array([1, 0])])
+    assert x.grad.asnumpy().tolist() == [4, 2]
+
+
+def test_the_graph_is_freed_unless_it_is_retained():
+    x = leaf([3.0])
+    with autograd.record():
+        y = x * x
+    y.backward(retain_graph=True)
+    y.backward()
+    with pytest.raises(mx.MXNetError):
+        y.backward()
+
+
+def test_grad_of_grad():
+    x = leaf([2.0])
+    with autograd.record():
+        (first,) = autograd.grad(x**3, [x], create_graph=True)
+        z = first * first
+    z.backward()
+    np.testing.assert_allclose(first.asnumpy(), [12])
+    np.testing.assert_allclose(x.grad.asnumpy(), [2 * 12 * 12])
+
+
+def test_detach_and_pause_stop_gradients():
+    x = leaf([2.0])
+    with autograd.record():
+        y = x * x.detach()
+        with autograd.pause():
+            constant = x * 100
+        z = y + constant
+    z.backward()
+    assert x.grad.asnumpy().tolist() == [2]
+
+
+def test_marked_variables():
+    x, grad = mx.nd.array([1.0]), mx.nd.array([7.0])
+    autograd.mark_variables(x, grad, "add")
+    with autograd.record():
+        y = 5 * x
+    y.backward()
+    assert grad.asnumpy().tolist() == [12]
+
+
+class Sigmoid(autograd.Function):
+    def forward(self, x):
+        y = 1 / (1 + mx.nd.exp(-x))
+        self.save_for_backward(y)
+        return y
+
+    def backward(self, dy):
+        (y,) = self.saved_tensors
+        return dy * y * (1 - y)
+
+
+def test_function():
+    x = leaf([0.5, -1.0])
+    with autograd.record():
+        y = Sigmoid()(x) * 2
+    y.backward()
+    value = 1 / (1 + np.exp(-x.asnumpy()))
+    np.testing.assert_allclose(x.grad.asnumpy(), 2 * value * (1 - value), rtol=1e-6)
+
+
+def test_function_with_several_inputs_and_outputs():
+    class Both(autograd.Function):
+        def forward(self, a, b):
+            return a * 2, b * 3
+
+        def backward(self, da, db):
+            return da * 20, db * 30
+
+    a, b = leaf([1.0]), leaf([1.0])
+    with autograd.record():
+        x, y = Both()(a, b)
+        z = x + 2 * y
+    z.backward()
+    assert (a.grad.asscalar(), b.grad.asscalar()) == (20, 60)
+
+
+def test_a_function_is_called_once():
+    function = Sigmoid()
+    function(mx.nd.ones(1))
+    with pytest.raises(RuntimeError, match="once"):
+        function(mx.nd.ones(1))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_gradient_that_fails_fails_backward():
+    class Broken(autograd.Function):
+        def forward(self, x):
+            return x * 1
+
+        def backward(self, dy):
+            raise RuntimeError("on purpose")
+
+    x = leaf([1.0])
+    with autograd.record():
+        y = Broken()(x)
+    with pytest.raises(mx.MXNetError, match="backward has failed"):
+        y.backward()
+
+
+def test_writing_into_what_is_recorded_is_an_error():
+    x = leaf([1.0])
+    with pytest.raises(mx.MXNetError), autograd.record():
+        x += 1

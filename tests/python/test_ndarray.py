@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.nd arrays: making them, arithmetic, operators as functions and methods, conversions."""
+
+import copy
+import inspect
+import operator
+import pickle
+
+import mxnet as mx
+import numpy as np
+import pytest
+
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.mod, operator.pow]
+COMPARISONS = [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge]
+
+
+@pytest.fixture
+def left():
+    return np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+
+
+@pytest.fixture
+def right():
+    return np.array([[2, 2, 1], [1, 5, 7]], np.float32)
+
+
+def test_classes_have_their_documented_names():
+    from mxnet._cy3.ndarray import NDArrayBase
+
+    assert mx.nd._internal.NDArrayBase is NDArrayBase
+    assert issubclass(mx.nd.NDArray, NDArrayBase) and mx.nd is mx.ndarray
+
+
+@pytest.mark.parametrize("function", BINARY + COMPARISONS)
+def test_arithmetic_of_arrays_and_numbers(function, left, right):
+    a, b = mx.nd.array(left), mx.nd.array(right)
+    np.testing.assert_allclose(function(a, b).asnumpy(), function(left, right), rtol=1e-6)
+    np.testing.assert_allclose(function(a, 3).asnumpy(), function(left, np.float32(3)), rtol=1e-6)
+    np.testing.assert_allclose(function(3.5, a).asnumpy(), function(np.float32(3.5), left), rtol=1e-6)
+    np.testing.assert_allclose(function(a, np.float64(2)).asnumpy(), function(left, np.float32(2)), rtol=1e-6)
+    assert function(a, b).dtype == np.float32
+
+
+def test_arithmetic_broadcasts(left):
+    row = mx.nd.array([[1, 2, 3]])
+    np.testing.assert_array_equal((mx.nd.array(left) + row).asnumpy(), left + row.asnumpy())
+
+
+def test_scalars_become_the_type_of_the_array():
+    ints = mx.nd.array([1, 2, 3], dtype="int32")
+    assert (ints * 1.7).asnumpy().tolist() == [1, 2, 3]
+    assert (ints * 1).dtype == np.int32
+
+
+@pytest.mark.parametrize("function", [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.imod])
+def test_arithmetic_in_place_keeps_the_object(function, left, right):
+    a = mx.nd.array(left)
+    same = function(a, mx.nd.array(right))
+    assert same is a
+    same = function(a, 2)
+    np.testing.assert_allclose(a.asnumpy(), function(function(left.copy(), right), np.float32(2)), rtol=1e-6)
+
+
+def test_the_same_number_in_other_types_is_another_call():
+    x = mx.nd.zeros((1,))
+    assert np.signbit((x * -0.0).asnumpy())[0] and not np.signbit((x * 0.0).asnumpy())[0]
+    assert mx.nd.sum(mx.nd.ones((2, 3)), axis=1, keepdims=True).shape == (2, 1)
+
+
+def test_numpy_on_the_left_is_left_to_the_array():
+    with pytest.raises(TypeError):
+        np.ones(3) + mx.nd.ones(3)  # pylint: disable=expression-not-assigned
+    assert isinstance(np.float32(2) * mx.nd.ones(3), mx.nd.NDArray)
+
+
+def test_comparing_with_something_else():
+    assert (mx.nd.ones(2) == None) is False and (mx.nd.ones(2) != None) is True  # noqa: E711
+    with pytest.raises(TypeError):
+        mx.nd.ones(2) < "text"  # pylint: disable=expression-not-assigned
+
+
+def test_unary(left):
+    a = mx.nd.array(-left)
+    np.testing.assert_array_equal((-a).asnumpy(), left)
+    np.testing.assert_array_equal(abs(a).asnumpy(), left)
+
+
+def test_functions_of_arrays_and_numbers(left, right):
+    a, b = mx.nd.array(left), mx.nd.array(right)
+    np.testing.assert_array_equal(mx.nd.maximum(a, b).asnumpy(), np.maximum(left, right))
+    np.testing.assert_array_equal(mx.nd.subtract(1, a).asnumpy(), 1 - left)
+    assert mx.nd.add(1, 2) == 3
+    with pytest.raises(TypeError, match="maximum"):
+        mx.nd.maximum(a, "b")
+
+
+def test_making_arrays():
+    assert mx.nd.array([1, 2]).dtype == np.float32
+    assert mx.nd.array(np.arange(3, dtype=np.int64)).dtype == np.float32
+    assert mx.nd.array([1, 2], dtype="int8").dtype == np.int8
+    assert mx.nd.array(mx.nd.array([1], dtype="int64")).dtype == np.int64
+    assert mx.nd.zeros((2, 3)).asnumpy().tolist() == [[0] * 3] * 2
+    assert mx.nd.ones(2, dtype="int32").asnumpy().tolist() == [1, 1]
+    assert mx.nd.full((2,), 7).asnumpy().tolist() == [7, 7]
+    assert mx.nd.arange(2, 8, 2).asnumpy().tolist() == [2, 4, 6]
+    assert mx.nd.arange(3).asnumpy().tolist() == [0, 1, 2]
+    assert mx.nd.linspace(0, 1, 3).asnumpy().tolist() == [0, 0.5, 1]
+    assert mx.nd.eye(2).asnumpy().tolist() == [[1, 0], [0, 1]]
+    assert mx.nd.empty((3, 4)).shape == (3, 4)
+    assert mx.nd.array([mx.nd.ones(2), mx.nd.zeros(2)]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool"])
+def test_types_survive_the_way_there_and_back(dtype):
+    values = np.array([[0, 1], [1, 1]], dtype)
+    back = mx.nd.array(values, dtype=dtype).asnumpy()
+    assert back.dtype == values.dtype
+    np.testing.assert_array_equal(back, values)
+
+
+def test_unknown_types_are_errors():
+    with pytest.raises(TypeError, match="complex64"):
+        mx.nd.empty((2,), dtype="complex64")
+
+
+def test_operators_take_arguments_by_position_and_name(left):
+    x = mx.nd.array(left)
+    assert mx.nd.reshape(x, (3, 2)).shape == mx.nd.reshape(data=x, shape=(3, -1)).shape == (3, 2)
+    assert mx.nd.sum(x, axis=1).asnumpy().tolist() == [6, 15]
+    assert mx.nd.concat(x, x, dim=0).shape == (4, 3)
+    weight, bias = mx.nd.ones((4, 3)), mx.nd.ones((4,))
+    by_name = mx.nd.FullyConnected(bias=bias, data=x, num_hidden=4, weight=weight)
+    by_place = mx.nd.FullyConnected(x, weight, bias, num_hidden=4)
+    np.testing.assert_array_equal(by_name.asnumpy(), by_place.asnumpy())
+    assert mx.nd.FullyConnected(x, weight, no_bias=True, num_hidden=4).shape == (2, 4)
+
+
+def test_out_is_written_and_returned(left):
+    a, out = mx.nd.array(left), mx.nd.zeros((2, 3))
+    assert mx.nd.elemwise_add(a, a, out=out) is out
+    np.testing.assert_array_equal(out.asnumpy(), left + left)
+
+
+def test_several_outputs_are_a_list(left):
+    values, places = mx.nd.topk(mx.nd.array(left), k=2, ret_typ="both")
+    assert values.asnumpy().tolist() == [[3, 2], [6, 5]] and places.shape == (2, 2)
+    assert [part.shape for part in mx.nd.array(left).split(3, axis=1)] == [(2, 1)] * 3
+
+
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda x: mx.nd.exp(np.ones(3)), "exp: given numpy.ndarray"),
+        (lambda x: mx.nd.sum(x, axes=1), "axes"),
+        (lambda x: mx.nd.sum(x, axis="a"), "axis"),
+        (lambda x: mx.nd.sum(x, data=x), "two values for data"),
+        (lambda x: mx.nd.dot(x, x), "dot"),
+        (lambda x: x.no_such_method(), "no_such_method"),
+        (lambda x: mx.nd.no_such_operator(x), "no_such_operator"),
+    ],
+)
+def test_errors_say_what_was_given(call, text):
+    with pytest.raises((TypeError, ValueError, AttributeError, mx.MXNetError), match=text):
+        call(mx.nd.ones((2, 3)))
+
+
+def test_operators_describe_themselves():
+    assert "axis" in inspect.signature(mx.nd.sum).parameters
+    assert "data" in mx.nd.sum.__doc__ and mx.nd.sum.__name__ == "sum"
+    assert mx.nd.contrib.box_nms.__name__ == "box_nms" and "box_nms" in dir(mx.nd.contrib)
+    assert {"Convolution", "array", "random"} <= set(dir(mx.nd))
+    assert mx.nd.linalg.gemm2.op_name == "_linalg_gemm2"
+
+
+def test_methods_are_operators(left):
+    x = mx.nd.array(left)
+    np.testing.assert_allclose(x.exp().asnumpy(), np.exp(left), rtol=1e-6)
+    np.testing.assert_array_equal(x.sum(axis=0, keepdims=True).asnumpy(), left.sum(0, keepdims=True))
+    np.testing.assert_array_equal(x.T.asnumpy(), left.T)
+    np.testing.assert_array_equal(x.transpose((1, 0)).asnumpy(), left.T)
+    assert x.expand_dims(0).shape == (1, 2, 3) and x.broadcast_to((4, 2, 3)).shape == (4, 2, 3)
+    assert x.reshape(3, 2).shape == x.reshape((0, -1)).shape[::-1] == (3, 2)
+    assert mx.nd.moveaxis(mx.nd.zeros((2, 3, 4)), 0, -1).shape == (3, 4, 2)
+    assert [part.shape for part in mx.nd.split_v2(x, (1,), axis=1)] == [(2, 1), (2, 2)]
+
+
+def test_reshape_shares_memory(left):
+    x = mx.nd.array(left)
+    x.reshape(-1)[0] = 9
+    assert x.asnumpy()[0, 0] == 9
+    with pytest.raises(ValueError, match="elements"):
+        x.reshape((2, 2))
+
+
+def test_as_pythons_numbers():
+    one = mx.nd.array([3])
+    assert int(one) == 3 and float(one) == 3.0 and bool(one) and one.asscalar() == 3
+    assert len(mx.nd.zeros((4, 2))) == 4 and [row.shape for row in mx.nd.zeros((4, 2))] == [(2,)] * 4
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(mx.nd.ones(2))
+    with pytest.raises(ValueError, match="one element"):
+        mx.nd.ones(2).asscalar()
+
+
+def test_numpy_reads_arrays(left):
+    x = mx.nd.array(left)
+    np.testing.assert_array_equal(np.asarray(x), left)
+    assert np.asarray(x, dtype=np.int32).dtype == np.int32
+
+
+def test_pickle_and_copies(left):
+    x = mx.nd.array(left)
+    for same in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x), copy.copy(x), x.copy()):
+        np.testing.assert_array_equal(same.asnumpy(), left)
+        same[:] = 0
+        np.testing.assert_array_equal(x.asnumpy(), left)
+
+
+def test_dlpack_shares_memory(left):
+    x = mx.nd.array(left)
+    y = mx.nd.from_dlpack(x)
+    y[0] = 5
+    assert x.asnumpy()[0].tolist() == [5, 5, 5]
+    z = mx.nd.from_dlpack(x.to_dlpack_for_write())
+    z[:] = 1
+    assert x.asnumpy().sum() == 6
+    np.testing.assert_array_equal(np.from_dlpack(x), x.asnumpy())
+    mx.nd.from_numpy(left)
+    assert not left.flags["WRITEABLE"]
+
+
+def test_repr(left):
+    assert repr(mx.nd.array(left)) == "\n[[1. 2. 3.]\n [4. 5. 6.]]\n<NDArray 2x3 @cpu(0)>"
+
+
+def test_contexts():
+    with mx.Context("cpu", 1):
+        assert mx.nd.zeros((1,)).context == mx.cpu(1)
+    x = mx.nd.ones((2,), ctx=mx.cpu(0))
+    assert x.as_in_context(mx.cpu(0)) is x
+    assert x.copyto(mx.cpu(2)).context == mx.cpu(2)
+
+
+def test_lists_dictionaries_and_buffers_survive_a_file(tmp_path, left):
+    path = tmp_path / "arrays"
+    arrays = {"a": mx.nd.array(left), "b": mx.nd.array([1, 2], dtype="int64")}
+    mx.nd.save(path, arrays)
+    for loaded in (mx.nd.load(path), mx.nd.load_frombuffer(path.read_bytes())):
+        assert list(loaded) == ["a", "b"] and loaded["b"].dtype == np.int64
+        np.testing.assert_array_equal(loaded["a"].asnumpy(), left)
+    mx.nd.save(str(path), list(arrays.values()))
+    assert [x.shape for x in mx.nd.load(str(path))] == [(2, 3), (2,)]
+    with pytest.raises(ValueError, match="int"):
+        mx.nd.save(path, 3)
+
+
+def test_random_numbers_follow_the_seed():
+    mx.random.seed(7)
+    first = mx.nd.random.uniform(-1, 1, shape=(3, 4))
+    mx.random.seed(7)
+    np.testing.assert_array_equal(first.asnumpy(), mx.random.uniform(-1, 1, shape=(3, 4)).asnumpy())
+    assert (first.asnumpy() >= -1).all() and (first.asnumpy() < 1).all()
+    assert mx.nd.random.normal(mx.nd.zeros((2,)), mx.nd.ones((2,)), shape=3).shape == (2, 3)
+    assert mx.nd.random.randint(0, 5, shape=(4,)).dtype == np.int32
+    assert mx.nd.random.randn(2, 3).shape == (2, 3)
+
+
+def test_sparse_arrays_and_back():
+    dense = np.array([[0, 1, 0], [0, 0, 0], [2, 0, 3]], np.float32)
+    csr = mx.nd.sparse.csr_matrix(([1, 2, 3], [1, 0, 2], [0, 1, 1, 3]), shape=(3, 3))
+    assert isinstance(csr, mx.nd.sparse.CSRNDArray) and csr.stype == "csr"
+    np.testing.assert_array_equal(csr.asnumpy(), dense)
+    assert csr.indices.asnumpy().tolist() == [1, 0, 2] and csr.indptr.asnumpy().tolist() == [0, 1, 1, 3]
+    rows = mx.nd.array(dense).tostype("row_sparse")
+    assert rows.indices.asnumpy().tolist() == [0, 2] and rows.data.shape == (2, 3)
+    np.testing.assert_array_equal(rows.asnumpy(), dense)
+    assert mx.nd.zeros((2, 3), stype="csr").asnumpy().sum() == 0
+    np.testing.assert_array_equal(csr[1:3].asnumpy(), dense[1:3])

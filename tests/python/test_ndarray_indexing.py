@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index expressions mean what they mean in NumPy, for reading and for writing."""
+
+import mxnet as mx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, max_side=4)
+
+
+def numbered(shape):
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+def same(got, expected):
+    """Without NumPy shapes a scalar is a vector of one."""
+    expected = np.asarray(expected)
+    expected = expected.reshape(1) if expected.ndim == 0 else expected
+    np.testing.assert_array_equal(got.asnumpy(), expected, strict=True)
+
+
+@st.composite
+def basic_cases(draw):
+    shape = draw(SHAPES)
+    return shape, draw(hnp.basic_indices(shape, allow_newaxis=True))
+
+
+@st.composite
+def advanced_cases(draw):
+    shape = draw(SHAPES)
+    count = draw(st.integers(1, len(shape)))
+    result = draw(hnp.array_shapes(min_dims=1, max_dims=2, max_side=3))
+    key = [
+        draw(hnp.arrays(np.int64, result, elements=st.integers(-size, size - 1)))
+        if draw(st.booleans())
+        else draw(st.one_of(st.integers(-size, size - 1), st.slices(size)))
+        for size in shape[:count]
+    ]
+    return shape, tuple(key)
+
+
+@st.composite
+def masks(draw):
+    shape = draw(SHAPES)
+    dims = draw(st.integers(1, len(shape)))
+    return shape, draw(hnp.arrays(np.bool_, shape[:dims]))
+
+
+CASES = st.one_of(basic_cases(), advanced_cases(), masks())
+
+
+@settings(max_examples=1500, deadline=None)
+@given(CASES)
+def test_reading(case):
+    shape, key = case
+    values = numbered(shape)
+    array, expected = mx.nd.array(values), values[key]
+    if 0 in np.shape(expected):
+        with pytest.raises(IndexError, match="set_np"):
+            array[key]  # pylint: disable=pointless-statement
+    else:
+        same(array[key], expected)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(CASES, st.sampled_from(["number", "numpy", "array", "row"]))
+def test_writing(case, kind):
+    shape, key = case
+    values = numbered(shape)
+    array, target = mx.nd.array(values), np.shape(values[key])
+    if 0 in target or len(set(np.arange(values.size).reshape(shape)[key].reshape(-1))) < np.prod(target):
+        return  # nothing is written, or it is not said which value wins
+    value = 100.5 if kind == "number" else -1 - numbered(target)
+    if kind == "row" and target:
+        value = value[..., -1:]
+    values[key] = value
+    array[key] = mx.nd.array(value) if kind in ("array", "row") else value
+    np.testing.assert_array_equal(array.asnumpy(), values)
+
+
+@pytest.mark.parametrize("index", [[0, 2], [True, False, True], ([0, 1], [1, 0]), slice(None, None, -1)])
+def test_lists_are_indices(index):
+    values = numbered((3, 2))
+    same(mx.nd.array(values)[index], values[index])
+
+
+def test_arrays_of_the_library_are_indices():
+    values, where = numbered((3, 4)), np.array([2, 0, -1])
+    same(mx.nd.array(values)[mx.nd.array(where)], values[where])
+    same(mx.nd.array(values)[mx.nd.array(where, dtype="int32"), 1], values[where, 1])
+
+
+def test_rows_and_ranges_of_rows_share_memory():
+    array = mx.nd.zeros((4, 3))
+    array[1][:] = 1
+    array[2:4][:] = 2
+    array[0, 1:][:] = 3
+    assert array.asnumpy().tolist() == [[0, 3, 3], [1, 1, 1], [2, 2, 2], [2, 2, 2]]
+
+
+def test_gradients_pass_through_indices():
+    x = mx.nd.array(numbered((3, 4)))
+    x.attach_grad()
+    with mx.autograd.record():
+        y = x[1:].sum() + 2 * x[[0, 0], [1, 1]].sum() + x[:, ::2].sum() + x[0, 1:3].sum()
+    y.backward()
+    expected = np.zeros((3, 4), np.float32)
+    expected[1:] += 1
+    np.add.at(expected, ([0, 0], [1, 1]), 2)
+    expected[:, ::2] += 1
+    expected[0, 1:3] += 1
+    np.testing.assert_array_equal(x.grad.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("key", [3, -4, (0, 2), (0, 0, 0), "a", 1.5, (Ellipsis, Ellipsis), [5]])
+def test_bad_indices_are_errors(key):
+    with pytest.raises(IndexError):
+        mx.nd.zeros((3, 2))[key]  # pylint: disable=expression-not-assigned
+
+
+def test_values_that_do_not_fit_are_errors():
+    array = mx.nd.zeros((3, 2))
+    with pytest.raises(ValueError):
+        array[0] = np.ones(3)
+    with pytest.raises((ValueError, mx.MXNetError)):
+        array[:, 0] = mx.nd.ones((2,))

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.sym: building networks, their names, attributes, files and inference."""
+
+import copy
+import pickle
+
+import mxnet as mx
+import numpy as np
+import pytest
+
+
+def network():
+    with mx.name.NameManager():
+        data = mx.sym.var("data")
+        hidden = mx.sym.FullyConnected(data, num_hidden=8, name="fc")
+        return mx.sym.softmax(mx.sym.Activation(hidden, act_type="relu"))
+
+
+def test_names_and_arguments():
+    net = network()
+    assert net.list_arguments() == ["data", "fc_weight", "fc_bias"]
+    assert net.name == "softmax0" and net.list_outputs() == ["softmax0_output"]
+    assert net.get_internals().list_outputs()[-2:] == ["activation0_output", "softmax0_output"]
+
+
+def test_names_are_counted_per_manager():
+    x = mx.sym.var("x")
+    with mx.name.NameManager():
+        assert [mx.sym.exp(x).name for _ in range(2)] == ["exp0", "exp1"]
+        with mx.name.Prefix("net_"):
+            assert mx.sym.exp(x).name == "net_exp0" and mx.sym.exp(x, name="y").name == "net_y"
+        assert mx.sym.exp(x).name == "exp2"
+        assert (x + x).name == "_plus0" and (x + 1).name == "_plusscalar0"
+
+
+def test_inputs_by_place_and_by_name():
+    x, w = mx.sym.var("x"), mx.sym.var("w")
+    by_name = mx.sym.FullyConnected(weight=w, data=x, num_hidden=2, no_bias=True)
+    assert by_name.list_arguments() == ["x", "w"]
+    assert mx.sym.concat(x, w, dim=0).list_arguments() == ["x", "w"]
+    with pytest.raises(TypeError, match="two values"):
+        mx.sym.exp(x, data=x)
+    with pytest.raises(TypeError, match="int"):
+        mx.sym.exp(3)
+
+
+def test_states_are_no_arguments():
+    net = mx.sym.BatchNorm(mx.sym.var("data"), name="bn")
+    assert net.list_auxiliary_states() == ["bn_moving_mean", "bn_moving_var"]
+    assert net.list_arguments() == ["data", "bn_gamma", "bn_beta"]
+
+
+def test_shapes_and_types():
+    net = network()
+    arguments, outputs, states = net.infer_shape(data=(4, 3))
+    assert (arguments, outputs, states) == ([(4, 3), (8, 3), (8,)], [(4, 8)], [])
+    assert net.infer_shape() == (None, None, None)
+    assert net.infer_shape_partial()[0][0] == ()
+    assert net.infer_type(data=np.float64)[1] == [np.float64]
+    with pytest.raises(mx.MXNetError, match="fc"):
+        net.infer_shape(data=(4, 3), fc_weight=(9, 3))
+
+
+def test_attributes():
+    with mx.AttrScope(__group__="a"), mx.AttrScope(__part__="b"):
+        x = mx.sym.var("x", lr_mult=2, shape=(2, 3))
+    assert x.attr("__group__") == "a" and x.attr("__part__") == "b" and x.attr("nothing") is None
+    assert x.attr("__lr_mult__") == "2" and mx.sym.exp(x).infer_shape()[1] == [(2, 3)]
+    assert network().attr_dict()["fc"]["num_hidden"] == "8"
+
+
+def test_copies_and_files(tmp_path):
+    net = network()
+    net.save(tmp_path / "net.json")
+    for same in (copy.deepcopy(net), pickle.loads(pickle.dumps(net)), mx.sym.load(tmp_path / "net.json")):
+        assert same.tojson() == net.tojson()
+
+
+def test_groups_and_outputs():
+    x = mx.sym.var("x")
+    both = mx.sym.Group([mx.sym.exp(x, name="a"), mx.sym.log(x, name="b")])
+    assert [part.name for part in both] == ["a", "b"] and both["b_output"].name == "b" and len(both) == 2
+    with pytest.raises(IndexError):
+        both[2]  # pylint: disable=pointless-statement
+    with pytest.raises(ValueError, match="a_output"):
+        both["c"]  # pylint: disable=pointless-statement
+
+
+def test_composing_replaces_variables():
+    inner = mx.sym.exp(mx.sym.var("x"), name="inner")
+    outer = mx.sym.sqrt(mx.sym.var("data"), name="outer")
+    assert outer(data=inner).list_arguments() == ["x"] and outer.list_arguments() == ["data"]
+
+
+def test_operators_are_methods():
+    assert mx.sym.var("x").sum(axis=1).infer_shape(x=(2, 3))[1] == [(2,)]
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        mx.sym.var("x").nothing_like_it()
