@@ -9,7 +9,7 @@ import sys
 
 ALLOWED = re.compile(r"^(MX|NN)\w+$|^_Z(T[VIS]|N|NK)N?5mxnet")
 # What a wheel may rely on: the C and C++ run time of any Linux, and what cmake/Install.cmake brings along.
-NEEDED = re.compile(r"^(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|fmt|dnnl|scipy_openblas|openblas)|ld-linux[\w-]*)\.so")
+NEEDED = re.compile(r"^(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|fmt|jpeg|png16|dnnl|scipy_openblas|openblas)|ld-linux[\w-]*)\.so")
 
 
 def lines(*command: str) -> list:
