@@ -83,7 +83,7 @@
       "and at exit.") \
   STARTUP(mode, int, "MXNET_PROFILER_MODE", "13", between(0, 15), active("ProfilerProcess.ModeChoosesWhatIsRecorded"), \
       "What is recorded until set_config says otherwise, as a sum: 1 symbolic operators, 2 imperative operators, " \
-      "4 C calls, 8 memory. (In old releases 0 was symbolic and 1 all operators.)") \
+      "4 C calls, 8 memory; in old releases 0 was symbolic and 1 all operators.") \
   STARTUP(ring_events, int, "MXNET_PROFILER_RING_EVENTS", "65536", between(16, 16777216), \
       active("ProfilerProcess.RingEventsBoundWhatIsKept"), \
       "Events that a thread keeps until they are dumped, 40 bytes each; older ones are dropped, and counted.")
