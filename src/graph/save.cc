@@ -3,34 +3,37 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "graph/load.h"
-#include "graph/symbol_attributes.h"
 #include "ir/saved_graph.h"
 #include "op/op_def.h"
 
 namespace mxnet {
 namespace {
 
-// Where the format's other writers keep the positions of maxima.
-bool keeps_positions(const ir::Node& pooling) {
-  const auto attr = [&](const char* key, const char* missing) {
-    const std::string* text = find_attr(pooling, key);
-    return text == nullptr ? std::string(missing) : *text;
-  };
-  const std::string layout = attr("layout", "None"), kernel = attr("kernel", "()");
-  return attr("pool_type", "max") == "max" && kernel != "()" && kernel != "[]" &&
+std::string_view attribute(const ir::Node& node, std::string_view key, std::string_view initial) {
+  for (const auto& [name, text] : node.attrs)
+    if (name == key) return text;
+  return initial;
+}
+
+// There, a maximum of windows in channels-first arrays also gives the positions of its maxima.
+bool gives_positions(const ir::Node& pooling) {
+  const std::string_view layout = attribute(pooling, "layout", "None");
+  return attribute(pooling, "pool_type", "max") == "max" &&
+         attribute(pooling, "kernel", "()").find_first_of("123456789") != std::string_view::npos &&
          (layout == "None" || layout.starts_with("NC"));
 }
 
-// Outputs that a node has for readers of the file. The reserve of RNN, a hidden output here, is a
-// resource of the operator there; positions of maxima, a hidden output there, are not kept here.
+// Outputs that a node has for readers of the file: where the hidden ones here are not those of the
+// release that defined the format. The reserve of RNN is a resource of the operator there.
 int saved_outputs(const ir::Node& node) {
-  if (node.is_variable()) return num_outputs(node);
+  if (node.is_variable()) return 1;
   if (node.op->name() == "RNN") return num_visible_outputs(node);
-  if (node.op->name() == "Pooling" && keeps_positions(node)) return num_outputs(node) + 1;
+  if (node.op->name() == "Pooling") return gives_positions(node) ? 2 : 1;
   return num_outputs(node);
 }
 

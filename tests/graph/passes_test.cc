@@ -77,8 +77,8 @@ TEST(CommonExpressions, OtherParametersInputsOrAttributesAreOtherCalls) {
 TEST(CommonExpressions, RandomNumbersAreDrawnForEachCall) {
   const Symbol x = var("x");
   const Symbol two = group({call("_shuffle", "a", {x}), call("_shuffle", "b", {x})});
-  const ir::Node& node = *two.outputs()[0].node;
-  ASSERT_TRUE(node.op->uses_random(node.params.get(), false));
+  const ir::Node& shuffle = *two.outputs()[0].node;
+  ASSERT_TRUE(shuffle.op->uses_random(shuffle.params.get(), /*training=*/false));
   EXPECT_EQ(operators(eliminate_common_expressions(two.graph())), 2);
 }
 
