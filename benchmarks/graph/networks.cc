@@ -123,7 +123,8 @@ PlannedBytes planned_bytes(const Symbol& network, int batch, Pass pass) {
     compiled = std::move(training.graph);
   }
   TypedGraph typed = typed_graph(std::move(compiled), known, options);
-  const Plan plan(std::move(typed.graph), std::move(typed.types), options);
+  const Plan plan(std::move(typed.graph), std::move(typed.types), options,
+                  std::move(typed.kernels));
   return {plan.memory().arena_bytes, plan.memory().unshared_bytes};
 }
 

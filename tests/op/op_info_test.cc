@@ -47,7 +47,8 @@ bool is_internal(const std::string& name) {
   static const std::set<std::string> others{"_cast_like",      "_npi_backward_ediff1d",
                                             "_reduce_mean_as", "_reduce_sum_as",
                                             "_sum_to_like",    "_topk_take"};
-  return name.starts_with("_backward_") || name.starts_with("_test_") || others.contains(name);
+  return name.starts_with("_backward_") || name.starts_with("_test_") ||
+         name.starts_with("_sg_onednn_") || others.contains(name);
 }
 
 std::string text_of(const Args& args) {
