@@ -11,13 +11,19 @@ const char* g_no_text = nullptr;
 const char* g_out = nullptr;
 ProfileHandle g_handle = nullptr;
 
+class Domain {
+ public:
+  Domain() { MXProfileCreateDomain("nulls", &handle_); }
+  ~Domain() { MXProfileDestroyHandle(handle_); }
+  ProfileHandle handle() const { return handle_; }
+
+ private:
+  ProfileHandle handle_ = nullptr;
+};
+
 ProfileHandle domain() {
-  static const ProfileHandle made = [] {
-    ProfileHandle handle = nullptr;
-    MXProfileCreateDomain("nulls", &handle);
-    return handle;
-  }();
-  return made;
+  static const Domain made;
+  return made.handle();
 }
 
 }  // namespace
