@@ -19,10 +19,13 @@ def loaded_library():
 @pytest.fixture
 def copied_library(tmp_path):
     """A copy in a package folder of its own, with the wheels whose libraries it finds by its own place beside it."""
-    package = tmp_path / "mxnet"
-    package.mkdir()
-    for wheel in pathlib.Path(loaded_library()).parents[1].glob("scipy_openblas*"):
-        (tmp_path / wheel.name).symlink_to(wheel)
+    packages, lib = pathlib.Path(loaded_library()).parents[1], tmp_path / "lib"
+    package = lib / "python" / "site-packages" / "mxnet"
+    package.mkdir(parents=True)
+    for wheel in packages.glob("scipy_openblas*"):
+        (package.parent / wheel.name).symlink_to(wheel)
+    for library in packages.parents[1].glob("libdnnl.so*"):
+        (lib / library.name).symlink_to(library)
     return shutil.copy(loaded_library(), package / "libmxnet.so")
 
 
