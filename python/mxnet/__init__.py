@@ -24,8 +24,31 @@ from .context import (
 )
 from .libinfo import __version__
 
-_LAZY = ("attribute", "autograd", "config", "engine", "error", "libinfo", "name", "ndarray", "random", "runtime", "symbol")
-_ALIASES = {"nd": "ndarray", "rnd": "random", "sym": "symbol"}
+# Names that live in a module of their own, loaded when they are first asked for.
+_FROM_MODULES = {
+    "AttrScope": "attribute",
+    "is_np_array": "util",
+    "is_np_shape": "util",
+    "np_array": "util",
+    "np_shape": "util",
+    "set_np_shape": "util",
+    "use_np": "util",
+    "use_np_array": "util",
+    "use_np_shape": "util",
+}
+_ALIASES = {
+    "img": "image",
+    "init": "initializer",
+    "kv": "kvstore",
+    "mod": "module",
+    "mon": "monitor",
+    "nd": "ndarray",
+    "np": "numpy",
+    "npx": "numpy_extension",
+    "rnd": "random",
+    "sym": "symbol",
+    "viz": "visualization",
+}
 
 __all__ = [
     "Context",
@@ -41,20 +64,25 @@ __all__ = [
     "gpu_memory_info",
     "num_gpus",
     "util",
-    *_LAZY,
 ]
 
 
 def __getattr__(name: str) -> Any:
-    full = _ALIASES.get(name, name)
-    if full in _LAZY:
-        module = importlib.import_module(f"{__name__}.{full}")
-        globals()[name] = module
-        return module
-    if name == "AttrScope":
-        return importlib.import_module(f"{__name__}.attribute").AttrScope
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _FROM_MODULES:
+        return getattr(importlib.import_module(f"{__name__}.{_FROM_MODULES[name]}"), name)
+    full = f"{__name__}.{_ALIASES.get(name, name)}"
+    try:
+        module = importlib.import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name != full:
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    globals()[name] = module
+    return module
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *_LAZY, *_ALIASES})
+    import pkgutil
+
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted({*globals(), *modules, *_ALIASES, *_FROM_MODULES})
