@@ -37,6 +37,7 @@ void register_array_functions(pybind11::module_& module);
 void register_prepared_calls(pybind11::module_& module);
 void register_operator(pybind11::module_& module);
 void register_arithmetic(pybind11::module_& module);
+void register_elementwise(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
 void register_symbol(pybind11::module_& module);
 
