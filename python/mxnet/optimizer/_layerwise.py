@@ -262,7 +262,8 @@ class LBSGD(Optimizer):
         return min(max(math.sqrt(size / (slope + wd * size + 1e-18)), 0.01), 100.0)
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
+        lr, wd = self._get_lr(index), self._get_wd(index)
+        self._update_count(index)  # after the rate: a schedule sees the count before this update
         weight = weight.as_nd_ndarray()
         gathered = self.cumgrads.get(index, {"cum_grad": None, "num_cums": self.init_updates})
         if gathered["cum_grad"] is None or gathered["num_cums"] % self.batch_scale == 0:
