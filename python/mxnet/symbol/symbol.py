@@ -66,6 +66,16 @@ class Symbol(SymbolBase):
     def __reduce__(self) -> Tuple[Any, ...]:
         return load_json, (self.tojson(),)
 
+    def as_nd_ndarray(self) -> Symbol:
+        """The symbol itself."""
+        return self
+
+    def as_np_ndarray(self) -> Any:
+        """The same values as a symbol with NumPy's operators."""
+        from .numpy._symbol import as_numpy_symbol
+
+        return as_numpy_symbol(self)
+
     def __call__(self, *args: Symbol, name: str = "", **kwargs: Symbol) -> Symbol:
         """A copy with variables replaced by other symbols, by place or by name."""
         if args and kwargs:
