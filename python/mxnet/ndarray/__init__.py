@@ -3,6 +3,7 @@
 
 from . import _generate
 from .ndarray import *  # noqa: F403
+from .._core import CachedOp
 from .ndarray import NDArray, NDArrayBase
 from .sparse import CSRNDArray, RowSparseNDArray
 from .utils import load, load_frombuffer, save

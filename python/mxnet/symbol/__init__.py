@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks before they have arrays: mx.sym."""
 
-from . import _generate, symbol
-from .symbol import Group, Symbol, Variable, fromjson, load, load_json, ones, var, zeros
+from . import _generate
+from .symbol import *  # noqa: F403
+from .symbol import Symbol, SymbolBase
 from . import _internal, contrib, image, linalg, op, random, sparse  # noqa: E402
+from ..ndarray._generate import _Null
 
-__getattr__ = _generate.fill(__name__, "")
+_operators = _generate.fill(__name__, "")
+_MODULES = {"np": "numpy", "npx": "numpy_extension"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{_MODULES[name]}")
+    return _operators(name)
 
 
 def __dir__() -> list:
-    return sorted({*globals(), *_generate.names_in("")})
+    return sorted({*globals(), *_generate.names_in(""), *_MODULES})
