@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks before they have arrays: mx.sym."""
 
+from .. import _lazy
 from . import _generate
 from .symbol import *  # noqa: F403
 from .symbol import Symbol, SymbolBase
@@ -8,15 +9,11 @@ from . import _internal, contrib, image, linalg, op, random, sparse  # noqa: E40
 from ..ndarray._generate import _Null
 
 _operators = _generate.fill(__name__, "")
-_MODULES = {"np": "numpy", "npx": "numpy_extension"}
+_MODULES = {"np": "numpy", "npx": "numpy_extension", "numpy": "numpy", "numpy_extension": "numpy_extension"}
 
 
 def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{_MODULES[name]}")
-    return _operators(name)
+    return _lazy.module(__name__, _MODULES[name]) if name in _MODULES else _operators(name)
 
 
 def __dir__() -> list:
