@@ -105,7 +105,7 @@ void define_slope() {
 }
 
 template <BinaryRow row>
-bool define() {
+void define() {
   const BinaryNames& names = binary_names()[static_cast<std::size_t>(row)];
   MX_ASSERT(names.row == row);
   define_arrays<row>(names.elementwise, infer_equal, gradient_elementwise<row>);
@@ -119,15 +119,9 @@ bool define() {
     define_slope<row, true>();
     define_slope<row, false>();
   }
-  return true;
 }
 
-#define MX_DEFINE_ROW(name, ...) \
-  [[maybe_unused]] const bool defined_##name = define<BinaryRow::name>();
-MX_BINARY_ROWS(MX_DEFINE_ROW)
-MX_INTEGER_ROWS(MX_DEFINE_ROW)
-MX_COMPARE_ROWS(MX_DEFINE_ROW)
-#undef MX_DEFINE_ROW
+[[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });
 
 }  // namespace
 }  // namespace mxnet
