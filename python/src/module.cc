@@ -18,4 +18,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_elementwise(module);
   mxnet::python::register_autograd(module);
   mxnet::python::register_symbol(module);
+  mxnet::python::register_symbol_backend(module);
+  mxnet::python::register_cached_op(module);
+  mxnet::python::register_executor(module);
 }
