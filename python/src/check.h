@@ -39,5 +39,7 @@ void register_operator(pybind11::module_& module);
 void register_arithmetic(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
 void register_symbol(pybind11::module_& module);
+void register_recordio(pybind11::module_& module);
+void register_data_iter(pybind11::module_& module);
 
 }  // namespace mxnet::python

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <bitset>
+
 #include "base/error.h"
 
 namespace mxnet {
@@ -33,8 +35,8 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
   std::shared_ptr<void> params = make_();
   for (const ParamField& field : fields_)
     if (field.reset) field.reset(params.get());
-  uint64_t given = 0;  // bit per field; no operator has as many as 64
-  MX_ASSERT(fields_.size() <= 64);
+  std::bitset<128> given;  // one a field; no operator or iterator has as many
+  MX_ASSERT(fields_.size() <= given.size());
   for (const auto& [key, text] : attrs) {
     std::size_t i = 0;
     while (i < fields_.size() && (fields_[i].name != key || !fields_[i].parse)) ++i;
@@ -51,10 +53,10 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
                   fmt::format("given '{}' for parameter {}, expected {}{}", text, key,
                               fields_[i].type, error.detail.empty() ? "" : ": " + error.detail));
     }
-    given |= uint64_t{1} << i;
+    given.set(i);
   }
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    if (fields_[i].required && (given >> i & 1) == 0) {
+    if (fields_[i].required && !given[i]) {
       throw Error(ErrorCode::kValue, op,
                   fmt::format("Required parameter {} of {} is not presented", fields_[i].name,
                               fields_[i].type));
