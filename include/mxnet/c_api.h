@@ -101,6 +101,8 @@ MXNET_DLL int MXLibInfoFeatures(const struct LibFeature** libFeature, size_t* si
 MXNET_DLL int MXSetEnv(const char* name, const char* value);
 /* The text of a variable as the library sees it, null when it is not set. */
 MXNET_DLL int MXGetEnv(const char* name, const char** value);
+/* Several variables at once: what programs give that start as part of a cluster. */
+MXNET_DLL int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals);
 /* Threads inside one CPU operator, for the whole process. */
 MXNET_DLL int MXSetNumOMPThreads(int thread_num);
 /* Waits for all work and ends the library's threads. Later work runs on the thread that asks for
@@ -283,6 +285,24 @@ MXNET_DLL int MXNDArrayCreateFromSharedMem(int shared_pid, int shared_id, const 
 MXNET_DLL int MXNDArrayCreateFromSharedMemEx(int shared_pid, int shared_id, const int* shape,
                                              int ndim, int dtype, NDArrayHandle* out);
 
+/* As MXEnginePushAsync and MXEnginePushSync, with arrays in place of variables: the function runs
+ * when those it reads (const) and writes (mutable) are free. */
+MXNET_DLL int MXEnginePushAsyncND(EngineAsyncFunc async_func, void* func_param,
+                                  EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
+                                  NDArrayHandle* const_nds_handle, int num_const_nds,
+                                  NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
+                                  EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                  int priority MXNET_DEFAULT(0),
+                                  const char* opr_name MXNET_DEFAULT(NULL),
+                                  bool wait MXNET_DEFAULT(false));
+MXNET_DLL int MXEnginePushSyncND(EngineSyncFunc sync_func, void* func_param,
+                                 EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
+                                 NDArrayHandle* const_nds_handle, int num_const_nds,
+                                 NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
+                                 EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                 int priority MXNET_DEFAULT(0),
+                                 const char* opr_name MXNET_DEFAULT(NULL));
+
 /* --- Operators
  * ---------------------------------------------------------------------------------------------------------
  */
@@ -444,5 +464,7 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 #include "mxnet/c_api_symbol.h"
 /* After the symbols that they run. */
 #include "mxnet/c_api_executor.h"
+
+#include "mxnet/c_api_custom.h"
 
 #endif /* MXNET_C_API_H_ */

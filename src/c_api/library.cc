@@ -4,6 +4,7 @@
 
 #include "base/config_table.h"
 #include "base/omp.h"
+#include "c_api/callbacks.h"
 #include "c_api/guard.h"
 #include "engine/engine.h"
 #include "mxnet/c_api.h"
@@ -38,6 +39,20 @@ int MXSetEnv(const char* name, const char* value) {
   });
 }
 
+int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals) {
+  return guarded([&] {
+    if (num_vars > 0) {
+      require(keys, "MXInitPSEnv", "keys");
+      require(vals, "MXInitPSEnv", "vals");
+    }
+    for (uint32_t i = 0; i < num_vars; ++i) {
+      require(keys[i], "MXInitPSEnv", "a key");
+      require(vals[i], "MXInitPSEnv", keys[i]);
+    }
+    for (uint32_t i = 0; i < num_vars; ++i) config_set(keys[i], vals[i]);
+  });
+}
+
 int MXGetEnv(const char* name, const char** value) {
   return guarded([&] {
     require(name, "MXGetEnv", "name");
@@ -52,7 +67,10 @@ int MXSetNumOMPThreads(int thread_num) {
 }
 
 int MXNotifyShutdown(void) {
-  return guarded([] { Engine::get().shutdown(); });
+  return guarded([] {
+    Engine::get().shutdown();
+    c_api::end_callbacks();
+  });
 }
 
 int MXConfigToJSON(const char** out) {

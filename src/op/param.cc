@@ -11,6 +11,10 @@
 namespace mxnet {
 namespace {
 
+// A field of this name takes all keys that no other one does, hidden ones too, in one text: KEY, NUL,
+// VALUE, NUL, ...
+constexpr std::string_view kRest = "**";
+
 bool is_hidden(std::string_view key) {
   return key.size() > 4 && key.starts_with("__") && key.ends_with("__");
 }
@@ -37,9 +41,16 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
     if (field.reset) field.reset(params.get());
   std::bitset<128> given;  // one a field; no operator or iterator has as many
   MX_ASSERT(fields_.size() <= given.size());
+  const ParamField* const rest =
+      !fields_.empty() && fields_.back().name == kRest ? &fields_.back() : nullptr;
+  std::string rest_text;
   for (const auto& [key, text] : attrs) {
     std::size_t i = 0;
     while (i < fields_.size() && (fields_[i].name != key || !fields_[i].parse)) ++i;
+    if (i == fields_.size() && rest != nullptr) {
+      (rest_text.append(key) += '\0').append(text) += '\0';
+      continue;
+    }
     if (i == fields_.size()) {
       if (lenient_ || is_hidden(key)) continue;
       throw Error(ErrorCode::kValue, op,
@@ -55,6 +66,7 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
     }
     given.set(i);
   }
+  if (rest != nullptr) rest->parse(params.get(), rest_text);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     if (fields_[i].required && !given[i]) {
       throw Error(ErrorCode::kValue, op,
