@@ -460,6 +460,7 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 } /* extern "C" */
 #endif
 
+#include "mxnet/c_api_data.h"
 #include "mxnet/c_api_symbol.h"
 /* After the symbols that they run. */
 #include "mxnet/c_api_executor.h"
