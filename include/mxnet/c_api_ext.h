@@ -72,6 +72,17 @@ MXNET_DLL int MXOpCallFree(OpCallHandle call);
 MXNET_DLL int MXOpCallInvoke(OpCallHandle call, int num_inputs, NDArrayHandle* inputs,
                              int* num_outputs, NDArrayHandle** outputs, const int** out_stypes);
 
+/* As MXInvokeCachedOpEx, with the device of a graph that has no inputs. */
+MXNET_DLL int MXCachedOpCall(CachedOpHandle handle, int dev_type, int dev_id, int num_inputs,
+                             NDArrayHandle* inputs, int* num_outputs, NDArrayHandle** outputs,
+                             const int** out_stypes);
+/* Name of a value, its operator, the value, whose handle the callee owns, and the state. */
+typedef void (*CachedOpHook)(const char*, const char*, NDArrayHandle, void*);
+/* As MXCachedOpRegisterOpHook, with a state that the library owns from here on, even when the call
+ * fails: `drop`, if not null, is called with it when the hook is gone. A null hook ends it. */
+MXNET_DLL int MXCachedOpSetHook(CachedOpHandle handle, CachedOpHook hook, void* state,
+                                int (*drop)(void*), int monitor_all);
+
 /* --- Memory
  * ------------------------------------------------------------------------------------------------------------
  */

@@ -114,9 +114,8 @@ Result run_operator(const char* op, std::vector<NDArrayHandle> inputs,
   }
   int num_outputs = 0;
   NDArrayHandle* outputs = nullptr;
-  run_by_texts(Registry::get().at(op), static_cast<int>(inputs.size()), inputs.data(),
-                  &num_outputs, &outputs, static_cast<int>(keys.size()), keys.data(),
-                  values.data());
+  run_by_texts(Registry::get().at(op), static_cast<int>(inputs.size()), inputs.data(), &num_outputs,
+               &outputs, static_cast<int>(keys.size()), keys.data(), values.data());
   Result result;
   result.value.v_handle = outputs[0];
   result.kind = kNDArrayHandle;

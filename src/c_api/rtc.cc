@@ -27,10 +27,12 @@ namespace {
 }
 
 int fails_without_handle(const void* handle, const char* function) {
-  return guarded([&] {
-    require(handle, function, "handle");
-    no_handle(function);
-  }, function);
+  return guarded(
+      [&] {
+        require(handle, function, "handle");
+        no_handle(function);
+      },
+      function);
 }
 
 }  // namespace
@@ -90,9 +92,9 @@ int MXLoadLib(const char* path, unsigned /*verbose*/) {
     const bool extension = ::dlsym(library, "_opRegSize") != nullptr;
     ::dlclose(library);
     if (!extension) {
-      throw Error(ErrorCode::kValue, "MXLoadLib",
-                  fmt::format("given '{}', expected a library of operators: it has no _opRegSize",
-                              path));
+      throw Error(
+          ErrorCode::kValue, "MXLoadLib",
+          fmt::format("given '{}', expected a library of operators: it has no _opRegSize", path));
     }
     throw Error(ErrorCode::kNotImplemented, "MXLoadLib",
                 fmt::format("given the library of operators '{}', expected none: this version "
