@@ -39,5 +39,6 @@ void register_operator(pybind11::module_& module);
 void register_arithmetic(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
 void register_symbol(pybind11::module_& module);
+void register_kvstore(pybind11::module_& module);
 
 }  // namespace mxnet::python

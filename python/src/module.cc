@@ -17,4 +17,5 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_arithmetic(module);
   mxnet::python::register_autograd(module);
   mxnet::python::register_symbol(module);
+  mxnet::python::register_kvstore(module);
 }
