@@ -24,4 +24,5 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_symbol_backend(module);
   mxnet::python::register_cached_op(module);
   mxnet::python::register_executor(module);
+  mxnet::python::register_kvstore(module);
 }
