@@ -69,6 +69,7 @@ typedef void (*EngineFuncParamDeleter)(void* param);
 
 /* What marks a program's own work in profiles: a domain, task, frame, event or counter. */
 typedef void* ProfileHandle;
+/* A store of arrays by key (c_api_kvstore.h). */
 typedef void* KVStoreHandle;
 
 /* A property of this build or machine. */
@@ -283,6 +284,24 @@ MXNET_DLL int MXNDArrayCreateFromSharedMem(int shared_pid, int shared_id, const 
 MXNET_DLL int MXNDArrayCreateFromSharedMemEx(int shared_pid, int shared_id, const int* shape,
                                              int ndim, int dtype, NDArrayHandle* out);
 
+/* As MXEnginePushAsync and MXEnginePushSync, with arrays in place of variables: the function runs
+ * when those it reads (const) and writes (mutable) are free. */
+MXNET_DLL int MXEnginePushAsyncND(EngineAsyncFunc async_func, void* func_param,
+                                  EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
+                                  NDArrayHandle* const_nds_handle, int num_const_nds,
+                                  NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
+                                  EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                  int priority MXNET_DEFAULT(0),
+                                  const char* opr_name MXNET_DEFAULT(NULL),
+                                  bool wait MXNET_DEFAULT(false));
+MXNET_DLL int MXEnginePushSyncND(EngineSyncFunc sync_func, void* func_param,
+                                 EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
+                                 NDArrayHandle* const_nds_handle, int num_const_nds,
+                                 NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
+                                 EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                 int priority MXNET_DEFAULT(0),
+                                 const char* opr_name MXNET_DEFAULT(NULL));
+
 /* --- Operators
  * ---------------------------------------------------------------------------------------------------------
  */
@@ -440,8 +459,12 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 } /* extern "C" */
 #endif
 
+#include "mxnet/c_api_data.h"
 #include "mxnet/c_api_symbol.h"
 /* After the symbols that they run. */
 #include "mxnet/c_api_executor.h"
+#include "mxnet/c_api_kvstore.h"
+
+#include "mxnet/c_api_custom.h"
 
 #endif /* MXNET_C_API_H_ */

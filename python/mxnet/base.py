@@ -28,11 +28,14 @@ __all__ = [
     "MXNetNotImplementedError",
     "MXNetTypeError",
     "MXNetValueError",
+    "NotImplementedForSymbol",
+    "NotSupportedForSparseNDArray",
     "c2pyerror",
     "error_types",
     "get_last_ffi_error",
     "integer_types",
     "numeric_types",
+    "py_str",
     "register_error",
     "string_types",
 ]
@@ -77,6 +80,38 @@ error_types: Dict[str, Type[BaseException]] = {
 }
 
 
+class NotImplementedForSymbol(MXNetError):
+    """A method of arrays that was called on a symbol."""
+
+    def __init__(self, function: Any, alias: Any, *args: Any) -> None:
+        super().__init__()
+        self.function = getattr(function, "__name__", str(function))
+        self.alias = alias
+        self.args = tuple(type(arg).__name__ for arg in args)
+
+    def __str__(self) -> str:
+        return _not_implemented(self, "a Symbol has no numbers; only an NDArray has")
+
+
+class NotSupportedForSparseNDArray(MXNetError):
+    """A method of dense arrays that was called on a sparse one."""
+
+    def __init__(self, function: Any, alias: Any, *args: Any) -> None:
+        super().__init__()
+        self.function = getattr(function, "__name__", str(function))
+        self.alias = alias
+        self.args = tuple(type(arg).__name__ for arg in args)
+
+    def __str__(self) -> str:
+        return _not_implemented(self, "a sparse array has no such view; see tostype('default')")
+
+
+def _not_implemented(error: Any, reason: str) -> str:
+    alias = f" ({error.alias})" if error.alias and error.alias != error.function else ""
+    given = f", given {', '.join(error.args)}" if error.args else ""
+    return f"{error.function}{alias} is not there{given}: {reason}"
+
+
 def register_error(func_name: Any = None, cls: Optional[Type[BaseException]] = None) -> Any:
     """Registers the class that is raised for texts that start with a name.
 
@@ -91,6 +126,11 @@ def register_error(func_name: Any = None, cls: Optional[Type[BaseException]] = N
         return registered
 
     return register if cls is None else register(cls)
+
+
+def py_str(x: Any) -> str:
+    """A text that came from the library, whether as bytes or as str."""
+    return x.decode("utf-8") if isinstance(x, bytes) else x
 
 
 def c2pyerror(err_msg: str) -> Tuple[str, Optional[str]]:

@@ -53,12 +53,6 @@ struct Table {
 Table g_tables[2];
 PyObject* g_scalar = nullptr;  // "scalar"
 
-bool is_number(PyObject* object) {
-  return PyFloat_Check(object) || PyLong_Check(object) ||
-         (array_classes().scalar != nullptr &&
-          PyObject_IsInstance(object, array_classes().scalar) == 1);
-}
-
 PyObject* not_implemented() { return new_reference(Py_NotImplemented); }
 
 template <class Body>
@@ -75,21 +69,53 @@ PyObject* guarded(Body&& body) {
   return nullptr;
 }
 
+}  // namespace
+
+bool is_number(PyObject* object) {
+  return PyFloat_Check(object) || PyLong_Check(object) ||
+         (array_classes().scalar != nullptr &&
+          PyObject_IsInstance(object, array_classes().scalar) == 1);
+}
+
 PyObject* call_arrays(PyObject* op, PyObject* a, PyObject* b, PyObject* out) {
   if (op == nullptr) return not_implemented();
+  if (as_array(a)->numpy != as_array(b)->numpy) {
+    PyErr_Format(PyExc_TypeError,
+                 "%s: given an mx.nd and an mx.np array, expected two of one kind; as_np_ndarray() "
+                 "and as_nd_ndarray() show an array as the other",
+                 operator_data(op).name.c_str());
+    return nullptr;
+  }
   static const std::vector<ParamValue> none;
   NDArrayHandle inputs[2] = {as_array(a)->handle, as_array(b)->handle};
-  return guarded([&] { return invoke_operator(operator_data(op), inputs, 2, none, out); });
+  return guarded(
+      [&] { return invoke_operator(operator_data(op), inputs, 2, none, out, as_array(a)->numpy); });
 }
 
 PyObject* call_scalar(PyObject* op, PyObject* array, PyObject* number, PyObject* out) {
   if (op == nullptr) return not_implemented();
-  return guarded([&] {
+  return guarded([&]() -> PyObject* {
+    py::object plain;  // True, and NumPy's numbers, as the library reads them
+    if (!PyFloat_CheckExact(number) && !PyLong_CheckExact(number)) {
+      plain = py::reinterpret_steal<py::object>(PyNumber_Float(number));
+      if (!plain) return nullptr;
+      number = plain.ptr();
+    }
     const std::vector<ParamValue> params{{g_scalar, number}};
     NDArrayHandle input = as_array(array)->handle;
-    return invoke_operator(operator_data(op), &input, 1, params, out);
+    return invoke_operator(operator_data(op), &input, 1, params, out, as_array(array)->numpy);
   });
 }
+
+PyObject* call_unary(PyObject* op, PyObject* a, PyObject* out) {
+  if (op == nullptr) return not_implemented();
+  static const std::vector<ParamValue> none;
+  NDArrayHandle input = as_array(a)->handle;
+  return guarded(
+      [&] { return invoke_operator(operator_data(op), &input, 1, none, out, as_array(a)->numpy); });
+}
+
+namespace {
 
 template <Binary kOp>
 PyObject* binary(PyObject* a, PyObject* b) {
@@ -126,12 +152,18 @@ PyObject* unary(PyObject* a) {
                  Py_TYPE(a)->tp_name);
     return nullptr;
   }
-  static const std::vector<ParamValue> none;
-  NDArrayHandle input = as_array(a)->handle;
-  return guarded([&] { return invoke_operator(operator_data(op), &input, 1, none, nullptr); });
+  return call_unary(op, a, nullptr);
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int op) {
+  // Python's own answer would be False, where NumPy compares elements.
+  if (as_array(a)->numpy && (PyList_Check(b) || PyTuple_Check(b))) {
+    PyErr_Format(
+        PyExc_TypeError,
+        "comparison: given a %s, expected an mx.np array or a number; mx.np.array makes one",
+        Py_TYPE(b)->tp_name);
+    return nullptr;
+  }
   switch (op) {
     case Py_LT:
       return binary<kLess>(a, b);

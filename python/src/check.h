@@ -37,7 +37,15 @@ void register_array_functions(pybind11::module_& module);
 void register_prepared_calls(pybind11::module_& module);
 void register_operator(pybind11::module_& module);
 void register_arithmetic(pybind11::module_& module);
+void register_symbol_backend(pybind11::module_& module);
+void register_cached_op(pybind11::module_& module);
+void register_executor(pybind11::module_& module);
+void register_elementwise(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
 void register_symbol(pybind11::module_& module);
+void register_recordio(pybind11::module_& module);
+void register_shared_array(pybind11::module_& module);
+void register_data_iter(pybind11::module_& module);
+void register_kvstore(pybind11::module_& module);
 
 }  // namespace mxnet::python

@@ -27,14 +27,17 @@ struct Arguments {
   std::vector<NDArrayHandle> inputs;
   std::vector<ParamValue> params;
   PyObject* out = nullptr;
+  bool numpy = false;  // some input is an mx.np array
 };
 
 void add_input(const OperatorData& op, PyObject* value, Arguments* call) {
-  if (is_array(value)) {
+  if (is_array(value) && (as_array(value)->numpy || !op.numpy)) {
     call->inputs.push_back(as_array(value)->handle);
+    call->numpy = call->numpy || as_array(value)->numpy;
     return;
   }
-  throw py::type_error(op.name + ": given " + Py_TYPE(value)->tp_name + ", expected an NDArray");
+  throw py::type_error(op.name + ": given " + Py_TYPE(value)->tp_name + ", expected an " +
+                       (op.numpy ? "mx.np array; NDArray.as_np_ndarray() makes one" : "NDArray"));
 }
 
 void sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
@@ -106,6 +109,7 @@ class ArgumentsLease {
     arguments_.inputs.clear();
     arguments_.params.clear();
     arguments_.out = nullptr;
+    arguments_.numpy = false;
   }
   ~ArgumentsLease() { t_spare = std::move(arguments_); }
   Arguments* operator->() { return &arguments_; }
@@ -132,7 +136,7 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargs
       sort_fixed(op, args, count, names, call.get());
     }
     return invoke_operator(op, call->inputs.data(), static_cast<int>(call->inputs.size()),
-                           call->params, call->out);
+                           call->params, call->out, op.numpy || call->numpy);
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const py::builtin_exception& error) {
@@ -257,12 +261,11 @@ bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles) {
   return true;
 }
 
-PyObject* make_results(const OperatorData& op, int count, NDArrayHandle* handles,
-                       const int* storage_types) {
-  if (count == 1) return wrap_array(handles[0], storage_types[0], op.numpy);
+PyObject* make_results(int count, NDArrayHandle* handles, const int* storage_types, bool numpy) {
+  if (count == 1) return wrap_array(handles[0], storage_types[0], numpy);
   py::list results(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
-    PyObject* array = wrap_array(handles[i], storage_types[i], op.numpy);
+    PyObject* array = wrap_array(handles[i], storage_types[i], numpy);
     if (array == nullptr) return nullptr;
     PyList_SET_ITEM(results.ptr(), i, array);
   }
@@ -298,7 +301,7 @@ OperatorData::OperatorData(std::string op_name, bool is_numpy)
 bool is_operator(PyObject* object) { return PyObject_TypeCheck(object, g_operator) != 0; }
 
 PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_inputs,
-                          const std::vector<ParamValue>& params, PyObject* out) {
+                          const std::vector<ParamValue>& params, PyObject* out, bool numpy) {
   const PreparedCallRef call = op.calls->find(num_inputs, params);
   std::vector<NDArrayHandle> given;
   if (out != nullptr && !given_outputs(out, &given)) return nullptr;
@@ -309,7 +312,7 @@ PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_input
     return MXOpCallInvoke(call->handle(), num_inputs, inputs, &count, &outputs, &storage_types);
   });
   if (out != nullptr) return new_reference(out);
-  return make_results(op, count, outputs, storage_types);
+  return make_results(count, outputs, storage_types, numpy);
 }
 
 void register_operator(py::module_& module) {

@@ -200,7 +200,7 @@ int Executor::forward_step(int step) {
     }
     PlanOptions options = PlanOptions::configured(device_, false);
     options.forward_bulk = 1;
-    options.optimise = false;  // its steps are those of the symbol
+    options.optimise = options.fuse_pointwise = false;  // its steps are those of the symbol
     std::shared_ptr<const Plan> plan =
         compile(compiled_graph(graph().graph(), variable_types()), options, {});
     std::vector<NDArray> arrays = externals(*plan, {});

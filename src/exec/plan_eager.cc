@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/numpy_shape.h"
+#include "exec/array_op.h"
 #include "graph/infer.h"
 #include "op/inline_vector.h"
 
@@ -28,6 +29,15 @@ bool makes_zero_size(const IndexedGraph& graph, int n) {
   });
 }
 
+// Parameters that hold a state are not shared with other graphs of the node.
+ParamsPtr own_params(const ir::Node& node) {
+  const ArrayOp* body = find_array_op(*node.op);
+  if (body == nullptr || !body->has_state) return node.params;
+  InlineVector<std::pair<std::string_view, std::string_view>, 8> texts;
+  for (const auto& [key, text] : node.attrs) texts.emplace_back(key, text);
+  return node.op->parse(texts.span());
+}
+
 }  // namespace
 
 EagerGraph::EagerGraph(IndexedGraph graph)
@@ -36,7 +46,7 @@ EagerGraph::EagerGraph(IndexedGraph graph)
     const ir::Node& node = graph_.node(n);
     ParsedAttrsRef parsed;
     if (!node.is_variable()) {
-      parsed = ParsedAttrsRef(new ParsedAttrs(*node.op, node.attrs, node.params));
+      parsed = ParsedAttrsRef(new ParsedAttrs(*node.op, node.attrs, own_params(node)));
       dynamic_ = dynamic_ || node.op->shape_from_values(node.params.get(),
                                                         static_cast<int>(node.inputs.size()));
     }

@@ -11,6 +11,7 @@ from .. import _core
 from .._core import NDArrayBase
 from ..context import Context, current_context
 from . import _generate, _indexing
+from ._methods import METHODS
 from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, bfloat16, dtype_name, dtype_number, text_of
 
 _core.set_text_maker(text_of)
@@ -19,15 +20,6 @@ _op = _generate.operator
 _GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
 _STORAGE_TYPES = {-1: "undefined", 0: "default", 1: "row_sparse", 2: "csr"}
 _STORAGE_TYPE_IDS = {name: number for number, name in _STORAGE_TYPES.items()}
-
-# Operators that are methods too: x.exp() is exp(x).
-_METHODS = """abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort
-broadcast_axes broadcast_like cbrt ceil clip cos cosh degrees depth_to_space diag exp
-expm1 fix flatten flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum norm
-one_hot ones_like pad pick prod radians rcbrt reciprocal relu repeat reshape_like rint round rsqrt
-shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like softmax softmin sort
-space_to_depth split sqrt square squeeze sum swapaxes take tan tanh tile topk trunc zeros_like
-""".split()
 
 Shape = Union[int, Sequence[int]]
 
@@ -304,7 +296,7 @@ class NDArray(NDArrayBase):
         _core.backward([self], grads, [], retain_graph, False, train_mode, False)
 
 
-for _name in _METHODS:
+for _name in METHODS:
     if not hasattr(NDArray, _name):
         setattr(NDArray, _name, _op(_name))
 
@@ -386,7 +378,7 @@ def empty(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None) -> NDA
     return _core.create(_ints(shape), context.device_typeid, context.device_id, False, number, False)
 
 
-def _made(name: str, shape: Any, ctx: Any, dtype: Any, out: Any, **params: Any) -> NDArray:
+def _made(name: str, shape: Any, ctx: Any, dtype: Any, out: Any, /, **params: Any) -> NDArray:
     context = current_context() if ctx is None else ctx
     dtype = "float32" if dtype is None else dtype_name(dtype)
     return _op(name)(shape=_ints(shape), ctx=str(context), dtype=dtype, out=out, **params)

@@ -9,6 +9,7 @@
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -70,6 +71,8 @@ MX_OP(add_n, AddParams)
     .grad([](const AddParams&, Grad& grad) {
       return Gradients(static_cast<std::size_t>(grad.num_in()), grad.dout(0));
     });
+
+[[maybe_unused]] const bool pointwise = (mark_pointwise("add_n"), true);
 
 }  // namespace
 }  // namespace mxnet

@@ -6,6 +6,7 @@
 #include "op/elemwise/as_type.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -53,6 +54,8 @@ MX_OP(amp_cast, CastParams)
     })
     .cpu(cast_cpu<CastParams>)
     .grad(cast_gradient);
+
+[[maybe_unused]] const bool pointwise = (mark_pointwise("Cast"), mark_pointwise("amp_cast"), true);
 
 struct MulticastParams {
   int32_t num_outputs;

@@ -6,6 +6,7 @@
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
 #include "op/op_builder.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -132,6 +133,7 @@ void define() {
   op.input(x ? "x2" : "rhs", "Second argument.").lenient();
   op.dtypes(types_of(row)).inplace(0, 0).inplace(1, 0);
   op.infer(infer_numpy<row>).cpu(numpy_cpu<row>).grad(gradient<row>);
+  mark_pointwise(name);
 }
 
 [[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });

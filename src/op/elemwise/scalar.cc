@@ -10,6 +10,7 @@
 #include "op/elemwise/binary_slope.h"
 #include "op/op_builder.h"
 #include "op/params.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -99,6 +100,7 @@ void define_one(const NameList& names) {
   op.dtypes(kAllTypes).inplace(0, 0);
   op.infer(infer_scalar<row, numpy>).cpu(scalar_cpu<row, scalar_left, numpy>);
   op.grad(gradient<row, scalar_left>);
+  mark_pointwise(names[0]);
 }
 
 template <BinaryRow row>

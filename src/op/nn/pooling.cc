@@ -189,7 +189,7 @@ PoolOp& declare_backward(PoolOp& op, const char* doc) {
       });
   PoolOp norm("_backward_Pooling_lp");
   declare_backward(norm, "Gradient of p-norms of windows.")
-      .input("out", "Output of the forward call.")
+      .input("output", "Output of the forward call.")
       .cpu(norm_gradient_plain);
   return true;
 }();
