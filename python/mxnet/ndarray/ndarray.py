@@ -117,6 +117,9 @@ class NDArray(NDArrayBase):
             raise TypeError(f"given an element of type {value.dtype}, expected an integer")
         return int(value)
 
+    def __bytes__(self) -> bytes:
+        return self.asnumpy().tobytes()
+
     def __iter__(self) -> Iterator[NDArray]:
         for i in range(len(self)):
             yield self[i]
