@@ -87,10 +87,11 @@ def unravel_index(F: Any, indices: Any, shape: Any, order: str = "C") -> Any:
     return tuple(places[i] for i in range(len(ints(shape))))
 
 
-def diag_indices_from(F: Any, arr: Any) -> Tuple[Any, ...]:
-    """The places of the diagonal, a vector per dimension."""
+def diag_indices_from(F: Any, arr: Any) -> Any:
+    """The places of the diagonal, a vector per dimension; of a symbol as rows of one."""
     places = F.op("_npi_diag_indices_from")(arr)
-    return tuple(places[i] for i in range(F.ndim(arr, "diag_indices_from")))
+    dims = F.known_ndim(arr, 0)
+    return tuple(places[i] for i in range(dims)) if dims else places
 
 
 def unique(

@@ -23,7 +23,8 @@ class Operator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs.pop("out", None) is not None:
             raise NotImplementedError(f"{self.op_name}: given out, expected None: symbols have no memory")
-        return self._compose(*args, **kwargs).as_np_ndarray()
+        made = self._compose(*args, **kwargs).as_np_ndarray()
+        return made if len(made) == 1 else list(made)
 
     @property
     def __doc__(self) -> Optional[str]:  # type: ignore[override]
@@ -83,7 +84,7 @@ class Symbols(Frontend):
         return call
 
     def listed(self, several: Any) -> List[Any]:
-        return list(several)
+        return several if isinstance(several, list) else [several]
 
     def __reduce__(self) -> str:
         return "symbols"
