@@ -69,6 +69,7 @@ typedef void (*EngineFuncParamDeleter)(void* param);
 
 /* What marks a program's own work in profiles: a domain, task, frame, event or counter. */
 typedef void* ProfileHandle;
+/* A store of arrays by key (c_api_kvstore.h). */
 typedef void* KVStoreHandle;
 
 /* A property of this build or machine. */
@@ -101,8 +102,6 @@ MXNET_DLL int MXLibInfoFeatures(const struct LibFeature** libFeature, size_t* si
 MXNET_DLL int MXSetEnv(const char* name, const char* value);
 /* The text of a variable as the library sees it, null when it is not set. */
 MXNET_DLL int MXGetEnv(const char* name, const char** value);
-/* Several variables at once: what programs give that start as part of a cluster. */
-MXNET_DLL int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals);
 /* Threads inside one CPU operator, for the whole process. */
 MXNET_DLL int MXSetNumOMPThreads(int thread_num);
 /* Waits for all work and ends the library's threads. Later work runs on the thread that asks for
@@ -460,9 +459,11 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 } /* extern "C" */
 #endif
 
+#include "mxnet/c_api_data.h"
 #include "mxnet/c_api_symbol.h"
 /* After the symbols that they run. */
 #include "mxnet/c_api_executor.h"
+#include "mxnet/c_api_kvstore.h"
 
 #include "mxnet/c_api_custom.h"
 
