@@ -69,6 +69,7 @@ typedef void (*EngineFuncParamDeleter)(void* param);
 
 /* What marks a program's own work in profiles: a domain, task, frame, event or counter. */
 typedef void* ProfileHandle;
+/* A store of arrays by key (c_api_kvstore.h). */
 typedef void* KVStoreHandle;
 
 /* A property of this build or machine. */
@@ -460,9 +461,11 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 } /* extern "C" */
 #endif
 
+#include "mxnet/c_api_data.h"
 #include "mxnet/c_api_symbol.h"
 /* After the symbols that they run. */
 #include "mxnet/c_api_executor.h"
+#include "mxnet/c_api_kvstore.h"
 
 #include "mxnet/c_api_custom.h"
 

@@ -94,9 +94,9 @@ const std::multimap<std::string, Call>& calls() {
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(nullptr, &g_bytes); }},
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(&g_bytes, nullptr); }},
   };
-  static const bool others =
-      (all.merge(ndarray_null_calls()), all.merge(profiler_null_calls()),
-       all.merge(symbol_null_calls()), all.merge(executor_null_calls()), true);
+  static const bool others = (all.merge(ndarray_null_calls()), all.merge(profiler_null_calls()),
+                              all.merge(symbol_null_calls()), all.merge(executor_null_calls()),
+                              all.merge(kvstore_null_calls()), true);
   static_cast<void>(others);
   return all;
 }

@@ -74,9 +74,9 @@ def where(F: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
     if is_number(x) and is_number(y):
         return F.op("_npi_where_scalar2")(condition, x=float(x), y=float(y))
     if is_number(x):
-        return F.op("_npi_where_rscalar")(condition, y, scalar=float(x))
+        return F.op("_npi_where_lscalar")(condition, y, scalar=float(x))
     if is_number(y):
-        return F.op("_npi_where_lscalar")(condition, x, scalar=float(y))
+        return F.op("_npi_where_rscalar")(condition, x, scalar=float(y))
     return F.op("_npi_where")(condition, x, y)
 
 

@@ -26,7 +26,7 @@ def concatenate(F: Any, seq: Any, axis: Any = 0, out: Any = None) -> Any:
     parts = _several(F, "concatenate", seq)
     if axis is None:
         parts, axis = [F.ravel(part) for part in parts], 0
-    return F.op("_npi_concatenate")(*parts, dim=axis, out=out)
+    return F.op("_npi_concatenate")(*parts, axis=axis, out=out)
 
 
 def append(F: Any, arr: Any, values: Any, axis: Any = None) -> Any:

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// ImageRecordIter and its variants: images in RecordIO files, augmented, as (batch, channels,
+// height, width).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/error.h"
+#include "io/data_iter.h"
+#include "io/image_augment.h"
+#include "io/image_param_list.h"
+#include "io/image_record_source.h"
+#include "io/iters.h"
+#include "io/mean_image.h"
+#include "ndarray/convert_elements.h"
+
+namespace mxnet::io {
+namespace {
+
+struct ImageRecordParams : ImageFileParams,
+                           BatchParams,
+                           PrefetchParams,
+                           ImageAugmentParams,
+                           ImageNormalizeParams {};
+
+class ImageSource final : public ImageRecordSource {
+ public:
+  ImageSource(const char* tag, const ImageRecordParams& params, DType dtype)
+      : ImageRecordSource(tag, "aug_default", params, params),
+        augment_(tag, params, params.data_shape[1], params.data_shape[2]),
+        normalize_(params),
+        dtype_(dtype),
+        device_(batch_device(params.ctx, params.device_id)) {
+    if (params.label_width < 1) {
+      throw Error(ErrorCode::kValue, tag,
+                  fmt::format("given label_width {}, expected at least 1", params.label_width));
+    }
+    if (!params.mean_img.empty()) mean_image_ = read_mean_image(params.mean_img, params.data_shape);
+  }
+
+ private:
+  void make_arrays(Batch* batch) override {
+    const auto size = static_cast<int64_t>(batch_size());
+    const int64_t labels = file().label_width;
+    batch->data = NDArray(batched(batch_size(), file().data_shape), dtype_, device_);
+    batch->label = NDArray(labels == 1 ? Shape{size} : Shape{size, labels}, DType::kFloat32,
+                           device_);
+  }
+
+  void fill(const ImageRecord& record, Image image, SampleRandom& random, Batch* batch,
+            int64_t place) override {
+    const auto labels = static_cast<std::size_t>(file().label_width);
+    if (record.labels.size() != labels) {
+      throw Error(ErrorCode::kValue, tag(),
+                  fmt::format("given label_width {}, and record {} has {} labels", labels,
+                              record.id, record.labels.size()));
+    }
+    std::copy(record.labels.begin(), record.labels.end(),
+              batch->label.data_as<float>() + place * file().label_width);
+    image = augment_(std::move(image), random);
+    if (normalize_.mirror || (normalize_.rand_mirror && random.coin(0.5))) mirror(&image);
+    const int64_t count = file().data_shape.size();
+    if (dtype_ == DType::kFloat32) {
+      normalize(image, random, batch->data.data_as<float>() + place * count);
+      return;
+    }
+    // Other types get the same numbers, converted.
+    thread_local std::vector<float> numbers;
+    numbers.resize(static_cast<std::size_t>(count));
+    normalize(image, random, numbers.data());
+    auto* const to = static_cast<char*>(batch->data.data()) +
+                     static_cast<std::size_t>(place * count) * dtype_size(dtype_);
+    convert_elements(to, dtype_, numbers.data(), DType::kFloat32, count);
+  }
+
+  // ((pixel - mean) * contrast + illumination) * scale / deviation, channel after channel.
+  void normalize(const Image& image, SampleRandom& random, float* out) const {
+    const ImageNormalizeParams& n = normalize_;
+    float contrast = 1, light = 0;
+    if (n.max_random_contrast > 0)
+      contrast += random.uniform(-n.max_random_contrast, n.max_random_contrast);
+    if (n.max_random_illumination > 0)
+      light = random.uniform(-n.max_random_illumination, n.max_random_illumination);
+    const std::array<float, 3> means{n.mean_r, n.mean_g, n.mean_b}, stds{n.std_r, n.std_g, n.std_b};
+    const int64_t pixels = image.height * image.width;
+    for (int64_t c = 0; c < image.channels; ++c) {
+      const auto channel = static_cast<std::size_t>(c);
+      const float factor = n.scale / stds[channel], mean = means[channel];
+      const uint8_t* in = image.pixels.data() + c;
+      float* const to = out + c * pixels;
+      if (!mean_image_.empty()) {
+        const float* const means_here = mean_image_.data() + c * pixels;
+        for (int64_t i = 0; i < pixels; ++i, in += image.channels)
+          to[i] = ((static_cast<float>(*in) - means_here[i]) * contrast + light) * factor;
+      } else {
+        for (int64_t i = 0; i < pixels; ++i, in += image.channels)
+          to[i] = ((static_cast<float>(*in) - mean) * contrast + light) * factor;
+      }
+    }
+  }
+
+  const ImageAugmenter augment_;
+  const ImageNormalizeParams normalize_;
+  const DType dtype_;
+  const Device device_;
+  std::vector<float> mean_image_;  // (channels, height, width), or empty
+};
+
+// The variants on bytes have no parameters for it.
+void set_no_normalization(ImageNormalizeParams* params) {
+  *params = {};
+  params->std_r = params->std_g = params->std_b = params->std_a = params->scale = 1;
+}
+
+std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& params,
+                                    DType dtype) {
+  for (const float deviation : {params.std_r, params.std_g, params.std_b, params.std_a}) {
+    if (deviation == 0)
+      throw Error(ErrorCode::kValue, tag, "given a std of 0, expected another number");
+  }
+  return std::make_unique<DataIter>(std::make_unique<ImageSource>(tag, params, dtype),
+                                    params.prefetch_buffer);
+}
+
+std::unique_ptr<DataIter> make_float(const ImageRecordParams& params) {
+  return make_iter("ImageRecordIter", params,
+                   params.dtype == DType::kUnknown ? DType::kFloat32 : params.dtype);
+}
+
+template <DType kOwn>
+std::unique_ptr<DataIter> make_bytes(const ImageRecordParams& params) {
+  const char* const tag =
+      kOwn == DType::kUInt8 ? "ImageRecordUInt8Iter" : "ImageRecordInt8Iter";
+  if (params.dtype != DType::kUnknown && params.dtype != kOwn) {
+    throw Error(ErrorCode::kValue, tag,
+                fmt::format("given dtype {}, expected {}", dtype_name(params.dtype),
+                            dtype_name(kOwn)));
+  }
+  ImageRecordParams whole = params;
+  set_no_normalization(&whole);
+  return make_iter(tag, whole, kOwn);
+}
+
+void declare_common(IterBuilder<ImageRecordParams>& iter) {
+  with_image_file_params(iter);
+  with_prefetch_params(with_batch_params(iter));
+  with_image_augment_params(iter);
+}
+
+}  // namespace
+
+void declare_image_record_iter(IterDef& def) {
+  IterBuilder<ImageRecordParams> iter(
+      def, "ImageRecordIter", "Batches of images in RecordIO files, augmented and normalized.");
+  declare_common(iter);
+  with_image_normalize_params(iter);
+  iter.created_by<make_float>();
+}
+
+void declare_image_record_iter_v1(IterDef& def) {
+  declare_image_record_iter(def);
+  def.name = "ImageRecordIter_v1";
+}
+
+void declare_image_record_uint8_iter(IterDef& def) {
+  IterBuilder<ImageRecordParams> iter(def, "ImageRecordUInt8Iter",
+                                      "Batches of images in RecordIO files, as uint8.");
+  declare_common(iter);
+  iter.created_by<make_bytes<DType::kUInt8>>();
+}
+
+void declare_image_record_uint8_iter_v1(IterDef& def) {
+  declare_image_record_uint8_iter(def);
+  def.name = "ImageRecordUInt8Iter_v1";
+}
+
+void declare_image_record_int8_iter(IterDef& def) {
+  IterBuilder<ImageRecordParams> iter(def, "ImageRecordInt8Iter",
+                                      "Batches of images in RecordIO files, as int8.");
+  declare_common(iter);
+  iter.created_by<make_bytes<DType::kInt8>>();
+}
+
+}  // namespace mxnet::io
