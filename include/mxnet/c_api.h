@@ -102,8 +102,6 @@ MXNET_DLL int MXLibInfoFeatures(const struct LibFeature** libFeature, size_t* si
 MXNET_DLL int MXSetEnv(const char* name, const char* value);
 /* The text of a variable as the library sees it, null when it is not set. */
 MXNET_DLL int MXGetEnv(const char* name, const char** value);
-/* Several variables at once: what programs give that start as part of a cluster. */
-MXNET_DLL int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals);
 /* Threads inside one CPU operator, for the whole process. */
 MXNET_DLL int MXSetNumOMPThreads(int thread_num);
 /* Waits for all work and ends the library's threads. Later work runs on the thread that asks for
