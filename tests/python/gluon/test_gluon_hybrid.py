@@ -333,3 +333,28 @@ def test_files_of_the_reference_load():
     np.testing.assert_allclose(net(x).asnumpy(), facts["output"], rtol=1e-4, atol=1e-5)
     net.load_parameters(DATA / "reference_paths.params")
     np.testing.assert_allclose(net(x).asnumpy(), facts["output"], rtol=1e-4, atol=1e-5)
+
+
+MODELS = [path.name[: -len("-0000.params")] for path in sorted((DATA / "models").glob("*.params"))]
+SYMBOLS = {path.name: path for folder in (DATA.parent / "symbols", DATA / "models") for path in folder.glob("*.json")}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_models_of_the_reference_predict_what_they_did(name, hybridize):
+    """Written and run by 1.9.1: networks of Module, fused recurrent ones, a detector, attention, and a Gluon net."""
+    facts = np.load(DATA / "models" / "models.npz")
+    names = [key.split("/")[2] for key in facts if key.startswith(f"{name}/feed/")]
+    feed = [mx.nd.array(facts[f"{name}/feed/{key}"], dtype=facts[f"{name}/feed/{key}"].dtype) for key in names]
+    block = gluon.SymbolBlock.imports(
+        SYMBOLS[f"{name}-symbol.json"], names, DATA / "models" / f"{name}-0000.params", allow_missing=True,
+        ignore_extra=True,
+    )
+    if hybridize:
+        block.hybridize()
+    found = block(*feed)
+    found = found if isinstance(found, (list, tuple)) else [found]
+    expected = [facts[key] for key in sorted(facts) if key.startswith(f"{name}/predict/")]
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected):
+        np.testing.assert_allclose(a.asnumpy(), b, rtol=1e-3, atol=1e-5)
