@@ -3,6 +3,9 @@
 // column, a page) and along which dimension they then lay them side by side.
 #include <fmt/format.h>
 
+#include <string_view>
+#include <vector>
+
 #include "op/inline_vector.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
@@ -85,8 +88,8 @@ void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
 }
 
 // What shapes that are not known yet follow from the others. Along the axis of a concatenation:
-// what the result holds beyond the other parts.
-void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag) {
+// what the result holds beyond the other parts; several missing ones share it if they are alike.
+void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag, bool alike) {
   Shape common = infer.out(0).shape();
   for (int i = 0; i < infer.num_in() && !common.rank_known(); ++i) common = infer.in(i).shape();
   if (!common.rank_known() || common.ndim() == 0) return;
@@ -99,22 +102,23 @@ void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag)
   };
   for (int i = 0; i < infer.num_in(); ++i) learn(infer.in(i));
   learn(infer.out(0));
-  int missing = -1, num_missing = 0;
+  std::vector<int> missing;
   int64_t total = 0;
   for (int i = 0; i < infer.num_in(); ++i) {
     infer.in(i).set_shape(common);
     const int64_t length = infer.in(i).dim(axis);
     if (length < 0) {
-      missing = i;
-      ++num_missing;
+      missing.push_back(i);
     } else {
       total += length;
     }
   }
-  if (num_missing == 0) common[axis] = total;
+  if (missing.empty()) common[axis] = total;
   infer.out(0).set_shape(common);
-  const int64_t whole = infer.out(0).dim(axis);
-  if (num_missing == 1 && whole >= total) infer.in(missing).set_dim(axis, whole - total);
+  const auto count = static_cast<int64_t>(missing.size());
+  const int64_t rest = infer.out(0).dim(axis) - total;
+  if (count == 0 || rest < 0 || rest % count != 0 || (count > 1 && !alike)) return;
+  for (const int i : missing) infer.in(i).set_dim(axis, rest / count);
 }
 
 // Arrays of one shape; the result's without the new dimension.
@@ -150,8 +154,11 @@ Attrs without_count(const Attrs& attrs) {
 // the arrays, for their shapes.
 template <Join kind, const char* kName>
 struct Definition {
+  // What a recurrent layer does not know are its first weights, one matrix per direction.
+  static constexpr bool kPartsAlike = std::string_view(kName) == "_rnn_param_concat";
+
   static void infer(const JoinParams& params, Infer& infer) {
-    if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName);
+    if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName, kPartsAlike);
     if constexpr (kind == Join::kStack) infer_stack_parts(params, infer, kName);
     infer_joined<kind>(params, infer, kName);
   }
