@@ -2,8 +2,6 @@
 // The pool of invocations, one a thread: no lock, and what one thread makes another may keep.
 #include "exec/invocation.h"
 
-#include <array>
-
 #include "exec/run_sparse.h"
 
 namespace mxnet {
@@ -16,12 +14,24 @@ constexpr std::size_t kKept = 64;
 // already gone (exit of the process).
 thread_local bool t_pool_gone = false;
 
+// A chain, not an array: a library that is opened late gets little room for variables of threads.
 struct Pool {
   ~Pool() {
     t_pool_gone = true;
-    while (size > 0) delete kept[--size];
+    while (first != nullptr) delete take();
   }
-  std::array<Invocation*, kKept> kept;
+  Invocation* take() {
+    Invocation* const taken = first;
+    first = taken->next_free;
+    --size;
+    return taken;
+  }
+  void put(Invocation* invocation) {
+    invocation->next_free = first;
+    first = invocation;
+    ++size;
+  }
+  Invocation* first = nullptr;
   std::size_t size = 0;
 };
 
@@ -55,10 +65,7 @@ void InvocationRecycler::operator()(Invocation* invocation) const noexcept {
   if (!t_pool_gone) {
     invocation->clear();
     Pool& mine = pool();
-    if (mine.size < kKept) {
-      mine.kept[mine.size++] = invocation;
-      return;
-    }
+    if (mine.size < kKept) return mine.put(invocation);
   }
   delete invocation;
 }
@@ -66,7 +73,7 @@ void InvocationRecycler::operator()(Invocation* invocation) const noexcept {
 InvocationPtr new_invocation() {
   if (!t_pool_gone) {
     Pool& mine = pool();
-    if (mine.size > 0) return InvocationPtr(mine.kept[--mine.size]);
+    if (mine.first != nullptr) return InvocationPtr(mine.take());
   }
   return InvocationPtr(new Invocation);
 }
