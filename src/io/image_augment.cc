@@ -39,9 +39,9 @@ ImageAugmenter::ImageAugmenter(const char* tag, const ImageAugmentParams& params
   const bool known = (params.inter_method >= 0 && params.inter_method <= 4) ||
                      params.inter_method == 9 || params.inter_method == 10;
   if (!known) {
-    throw Error(ErrorCode::kValue, tag,
-                fmt::format("given inter_method {}, expected 0 to 4, 9 or 10",
-                            params.inter_method));
+    throw Error(
+        ErrorCode::kValue, tag,
+        fmt::format("given inter_method {}, expected 0 to 4, 9 or 10", params.inter_method));
   }
   if (params.fill_value < 0 || params.fill_value > 255 || params.pad < 0)
     throw Error(ErrorCode::kValue, tag,
@@ -108,12 +108,8 @@ Image ImageAugmenter::turned(const Image& image, SampleRandom& random) const {
   const double y0 = (static_cast<double>(height) - (yx * old_width + yy * old_height)) / 2;
   const double determinant = xx * yy - xy * yx;
   if (std::fabs(determinant) < 1e-9) return image;  // flattened to a line: nothing to see
-  const Affine to_old{yy / determinant,
-                      -xy / determinant,
-                      (xy * y0 - yy * x0) / determinant,
-                      -yx / determinant,
-                      xx / determinant,
-                      (yx * x0 - xx * y0) / determinant};
+  const Affine to_old{yy / determinant,  -xy / determinant, (xy * y0 - yy * x0) / determinant,
+                      -yx / determinant, xx / determinant,  (yx * x0 - xx * y0) / determinant};
   return warped(image, to_old, height, width, static_cast<uint8_t>(params_.fill_value));
 }
 

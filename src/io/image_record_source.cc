@@ -49,9 +49,9 @@ void check_params(const char* tag, const ImageFileParams& file, const char* sequ
   }
   const Shape& shape = file.data_shape;
   if (shape.ndim() != 3 || (shape[0] != 1 && shape[0] != 3) || shape[1] < 1 || shape[2] < 1) {
-    throw Error(ErrorCode::kValue, tag,
-                fmt::format("given data_shape {}, expected (1 or 3, height, width)",
-                            to_string(shape)));
+    throw Error(
+        ErrorCode::kValue, tag,
+        fmt::format("given data_shape {}, expected (1 or 3, height, width)", to_string(shape)));
   }
   expect_part(tag, file.part_index, file.num_parts);
 }
@@ -112,17 +112,16 @@ ImageRecordSource::ImageRecordSource(const char* tag, const char* sequence,
       workers_(std::max(file.preprocess_threads, 1)) {
   if (offsets_.empty()) {
     throw Error(ErrorCode::kValue, tag,
-                fmt::format("given '{}', which holds no record for part {} of {}",
-                            file.path_imgrec, file.part_index, file.num_parts));
+                fmt::format("given '{}', which holds no record for part {} of {}", file.path_imgrec,
+                            file.part_index, file.num_parts));
   }
   if (!file.path_imglist.empty()) listed_labels_ = read_image_list(file.path_imglist);
   for (int i = 0; i < workers_.threads(); ++i)
     readers_.push_back(std::make_unique<RecordReader>(file.path_imgrec));
   if (file.verbose) {
-    log(LogLevel::kInfo,
-        fmt::format("{}: {}, {} records in part {} of {}, {} threads for decoding", tag,
-                    file.path_imgrec, offsets_.size(), file.part_index, file.num_parts,
-                    workers_.threads()));
+    log(LogLevel::kInfo, fmt::format("{}: {}, {} records in part {} of {}, {} threads for decoding",
+                                     tag, file.path_imgrec, offsets_.size(), file.part_index,
+                                     file.num_parts, workers_.threads()));
   }
   order_records();
 }
@@ -231,9 +230,8 @@ bool ImageRecordSource::decode_into(uint64_t offset, int worker, SampleRandom* r
     record = parse_image_record(*bytes);
     image = decoded(record.image, static_cast<int>(file_.data_shape[0]));
   } catch (const Error& error) {
-    log(LogLevel::kWarning,
-        fmt::format("{}: the record at byte {} of '{}' is passed over: {}", tag_, offset,
-                    file_.path_imgrec, error.message()));
+    log(LogLevel::kWarning, fmt::format("{}: the record at byte {} of '{}' is passed over: {}",
+                                        tag_, offset, file_.path_imgrec, error.message()));
     return false;
   }
   const auto listed = listed_labels_.find(record.id);
@@ -283,8 +281,8 @@ std::size_t ImageRecordSource::most_labels() {
     try {
       const ImageRecord record = parse_image_record(*bytes);
       const auto listed = listed_labels_.find(record.id);
-      most = std::max(most, listed != listed_labels_.end() ? listed->second.size()
-                                                           : record.labels.size());
+      most = std::max(
+          most, listed != listed_labels_.end() ? listed->second.size() : record.labels.size());
     } catch (const Error&) {
       continue;  // reported when its turn comes
     }
