@@ -143,6 +143,14 @@ PyObject* unary(PyObject* a) {
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int op) {
+  // Python's own answer would be False, where NumPy compares elements.
+  if (as_array(a)->numpy && (PyList_Check(b) || PyTuple_Check(b))) {
+    PyErr_Format(
+        PyExc_TypeError,
+        "comparison: given a %s, expected an mx.np array or a number; mx.np.array makes one",
+        Py_TYPE(b)->tp_name);
+    return nullptr;
+  }
   switch (op) {
     case Py_LT:
       return binary<kLess>(a, b);

@@ -49,5 +49,9 @@ void register_executor(pybind11::module_& module);
 void register_elementwise(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
 void register_symbol(pybind11::module_& module);
+void register_recordio(pybind11::module_& module);
+void register_shared_array(pybind11::module_& module);
+void register_data_iter(pybind11::module_& module);
+void register_kvstore(pybind11::module_& module);
 
 }  // namespace mxnet::python

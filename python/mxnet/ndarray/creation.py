@@ -88,7 +88,7 @@ def empty(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype:
     return _core.create(_ints(shape), context.device_typeid, context.device_id, False, number, False)
 
 
-def _made(name: str, shape: Any, ctx: Any, dtype: Any, **params: Any) -> NDArray:
+def _made(name: str, shape: Any, ctx: Any, dtype: Any, /, **params: Any) -> NDArray:
     context = current_context() if ctx is None else ctx
     dtype = "float32" if dtype is None else dtype_name(dtype)
     return _op(name)(shape=_ints(shape), ctx=str(context), dtype=dtype, **params)
