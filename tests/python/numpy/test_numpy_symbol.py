@@ -125,6 +125,11 @@ def test_kinds_of_symbols(variables):
     assert (x + legacy.as_np_ndarray()).list_arguments() == ["x"]  # the same variable, not another of its name
 
 
+def test_hashed_by_identity(variables):
+    x = variables["x"]
+    assert {x: 1}[x] == 1
+
+
 def test_names_are_the_functions(variables):
     x = variables["x"]
     with mx.name.NameManager():
