@@ -67,6 +67,7 @@ F.np.take(x, y.astype('int32'), axis=1)
 F.np.pad(x, ((1, 0), (0, 1)))
 F.np.flip(x)
 F.np.rot90(x)
+F.np.resize(x, (4, 2))
 F.np.tril(x)
 F.np.dot(x, y)
 F.np.tensordot(x, x, axes=2)
@@ -163,8 +164,7 @@ def test_copies_keep_the_kind(variables):
 
 def test_what_needs_a_shape_says_so(variables):
     x = variables["x"]
-    for call in (lambda: sym.np.resize(x, (2, 2)), lambda: sym.np.nonzero(x), lambda: sym.np.random.choice(x),
-                 lambda: sym.np.linalg.norm(x, 1)):
+    for call in (lambda: sym.np.nonzero(x), lambda: sym.np.random.choice(x), lambda: sym.np.linalg.norm(x, 1)):
         with pytest.raises(NotImplementedError, match="symbol"):
             call()
     with pytest.raises(NotImplementedError, match="no memory"):
