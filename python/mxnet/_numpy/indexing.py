@@ -124,7 +124,9 @@ def clip(F: Any, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     return F.op("_npi_clip")(a, a_min=low, a_max=high, out=out)
 
 
-def histogram(F: Any, a: Any, bins: Any = 10, range: Any = None, normed: Any = None, weights: Any = None, density: Any = None) -> Any:  # pylint: disable=redefined-builtin
+def histogram(
+    F: Any, a: Any, bins: Any = 10, range: Any = None, normed: Any = None, weights: Any = None, density: Any = None
+) -> Any:  # pylint: disable=redefined-builtin
     """Counts of elements in bins, and the bins' edges."""
     for name, value in (("normed", normed), ("weights", weights), ("density", density)):
         if value is not None and value is not False:

@@ -35,17 +35,23 @@ def draw(F: Any, name: str, params: Dict[str, Any], size: Any, ctx: Any, out: An
     return F.op(f"_npi_{name}")(*tensors, **numbers, size=shape, out=out, **where, **others)
 
 
-def uniform(F: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None) -> Any:
+def uniform(
+    F: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
+) -> Any:
     """Evenly in [low, high)."""
     return draw(F, "uniform", {"low": low, "high": high}, size, ctx, out, dtype=dtype_text(dtype))
 
 
-def normal(F: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None) -> Any:
+def normal(
+    F: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
+) -> Any:
     """The normal distribution."""
     return draw(F, "normal", {"loc": loc, "scale": scale}, size, ctx, out, dtype=dtype_text(dtype))
 
 
-def lognormal(F: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None) -> Any:
+def lognormal(
+    F: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
+) -> Any:
     """What has normally distributed logarithms."""
     return F.exp(normal(F, mean, sigma, size, dtype, ctx), out=out)
 
@@ -120,7 +126,12 @@ def randint(F: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = N
     if high is None:
         low, high = 0, low
     return F.op("_npi_random_randint")(
-        low=low, high=high, shape=() if size is None else ints(size), ctx=F.context(ctx), dtype=dtype_text(dtype, "int64"), out=out
+        low=low,
+        high=high,
+        shape=() if size is None else ints(size),
+        ctx=F.context(ctx),
+        dtype=dtype_text(dtype, "int64"),
+        out=out,
     )
 
 

@@ -438,6 +438,7 @@ REFUSED = [
     ("np.identity(-1)", ValueError, "n=-1"),
     ("np.linalg.norm(a, 'no')", ValueError, "ord='no'"),
     ("np.linalg.norm(np.zeros((1, 1, 1)), 2)", ValueError, "3 axes"),
+    ("np.linalg.norm(a[0], 'fro')", ValueError, "1 axes"),
     ("np.linalg.pinv(a, hermitian=True)", NotImplementedError, "hermitian"),
     ("np.bincount(a, minlength=-1)", ValueError, "minlength"),
     ("np.empty_like(a, subok=True)", NotImplementedError, "subok"),

@@ -75,6 +75,8 @@ F.np.outer(y, y)
 F.np.einsum('ij,j->i', x, y)
 F.np.linalg.norm(x)
 F.np.linalg.norm(x, axis=1)
+F.np.linalg.norm(x, 'nuc')
+F.np.linalg.norm(x, 1, axis=(0, 1))
 F.np.linalg.svd(x)[1]
 F.np.linspace(0, 1, 5) + F.np.zeros((2, 5))
 F.np.full_like(x, 3)
