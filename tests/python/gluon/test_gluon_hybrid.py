@@ -204,6 +204,22 @@ def test_random_numbers_are_the_same_as_without_a_graph():
     np.testing.assert_array_equal(results[0], results[1])
 
 
+def test_gradients_may_be_asked_for_before_the_call_has_run():
+    """Whoever drops the loss at once leaves the call waiting in the engine, with nothing but its own references."""
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(32, 3, padding=1, in_channels=8), nn.Conv2D(32, 3, padding=1, in_channels=32))
+    net.initialize(mx.init.Uniform(0.05))
+    net.hybridize(static_alloc=True)
+    x = mx.nd.ones((16, 8, 32, 32))
+    for _ in range(10):
+        with mx.autograd.record():
+            loss = net(x).mean()
+        loss.backward()
+        del loss
+    mx.nd.waitall()
+    assert np.isfinite(net[0].weight.grad().asnumpy()).all() and np.abs(net[0].weight.grad().asnumpy()).sum() > 0
+
+
 def test_op_hooks_see_what_operators_compute():
     net = nn.Dense(2, in_units=2, prefix="d_")
     net.initialize(init="one")
