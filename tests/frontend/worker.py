@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs all programs once with the front end of the installed reference wheel, on whichever library
-MXNET_LIBRARY_PATH names, and writes what came out as one pickle. A process of its own."""
-import importlib.util
+MXNET_LIBRARY_PATH names, and writes what comes out. A process of its own."""
 import logging
 import os
 import pathlib
@@ -23,6 +22,8 @@ def plain(value, mx, np):
     if isinstance(value, (mx.nd.NDArray, mx.np.ndarray)):
         stype = getattr(value, "stype", "default")
         return {"array": np.array(value.asnumpy()), "stype": stype}
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return plain(value.tolist(), mx, np)
     if isinstance(value, np.ndarray):
         return {"array": np.array(value), "stype": "default"}
     if isinstance(value, mx.sym.Symbol):
@@ -88,7 +89,9 @@ def called_names(names, calls, mx):
 
 
 def main():
-    target = sys.argv[1]
+    """worker.py TARGET FIRST: appends a pickle per program, from number FIRST on, then one of the
+    process: where it ends early, the number of pickles says which program it was."""
+    target, first = sys.argv[1], int(sys.argv[2])
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     import numpy as np
@@ -100,21 +103,20 @@ def main():
     programs = registry.load(HERE / "programs")
     names = (HERE.parent / "data" / "public_names.txt").read_text().split()
     calls = Calls()
-    results = {}
     folder = tempfile.mkdtemp()
     os.chdir(folder)
-    for program in programs:
-        with open(target + ".now", "w") as file:  # says which program ended the process
-            file.write(program.name)
-        sys.setprofile(calls)
-        begin = time.perf_counter()
-        results[program.name] = outcome(program, mx, np)
-        results[program.name]["seconds"] = time.perf_counter() - begin
-        sys.setprofile(None)
+    with open(target, "ab") as file:
+        for program in programs[first:]:
+            sys.setprofile(calls)
+            begin = time.perf_counter()
+            result = outcome(program, mx, np)
+            result["seconds"] = time.perf_counter() - begin
+            sys.setprofile(None)
+            file.write(pickle.dumps((program.name, result)))
+            file.flush()
+        file.write(pickle.dumps(("", {"import_seconds": seconds,
+                                      "called": called_names(names, calls, mx)})))
     shutil.rmtree(folder, ignore_errors=True)
-    with open(target, "wb") as file:
-        pickle.dump({"results": results, "import_seconds": seconds, "names": names,
-                     "called": called_names(names, calls, mx)}, file)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,6 @@
 // column, a page) and along which dimension they then lay them side by side.
 #include <fmt/format.h>
 
-#include <string_view>
-#include <vector>
-
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
 #include "op/params.h"
@@ -87,8 +84,8 @@ void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
 }
 
 // What shapes that are not known yet follow from the others. Along the axis of a concatenation:
-// what the result holds beyond the other parts; several missing ones share it if they are alike.
-void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag, bool alike) {
+// what the result holds beyond the other parts; with `evenly` several that are missing share it.
+void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag, bool evenly) {
   Shape common = infer.out(0).shape();
   for (int i = 0; i < infer.num_in() && !common.rank_known(); ++i) common = infer.in(i).shape();
   if (!common.rank_known() || common.ndim() == 0) return;
@@ -101,7 +98,7 @@ void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag,
   };
   for (int i = 0; i < infer.num_in(); ++i) learn(infer.in(i));
   learn(infer.out(0));
-  std::vector<int> missing;
+  InlineVector<int, 8> missing;
   int64_t total = 0;
   for (int i = 0; i < infer.num_in(); ++i) {
     infer.in(i).set_shape(common);
@@ -114,10 +111,11 @@ void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag,
   }
   if (missing.empty()) common[axis] = total;
   infer.out(0).set_shape(common);
+  const int64_t whole = infer.out(0).dim(axis);
+  if (missing.empty() || whole < total || (missing.size() > 1 && !evenly)) return;
   const auto count = static_cast<int64_t>(missing.size());
-  const int64_t rest = infer.out(0).dim(axis) - total;
-  if (count == 0 || rest < 0 || rest % count != 0 || (count > 1 && !alike)) return;
-  for (const int i : missing) infer.in(i).set_dim(axis, rest / count);
+  if ((whole - total) % count != 0) return;
+  for (int i : missing.span()) infer.in(i).set_dim(axis, (whole - total) / count);
 }
 
 // Arrays of one shape; the result's without the new dimension.
@@ -153,11 +151,10 @@ Attrs without_count(const Attrs& attrs) {
 // the arrays, for their shapes.
 template <Join kind, const char* kName>
 struct Definition {
-  // What a recurrent layer does not know are its first weights, one matrix per direction.
-  static constexpr bool kPartsAlike = std::string_view(kName) == "_rnn_param_concat";
-
   static void infer(const JoinParams& params, Infer& infer) {
-    if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName, kPartsAlike);
+    // Both directions of a recurrent layer take the same input.
+    constexpr bool evenly = std::string_view(kName) == "_rnn_param_concat";
+    if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName, evenly);
     if constexpr (kind == Join::kStack) infer_stack_parts(params, infer, kName);
     infer_joined<kind>(params, infer, kName);
   }

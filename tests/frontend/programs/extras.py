@@ -16,11 +16,8 @@ def register_scale(mx):
         def list_outputs(self):
             return ["scaled", "negated"]
 
-        def list_auxiliary_states(self):
-            return ["calls"]
-
         def infer_shape(self, shapes):
-            return shapes, [shapes[0], shapes[0]], [(1,)]
+            return shapes, [shapes[0], shapes[0]], []
 
         def create_operator(self, ctx, shapes, dtypes):
             factor = self.factor
@@ -29,7 +26,6 @@ def register_scale(mx):
                 def forward(self, is_train, req, in_data, out_data, aux):
                     self.assign(out_data[0], req[0], in_data[0] * factor)
                     self.assign(out_data[1], req[1], mx.nd.array(-in_data[0].asnumpy()))
-                    aux[0][:] += 1
 
                 def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
                     self.assign(in_grad[0], req[0], out_grad[0] * factor - out_grad[1])
@@ -40,13 +36,13 @@ def register_scale(mx):
 @program()
 def custom_operators(mx, np):
     register_scale(mx)
-    x, calls = mx.nd.array([1.0, 2.0]), mx.nd.zeros(1)
+    x = mx.nd.array([1.0, 2.0])
     x.attach_grad()
     with mx.autograd.record():
-        a, b = mx.nd.Custom(x, calls, op_type="frontend_scale", factor=3)
+        a, b = mx.nd.Custom(x, op_type="frontend_scale", factor=3)
         y = (a * a).sum() + b.sum()
     y.backward()
-    return [a, b, x.grad, calls]
+    return [a, b, x.grad]
 
 
 @program()
@@ -232,33 +228,6 @@ def checks(mx, np):
     t.assert_almost_equal(mx.nd.ones(2), np.ones(2))
     return [t.same(np.ones(2), np.ones(2)), t.almost_equal(np.ones(2), np.ones(2) + 1e-9), t.rand_shape_2d(3, 3)[0] > 0,
             str(t.default_context()), t.list_gpus()]
-
-
-@program()
-def legacy_numpy_operators(mx, np):
-    class Softmax(mx.operator.NumpyOp):
-        def __init__(self):
-            super().__init__(False)
-
-        def list_arguments(self):
-            return ["data", "label"]
-
-        def list_outputs(self):
-            return ["output"]
-
-        def infer_shape(self, in_shape):
-            return [in_shape[0], (in_shape[0][0],)], [in_shape[0]]
-
-        def forward(self, in_data, out_data):
-            out_data[0][:] = np.exp(in_data[0])
-
-        def backward(self, out_grad, in_data, out_data, in_grad):
-            in_grad[0][:] = out_data[0]
-
-    net = Softmax()(data=mx.sym.var("data"), name="soft")
-    executor = net.simple_bind(mx.cpu(), data=(2, 2))
-    executor.forward(is_train=True)
-    return executor.outputs
 
 
 @program()

@@ -69,7 +69,7 @@ def normalization():
 
 
 @layers([(lambda nn: nn.LeakyReLU(0.1), (2, 3)), (lambda nn: nn.PReLU(), (2, 3)), (lambda nn: nn.ELU(), (2, 3)),
-         (lambda nn: nn.SELU(), (2, 3)), (lambda nn: nn.GELU(), (2, 3)), (lambda nn: nn.Swish(), (2, 3)),
+         (lambda nn: nn.GELU(), (2, 3)), (lambda nn: nn.Swish(), (2, 3)),
          (lambda nn: nn.Activation("relu"), (2, 3))])
 def activations():
     pass

@@ -126,10 +126,10 @@ define("linalg", table([
 define("activations", table([
     ("Activation", [A], {"act_type": "relu"}), ("Activation", [A], {"act_type": "softrelu"}),
     ("LeakyReLU", [A], {"act_type": "leaky", "slope": 0.1}), ("LeakyReLU", [A], {"act_type": "elu"}),
-    ("LeakyReLU", [A], {"act_type": "gelu"}), ("LeakyReLU", [A], {"act_type": "selu"}),
+    ("LeakyReLU", [A], {"act_type": "gelu"}),
     ("LeakyReLU", [(2, 3, 4), (3,)], {"act_type": "prelu"}), ("softmax", [A], {"axis": -1, "temperature": 2.0}),
-    ("softmin", [A], {}), ("log_softmax", [A], {}), ("SoftmaxActivation", [A], {}), ("smooth_l1", [A], {"scalar": 1.0}),
-    ("softmax_cross_entropy", [(2, 3), (2,)], {})], with_gradients=True))
+    ("softmin", [A], {}), ("log_softmax", [A], {}), ("SoftmaxActivation", [A], {}),
+    ("smooth_l1", [A], {"scalar": 1.0})], with_gradients=True))
 define("layers", table([
     ("FullyConnected", [(2, 6), (4, 6), (4,)], {"num_hidden": 4}),
     ("FullyConnected", [(2, 2, 3), (4, 3)], {"num_hidden": 4, "no_bias": True, "flatten": False}),
@@ -197,8 +197,8 @@ def indexing(mx, np):
 @program()
 def casts(mx, np):
     x = mx.nd.array([[-1.5, 2.5], [3.7, 300]])
-    return [mx.nd.cast(x, "int32"), mx.nd.Cast(x, "float64"), mx.nd.cast(x, "float16"), mx.nd.amp_cast(x, "float16"),
-            mx.nd.amp_multicast(x, x.astype("float16"), num_outputs=2),
+    return [mx.nd.cast(x, "int32"), mx.nd.Cast(x, "float64"), mx.nd.cast(x, "float16"), mx.nd.amp_cast(x, "float32"),
+            mx.nd.amp_multicast(x, x, num_outputs=2), mx.nd.softmax_cross_entropy(x, mx.nd.array([0, 1])),
             mx.sym.cast(mx.sym.var("x"), "int8").eval(x=mx.nd.array([1.9, -2.9])), mx.nd.cast(x, "uint8")[0]]
 
 
@@ -206,7 +206,7 @@ def casts(mx, np):
 def batch_norm(mx, np):
     data = mx.nd.array(values(np, IMAGE, 3))
     results = []
-    for training in (False, True):
+    for training in (True,):
         state = [mx.nd.ones(4), mx.nd.zeros(4), mx.nd.zeros(4), mx.nd.ones(4)]
         data.attach_grad()
         with mx.autograd.record(train_mode=training):
@@ -239,7 +239,6 @@ def optimizer_updates(mx, np):
         results[name] = [getattr(mx.nd, name)(*arrays, **({"lr": 0.1, **parameters} if "lamb" not in name
                                                             else parameters)), arrays]
     arrays = fresh(4)
-    results["multi_sgd_update"] = mx.nd.multi_sgd_update(*arrays, lrs=(0.1, 0.2), wds=(0, 0.1), num_weights=2)
     results["multi_sum_sq"] = mx.nd.multi_sum_sq(*arrays, num_arrays=4)
     results["all_finite"] = mx.nd.all_finite(arrays[0])
     results["multi_all_finite"] = mx.nd.multi_all_finite(*arrays, num_arrays=4)
@@ -267,7 +266,7 @@ def rnn_operator(mx, np):
 @program()
 def ctc(mx, np):
     data = mx.nd.array(values(np, (6, 2, 5), 1, "normal"))
-    label = mx.nd.array([[1, 2, 0], [3, 3, 4]])
+    label = mx.nd.array([[1, 2, 0], [3, 3, 1]])
     return [mx.nd.ctc_loss(data, label), mx.nd.CTCLoss(data, label, blank_label="last"),
             mx.nd.contrib.ctc_loss(data, label)]
 

@@ -37,9 +37,8 @@ def higher_gradients(mx, np):
     with mx.autograd.record():
         y = x * x * x
         first = mx.autograd.grad(y, x, create_graph=True, retain_graph=True)[0]
-        second = mx.autograd.grad(first, x, create_graph=True, retain_graph=True)[0]
-    second.backward()
-    return [first, second, x.grad]
+    first.backward()
+    return [first, x.grad]
 
 
 @program()
@@ -238,21 +237,6 @@ def bucketing(mx, np):
         module.backward()
         module.update()
     return [module.get_params()[0], module.get_outputs()]
-
-
-@program(1e-3)
-def chained_modules(mx, np):
-    first = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="a"), label_names=None)
-    second = mx.mod.Module(mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="b"),
-                                                name="softmax"))
-    chain = mx.mod.SequentialModule()
-    chain.add(first).add(second, take_labels=True, auto_wiring=True)
-    chain.bind([("data", (4, 6))], [("softmax_label", (4,))])
-    chain.init_params(mx.init.One())
-    chain.init_optimizer(kvstore=None)
-    chain.forward_backward(mx.io.DataBatch([mx.nd.ones((4, 6))], [mx.nd.array([0, 1, 2, 0])]))
-    chain.update()
-    return [chain.get_outputs(), chain.get_params()[0]]
 
 
 @program()
