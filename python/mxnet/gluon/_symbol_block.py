@@ -16,7 +16,7 @@ from ._cached_graph import Graph
 from ._errors import MismatchError
 from ._hybrid_block import HybridBlock
 from ._structure import flatten, regroup
-from .parameter import DeferredInitializationError, Parameter, ParameterDict
+from .parameter import ParameterDict
 
 
 class SymbolBlock(HybridBlock):

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import threading
 
 import numpy as np
 import pytest
@@ -374,3 +375,47 @@ def test_models_of_the_reference_predict_what_they_did(name, hybridize):
     assert len(found) == len(expected)
     for a, b in zip(found, expected):
         np.testing.assert_allclose(a.asnumpy(), b, rtol=1e-3, atol=1e-5)
+
+
+def test_threads_share_a_net():
+    net = small_net()
+    net.hybridize(static_alloc=True)
+    inputs = [mx.nd.random.uniform(shape=(1 + i, 1, 8, 8)) for i in range(4)]
+    expected = [net(x).asnumpy() for x in inputs]
+    barrier = threading.Barrier(4)
+    failures = []
+
+    def work(i):
+        barrier.wait()
+        for _ in range(50):
+            found = net(inputs[i]).asnumpy()
+            if not np.allclose(found, expected[i], rtol=1e-4, atol=1e-6):
+                failures.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_names_are_counted_by_thread():
+    """Blocks made in two threads at once do not end up in each other's scopes."""
+    barrier = threading.Barrier(2)
+    found = {}
+
+    def work(prefix):
+        net = nn.HybridSequential(prefix=prefix)
+        with net.name_scope():
+            barrier.wait()
+            net.add(nn.Dense(1, in_units=1))
+            barrier.wait()
+        found[prefix] = list(net.collect_params())
+
+    threads = [threading.Thread(target=work, args=(prefix,)) for prefix in ("a_", "b_")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {prefix: [f"{prefix}dense0_weight", f"{prefix}dense0_bias"] for prefix in ("a_", "b_")}
