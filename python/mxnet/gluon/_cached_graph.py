@@ -43,7 +43,8 @@ def trace(block: Any, args: Sequence[Any]) -> Graph:
     inputs = [variable for variable in variables if variable is not None]
     outputs = block._forward_symbols(*regroup(variables, in_format))
     listed, out_format = flatten(outputs, "output")
-    return Graph(inputs, symbol.Group(listed) if len(listed) != 1 else listed[0], in_format, out_format)
+    output = listed[0] if len(listed) == 1 else symbol.Group(listed)
+    return Graph(inputs, output.as_np_ndarray() if is_np_array() else output, in_format, out_format)
 
 
 def _variable(name: str) -> Any:
