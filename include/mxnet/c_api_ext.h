@@ -109,6 +109,20 @@ MXNET_DLL int MXStorageResetPeak(int dev_type, int dev_id);
  * cgroup's. */
 MXNET_DLL int MXGetCPUMemoryInformation(uint64_t* free_mem, uint64_t* total_mem);
 
+/* --- Data
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+/* Whether a RecordIO reader goes on at the next record where the file is damaged (0, the default:
+ * reading is an error there), and what it has passed over. */
+MXNET_DLL int MXRecordIOReaderSetSkipping(RecordIOHandle handle, int skip);
+MXNET_DLL int MXRecordIOReaderGetSkipped(RecordIOHandle handle, uint64_t* places, uint64_t* bytes);
+/* A uint8 image, (height, width, 3) red, green, blue or (height, width, 1), in a file format:
+ * ".jpg" (quality 1 to 100) or ".png" (quality 0 to 9: effort). The bytes are good until the next
+ * call on this thread. */
+MXNET_DLL int MXImageEncode(NDArrayHandle image, const char* format, int quality,
+                            const char** out_bytes, size_t* out_size);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

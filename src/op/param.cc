@@ -4,13 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <bitset>
+
 #include "base/error.h"
 
 namespace mxnet {
 namespace {
 
-// A field of this name takes all keys that no other one does, hidden ones too, in one text: KEY, NUL,
-// VALUE, NUL, ...
+// A field of this name takes all keys that no other one does, hidden ones too, in one text: KEY,
+// NUL, VALUE, NUL, ...
 constexpr std::string_view kRest = "**";
 
 bool is_hidden(std::string_view key) {
@@ -37,8 +39,8 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
   std::shared_ptr<void> params = make_();
   for (const ParamField& field : fields_)
     if (field.reset) field.reset(params.get());
-  uint64_t given = 0;  // bit per field; no operator has as many as 64
-  MX_ASSERT(fields_.size() <= 64);
+  std::bitset<128> given;  // one a field; no operator or iterator has as many
+  MX_ASSERT(fields_.size() <= given.size());
   const ParamField* const rest =
       !fields_.empty() && fields_.back().name == kRest ? &fields_.back() : nullptr;
   std::string rest_text;
@@ -62,11 +64,11 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
                   fmt::format("given '{}' for parameter {}, expected {}{}", text, key,
                               fields_[i].type, error.detail.empty() ? "" : ": " + error.detail));
     }
-    given |= uint64_t{1} << i;
+    given.set(i);
   }
   if (rest != nullptr) rest->parse(params.get(), rest_text);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    if (fields_[i].required && (given >> i & 1) == 0) {
+    if (fields_[i].required && !given[i]) {
       throw Error(ErrorCode::kValue, op,
                   fmt::format("Required parameter {} of {} is not presented", fields_[i].name,
                               fields_[i].type));
