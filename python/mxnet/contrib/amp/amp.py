@@ -327,11 +327,10 @@ def convert_hybrid_block(
 
 
 def _traced(block: Any) -> Tuple[List[str], Any]:
-    cached = getattr(block, "_cached_graph", ())
-    if not cached:
+    graph = block._graph
+    if graph is None:
         raise RuntimeError("the block has no network yet, expected hybridize() and one call before")
-    inputs, sym = cached
-    return [one.name for one in inputs], sym
+    return [one.name for one in graph.inputs], graph.output
 
 
 def convert_bucketing_module(
