@@ -28,7 +28,7 @@ class ImageSource final : public ImageRecordSource {
   ImageSource(const char* tag, const ImageRecordParams& params, DType dtype)
       : ImageRecordSource(tag, "aug_default", params, params),
         augment_(tag, params, params.data_shape[1], params.data_shape[2]),
-        normalize_(params, params.data_shape),
+        normalize_(params, params.data_shape, dtype),
         mirror_(params.mirror),
         rand_mirror_(params.rand_mirror),
         dtype_(dtype),
@@ -61,8 +61,9 @@ class ImageSource final : public ImageRecordSource {
     image = augment_(std::move(image), random);
     if (mirror_ || (rand_mirror_ && random.coin(0.5))) mirror(&image);
     const auto bytes = static_cast<std::size_t>(file().data_shape.size()) * dtype_size(dtype_);
-    auto* const to = static_cast<char*>(batch->data.data()) + static_cast<std::size_t>(place) * bytes;
-    normalize_(image, random, to, dtype_);
+    auto* const to =
+        static_cast<char*>(batch->data.data()) + static_cast<std::size_t>(place) * bytes;
+    normalize_(image, random, to);
   }
 
   const ImageAugmenter augment_;

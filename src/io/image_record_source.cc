@@ -182,7 +182,6 @@ bool ImageRecordSource::next(Batch* batch) {
   }
   if (gaps.size() == size) return false;
   if (gaps.empty()) return true;
-  move_gaps_to_the_end(&gaps, batch);
   batch->pad = static_cast<int>(gaps.size());
   wrapped_ = true;
   shuffle_before_ = shuffle_random_;
@@ -210,11 +209,12 @@ void ImageRecordSource::fill_gaps(std::vector<int64_t>* gaps, uint64_t epoch, Ba
       done[item] = decode_into(offsets_[number], worker, &random, batch, place) ? 1 : 0;
     });
     at_ += count;
-    // Records that cannot be decoded leave gaps, which the next ones fill.
+    // Records that cannot be decoded leave gaps, which the next ones fill, in order.
     std::size_t left = 0;
     for (std::size_t i = 0; i < gaps->size(); ++i)
       if (i >= count || done[i] == 0) (*gaps)[left++] = (*gaps)[i];
     gaps->resize(left);
+    if (std::find(done.begin(), done.end(), 0) != done.end()) move_gaps_to_the_end(gaps, batch);
   }
 }
 
