@@ -7,9 +7,10 @@ import os
 from typing import Any, Dict, List, Union
 
 from .. import _core
+from ..base import string_types
 from .ndarray import NDArray, array, empty, zeros
 
-__all__ = ["array", "empty", "load", "load_frombuffer", "save", "zeros"]
+__all__ = ["array", "empty", "load", "load_frombuffer", "save", "string_types", "zeros"]
 
 
 def save(fname: Union[str, os.PathLike], data: Any) -> None:

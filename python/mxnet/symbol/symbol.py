@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from .. import _core, attribute
 from .._core import SymbolBase
-from ..base import NotImplementedForSymbol
+from ..base import NotImplementedForSymbol, integer_types, numeric_types, string_types
 from ..ndarray._dtypes import dtype_number
 from ..ndarray._methods import METHODS
 from . import _generate
