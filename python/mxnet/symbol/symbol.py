@@ -61,7 +61,7 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, index: Union[int, str, slice]) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         count = len(self)
         if isinstance(index, slice):
             return Group([self[i] for i in range(*index.indices(count))], type(self))
