@@ -61,7 +61,8 @@ def _size(a: Any, axis: Any = None) -> int:
 def _ufuncs() -> Dict[Any, Callable[..., Any]]:
     from . import numpy as mx_np
 
-    return {getattr(onp, name): getattr(mx_np, name) for name in _NUMPY_ARRAY_UFUNC_LIST}
+    names = [name for name in _NUMPY_ARRAY_FUNCTION_LIST if isinstance(getattr(onp, name, None), onp.ufunc)]
+    return {getattr(onp, name): getattr(mx_np, name) for name in (*_NUMPY_ARRAY_UFUNC_LIST, *names)}
 
 
 def _map(value: Any, change: Callable[[Any], Any]) -> Any:

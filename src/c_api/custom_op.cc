@@ -35,7 +35,8 @@ const CustomProp& prop_of(const CustomParams& params) {
     texts.emplace_back(rest.substr(0, end));
     rest.remove_prefix(end + 1);
   }
-  std::map<std::string, std::string> sorted;  // the order in which descriptions have always got them
+  std::map<std::string, std::string>
+      sorted;  // the order in which descriptions have always got them
   for (std::size_t i = 0; i + 1 < texts.size(); i += 2) sorted[texts[i]] = texts[i + 1];
   params.made = std::make_shared<const CustomProp>(params.op_type, sorted);
   return *params.made;
@@ -85,8 +86,8 @@ struct CustomCall {
     std::vector<int> requests;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto& [type, device] = types[i];
-      grads.push_back(new_array(i < storage.size() ? storage[i] : StorageType::kDense, type,
-                                device));
+      grads.push_back(
+          new_array(i < storage.size() ? storage[i] : StorageType::kDense, type, device));
       if (!grads.back().is_sparse()) fill_array("zeros_like", grads.back());
       requests.push_back(static_cast<int>(wants[i] ? Request::kWrite : Request::kNull));
       arrays[first_grad + i].first = grads.back();
@@ -135,8 +136,7 @@ void run(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputR
   if (inputs.size() != num_args + prop.states().size()) {
     throw Error(ErrorCode::kValue, fmt::format("Custom({})", prop.name()),
                 fmt::format("given {} arrays, expected {}: {}", inputs.size(),
-                            num_args + prop.states().size(),
-                            fmt::join(input_names(params), ", ")));
+                            num_args + prop.states().size(), fmt::join(input_names(params), ", ")));
   }
   std::vector<ArrayType> in_types, out_types(outputs.size());
   for (const NDArray* input : inputs) {
@@ -180,8 +180,7 @@ MX_OP(Custom, CustomParams)
     .param("**", &CustomParams::rest, std::string(), "Parameters of the operator itself.")
     .unlisted()
     .num_inputs([](const CustomParams& params) {
-      return static_cast<int>(prop_of(params).arguments().size() +
-                              prop_of(params).states().size());
+      return static_cast<int>(prop_of(params).arguments().size() + prop_of(params).states().size());
     })
     .input_names(input_names)
     .outputs([](const CustomParams& params) {
@@ -218,9 +217,9 @@ void CustomOperator::run(const std::string& name, CustomOpCallbacks callback, co
   if (callbacks_.call<CustomOpFBFunc>(callback, static_cast<int>(handles.size()), handles.data(),
                                       tags.data(), static_cast<const int*>(requests.data()),
                                       training ? 1 : 0) == 0) {
-    throw Error(ErrorCode::kGeneric, fmt::format("Custom({})", name),
-                callback == kCustomOpForward ? "its forward has failed"
-                                             : "its backward has failed");
+    throw Error(
+        ErrorCode::kGeneric, fmt::format("Custom({})", name),
+        callback == kCustomOpForward ? "its forward has failed" : "its backward has failed");
   }
 }
 

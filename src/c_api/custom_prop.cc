@@ -131,8 +131,8 @@ void CustomProp::infer_shapes(Infer& infer) const {
   for (std::size_t i = 0; i < num_args; ++i) shapes.add(infer.in(static_cast<int>(i)).shape());
   for (std::size_t i = 0; i < num_out + states_.size(); ++i) shapes.add({});
   if (callbacks_->call<CustomOpInferShapeFunc>(kCustomOpPropInferShape,
-                                               static_cast<int>(shapes.size()),
-                                               shapes.ndims.data(), shapes.data()) == 0)
+                                               static_cast<int>(shapes.size()), shapes.ndims.data(),
+                                               shapes.data()) == 0)
     fail("could not infer shapes");
   for (std::size_t i = 0; i < num_args; ++i)
     infer.in(static_cast<int>(i)).set_shape(shapes.shape(i));
@@ -167,9 +167,8 @@ std::vector<StorageType> CustomProp::output_storage(std::span<NDArray* const> in
     types.push_back(static_cast<int>(inputs[i]->storage_type()));
   types.resize(num_args + num_out + states_.size(), static_cast<int>(StorageType::kUndefined));
   if (callbacks_->has(kCustomOpPropInferStorageType) &&
-      callbacks_->call<CustomOpInferStorageTypeFunc>(kCustomOpPropInferStorageType,
-                                                     static_cast<int>(types.size()),
-                                                     types.data()) == 0)
+      callbacks_->call<CustomOpInferStorageTypeFunc>(
+          kCustomOpPropInferStorageType, static_cast<int>(types.size()), types.data()) == 0)
     fail("could not infer storage types");
   std::vector<StorageType> storage;
   for (std::size_t o = 0; o < num_out; ++o)
@@ -180,14 +179,14 @@ std::vector<StorageType> CustomProp::output_storage(std::span<NDArray* const> in
 std::vector<StorageType> CustomProp::gradient_storage(const CustomOperator::Tagged& arrays) const {
   std::vector<int> types, tags;
   for (const auto& [array, tag] : arrays) {
-    types.push_back(static_cast<int>(array.is_none() ? StorageType::kUndefined
-                                                     : array.storage_type()));
+    types.push_back(
+        static_cast<int>(array.is_none() ? StorageType::kUndefined : array.storage_type()));
     tags.push_back(tag);
   }
   if (callbacks_->has(kCustomOpPropBackwardInferStorageType) &&
-      callbacks_->call<CustomOpBackwardInferStorageTypeFunc>(
-          kCustomOpPropBackwardInferStorageType, static_cast<int>(types.size()), types.data(),
-          tags.data()) == 0)
+      callbacks_->call<CustomOpBackwardInferStorageTypeFunc>(kCustomOpPropBackwardInferStorageType,
+                                                             static_cast<int>(types.size()),
+                                                             types.data(), tags.data()) == 0)
     fail("could not infer storage types of gradients");
   std::vector<StorageType> storage;
   for (std::size_t i = 0; i < types.size(); ++i)

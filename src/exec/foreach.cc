@@ -58,7 +58,8 @@ ParamsPtr bind(const void* given, SubgraphList graphs) {
 
 const GraphBody& body_of(const ForeachParams& params) {
   if (params.body) return *params.body;
-  throw Error(ErrorCode::kValue, "_foreach", "given no graph, expected a symbol as the first input");
+  throw Error(ErrorCode::kValue, "_foreach",
+              "given no graph, expected a symbol as the first input");
 }
 
 // One slice of an array; without NumPy shapes there are no scalars.
@@ -163,8 +164,9 @@ void run(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputR
 }
 
 MX_OP(_foreach, ForeachParams)
-.doc("Runs a graph on each slice of some arrays; what it gives for its states goes into the next "
-     "run.")
+.doc(
+    "Runs a graph on each slice of some arrays; what it gives for its states goes into the next "
+    "run.")
     .input("fn", "The graph.")
     .input_type("Symbol")
     .inputs("data", "Arrays to slice, first states, and what all runs share.",

@@ -54,8 +54,6 @@ void check_locations(const char* op, const char* name, std::span<const int64_t> 
 
 ArrayType type_of(InferArg arg) { return {arg.shape(), arg.dtype()}; }
 
-void learn(InferArg arg, const ArrayType& type) {
-  arg.set_shape(type.shape).set_dtype(type.dtype);
-}
+void learn(InferArg arg, const ArrayType& type) { arg.set_shape(type.shape).set_dtype(type.dtype); }
 
 }  // namespace mxnet

@@ -25,7 +25,6 @@ struct Invocation {
   std::size_t num_inputs = 0;
   InlineVector<NDArray, 6> arrays;  // inputs, then outputs; without tape
   InlineVector<Request, 4> requests;
-  Invocation* next_free = nullptr;  // while it waits to be used again
 };
 
 // Puts an invocation back into the pool of the thread that drops it.

@@ -216,8 +216,8 @@ ParamsPtr bind_cond(const void* given, SubgraphList graphs) {
                 fmt::format("given num_outputs={} for graphs of {}, {} and {} outputs, expected a "
                             "condition of one output and branches of {}",
                             params->num_outputs, params->condition->num_outputs(),
-                            params->then_branch->num_outputs(),
-                            params->else_branch->num_outputs(), params->num_outputs));
+                            params->then_branch->num_outputs(), params->else_branch->num_outputs(),
+                            params->num_outputs));
   }
   return params;
 }

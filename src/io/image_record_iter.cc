@@ -4,17 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "base/error.h"
 #include "io/data_iter.h"
 #include "io/image_augment.h"
+#include "io/image_normalize.h"
 #include "io/image_param_list.h"
 #include "io/image_record_source.h"
 #include "io/iters.h"
-#include "io/mean_image.h"
-#include "ndarray/convert_elements.h"
 
 namespace mxnet::io {
 namespace {
@@ -30,14 +28,15 @@ class ImageSource final : public ImageRecordSource {
   ImageSource(const char* tag, const ImageRecordParams& params, DType dtype)
       : ImageRecordSource(tag, "aug_default", params, params),
         augment_(tag, params, params.data_shape[1], params.data_shape[2]),
-        normalize_(params),
+        normalize_(params, params.data_shape),
+        mirror_(params.mirror),
+        rand_mirror_(params.rand_mirror),
         dtype_(dtype),
         device_(batch_device(params.ctx, params.device_id)) {
     if (params.label_width < 1) {
       throw Error(ErrorCode::kValue, tag,
                   fmt::format("given label_width {}, expected at least 1", params.label_width));
     }
-    if (!params.mean_img.empty()) mean_image_ = read_mean_image(params.mean_img, params.data_shape);
   }
 
  private:
@@ -60,52 +59,17 @@ class ImageSource final : public ImageRecordSource {
     std::copy(record.labels.begin(), record.labels.end(),
               batch->label.data_as<float>() + place * file().label_width);
     image = augment_(std::move(image), random);
-    if (normalize_.mirror || (normalize_.rand_mirror && random.coin(0.5))) mirror(&image);
-    const int64_t count = file().data_shape.size();
-    if (dtype_ == DType::kFloat32) {
-      normalize(image, random, batch->data.data_as<float>() + place * count);
-      return;
-    }
-    // Other types get the same numbers, converted.
-    thread_local std::vector<float> numbers;
-    numbers.resize(static_cast<std::size_t>(count));
-    normalize(image, random, numbers.data());
-    auto* const to = static_cast<char*>(batch->data.data()) +
-                     static_cast<std::size_t>(place * count) * dtype_size(dtype_);
-    convert_elements(to, dtype_, numbers.data(), DType::kFloat32, count);
-  }
-
-  // ((pixel - mean) * contrast + illumination) * scale / deviation, channel after channel.
-  void normalize(const Image& image, SampleRandom& random, float* out) const {
-    const ImageNormalizeParams& n = normalize_;
-    float contrast = 1, light = 0;
-    if (n.max_random_contrast > 0)
-      contrast += random.uniform(-n.max_random_contrast, n.max_random_contrast);
-    if (n.max_random_illumination > 0)
-      light = random.uniform(-n.max_random_illumination, n.max_random_illumination);
-    const std::array<float, 3> means{n.mean_r, n.mean_g, n.mean_b}, stds{n.std_r, n.std_g, n.std_b};
-    const int64_t pixels = image.height * image.width;
-    for (int64_t c = 0; c < image.channels; ++c) {
-      const auto channel = static_cast<std::size_t>(c);
-      const float factor = n.scale / stds[channel], mean = means[channel];
-      const uint8_t* in = image.pixels.data() + c;
-      float* const to = out + c * pixels;
-      if (!mean_image_.empty()) {
-        const float* const means_here = mean_image_.data() + c * pixels;
-        for (int64_t i = 0; i < pixels; ++i, in += image.channels)
-          to[i] = ((static_cast<float>(*in) - means_here[i]) * contrast + light) * factor;
-      } else {
-        for (int64_t i = 0; i < pixels; ++i, in += image.channels)
-          to[i] = ((static_cast<float>(*in) - mean) * contrast + light) * factor;
-      }
-    }
+    if (mirror_ || (rand_mirror_ && random.coin(0.5))) mirror(&image);
+    const auto bytes = static_cast<std::size_t>(file().data_shape.size()) * dtype_size(dtype_);
+    auto* const to = static_cast<char*>(batch->data.data()) + static_cast<std::size_t>(place) * bytes;
+    normalize_(image, random, to, dtype_);
   }
 
   const ImageAugmenter augment_;
-  const ImageNormalizeParams normalize_;
+  const ImageNormalizer normalize_;
+  const bool mirror_, rand_mirror_;
   const DType dtype_;
   const Device device_;
-  std::vector<float> mean_image_;  // (channels, height, width), or empty
 };
 
 // The variants on bytes have no parameters for it.

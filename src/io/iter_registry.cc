@@ -41,6 +41,7 @@ const std::vector<const IterDef*>& data_iters() {
       list->push_back(def);
     };
     add(declare_csv_iter);
+    add(declare_image_det_record_iter);
     add(declare_image_record_int8_iter);
     add(declare_image_record_iter);
     add(declare_image_record_iter_v1);

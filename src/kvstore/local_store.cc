@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "kvstore/array_op.h"
+#include "kvstore/compressed_reducer.h"
 #include "kvstore/rows.h"
 
 namespace mxnet::kvstore {
@@ -39,7 +40,7 @@ void check_row_sparse(const char* what, const Key& key, const NDArray& array) {
 }  // namespace
 
 LocalStore::LocalStore(StoreType type, const KvstoreConfig& config)
-    : KVStore(std::move(type)), reducer_(make_reducer(type_, config)) {}
+    : KVStore(std::move(type)), config_(config), reducer_(make_reducer(type_, config)) {}
 
 LocalStore::~LocalStore() = default;
 
@@ -185,8 +186,18 @@ void LocalStore::pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int
   }
 }
 
-void LocalStore::set_compression(TextPairs) {
-  throw Error(ErrorCode::kNotImplemented, "kvstore", "gradient compression is not there yet");
+void LocalStore::set_compression(TextPairs params) {
+  const Compression compression = Compression::parse(params);
+  if (!type_.on_device) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("gradient compression: given a store of type '{}', expected 'device' "
+                            "or a distributed one",
+                            type()));
+  }
+  reducer_ = make_reducer(type_, config_);
+  if (compression.type != CompressionType::kNone)
+    reducer_ = std::make_unique<CompressedReducer>(compression, std::move(reducer_));
+  for (const auto& entry : entries_) entry->buffers.residuals.clear();
 }
 
 }  // namespace mxnet::kvstore

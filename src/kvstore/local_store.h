@@ -43,7 +43,8 @@ class LocalStore : public KVStore {
 
   KeyTable keys_;
   std::vector<std::unique_ptr<Entry>> entries_;
-  const std::unique_ptr<Reducer> reducer_;
+  const KvstoreConfig& config_;
+  std::unique_ptr<Reducer> reducer_;
   Updater updater_;
 };
 

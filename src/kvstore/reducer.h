@@ -13,11 +13,17 @@ namespace mxnet::kvstore {
 
 using Arrays = std::span<const NDArray>;
 
-// What a key keeps between pushes, so that they allocate nothing: copies of values where they are
-// summed, by position.
+// Of a value that is compressed: what was not sent yet, and the bits on their way.
+struct Residual {
+  NDArray rest, packed;       // on the value's device
+  NDArray arrived, unpacked;  // where values are summed
+};
+
+// What a key keeps between pushes, so that they allocate nothing; by the position of a value.
 struct Buffers {
   NDArray merged;
-  std::vector<NDArray> staged;
+  std::vector<NDArray> staged;  // copies where values are summed
+  std::vector<Residual> residuals;
 };
 
 // One thread at a time; pushes engine operations. All arrays of a call have one shape and type;

@@ -11,8 +11,8 @@
 namespace mxnet {
 namespace {
 
-// A field of this name takes all keys that no other one does, hidden ones too, in one text: KEY, NUL,
-// VALUE, NUL, ...
+// A field of this name takes all keys that no other one does, hidden ones too, in one text: KEY,
+// NUL, VALUE, NUL, ...
 constexpr std::string_view kRest = "**";
 
 bool is_hidden(std::string_view key) {

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..context import current_context
 from ..symbol import _generate
@@ -16,15 +16,15 @@ class Operator:
 
     def __init__(self, op_name: str) -> None:
         self.op_name = op_name
-        self._compose = _generate.function(op_name)
+        shown = op_name.split("_", 2)[2] if op_name.startswith(("_np_", "_npi_", "_npx_")) else op_name
+        self._compose = _generate.function(op_name, shown.rpartition("_image_")[2])
         self.__name__ = self.__qualname__ = op_name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from ..symbol.numpy._symbol import as_numpy_symbol
-
         if kwargs.pop("out", None) is not None:
             raise NotImplementedError(f"{self.op_name}: given out, expected None: symbols have no memory")
-        return as_numpy_symbol(self._compose(*args, **kwargs))
+        made = self._compose(*args, **kwargs).as_np_ndarray()
+        return made if len(made) == 1 else list(made)
 
     @property
     def __doc__(self) -> Optional[str]:  # type: ignore[override]
@@ -83,8 +83,8 @@ class Symbols(Frontend):
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:
         return call
 
-    def listed(self, several: Any) -> Any:
-        return several
+    def listed(self, several: Any) -> List[Any]:
+        return several if isinstance(several, list) else [several]
 
     def __reduce__(self) -> str:
         return "symbols"

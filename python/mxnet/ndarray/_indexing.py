@@ -59,6 +59,8 @@ def basic(key: Any, shape: Shape) -> Basic:
         if isinstance(part, slice):
             begin, end, step = part.indices(size)
             length = len(range(begin, end, step))
+            if length == 0:
+                begin, end, step = 0, 0, 1  # a beginning before the first element would count from the end
             result.append(length)
         else:
             try:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Tuple
 
 import numpy as onp
 
@@ -116,6 +116,11 @@ class ndarray(Methods, NDArray):  # pylint: disable=invalid-name
     def attach_grad(self, grad_req: str = "write") -> None:  # type: ignore[override]
         """Makes it a leaf whose gradient autograd.backward leaves in `grad`."""
         _core.mark_variables([self], [F.zeros_like(self)], [_GRAD_REQ_MAP[grad_req]])
+
+    def _of_shape(self, picked: Any, shape: Tuple[int, ...]) -> Any:
+        if 0 in shape and picked.shape != shape:  # views read a zero as "as it was"
+            return F.reshape(picked, shape)
+        return super()._of_shape(picked, shape)
 
     # --- Where arrays and symbols differ
 

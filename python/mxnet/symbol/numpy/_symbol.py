@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Iterator, Tuple
 
 import numpy as onp
 
-from ... import _core
 from ..._numpy.elementwise import BINARY
 from ..._numpy.frontend import is_number
 from ..._numpy.methods import Methods
 from ..._numpy.symbols import symbols as F
 from ...ndarray._dtypes import dtype_name
-from .. import symbol as _legacy
+from ...ndarray._methods import METHODS
 from ..symbol import Symbol
 
 
@@ -23,43 +22,18 @@ class _Symbol(Methods, Symbol):
     _is_np = True
     _F = F
 
-    def as_nd_ndarray(self) -> Symbol:
-        """The same values as a legacy symbol."""
-        return _shared(Symbol(), self)
-
     def as_np_ndarray(self) -> _Symbol:
         """The symbol itself."""
         return self
 
     def __iter__(self) -> Iterator[_Symbol]:
-        return (as_numpy_symbol(Symbol.__getitem__(self, i)) for i in range(len(self)))
+        return (Symbol.__getitem__(self, i) for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> _Symbol:
         """One of several outputs by number, name or slice; of a single output, elements by basic indices."""
         if isinstance(key, str) or len(self) > 1:
-            return as_numpy_symbol(Symbol.__getitem__(self, key))
+            return Symbol.__getitem__(self, key)
         return _sliced(self, key if isinstance(key, tuple) else (key,))
-
-    def __copy__(self) -> _Symbol:
-        return as_numpy_symbol(Symbol.__copy__(self))
-
-    def __deepcopy__(self, memo: Any) -> _Symbol:
-        return as_numpy_symbol(Symbol.__deepcopy__(self, memo))
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        return _load_json, (self.tojson(),)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> _Symbol:
-        return as_numpy_symbol(Symbol.__call__(self, *args, **kwargs))
-
-    def get_internals(self) -> _Symbol:
-        """Every value of the network as an output."""
-        return as_numpy_symbol(Symbol.get_internals(self))
-
-    def get_children(self) -> Optional[_Symbol]:
-        """The inputs of the outputs' nodes, None without any."""
-        children = Symbol.get_children(self)
-        return None if children is None else as_numpy_symbol(children)
 
     def copy(self) -> _Symbol:
         """The same values under another name."""
@@ -82,11 +56,6 @@ class _Symbol(Methods, Symbol):
 
     def __matmul__(self, other: Any) -> _Symbol:
         return F.matmul(self, other)
-
-    def __getattr__(self, asked: str) -> Any:
-        """Operators without a function of NumPy's are methods too."""
-        made = Symbol.__getattr__(self, asked)
-        return lambda *args, **kwargs: as_numpy_symbol(made(*args, **kwargs))
 
 
 _Symbol.__module__ = "mxnet.symbol.numpy"
@@ -127,19 +96,19 @@ for _python, _name in {**_ARITHMETIC, **_COMPARISONS}.items():
 _Symbol.__hash__ = Symbol.__hash__  # type: ignore[method-assign]  (gone with __eq__)
 
 
-def _shared(made: Any, symbol: Symbol) -> Any:
-    """The values of a symbol in an object of another class; the nodes are the same."""
-    made._take(_core.symbol_group([symbol]))
-    return made
+def _method(name: str) -> Any:
+    legacy = getattr(Symbol, name)
+
+    def call(self: _Symbol, *args: Any, **kwargs: Any) -> _Symbol:
+        return legacy(self, *args, **kwargs).as_np_ndarray()
+
+    call.__name__, call.__qualname__, call.__doc__ = name, f"_Symbol.{name}", legacy.__doc__
+    return call
 
 
-def as_numpy_symbol(symbol: Symbol) -> _Symbol:
-    """A symbol with NumPy's operators, on the same nodes."""
-    return symbol if isinstance(symbol, _Symbol) else _shared(_Symbol(), symbol)
-
-
-def _load_json(text: str) -> _Symbol:
-    return as_numpy_symbol(_legacy.load_json(text))
+for _name in METHODS:  # those without a function of NumPy's
+    if not hasattr(Methods, _name):
+        setattr(_Symbol, _name, _method(_name))
 
 
 def _sliced(symbol: _Symbol, key: Tuple[Any, ...]) -> _Symbol:
