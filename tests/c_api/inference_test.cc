@@ -73,6 +73,17 @@ std::vector<float> expected(const std::vector<float>& x) {
   return y;
 }
 
+TEST_F(Inference, AModelOfTheReferenceGivesItsNumbers) {
+  const Model model = Model::load(std::string(MXNET_TEST_DATA) + "/models/tiny");
+  std::vector<float> x(3 * 8 * 8);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) / 192;
+  const std::vector<float> y =
+      model({{model.inputs()[0], Array::borrow(x.data(), {1, 3, 8, 8})}})[0].to_vector<float>();
+  const std::vector<float> right{-0.17348826f, -0.3650468f, 0.01037003f};  // obtained from 1.9.1
+  ASSERT_EQ(y.size(), right.size());
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], right[i], 1e-5);
+}
+
 TEST_F(Inference, NamesOfInputsAndOutputs) {
   const Model model = Model::load(prefix_, 3);
   EXPECT_EQ(model.inputs(), std::vector<std::string>{"data"});
