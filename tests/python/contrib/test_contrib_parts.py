@@ -110,3 +110,27 @@ def test_what_is_not_there_says_so():
 def test_operators_of_contrib():
     assert mx.contrib.nd.div_sqrt_dim(mx.nd.ones((1, 4))).asnumpy().tolist() == [[0.5] * 4]
     assert mx.contrib.sym.div_sqrt_dim(mx.sym.Variable("x")).list_arguments() == ["x"]
+
+
+def test_variance_reduced_gradients_are_exact_at_the_copied_point():
+    rows = DRAWS.randn(12, 3).astype("float32")
+    target = rows @ np.array([[1.0], [-2.0], [0.5]], "float32")
+    layer = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=1, name="fc")
+    sym = mx.sym.LinearRegressionOutput(layer, mx.sym.Variable("label"), name="out")
+    data = mx.io.NDArrayIter(rows, target, 4, label_name="label")
+    module = mx.contrib.svrg_optimization.SVRGModule(sym, label_names=["label"], update_freq=1)
+    mx.random.seed(2)
+    module.bind(data.provide_data, data.provide_label)
+    module.init_params(mx.init.Xavier())
+    module.update_full_grads(data)
+    seen = []
+    for batch in data:
+        module.forward_backward(batch)
+        seen.append(module._exec_group.grad_arrays[0][0].asnumpy())
+    # Where nothing has moved, every batch gives the mean gradient of all.
+    np.testing.assert_allclose(seen[0], seen[1], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(seen[0], seen[2], rtol=1e-4, atol=1e-5)
+    data.reset()
+    module.fit(data, num_epoch=150, eval_metric="mse", optimizer_params={"learning_rate": 0.1})
+    found = module.get_params()[0]["fc_weight"].asnumpy()
+    np.testing.assert_allclose(found, [[1, -2, 0.5]], atol=0.05)
