@@ -176,3 +176,16 @@ def test_rows_without_gradient_stay_with_lazy_updates():
     made = mx.optimizer.SGD(learning_rate=0.5)
     made.update(0, weight, grad, made.create_state(0, weight))
     np.testing.assert_allclose(weight.asnumpy(), [[1, 1], [1, 1], [0.5, 0.5], [1, 1]])
+
+
+@pytest.mark.parametrize("name", sorted(set(mx.optimizer.Optimizer.opt_registry)))
+def test_arrays_of_np_are_updated_as_those_of_nd(name):
+    results = []
+    for kind in (mx.nd, mx.np):
+        mx.random.seed(1)
+        update = mx.optimizer.get_updater(mx.optimizer.create(name, learning_rate=0.1))
+        weight = kind.array(np.arange(1, 7, dtype="float32").reshape(2, 3))
+        for _ in range(2):
+            update(0, kind.array(np.full((2, 3), 0.5, "float32")), weight)
+        results.append(weight.asnumpy())
+    np.testing.assert_allclose(*results, rtol=1e-6)
