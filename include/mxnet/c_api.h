@@ -69,6 +69,7 @@ typedef void (*EngineFuncParamDeleter)(void* param);
 
 /* What marks a program's own work in profiles: a domain, task, frame, event or counter. */
 typedef void* ProfileHandle;
+/* A store of arrays by key (c_api_kvstore.h). */
 typedef void* KVStoreHandle;
 
 /* A property of this build or machine. */
@@ -101,8 +102,6 @@ MXNET_DLL int MXLibInfoFeatures(const struct LibFeature** libFeature, size_t* si
 MXNET_DLL int MXSetEnv(const char* name, const char* value);
 /* The text of a variable as the library sees it, null when it is not set. */
 MXNET_DLL int MXGetEnv(const char* name, const char** value);
-/* Several variables at once: what programs give that start as part of a cluster. */
-MXNET_DLL int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals);
 /* Threads inside one CPU operator, for the whole process. */
 MXNET_DLL int MXSetNumOMPThreads(int thread_num);
 /* Waits for all work and ends the library's threads. Later work runs on the thread that asks for
@@ -139,17 +138,17 @@ MXNET_DLL int MXEnginePushAsync(EngineAsyncFunc async_func, void* func_param,
                                 EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
                                 EngineVarHandle const_vars_handle, int num_const_vars,
                                 EngineVarHandle mutable_vars_handle, int num_mutable_vars,
-                                EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                EngineFnPropertyHandle prop_handle MXNET_DEFAULT(nullptr),
                                 int priority MXNET_DEFAULT(0),
-                                const char* opr_name MXNET_DEFAULT(NULL),
+                                const char* opr_name MXNET_DEFAULT(nullptr),
                                 bool wait MXNET_DEFAULT(false));
 MXNET_DLL int MXEnginePushSync(EngineSyncFunc sync_func, void* func_param,
                                EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
                                EngineVarHandle const_vars_handle, int num_const_vars,
                                EngineVarHandle mutable_vars_handle, int num_mutable_vars,
-                               EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                               EngineFnPropertyHandle prop_handle MXNET_DEFAULT(nullptr),
                                int priority MXNET_DEFAULT(0),
-                               const char* opr_name MXNET_DEFAULT(NULL));
+                               const char* opr_name MXNET_DEFAULT(nullptr));
 
 /* --- Arrays
  * ---------------------------------------------------------------------------------------------------------
@@ -331,7 +330,7 @@ MXNET_DLL int MXSymbolGetAtomicSymbolInfo(AtomicSymbolCreator creator, const cha
                                           const char*** arg_names, const char*** arg_type_infos,
                                           const char*** arg_descriptions,
                                           const char** key_var_num_args,
-                                          const char** return_type MXNET_DEFAULT(NULL));
+                                          const char** return_type MXNET_DEFAULT(nullptr));
 MXNET_DLL int NNGetOpInfo(OpHandle op, const char** real_name, const char** description,
                           nn_uint* num_doc_args, const char*** arg_names,
                           const char*** arg_type_infos, const char*** arg_descriptions,
@@ -357,7 +356,7 @@ MXNET_DLL int MXGetFunction(const char* name, FunctionHandle* out);
 MXNET_DLL int MXFuncGetInfo(FunctionHandle fun, const char** name, const char** description,
                             uint32_t* num_args, const char*** arg_names,
                             const char*** arg_type_infos, const char*** arg_descriptions,
-                            const char** return_type MXNET_DEFAULT(NULL));
+                            const char** return_type MXNET_DEFAULT(nullptr));
 MXNET_DLL int MXFuncDescribe(FunctionHandle fun, uint32_t* num_use_vars, uint32_t* num_scalars,
                              uint32_t* num_mutate_vars, int* type_mask);
 MXNET_DLL int MXFuncInvoke(FunctionHandle fun, NDArrayHandle* use_vars, float* scalar_args,
@@ -464,6 +463,7 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 #include "mxnet/c_api_symbol.h"
 /* After the symbols that they run. */
 #include "mxnet/c_api_executor.h"
+#include "mxnet/c_api_kvstore.h"
 
 #include "mxnet/c_api_custom.h"
 

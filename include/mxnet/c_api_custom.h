@@ -58,6 +58,35 @@ typedef int (*CustomOpCreateFunc)(const char* ctx, int num_inputs, unsigned** sh
 typedef int (*CustomOpPropCreator)(const char* op_type, const int num_kwargs, const char** keys,
                                    const char** values, struct MXCallbackList* ret);
 
+/* How operators of the user were described before: the operators _Native and _NDArray took the
+ * address of one as a text. This version does not have them; programs that name the types compile. */
+struct NativeOpInfo {
+  void (*forward)(int, float**, int*, unsigned**, int*, void*);
+  void (*backward)(int, float**, int*, unsigned**, int*, void*);
+  void (*infer_shape)(int, int*, unsigned**, void*);
+  void (*list_outputs)(char***, void*);
+  void (*list_arguments)(char***, void*);
+  void* p_forward;
+  void* p_backward;
+  void* p_infer_shape;
+  void* p_list_outputs;
+  void* p_list_arguments;
+};
+struct NDArrayOpInfo {
+  bool (*forward)(int, void**, int*, void*);
+  bool (*backward)(int, void**, int*, void*);
+  bool (*infer_shape)(int, int*, unsigned**, void*);
+  bool (*list_outputs)(char***, void*);
+  bool (*list_arguments)(char***, void*);
+  bool (*declare_backward_dependency)(const int*, const int*, const int*, int*, int**, void*);
+  void* p_forward;
+  void* p_backward;
+  void* p_infer_shape;
+  void* p_list_outputs;
+  void* p_list_arguments;
+  void* p_declare_backward_dependency;
+};
+
 /* From now on op_type means this creator; a later registration takes the name over. */
 MXNET_DLL int MXCustomOpRegister(const char* op_type, CustomOpPropCreator creator);
 

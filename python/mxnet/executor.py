@@ -39,8 +39,8 @@ class Executor:
         return self
 
     @property
-    def handle(self) -> int:
-        """The handle of the C ABI, as a number."""
+    def handle(self) -> Any:
+        """The handle of the C ABI, a ctypes.c_void_p."""
         return self._base.handle
 
     # --- Arrays by name

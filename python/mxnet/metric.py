@@ -412,7 +412,7 @@ class _Regression(EvalMetric):
             label, pred = _numbers(label), _numbers(pred)
             label = label.reshape(-1, 1) if label.ndim == 1 else label
             pred = pred.reshape(-1, 1) if pred.ndim == 1 else pred
-            self._add(self._error(label - pred), 1)
+            self._add(float(self._error(label - pred)), 1)
 
 
 @register
@@ -457,7 +457,7 @@ class _LogLikelihood(EvalMetric):
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
             found = _probabilities(label, pred)
-            self._add((-numpy.log(found + self.eps)).sum(), found.shape[0])
+            self._add(float((-numpy.log(found + self.eps)).sum()), found.shape[0])
 
 
 @register
@@ -544,7 +544,7 @@ class PearsonCorrelation(EvalMetric):
             check_label_shapes(label, pred, False, True)
             label, pred = _numbers(label), _numbers(pred)
             if self.average == "macro":
-                self._add(numpy.corrcoef(pred.ravel(), label.ravel())[0, 1], 1)
+                self._add(float(numpy.corrcoef(pred.ravel(), label.ravel())[0, 1]), 1)
             else:
                 self.update_cov(label, pred)
                 self.num_inst = self.global_num_inst = 1

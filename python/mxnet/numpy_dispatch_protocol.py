@@ -45,14 +45,24 @@ def _functions() -> Dict[Any, Callable[..., Any]]:
     from . import numpy as mx_np
 
     pairs = ((_lookup(onp, path), _lookup(mx_np, path)) for path in _NUMPY_ARRAY_FUNCTION_LIST)
-    return {theirs: ours for theirs, ours in pairs if theirs is not None and not isinstance(theirs, onp.ufunc)}
+    known = {theirs: ours for theirs, ours in pairs if theirs is not None and not isinstance(theirs, onp.ufunc)}
+    return {**known, onp.ndim: _ndim, onp.size: _size}
+
+
+def _ndim(a: Any) -> int:
+    return a.ndim
+
+
+def _size(a: Any, axis: Any = None) -> int:
+    return a.size if axis is None else a.shape[axis]
 
 
 @functools.lru_cache(maxsize=None)
 def _ufuncs() -> Dict[Any, Callable[..., Any]]:
     from . import numpy as mx_np
 
-    return {getattr(onp, name): getattr(mx_np, name) for name in _NUMPY_ARRAY_UFUNC_LIST}
+    names = [name for name in _NUMPY_ARRAY_FUNCTION_LIST if isinstance(getattr(onp, name, None), onp.ufunc)]
+    return {getattr(onp, name): getattr(mx_np, name) for name in (*_NUMPY_ARRAY_UFUNC_LIST, *names)}
 
 
 def _map(value: Any, change: Callable[[Any], Any]) -> Any:

@@ -152,7 +152,9 @@ void cached_op_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* get_handle(PyObject* self, void*) { return PyLong_FromVoidPtr(as_op(self)->handle); }
+PyObject* get_handle(PyObject* self, void*) {
+  return guarded_call([&] { return pointer_object(as_op(self)->handle); });
+}
 PyObject* get_is_np_sym(PyObject* self, void*) { return PyBool_FromLong(as_op(self)->numpy); }
 
 // Called on the thread that calls the op, without the GIL.
@@ -190,7 +192,7 @@ PyObject* register_hook(PyObject* self, PyObject* args, PyObject* kwargs) {
 }
 
 PyGetSetDef kProperties[] = {
-    {"handle", get_handle, nullptr, "The handle of the C ABI, as a number.", nullptr},
+    {"handle", get_handle, nullptr, "The handle of the C ABI, a ctypes.c_void_p.", nullptr},
     {"is_np_sym", get_is_np_sym, nullptr, "Whether results are mx.np arrays.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

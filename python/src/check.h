@@ -27,6 +27,12 @@ void check_blocking(Call&& call) {
   check(result);
 }
 
+// Pointers as ctypes has them, which is what programs that call the C ABI themselves expect of a
+// handle: a new ctypes.c_void_p; and the reverse, of that or of a number.
+PyObject* pointer_object(void* pointer);
+void* pointer_of(PyObject* object);
+
+void register_buffer(pybind11::module_& module);
 void register_check(pybind11::module_& module);
 void register_config(pybind11::module_& module);
 void register_library(pybind11::module_& module);
@@ -46,5 +52,6 @@ void register_symbol(pybind11::module_& module);
 void register_recordio(pybind11::module_& module);
 void register_shared_array(pybind11::module_& module);
 void register_data_iter(pybind11::module_& module);
+void register_kvstore(pybind11::module_& module);
 
 }  // namespace mxnet::python

@@ -233,7 +233,7 @@ void register_executor(py::module_& module) {
       .def_property_readonly(
           "handle",
           [](const ExecutorBase& executor) {
-            return py::reinterpret_steal<py::object>(PyLong_FromVoidPtr(executor.handle()));
+            return py::reinterpret_steal<py::object>(pointer_object(executor.handle()));
           })
       .def("forward", &ExecutorBase::forward)
       .def("backward", &ExecutorBase::backward)

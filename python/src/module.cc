@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_memory(module);
   mxnet::python::register_engine(module);
   mxnet::python::register_array(module);
+  mxnet::python::register_buffer(module);
   mxnet::python::register_array_functions(module);
   mxnet::python::register_prepared_calls(module);
   mxnet::python::register_operator(module);
@@ -24,4 +25,5 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_symbol_backend(module);
   mxnet::python::register_cached_op(module);
   mxnet::python::register_executor(module);
+  mxnet::python::register_kvstore(module);
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "array.h"
+#include "call_errors.h"
 #include "check.h"
 
 namespace py = pybind11;
@@ -121,7 +122,7 @@ class ArgumentsLease {
 
 PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargsf,
                         PyObject* names) {
-  try {
+  return guarded_call([&] {
     OperatorData& op = operator_data(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
     ArgumentsLease call;
@@ -137,14 +138,7 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargs
     }
     return invoke_operator(op, call->inputs.data(), static_cast<int>(call->inputs.size()),
                            call->params, call->out, op.numpy || call->numpy);
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const py::builtin_exception& error) {
-    error.set_error();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
+  });
 }
 
 PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
@@ -221,18 +215,13 @@ PyMemberDef kMembers[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(OperatorObject, attributes), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-template <class Function>
-PyType_Slot slot(int id, Function* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 PyTypeObject* make_operator_type() {
-  PyType_Slot slots[] = {slot(Py_tp_new, operator_new),
-                         slot(Py_tp_dealloc, operator_dealloc),
-                         slot(Py_tp_traverse, operator_traverse),
-                         slot(Py_tp_clear, operator_clear),
-                         slot(Py_tp_call, PyVectorcall_Call),
-                         slot(Py_tp_descr_get, operator_bind),
+  PyType_Slot slots[] = {type_slot(Py_tp_new, operator_new),
+                         type_slot(Py_tp_dealloc, operator_dealloc),
+                         type_slot(Py_tp_traverse, operator_traverse),
+                         type_slot(Py_tp_clear, operator_clear),
+                         type_slot(Py_tp_call, PyVectorcall_Call),
+                         type_slot(Py_tp_descr_get, operator_bind),
                          {Py_tp_getset, kProperties},
                          {Py_tp_members, kMembers},
                          {0, nullptr}};

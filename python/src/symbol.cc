@@ -142,14 +142,12 @@ void register_symbol(py::module_& module) {
       .def_property_readonly(
           "handle",
           [](const SymbolBase& symbol) {
-            return py::reinterpret_steal<py::object>(PyLong_FromVoidPtr(symbol.handle()));
+            return py::reinterpret_steal<py::object>(pointer_object(symbol.handle()));
           },
-          "The handle of the C ABI, as a number.")
+          "The handle of the C ABI, a ctypes.c_void_p.")
       .def("_take", &SymbolBase::take_from)
-      .def("_take_handle",
-           [](SymbolBase& symbol, const py::int_& handle) {
-             symbol.take(PyLong_AsVoidPtr(handle.ptr()));
-           })
+      .def("_take_handle", [](SymbolBase& symbol,
+                              const py::handle& handle) { symbol.take(pointer_of(handle.ptr())); })
       .def("_compose", &compose)
       .def("_copy", &derived<MXSymbolCopy>)
       .def("_shared", &derived<MXShallowCopySymbol>)

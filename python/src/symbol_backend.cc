@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols as backends rewrite them; options and dictionaries are in mxnet/symbol/_backend.py.
+// Symbols as backends rewrite them and as autograd has recorded them; options and dictionaries are
+// in mxnet/symbol/_backend.py.
 #include <pybind11/stl.h>
 
 #include "array.h"
@@ -68,11 +69,19 @@ py::tuple optimize_for(const SymbolBase& symbol, const std::string& backend, int
                         added(num_aux, new_aux, aux_names));
 }
 
+// What was recorded to compute an array.
+std::unique_ptr<SymbolBase> recorded_symbol(const py::handle& array) {
+  SymbolHandle handle = nullptr;
+  check(MXAutogradGetSymbol(handle_of(array), &handle));
+  return owned_symbol(handle);
+}
+
 }  // namespace
 
 void register_symbol_backend(py::module_& module) {
   module.def("backend_symbol", &backend_symbol);
   module.def("optimize_for", &optimize_for);
+  module.def("recorded_symbol", &recorded_symbol);
 }
 
 }  // namespace mxnet::python

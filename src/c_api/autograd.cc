@@ -71,6 +71,7 @@ class UserFunction {
   std::vector<NDArray> gradient(const std::vector<NDArray>& output_grads) const {
     std::vector<NDArray> input_grads;
     std::vector<void*> handles;  // the callee's to free
+    handles.reserve(output_grads.size());
     for (const NDArray& grad : output_grads) handles.push_back(new_handle(grad));
     for (const auto& [type, device] : inputs_) {
       input_grads.emplace_back(type.shape, type.dtype, device);
@@ -170,7 +171,8 @@ int MXAutogradBackwardEx(uint32_t num_output, NDArrayHandle* output_handles,
     refs_of(num_variables, var_handles, "MXAutogradBackwardEx", "var_handles", &variables);
     std::vector<NDArray> grads = gradients(InputRefs(heads.span()), InputRefs(head_grads.span()),
                                            InputRefs(variables.span()), options);
-    thread_local GradientReturns returns;
+    thread_local const auto kept = std::make_unique<GradientReturns>();
+    GradientReturns& returns = *kept;
     returns.handles.clear();
     returns.storage_types.clear();
     for (NDArray& grad : grads) {

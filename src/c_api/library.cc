@@ -39,20 +39,6 @@ int MXSetEnv(const char* name, const char* value) {
   });
 }
 
-int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals) {
-  return guarded([&] {
-    if (num_vars > 0) {
-      require(keys, "MXInitPSEnv", "keys");
-      require(vals, "MXInitPSEnv", "vals");
-    }
-    for (uint32_t i = 0; i < num_vars; ++i) {
-      require(keys[i], "MXInitPSEnv", "a key");
-      require(vals[i], "MXInitPSEnv", keys[i]);
-    }
-    for (uint32_t i = 0; i < num_vars; ++i) config_set(keys[i], vals[i]);
-  });
-}
-
 int MXGetEnv(const char* name, const char** value) {
   return guarded([&] {
     require(name, "MXGetEnv", "name");

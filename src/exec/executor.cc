@@ -127,6 +127,7 @@ std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::E
     known[&graph().node(graph().auxiliary()[i])] = arrays_.aux[i].detach();
   for (std::size_t o = 0; o < heads.size(); ++o) known[heads[o].node.get()] = head_grads_[o];
   std::vector<NDArray> externals;
+  externals.reserve(plan.graph().variables().size());
   for (int n : plan.graph().variables()) externals.push_back(known.at(&plan.graph().node(n)));
   externals.insert(externals.end(), outputs_.begin(), outputs_.end());
   for (std::size_t i = 0; i < arrays_.args.size(); ++i)
@@ -276,6 +277,7 @@ void Executor::forward_eagerly(bool training) {
     handles[static_cast<std::size_t>(graph().auxiliary()[i])] = arrays_.aux[i].detach();
   std::vector<NDArray*> variables;
   const IndexedGraph& whole = eager_.graph();
+  variables.reserve(whole.variables().size());
   for (int n : whole.variables())
     variables.push_back(&handles[static_cast<std::size_t>(graph().index_of(whole.node(n)))]);
 

@@ -80,6 +80,7 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
   std::vector<NDArray> made(static_cast<std::size_t>(graph_.num_entries()));
   if (!zero_sizes_.empty() && !is_numpy_shape()) make_open_arrays(variables, device, made);
   std::vector<NDArray*> values;
+  values.reserve(made.size());
   for (NDArray& array : made) values.push_back(&array);
   for (std::size_t v = 0; v < variables.size(); ++v)
     values[static_cast<std::size_t>(graph_.first_entry(graph_.variables()[v]))] = variables[v];
@@ -116,6 +117,7 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
         made[static_cast<std::size_t>(entry)] = NDArray();
   }
   std::vector<NDArray> outputs;
+  outputs.reserve(graph_.outputs().size());
   for (int entry : graph_.outputs()) outputs.push_back(*values[static_cast<std::size_t>(entry)]);
   return outputs;
 }

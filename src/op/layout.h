@@ -23,6 +23,7 @@ inline std::vector<std::pair<std::string, Layout>> layout_choices(
     std::initializer_list<Layout> known) {
   static constexpr const char* kNames[] = {"None", "NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC"};
   std::vector<std::pair<std::string, Layout>> choices;
+  choices.reserve(known.size());
   for (const Layout layout : known)
     choices.emplace_back(kNames[static_cast<std::size_t>(layout)], layout);
   return choices;

@@ -105,7 +105,7 @@ BINARY: Dict[str, Binary] = {
     "power": _ordered("power"),
     "remainder": _ordered("mod"),
     "subtract": _ordered("subtract"),
-    "true_divide": _ordered("true_divide"),
+    "true_divide": _ordered("true_divide")._replace(options=False),
 }
 
 

@@ -14,9 +14,6 @@ __all__ = [
     "sort", "take", "unique", "unravel_index", "where",
 ]
 
-_MOST = float("inf")
-
-
 def argmax(F: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """Where the largest element is, along an axis or in the flattened tensor."""
     return F.op("_npi_argmax")(a, axis=axis, keepdims=False, out=out)
@@ -74,9 +71,9 @@ def where(F: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
     if is_number(x) and is_number(y):
         return F.op("_npi_where_scalar2")(condition, x=float(x), y=float(y))
     if is_number(x):
-        return F.op("_npi_where_rscalar")(condition, y, scalar=float(x))
+        return F.op("_npi_where_lscalar")(condition, y, scalar=float(x))
     if is_number(y):
-        return F.op("_npi_where_lscalar")(condition, x, scalar=float(y))
+        return F.op("_npi_where_rscalar")(condition, x, scalar=float(y))
     return F.op("_npi_where")(condition, x, y)
 
 
@@ -90,10 +87,11 @@ def unravel_index(F: Any, indices: Any, shape: Any, order: str = "C") -> Any:
     return tuple(places[i] for i in range(len(ints(shape))))
 
 
-def diag_indices_from(F: Any, arr: Any) -> Tuple[Any, ...]:
-    """The places of the diagonal, a vector per dimension."""
+def diag_indices_from(F: Any, arr: Any) -> Any:
+    """The places of the diagonal, a vector per dimension; of a symbol as rows of one."""
     places = F.op("_npi_diag_indices_from")(arr)
-    return tuple(places[i] for i in range(F.ndim(arr, "diag_indices_from")))
+    dims = F.known_ndim(arr, 0)
+    return tuple(places[i] for i in range(dims)) if dims else places
 
 
 def unique(
@@ -119,9 +117,11 @@ def clip(F: Any, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     """Elements no smaller and no larger than two numbers, of which one may be None."""
     if a_min is None and a_max is None:
         raise ValueError("clip: array_clip must set either max or min")
-    low = -_MOST if a_min is None else float(a_min)
-    high = _MOST if a_max is None else float(a_max)
-    return F.op("_npi_clip")(a, a_min=low, a_max=high, out=out)
+    if a_min is None:
+        return F.minimum(a, a_max, out=out)
+    if a_max is None:
+        return F.maximum(a, a_min, out=out)
+    return F.op("_npi_clip")(a, a_min=float(a_min), a_max=float(a_max), out=out)
 
 
 def histogram(F: Any, a: Any, bins: Any = 10, range: Any = None, normed: Any = None, weights: Any = None, density: Any = None) -> Any:  # pylint: disable=redefined-builtin

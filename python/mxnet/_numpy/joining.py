@@ -26,7 +26,7 @@ def concatenate(F: Any, seq: Any, axis: Any = 0, out: Any = None) -> Any:
     parts = _several(F, "concatenate", seq)
     if axis is None:
         parts, axis = [F.ravel(part) for part in parts], 0
-    return F.op("_npi_concatenate")(*parts, dim=axis, out=out)
+    return F.op("_npi_concatenate")(*parts, axis=axis, out=out)
 
 
 def append(F: Any, arr: Any, values: Any, axis: Any = None) -> Any:
@@ -93,7 +93,10 @@ def array_split(F: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> Li
     sections = int(indices_or_sections)
     if sections <= 0:
         raise ValueError(f"array_split: given {sections} sections, expected at least one")
-    each, longer = divmod(F.shape(ary, "array_split into sections")[axis], sections)
+    length = F.known_length(ary, axis)
+    if length is None:  # a symbol: parts of one length, or an error when shapes are known
+        return _parts(F, "_npi_split", ary, sections, axis)
+    each, longer = divmod(length, sections)
     lengths = [each + 1] * longer + [each] * (sections - longer)
     return _parts(F, "_npi_split", ary, tuple(onp.cumsum(lengths)[:-1].tolist()), axis)
 

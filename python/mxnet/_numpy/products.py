@@ -43,7 +43,8 @@ def inner(F: Any, a: Any, b: Any) -> Any:
 
 def outer(F: Any, a: Any, b: Any) -> Any:
     """Every element of a with every element of b."""
-    return tensordot(F, F.ravel(a), F.ravel(b), 0)
+    one, other = (F.full((1,), value) if is_number(value) else F.ravel(value) for value in (a, b))
+    return tensordot(F, one, other, 0)
 
 
 def vdot(F: Any, a: Any, b: Any) -> Any:

@@ -22,11 +22,9 @@ def sum(F: Any, a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = Fa
     )
 
 
-def prod(F: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def prod(F: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The product along axes, all by default."""
-    return F.op("_np_prod")(
-        a, axis=optional_ints(axis), dtype=dtype_text(dtype, None), keepdims=keepdims, initial=initial, out=out
-    )
+    return F.op("_np_prod")(a, axis=optional_ints(axis), dtype=dtype_text(dtype, None), keepdims=keepdims, out=out)
 
 
 product = prod

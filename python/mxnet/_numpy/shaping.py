@@ -95,8 +95,8 @@ def flip(F: Any, m: Any, axis: Any = None, out: Any = None) -> Any:
     """In reverse order along axes, all by default."""
     if is_number(m):
         return m
-    axes = tuple(range(F.ndim(m, "flip without an axis"))) if axis is None else ints(axis)
-    return F.op("_npi_flip")(m, axis=axes, out=out) if axes else copy(F, m, out)
+    axes = optional_ints(axis)
+    return copy(F, m, out) if axes == () else F.op("_npi_flip")(m, axis=axes, out=out)
 
 
 def flipud(F: Any, m: Any) -> Any:

@@ -14,7 +14,7 @@ from ..util import is_np_array
 from ._errors import MismatchError
 from ._naming import BlockScope
 from .parameter import Parameter, ParameterDict
-from .parameter_dict import some_of
+from .parameter_dict import some_of, without_kind
 from .utils import HookHandle
 
 
@@ -175,8 +175,10 @@ class Block:
                 raise ValueError(f"file {filename} has {len(loaded)} arrays without names, expected names")
             loaded = {}
         if not any("." in name for name in loaded):
-            self.collect_params().load_dict(
-                loaded, ctx, allow_missing, ignore_extra, self.prefix, filename, cast_dtype, dtype_source
+            own = self.collect_params()
+            full = any(without_kind(name) in own for name in loaded)  # else the block's prefix was left out
+            own.load_dict(
+                loaded, ctx, allow_missing, ignore_extra, "" if full else self.prefix, filename, cast_dtype, dtype_source
             )
             return
         if not allow_missing:

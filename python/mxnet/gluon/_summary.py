@@ -14,11 +14,9 @@ from .parameter import Parameter
 _WIDTH = 80
 
 
-def _shapes(nested: Any) -> Any:
+def _shapes(nested: Any) -> str:
     """Shapes of arrays in nested lists, as a text."""
-    if isinstance(nested, NDArray):
-        return str(nested.shape)
-    if isinstance(nested, tuple):
+    if isinstance(nested, (list, tuple)):
         return ", ".join(_within(item) for item in nested)
     return _within(nested)
 

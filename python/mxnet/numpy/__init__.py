@@ -4,7 +4,6 @@
 from . import _array, arrayprint, fallback, fallback_linalg, function_base, io, linalg, multiarray, random, stride_tricks, utils
 from ._array import ndarray
 from .arrayprint import set_printoptions
-from .fallback import *  # noqa: F403
 from .function_base import meshgrid
 from .io import genfromtxt
 from .multiarray import *  # noqa: F403

@@ -14,7 +14,9 @@ from .._numpy.frontend import ints, only_c
 from ..context import current_context
 from ..ndarray._dtypes import dtype_number
 from ..ndarray.ndarray import _from_numpy, _plain
+from . import fallback
 from ._array import ndarray
+from .fallback import *  # noqa: F403
 
 integer_types = (int,)
 numeric_types = (float, int)
@@ -63,6 +65,6 @@ may_share_memory = shares_memory
 globals().update(arrays.names)
 
 __all__ = sorted(
-    {*arrays.names, "array", "empty", "integer_types", "may_share_memory", "ndarray", "numeric_types", "shape", "shares_memory"}
-    - {"broadcast_arrays", "meshgrid", "integer_types", "numeric_types"}
+    {*arrays.names, *fallback.__all__, "array", "empty", "may_share_memory", "ndarray", "shape", "shares_memory"}
+    - {"broadcast_arrays", "meshgrid"}
 )

@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from .. import base
 from .. import numpy as _numpy  # noqa: F401  (results are its arrays)
 from ..context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus
 from ..ndarray import _generate
@@ -19,7 +20,7 @@ def nonzero(a: Any) -> Any:
     return _generate.operator("_npx_nonzero")(a)
 
 
-def constraint_check(x: Any, msg: str = "Constraint violated.") -> Any:
+def constraint_check(x: Any, msg: str) -> Any:
     """True if all elements are; an error with a message when the result is read otherwise."""
     return _generate.operator("_npx_constraint_check")(x, msg=msg)
 
@@ -30,6 +31,8 @@ def reshape(a: Any, newshape: Any, reverse: bool = False, order: str = "C") -> A
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("check_call", "classproperty", "with_metaclass"):
+        return getattr(base, name)
     return _filled(name)
 
 

@@ -11,9 +11,9 @@ _filled = _generate.fill(__name__, "_npx__image_")
 
 def __getattr__(name: str) -> Any:
     if name == "copyMakeBorder":
-        from ..image import copyMakeBorder
+        from .. import image
 
-        return copyMakeBorder
+        return getattr(image, name)
     return _filled(name)
 
 

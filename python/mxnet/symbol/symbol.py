@@ -29,12 +29,12 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
     _is_np = False  # whether arrays that come out of it are those of mx.np
 
     def __init__(self, handle: Any = None) -> None:
-        """Takes over a handle: a number, or that of a SymbolBase, which is empty afterwards."""
+        """Takes over a handle: a pointer of ctypes, a number, or that of a SymbolBase, which is empty afterwards."""
         super().__init__()
         if isinstance(handle, SymbolBase):
             self._take(handle)
         elif handle is not None:
-            self._take_handle(getattr(handle, "value", handle))
+            self._take_handle(handle)
 
     @classmethod
     def _of(cls, base: SymbolBase) -> Any:

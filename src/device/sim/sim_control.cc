@@ -15,7 +15,9 @@ bool hits_zero(int64_t& left) { return left > 0 && --left == 0; }
 }  // namespace
 
 SimControl::SimControl(int devices)
-    : devices_(devices), states_(devices), cut_(static_cast<std::size_t>(devices) * devices) {}
+    : devices_(devices),
+      states_(devices),
+      links_(static_cast<std::size_t>(devices) * devices, 1.0) {}
 
 void SimControl::fail_allocation(int device, int64_t nth) {
   check_ordinal("sim", device, devices_);
@@ -36,11 +38,14 @@ void SimControl::set_copy_delay(int device, std::chrono::microseconds delay) {
   states_[device].delay = delay;
 }
 
-void SimControl::set_link(int a, int b, bool on) {
+void SimControl::set_link(int a, int b, bool on) { set_link_weight(a, b, on ? 1 : 0); }
+
+void SimControl::set_link_weight(int a, int b, double weight) {
   check_ordinal("sim", a, devices_);
   check_ordinal("sim", b, devices_);
   MutexLock lock(mutex_);
-  cut_[a * devices_ + b] = cut_[b * devices_ + a] = !on;
+  const auto at = [&](int x, int y) { return static_cast<std::size_t>(x * devices_ + y); };
+  links_[at(a, b)] = links_[at(b, a)] = weight;
 }
 
 SimStats SimControl::stats(int device) const {
@@ -63,9 +68,9 @@ SimControl::CopyPlan SimControl::next_copy(int device) {
   return plan;
 }
 
-bool SimControl::linked(int a, int b) const {
+double SimControl::link_weight(int a, int b) const {
   MutexLock lock(mutex_);
-  return a == b || !cut_[a * devices_ + b];
+  return links_[static_cast<std::size_t>(a * devices_ + b)];
 }
 
 void SimControl::count(int device, uint64_t SimStats::*counter, uint64_t by) {

@@ -37,6 +37,9 @@ class SimControl {
   void set_copy_delay(int device, std::chrono::microseconds delay);
   // Whether the two devices reach each other's memory, in both directions. All do at first.
   void set_link(int a, int b, bool on);
+  // The same with how much it carries, in any unit: 0 = none, 1 at first.
+  void set_link_weight(int a, int b, double weight);
+  double link_weight(int a, int b) const;
   SimStats stats(int device) const;
 
   // Around a fork only.
@@ -60,13 +63,13 @@ class SimControl {
   int devices() const { return devices_; }
   bool next_allocation_fails(int device);
   CopyPlan next_copy(int device);
-  bool linked(int a, int b) const;
+  bool linked(int a, int b) const { return a == b || link_weight(a, b) > 0; }
   void count(int device, uint64_t SimStats::*counter, uint64_t by = 1);
 
   const int devices_;
   mutable Mutex mutex_;
   std::vector<State> states_ MX_GUARDED_BY(mutex_);
-  std::vector<bool> cut_ MX_GUARDED_BY(mutex_);  // [a * devices_ + b], symmetric
+  std::vector<double> links_ MX_GUARDED_BY(mutex_);  // weights, [a * devices_ + b], symmetric
 };
 
 // The control of `api` if it is the simulator, else null.

@@ -10,7 +10,7 @@ from mxnet import util
 
 
 @pytest.fixture(autouse=True)
-def legacy_semantics():
+def legacy_semantics(numpy_semantics):
     util.reset_np()
     yield
     util.reset_np()

@@ -30,7 +30,7 @@ class _Normalization(HybridBlock):
             setattr(self, name, parameter)
 
     def _shown(self, **facts: Any) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in facts.items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in facts.items())})"
 
 
 class _BatchNorm(_Normalization):

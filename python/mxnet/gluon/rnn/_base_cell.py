@@ -28,6 +28,16 @@ def activate(F: Any, x: Any, activation: Any, **kwargs: Any) -> Any:
     return activation(x, **kwargs)
 
 
+def add(F: Any, x: Any, y: Any, name: str) -> Any:
+    """x + y, as a node of the given name."""
+    return x + y if is_np_array() else F.elemwise_add(x, y, name=name)
+
+
+def multiply(F: Any, x: Any, y: Any, name: str) -> Any:
+    """x * y, as a node of the given name."""
+    return x * y if is_np_array() else F.elemwise_mul(x, y, name=name)
+
+
 def states_info(cells: Any, batch_size: int) -> List[Dict[str, Any]]:
     """The states of several cells, one after the other."""
     return [info for cell in cells for info in cell.state_info(batch_size)]

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from ...util import is_np_array
 from .._errors import MismatchError
 from .._ops import op
-from ..block import indented
+from .._block import indented
 from ..parameter import tensor_types
 from ._base_cell import HybridRecurrentCell, RecurrentCell, _zeros, begin_states, states_info
 from ._sequence import formatted, masked, ops_for, reversed_steps

@@ -8,8 +8,18 @@ from typing import Any, Dict, List, Optional, Tuple
 from ...util import is_np_array
 from .._errors import MismatchError
 from .._ops import op
-from ..block import indented
-from ._base_cell import GatedCell, HybridRecurrentCell, RecurrentCell, activate, begin_states, states_info, weights_of
+from .._block import indented
+from ._base_cell import (
+    GatedCell,
+    HybridRecurrentCell,
+    RecurrentCell,
+    activate,
+    add,
+    begin_states,
+    multiply,
+    states_info,
+    weights_of,
+)
 from ._modifiers import BidirectionalCell, DropoutCell, ModifierCell, ResidualCell, ZoneoutCell
 from ._sequence import formatted
 
@@ -17,11 +27,6 @@ __all__ = [
     "BidirectionalCell", "DropoutCell", "GRUCell", "HybridRecurrentCell", "HybridSequentialRNNCell", "LSTMCell", "ModifierCell",
     "RNNCell", "RecurrentCell", "ResidualCell", "SequentialRNNCell", "ZoneoutCell",
 ]
-
-
-def _named(**names: str) -> Dict[str, str]:
-    """Names of nodes, which NumPy's functions do not take."""
-    return {} if is_np_array() else names
 
 
 class RNNCell(GatedCell):
@@ -60,7 +65,7 @@ class RNNCell(GatedCell):
     ) -> Tuple[Any, List[Any]]:
         prefix = f"t{self._counter}_"
         i2h, h2h = self._projected(F, inputs, states, (i2h_weight, h2h_weight, i2h_bias, h2h_bias), prefix)
-        output = activate(F, i2h + h2h, self._activation, name=prefix + "out")
+        output = activate(F, add(F, i2h, h2h, prefix + "plus0"), self._activation, name=prefix + "out")
         return output, [output]
 
 
@@ -100,13 +105,14 @@ class LSTMCell(GatedCell):
     ) -> Tuple[Any, List[Any]]:
         prefix = f"t{self._counter}_"
         i2h, h2h = self._projected(F, inputs, states, (i2h_weight, h2h_weight, i2h_bias, h2h_bias), prefix)
-        slices = split(F, i2h + h2h, 4, prefix + "slice")
+        slices = split(F, add(F, i2h, h2h, prefix + "plus0"), 4, prefix + "slice")
         in_gate = activate(F, slices[0], self._recurrent_activation, name=prefix + "i")
         forget_gate = activate(F, slices[1], self._recurrent_activation, name=prefix + "f")
         candidate = activate(F, slices[2], self._activation, name=prefix + "c")
         out_gate = activate(F, slices[3], self._recurrent_activation, name=prefix + "o")
-        cell = forget_gate * states[1] + in_gate * candidate
-        output = out_gate * activate(F, cell, self._activation)
+        kept = forget_gate * states[1]
+        cell = add(F, kept, in_gate * candidate, prefix + "state")
+        output = multiply(F, out_gate, activate(F, cell, self._activation), prefix + "out")
         return output, [output, cell]
 
 
@@ -147,7 +153,7 @@ class GRUCell(GatedCell):
         reset_gate = sigmoid(i2h_r + h2h_r, act_type="sigmoid", name=prefix + "r_act")
         update_gate = sigmoid(i2h_z + h2h_z, act_type="sigmoid", name=prefix + "z_act")
         candidate = op(F, "Activation")(i2h_n + reset_gate * h2h_n, act_type="tanh", name=prefix + "h_act")
-        output = (1.0 - update_gate) * candidate + update_gate * states[0]
+        output = add(F, (1.0 - update_gate) * candidate, update_gate * states[0], prefix + "out")
         return output, [output]
 
 

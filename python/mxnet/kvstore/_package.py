@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stores that hand everything to a package of somebody else's, which must be installed."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any, List
+
+from ..ndarray import NDArray
+from .base import Arrays, KVStoreBase
+
+
+def required(module: str, package: str) -> ModuleType:
+    """The module, or an ImportError that names the package to install."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(f"the store '{package}' needs the package {package} with MXNet support: {error}") from error
+
+
+def values_of(value: Arrays) -> List[NDArray]:
+    """One array or several, as a list."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+class PackageStore(KVStoreBase):
+    """What such stores share. `_package` is the module; its rank() and size() are the store's."""
+
+    _package: ModuleType
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        """These stores have no optimizer: trainers update by themselves."""
+        if capability.lower() == KVStoreBase.OPTIMIZER:
+            return False
+        raise ValueError(f"given capability {capability!r}, expected 'optimizer'")
+
+    @property
+    def type(self) -> str:
+        """The name that the store was made by."""
+        return type(self).__name__.lower()
+
+    @property
+    def rank(self) -> int:
+        """This process, from 0."""
+        return self._package.rank()
+
+    @property
+    def local_rank(self) -> int:
+        """This process among those of its machine."""
+        return self._package.local_rank()
+
+    @property
+    def num_workers(self) -> int:
+        """How many processes share the store."""
+        return self._package.size()
+
+    def _one_value(self, value: Arrays, call: str) -> NDArray:
+        values = values_of(value)
+        if len(values) != 1:
+            raise ValueError(f"{call}: given {len(values)} values, expected one: each process has one device")
+        return values[0]
+
+    @staticmethod
+    def _write(result: NDArray, out: Any) -> None:
+        for target in values_of(out):
+            if target is not result:
+                result.copyto(target)

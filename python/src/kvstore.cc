@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// KVStoreHandle owns a store; what is decided about keys, lists and optimizers is in mxnet/kvstore.
+#include <pybind11/stl.h>
+
+#include <exception>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "array.h"
+#include "check.h"
+
+namespace py = pybind11;
+
+namespace mxnet::python {
+namespace {
+
+// Integers, or texts and pointers to them.
+class Keys {
+ public:
+  explicit Keys(const py::sequence& keys) {
+    if (keys.size() > 0 && py::isinstance<py::str>(keys[0])) {
+      texts_ = keys.cast<std::vector<std::string>>();
+      for (const std::string& text : texts_) pointers_.push_back(text.c_str());
+    } else {
+      numbers_ = keys.cast<std::vector<int>>();
+    }
+  }
+  bool are_texts() const { return !texts_.empty(); }
+  uint32_t size() const {
+    return static_cast<uint32_t>(are_texts() ? texts_.size() : numbers_.size());
+  }
+  const int* numbers() const { return numbers_.data(); }
+  const char** texts() { return pointers_.data(); }
+
+ private:
+  std::vector<int> numbers_;
+  std::vector<std::string> texts_;
+  std::vector<const char*> pointers_;
+};
+
+// One thread at a time. Guarded by the GIL, but for the calls themselves, which go without it.
+class Store {
+ public:
+  explicit Store(const std::string& type) {
+    check_blocking([&] { return MXKVStoreCreate(type.c_str(), &handle_); });
+  }
+  ~Store() {
+    if (handle_ != nullptr) {
+      const py::gil_scoped_release released;  // its end may wait for other processes
+      MXKVStoreFree(handle_);
+    }
+  }
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  KVStoreHandle handle() const { return handle_; }
+
+  std::string type() const {
+    const char* text = nullptr;
+    check(MXKVStoreGetType(handle_, &text));
+    return text;
+  }
+  template <int (*kGet)(KVStoreHandle, int*)>
+  int number() const {
+    int value = 0;
+    check(kGet(handle_, &value));
+    return value;
+  }
+  int num_dead_node(int node, int timeout) const {
+    int value = 0;
+    check(MXKVStoreGetNumDeadNode(handle_, node, &value, timeout));
+    return value;
+  }
+
+  void init(const py::sequence& keys, const py::sequence& values) {
+    Keys k(keys);
+    std::vector<NDArrayHandle> v = arrays(k, values);
+    run([&] {
+      return k.are_texts() ? MXKVStoreInitEx(handle_, k.size(), k.texts(), v.data())
+                           : MXKVStoreInit(handle_, k.size(), k.numbers(), v.data());
+    });
+  }
+  void push(const py::sequence& keys, const py::sequence& values, int priority) {
+    Keys k(keys);
+    std::vector<NDArrayHandle> v = arrays(k, values);
+    run([&] {
+      return k.are_texts() ? MXKVStorePushEx(handle_, k.size(), k.texts(), v.data(), priority)
+                           : MXKVStorePush(handle_, k.size(), k.numbers(), v.data(), priority);
+    });
+  }
+  void pull(const py::sequence& keys, const py::sequence& outs, int priority, bool ignore_sparse) {
+    Keys k(keys);
+    std::vector<NDArrayHandle> v = arrays(k, outs);
+    run([&] {
+      return k.are_texts() ? MXKVStorePullWithSparseEx(handle_, k.size(), k.texts(), v.data(),
+                                                       priority, ignore_sparse)
+                           : MXKVStorePullWithSparse(handle_, k.size(), k.numbers(), v.data(),
+                                                     priority, ignore_sparse);
+    });
+  }
+  void pull_rows(const py::sequence& keys, const py::sequence& outs, const py::sequence& row_ids,
+                 int priority) {
+    Keys k(keys);
+    std::vector<NDArrayHandle> v = arrays(k, outs), rows = arrays(k, row_ids);
+    run([&] {
+      return k.are_texts() ? MXKVStorePullRowSparseEx(handle_, k.size(), k.texts(), v.data(),
+                                                      rows.data(), priority)
+                           : MXKVStorePullRowSparse(handle_, k.size(), k.numbers(), v.data(),
+                                                    rows.data(), priority);
+    });
+  }
+  void push_pull(const py::sequence& keys, const py::sequence& values, const py::sequence& out_keys,
+                 const py::sequence& outs, int priority) {
+    exchange(&MXKVStorePushPull, &MXKVStorePushPullEx, keys, values, out_keys, outs, priority);
+  }
+  void broadcast(const py::sequence& keys, const py::sequence& values, const py::sequence& out_keys,
+                 const py::sequence& outs, int priority) {
+    exchange(&MXKVStoreBroadcast, &MXKVStoreBroadcastEx, keys, values, out_keys, outs, priority);
+  }
+
+  void set_updater(py::function updater) {
+    updater_ = std::move(updater);
+    check(MXKVStoreSetUpdaterEx(handle_, update_number, update_text, this));
+  }
+  void set_compression(const std::map<std::string, std::string>& params) {
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : params) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+    check(MXKVStoreSetGradientCompression(handle_, static_cast<uint32_t>(keys.size()), keys.data(),
+                                          values.data()));
+  }
+  void barrier() {
+    run([&] { return MXKVStoreBarrier(handle_); });
+  }
+  void set_barrier_before_exit(bool wait) {
+    check(MXKVStoreSetBarrierBeforeExit(handle_, wait ? 1 : 0));
+  }
+  void send_command(int head, const std::string& body) {
+    run([&] { return MXKVStoreSendCommmandToServers(handle_, head, body.c_str()); });
+  }
+  void run_server(py::function controller) {
+    controller_ = std::move(controller);
+    run([&] { return MXKVStoreRunServer(handle_, control, this); });
+  }
+
+ private:
+  static std::vector<NDArrayHandle> arrays(const Keys& keys, const py::sequence& values) {
+    std::vector<NDArrayHandle> handles = handles_of(values);
+    if (handles.size() != keys.size()) {
+      throw py::value_error("given " + std::to_string(keys.size()) + " keys and " +
+                            std::to_string(handles.size()) +
+                            " arrays, expected as many arrays as keys");
+    }
+    return handles;
+  }
+
+  template <class Number, class Text>
+  void exchange(Number number, Text text, const py::sequence& keys, const py::sequence& values,
+                const py::sequence& out_keys, const py::sequence& outs, int priority) {
+    Keys k(keys), ok(out_keys);
+    std::vector<NDArrayHandle> v = arrays(k, values), o = arrays(ok, outs);
+    if (k.are_texts() != ok.are_texts())
+      throw py::value_error("given integer and string keys, expected keys of one kind");
+    run([&] {
+      return k.are_texts() ? text(handle_, k.size(), k.texts(), ok.size(), ok.texts(), v.data(),
+                                  o.data(), priority)
+                           : number(handle_, k.size(), k.numbers(), ok.size(), ok.numbers(),
+                                    v.data(), o.data(), priority);
+    });
+  }
+
+  // What a callback into Python raised comes before what the call itself complains about.
+  template <class Call>
+  void run(Call&& call) {
+    raised_ = nullptr;
+    int result = 0;
+    {
+      const py::gil_scoped_release released;
+      result = call();
+    }
+    if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
+    check(result);
+  }
+
+  template <class Body>
+  void call_python(Body&& body) noexcept {
+    const py::gil_scoped_acquire acquired;
+    try {
+      if (!raised_) body();
+    } catch (...) {
+      raised_ = std::current_exception();
+    }
+  }
+  template <class K>
+  void update(K key, NDArrayHandle pushed, NDArrayHandle stored) noexcept {
+    call_python([&] {
+      const py::object value = wrapped(pushed), target = wrapped(stored);
+      updater_(key, value, target);
+    });
+  }
+  static void update_number(int key, NDArrayHandle pushed, NDArrayHandle stored, void* self) {
+    static_cast<Store*>(self)->update(key, pushed, stored);
+  }
+  static void update_text(const char* key, NDArrayHandle pushed, NDArrayHandle stored, void* self) {
+    static_cast<Store*>(self)->update(std::string(key), pushed, stored);
+  }
+  static void control(int head, const char* body, void* self) {
+    auto* store = static_cast<Store*>(self);
+    store->call_python([&] { store->controller_(head, std::string(body)); });
+  }
+
+  KVStoreHandle handle_ = nullptr;
+  py::function updater_, controller_;
+  std::exception_ptr raised_;
+};
+
+}  // namespace
+
+void register_kvstore(py::module_& module) {
+  py::class_<Store>(module, "KVStoreHandle")
+      .def(py::init<const std::string&>(), py::arg("type"))
+      .def_property_readonly(
+          "value", [](const Store& store) { return reinterpret_cast<uintptr_t>(store.handle()); })
+      .def_property_readonly("type", &Store::type)
+      .def_property_readonly("rank", &Store::number<MXKVStoreGetRank>)
+      .def_property_readonly("group_size", &Store::number<MXKVStoreGetGroupSize>)
+      .def("num_dead_node", &Store::num_dead_node)
+      .def("init", &Store::init)
+      .def("push", &Store::push)
+      .def("pull", &Store::pull)
+      .def("row_sparse_pull", &Store::pull_rows)
+      .def("pushpull", &Store::push_pull)
+      .def("broadcast", &Store::broadcast)
+      .def("set_updater", &Store::set_updater)
+      .def("set_gradient_compression", &Store::set_compression)
+      .def("barrier", &Store::barrier)
+      .def("set_barrier_before_exit", &Store::set_barrier_before_exit)
+      .def("send_command", &Store::send_command)
+      .def("run_server", &Store::run_server);
+  module.def("is_worker_node", [] {
+    int is = 0;
+    check(MXKVStoreIsWorkerNode(&is));
+    return is != 0;
+  });
+  module.def("is_server_node", [] {
+    int is = 0;
+    check(MXKVStoreIsServerNode(&is));
+    return is != 0;
+  });
+}
+
+}  // namespace mxnet::python

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Non-temporal stores where the processor has them.
+#include "base/stream_copy.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace mxnet {
+
+void stream_copy(void* to, const void* from, std::size_t bytes) noexcept {
+#if defined(__SSE2__)
+  constexpr std::size_t kWidth = sizeof(__m128i);
+  auto* target = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  const std::size_t unaligned = reinterpret_cast<std::uintptr_t>(to) % kWidth;
+  std::size_t i = std::min(bytes, unaligned == 0 ? 0 : kWidth - unaligned);
+  std::memcpy(target, source, i);
+  for (; i + kWidth <= bytes; i += kWidth) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(target + i),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i)));
+  }
+  std::memcpy(target + i, source + i, bytes - i);
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+void finish_stream_copies() noexcept {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace mxnet

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Key-value stores by handle. Functions with integer keys and with texts have one body.
+#include "kvstore/kvstore.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/leaked.h"
+#include "c_api/guard.h"
+#include "c_api/ndarray_handle.h"
+#include "kvstore/cluster.h"
+
+using namespace mxnet;
+using namespace mxnet::c_api;
+
+namespace {
+
+HandlePool<std::unique_ptr<KVStore>>& store_pool() {
+  static Leaked<HandlePool<std::unique_ptr<KVStore>>> pool("KVStore");
+  return *pool;
+}
+
+KVStore& store_of(KVStoreHandle handle, const char* function) {
+  return *store_pool().get(handle, function);
+}
+
+template <class K>
+std::vector<Key> keys_of(const char* function, uint32_t count, K keys) {
+  if (count > 0) require(keys, function, "keys");
+  std::vector<Key> result;
+  result.reserve(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if constexpr (std::is_same_v<K, const char**>) require(keys[i], function, "a key");
+    result.emplace_back(keys[i]);
+  }
+  return result;
+}
+
+std::vector<NDArray> arrays_of(const char* function, uint32_t count, const NDArrayHandle* handles,
+                               const char* parameter) {
+  if (count > 0) require(handles, function, parameter);
+  std::vector<NDArray> result;
+  result.reserve(count);
+  for (uint32_t i = 0; i < count; ++i) result.push_back(array_of(handles[i], function).detach());
+  return result;
+}
+
+template <class K>
+int init(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, const char* function) {
+  return guarded(
+      [&] {
+        store_of(handle, function)
+            .init(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"));
+      },
+      function);
+}
+
+template <class K>
+int push(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, int priority,
+         const char* function) {
+  return guarded(
+      [&] {
+        store_of(handle, function)
+            .push(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority);
+      },
+      function);
+}
+
+template <class K>
+int pull(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, int priority,
+         bool ignore_sparse, const char* function) {
+  return guarded(
+      [&] {
+        store_of(handle, function)
+            .pull(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority,
+                  ignore_sparse);
+      },
+      function);
+}
+
+template <class K>
+int pull_rows(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals,
+              const NDArrayHandle* row_ids, int priority, const char* function) {
+  return guarded(
+      [&] {
+        store_of(handle, function)
+            .pull_rows(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"),
+                       arrays_of(function, num, row_ids, "row_ids"), priority);
+      },
+      function);
+}
+
+template <class K>
+int exchange(KVStoreHandle handle, mx_uint vnum, K vkeys, mx_uint onum, K okeys,
+             NDArrayHandle* vals, NDArrayHandle* outs, int priority, const char* function,
+             void (KVStore::*call)(Keys, KeyedArrays, Keys, KeyedArrays, int)) {
+  return guarded(
+      [&] {
+        (store_of(handle, function).*call)(
+            keys_of(function, vnum, vkeys), arrays_of(function, vnum, vals, "vals"),
+            keys_of(function, onum, okeys), arrays_of(function, onum, outs, "outs"), priority);
+      },
+      function);
+}
+
+void set_updater(KVStore& store, MXKVStoreUpdater* updater, MXKVStoreStrUpdater* str_updater,
+                 void* context) {
+  store.set_updater([=](const Key& key, const NDArray& pushed, const NDArray& stored) {
+    const auto missing = [&](const char* kind) {
+      throw Error(ErrorCode::kValue, "kvstore",
+                  fmt::format("key {} was pushed, but no updater for {} keys was given",
+                              kvstore::to_string(key), kind));
+    };
+    if (const int* number = std::get_if<int>(&key)) {
+      if (updater == nullptr) missing("integer");
+      updater(*number, new_handle(pushed), new_handle(stored), context);
+    } else {
+      if (str_updater == nullptr) missing("string");
+      str_updater(std::get<std::string>(key).c_str(), new_handle(pushed), new_handle(stored),
+                  context);
+    }
+  });
+}
+
+int is_role(const char* role, int* ret, const char* function) {
+  return guarded(
+      [&] {
+        require(ret, function, "ret");
+        *ret = kvstore::cluster_role() == role ? 1 : 0;
+      },
+      function);
+}
+
+}  // namespace
+
+int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals) {
+  return guarded([&] {
+    if (num_vars > 0) {
+      require(keys, "MXInitPSEnv", "keys");
+      require(vals, "MXInitPSEnv", "vals");
+    }
+    for (uint32_t i = 0; i < num_vars; ++i) {
+      require(keys[i], "MXInitPSEnv", "a key");
+      require(vals[i], "MXInitPSEnv", "a value");
+      kvstore::set_cluster_variable(keys[i], vals[i]);
+    }
+  });
+}
+
+int MXKVStoreCreate(const char* type, KVStoreHandle* out) {
+  return guarded([&] {
+    require(type, "MXKVStoreCreate", "type");
+    require(out, "MXKVStoreCreate", "out");
+    *out = store_pool().create(KVStore::create(type));
+  });
+}
+
+int MXKVStoreFree(KVStoreHandle handle) {
+  return guarded([&] { store_pool().destroy(handle, "MXKVStoreFree"); });
+}
+
+int MXKVStoreGetType(KVStoreHandle handle, const char** type) {
+  return guarded([&] {
+    require(type, "MXKVStoreGetType", "type");
+    *type = store_of(handle, "MXKVStoreGetType").type().c_str();
+  });
+}
+
+int MXKVStoreInit(KVStoreHandle handle, uint32_t num, const int* keys, NDArrayHandle* vals) {
+  return init(handle, num, keys, vals, "MXKVStoreInit");
+}
+
+int MXKVStoreInitEx(KVStoreHandle handle, uint32_t num, const char** keys, NDArrayHandle* vals) {
+  return init(handle, num, keys, vals, "MXKVStoreInitEx");
+}
+
+int MXKVStorePush(KVStoreHandle handle, uint32_t num, const int* keys, NDArrayHandle* vals,
+                  int priority) {
+  return push(handle, num, keys, vals, priority, "MXKVStorePush");
+}
+
+int MXKVStorePushEx(KVStoreHandle handle, uint32_t num, const char** keys, NDArrayHandle* vals,
+                    int priority) {
+  return push(handle, num, keys, vals, priority, "MXKVStorePushEx");
+}
+
+int MXKVStorePull(KVStoreHandle handle, uint32_t num, const int* keys, NDArrayHandle* vals,
+                  int priority) {
+  return pull(handle, num, keys, vals, priority, true, "MXKVStorePull");
+}
+
+int MXKVStorePullEx(KVStoreHandle handle, uint32_t num, const char** keys, NDArrayHandle* vals,
+                    int priority) {
+  return pull(handle, num, keys, vals, priority, true, "MXKVStorePullEx");
+}
+
+int MXKVStorePullWithSparse(KVStoreHandle handle, uint32_t num, const int* keys,
+                            NDArrayHandle* vals, int priority, bool ignore_sparse) {
+  return pull(handle, num, keys, vals, priority, ignore_sparse, "MXKVStorePullWithSparse");
+}
+
+int MXKVStorePullWithSparseEx(KVStoreHandle handle, uint32_t num, const char** keys,
+                              NDArrayHandle* vals, int priority, bool ignore_sparse) {
+  return pull(handle, num, keys, vals, priority, ignore_sparse, "MXKVStorePullWithSparseEx");
+}
+
+int MXKVStorePullRowSparse(KVStoreHandle handle, uint32_t num, const int* keys, NDArrayHandle* vals,
+                           const NDArrayHandle* row_ids, int priority) {
+  return pull_rows(handle, num, keys, vals, row_ids, priority, "MXKVStorePullRowSparse");
+}
+
+int MXKVStorePullRowSparseEx(KVStoreHandle handle, uint32_t num, const char** keys,
+                             NDArrayHandle* vals, const NDArrayHandle* row_ids, int priority) {
+  return pull_rows(handle, num, keys, vals, row_ids, priority, "MXKVStorePullRowSparseEx");
+}
+
+int MXKVStoreBroadcast(KVStoreHandle handle, mx_uint vnum, const int* vkeys, mx_uint onum,
+                       const int* okeys, NDArrayHandle* vals, NDArrayHandle* outs, int priority) {
+  return exchange(handle, vnum, vkeys, onum, okeys, vals, outs, priority, "MXKVStoreBroadcast",
+                  &KVStore::broadcast);
+}
+
+int MXKVStoreBroadcastEx(KVStoreHandle handle, mx_uint vnum, const char** vkeys, mx_uint onum,
+                         const char** okeys, NDArrayHandle* vals, NDArrayHandle* outs,
+                         int priority) {
+  return exchange(handle, vnum, vkeys, onum, okeys, vals, outs, priority, "MXKVStoreBroadcastEx",
+                  &KVStore::broadcast);
+}
+
+int MXKVStorePushPull(KVStoreHandle handle, mx_uint vnum, const int* vkeys, mx_uint onum,
+                      const int* okeys, NDArrayHandle* vals, NDArrayHandle* outs, int priority) {
+  return exchange(handle, vnum, vkeys, onum, okeys, vals, outs, priority, "MXKVStorePushPull",
+                  &KVStore::push_pull);
+}
+
+int MXKVStorePushPullEx(KVStoreHandle handle, mx_uint vnum, const char** vkeys, mx_uint onum,
+                        const char** okeys, NDArrayHandle* vals, NDArrayHandle* outs,
+                        int priority) {
+  return exchange(handle, vnum, vkeys, onum, okeys, vals, outs, priority, "MXKVStorePushPullEx",
+                  &KVStore::push_pull);
+}
+
+int MXKVStoreSetUpdater(KVStoreHandle handle, MXKVStoreUpdater* updater, void* updater_handle) {
+  return guarded([&] {
+    KVStore& store = store_of(handle, "MXKVStoreSetUpdater");
+    require(reinterpret_cast<const void*>(updater), "MXKVStoreSetUpdater", "updater");
+    set_updater(store, updater, nullptr, updater_handle);
+  });
+}
+
+int MXKVStoreSetUpdaterEx(KVStoreHandle handle, MXKVStoreUpdater* updater,
+                          MXKVStoreStrUpdater* str_updater, void* updater_handle) {
+  return guarded([&] {
+    KVStore& store = store_of(handle, "MXKVStoreSetUpdaterEx");
+    if (updater == nullptr)
+      require(reinterpret_cast<const void*>(str_updater), "MXKVStoreSetUpdaterEx",
+              "updater and str_updater");
+    set_updater(store, updater, str_updater, updater_handle);
+  });
+}
+
+int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params, const char** keys,
+                                    const char** vals) {
+  return guarded([&] {
+    constexpr const char* kFunction = "MXKVStoreSetGradientCompression";
+    KVStore& store = store_of(handle, kFunction);
+    std::vector<std::pair<std::string_view, std::string_view>> params;
+    for (uint32_t i = 0; i < num_params; ++i) {
+      require(keys, kFunction, "keys");
+      require(vals, kFunction, "vals");
+      require(keys[i], kFunction, "a key");
+      require(vals[i], kFunction, "a value");
+      params.emplace_back(keys[i], vals[i]);
+    }
+    store.set_compression(params);
+  });
+}
+
+int MXKVStoreIsWorkerNode(int* ret) { return is_role("worker", ret, "MXKVStoreIsWorkerNode"); }
+int MXKVStoreIsServerNode(int* ret) { return is_role("server", ret, "MXKVStoreIsServerNode"); }
+int MXKVStoreIsSchedulerNode(int* ret) {
+  return is_role("scheduler", ret, "MXKVStoreIsSchedulerNode");
+}
+
+int MXKVStoreGetRank(KVStoreHandle handle, int* ret) {
+  return guarded([&] {
+    require(ret, "MXKVStoreGetRank", "ret");
+    *ret = store_of(handle, "MXKVStoreGetRank").rank();
+  });
+}
+
+int MXKVStoreGetGroupSize(KVStoreHandle handle, int* ret) {
+  return guarded([&] {
+    require(ret, "MXKVStoreGetGroupSize", "ret");
+    *ret = store_of(handle, "MXKVStoreGetGroupSize").group_size();
+  });
+}
+
+int MXKVStoreBarrier(KVStoreHandle handle) {
+  return guarded([&] { store_of(handle, "MXKVStoreBarrier").barrier(); });
+}
+
+int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before_exit) {
+  return guarded([&] {
+    store_of(handle, "MXKVStoreSetBarrierBeforeExit")
+        .set_barrier_before_exit(barrier_before_exit != 0);
+  });
+}
+
+int MXKVStoreRunServer(KVStoreHandle handle, MXKVStoreServerController* controller,
+                       void* controller_handle) {
+  return guarded([&] {
+    KVStore& store = store_of(handle, "MXKVStoreRunServer");
+    require(reinterpret_cast<const void*>(controller), "MXKVStoreRunServer", "controller");
+    store.run_server([=](int head, const std::string& body) {
+      controller(head, body.c_str(), controller_handle);
+    });
+  });
+}
+
+int MXKVStoreSendCommmandToServers(KVStoreHandle handle, int cmd_id, const char* cmd_body) {
+  return guarded([&] {
+    KVStore& store = store_of(handle, "MXKVStoreSendCommmandToServers");
+    require(cmd_body, "MXKVStoreSendCommmandToServers", "cmd_body");
+    store.send_command(cmd_id, cmd_body);
+  });
+}
+
+int MXKVStoreGetNumDeadNode(KVStoreHandle handle, const int node_id, int* number,
+                            const int timeout_sec) {
+  return guarded([&] {
+    // Losses are noticed as they happen; there is nothing to wait for.
+    static_cast<void>(timeout_sec);
+    require(number, "MXKVStoreGetNumDeadNode", "number");
+    *number = store_of(handle, "MXKVStoreGetNumDeadNode").num_dead_nodes(node_id);
+  });
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables, simulated devices and small work around a body.
+#include "kvstore/array_op.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "device/sim/sim_control.h"
+#include "device/sim/sim_translate.h"
+#include "engine/engine.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+// Bytes of all arrays up to which the pusher does the work itself: about a worker's wake-up.
+constexpr std::size_t kInlineBytes = 65536;
+
+using Reach = void* (*)(void* data, std::size_t bytes);
+
+Addresses addresses(const ArrayOp& op, Reach reach) {
+  const auto address = [&](const NDArray& array) {
+    void* data = array.data();
+    return data == nullptr ? nullptr : reach(data, array.bytes());
+  };
+  Addresses result;
+  for (const NDArray& array : op.reads) result.reads.push_back(address(array));
+  for (const NDArray& array : op.writes) result.writes.push_back(address(array));
+  return result;
+}
+
+// In the order of the stream, as a kernel of the simulated device.
+void run_simulated(const ArrayOp& op, const std::function<void(const Addresses&)>& body,
+                   Stream& stream) {
+  // Memory is taken here: the simulator may not be called from inside itself.
+  for (const NDArray& array : op.reads) array.data();
+  for (const NDArray& array : op.writes) array.data();
+  std::exception_ptr error;
+  stream.api().host_call(stream.device(), stream.native(), [&] {
+    try {
+      body(addresses(op, [](void* data, std::size_t n) { return sim_translate(data, n); }));
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  stream.synchronize();
+  if (error) std::rethrow_exception(error);
+}
+
+// Orders the operations that are to run one after the other.
+Var* serial_var() {
+  static Var* const var = Engine::get().new_order_variable();
+  return var;
+}
+
+void push(SyncFn fn, const ArrayOp& op) {
+  std::vector<Var*> reads, writes;
+  std::size_t bytes = 0;
+  bool sparse = false;
+  const auto take = [&](const NDArray& array, std::vector<Var*>& vars) {
+    vars.push_back(array.var());
+    bytes += array.bytes();
+    sparse |= array.is_sparse();
+  };
+  for (const NDArray& array : op.reads) take(array, reads);
+  for (const NDArray& array : op.writes) take(array, writes);
+  // What is only written is written whole: what failed there before is of no interest.
+  for (Var* var : writes) {
+    if (std::find(reads.begin(), reads.end(), var) == reads.end())
+      Engine::get().forget_failure(var);
+  }
+  if (op.serial) writes.push_back(serial_var());
+  dedup_variables(&reads, &writes);
+  const Device device = op.writes.empty() ? Device::cpu() : op.writes.front().device();
+  const bool cheap = !sparse && !device.is_gpu() && bytes <= kInlineBytes;
+  Engine::get().push(
+      std::move(fn),
+      {.device = device,
+       .reads = reads,
+       .writes = writes,
+       .property = device.is_gpu() || cheap ? FnProperty::kNormal : FnProperty::kCPUPrioritized,
+       .priority = op.priority,
+       .name = op.name,
+       .cheap = cheap});
+}
+
+}  // namespace
+
+void push_dense(ArrayOp op, std::function<void(const Addresses&)> body) {
+  const Device device = op.writes.front().device();
+  if (device.is_gpu() && sim_control(device_api(DeviceType::kGPU)) == nullptr) {
+    throw Error(ErrorCode::kNotImplemented, "kvstore",
+                fmt::format("{}: given arrays on {}, expected arrays in host memory: there is no "
+                            "kernel for this on a GPU yet",
+                            op.name, to_string(device)));
+  }
+  const auto shared = std::make_shared<const ArrayOp>(std::move(op));
+  push(
+      [shared, body = std::move(body)](const RunContext& context) {
+        if (context.stream != nullptr) return run_simulated(*shared, body, *context.stream);
+        body(addresses(*shared, [](void* data, std::size_t) { return data; }));
+      },
+      *shared);
+}
+
+void push_on_host(ArrayOp op,
+                  std::function<void(std::span<const NDArray>, std::span<const NDArray>)> body) {
+  const auto shared = std::make_shared<const ArrayOp>(std::move(op));
+  push([shared, body = std::move(body)](const RunContext&) { body(shared->reads, shared->writes); },
+       *shared);
+}
+
+}  // namespace mxnet::kvstore

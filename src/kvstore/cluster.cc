@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overrides over the snapshot of the environment.
+#include "kvstore/cluster.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/config_resolve.h"
+#include "base/config_row.h"
+#include "base/error.h"
+#include "base/leaked.h"
+#include "base/lock.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+struct Overrides {
+  Mutex mutex;
+  std::map<std::string, std::string> values MX_GUARDED_BY(mutex);
+};
+
+Overrides& overrides() {
+  static Leaked<Overrides> all;
+  return *all;
+}
+
+const Row& cluster_row(std::string_view name) {
+  const Row* row = find_row(name);
+  if (row == nullptr || std::string_view(row->section) != "cluster") {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("given variable {}, expected one of those of distributed training "
+                            "(docs/env_vars.md)",
+                            name));
+  }
+  return *row;
+}
+
+}  // namespace
+
+ClusterConfig cluster_config() {
+  Config settings = config();
+  Overrides& set = overrides();
+  const MutexLock lock(set.mutex);
+  for (const auto& [name, value] : set.values) cluster_row(name).store(value, settings);
+  return settings.cluster;
+}
+
+std::string cluster_role() { return cluster_config().role; }
+
+void set_cluster_variable(std::string_view name, std::string_view value) {
+  const Row& row = cluster_row(name);
+  if (!row.accepts(value))
+    throw Error(ErrorCode::kValue, "kvstore", bad_value_text(row, name, value));
+  Overrides& set = overrides();
+  const MutexLock lock(set.mutex);
+  set.values[row.name] = value;
+}
+
+}  // namespace mxnet::kvstore

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three operations a value: pack, copy, unpack.
+#include "kvstore/compressed_reducer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "kvstore/array_op.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+NDArray zeros(const NDArray& like) {
+  const NDArray array = empty_like(like, like.device());
+  const auto bytes = array.bytes();
+  push_dense({.reads = {}, .writes = {array}, .name = "KVStoreZero"},
+             [bytes](const Addresses& at) { std::memset(at.writes[0], 0, bytes); });
+  return array;
+}
+
+}  // namespace
+
+std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays values, Device home,
+                                                     int priority) {
+  std::vector<Residual>& residuals = buffers.residuals;
+  if (residuals.size() < values.size()) residuals.resize(values.size());
+  std::vector<NDArray> unpacked;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const NDArray& value = values[i];
+    if (value.dtype() != DType::kFloat32) {
+      throw Error(ErrorCode::kType, "kvstore",
+                  fmt::format("gradient compression: given {} values, expected float32",
+                              dtype_name(value.dtype())));
+    }
+    const int64_t count = value.size();
+    const Shape words{compression_.words(count)};
+    Residual& kept = residuals[i];
+    if (kept.rest.is_none() || kept.rest.device() != value.device()) {
+      kept.rest = zeros(value);
+      kept.packed = NDArray(words, DType::kInt32, value.device(), "kvstore");
+    }
+    if (kept.arrived.is_none() || kept.arrived.device() != home) {
+      kept.arrived =
+          home == value.device() ? kept.packed : NDArray(words, DType::kInt32, home, "kvstore");
+      kept.unpacked = empty_like(value, home);
+    }
+    push_dense({.reads = {value, kept.rest},
+                .writes = {kept.packed, kept.rest},
+                .name = "KVStorePack",
+                .priority = priority},
+               [compression = compression_, count](const Addresses& at) {
+                 compression.pack(static_cast<const float*>(at.reads[0]),
+                                  static_cast<float*>(at.writes[1]),
+                                  static_cast<uint32_t*>(at.writes[0]), count);
+               });
+    kept.packed.copy_to(kept.arrived, priority);
+    push_dense({.reads = {kept.arrived},
+                .writes = {kept.unpacked},
+                .name = "KVStoreUnpack",
+                .priority = priority},
+               [compression = compression_, count](const Addresses& at) {
+                 compression.unpack(static_cast<const uint32_t*>(at.reads[0]),
+                                    static_cast<float*>(at.writes[0]), count);
+               });
+    unpacked.push_back(kept.unpacked);
+  }
+  return unpacked;
+}
+
+void CompressedReducer::sum(Buffers& buffers, Arrays values, const NDArray& to, int priority) {
+  const bool rows =
+      std::any_of(values.begin(), values.end(), [](const NDArray& v) { return v.is_sparse(); });
+  if (rows) return inner_->sum(buffers, values, to, priority);
+  inner_->sum(buffers, through_bits(buffers, values, to.device(), priority), to, priority);
+}
+
+void CompressedReducer::sum_and_copy(Buffers& buffers, Arrays values, const NDArray& to,
+                                     Arrays outs, int priority) {
+  sum(buffers, values, to, priority);
+  copy(to, outs, priority);
+}
+
+}  // namespace mxnet::kvstore

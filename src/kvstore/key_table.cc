@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys by number, and calls sorted by key.
+#include "kvstore/key_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+const char* kind_name(const Key& key) { return key.index() == 0 ? "integer" : "string"; }
+
+}  // namespace
+
+std::string to_string(const Key& key) {
+  if (const int* number = std::get_if<int>(&key)) return std::to_string(*number);
+  return fmt::format("'{}'", std::get<std::string>(key));
+}
+
+void KeyTable::check_kind(const Key& key) const {
+  if (keys_.empty() || keys_.front().index() == key.index()) return;
+  throw Error(ErrorCode::kValue, "kvstore",
+              fmt::format("given {} key {}, expected a key of the kind that this store began with: "
+                          "{}, as {}",
+                          kind_name(key), to_string(key), kind_name(keys_.front()),
+                          to_string(keys_.front())));
+}
+
+std::vector<std::size_t> KeyTable::add(Keys keys) {
+  const std::size_t before = keys_.size();
+  std::vector<std::size_t> indices;
+  try {
+    for (const Key& key : keys) {
+      check_kind(key);
+      if (!index_.try_emplace(key, keys_.size()).second) {
+        throw Error(ErrorCode::kValue, "kvstore",
+                    fmt::format("init: given key {}, which has a value already; expected a new key",
+                                to_string(key)));
+      }
+      indices.push_back(keys_.size());
+      keys_.push_back(key);
+    }
+  } catch (...) {
+    while (keys_.size() > before) {
+      index_.erase(keys_.back());
+      keys_.pop_back();
+    }
+    throw;
+  }
+  return indices;
+}
+
+std::size_t KeyTable::at(const Key& key) const {
+  check_kind(key);
+  const auto found = index_.find(key);
+  if (found == index_.end()) {
+    throw Error(
+        ErrorCode::kValue, "kvstore",
+        fmt::format("given key {}, expected one that init() was called with", to_string(key)));
+  }
+  return found->second;
+}
+
+int64_t KeyTable::rank(std::size_t index) const {
+  const int* number = std::get_if<int>(&keys_[index]);
+  return number != nullptr ? *number : static_cast<int64_t>(index);
+}
+
+std::vector<KeyGroup> group_keys(const KeyTable& table, Keys keys) {
+  std::vector<KeyGroup> places;
+  places.reserve(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) places.push_back({table.at(keys[i]), {i}});
+  std::stable_sort(places.begin(), places.end(), [&](const KeyGroup& a, const KeyGroup& b) {
+    return table.rank(a.index) < table.rank(b.index);
+  });
+  std::vector<KeyGroup> groups;
+  for (KeyGroup& next : places) {
+    if (!groups.empty() && groups.back().index == next.index) {
+      groups.back().places.push_back(next.places.front());
+    } else {
+      groups.push_back(std::move(next));
+    }
+  }
+  return groups;
+}
+
+}  // namespace mxnet::kvstore

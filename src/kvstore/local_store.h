@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store of one process.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "base/config.h"
+#include "kvstore/kvstore.h"
+#include "kvstore/reducer.h"
+
+namespace mxnet::kvstore {
+
+// As KVStore. What is stored keeps the layout and type that it had at init; what is pushed is
+// converted.
+class LocalStore : public KVStore {
+ public:
+  // `config` must outlive the store.
+  LocalStore(StoreType type, const KvstoreConfig& config);
+  ~LocalStore() override;
+
+  void init(Keys keys, KeyedArrays values) override;
+  void push(Keys keys, KeyedArrays values, int priority) override;
+  void pull(Keys keys, KeyedArrays outs, int priority, bool ignore_sparse) override;
+  void push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedArrays outs,
+                 int priority) override;
+  void pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int priority) override;
+  void set_updater(Updater updater) override { updater_ = std::move(updater); }
+  void set_compression(TextPairs params) override;
+
+ private:
+  struct Entry {
+    NDArray value;
+    Buffers buffers;
+    bool warned = false;  // that sparse arrays were left alone
+  };
+
+  Entry& entry(std::size_t index) { return *entries_[index]; }
+  // The arrays of one group, checked against what is stored.
+  std::vector<NDArray> values_of(const KeyGroup& group, KeyedArrays values, const char* call);
+  std::vector<NDArray> outs_of(const KeyGroup& group, KeyedArrays outs, bool ignore_sparse);
+  void push_group(const KeyGroup& group, KeyedArrays values, int priority);
+  void move_home(Entry& entry, std::size_t index, Arrays values);
+
+  KeyTable keys_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  const KvstoreConfig& config_;
+  std::unique_ptr<Reducer> reducer_;
+  Updater updater_;
+};
+
+}  // namespace mxnet::kvstore

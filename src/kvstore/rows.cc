@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unions and selections of sorted row numbers.
+#include "kvstore/rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "op/convert.h"
+#include "op/dispatch.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+// Of any numeric type, fractions cut off.
+std::vector<int64_t> read_numbers(DType dtype, const void* data, int64_t count) {
+  std::vector<int64_t> numbers(static_cast<std::size_t>(count));
+  dispatch_dtype<kNumeric>(dtype, "kvstore", [&]<class T>(TypeTag<T>) {
+    convert_array(static_cast<const T*>(data), numbers.data(), count);
+  });
+  return numbers;
+}
+
+std::vector<int64_t> stored_rows(const NDArray& array) {
+  const SparseStore& store = array.sparse();
+  return read_numbers(store.aux_dtype(SparseStore::kRows), store.aux_data(SparseStore::kRows),
+                      store.stored());
+}
+
+void sort_unique(std::vector<int64_t>& rows) {
+  if (!std::is_sorted(rows.begin(), rows.end())) std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+}
+
+// Elements of one row.
+int64_t row_size(const NDArray& array) {
+  return array.shape()[0] == 0 ? 0 : array.size() / array.shape()[0];
+}
+
+// Makes room for `rows` and writes their numbers.
+void set_rows(const NDArray& to, const std::vector<int64_t>& rows) {
+  SparseStore& store = to.sparse();
+  store.resize(static_cast<int64_t>(rows.size()), to.device());
+  dispatch_dtype<DTypeSet::of(DType::kInt32, DType::kInt64)>(
+      store.aux_dtype(SparseStore::kRows), "kvstore", [&]<class T>(TypeTag<T>) {
+        auto* out = static_cast<T*>(store.aux_data(SparseStore::kRows));
+        for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<T>(rows[i]);
+      });
+}
+
+}  // namespace
+
+void sum_rows(std::span<const NDArray> from, const NDArray& to) {
+  std::vector<std::vector<int64_t>> stored;
+  std::vector<int64_t> all;
+  for (const NDArray& array : from) {
+    stored.push_back(stored_rows(array));
+    all.insert(all.end(), stored.back().begin(), stored.back().end());
+  }
+  sort_unique(all);
+  set_rows(to, all);
+  const int64_t width = row_size(to);
+  dispatch_dtype<kNumeric>(to.dtype(), "kvstore", [&]<class T>(TypeTag<T>) {
+    auto* sums = static_cast<T*>(to.sparse().values());
+    std::vector<bool> begun(all.size());
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      const auto* values = static_cast<const T*>(from[k].sparse().values());
+      auto place = all.begin();
+      for (std::size_t r = 0; r < stored[k].size(); ++r) {
+        // Rows of one array ascend, but a caller of the C ABI may not have sorted them.
+        if (place == all.end() || *place > stored[k][r]) place = all.begin();
+        place = std::lower_bound(place, all.end(), stored[k][r]);
+        const auto at = static_cast<std::size_t>(place - all.begin());
+        T* sum = sums + static_cast<int64_t>(at) * width;
+        const T* value = values + static_cast<int64_t>(r) * width;
+        if (!begun[at]) {
+          std::copy_n(value, width, sum);
+          begun[at] = true;
+        } else {
+          for (int64_t i = 0; i < width; ++i)
+            sum[i] = convert<T>(static_cast<ComputeType<T>>(convert<ComputeType<T>>(sum[i]) +
+                                                            convert<ComputeType<T>>(value[i])));
+        }
+      }
+    }
+  });
+}
+
+void take_rows(const NDArray& from, const NDArray& row_ids, const NDArray& to) {
+  std::vector<int64_t> wanted = read_numbers(row_ids.dtype(), row_ids.data(), row_ids.size());
+  sort_unique(wanted);
+  const int64_t rows = from.shape()[0];
+  if (!wanted.empty() && (wanted.front() < 0 || wanted.back() >= rows)) {
+    throw Error(ErrorCode::kIndex, "kvstore",
+                fmt::format("row_sparse_pull: given row {}, expected a number from 0 to {}",
+                            wanted.front() < 0 ? wanted.front() : wanted.back(), rows - 1));
+  }
+  set_rows(to, wanted);
+  const std::vector<int64_t> stored = stored_rows(from);
+  const std::size_t bytes = static_cast<std::size_t>(row_size(from)) * dtype_size(from.dtype());
+  const auto* source = static_cast<const char*>(from.sparse().values());
+  auto* target = static_cast<char*>(to.sparse().values());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto found = std::lower_bound(stored.begin(), stored.end(), wanted[i]);
+    if (found != stored.end() && *found == wanted[i]) {
+      std::memcpy(target + i * bytes,
+                  source + static_cast<std::size_t>(found - stored.begin()) * bytes, bytes);
+    } else {
+      std::memset(target + i * bytes, 0, bytes);
+    }
+  }
+}
+
+}  // namespace mxnet::kvstore

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores that sum along trees over simulated GPUs.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "device/sim/sim_control.h"
+#include "kvstore/local_store.h"
+#include "kvstore/stores.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+using namespace testing_kvstore;  // NOLINT(google-build-using-namespace)
+using Some = std::vector<Key>;
+using Arrays = std::vector<NDArray>;
+
+SimControl& control() { return *sim_control(device_api(DeviceType::kGPU)); }
+
+std::unique_ptr<KvstoreConfig> tree_config() {
+  auto config = std::make_unique<KvstoreConfig>();
+  config->usetree = true;
+  config->tree_array_bound = 1000;
+  return config;
+}
+
+Arrays integers_on_gpus(const Shape& shape, int gpus, uint32_t seed) {
+  std::mt19937 random(seed);
+  Arrays arrays;
+  for (int g = 0; g < gpus; ++g) {
+    std::vector<float> numbers(static_cast<std::size_t>(shape.size()));
+    for (float& x : numbers) x = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
+    arrays.push_back(make(shape, numbers, Device::gpu(g)));
+  }
+  return arrays;
+}
+
+std::vector<float> plain_sum(const Arrays& arrays) {
+  std::vector<float> sum = floats(arrays[0]);
+  for (std::size_t k = 1; k < arrays.size(); ++k) {
+    const std::vector<float> next = floats(arrays[k]);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += next[i];
+  }
+  return sum;
+}
+
+TEST(TreeStore, SumsAreThoseOfThePlainStore) {
+  const auto config = tree_config();
+  for (const int gpus : {1, 2, 3, 5, 8}) {
+    for (const int64_t size : {int64_t{7}, int64_t{1000}, int64_t{4099}}) {
+      LocalStore store(parse_store_type("device"), *config);
+      const Shape shape{size};
+      store.init(Some{0}, Arrays{filled(shape, 0)});
+      const Arrays values = integers_on_gpus(shape, gpus, 5);
+      const std::vector<float> expected = plain_sum(values);
+      push(store, 0, values);
+      const Arrays outs = integers_on_gpus(shape, gpus, 6);
+      store.pull(same_key(0, outs.size()), outs, 0, true);
+      for (const NDArray& out : outs) EXPECT_EQ(floats(out), expected) << gpus << " " << size;
+      store.push_pull(same_key(0, values.size()), values, same_key(0, values.size()), values, 0);
+      for (const NDArray& value : values) EXPECT_EQ(floats(value), expected) << gpus << " " << size;
+      EXPECT_EQ(pulled(store, 0, shape), expected);
+    }
+  }
+}
+
+TEST(TreeStore, BytesTravelOnlyOverLinks) {
+  // A line of four: 0 - 1 - 2 - 3.
+  for (int a = 0; a < 4; ++a)
+    for (int b = 0; b < a; ++b) control().set_link_weight(a, b, a == b + 1 ? 1 : 0);
+  const auto staged = [&](bool tree) {
+    const auto config = tree_config();
+    config->usetree = tree;
+    LocalStore store(parse_store_type("device"), *config);
+    const Shape shape{100};
+    store.init(Some{0}, Arrays{filled(shape, 0)});
+    const Arrays values = integers_on_gpus(shape, 4, 5);
+    Engine::get().wait_for_all();
+    uint64_t before = 0, after = 0;
+    for (int g = 0; g < 4; ++g) before += control().stats(g).staged;
+    store.push_pull(same_key(0, 4), values, same_key(0, 4), values, 0);
+    Engine::get().wait_for_all();
+    for (int g = 0; g < 4; ++g) after += control().stats(g).staged;
+    return after - before;
+  };
+  EXPECT_EQ(staged(true), 0U);
+  EXPECT_GT(staged(false), 0U) << "the plain store goes through the host where there is no link";
+  for (int a = 0; a < 4; ++a)
+    for (int b = 0; b < a; ++b) control().set_link_weight(a, b, 1);
+}
+
+TEST(TreeStore, FloatsAreTheSameFromRunToRun) {
+  const auto config = tree_config();
+  std::vector<float> first;
+  for (int run = 0; run < 5; ++run) {
+    LocalStore store(parse_store_type("device"), *config);
+    const Shape shape{3000};
+    store.init(Some{0}, Arrays{filled(shape, 0)});
+    Arrays values = integers_on_gpus(shape, 8, 5);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      std::vector<float> numbers = floats(values[k]);
+      for (float& x : numbers) x /= 7;
+      values[k].sync_copy_from(numbers.data(), 3000);
+    }
+    push(store, 0, values);
+    const std::vector<float> sum = pulled(store, 0, shape), plain = plain_sum(values);
+    if (run == 0) first = sum;
+    EXPECT_EQ(sum, first);
+    for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_NEAR(sum[i], plain[i], 1e-3);
+  }
+}
+
+TEST(TreeStore, TreesAreLoggedOnDemand) {
+  const auto config = tree_config();
+  config->logtree = true;
+  LocalStore store(parse_store_type("device"), *config);
+  store.init(Some{0}, Arrays{filled({4}, 0)});
+  testing::internal::CaptureStderr();
+  push(store, 0, integers_on_gpus({4}, 2, 5));
+  const std::string lines = testing::internal::GetCapturedStderr();
+  EXPECT_NE(lines.find("tree: 0(1)"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("tree: 1(0)"), std::string::npos) << lines;
+}
+
+}  // namespace
+}  // namespace mxnet::kvstore

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stores of one process as scripts use them: keys, lists, updaters, registered stores, errors."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+TYPES = ["local", "local_update_cpu", "local_allreduce_cpu", "local_allreduce_device", "device"]
+
+
+def full(value, shape=(2, 3), **kwargs):
+    return mx.nd.full(shape, value, **kwargs)
+
+
+def pulled(store, key, shape=(2, 3)):
+    out = mx.nd.zeros(shape)
+    store.pull(key, out=out)
+    return out.asnumpy()
+
+
+@pytest.fixture(params=TYPES)
+def store(request):
+    made = mx.kv.create(request.param)
+    assert made.type == request.param
+    return made
+
+
+@pytest.mark.parametrize("keys", [[3, 5], ["weight", "bias"]])
+def test_keys_are_integers_or_texts(store, keys):
+    store.init(keys, [full(1), full(2)])
+    store.push(keys, [[full(3), full(4)], full(5)])
+    outs = [[mx.nd.zeros((2, 3)) for _ in range(2)], mx.nd.zeros((2, 3))]
+    store.pull(keys, out=outs)
+    assert [out.asnumpy()[0, 0] for out in [*outs[0], outs[1]]] == [7, 7, 5]
+
+
+def test_numpy_integers_are_keys(store):
+    store.init(np.int64(3), full(1))
+    assert pulled(store, 3)[0, 0] == 1
+
+
+def test_sums_are_those_of_numpy(store):
+    random = np.random.RandomState(7)
+    values = [random.randint(-1000, 1000, (50, 7)).astype("float32") for _ in range(9)]
+    store.init("a", mx.nd.zeros((50, 7)))
+    store.push("a", [mx.nd.array(value, ctx=mx.cpu(i)) for i, value in enumerate(values)])
+    np.testing.assert_array_equal(pulled(store, "a", (50, 7)), sum(values))
+
+
+def test_the_order_of_additions_is_that_of_1_9_1():
+    # Running the 1.9.1 wheel gave these orders, bit for bit, for up to nine arrays.
+    random = np.random.RandomState(11)
+    values = [(random.randn(1000) * 10).astype("float32") for _ in range(6)]
+    a, b, c, d, e, f = values
+    for name, expected in [("local", (a + (((b + c) + d) + e)) + f), ("device", ((((a + b) + c) + d) + e) + f)]:
+        store = mx.kv.create(name)
+        store.init(0, mx.nd.zeros((1000,)))
+        store.push(0, [mx.nd.array(value) for value in values])
+        np.testing.assert_array_equal(pulled(store, 0, (1000,)), expected)
+
+
+def test_pushpull_works_in_place_and_into_others(store):
+    store.init("a", full(1))
+    values = [full(2), full(3)]
+    store.pushpull("a", values)
+    assert [value.asnumpy()[0, 0] for value in values] == [5, 5]
+    out = full(0)
+    store.pushpull("a", values, out=out)
+    assert out.asnumpy()[0, 0] == 10
+    assert pulled(store, "a")[0, 0] == 10
+
+
+def test_broadcast_is_an_init_and_a_pull(store):
+    outs = [full(0), full(0)]
+    store.broadcast("a", full(8), out=outs)
+    assert outs[1].asnumpy()[0, 0] == 8
+    with pytest.raises(ValueError, match="has a value already"):
+        store.broadcast("a", full(8), out=outs)
+
+
+@pytest.mark.parametrize("key", [3, "a"])
+def test_an_updater_gets_key_sum_and_what_is_stored(store, key):
+    calls = []
+
+    def update(given, pushed, stored):
+        calls.append((given, pushed.asnumpy()[0, 0], stored.asnumpy()[0, 0]))
+        stored += pushed * 10
+
+    store._set_updater(update)
+    store.init(key, full(1))
+    store.push(key, [full(1), full(2)])
+    out = full(0)
+    store.pushpull(key, full(1), out=out)
+    assert calls == [(key, 3, 1), (key, 1, 31)]
+    assert out.asnumpy()[0, 0] == 41
+
+
+def test_what_an_updater_raises_comes_out_of_push(store):
+    def update(key, pushed, stored):
+        raise KeyError("no such thing")
+
+    store.init("a", full(1))
+    store._set_updater(update)
+    with pytest.raises(KeyError, match="no such thing"):
+        store.push("a", full(1))
+    store._set_updater(lambda key, pushed, stored: pushed.copyto(stored))
+    store.push("a", full(2))
+    assert pulled(store, "a")[0, 0] == 2
+
+
+def test_row_sparse_pull_gives_the_rows_asked_for(store):
+    dense = mx.nd.array([[1, 1], [0, 0], [2, 2], [3, 3]])
+    store.init("e", dense.tostype("row_sparse"))
+    out = mx.nd.sparse.zeros("row_sparse", (4, 2))
+    store.row_sparse_pull("e", out=out, row_ids=mx.nd.array([2, 1, 2]))
+    assert out.indices.asnumpy().tolist() == [1, 2]
+    assert out.data.asnumpy().tolist() == [[0, 0], [2, 2]]
+    outs = [mx.nd.sparse.zeros("row_sparse", (4, 2)) for _ in range(2)]
+    store.row_sparse_pull("e", out=outs, row_ids=[mx.nd.array([0]), mx.nd.array([3])])
+    assert [one.indices.asnumpy().tolist() for one in outs] == [[0], [3]]
+    store.row_sparse_pull(["e"], out=[outs], row_ids=[mx.nd.array([2])])
+    assert [one.indices.asnumpy().tolist() for one in outs] == [[2], [2]]
+
+
+def test_a_plain_pull_leaves_sparse_arrays_alone(store):
+    store.init("e", mx.nd.ones((4, 2)).tostype("row_sparse"))
+    out = mx.nd.sparse.zeros("row_sparse", (4, 2))
+    store.pull("e", out=out)
+    assert out.asnumpy().sum() == 0
+    store.pull("e", out=out, ignore_sparse=False)
+    assert out.asnumpy().sum() == 8
+
+
+def test_rank_size_and_capabilities(store):
+    assert (store.rank, store.num_workers) == (0, 1)
+    assert store.is_capable("optimizer")
+    with pytest.raises(ValueError, match="foo"):
+        store.is_capable("foo")
+    store._barrier()
+
+
+def test_wrong_calls_say_what_is_expected(store):
+    store.init("a", full(1))
+    with pytest.raises(ValueError, match="key 'b'"):
+        store.push("b", full(1))
+    with pytest.raises(ValueError, match="integer key 3"):
+        store.push(3, full(1))
+    with pytest.raises(ValueError, match=r"given shape \(3,\), expected \(2,3\)"):
+        store.push("a", full(1, (3,)))
+    with pytest.raises(ValueError, match="2 keys and 1"):
+        store.push(["a", "a"], [full(1)])
+    with pytest.raises(TypeError, match="1.5"):
+        store.push(1.5, full(1))
+    with pytest.raises(TypeError, match="NoneType"):
+        store.push("a", None)
+    with pytest.raises(TypeError, match="csr"):
+        store.push("a", full(1).tostype("csr"))
+    with pytest.raises(ValueError, match="out"):
+        store.pull("a")
+    with pytest.raises(ValueError, match="states"):
+        store.save_optimizer_states("unused")
+    with pytest.raises(ValueError, match="states"):
+        store.load_optimizer_states("unused")
+
+
+def test_names_of_stores():
+    assert mx.kv.create().type == "local"
+    assert mx.kv.create("Device").type == "device"
+    with pytest.raises(ValueError, match="local_allreduce_cpu"):
+        mx.kv.create("localy")
+    with pytest.raises(TypeError, match="name"):
+        mx.kv.create(None)
+
+
+def test_stores_of_other_packages_are_made_by_name():
+    class MyStore(mx.kv.KVStoreBase):
+        pass
+
+    try:
+        assert mx.kv.KVStoreBase.register(MyStore) is MyStore
+        assert isinstance(mx.kv.create("MyStore"), MyStore)
+    finally:
+        del mx.kv.KVStoreBase.kv_registry["mystore"]
+
+
+def test_teststore_sums_without_keeping_anything():
+    store = mx.kv.create("teststore")
+    assert (store.type, store.rank, store.num_workers, store.is_capable("optimizer")) == ("teststore", 0, 1, False)
+    values = [full(1), full(2)]
+    store.pushpull("k", values)
+    assert [value.asnumpy()[0, 0] for value in values] == [3, 3]
+    out = full(0)
+    store.broadcast("k", values[0], out)
+    assert out.asnumpy()[0, 0] == 3
+
+
+@pytest.mark.parametrize("name", ["horovod", "byteps"])
+def test_a_missing_package_is_named(name):
+    with pytest.raises(ImportError, match=name):
+        mx.kv.create(name)
