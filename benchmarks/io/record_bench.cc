@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
   }
   const double gib = static_cast<double>(total) / (1 << 30);
   fmt::print("{} MiB in records of {} bytes\n", total >> 20, size);
-  fmt::print("write   {:6.2f} GiB/s\ncat     {:6.2f} GiB/s\nread    {:6.2f} GiB/s\nread / cat {:.2f}\n",
-             gib / writing, gib / cat_best, gib / read_best, cat_best / read_best);
+  fmt::print(
+      "write   {:6.2f} GiB/s\ncat     {:6.2f} GiB/s\nread    {:6.2f} GiB/s\nread / cat {:.2f}\n",
+      gib / writing, gib / cat_best, gib / read_best, cat_best / read_best);
   std::remove(path.c_str());
 }

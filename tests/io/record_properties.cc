@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading never gives more than the file holds, ends, and skipping passes over what reading refuses.
+// Reading never gives more than the file holds, ends, and skipping passes over what reading
+// refuses.
 #include "record_properties.h"
 
 #include <cstdlib>

@@ -24,8 +24,15 @@ using testing_io::TemporaryFile;
 const std::string kMagic(reinterpret_cast<const char*>(&kRecordMagic), sizeof kRecordMagic);
 
 std::vector<std::string> awkward_records() {
-  return {"",  "a",  "abcd", kMagic, kMagic + kMagic, "12" + kMagic, "1234" + kMagic + "5",
-          std::string(100, 'x') + kMagic, std::string(3 << 20, 'y')};
+  return {"",
+          "a",
+          "abcd",
+          kMagic,
+          kMagic + kMagic,
+          "12" + kMagic,
+          "1234" + kMagic + "5",
+          std::string(100, 'x') + kMagic,
+          std::string(3 << 20, 'y')};
 }
 
 void write_all(const std::string& path, const std::vector<std::string>& records) {

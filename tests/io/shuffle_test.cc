@@ -28,8 +28,11 @@ TEST(Shuffle, MakesEveryOrderEquallyOften) {
     shuffle(items, random);
     ++seen[static_cast<std::size_t>(items[0] * 9 + items[1] * 3 + items[2])];
   }
-  for (const int count : seen)
-    if (count > 0) EXPECT_NEAR(count, kRuns / 6, 400);
+  for (const int count : seen) {
+    if (count > 0) {
+      EXPECT_NEAR(count, kRuns / 6, 400);
+    }
+  }
 }
 
 }  // namespace

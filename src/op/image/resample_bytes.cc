@@ -58,7 +58,8 @@ void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_
       new_height, static_cast<double>(line * 4),
       [&](int64_t begin, int64_t end) {
         // The two old rows that the last new one was made of: the next wants one of them, or both.
-        const auto buffer = std::make_unique_for_overwrite<int32_t[]>(static_cast<std::size_t>(2 * line));
+        const auto buffer =
+            std::make_unique_for_overwrite<int32_t[]>(static_cast<std::size_t>(2 * line));
         int32_t* held[2] = {buffer.get(), buffer.get() + line};
         int64_t held_row[2] = {-1, -1};
         const auto stretched = [&](int64_t row, int64_t other) {
@@ -76,8 +77,8 @@ void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_
           uint8_t* const to = out + y * line;
           for (int64_t i = 0; i < line; ++i) {
             // 11 + 11 bits of weights: four go first, so that products fit, then sixteen, then two.
-            const int32_t sum = ((pair.low * (upper[i] >> 4)) >> 16) +
-                                ((pair.high * (lower[i] >> 4)) >> 16);
+            const int32_t sum =
+                ((pair.low * (upper[i] >> 4)) >> 16) + ((pair.high * (lower[i] >> 4)) >> 16);
             to[i] = static_cast<uint8_t>((sum + 2) >> 2);
           }
         }
