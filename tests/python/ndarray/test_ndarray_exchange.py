@@ -121,3 +121,16 @@ def test_views_in_place():
     assert array.asnumpy().tolist() == [[[3, 3, 3]], [[3, 3, 3]]]
     with pytest.raises(ValueError, match="axis 0"):
         array.squeeze(0, inplace=True)
+
+
+def test_files_of_safetensors(tmp_path):
+    pytest.importorskip("safetensors")
+    path = tmp_path / "arrays.safetensors"
+    arrays = {"a": mx.nd.array([[1, 2]]), "b": mx.nd.array([3], dtype="int64")}
+    mx.nd.save(path, arrays)
+    loaded = mx.nd.load(path)
+    assert {name: (array.dtype, array.asnumpy().tolist()) for name, array in loaded.items()} == {
+        "a": (np.float32, [[1, 2]]), "b": (np.int64, [3])
+    }
+    with pytest.raises(ValueError, match="list"):
+        mx.nd.save(path, [mx.nd.ones(1)])
