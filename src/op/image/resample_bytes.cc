@@ -20,39 +20,49 @@ struct Pair {
   int32_t low, high;
 };
 
-std::vector<Pair> pairs(int64_t from, int64_t to) {
+// `whole_at_edges`: what would lie half outside is the pixel at the edge alone, not twice with the
+// weights it would have had; only the rounding differs.
+std::vector<Pair> pairs(int64_t from, int64_t to, bool whole_at_edges) {
   std::vector<Pair> all;
   all.reserve(static_cast<std::size_t>(to));
   const double scale = 1.0 / (static_cast<double>(to) / static_cast<double>(from));
   for (int64_t i = 0; i < to; ++i) {
     const auto place = static_cast<float>((static_cast<double>(i) + 0.5) * scale - 0.5);
-    auto first = static_cast<int64_t>(std::floor(place));
+    const auto first = static_cast<int64_t>(std::floor(place));
     float part = place - static_cast<float>(first);
-    if (first < 0 || first >= from - 1) {
-      first = std::clamp<int64_t>(first, 0, from - 1);
-      part = 0;
-    }
+    if (whole_at_edges && (first < 0 || first >= from - 1)) part = 0;
     constexpr float kOne = 1 << kWeightBits;
-    all.push_back({first, std::min(first + 1, from - 1),
+    all.push_back({std::clamp<int64_t>(first, 0, from - 1),
+                   std::clamp<int64_t>(first + 1, 0, from - 1),
                    static_cast<int32_t>(std::lrint((1.0F - part) * kOne)),
                    static_cast<int32_t>(std::lrint(part * kOne))});
   }
   return all;
 }
 
-// An old row in the new width, in units of 2^-11.
-void stretch(const uint8_t* in, int64_t channels, const std::vector<Pair>& columns, int32_t* out) {
+// An old row in the new width, in units of 2^-11. `kChannels` 0: any number.
+template <int64_t kChannels>
+void stretch_pixels(const uint8_t* in, int64_t any, const std::vector<Pair>& columns,
+                    int32_t* out) {
+  const int64_t channels = kChannels == 0 ? any : kChannels;
   for (const Pair& column : columns) {
     const uint8_t *first = in + column.first * channels, *second = in + column.second * channels;
     for (int64_t c = 0; c < channels; ++c) *out++ = first[c] * column.low + second[c] * column.high;
   }
 }
 
+void stretch(const uint8_t* in, int64_t channels, const std::vector<Pair>& columns, int32_t* out) {
+  if (channels == 3) return stretch_pixels<3>(in, 3, columns, out);
+  if (channels == 1) return stretch_pixels<1>(in, 1, columns, out);
+  stretch_pixels<0>(in, channels, columns, out);
+}
+
 }  // namespace
 
 void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_t width,
                      int64_t new_height, int64_t new_width, uint8_t* out) {
-  const std::vector<Pair> rows = pairs(height, new_height), columns = pairs(width, new_width);
+  const std::vector<Pair> rows = pairs(height, new_height, false);
+  const std::vector<Pair> columns = pairs(width, new_width, true);
   const int64_t line = new_width * channels;
   parallel_for(
       new_height, static_cast<double>(line * 4),
