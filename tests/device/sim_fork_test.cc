@@ -101,6 +101,9 @@ TEST_F(SimFork, WorkInFlightIsLostInTheChildOnceAndToldThere) {
 }
 
 TEST_F(SimFork, ForksWhileOtherThreadsUseTheDevices) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "its runtime takes a child's thread for one of the parent's that had the same id";
+#endif
   constexpr int kForks = 30;
   std::atomic<bool> stop{false};
   std::vector<std::thread> users;

@@ -386,6 +386,9 @@ int look_around_in_child(const std::string& parents_file) {
 }
 
 TEST(ProfilerFork, AChildStartsStoppedAndEmptyAndTheParentGoesOn) {
+#if defined(__SANITIZE_THREAD__)  // with die_after_fork=0 too
+  GTEST_SKIP() << "its runtime takes the child's thread for the parent's, whose id it has";
+#endif
   TemporaryFile file;
   Profiler& profiler = Profiler::get();
   Settings settings;
