@@ -59,7 +59,8 @@ typedef int (*CustomOpPropCreator)(const char* op_type, const int num_kwargs, co
                                    const char** values, struct MXCallbackList* ret);
 
 /* How operators of the user were described before: the operators _Native and _NDArray took the
- * address of one as a text. This version does not have them; programs that name the types compile. */
+ * address of one as a text. This version does not have them; programs that name the types compile.
+ */
 struct NativeOpInfo {
   void (*forward)(int, float**, int*, unsigned**, int*, void*);
   void (*backward)(int, float**, int*, unsigned**, int*, void*);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control flow: networks that the reference has saved (tests/data/symbols), with the numbers that it
-// gives; shapes; cached ops; what does not fit.
+// Control flow: networks that the reference has saved (tests/data/symbols), with the numbers that
+// it gives; shapes; cached ops; what does not fit.
 #include <gtest/gtest.h>
 
 #include <array>
