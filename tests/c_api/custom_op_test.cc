@@ -123,7 +123,7 @@ class CustomOp : public testing::Test {
 };
 
 TEST_F(CustomOp, ComputesAndWritesItsStates) {
-  const Array x({1, 2, 3}), calls({0});
+  const Array x({1, 2, 3}), calls(Values{0});
   for (int i = 0; i < 2; ++i) {
     const Array y = call("Custom", {x.get(), calls.get()}, {{"op_type", "scale"}, {"factor", "3"}});
     EXPECT_EQ(y.values(), (Values{3, 6, 9}));
@@ -134,13 +134,13 @@ TEST_F(CustomOp, ComputesAndWritesItsStates) {
 }
 
 TEST_F(CustomOp, IsToldWhenItEnds) {
-  const Array x({1}), calls({0});
+  const Array x(Values{1}), calls(Values{0});
   call("Custom", {x.get(), calls.get()}, {{"op_type", "scale"}});
   EXPECT_EQ(g_seen.deleted, g_seen.props + g_seen.operators);
 }
 
 TEST_F(CustomOp, HasTheGradientItSays) {
-  Array x({1, 2}), calls({0}), grad({0, 0});
+  Array x({1, 2}), calls(Values{0}), grad(Values{0, 0});
   NDArrayHandle variables[] = {x.get()}, grads[] = {grad.get()};
   uint32_t request = 1;
   ASSERT_EQ(MXAutogradMarkVariables(1, variables, &request, grads), 0);
@@ -174,7 +174,7 @@ TEST_F(CustomOp, NamesTheValuesOfANetwork) {
 }
 
 TEST_F(CustomOp, AFailureIsAnErrorThatNamesIt) {
-  const Array x({1}), calls({0});
+  const Array x(Values{1}), calls(Values{0});
   g_seen.fails = true;
   std::vector<NDArrayHandle> outputs;
   EXPECT_EQ(invoke("Custom", {x.get(), calls.get()}, {{"op_type", "scale"}}, &outputs), -1);

@@ -134,9 +134,9 @@ TEST(SymbolApi, ZeroIsUnknownUnlessShapesAreNumpys) {
   const int64_t** shapes[3];
   int complete, before;
   const auto infer = [&] {
-    return MXSymbolInferShapePartialEx64(fc.get(), 1, keys, ends, dims, &sizes[0], &ranks[0],
-                                         &shapes[0], &sizes[1], &ranks[1], &shapes[1], &sizes[2],
-                                         &ranks[2], &shapes[2], &complete);
+    return MXSymbolInferShapeEx64(fc.get(), 1, keys, ends, dims, &sizes[0], &ranks[0], &shapes[0],
+                                  &sizes[1], &ranks[1], &shapes[1], &sizes[2], &ranks[2],
+                                  &shapes[2], &complete);
   };
   MX_OK(infer());
   EXPECT_EQ(complete, 0);

@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 VENV = ROOT / "build" / "frontend-venv"
 WHEEL = ["mxnet==1.9.1", "numpy==1.23.5"]
-SECONDS = 400
+SECONDS = 400  # for all programs on one library; a process that hangs is an error
 
 
 def environment():
@@ -86,7 +86,10 @@ def run(python, library, target):
 
 
 def differences(ours, theirs, tolerance, np, path=""):
-    """What differs, as texts with the place in the result."""
+    """What differs, as texts with the place in the result. Where a sweep's call raises with the
+    reference's library nothing is expected."""
+    if theirs == "raises":
+        return []
     if isinstance(theirs, dict) and "array" in theirs and isinstance(ours, dict) and "array" in ours:
         a, b = ours["array"], theirs["array"]
         if a.shape != b.shape or a.dtype != b.dtype or ours["stype"] != theirs["stype"]:
@@ -151,7 +154,7 @@ def main():
         mine, its = ours[item.name], theirs[item.name]
         found = compare(mine, its, item.tolerance, np)
         failed += bool(found)
-        for text in found[:4]:
+        for text in found[:20]:
             print(f"{item.name}: {text}")
         if options.v and not found:
             print(f"{item.name}: same, {mine['seconds'] * 1e3:.1f} ms instead of "

@@ -79,10 +79,11 @@ class Arguments:
 
 def calls_of(function, make):
     """The calls to try, each with whether it must fail."""
+    name = function["name"]
     kinds = [kind for kind, _ in function["params"]]
-    yield [make.zero(kind) for kind in kinds], function["name"] not in NULLS_ARE_FINE
+    yield [make.zero(kind) for kind in kinds], name not in NULLS_ARE_FINE
     for i, kind in enumerate(kinds):
-        if kind not in UNCHECKED and is_handle(kind):
+        if kind not in UNCHECKED and is_handle(kind) and (name not in NULLS_ARE_FINE or kind != "KVStoreHandle"):
             values = [make.plausible(other) for other in kinds]
             values[i] = make.stranger()
             yield values, True
