@@ -21,6 +21,7 @@ from .ndarray import zeros as _dense_zeros
 _operators = _generate.fill(__name__, "_sparse_")
 
 _INT64 = 6
+_slice = slice  # the module has an operator of that name, too
 _NUM_AUX = {"row_sparse": 1, "csr": 2}
 
 
@@ -155,7 +156,7 @@ class BaseSparseNDArray(NDArray):
         raise NotImplementedError(f"given index {key!r}; {type(self).__name__} takes [:] only")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if key != slice(None):
+        if key != _slice(None):
             raise ValueError(f"given index {key!r}, expected [:]")
         if not isinstance(value, NDArray):
             value = _dense_array(np.broadcast_to(np.asarray(value, self.dtype), self.shape), self.context, self.dtype)
@@ -183,8 +184,8 @@ class CSRNDArray(BaseSparseNDArray):
 
     def __getitem__(self, key: Any) -> CSRNDArray:
         if isinstance(key, int):
-            key = slice(key, key + 1 if key != -1 else None)
-        if isinstance(key, slice):
+            key = _slice(key, key + 1 if key != -1 else None)
+        if isinstance(key, _slice):
             begin, end, step = key.indices(self.shape[0])
             if step != 1:
                 raise ValueError(f"given step {step}, expected 1")
@@ -212,7 +213,7 @@ class RowSparseNDArray(BaseSparseNDArray):
         return self._aux(0)
 
     def __getitem__(self, key: Any) -> RowSparseNDArray:
-        if isinstance(key, slice) and key == slice(None):
+        if isinstance(key, _slice) and key == _slice(None):
             return self
         return super().__getitem__(key)
 
