@@ -88,6 +88,9 @@ struct NDArrayOpInfo {
   void* p_declare_backward_dependency;
 };
 
+/* An operator of which a symbol is made, in the words of older programs. */
+typedef void* AtomicSymbolHandle;
+
 /* From now on op_type means this creator; a later registration takes the name over. */
 MXNET_DLL int MXCustomOpRegister(const char* op_type, CustomOpPropCreator creator);
 

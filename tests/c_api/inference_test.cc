@@ -17,24 +17,18 @@ using mxnet::Array;
 using mxnet::Model;
 
 // out = data * weight^T + bias, then relu; as Gluon saves it.
-const char* const kSymbol = R"({"nodes": [
+const char* const kSymbol = R"json({"nodes": [
   {"op": "null", "name": "data", "inputs": []},
-  {"op": "null", "name": "fc_weight", "attrs": {"__shape__": "(2, 3)"
-}
-, "inputs" : []
-},
+  {"op": "null", "name": "fc_weight", "attrs": {"__shape__": "(2, 3)"}, "inputs": []},
   {"op": "null", "name": "fc_bias", "inputs": []},
   {"op": "FullyConnected", "name": "fc", "attrs": {"num_hidden": "2"},
    "inputs": [[0, 0, 0], [1, 0, 0], [2, 0, 0]]},
   {"op": "Activation", "name": "relu", "attrs": {"act_type": "relu"}, "inputs": [[3, 0, 0]]}],
  "arg_nodes": [0, 1, 2], "heads": [[4, 0, 0]],
- "attrs": {
-  "mxnet_version" : [ "int", 10901 ]
-}
-})";
+ "attrs": {"mxnet_version": ["int", 10901]}})json";
 
 // The same with a loss, whose label inference leaves out.
-const char* const kWithLabel = R"({"nodes": [
+const char* const kWithLabel = R"json({"nodes": [
   {"op": "null", "name": "data", "inputs": []},
   {"op": "null", "name": "fc_weight", "inputs": []},
   {"op": "null", "name": "fc_bias", "inputs": []},
@@ -43,7 +37,7 @@ const char* const kWithLabel = R"({"nodes": [
   {"op": "null", "name": "softmax_label", "inputs": []},
   {"op": "SoftmaxOutput", "name": "softmax", "inputs": [[3, 0, 0], [4, 0, 0]]}],
  "arg_nodes": [0, 1, 2, 4], "heads": [[5, 0, 0]],
- "attrs": {"mxnet_version": ["int", 10901]}})";
+ "attrs": {"mxnet_version": ["int", 10901]}})json";
 
 class Inference : public testing::Test {
  protected:
@@ -79,6 +73,17 @@ std::vector<float> expected(const std::vector<float>& x) {
   return y;
 }
 
+TEST_F(Inference, AModelOfTheReferenceGivesItsNumbers) {
+  const Model model = Model::load(std::string(MXNET_TEST_DATA) + "/models/tiny");
+  std::vector<float> x(3 * 8 * 8);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) / 192;
+  const std::vector<float> y =
+      model({{model.inputs()[0], Array::borrow(x.data(), {1, 3, 8, 8})}})[0].to_vector<float>();
+  const std::vector<float> right{-0.17348826f, -0.3650468f, 0.01037003f};  // obtained from 1.9.1
+  ASSERT_EQ(y.size(), right.size());
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], right[i], 1e-5);
+}
+
 TEST_F(Inference, NamesOfInputsAndOutputs) {
   const Model model = Model::load(prefix_, 3);
   EXPECT_EQ(model.inputs(), std::vector<std::string>{"data"});
@@ -112,8 +117,7 @@ TEST_F(Inference, BuffersOfTheProgramAreUsedInPlace) {
   const Model model = Model::load(prefix_, 3);
   alignas(64) float x[6] = {1, 0, 0, 0, 0, 1};
   alignas(64) float y[4] = {-1, -1, -1, -1};
-  const Array in = Array::borrow(static_cast<const float*>(x), {2, 3}),
-              out = Array::borrow(y, {2, 2});
+  const Array in = Array::borrow(static_cast<const float*>(x), {2, 3}), out = Array::borrow(y, {2, 2});
   EXPECT_EQ(out.data<float>(), y);
   model.run({{"data", in}}, {out});
   EXPECT_EQ(std::vector<float>(y, y + 4), expected({1, 0, 0, 0, 0, 1}));
@@ -126,8 +130,7 @@ TEST_F(Inference, LabelsMayBeLeftOut) {
   const Model model = Model::from_memory(kWithLabel, params());
   EXPECT_EQ(model.inputs(), (std::vector<std::string>{"data", "softmax_label"}));
   const std::vector<float> x{1, 2, 3, 4, 5, 6};
-  const std::vector<float> y =
-      model({{"data", Array::copy_of(x.data(), {2, 3})}})[0].to_vector<float>();
+  const std::vector<float> y = model({{"data", Array::copy_of(x.data(), {2, 3})}})[0].to_vector<float>();
   ASSERT_EQ(y.size(), 4U);
   EXPECT_NEAR(y[0] + y[1], 1, 1e-6);
 }
@@ -153,8 +156,7 @@ TEST_F(Inference, ThreadsShareAModel) {
       const auto value = static_cast<float>(t);
       const std::vector<float> x{value, 1, -value}, right = expected(x);
       for (int i = 0; i < 200; ++i)
-        wrong[t] +=
-            model({{"data", Array::copy_of(x.data(), {1, 3})}})[0].to_vector<float>() != right;
+        wrong[t] += model({{"data", Array::copy_of(x.data(), {1, 3})}})[0].to_vector<float>() != right;
     });
   }
   for (std::thread& thread : threads) thread.join();

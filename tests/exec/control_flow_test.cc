@@ -16,8 +16,9 @@ namespace mxnet {
 namespace {
 
 ir::Graph saved(const std::string& name) {
-  return {load_symbol_file(std::string(MXNET_TEST_DATA) + "/symbols/" + name + "-symbol.json")
-              .outputs()};
+  const Symbol symbol =
+      load_symbol_file(std::string(MXNET_TEST_DATA) + "/symbols/" + name + "-symbol.json");
+  return {{symbol.outputs().begin(), symbol.outputs().end()}};
 }
 
 NDArray matrix(const Values& values, int64_t rows) {
