@@ -21,7 +21,7 @@ void warn_of_unknown(const IterDef& def, const Attrs& params) {
   for (const auto& [key, value] : params) {
     const auto& fields = def.schema.fields();
     const bool known = std::any_of(fields.begin(), fields.end(),
-                                   [&key](const ParamField& f) { return f.name == key; });
+                                   [&name = key](const ParamField& f) { return f.name == name; });
     if (!known && !is_for_the_wrapper(key)) {
       log(LogLevel::kWarning,
           fmt::format("{}: parameter '{}' = '{}' is not known and has no effect", def.name, key,
