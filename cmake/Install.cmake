@@ -35,6 +35,12 @@ function(mx_install target)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/mxnet-config-version.cmake COMPATIBILITY SameMajorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/mxnet-config.cmake ${PROJECT_BINARY_DIR}/mxnet-config-version.cmake
           DESTINATION ${MXNET_INSTALL_CMAKEDIR} COMPONENT mxnet)
+  # For programs built without CMake; found from its own place, so that the prefix may move.
+  cmake_path(SET folder NORMALIZE "${MXNET_INSTALL_LIBDIR}/pkgconfig")
+  cmake_path(SET from NORMALIZE "/prefix/${folder}")
+  file(RELATIVE_PATH MXNET_PC_PREFIX "${from}" "/prefix")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/mxnet.pc.in ${PROJECT_BINARY_DIR}/mxnet.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/mxnet.pc DESTINATION ${folder} COMPONENT mxnet)
   if(SKBUILD)
     get_target_property(type fmt::fmt TYPE)
     if(type STREQUAL "SHARED_LIBRARY")

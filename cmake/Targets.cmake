@@ -21,6 +21,11 @@ if(MXNET_BUILD_TESTS)
   mx_precompiled(mx_test_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h <gtest/gtest.h> LINK GTest::gtest)
   # A program is compiled as the compiler does by default: gcc takes a precompiled header only from its own like.
   set_property(TARGET mx_test_pch PROPERTY POSITION_INDEPENDENT_CODE OFF)
+  # What the sanitizers look at is the library; optimising the tests too would take a third of the time of such a build.
+  if(MXNET_SANITIZE)
+    set(MXNET_TEST_OPTIONS -O0)
+  endif()
+  target_compile_options(mx_test_pch PRIVATE ${MXNET_TEST_OPTIONS})
 endif()
 
 # mx_folder(base error.cc log.cc ...): the OBJECT library mx_base, added to libmxnet.so.
@@ -30,6 +35,11 @@ function(mx_folder name)
   target_precompile_headers(mx_${name} REUSE_FROM mx_pch)
   set_property(GLOBAL APPEND PROPERTY MX_FOLDERS mx_${name})
 endfunction()
+
+# Children of tests start threads too, which the thread sanitizer refuses unless it is told otherwise.
+if(MXNET_SANITIZE MATCHES "thread")
+  set(MXNET_TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp:die_after_fork=0")
+endif()
 
 include(GoogleTest)  # here, not in a function: it sets variables that its own functions read
 
@@ -45,9 +55,12 @@ function(mx_test name)
   add_executable(${name}_test ${T_SOURCES})
   set_property(TARGET ${name}_test PROPERTY POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(${name}_test REUSE_FROM mx_test_pch)
+  target_compile_options(${name}_test PRIVATE ${MXNET_TEST_OPTIONS})
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name}_test PRIVATE MXNET_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   target_link_libraries(${name}_test PRIVATE mx_settings ${T_LINK} GTest::gtest GTest::gtest_main)
-  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 300 LABELS ${name} ENVIRONMENT "${MXNET_TEST_ENVIRONMENT}")
 endfunction()
 
 # mx_benchmark(engine SOURCES ... LINK base engine): a program of its own, never run by the tests.
@@ -55,6 +68,7 @@ function(mx_benchmark name)
   cmake_parse_arguments(B "" "" "SOURCES;LINK" ${ARGN})
   list(TRANSFORM B_LINK PREPEND mx_)
   add_executable(bench_${name} ${B_SOURCES})
+  target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(bench_${name} PRIVATE mx_settings ${B_LINK} benchmark::benchmark)
 endfunction()
 

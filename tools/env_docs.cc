@@ -4,13 +4,11 @@
 //   env_docs --check docs/env_vars.md     status 1 and the first line that differs, if one does
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "base/config_row.h"
+#include "page.h"
 
 namespace mxnet {
 namespace {
@@ -41,13 +39,6 @@ only to the same value.
 **Effect.** *Active* variables are obeyed. *Pending* ones are checked but have no effect yet: their part of the library
 is not there. *Inert* ones are accepted so that scripts run unchanged, and never have an effect, for the reason given.
 )";
-
-// The markdown of a table must not be broken by what stands in a cell.
-std::string cell(std::string text) {
-  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
-    text.replace(at, 1, "\\|");
-  return text;
-}
 
 std::string code(std::string_view text) {
   return text.empty() ? "empty" : fmt::format("`{}`", text);
@@ -86,38 +77,14 @@ std::string page() {
     for (const auto& row : config_rows()) {
       if (std::strcmp(row->section, section.name) != 0) continue;
       text += fmt::format("| {} | {} | {} | {} | {} | {}{} |\n", name_of(*row), row->type(),
-                          cell(default_of(*row)), cell(row->allowed()), to_string(row->when),
-                          cell(row->doc), cell(effect_of(*row)));
+                          table_cell(default_of(*row)), table_cell(row->allowed()),
+                          to_string(row->when), table_cell(row->doc), table_cell(effect_of(*row)));
     }
   }
   return text;
 }
 
-int check(const char* path) {
-  std::ifstream file(path);
-  std::stringstream expected(page());
-  std::string have, want;
-  for (int line = 1;; ++line) {
-    const bool more_have = static_cast<bool>(std::getline(file, have));
-    const bool more_want = static_cast<bool>(std::getline(expected, want));
-    if (!more_have && !more_want) return 0;
-    if (more_have == more_want && have == want) continue;
-    std::fprintf(stderr, "%s:%d differs from the rows; run env_docs > %s\n  page: %s\n  rows: %s\n",
-                 path, line, path, more_have ? have.c_str() : "(end)",
-                 more_want ? want.c_str() : "(end)");
-    return 1;
-  }
-}
-
 }  // namespace
 }  // namespace mxnet
 
-int main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "--check") == 0) return mxnet::check(argv[2]);
-  if (argc != 1) {
-    std::fprintf(stderr, "usage: env_docs [--check FILE]\n");
-    return 2;
-  }
-  const std::string text = mxnet::page();
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
-}
+int main(int argc, char** argv) { return mxnet::print_or_check(argc, argv, mxnet::page()); }

@@ -12,27 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <thread>
 
 #include <tbb/task_group.h>
 
+#include "counted_new.h"
 #include "engine/engine.h"
 #include "patterns.h"
-
-namespace {
-std::atomic<uint64_t> g_allocations{0};
-}  // namespace
-
-__attribute__((noinline)) void* operator new(std::size_t bytes) {
-  g_allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
-__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace mxnet::bench {
 namespace {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/config_table.h"
 #include "exec/cached_op.h"
 #include "exec/executor.h"
 #include "op/grad.h"
@@ -99,6 +100,36 @@ void scalar_chain(benchmark::State& state) {
   }
 }
 BENCHMARK(scalar_chain)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
+// x * sigmoid(1.702 x) and back, over 16 MiB: as many passes over memory as there are operators, or
+// one. The argument is MXNET_USE_FUSION.
+void pointwise_chain(benchmark::State& state) {
+  const std::string before = config_get("MXNET_USE_FUSION");
+  config_set("MXNET_USE_FUSION", state.range(0) != 0 ? "1" : "0");
+  const Value x = variable("x");
+  const Value gate = apply("sigmoid", {x * 1.702});
+  const Value y = x * gate + x * 0.5 - gate * 0.25;
+  ExecutorArrays arrays{.args = {filled({1 << 22})},
+                        .grads = {filled({1 << 22})},
+                        .aux = {},
+                        .requests = {Request::kWrite}};
+  Executor executor({.outputs = {y.entry()}}, Device::cpu(), arrays);
+  const bool training = state.range(1) != 0;
+  const NDArray head = filled({1 << 22});
+  const std::array<const NDArray*, 1> heads{&head};
+  for (auto _ : state) {
+    executor.forward(training);
+    if (training) executor.backward(heads);
+    executor.outputs()[0].wait_to_read();
+    if (training) executor.arrays().grads[0].wait_to_read();
+  }
+  config_set("MXNET_USE_FUSION", before);
+}
+BENCHMARK(pointwise_chain)
+    ->ArgNames({"fusion", "training"})
+    ->ArgsProduct({{0, 1}, {0, 1}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 // One op, shared weights; run with OMP_NUM_THREADS=1.
 void cached_op_threads(benchmark::State& state) {

@@ -138,17 +138,17 @@ MXNET_DLL int MXEnginePushAsync(EngineAsyncFunc async_func, void* func_param,
                                 EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
                                 EngineVarHandle const_vars_handle, int num_const_vars,
                                 EngineVarHandle mutable_vars_handle, int num_mutable_vars,
-                                EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                EngineFnPropertyHandle prop_handle MXNET_DEFAULT(nullptr),
                                 int priority MXNET_DEFAULT(0),
-                                const char* opr_name MXNET_DEFAULT(NULL),
+                                const char* opr_name MXNET_DEFAULT(nullptr),
                                 bool wait MXNET_DEFAULT(false));
 MXNET_DLL int MXEnginePushSync(EngineSyncFunc sync_func, void* func_param,
                                EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
                                EngineVarHandle const_vars_handle, int num_const_vars,
                                EngineVarHandle mutable_vars_handle, int num_mutable_vars,
-                               EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                               EngineFnPropertyHandle prop_handle MXNET_DEFAULT(nullptr),
                                int priority MXNET_DEFAULT(0),
-                               const char* opr_name MXNET_DEFAULT(NULL));
+                               const char* opr_name MXNET_DEFAULT(nullptr));
 
 /* --- Arrays
  * ---------------------------------------------------------------------------------------------------------
@@ -284,6 +284,24 @@ MXNET_DLL int MXNDArrayCreateFromSharedMem(int shared_pid, int shared_id, const 
 MXNET_DLL int MXNDArrayCreateFromSharedMemEx(int shared_pid, int shared_id, const int* shape,
                                              int ndim, int dtype, NDArrayHandle* out);
 
+/* As MXEnginePushAsync and MXEnginePushSync, with arrays in place of variables: the function runs
+ * when those it reads (const) and writes (mutable) are free. */
+MXNET_DLL int MXEnginePushAsyncND(EngineAsyncFunc async_func, void* func_param,
+                                  EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
+                                  NDArrayHandle* const_nds_handle, int num_const_nds,
+                                  NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
+                                  EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                  int priority MXNET_DEFAULT(0),
+                                  const char* opr_name MXNET_DEFAULT(NULL),
+                                  bool wait MXNET_DEFAULT(false));
+MXNET_DLL int MXEnginePushSyncND(EngineSyncFunc sync_func, void* func_param,
+                                 EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
+                                 NDArrayHandle* const_nds_handle, int num_const_nds,
+                                 NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
+                                 EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                 int priority MXNET_DEFAULT(0),
+                                 const char* opr_name MXNET_DEFAULT(NULL));
+
 /* --- Operators
  * ---------------------------------------------------------------------------------------------------------
  */
@@ -312,7 +330,7 @@ MXNET_DLL int MXSymbolGetAtomicSymbolInfo(AtomicSymbolCreator creator, const cha
                                           const char*** arg_names, const char*** arg_type_infos,
                                           const char*** arg_descriptions,
                                           const char** key_var_num_args,
-                                          const char** return_type MXNET_DEFAULT(NULL));
+                                          const char** return_type MXNET_DEFAULT(nullptr));
 MXNET_DLL int NNGetOpInfo(OpHandle op, const char** real_name, const char** description,
                           nn_uint* num_doc_args, const char*** arg_names,
                           const char*** arg_type_infos, const char*** arg_descriptions,
@@ -338,7 +356,7 @@ MXNET_DLL int MXGetFunction(const char* name, FunctionHandle* out);
 MXNET_DLL int MXFuncGetInfo(FunctionHandle fun, const char** name, const char** description,
                             uint32_t* num_args, const char*** arg_names,
                             const char*** arg_type_infos, const char*** arg_descriptions,
-                            const char** return_type MXNET_DEFAULT(NULL));
+                            const char** return_type MXNET_DEFAULT(nullptr));
 MXNET_DLL int MXFuncDescribe(FunctionHandle fun, uint32_t* num_use_vars, uint32_t* num_scalars,
                              uint32_t* num_mutate_vars, int* type_mask);
 MXNET_DLL int MXFuncInvoke(FunctionHandle fun, NDArrayHandle* use_vars, float* scalar_args,
@@ -441,9 +459,12 @@ MXNET_DLL int MXProfileSetMarker(ProfileHandle domain, const char* instant_marke
 } /* extern "C" */
 #endif
 
+#include "mxnet/c_api_data.h"
 #include "mxnet/c_api_symbol.h"
 /* After the symbols that they run. */
 #include "mxnet/c_api_executor.h"
 #include "mxnet/c_api_kvstore.h"
+
+#include "mxnet/c_api_custom.h"
 
 #endif /* MXNET_C_API_H_ */

@@ -72,6 +72,17 @@ MXNET_DLL int MXOpCallFree(OpCallHandle call);
 MXNET_DLL int MXOpCallInvoke(OpCallHandle call, int num_inputs, NDArrayHandle* inputs,
                              int* num_outputs, NDArrayHandle** outputs, const int** out_stypes);
 
+/* As MXInvokeCachedOpEx, with the device of a graph that has no inputs. */
+MXNET_DLL int MXCachedOpCall(CachedOpHandle handle, int dev_type, int dev_id, int num_inputs,
+                             NDArrayHandle* inputs, int* num_outputs, NDArrayHandle** outputs,
+                             const int** out_stypes);
+/* Name of a value, its operator, the value, whose handle the callee owns, and the state. */
+typedef void (*CachedOpHook)(const char*, const char*, NDArrayHandle, void*);
+/* As MXCachedOpRegisterOpHook, with a state that the library owns from here on, even when the call
+ * fails: `drop`, if not null, is called with it when the hook is gone. A null hook ends it. */
+MXNET_DLL int MXCachedOpSetHook(CachedOpHandle handle, CachedOpHook hook, void* state,
+                                int (*drop)(void*), int monitor_all);
+
 /* --- Memory
  * ------------------------------------------------------------------------------------------------------------
  */
@@ -97,6 +108,20 @@ MXNET_DLL int MXStorageResetPeak(int dev_type, int dev_id);
 /* Bytes of host memory that this process could still use, and may use in all: the machine's or its
  * cgroup's. */
 MXNET_DLL int MXGetCPUMemoryInformation(uint64_t* free_mem, uint64_t* total_mem);
+
+/* --- Data
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+/* Whether a RecordIO reader goes on at the next record where the file is damaged (0, the default:
+ * reading is an error there), and what it has passed over. */
+MXNET_DLL int MXRecordIOReaderSetSkipping(RecordIOHandle handle, int skip);
+MXNET_DLL int MXRecordIOReaderGetSkipped(RecordIOHandle handle, uint64_t* places, uint64_t* bytes);
+/* A uint8 image, (height, width, 3) red, green, blue or (height, width, 1), in a file format:
+ * ".jpg" (quality 1 to 100) or ".png" (quality 0 to 9: effort). The bytes are good until the next
+ * call on this thread. */
+MXNET_DLL int MXImageEncode(NDArrayHandle image, const char* format, int quality,
+                            const char** out_bytes, size_t* out_size);
 
 #ifdef __cplusplus
 } /* extern "C" */

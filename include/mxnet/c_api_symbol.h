@@ -115,7 +115,7 @@ MXNET_DLL int MXSymbolGrad(SymbolHandle sym, uint32_t num_wrt, const char** wrt,
 /* Shapes and types of arguments, outputs and auxiliary states out of those given by name, or with
  * keys NULL by position. What cannot be known stays unknown and complete is 0; conflicts are errors
  * that name the node. The shapes of argument i are arg_shape_data[arg_ind_ptr[i] ...
- * arg_ind_ptr[i + 1]]. Partial calls are the same. */
+ * arg_ind_ptr[i + 1]]. Partial calls are the same but for complete, which is always 1. */
 MXNET_DLL int MXSymbolInferShape(SymbolHandle sym, uint32_t num_args, const char** keys,
                                  const uint32_t* arg_ind_ptr, const uint32_t* arg_shape_data,
                                  uint32_t* in_shape_size, const uint32_t** in_shape_ndim,

@@ -6,10 +6,12 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Optional
 
-__all__ = ["AttrScope", "current"]
+from .base import ClassPropertyMeta, classproperty, string_types
+
+__all__ = ["AttrScope", "current", "string_types"]
 
 
-class AttrScope:
+class AttrScope(metaclass=ClassPropertyMeta):
     """Texts by name; inner scopes win."""
 
     def __init__(self, **kwargs: str) -> None:
@@ -18,6 +20,8 @@ class AttrScope:
                 raise ValueError(f"given an attribute of type {type(value).__name__}, expected str")
         self._attr = kwargs
         self._merged: List[Dict[str, str]] = []
+
+    current = classproperty(lambda cls: _stack()[-1])
 
     def get(self, attr: Optional[Dict[str, str]]) -> Dict[str, str]:
         """Those of the scope and, before them, the given ones."""

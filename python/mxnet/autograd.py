@@ -7,11 +7,12 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from . import _core
 from ._core import NDArrayBase
+from .base import string_types
 from .ndarray.ndarray import _GRAD_REQ_MAP
 
 __all__ = [
-    "Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode",
-    "record", "set_recording", "set_training", "train_mode",
+    "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode",
+    "record", "set_recording", "set_training", "string_types", "train_mode",
 ]
 
 is_recording = _core.is_recording
@@ -103,6 +104,15 @@ def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: Optio
     numpy = getattr(type(wanted[0]), "_is_np", False)
     made = _core.backward(outputs, grads, wanted, retain, create_graph, train_mode, numpy)
     return made[0] if isinstance(variables, NDArrayBase) else made
+
+
+def get_symbol(x: Any) -> Any:
+    """What was recorded to compute an array, as a symbol of its leaves."""
+    from .symbol import Symbol
+
+    if not isinstance(x, NDArrayBase):
+        raise TypeError(f"given {type(x).__name__}, expected an NDArray")
+    return Symbol(_core.recorded_symbol(x))
 
 
 class Function:

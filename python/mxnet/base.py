@@ -8,7 +8,9 @@ MXNetError, and also the built-in of that name: both ways of catching work.
 from __future__ import annotations
 
 import atexit
-from typing import Any, Callable, Dict, Optional, Tuple, Type
+import os
+import sys
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 
 from . import libinfo
 
@@ -19,7 +21,25 @@ if _library_path is not None:
 
     ctypes.CDLL(_library_path)
 
-from . import _core  # noqa: E402  (after the library is chosen)
+
+def _load_binding() -> Any:
+    """The native module, or the one on ctypes that stands in for it under the same name."""
+    if libinfo.wants_native_binding():
+        try:
+            from . import _core as native
+
+            return native
+        except ImportError as error:
+            if libinfo.enforces_native_binding():
+                raise ImportError(f"MXNET_ENFORCE_CYTHON=1, but the native module does not load: {error}") from error
+    from ._ctypes import core
+
+    sys.modules[f"{__package__}._core"] = core
+    setattr(sys.modules[__package__], "_core", core)
+    return core
+
+
+_core = _load_binding()  # after the library is chosen
 
 __all__ = [
     "MXNetAttributeError",
@@ -28,18 +48,19 @@ __all__ = [
     "MXNetNotImplementedError",
     "MXNetTypeError",
     "MXNetValueError",
+    "NotImplementedForSymbol",
+    "NotSupportedForSparseNDArray",
     "c2pyerror",
     "error_types",
     "get_last_ffi_error",
     "integer_types",
     "numeric_types",
+    "py_str",
     "register_error",
     "string_types",
 ]
 
 string_types = (str,)
-integer_types = (int,)
-numeric_types = (float, int)
 
 
 class MXNetError(RuntimeError):
@@ -77,6 +98,38 @@ error_types: Dict[str, Type[BaseException]] = {
 }
 
 
+class NotImplementedForSymbol(MXNetError):
+    """A method of arrays that was called on a symbol."""
+
+    def __init__(self, function: Any, alias: Any, *args: Any) -> None:
+        super().__init__()
+        self.function = getattr(function, "__name__", str(function))
+        self.alias = alias
+        self.args = tuple(type(arg).__name__ for arg in args)
+
+    def __str__(self) -> str:
+        return _not_implemented(self, "a Symbol has no numbers; only an NDArray has")
+
+
+class NotSupportedForSparseNDArray(MXNetError):
+    """A method of dense arrays that was called on a sparse one."""
+
+    def __init__(self, function: Any, alias: Any, *args: Any) -> None:
+        super().__init__()
+        self.function = getattr(function, "__name__", str(function))
+        self.alias = alias
+        self.args = tuple(type(arg).__name__ for arg in args)
+
+    def __str__(self) -> str:
+        return _not_implemented(self, "a sparse array has no such view; see tostype('default')")
+
+
+def _not_implemented(error: Any, reason: str) -> str:
+    alias = f" ({error.alias})" if error.alias and error.alias != error.function else ""
+    given = f", given {', '.join(error.args)}" if error.args else ""
+    return f"{error.function}{alias} is not there{given}: {reason}"
+
+
 def register_error(func_name: Any = None, cls: Optional[Type[BaseException]] = None) -> Any:
     """Registers the class that is raised for texts that start with a name.
 
@@ -91,6 +144,131 @@ def register_error(func_name: Any = None, cls: Optional[Type[BaseException]] = N
         return registered
 
     return register if cls is None else register(cls)
+
+
+class _ClassProperty:
+    """A property of the class itself; set through ClassPropertyMeta."""
+
+    def __init__(self, getter: Callable[[Any], Any], setter: Optional[Callable[[Any, Any], None]] = None) -> None:
+        self._get, self._set = getter, setter
+        self.__doc__ = getter.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self._get(type(instance) if owner is None else owner)
+
+    def assign(self, owner: Any, value: Any) -> None:
+        """Calls the setter."""
+        if self._set is None:
+            raise AttributeError(f"given a value for a property of {owner.__name__} that can only be read")
+        self._set(owner, value)
+
+    def setter(self, function: Callable[[Any, Any], None]) -> _ClassProperty:
+        """The same property with a setter."""
+        return _ClassProperty(self._get, function)
+
+
+class ClassPropertyMeta(type):
+    """The type of classes whose class properties can be set."""
+
+    def __setattr__(cls, key: str, value: Any) -> None:
+        for base in cls.__mro__:
+            found = base.__dict__.get(key)
+            if isinstance(found, _ClassProperty):
+                found.assign(cls, value)
+                return
+        super().__setattr__(key, value)
+
+
+def classproperty(func: Callable[[Any], Any]) -> Any:
+    """A property that classes have, not their instances alone."""
+    return _ClassProperty(func)
+
+
+def with_metaclass(meta: Any, *bases: Any) -> Any:
+    """A base class that makes its subclasses with a metaclass."""
+
+    class _Maker(type):
+        def __new__(mcs, name: str, _: Any, namespace: Any) -> Any:
+            return meta(name, bases, namespace)
+
+    return type.__new__(_Maker, "with_metaclass", (), {})
+
+
+def data_dir_default() -> str:
+    """Where downloaded files go unless MXNET_HOME says otherwise."""
+    if sys.platform == "win32":
+        return os.path.join(os.path.expandvars("%APPDATA%"), "mxnet")
+    return os.path.join(os.path.expanduser("~"), ".mxnet")
+
+
+def data_dir() -> str:
+    """Where downloaded files go."""
+    return _core.getenv("MXNET_HOME") or data_dir_default()
+
+
+def build_param_doc(arg_names: Sequence[str], arg_types: Sequence[str], arg_descs: Sequence[str], remove_dup: bool = True) -> str:
+    """The section of a docstring that lists parameters; of a name that comes twice only the first."""
+    lines: List[str] = ["Parameters", "----------"]
+    seen = set()
+    for name, kind, description in zip(arg_names, arg_types, arg_descs):
+        if remove_dup and name in seen:
+            continue
+        seen.add(name)
+        lines.append(f"{name} : {kind}")
+        if description:
+            lines.append(f"    {description}")
+    return "\n".join(lines) + "\n"
+
+
+def add_fileline_to_docstring(module: Any, incursive: bool = True) -> None:
+    """Ends the docstrings of a module's functions, and of its classes' methods, with where they are defined."""
+    import inspect
+
+    if isinstance(module, str):
+        module = sys.modules[module]
+    file = getattr(module, "__file__", None)
+    for _, found in inspect.getmembers(module):
+        if inspect.isfunction(found) and found.__doc__ and "From:" not in found.__doc__:
+            found.__doc__ += f"\n\nFrom:{found.__code__.co_filename}:{found.__code__.co_firstlineno}"
+        elif incursive and inspect.isclass(found) and found.__module__ == getattr(module, "__name__", None) and file:
+            add_fileline_to_docstring(found, incursive=False)
+
+
+# Conversions for programs that call the C ABI through ctypes themselves.
+_FROM_CTYPES = {
+    "CachedOpHandle", "CudaKernelHandle", "CudaModuleHandle", "DLPackHandle", "DataIterCreatorHandle", "DataIterHandle",
+    "ExecutorHandle", "FunctionHandle", "KVStoreHandle", "MXCallbackList", "NDArrayHandle", "OpHandle", "ProfileHandle",
+    "RecordIOHandle", "RtcHandle", "SymbolHandle", "_LIB", "c_array", "c_array_buf", "c_handle_array", "c_str",
+    "c_str_array", "check_call", "ctypes2buffer", "ctypes2numpy_shared", "mx_float", "mx_float_p", "mx_int", "mx_int64",
+    "mx_real_t", "mx_uint",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FROM_CTYPES:
+        from ._ctypes import lib
+
+        return getattr(lib, name)
+    if name in ("integer_types", "numeric_types"):  # with NumPy's, which is not loaded for less
+        import numpy as np
+
+        globals()["integer_types"] = (int, np.int32, np.int64)
+        globals()["numeric_types"] = (float, int, np.generic)
+        return globals()[name]
+    if name in ("_Null", "_NullType"):
+        from .ndarray import _generate
+
+        return getattr(_generate, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *_FROM_CTYPES})
+
+
+def py_str(x: Any) -> str:
+    """A text that came from the library, whether as bytes or as str."""
+    return x.decode("utf-8") if isinstance(x, bytes) else x
 
 
 def c2pyerror(err_msg: str) -> Tuple[str, Optional[str]]:

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Dict, List, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
-from . import _core
+from .base import ClassPropertyMeta, _ClassProperty, _core
 
 __all__ = [
     "Context",
@@ -25,12 +25,17 @@ class _Current(threading.local):
 
     def __init__(self) -> None:
         self.stack: List[Context] = []
+        self.default: Optional[Context] = None
 
 
 _current = _Current()
 
 
-class Context:
+def _set_default(_: Any, context: Context) -> None:
+    _current.default = context
+
+
+class Context(metaclass=ClassPropertyMeta):
     """Where arrays live and operators run: a kind of device and a number.
 
     As `with mx.gpu(1): ...` it becomes the default of the thread inside the block.
@@ -40,6 +45,9 @@ class Context:
     devstr2type: Dict[str, int] = {name: number for number, name in devtype2str.items()}
 
     __slots__ = ("device_id", "device_typeid")
+
+    # The context of this thread outside of all blocks; old programs set it.
+    default_ctx = _ClassProperty(lambda cls: current_context(), _set_default)
 
     def __init__(self, device_type: Union[str, Context], device_id: int = 0) -> None:
         if isinstance(device_type, Context):
@@ -96,6 +104,10 @@ class Context:
     def __reduce__(self) -> Tuple[Any, ...]:
         return Context, (self.device_type, self.device_id)
 
+    def __setstate__(self, state: Dict[str, int]) -> None:
+        """What pickles of older versions hold."""
+        self.device_typeid, self.device_id = state["device_typeid"], state["device_id"]
+
 
 def cpu(device_id: int = 0) -> Context:
     """The CPU. All numbers mean the same one."""
@@ -114,7 +126,9 @@ def gpu(device_id: int = 0) -> Context:
 
 def current_context() -> Context:
     """The context of the innermost `with` of this thread, else cpu(0)."""
-    return _current.stack[-1] if _current.stack else cpu()
+    if _current.stack:
+        return _current.stack[-1]
+    return cpu() if _current.default is None else _current.default
 
 
 def num_gpus() -> int:

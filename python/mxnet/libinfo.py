@@ -69,3 +69,23 @@ def find_include_path() -> str:
         if os.path.isdir(path):
             return path
     raise RuntimeError("Cannot find the headers. These directories were looked for:\n" + "\n".join(candidates))
+
+
+def find_conf_path(prefix: str = "tvmop") -> List[str]:
+    """Files `<prefix>.conf` beside the library that exist."""
+    candidates = [os.path.join(os.path.dirname(path), prefix + ".conf") for path in find_lib_path()]
+    return [path for path in candidates if os.path.isfile(path)]
+
+
+def _is_on(name: str, default: str) -> bool:
+    return os.environ.get(name, default).strip().lower() not in ("0", "false", "off", "no", "")
+
+
+def wants_native_binding() -> bool:
+    """Whether MXNET_ENABLE_CYTHON lets the native module be used."""
+    return _is_on("MXNET_ENABLE_CYTHON", "1")
+
+
+def enforces_native_binding() -> bool:
+    """Whether MXNET_ENFORCE_CYTHON forbids the ctypes binding to stand in."""
+    return _is_on("MXNET_ENFORCE_CYTHON", "0")

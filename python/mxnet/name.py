@@ -6,14 +6,18 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Optional
 
+from .base import ClassPropertyMeta, classproperty
+
 __all__ = ["NameManager", "Prefix", "current"]
 
 
-class NameManager:
+class NameManager(metaclass=ClassPropertyMeta):
     """Gives names inside a `with` block; counters start at 0 for each manager."""
 
     def __init__(self) -> None:
         self._counter: Dict[str, int] = {}
+
+    current = classproperty(lambda cls: _stack()[-1])
 
     def get(self, name: Optional[str], hint: str) -> str:
         """The name if there is one, else the hint and a number."""

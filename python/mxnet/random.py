@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
+from .base import integer_types
 from .ndarray import random as _random
 from .ndarray.random import (
     exponential, gamma, generalized_negative_binomial, multinomial, negative_binomial, normal, poisson, randint,
@@ -13,7 +14,7 @@ from .ndarray.random import (
 )
 
 __all__ = [
-    "exponential", "gamma", "generalized_negative_binomial", "multinomial", "negative_binomial", "normal", "poisson",
+    "exponential", "gamma", "generalized_negative_binomial", "integer_types", "multinomial", "negative_binomial", "normal", "poisson",
     "randint", "randn", "seed", "shuffle", "uniform",
 ]
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "array.h"
+#include "call_errors.h"
 #include "check.h"
 #include "operator.h"
 
@@ -53,43 +54,55 @@ struct Table {
 Table g_tables[2];
 PyObject* g_scalar = nullptr;  // "scalar"
 
+PyObject* not_implemented() { return new_reference(Py_NotImplemented); }
+
+}  // namespace
+
 bool is_number(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) ||
          (array_classes().scalar != nullptr &&
           PyObject_IsInstance(object, array_classes().scalar) == 1);
 }
 
-PyObject* not_implemented() { return new_reference(Py_NotImplemented); }
-
-template <class Body>
-PyObject* guarded(Body&& body) {
-  try {
-    return body();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const py::builtin_exception& error) {
-    error.set_error();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
-}
-
 PyObject* call_arrays(PyObject* op, PyObject* a, PyObject* b, PyObject* out) {
   if (op == nullptr) return not_implemented();
+  if (as_array(a)->numpy != as_array(b)->numpy) {
+    PyErr_Format(PyExc_TypeError,
+                 "%s: given an mx.nd and an mx.np array, expected two of one kind; as_np_ndarray() "
+                 "and as_nd_ndarray() show an array as the other",
+                 operator_data(op).name.c_str());
+    return nullptr;
+  }
   static const std::vector<ParamValue> none;
   NDArrayHandle inputs[2] = {as_array(a)->handle, as_array(b)->handle};
-  return guarded([&] { return invoke_operator(operator_data(op), inputs, 2, none, out); });
+  return guarded_call(
+      [&] { return invoke_operator(operator_data(op), inputs, 2, none, out, as_array(a)->numpy); });
 }
 
 PyObject* call_scalar(PyObject* op, PyObject* array, PyObject* number, PyObject* out) {
   if (op == nullptr) return not_implemented();
-  return guarded([&] {
+  return guarded_call([&]() -> PyObject* {
+    py::object plain;  // True, and NumPy's numbers, as the library reads them
+    if (!PyFloat_CheckExact(number) && !PyLong_CheckExact(number)) {
+      plain = py::reinterpret_steal<py::object>(PyNumber_Float(number));
+      if (!plain) return nullptr;
+      number = plain.ptr();
+    }
     const std::vector<ParamValue> params{{g_scalar, number}};
     NDArrayHandle input = as_array(array)->handle;
-    return invoke_operator(operator_data(op), &input, 1, params, out);
+    return invoke_operator(operator_data(op), &input, 1, params, out, as_array(array)->numpy);
   });
 }
+
+PyObject* call_unary(PyObject* op, PyObject* a, PyObject* out) {
+  if (op == nullptr) return not_implemented();
+  static const std::vector<ParamValue> none;
+  NDArrayHandle input = as_array(a)->handle;
+  return guarded_call(
+      [&] { return invoke_operator(operator_data(op), &input, 1, none, out, as_array(a)->numpy); });
+}
+
+namespace {
 
 template <Binary kOp>
 PyObject* binary(PyObject* a, PyObject* b) {
@@ -126,12 +139,18 @@ PyObject* unary(PyObject* a) {
                  Py_TYPE(a)->tp_name);
     return nullptr;
   }
-  static const std::vector<ParamValue> none;
-  NDArrayHandle input = as_array(a)->handle;
-  return guarded([&] { return invoke_operator(operator_data(op), &input, 1, none, nullptr); });
+  return call_unary(op, a, nullptr);
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int op) {
+  // Python's own answer would be False, where NumPy compares elements.
+  if (as_array(a)->numpy && (PyList_Check(b) || PyTuple_Check(b))) {
+    PyErr_Format(
+        PyExc_TypeError,
+        "comparison: given a %s, expected an mx.np array or a number; mx.np.array makes one",
+        Py_TYPE(b)->tp_name);
+    return nullptr;
+  }
   switch (op) {
     case Py_LT:
       return binary<kLess>(a, b);
@@ -174,35 +193,30 @@ void set_arithmetic(bool numpy, const py::dict& operators) {
   }
 }
 
-template <class Function>
-PyType_Slot slot(int id, Function* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 }  // namespace
 
 void append_arithmetic(std::vector<PyType_Slot>* slots) {
   const PyType_Slot all[] = {
-      slot(Py_nb_add, binary<kAdd>),
-      slot(Py_nb_subtract, binary<kSubtract>),
-      slot(Py_nb_multiply, binary<kMultiply>),
-      slot(Py_nb_true_divide, binary<kDivide>),
-      slot(Py_nb_remainder, binary<kModulo>),
-      slot(Py_nb_power, power),
-      slot(Py_nb_matrix_multiply, binary<kMatrixMultiply>),
-      slot(Py_nb_and, binary<kAnd>),
-      slot(Py_nb_or, binary<kOr>),
-      slot(Py_nb_xor, binary<kXor>),
-      slot(Py_nb_inplace_add, in_place<kAdd>),
-      slot(Py_nb_inplace_subtract, in_place<kSubtract>),
-      slot(Py_nb_inplace_multiply, in_place<kMultiply>),
-      slot(Py_nb_inplace_true_divide, in_place<kDivide>),
-      slot(Py_nb_inplace_remainder, in_place<kModulo>),
-      slot(Py_nb_inplace_power, power_in_place),
-      slot(Py_nb_negative, unary<kNegative>),
-      slot(Py_nb_absolute, unary<kAbsolute>),
-      slot(Py_nb_invert, unary<kInvert>),
-      slot(Py_tp_richcompare, compare),
+      type_slot(Py_nb_add, binary<kAdd>),
+      type_slot(Py_nb_subtract, binary<kSubtract>),
+      type_slot(Py_nb_multiply, binary<kMultiply>),
+      type_slot(Py_nb_true_divide, binary<kDivide>),
+      type_slot(Py_nb_remainder, binary<kModulo>),
+      type_slot(Py_nb_power, power),
+      type_slot(Py_nb_matrix_multiply, binary<kMatrixMultiply>),
+      type_slot(Py_nb_and, binary<kAnd>),
+      type_slot(Py_nb_or, binary<kOr>),
+      type_slot(Py_nb_xor, binary<kXor>),
+      type_slot(Py_nb_inplace_add, in_place<kAdd>),
+      type_slot(Py_nb_inplace_subtract, in_place<kSubtract>),
+      type_slot(Py_nb_inplace_multiply, in_place<kMultiply>),
+      type_slot(Py_nb_inplace_true_divide, in_place<kDivide>),
+      type_slot(Py_nb_inplace_remainder, in_place<kModulo>),
+      type_slot(Py_nb_inplace_power, power_in_place),
+      type_slot(Py_nb_negative, unary<kNegative>),
+      type_slot(Py_nb_absolute, unary<kAbsolute>),
+      type_slot(Py_nb_invert, unary<kInvert>),
+      type_slot(Py_tp_richcompare, compare),
   };
   slots->insert(slots->end(), std::begin(all), std::end(all));
 }

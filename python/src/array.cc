@@ -8,6 +8,7 @@
 #include <pybind11/stl.h>
 
 #include "arithmetic.h"
+#include "call_errors.h"
 #include "check.h"
 
 namespace py = pybind11;
@@ -17,19 +18,9 @@ namespace {
 
 PyTypeObject* g_base = nullptr;
 
-// Runs a body that throws, for functions that CPython calls.
 template <class Body>
 PyObject* returning(Body&& body) {
-  try {
-    return body().release().ptr();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const py::builtin_exception& error) {
-    error.set_error();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
+  return guarded_call([&] { return body().release().ptr(); });
 }
 
 PyObject* array_new(PyTypeObject* type, PyObject*, PyObject*) {
@@ -42,8 +33,8 @@ PyObject* array_new(PyTypeObject* type, PyObject*, PyObject*) {
   return object;
 }
 
-// NDArrayBase(handle, writable=True): takes over a handle, given as a number or by another array,
-// which is empty afterwards.
+// NDArrayBase(handle, writable=True): takes over a handle, given as a pointer of ctypes, a number
+// or by another array, which is empty afterwards.
 int array_init(PyObject* self, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"handle", "writable", nullptr};
   PyObject* handle = Py_None;
@@ -58,8 +49,12 @@ int array_init(PyObject* self, PyObject* args, PyObject* kwargs) {
     array->handle = std::exchange(as_array(handle)->handle, nullptr);
     return 0;
   }
-  array->handle = PyLong_AsVoidPtr(handle);
-  return array->handle == nullptr && PyErr_Occurred() != nullptr ? -1 : 0;
+  PyObject* done = guarded_call([&] {
+    array->handle = pointer_of(handle);
+    return new_reference(Py_None);
+  });
+  Py_XDECREF(done);
+  return done == nullptr ? -1 : 0;
 }
 
 void array_dealloc(PyObject* self) {
@@ -76,7 +71,9 @@ Py_hash_t array_hash(PyObject* self) {
   return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4);
 }
 
-PyObject* get_handle(PyObject* self, void*) { return PyLong_FromVoidPtr(as_array(self)->handle); }
+PyObject* get_handle(PyObject* self, void*) {
+  return guarded_call([&] { return pointer_object(as_array(self)->handle); });
+}
 
 PyObject* get_writable(PyObject* self, void*) { return PyBool_FromLong(as_array(self)->writable); }
 
@@ -227,7 +224,8 @@ PyObject* method_wait(PyObject* self, PyObject*) {
 }
 
 PyGetSetDef kProperties[] = {
-    {"handle", get_handle, nullptr, "The handle of the C ABI, as a number.", nullptr},
+    {"_as_parameter_", get_handle, nullptr, "What ctypes passes to C.", nullptr},
+    {"handle", get_handle, nullptr, "The handle of the C ABI, a ctypes.c_void_p.", nullptr},
     {"writable", get_writable, nullptr, "Whether operators may write to it.", nullptr},
     {"shape", get_shape, nullptr, "The dimensions; None if they are not known.", nullptr},
     {"_dtype_id", get_number<MXNDArrayGetDType>, nullptr, nullptr, nullptr},
@@ -255,23 +253,19 @@ PyMemberDef kMembers[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-template <class Function>
-PyType_Slot slot(int id, Function* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 PyTypeObject* make_base() {
   std::vector<PyType_Slot> slots = {
-      slot(Py_tp_new, array_new),
-      slot(Py_tp_init, array_init),
-      slot(Py_tp_dealloc, array_dealloc),
-      slot(Py_tp_hash, array_hash),
+      type_slot(Py_tp_new, array_new),
+      type_slot(Py_tp_init, array_init),
+      type_slot(Py_tp_dealloc, array_dealloc),
+      type_slot(Py_tp_hash, array_hash),
       {Py_tp_getset, kProperties},
       {Py_tp_methods, kMethods},
       {Py_tp_members, kMembers},
       {Py_tp_doc, const_cast<char*>("Owns an array of the library.")},
   };
   append_arithmetic(&slots);
+  append_buffer(&slots);
   slots.push_back({0, nullptr});
   PyType_Spec spec{"mxnet._core.NDArrayBase", sizeof(ArrayObject), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};

@@ -11,11 +11,19 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_memory(module);
   mxnet::python::register_engine(module);
   mxnet::python::register_array(module);
+  mxnet::python::register_buffer(module);
   mxnet::python::register_array_functions(module);
   mxnet::python::register_prepared_calls(module);
   mxnet::python::register_operator(module);
   mxnet::python::register_arithmetic(module);
+  mxnet::python::register_elementwise(module);
   mxnet::python::register_autograd(module);
   mxnet::python::register_symbol(module);
+  mxnet::python::register_recordio(module);
+  mxnet::python::register_shared_array(module);
+  mxnet::python::register_data_iter(module);
+  mxnet::python::register_symbol_backend(module);
+  mxnet::python::register_cached_op(module);
+  mxnet::python::register_executor(module);
   mxnet::python::register_kvstore(module);
 }

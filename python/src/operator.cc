@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "array.h"
+#include "call_errors.h"
 #include "check.h"
 
 namespace py = pybind11;
@@ -27,14 +28,17 @@ struct Arguments {
   std::vector<NDArrayHandle> inputs;
   std::vector<ParamValue> params;
   PyObject* out = nullptr;
+  bool numpy = false;  // some input is an mx.np array
 };
 
 void add_input(const OperatorData& op, PyObject* value, Arguments* call) {
-  if (is_array(value)) {
+  if (is_array(value) && (as_array(value)->numpy || !op.numpy)) {
     call->inputs.push_back(as_array(value)->handle);
+    call->numpy = call->numpy || as_array(value)->numpy;
     return;
   }
-  throw py::type_error(op.name + ": given " + Py_TYPE(value)->tp_name + ", expected an NDArray");
+  throw py::type_error(op.name + ": given " + Py_TYPE(value)->tp_name + ", expected an " +
+                       (op.numpy ? "mx.np array; NDArray.as_np_ndarray() makes one" : "NDArray"));
 }
 
 void sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
@@ -106,6 +110,7 @@ class ArgumentsLease {
     arguments_.inputs.clear();
     arguments_.params.clear();
     arguments_.out = nullptr;
+    arguments_.numpy = false;
   }
   ~ArgumentsLease() { t_spare = std::move(arguments_); }
   Arguments* operator->() { return &arguments_; }
@@ -117,7 +122,7 @@ class ArgumentsLease {
 
 PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargsf,
                         PyObject* names) {
-  try {
+  return guarded_call([&] {
     OperatorData& op = operator_data(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
     ArgumentsLease call;
@@ -132,15 +137,8 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargs
       sort_fixed(op, args, count, names, call.get());
     }
     return invoke_operator(op, call->inputs.data(), static_cast<int>(call->inputs.size()),
-                           call->params, call->out);
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const py::builtin_exception& error) {
-    error.set_error();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
+                           call->params, call->out, op.numpy || call->numpy);
+  });
 }
 
 PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
@@ -217,18 +215,13 @@ PyMemberDef kMembers[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(OperatorObject, attributes), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-template <class Function>
-PyType_Slot slot(int id, Function* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 PyTypeObject* make_operator_type() {
-  PyType_Slot slots[] = {slot(Py_tp_new, operator_new),
-                         slot(Py_tp_dealloc, operator_dealloc),
-                         slot(Py_tp_traverse, operator_traverse),
-                         slot(Py_tp_clear, operator_clear),
-                         slot(Py_tp_call, PyVectorcall_Call),
-                         slot(Py_tp_descr_get, operator_bind),
+  PyType_Slot slots[] = {type_slot(Py_tp_new, operator_new),
+                         type_slot(Py_tp_dealloc, operator_dealloc),
+                         type_slot(Py_tp_traverse, operator_traverse),
+                         type_slot(Py_tp_clear, operator_clear),
+                         type_slot(Py_tp_call, PyVectorcall_Call),
+                         type_slot(Py_tp_descr_get, operator_bind),
                          {Py_tp_getset, kProperties},
                          {Py_tp_members, kMembers},
                          {0, nullptr}};
@@ -257,12 +250,11 @@ bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles) {
   return true;
 }
 
-PyObject* make_results(const OperatorData& op, int count, NDArrayHandle* handles,
-                       const int* storage_types) {
-  if (count == 1) return wrap_array(handles[0], storage_types[0], op.numpy);
+PyObject* make_results(int count, NDArrayHandle* handles, const int* storage_types, bool numpy) {
+  if (count == 1) return wrap_array(handles[0], storage_types[0], numpy);
   py::list results(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
-    PyObject* array = wrap_array(handles[i], storage_types[i], op.numpy);
+    PyObject* array = wrap_array(handles[i], storage_types[i], numpy);
     if (array == nullptr) return nullptr;
     PyList_SET_ITEM(results.ptr(), i, array);
   }
@@ -298,7 +290,7 @@ OperatorData::OperatorData(std::string op_name, bool is_numpy)
 bool is_operator(PyObject* object) { return PyObject_TypeCheck(object, g_operator) != 0; }
 
 PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_inputs,
-                          const std::vector<ParamValue>& params, PyObject* out) {
+                          const std::vector<ParamValue>& params, PyObject* out, bool numpy) {
   const PreparedCallRef call = op.calls->find(num_inputs, params);
   std::vector<NDArrayHandle> given;
   if (out != nullptr && !given_outputs(out, &given)) return nullptr;
@@ -309,7 +301,7 @@ PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_input
     return MXOpCallInvoke(call->handle(), num_inputs, inputs, &count, &outputs, &storage_types);
   });
   if (out != nullptr) return new_reference(out);
-  return make_results(op, count, outputs, storage_types);
+  return make_results(count, outputs, storage_types, numpy);
 }
 
 void register_operator(py::module_& module) {

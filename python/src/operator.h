@@ -62,7 +62,8 @@ struct OperatorData {
   OperatorData(std::string name, bool numpy);
 
   const std::string name;  // as it was asked for
-  const bool numpy;        // results are mx.np arrays
+  // Takes and makes mx.np arrays; others make them when an input is one.
+  const bool numpy;
   OpHandle op = nullptr;
   std::string doc;
   bool variadic = false;  // any number of arrays comes first
@@ -84,8 +85,9 @@ inline OperatorData& operator_data(PyObject* object) {
 }
 
 // Runs an operator without the GIL. `out` is null, an array or a sequence of arrays; a new
-// reference to it, to the result or to a list of results. Null with an exception set on failure.
+// reference to it, to the result or to a list of results, as mx.np arrays if `numpy`. Null with an
+// exception set on failure.
 PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_inputs,
-                          const std::vector<ParamValue>& params, PyObject* out);
+                          const std::vector<ParamValue>& params, PyObject* out, bool numpy);
 
 }  // namespace mxnet::python

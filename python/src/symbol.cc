@@ -1,51 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: SymbolBase owns a handle; what is decided about names and attributes is in
 // mxnet/symbol.
+#include "symbol.h"
+
 #include <pybind11/stl.h>
 
 #include <map>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "check.h"
-#include "mxnet/c_api.h"
 
 namespace py = pybind11;
 
 namespace mxnet::python {
 namespace {
-
-using Texts = std::vector<std::string>;
-
-class SymbolBase {
- public:
-  SymbolBase() = default;
-  ~SymbolBase() { NNSymbolFree(handle_); }
-  SymbolBase(const SymbolBase&) = delete;
-  SymbolBase& operator=(const SymbolBase&) = delete;
-  SymbolHandle handle() const { return handle_; }
-  void take(SymbolHandle handle) {
-    NNSymbolFree(handle_);
-    handle_ = handle;
-  }
-  // The symbol of another object, which is empty afterwards.
-  void take_from(SymbolBase& other) { take(std::exchange(other.handle_, nullptr)); }
-
- private:
-  SymbolHandle handle_ = nullptr;
-};
-
-std::vector<const char*> pointers(const Texts& texts) {
-  std::vector<const char*> all;
-  for (const std::string& text : texts) all.push_back(text.c_str());
-  return all;
-}
-
-std::unique_ptr<SymbolBase> owned(SymbolHandle handle) {
-  auto made = std::make_unique<SymbolBase>();
-  made->take(handle);
-  return made;
-}
 
 Texts texts_of(uint32_t count, const char** texts) { return Texts(texts, texts + count); }
 
@@ -57,11 +25,18 @@ Texts listed(const SymbolBase& symbol) {
   return texts_of(count, texts);
 }
 
+Texts list_inputs(const SymbolBase& symbol) {
+  uint32_t count = 0;
+  const char** texts = nullptr;
+  check(NNSymbolListInputNames(symbol.handle(), 0, &count, &texts));
+  return texts_of(count, texts);
+}
+
 template <int (*kMake)(SymbolHandle, SymbolHandle*)>
 std::unique_ptr<SymbolBase> derived(const SymbolBase& symbol) {
   SymbolHandle handle = nullptr;
   check(kMake(symbol.handle(), &handle));
-  return handle == nullptr ? nullptr : owned(handle);
+  return handle == nullptr ? nullptr : owned_symbol(handle);
 }
 
 std::unique_ptr<SymbolBase> atomic(const std::string& op, const Texts& keys, const Texts& values) {
@@ -70,7 +45,7 @@ std::unique_ptr<SymbolBase> atomic(const std::string& op, const Texts& keys, con
   SymbolHandle handle = nullptr;
   check(MXSymbolCreateAtomicSymbol(operator_handle, static_cast<uint32_t>(keys.size()),
                                    pointers(keys).data(), pointers(values).data(), &handle));
-  return owned(handle);
+  return owned_symbol(handle);
 }
 
 void compose(const SymbolBase& symbol, const std::string& name, const Texts& keys,
@@ -87,7 +62,7 @@ std::unique_ptr<SymbolBase> group(const std::vector<const SymbolBase*>& symbols)
   for (const SymbolBase* symbol : symbols) handles.push_back(symbol->handle());
   SymbolHandle handle = nullptr;
   check(MXSymbolCreateGroup(static_cast<uint32_t>(handles.size()), handles.data(), &handle));
-  return owned(handle);
+  return owned_symbol(handle);
 }
 
 std::map<std::string, std::string> attributes(const SymbolBase& symbol, bool all) {
@@ -164,16 +139,34 @@ py::tuple infer_type(const SymbolBase& symbol, const Texts& keys, const std::vec
 void register_symbol(py::module_& module) {
   py::class_<SymbolBase>(module, "SymbolBase", "Owns a symbol of the library.")
       .def(py::init<>())
+      .def_property_readonly(
+          "handle",
+          [](const SymbolBase& symbol) {
+            return py::reinterpret_steal<py::object>(pointer_object(symbol.handle()));
+          },
+          "The handle of the C ABI, a ctypes.c_void_p.")
       .def("_take", &SymbolBase::take_from)
+      .def("_take_handle", [](SymbolBase& symbol,
+                              const py::handle& handle) { symbol.take(pointer_of(handle.ptr())); })
       .def("_compose", &compose)
       .def("_copy", &derived<MXSymbolCopy>)
+      .def("_shared", &derived<MXShallowCopySymbol>)
+      .def("_without_amp_cast", &derived<MXSymbolRemoveAmpCast>)
       .def("_internals", &derived<MXSymbolGetInternals>)
       .def("_children", &derived<MXSymbolGetChildren>)
+      .def("_gradient",
+           [](const SymbolBase& symbol, const Texts& wrt) {
+             SymbolHandle handle = nullptr;
+             check(MXSymbolGrad(symbol.handle(), static_cast<uint32_t>(wrt.size()),
+                                pointers(wrt).data(), &handle));
+             return owned_symbol(handle);
+           })
+      .def("list_inputs", &list_inputs, "Names of all variables in order.")
       .def("_output",
            [](const SymbolBase& symbol, uint32_t index) {
              SymbolHandle handle = nullptr;
              check(MXSymbolGetOutput(symbol.handle(), index, &handle));
-             return owned(handle);
+             return owned_symbol(handle);
            })
       .def("_num_outputs",
            [](const SymbolBase& symbol) {
@@ -204,7 +197,7 @@ void register_symbol(py::module_& module) {
       .def("_attributes", &attributes)
       .def("_infer_shape", &infer_shape)
       .def("_infer_type", &infer_type)
-      .def("tojson",
+      .def("_json",
            [](const SymbolBase& symbol) {
              const char* text = nullptr;
              check(MXSymbolSaveToJSON(symbol.handle(), &text));
@@ -220,12 +213,12 @@ void register_symbol(py::module_& module) {
   module.def("symbol_variable", [](const std::string& name) {
     SymbolHandle handle = nullptr;
     check(MXSymbolCreateVariable(name.c_str(), &handle));
-    return owned(handle);
+    return owned_symbol(handle);
   });
   module.def("symbol_from_json", [](const std::string& json) {
     SymbolHandle handle = nullptr;
     check(MXSymbolCreateFromJSON(json.c_str(), &handle));
-    return owned(handle);
+    return owned_symbol(handle);
   });
 }
 

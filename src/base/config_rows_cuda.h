@@ -41,8 +41,8 @@
   LIVE(cudnn_disabled_conv_wgrad_engines, std::string, "MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES", "", integers_between(0, 9999), \
       pending("issue 10: cuDNN"), \
       "Numbers of weight-gradient convolution engines not to use.") \
-  LIVE(use_fusion, bool, "MXNET_USE_FUSION", "1", any(), pending("issue 10: fusion"), \
-      "Compile chains of pointwise operators into one kernel at run time.") \
+  LIVE(use_fusion, bool, "MXNET_USE_FUSION", "1", any(), active("FusePointwise.GradientsAreTheSameBits"), \
+      "Run chains of pointwise operators of a compiled graph as one, tile by tile in the cache of a CPU.") \
   LIVE(rtc_verbose, bool, "MXNET_RTC_VERBOSE", "0", any(), pending("issue 10: fusion"), \
       "Print the source of kernels that are compiled at run time.") \
   LIVE(rtc_size_warning, bool, "MXNET_RTC_SIZE_WARNING", "1", any(), pending("issue 10: fusion"), \

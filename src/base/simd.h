@@ -20,5 +20,11 @@ int simd_level();
 #else
 #define MX_SIMD_AT(level, ...) (&simd_v2::__VA_ARGS__)
 #endif
+// Before a loop whose steps do not depend on each other, whatever its pointers point to.
+#if defined(__clang__)
+#define MX_INDEPENDENT_STEPS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MX_INDEPENDENT_STEPS _Pragma("GCC ivdep")
+#endif
 // The name `f` of the namespace for this CPU.
 #define MX_SIMD_CALL(f) MX_SIMD_AT(::mxnet::simd_level(), f)

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "c_api/callbacks.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "exec/autograd_state.h"
@@ -55,28 +56,14 @@ struct GradientReturns {
   std::vector<int> storage_types;
 };
 
-// A callback as what it is; the list holds all kinds as one type. By way of void(*)(), which says
-// that this is meant.
-template <class Callback>
-Callback callback_as(int (*callback)()) {
-  return reinterpret_cast<Callback>(reinterpret_cast<void (*)()>(callback));
-}
-
 // A function of the user as the ABI describes it. Shared by the nodes that hold it; tells the owner
 // when it is not needed any more.
 class UserFunction {
  public:
   UserFunction(const MXCallbackList& callbacks, const Refs& inputs)
-      : callbacks_(callbacks.callbacks, callbacks.callbacks + callbacks.num_callbacks),
-        contexts_(callbacks.contexts, callbacks.contexts + callbacks.num_callbacks) {
+      : callbacks_(callbacks, kCustomFunctionDelete) {
     for (const NDArray* input : inputs)
       inputs_.push_back({{input->shape(), input->dtype()}, input->device()});
-  }
-  ~UserFunction() {
-    if (callbacks_.size() > kCustomFunctionDelete && callbacks_[kCustomFunctionDelete] != nullptr) {
-      callback_as<CustomFunctionDelFunc>(callbacks_[kCustomFunctionDelete])(
-          contexts_[kCustomFunctionDelete]);
-    }
   }
   UserFunction(const UserFunction&) = delete;
   UserFunction& operator=(const UserFunction&) = delete;
@@ -84,26 +71,26 @@ class UserFunction {
   std::vector<NDArray> gradient(const std::vector<NDArray>& output_grads) const {
     std::vector<NDArray> input_grads;
     std::vector<void*> handles;  // the callee's to free
+    handles.reserve(output_grads.size());
     for (const NDArray& grad : output_grads) handles.push_back(new_handle(grad));
     for (const auto& [type, device] : inputs_) {
       input_grads.emplace_back(type.shape, type.dtype, device);
       handles.push_back(new_handle(input_grads.back()));
     }
     const std::vector<int> requests(inputs_.size(), static_cast<int>(Request::kWrite));
-    const auto backward = callback_as<CustomFunctionBwdFunc>(callbacks_[kCustomFunctionBackward]);
     // What the function computes is no part of any graph: it says itself what its gradient is.
     const AutogradScope scope({.recording = false, .training = autograd_state().training});
-    if (backward(static_cast<int>(output_grads.size()), static_cast<int>(inputs_.size()),
-                 handles.data(), requests.data(), autograd_state().training ? 1 : 0,
-                 contexts_[kCustomFunctionBackward]) == 0) {
+    if (callbacks_.call<CustomFunctionBwdFunc>(
+            kCustomFunctionBackward, static_cast<int>(output_grads.size()),
+            static_cast<int>(inputs_.size()), handles.data(), requests.data(),
+            autograd_state().training ? 1 : 0) == 0) {
       throw Error(ErrorCode::kGeneric, "custom function", "its backward has failed");
     }
     return input_grads;
   }
 
  private:
-  std::vector<int (*)(void)> callbacks_;
-  std::vector<void*> contexts_;
+  const Callbacks callbacks_;
   std::vector<std::pair<ArrayType, Device>> inputs_;
 };
 
@@ -184,7 +171,8 @@ int MXAutogradBackwardEx(uint32_t num_output, NDArrayHandle* output_handles,
     refs_of(num_variables, var_handles, "MXAutogradBackwardEx", "var_handles", &variables);
     std::vector<NDArray> grads = gradients(InputRefs(heads.span()), InputRefs(head_grads.span()),
                                            InputRefs(variables.span()), options);
-    thread_local GradientReturns returns;
+    thread_local const auto kept = std::make_unique<GradientReturns>();
+    GradientReturns& returns = *kept;
     returns.handles.clear();
     returns.storage_types.clear();
     for (NDArray& grad : grads) {

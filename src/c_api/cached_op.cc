@@ -9,6 +9,7 @@
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_handle.h"
 #include "exec/cached_op.h"
+#include "mxnet/c_api_ext.h"
 #include "op/inline_vector.h"
 
 using namespace mxnet;
@@ -52,8 +53,8 @@ void create(const char* function, SymbolHandle symbol, int num_flags, const char
       std::make_unique<CachedOp>(of.copy().graph(), CachedOpFlags::parse(flags)));
 }
 
-void invoke(const char* function, CachedOpHandle handle, int num_inputs, NDArrayHandle* inputs,
-            int* num_outputs, NDArrayHandle** outputs) {
+void invoke(const char* function, CachedOpHandle handle, Device device, int num_inputs,
+            NDArrayHandle* inputs, int* num_outputs, NDArrayHandle** outputs) {
   CachedOp& op = cached_op_of(handle, function);
   require(num_outputs, function, "num_outputs");
   require(outputs, function, "outputs");
@@ -72,13 +73,21 @@ void invoke(const char* function, CachedOpHandle handle, int num_inputs, NDArray
     for (std::size_t o = 0; o < count; ++o) out.push_back(&array_of((*outputs)[o], function));
   }
   for (NDArray& array : made) out.push_back(&array);
-  op.invoke(in.span(), out.span(), Device());
+  op.invoke(in.span(), out.span(), device);
   if (given) return;
   std::vector<NDArrayHandle>& handles = cached_op_returns().handles;
   handles.clear();
   for (NDArray& array : made) handles.push_back(new_handle(std::move(array)));
   *num_outputs = static_cast<int>(count);
   *outputs = handles.data();
+}
+
+const int* storage_types_of(int count, const NDArrayHandle* handles) {
+  std::vector<int>& types = cached_op_returns().storage_types;
+  types.clear();
+  for (int o = 0; o < count; ++o)
+    types.push_back(static_cast<int>(array_of(handles[o]).storage_type()));
+  return types.data();
 }
 
 }  // namespace
@@ -107,19 +116,26 @@ int MXFreeCachedOp(CachedOpHandle handle) {
 int MXInvokeCachedOp(CachedOpHandle handle, int num_inputs, NDArrayHandle* inputs, int* num_outputs,
                      NDArrayHandle** outputs) {
   return guarded(
-      [&] { invoke("MXInvokeCachedOp", handle, num_inputs, inputs, num_outputs, outputs); });
+      [&] { invoke("MXInvokeCachedOp", handle, {}, num_inputs, inputs, num_outputs, outputs); });
 }
 
 int MXInvokeCachedOpEx(CachedOpHandle handle, int num_inputs, NDArrayHandle* inputs,
                        int* num_outputs, NDArrayHandle** outputs, const int** out_stypes) {
   return guarded([&] {
     require(out_stypes, "MXInvokeCachedOpEx", "out_stypes");
-    invoke("MXInvokeCachedOpEx", handle, num_inputs, inputs, num_outputs, outputs);
-    std::vector<int>& types = cached_op_returns().storage_types;
-    types.clear();
-    for (int o = 0; o < *num_outputs; ++o)
-      types.push_back(static_cast<int>(array_of((*outputs)[o]).storage_type()));
-    *out_stypes = types.data();
+    invoke("MXInvokeCachedOpEx", handle, {}, num_inputs, inputs, num_outputs, outputs);
+    *out_stypes = storage_types_of(*num_outputs, *outputs);
+  });
+}
+
+int MXCachedOpCall(CachedOpHandle handle, int dev_type, int dev_id, int num_inputs,
+                   NDArrayHandle* inputs, int* num_outputs, NDArrayHandle** outputs,
+                   const int** out_stypes) {
+  return guarded([&] {
+    require(out_stypes, "MXCachedOpCall", "out_stypes");
+    const Device device = checked_device("MXCachedOpCall", dev_type, dev_id);
+    invoke("MXCachedOpCall", handle, device, num_inputs, inputs, num_outputs, outputs);
+    *out_stypes = storage_types_of(*num_outputs, *outputs);
   });
 }
 
@@ -134,5 +150,26 @@ int MXCachedOpRegisterOpHook(NDArrayHandle handle, CachedOpMonitorCallback callb
           callback(name.c_str(), op_name.c_str(), new_handle(value.detach()));
         },
         monitor_all);
+  });
+}
+
+int MXCachedOpSetHook(CachedOpHandle handle, CachedOpHook callback, void* state, int (*drop)(void*),
+                      int monitor_all) {
+  // From here on the state is the library's, whatever happens.
+  const auto owned = [&] {
+    return std::shared_ptr<void>(state, [drop](void* pointer) {
+      if (drop != nullptr) drop(pointer);
+    });
+  };
+  return guarded([&] {
+    const std::shared_ptr<void> kept = owned();
+    CachedOp& op = cached_op_of(handle, "MXCachedOpSetHook");
+    if (callback == nullptr) return op.set_hook({}, false);
+    op.set_hook(
+        [callback, kept](const std::string& name, const std::string& op_name,
+                         const NDArray& value) {
+          callback(name.c_str(), op_name.c_str(), new_handle(value.detach()), kept.get());
+        },
+        monitor_all != 0);
   });
 }

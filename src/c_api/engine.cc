@@ -2,15 +2,18 @@
 // The dependency engine for C programs: functions of theirs as operations.
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "c_api/guard.h"
+#include "c_api/ndarray_handle.h"
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
 
@@ -118,6 +121,24 @@ OpSpec make_spec(const char* function, const Target& target) {
   return spec;
 }
 
+// The variables of arrays, each once and none among those that `but` lists: views share theirs.
+std::vector<Var*> variables_of(const char* function, const char* name, NDArrayHandle* arrays,
+                               int count, std::span<Var* const> but = {}) {
+  if (count < 0) {
+    throw Error(ErrorCode::kValue, function,
+                fmt::format("given {} arrays in {}, expected 0 or more", count, name));
+  }
+  if (count > 0) require(arrays, function, name);
+  std::vector<Var*> all;
+  for (int i = 0; i < count; ++i) {
+    Var* var = c_api::array_of(arrays[i], function).var();
+    if (std::find(but.begin(), but.end(), var) == but.end() &&
+        std::find(all.begin(), all.end(), var) == all.end())
+      all.push_back(var);
+  }
+  return all;
+}
+
 }  // namespace
 
 int MXNDArrayWaitAll(void) {
@@ -162,6 +183,47 @@ int MXEnginePushSync(EngineSyncFunc sync_func, void* func_param, EngineFuncParam
     const OpSpec spec = make_spec(
         "MXEnginePushSync", {ctx_handle, const_vars_handle, num_const_vars, mutable_vars_handle,
                              num_mutable_vars, prop_handle, priority, opr_name});
+    Engine::get().push(SyncCall{sync_func, std::move(parameter)}, spec);
+  });
+}
+
+int MXEnginePushAsyncND(EngineAsyncFunc async_func, void* func_param,
+                        EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
+                        NDArrayHandle* const_nds_handle, int num_const_nds,
+                        NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
+                        EngineFnPropertyHandle prop_handle, int priority, const char* opr_name,
+                        bool wait) {
+  Parameter parameter(func_param, deleter);
+  return guarded([&] {
+    require(reinterpret_cast<const void*>(async_func), "MXEnginePushAsyncND", "async_func");
+    std::vector<Var*> writes = variables_of("MXEnginePushAsyncND", "mutable_nds_handle",
+                                            mutable_nds_handle, num_mutable_nds);
+    std::vector<Var*> reads = variables_of("MXEnginePushAsyncND", "const_nds_handle",
+                                           const_nds_handle, num_const_nds, writes);
+    const OpSpec spec =
+        make_spec("MXEnginePushAsyncND",
+                  {ctx_handle, reads.data(), static_cast<int>(reads.size()), writes.data(),
+                   static_cast<int>(writes.size()), prop_handle, priority, opr_name});
+    Engine::get().push_async(AsyncCall{async_func, std::move(parameter)}, spec);
+    if (wait) Engine::get().flush_bulk();
+  });
+}
+
+int MXEnginePushSyncND(EngineSyncFunc sync_func, void* func_param, EngineFuncParamDeleter deleter,
+                       ContextHandle ctx_handle, NDArrayHandle* const_nds_handle, int num_const_nds,
+                       NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
+                       EngineFnPropertyHandle prop_handle, int priority, const char* opr_name) {
+  Parameter parameter(func_param, deleter);
+  return guarded([&] {
+    require(reinterpret_cast<const void*>(sync_func), "MXEnginePushSyncND", "sync_func");
+    std::vector<Var*> writes = variables_of("MXEnginePushSyncND", "mutable_nds_handle",
+                                            mutable_nds_handle, num_mutable_nds);
+    std::vector<Var*> reads = variables_of("MXEnginePushSyncND", "const_nds_handle",
+                                           const_nds_handle, num_const_nds, writes);
+    const OpSpec spec =
+        make_spec("MXEnginePushSyncND",
+                  {ctx_handle, reads.data(), static_cast<int>(reads.size()), writes.data(),
+                   static_cast<int>(writes.size()), prop_handle, priority, opr_name});
     Engine::get().push(SyncCall{sync_func, std::move(parameter)}, spec);
   });
 }

@@ -85,13 +85,19 @@ void invoke_by_handle(const char* function, AtomicSymbolCreator creator, int num
     require(param_keys, function, "param_keys");
     require(param_vals, function, "param_vals");
   }
-  const CallTexts texts(op, num_inputs, num_params, param_keys, param_vals);
+  run_by_texts(op, num_inputs, inputs, num_outputs, outputs, num_params, param_keys, param_vals);
+}
+
+}  // namespace
+
+void c_api::run_by_texts(const OpDef& op, int num_inputs, NDArrayHandle* inputs, int* num_outputs,
+                         NDArrayHandle** outputs, int num_params, const char** keys,
+                         const char** values) {
+  const CallTexts texts(op, num_inputs, num_params, keys, values);
   const ParsedAttrsRef parsed = parse_attrs(op, texts.list());
   run_parsed(parsed, num_inputs == 0 ? device_of(op, texts.list()) : Device(), num_inputs, inputs,
              num_outputs, outputs);
 }
-
-}  // namespace
 
 int MXImperativeInvoke(AtomicSymbolCreator creator, int num_inputs, NDArrayHandle* inputs,
                        int* num_outputs, NDArrayHandle** outputs, int num_params,

@@ -4,6 +4,7 @@
 
 #include "base/config_table.h"
 #include "base/omp.h"
+#include "c_api/callbacks.h"
 #include "c_api/guard.h"
 #include "engine/engine.h"
 #include "mxnet/c_api.h"
@@ -52,7 +53,10 @@ int MXSetNumOMPThreads(int thread_num) {
 }
 
 int MXNotifyShutdown(void) {
-  return guarded([] { Engine::get().shutdown(); });
+  return guarded([] {
+    Engine::get().shutdown();
+    c_api::end_callbacks();
+  });
 }
 
 int MXConfigToJSON(const char** out) {

@@ -75,9 +75,11 @@ std::vector<PredictorHandle> create(const char* function, const char* json, cons
   if (!output_keys.empty()) model->graph = partial_graph(model->graph, output_keys);
   model->parameters = load_parameters(function, param_bytes, param_size, model->device);
   std::vector<std::unique_ptr<Predictor>> made;
+  made.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     made.push_back(std::make_unique<Predictor>(model, shapes, dtypes));
   std::vector<PredictorHandle> handles;
+  handles.reserve(made.size());
   for (std::unique_ptr<Predictor>& predictor : made)
     handles.push_back(predictor_pool().create(std::move(predictor)));
   return handles;
@@ -95,8 +97,8 @@ HandlePool<std::unique_ptr<NamedArrays>>& nd_list_pool() {
 }
 
 std::vector<uint32_t>& shape_returns() {
-  thread_local std::vector<uint32_t> returns;
-  return returns;
+  thread_local const auto returns = std::make_unique<std::vector<uint32_t>>();
+  return *returns;
 }
 
 }  // namespace

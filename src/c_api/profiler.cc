@@ -30,12 +30,13 @@ Enum checked(const char* function, const char* parameter, int value, Enum last,
   return static_cast<Enum>(value);
 }
 
-// The processes of a store's servers are reached through the store.
+// Each process of a job writes a trace of its own; none is started from another.
 [[noreturn]] void reject_servers(const char* function, KVStoreHandle store) {
   require(store, function, "the handle of a distributed kvstore, to profile its servers");
   throw Error(
       ErrorCode::kNotImplemented, function,
-      "given the servers of a kvstore, expected the worker: servers cannot be profiled yet");
+      "given the servers of a kvstore (1), expected the worker (0): another process of the job is "
+      "profiled by MXNET_PROFILER_AUTOSTART=1 in its environment");
 }
 
 void check_process(const char* function, int profile_process, KVStoreHandle store) {

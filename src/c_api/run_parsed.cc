@@ -18,8 +18,8 @@ struct InvokeReturns {
 };
 
 InvokeReturns& invoke_returns() {
-  thread_local InvokeReturns returns;
-  return returns;
+  thread_local const auto returns = std::make_unique<InvokeReturns>();
+  return *returns;
 }
 
 void check_given(const OpDef& op, int given, int total, int visible) {

@@ -61,6 +61,7 @@ std::vector<const Symbol*> checked_symbols(const char* function, uint32_t count,
                                            SymbolHandle* handles) {
   if (count > 0) require(handles, function, "symbols");
   std::vector<const Symbol*> symbols;
+  symbols.reserve(static_cast<std::size_t>(count));
   for (uint32_t i = 0; i < count; ++i) symbols.push_back(&symbol_of(handles[i], function));
   return symbols;
 }

@@ -99,9 +99,10 @@ Shape known_shape(const char* function, const Dim* dims, int64_t ndim, bool nump
   return numpy ? shape : zero_as_unknown(std::move(shape));
 }
 
+// `partial`: whoever asks takes what there is, hence nothing is missing.
 template <class Dim, class Rank, class Size, class Index>
-int infer_shapes(const char* function, SymbolHandle symbol, uint32_t num_args, const char** keys,
-                 const Index* arg_ind_ptr, const Dim* arg_shape_data,
+int infer_shapes(const char* function, bool partial, SymbolHandle symbol, uint32_t num_args,
+                 const char** keys, const Index* arg_ind_ptr, const Dim* arg_shape_data,
                  ShapeTarget<Dim, Rank, Size> arguments, ShapeTarget<Dim, Rank, Size> outputs,
                  ShapeTarget<Dim, Rank, Size> auxiliary, int* complete) {
   return guarded([&] {
@@ -127,7 +128,7 @@ int infer_shapes(const char* function, SymbolHandle symbol, uint32_t num_args, c
     arguments.give(returns->arguments);
     outputs.give(returns->outputs);
     auxiliary.give(returns->auxiliary);
-    *complete = types.shapes_complete ? 1 : 0;
+    *complete = partial || types.shapes_complete ? 1 : 0;
   });
 }
 
@@ -153,9 +154,9 @@ DType known_dtype(const char* function, int number) {
               fmt::format("given type {}, expected the number of a type or -1", number));
 }
 
-int infer_dtypes(const char* function, SymbolHandle symbol, uint32_t num_args, const char** keys,
-                 const int* arg_type_data, TypeTarget arguments, TypeTarget outputs,
-                 TypeTarget auxiliary, int* complete) {
+int infer_dtypes(const char* function, bool partial, SymbolHandle symbol, uint32_t num_args,
+                 const char** keys, const int* arg_type_data, TypeTarget arguments,
+                 TypeTarget outputs, TypeTarget auxiliary, int* complete) {
   return guarded([&] {
     require(complete, function, "complete");
     const Symbol& of = symbol_of(symbol, function);
@@ -169,39 +170,39 @@ int infer_dtypes(const char* function, SymbolHandle symbol, uint32_t num_args, c
     arguments.give(function, types.arguments, &(*kept)[0]);
     outputs.give(function, types.outputs, &(*kept)[1]);
     auxiliary.give(function, types.auxiliary, &(*kept)[2]);
-    *complete = types.dtypes_complete ? 1 : 0;
+    *complete = partial || types.dtypes_complete ? 1 : 0;
   });
 }
 
 }  // namespace
 
 // The same parameters for the full and the partial call of a width.
-#define MX_INFER_SHAPE(function, Dim, Rank, Size, Index)                                         \
+#define MX_INFER_SHAPE(function, partial, Dim, Rank, Size, Index)                                \
   int function(SymbolHandle sym, uint32_t num_args, const char** keys, const Index* arg_ind_ptr, \
                const Dim* arg_shape_data, Size* in_shape_size, const Rank** in_shape_ndim,       \
                const Dim*** in_shape_data, Size* out_shape_size, const Rank** out_shape_ndim,    \
                const Dim*** out_shape_data, Size* aux_shape_size, const Rank** aux_shape_ndim,   \
                const Dim*** aux_shape_data, int* complete) {                                     \
     return infer_shapes<Dim, Rank, Size, Index>(                                                 \
-        #function, sym, num_args, keys, arg_ind_ptr, arg_shape_data,                             \
+        #function, partial, sym, num_args, keys, arg_ind_ptr, arg_shape_data,                    \
         {in_shape_size, in_shape_ndim, in_shape_data},                                           \
         {out_shape_size, out_shape_ndim, out_shape_data},                                        \
         {aux_shape_size, aux_shape_ndim, aux_shape_data}, complete);                             \
   }
 
-MX_INFER_SHAPE(MXSymbolInferShape, uint32_t, uint32_t, uint32_t, uint32_t)
-MX_INFER_SHAPE(MXSymbolInferShapePartial, uint32_t, uint32_t, uint32_t, uint32_t)
-MX_INFER_SHAPE(MXSymbolInferShapeEx, int, int, uint32_t, uint32_t)
-MX_INFER_SHAPE(MXSymbolInferShapePartialEx, int, int, uint32_t, uint32_t)
-MX_INFER_SHAPE(MXSymbolInferShapeEx64, int64_t, int, size_t, int64_t)
-MX_INFER_SHAPE(MXSymbolInferShapePartialEx64, int64_t, int, size_t, int64_t)
+MX_INFER_SHAPE(MXSymbolInferShape, false, uint32_t, uint32_t, uint32_t, uint32_t)
+MX_INFER_SHAPE(MXSymbolInferShapePartial, true, uint32_t, uint32_t, uint32_t, uint32_t)
+MX_INFER_SHAPE(MXSymbolInferShapeEx, false, int, int, uint32_t, uint32_t)
+MX_INFER_SHAPE(MXSymbolInferShapePartialEx, true, int, int, uint32_t, uint32_t)
+MX_INFER_SHAPE(MXSymbolInferShapeEx64, false, int64_t, int, size_t, int64_t)
+MX_INFER_SHAPE(MXSymbolInferShapePartialEx64, true, int64_t, int, size_t, int64_t)
 #undef MX_INFER_SHAPE
 
 int MXSymbolInferType(SymbolHandle sym, uint32_t num_args, const char** keys,
                       const int* arg_type_data, uint32_t* in_type_size, const int** in_type_data,
                       uint32_t* out_type_size, const int** out_type_data, uint32_t* aux_type_size,
                       const int** aux_type_data, int* complete) {
-  return infer_dtypes("MXSymbolInferType", sym, num_args, keys, arg_type_data,
+  return infer_dtypes("MXSymbolInferType", /*partial=*/false, sym, num_args, keys, arg_type_data,
                       {in_type_size, in_type_data}, {out_type_size, out_type_data},
                       {aux_type_size, aux_type_data}, complete);
 }
@@ -211,7 +212,7 @@ int MXSymbolInferTypePartial(SymbolHandle sym, uint32_t num_args, const char** k
                              const int** in_type_data, uint32_t* out_type_size,
                              const int** out_type_data, uint32_t* aux_type_size,
                              const int** aux_type_data, int* complete) {
-  return infer_dtypes("MXSymbolInferTypePartial", sym, num_args, keys, arg_type_data,
-                      {in_type_size, in_type_data}, {out_type_size, out_type_data},
+  return infer_dtypes("MXSymbolInferTypePartial", /*partial=*/true, sym, num_args, keys,
+                      arg_type_data, {in_type_size, in_type_data}, {out_type_size, out_type_data},
                       {aux_type_size, aux_type_data}, complete);
 }

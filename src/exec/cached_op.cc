@@ -25,7 +25,11 @@ struct Run {
 
 void push_segments(const CachedOpPlan& plan, const std::shared_ptr<Run>& run,
                    std::span<const Plan::Segment> segments) {
-  thread_local std::vector<Var*> reads, writes;
+  struct Lists {
+    std::vector<Var*> reads, writes;
+  };
+  thread_local const auto lists = std::make_unique<Lists>();
+  auto& [reads, writes] = *lists;
   const Device device = plan.plan().options().device;
   const bool here = plan.pool.several_threads() && !device.is_gpu();
   for (const Plan::Segment& segment : segments) {
@@ -269,6 +273,7 @@ class CachedOp::Impl {
                    OutputRefs outputs) const {
     auto recorded = std::make_shared<const Recorded>(plan, std::move(run));
     std::vector<NDArray> handles;  // with their tape, for gradients of gradients
+    handles.reserve(inputs.size());
     for (const NDArray* input : inputs) handles.push_back(*input);
     record_function(
         [self, plan, recorded, handles](std::vector<NDArray> output_grads) mutable {

@@ -123,6 +123,7 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;
   TypedGraph typed = typed_graph(std::move(training.graph), known, options);
   std::vector<int> sources;
+  sources.reserve(typed.graph.variables().size());
   for (int n : typed.graph.variables()) sources.push_back(source_of.at(&typed.graph.node(n)));
   auto result = std::make_shared<CachedOpPlan>(
       std::move(key), std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types),

@@ -28,6 +28,7 @@ std::string names_of(std::span<const StorageType> layouts) {
 void log_once(const OpDef& op, InputRefs inputs, std::span<const StorageType> layouts) {
   if (!config().sparse.storage_fallback_log_verbose) return;
   std::vector<StorageType> of_inputs;
+  of_inputs.reserve(inputs.size());
   for (const NDArray* input : inputs) of_inputs.push_back(input->storage_type());
   static Leaked<Mutex> mutex;
   static Leaked<std::set<std::string>> seen;

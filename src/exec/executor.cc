@@ -127,6 +127,7 @@ std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::E
     known[&graph().node(graph().auxiliary()[i])] = arrays_.aux[i].detach();
   for (std::size_t o = 0; o < heads.size(); ++o) known[heads[o].node.get()] = head_grads_[o];
   std::vector<NDArray> externals;
+  externals.reserve(plan.graph().variables().size());
   for (int n : plan.graph().variables()) externals.push_back(known.at(&plan.graph().node(n)));
   externals.insert(externals.end(), outputs_.begin(), outputs_.end());
   for (std::size_t i = 0; i < arrays_.args.size(); ++i)
@@ -199,7 +200,7 @@ int Executor::forward_step(int step) {
     }
     PlanOptions options = PlanOptions::configured(device_, false);
     options.forward_bulk = 1;
-    options.optimise = false;  // its steps are those of the symbol
+    options.optimise = options.fuse_pointwise = false;  // its steps are those of the symbol
     std::shared_ptr<const Plan> plan =
         compile(compiled_graph(graph().graph(), variable_types()), options, {});
     std::vector<NDArray> arrays = externals(*plan, {});
@@ -276,6 +277,7 @@ void Executor::forward_eagerly(bool training) {
     handles[static_cast<std::size_t>(graph().auxiliary()[i])] = arrays_.aux[i].detach();
   std::vector<NDArray*> variables;
   const IndexedGraph& whole = eager_.graph();
+  variables.reserve(whole.variables().size());
   for (int n : whole.variables())
     variables.push_back(&handles[static_cast<std::size_t>(graph().index_of(whole.node(n)))]);
 

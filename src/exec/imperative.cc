@@ -2,6 +2,7 @@
 // Calls as users make them: checks, run, record.
 #include "exec/imperative.h"
 
+#include "exec/array_op.h"
 #include "exec/autograd_state.h"
 #include "exec/tape.h"
 #include "op/inline_vector.h"
@@ -11,6 +12,9 @@ namespace mxnet {
 void imperative_invoke(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
                        OutputRefs outputs, Device device) {
   const OpDef& op = parsed->op();
+  if (op.shape_from_values(parsed->params().get(), static_cast<int>(inputs.size()))) {
+    if (const ArrayOp* body = find_array_op(op)) return body->run(parsed, inputs, outputs, device);
+  }
   const AutogradState state = autograd_state();
   if (state.recording) check_outputs(parsed, inputs, outputs);
   invoke(op, parsed->params(), InputRefs(inputs), outputs,

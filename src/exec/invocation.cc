@@ -3,6 +3,8 @@
 #include "exec/invocation.h"
 
 #include <array>
+#include <new>
+#include <utility>
 
 #include "exec/run_sparse.h"
 
@@ -12,23 +14,35 @@ namespace {
 // More than a thread has in flight between two turns of a worker; the rest goes back to the heap.
 constexpr std::size_t kKept = 64;
 
-// Trivially destructible flag beside the pool: an operation may end on a thread whose pool is
-// already gone (exit of the process).
-thread_local bool t_pool_gone = false;
-
 struct Pool {
   ~Pool() {
-    t_pool_gone = true;
     while (size > 0) delete kept[--size];
   }
   std::array<Invocation*, kKept> kept;
   std::size_t size = 0;
 };
 
-Pool& pool() {
-  thread_local Pool pool;
-  return pool;
+// A pointer and not the pool itself: a library that is loaded late has very little room for
+// variables of threads (tests/static_tls_test.py).
+constinit thread_local Pool* t_pool = nullptr;
+// An operation may end on a thread whose pool is already gone (exit of the process).
+constinit thread_local bool t_ending = false;
+
+struct EndOfThread {
+  ~EndOfThread() {
+    t_ending = true;
+    delete std::exchange(t_pool, nullptr);
+  }
+};
+
+[[gnu::noinline]] Pool* first_pool() noexcept {
+  if (t_ending) return nullptr;
+  thread_local const EndOfThread end;
+  return t_pool = new (std::nothrow) Pool;
 }
+
+// Null where there is none: memory comes from the heap then.
+Pool* pool() noexcept { return t_pool != nullptr ? t_pool : first_pool(); }
 
 }  // namespace
 
@@ -52,11 +66,10 @@ void Invocation::clear() {
 }
 
 void InvocationRecycler::operator()(Invocation* invocation) const noexcept {
-  if (!t_pool_gone) {
+  if (Pool* const mine = pool(); mine != nullptr) {
     invocation->clear();
-    Pool& mine = pool();
-    if (mine.size < kKept) {
-      mine.kept[mine.size++] = invocation;
+    if (mine->size < kKept) {
+      mine->kept[mine->size++] = invocation;
       return;
     }
   }
@@ -64,11 +77,9 @@ void InvocationRecycler::operator()(Invocation* invocation) const noexcept {
 }
 
 InvocationPtr new_invocation() {
-  if (!t_pool_gone) {
-    Pool& mine = pool();
-    if (mine.size > 0) return InvocationPtr(mine.kept[--mine.size]);
-  }
-  return InvocationPtr(new Invocation);
+  Pool* const mine = pool();
+  return InvocationPtr(mine != nullptr && mine->size > 0 ? mine->kept[--mine->size]
+                                                         : new Invocation);
 }
 
 }  // namespace mxnet

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "exec/run_kernel.h"
+#include "op/fused/pointwise.h"
 #include "op/inline_vector.h"
 #include "op/parsed_attrs.h"
 
@@ -46,6 +47,7 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
   options.training = training;
   options.packing = {c.memory_plan.match_range, c.memory_plan.auto_search_match_range};
   options.inplace = c.memory_plan.enable_inplace;
+  options.fuse_pointwise = !device.is_gpu() && c.cuda.use_fusion;
   const auto bulk = [](bool on, int most) { return on ? most : 1; };
   if (training) {
     const bool on = c.executor.bulk_exec_train;
@@ -167,6 +169,7 @@ void Plan::add_node(int n) {
   Step step{.kernel = nullptr,
             .prepared = kernels_.empty() ? nullptr : kernels_[static_cast<std::size_t>(n)].get(),
             .op = node.op,
+            .title = operator_title(*node.op, node.params.get()),
             .params = node.params.get(),
             .node = n,
             .first_tensor = static_cast<uint32_t>(tensors_.size()),
@@ -205,6 +208,7 @@ void Plan::add_delivery(const Delivery& delivery) {
                                              options_.device, options_.training),
                     .prepared = nullptr,
                     .op = &copy_op(),
+                    .title = copy_op().name().c_str(),
                     .params = copy_params(),
                     .node = graph_.node_of(entry),
                     .first_tensor = static_cast<uint32_t>(tensors_.size()),
@@ -219,7 +223,7 @@ void Plan::add_delivery(const Delivery& delivery) {
 
 std::string Plan::step_name(const Step& step) const {
   const ir::Node& node = graph_.node(step.node);
-  return fmt::format("{}({})", node.name, step.op->name());
+  return fmt::format("{}({})", node.name, step.title);
 }
 
 // --- segments ------------------------------------------------------------------------------------
@@ -232,16 +236,21 @@ int64_t Plan::elements(const Step& step) const {
 }
 
 void Plan::add_segments(int first_step, int last_step, int bulk) {
-  const int most = bulk > 0 ? bulk : last_step - first_step;
-  for (int s = first_step; s < last_step; s += most) {
+  const auto count = [&](int s) {
+    const Step& step = steps_[static_cast<std::size_t>(s)];
+    return operator_count(*step.op, step.params);
+  };
+  for (int s = first_step; s < last_step;) {
     Segment segment{};
     segment.first_step = s;
-    segment.last_step = std::min(s + most, last_step);
+    int operators = count(s);
+    while (++s < last_step && (bulk <= 0 || operators + count(s) <= bulk)) operators += count(s);
+    segment.last_step = s;
     segment.cheap = !options_.device.is_gpu();
     int64_t sum = 0;
     for (int i = segment.first_step; i < segment.last_step; ++i) {
       const Step& step = steps_[static_cast<std::size_t>(i)];
-      const int64_t size = elements(step);
+      const int64_t size = elements(step) * operator_count(*step.op, step.params);
       sum += size;
       segment.cheap = segment.cheap && step.op->may_run_inline() && size <= 3 * kInlineElements;
       segment.random = segment.random || step.op->uses_random(step.params, options_.training);
@@ -292,7 +301,7 @@ bool Plan::overwrites(int output) const {
 
 const char* Plan::segment_name(const Segment& segment) const {
   if (segment.last_step - segment.first_step == 1)
-    return steps_[static_cast<std::size_t>(segment.first_step)].op->name().c_str();
+    return steps_[static_cast<std::size_t>(segment.first_step)].title;
   return segment.first_step < num_forward_steps_ ? "forward" : "backward";
 }
 

@@ -31,6 +31,8 @@ struct PlanOptions {
   bool inplace = true;
   // For inference: operators are fused, and values lie in layouts of the kernels' choice.
   bool optimise = false;
+  // Neighbouring pointwise operators run as one.
+  bool fuse_pointwise = false;
 
   // What the configuration says for inference and for training.
   static PlanOptions configured(Device device, bool training);
@@ -61,6 +63,7 @@ class Plan {
     const KernelEntry* kernel;       // null where it is prepared
     const PreparedKernel* prepared;  // null for most
     const OpDef* op;
+    const char* title;  // of the operator, or of the operators in one
     const void* params;
     int node;
     uint32_t first_tensor;

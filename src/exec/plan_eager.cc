@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/numpy_shape.h"
+#include "exec/array_op.h"
 #include "graph/infer.h"
 #include "op/inline_vector.h"
 
@@ -28,6 +29,15 @@ bool makes_zero_size(const IndexedGraph& graph, int n) {
   });
 }
 
+// Parameters that hold a state are not shared with other graphs of the node.
+ParamsPtr own_params(const ir::Node& node) {
+  const ArrayOp* body = find_array_op(*node.op);
+  if (body == nullptr || !body->has_state) return node.params;
+  InlineVector<std::pair<std::string_view, std::string_view>, 8> texts;
+  for (const auto& [key, text] : node.attrs) texts.emplace_back(key, text);
+  return node.op->parse(texts.span());
+}
+
 }  // namespace
 
 EagerGraph::EagerGraph(IndexedGraph graph)
@@ -36,7 +46,7 @@ EagerGraph::EagerGraph(IndexedGraph graph)
     const ir::Node& node = graph_.node(n);
     ParsedAttrsRef parsed;
     if (!node.is_variable()) {
-      parsed = ParsedAttrsRef(new ParsedAttrs(*node.op, node.attrs, node.params));
+      parsed = ParsedAttrsRef(new ParsedAttrs(*node.op, node.attrs, own_params(node)));
       dynamic_ = dynamic_ || node.op->shape_from_values(node.params.get(),
                                                         static_cast<int>(node.inputs.size()));
     }
@@ -70,6 +80,7 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
   std::vector<NDArray> made(static_cast<std::size_t>(graph_.num_entries()));
   if (!zero_sizes_.empty() && !is_numpy_shape()) make_open_arrays(variables, device, made);
   std::vector<NDArray*> values;
+  values.reserve(made.size());
   for (NDArray& array : made) values.push_back(&array);
   for (std::size_t v = 0; v < variables.size(); ++v)
     values[static_cast<std::size_t>(graph_.first_entry(graph_.variables()[v]))] = variables[v];
@@ -106,6 +117,7 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
         made[static_cast<std::size_t>(entry)] = NDArray();
   }
   std::vector<NDArray> outputs;
+  outputs.reserve(graph_.outputs().size());
   for (int entry : graph_.outputs()) outputs.push_back(*values[static_cast<std::size_t>(entry)]);
   return outputs;
 }

@@ -2,15 +2,20 @@
 // Forward graph plus gradients.
 #include "exec/plan_graph.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/config.h"
 #include "base/error.h"
 #include "graph/fuse_conv.h"
+#include "graph/fuse_pointwise.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
 #include "graph/layouts.h"
 #include "graph/mirror.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
+#include "op/fused/pointwise.h"
 #include "op/grad.h"
 #include "op/op_def.h"
 
@@ -81,10 +86,66 @@ TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry
   return training;
 }
 
-TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
-                       const PlanOptions& options) {
-  TypedGraph typed = infer_all(std::move(graph), known);
-  if (options.optimise && is_pure(typed.graph)) return optimise(typed, known);
+namespace {
+
+std::size_t planned_bytes(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                          const PlanOptions& options, const PreparedKernels& kernels = {}) {
+  return plan_graph_memory(graph, types, schedule_nodes(graph, options.forward_outputs), options,
+                           kernels)
+      .arena_bytes;
+}
+
+// Types and kernels of what a fusion has left, and the types of what it has made.
+TypedGraph typed_fusion(PointwiseFusion fusion, const IndexedGraph& graph,
+                        const std::vector<ArrayType>& types, const PreparedKernels& kernels) {
+  TypedGraph fused{IndexedGraph(std::move(fusion.graph)), {}, {}};
+  for (int n = 0; n < fused.graph.num_nodes(); ++n) {
+    const ir::Node& node = fused.graph.node(n);
+    const auto at = fusion.kept.find(&node);
+    if (at == fusion.kept.end()) {
+      const auto& chain = *static_cast<const PointwiseChain*>(node.params.get());
+      for (const int step : chain.outputs)
+        fused.types.push_back({chain.shape, chain.steps[static_cast<std::size_t>(step)].dtype});
+    } else {
+      const auto first = types.begin() + graph.first_entry(at->second);
+      fused.types.insert(fused.types.end(), first, first + graph.num_outputs(at->second));
+    }
+    if (!kernels.empty())
+      fused.kernels.push_back(
+          at == fusion.kept.end() ? nullptr : kernels[static_cast<std::size_t>(at->second)]);
+  }
+  return fused;
+}
+
+// The graph with pointwise neighbours in one; none where there are none, or where it would take
+// more memory: what a group reads has to be kept until all of it runs.
+std::optional<TypedGraph> pointwise_fused(const IndexedGraph& graph,
+                                          const std::vector<ArrayType>& types,
+                                          const PlanOptions& options,
+                                          const PreparedKernels& kernels = {}) {
+  if (!options.fuse_pointwise) return std::nullopt;
+  PointwiseOptions pointwise;
+  pointwise.forward_outputs = options.forward_outputs;
+  // An engine operation has at most so many operators, fused or not.
+  const auto most = [](int bulk) {
+    return bulk > 0 ? std::min(bulk, PointwiseOptions::kMost) : PointwiseOptions::kMost;
+  };
+  pointwise.most_forward = most(options.forward_bulk);
+  pointwise.most_backward = most(options.backward_bulk);
+  if (!kernels.empty())
+    pointwise.fixed = [&](int n) { return kernels[static_cast<std::size_t>(n)] != nullptr; };
+  PointwiseFusion fusion = fuse_pointwise(graph, types, pointwise);
+  if (!fusion.changed) return std::nullopt;
+  TypedGraph fused = typed_fusion(std::move(fusion), graph, types, kernels);
+  if (planned_bytes(fused.graph, fused.types, options, fused.kernels) >
+      planned_bytes(graph, types, options, kernels))
+    return std::nullopt;
+  return fused;
+}
+
+// Recomputation of cheap values in the backward part, as the configuration asks for it.
+TypedGraph mirrored(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PlanOptions& options) {
   const auto& wish = config().memory_plan;
   const auto budget = static_cast<std::size_t>(int64_t{wish.backward_mirror_budget});
   const bool any = wish.backward_do_mirror || wish.memory_opt > 0 || budget > 0;
@@ -95,12 +156,25 @@ TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayTyp
   mirror_options.segments = wish.memory_opt > 0 || budget > 0;
   mirror_options.budget = budget;
   mirror_options.bytes = [&](const IndexedGraph& candidate, const std::vector<ArrayType>& types) {
-    const GraphMemory memory = plan_graph_memory(
-        candidate, types, schedule_nodes(candidate, options.forward_outputs), options);
-    return memory.arena_bytes;
+    if (const auto fused = pointwise_fused(candidate, types, options))
+      return planned_bytes(fused->graph, fused->types, options);
+    return planned_bytes(candidate, types, options);
   };
   return infer_all(mirror(typed.graph, typed.types, options.forward_outputs, mirror_options),
                    known);
+}
+
+}  // namespace
+
+TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
+                       const PlanOptions& options) {
+  TypedGraph inferred = infer_all(std::move(graph), known);
+  TypedGraph typed = options.optimise && is_pure(inferred.graph)
+                         ? optimise(inferred, known)
+                         : mirrored(std::move(inferred), known, options);
+  if (auto fused = pointwise_fused(typed.graph, typed.types, options, typed.kernels))
+    return *std::move(fused);
+  return typed;
 }
 
 }  // namespace mxnet

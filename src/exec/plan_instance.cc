@@ -142,7 +142,7 @@ void PlanInstance::run_steps(const Plan::Segment& segment, const RunContext& con
         accumulate(out[0], in[0]);
         continue;
       }
-      const Span span(SpanKind::kSymbolic, step->op->name().c_str());
+      const Span span(SpanKind::kSymbolic, step->title);
       KernelContext kernel_context(in, out, context.device, context.stream, training, scratch_);
       if (step->prepared != nullptr) {
         runs_[static_cast<std::size_t>(step - plan.steps().data())]->run(
@@ -162,7 +162,7 @@ void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& con
   const std::span<const NDArray> all(arrays_.data() + step.first_tensor,
                                      std::size_t{step.num_in} + step.num_out);
   const Request add = Request::kAdd;
-  const Span span(SpanKind::kSymbolic, step.op->name().c_str());
+  const Span span(SpanKind::kSymbolic, step.title);
   try {
     run_kernel({.op = *step.op,
                 .kernel = *step.kernel,

@@ -70,6 +70,7 @@ ir::Graph eliminate_common_expressions(const ir::Graph& graph) {
     if (first) return std::nullopt;
     std::vector<ir::Entry> outputs;
     const int count = node->op->num_outputs(node->params.get());
+    outputs.reserve(static_cast<std::size_t>(count));
     for (int o = 0; o < count; ++o) outputs.push_back({at->second, o, 0});
     return outputs;
   });

@@ -136,6 +136,7 @@ class Fuser {
   Replacement become(const ir::Node& original, Grown what,
                      std::shared_ptr<const FusedConvParams> params) {
     std::vector<Tensor> in;
+    in.reserve(what.types.size());
     for (const ArrayType& t : what.types) in.push_back({nullptr, &t.shape, t.dtype});
     const ArrayType& result = out_type(original);
     const Tensor out{nullptr, &result.shape, result.dtype};

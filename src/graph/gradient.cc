@@ -132,6 +132,7 @@ std::vector<ir::Entry> gradient(const ir::Graph& forward, std::span<const ir::En
   }
   builder.sweep();
   std::vector<ir::Entry> gradients;
+  gradients.reserve(wrt.size());
   for (const ir::Entry& entry : wrt) gradients.push_back(builder.total(entry).entry());
   return gradients;
 }

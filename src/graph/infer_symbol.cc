@@ -87,6 +87,7 @@ class Assignment {
   }
   [[noreturn]] void no_such_argument(std::string_view name) const {
     std::vector<std::string_view> known;
+    known.reserve(graph_.variables().size());
     for (int n : graph_.variables()) known.push_back(graph_.node(n).name);
     throw Error(
         ErrorCode::kValue, "infer",

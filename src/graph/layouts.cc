@@ -40,6 +40,7 @@ class Layouts {
       kernel = prepare(n);
       std::vector<ir::Entry> inputs;
       const std::span<const int> entries = graph_.inputs(n);
+      inputs.reserve(entries.size());
       for (std::size_t i = 0; i < entries.size(); ++i)
         inputs.push_back(in_layout(entries[i], kernel ? kernel->in()[i] : nullptr));
       if (inputs != node->inputs) {

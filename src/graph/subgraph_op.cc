@@ -96,17 +96,17 @@ bool add_subgraph_op(const char* op, SubgraphOp entry) { return table().emplace(
 
 ParamsPtr params_with_subgraphs(const OpDef& op, const ParamsPtr& params, SubgraphList graphs) {
   const auto known = table().find(op.name());
-  if (known != table().end()) return known->second.bind(params.get(), graphs);
+  if (known != table().end() && known->second.bind != nullptr)
+    return known->second.bind(params.get(), graphs);
   throw Error(ErrorCode::kValue, op.name(),
               fmt::format("given {} subgraphs, expected none", graphs.size()));
 }
 
 std::string output_name(const ir::Node& node, int index) {
-  if (!node.subgraphs().empty()) {
-    const auto known = table().find(node.op->name());
-    if (known != table().end() && known->second.output_names != nullptr)
-      return known->second.output_names(node.params.get())[static_cast<std::size_t>(index)];
-  }
+  const auto known = table().find(node.op->name());
+  if (known != table().end() && known->second.output_names != nullptr &&
+      (known->second.bind == nullptr || !node.subgraphs().empty()))
+    return known->second.output_names(node.params.get())[static_cast<std::size_t>(index)];
   return node.op->output_name(node.params.get(), index);
 }
 

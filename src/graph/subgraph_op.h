@@ -19,7 +19,8 @@ using SubgraphList = std::span<const std::shared_ptr<const ir::Graph>>;
 
 // What such an operator adds to its definition.
 struct SubgraphOp {
-  // The parameters of a node with these graphs; throws Error(kValue) where they do not fit.
+  // The parameters of a node with these graphs; throws Error(kValue) where they do not fit. Null
+  // for operators without graphs, of which there are those that only name their outputs.
   ParamsPtr (*bind)(const void* params, SubgraphList graphs);
   // Names of the node's outputs; null where the definition knows them.
   std::vector<std::string> (*output_names)(const void* params) = nullptr;

@@ -99,6 +99,7 @@ ir::Node* Symbol::node() const {
 
 std::vector<std::string> Symbol::list_outputs() const {
   std::vector<std::string> names;
+  names.reserve(graph_.outputs.size());
   for (const ir::Entry& output : graph_.outputs) names.push_back(entry_name(output));
   return names;
 }

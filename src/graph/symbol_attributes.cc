@@ -98,6 +98,11 @@ void set_attr(ir::Node* node, std::string key, std::string value) {
 }
 
 std::optional<std::string> get_attr(const Symbol& symbol, std::string_view key) {
+  if (key == "_value_index") {  // which outputs of their nodes the symbol is made of
+    std::vector<int32_t> indices;
+    for (const ir::Entry& output : symbol.outputs()) indices.push_back(output.index);
+    return fmt::format("{}", fmt::join(indices, ", "));
+  }
   const ir::Node* node = symbol.node();
   if (node == nullptr) return std::nullopt;
   if (key == "name") return node->name;

@@ -64,6 +64,7 @@ class Given {
 // What the node takes, graphs first, as they are declared.
 std::vector<std::string> argument_names(const ir::Node& node, std::size_t num_graphs) {
   std::vector<std::string> names;
+  names.reserve(num_graphs);
   for (std::size_t g = 0; g < num_graphs; ++g) names.push_back(node.op->args()[g].name);
   const int count = expected_inputs(node);
   for (int i = 0; i < count; ++i) names.push_back(input_name(node, i));

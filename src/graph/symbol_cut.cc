@@ -24,7 +24,7 @@ std::vector<Symbol> cut_subgraph(Symbol* body) {
   for (ir::Node* node : ir::topological_order(body->outputs())) {
     if (!inside(*node)) continue;
     for (ir::Entry& input : node->inputs) {
-      if (input.node->is_variable() || inside(*input.node)) continue;
+      if (inside(*input.node)) continue;
       const auto [at, first] = variables.try_emplace({input.node.get(), input.index});
       if (first) {
         at->second = Symbol::variable(entry_name(input)).outputs()[0];

@@ -41,6 +41,15 @@ char triangle(bool lower) { return lower ? 'U' : 'L'; }
 
 }  // namespace
 
+// b = alpha * a b, or what solves that, with a triangular matrix a.
+#define MX_TRIANGULAR(T, t, name)                                                              \
+  void name(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a, \
+            T* b) {                                                                            \
+    MX_CBLAS(t, name)                                                                          \
+    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,           \
+     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,   \
+     leading(n));                                                                              \
+  }
 #define MX_DEFINE(T, t)                                                                            \
   void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,          \
             const T* a, int64_t lda, const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {         \
@@ -58,20 +67,8 @@ char triangle(bool lower) { return lower ? 'U' : 'L'; }
        leading(lda), b, leading(ldb), beta, c, leading(ldc));                                      \
     }                                                                                              \
   }                                                                                                \
-  void trmm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,     \
-            T* b) {                                                                                \
-    MX_CBLAS(t, trmm)                                                                              \
-    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,               \
-     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,       \
-     leading(n));                                                                                  \
-  }                                                                                                \
-  void trsm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,     \
-            T* b) {                                                                                \
-    MX_CBLAS(t, trsm)                                                                              \
-    (CblasRowMajor, right ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper,               \
-     op(transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(right ? n : m), b,       \
-     leading(n));                                                                                  \
-  }                                                                                                \
+  MX_TRIANGULAR(T, t, trmm)                                                                        \
+  MX_TRIANGULAR(T, t, trsm)                                                                        \
   int potrf(bool lower, int64_t n, T* a) {                                                         \
     return MX_LAPACK(t, potrf)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
   }                                                                                                \
@@ -116,5 +113,6 @@ char triangle(bool lower) { return lower ? 'U' : 'L'; }
 MX_DEFINE(float, s)
 MX_DEFINE(double, d)
 #undef MX_DEFINE
+#undef MX_TRIANGULAR
 
 }  // namespace mxnet::blas

@@ -77,6 +77,7 @@ class InlineVector {
   T* data_ = reinterpret_cast<T*>(inline_);
   std::size_t size_ = 0;
   std::size_t capacity_ = N;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): elements may well be pointers
   alignas(T) unsigned char inline_[N * sizeof(T)];
 };
 

@@ -4,10 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <bitset>
+
 #include "base/error.h"
 
 namespace mxnet {
 namespace {
+
+// A field of this name takes all keys that no other one does, hidden ones too, in one text: KEY,
+// NUL, VALUE, NUL, ...
+constexpr std::string_view kRest = "**";
 
 bool is_hidden(std::string_view key) {
   return key.size() > 4 && key.starts_with("__") && key.ends_with("__");
@@ -33,11 +39,18 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
   std::shared_ptr<void> params = make_();
   for (const ParamField& field : fields_)
     if (field.reset) field.reset(params.get());
-  uint64_t given = 0;  // bit per field; no operator has as many as 64
-  MX_ASSERT(fields_.size() <= 64);
+  std::bitset<128> given;  // one a field; no operator or iterator has as many
+  MX_ASSERT(fields_.size() <= given.size());
+  const ParamField* const rest =
+      !fields_.empty() && fields_.back().name == kRest ? &fields_.back() : nullptr;
+  std::string rest_text;
   for (const auto& [key, text] : attrs) {
     std::size_t i = 0;
     while (i < fields_.size() && (fields_[i].name != key || !fields_[i].parse)) ++i;
+    if (i == fields_.size() && rest != nullptr) {
+      (rest_text.append(key) += '\0').append(text) += '\0';
+      continue;
+    }
     if (i == fields_.size()) {
       if (lenient_ || is_hidden(key)) continue;
       throw Error(ErrorCode::kValue, op,
@@ -51,10 +64,11 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
                   fmt::format("given '{}' for parameter {}, expected {}{}", text, key,
                               fields_[i].type, error.detail.empty() ? "" : ": " + error.detail));
     }
-    given |= uint64_t{1} << i;
+    given.set(i);
   }
+  if (rest != nullptr) rest->parse(params.get(), rest_text);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    if (fields_[i].required && (given >> i & 1) == 0) {
+    if (fields_[i].required && !given[i]) {
       throw Error(ErrorCode::kValue, op,
                   fmt::format("Required parameter {} of {} is not presented", fields_[i].name,
                               fields_[i].type));

@@ -100,7 +100,10 @@ std::string print_item(const T& value) {
 template <class T>
 std::string print_list(const std::vector<T>& values) {
   std::string text = "[";
-  for (const T& value : values) text += (text.size() > 1 ? "," : "") + print_item(value);
+  for (const T& value : values) {
+    if (text.size() > 1) text += ',';
+    text += print_item(value);
+  }
   return text + "]";
 }
 

@@ -58,7 +58,7 @@ void RandomStreams::seed_device(Device device, uint32_t seed) {
 void RandomStreams::push_reseed(uint32_t sequential, uint32_t first) {
   Engine::get().push(
       [this, sequential, first](const RunContext&) { reseed(sequential, first); },
-      {.device = Device::cpu(), .writes = {&var_, 1}, .name = "seed", .cheap = true});
+      {.device = Device::cpu(), .reads = {}, .writes = {&var_, 1}, .name = "seed", .cheap = true});
 }
 
 void RandomStreams::reseed(uint32_t sequential, uint32_t first) {

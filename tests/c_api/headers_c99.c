@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Both headers as strict C99, and a C program's use of the engine, called from engine_test.cc. */
+ * All headers as strict C99, and a C program's use of the engine, called from engine_test.cc. */
 #include "headers_c99.h"
 
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
+#include "mxnet/c_predict_api.h"
+#include "mxnet/runtime/c_runtime_api.h"
 
 static void add_one(void* run_context, void* param) {
   (void)run_context;

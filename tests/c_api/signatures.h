@@ -4,5 +4,5 @@
 #include <string>
 #include <vector>
 
-extern const std::vector<std::string> kReferenceFunctions;  // those that are implemented so far
+extern const std::vector<std::string> kReferenceFunctions;  // all but MXTVMBridge, of no known type
 extern const std::vector<std::string> kReferenceFeatures;   // all, in their order

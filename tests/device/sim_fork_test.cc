@@ -16,12 +16,6 @@ namespace {
 
 class SimFork : public ::testing::Test {
  protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer refuses threads in the child of a process that has some";
-#endif
-  }
-
   SimDeviceApi api_{sim_config(2)};
 
   // Runs `in_child` in a forked process; true if it returned true there.

@@ -1,34 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call into given outputs allocates nothing once its attributes have been seen: this program
 // counts every operator new.
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include <gtest/gtest.h>
 
+#include "counted_new.h"
 #include "exec/arrays.h"
-
-namespace {
-std::atomic<uint64_t> g_allocations{0};
-}  // namespace
-
-// The address sanitizer has its own operators, and pairs them; the count is then taken in the other
-// builds.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kCounts = false;
-#else
-constexpr bool kCounts = true;
-__attribute__((noinline)) void* operator new(std::size_t bytes) {
-  g_allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
-__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-#endif
 
 namespace mxnet {
 namespace {

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cmath>
 #include <thread>
 
+#include "exec/cached_op.h"
 #include "exec/plan_fixture.h"
 #include "exec/plan_graph.h"
 
@@ -52,6 +54,13 @@ class Network {
   }
   NDArray& array(const std::string& name) { return arrays_.at(name); }
 
+  // The arrays of a cached op's inputs.
+  std::vector<NDArray> inputs(const ir::Graph& graph) const {
+    const IndexedGraph indexed(graph);
+    std::vector<NDArray> inputs;
+    for (int n : indexed.variables()) inputs.push_back(arrays_.at(indexed.node(n).name).detach());
+    return inputs;
+  }
   Executor bind(const ir::Graph& graph, Request request = Request::kNull) {
     const IndexedGraph indexed(graph);
     ExecutorArrays arrays;
@@ -219,6 +228,40 @@ TEST(FusedPlan, ChangedWeightsAndStatisticsAreSeenAtTheNextRun) {
     array_of(before, array.shape()).copy_to(array);
     executor.forward(false);
     EXPECT_EQ(values_of(executor.outputs()[0]), first) << name;
+  }
+}
+
+TEST(FusedPlan, ThreadsShareThePackedWeightsAndSeeThemChange) {
+  constexpr int kThreads = 4, kCalls = 5;
+  Network net({1, 16, 6, 6});
+  const Value output = relu(net.batch_norm("bn", net.conv("c0", net.data(), 16, 16), 16));
+  const ir::Graph graph = graph_of({output});
+  CachedOp op(graph, {});
+  for (const float factor : {1.0f, 0.5f, -2.0f}) {
+    NDArray& weight = net.array("c0_weight");
+    Values scaled = values_of(weight);
+    for (float& value : scaled) value *= factor;
+    array_of(scaled, weight.shape()).copy_to(weight);
+    const Values expected = net.run(output).values;
+    std::barrier start(kThreads);
+    std::vector<int> wrong(kThreads);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        std::vector<NDArray> inputs = net.inputs(graph);
+        std::vector<NDArray*> in;
+        for (NDArray& input : inputs) in.push_back(&input);
+        start.arrive_and_wait();
+        for (int i = 0; i < kCalls; ++i) {
+          NDArray result;
+          NDArray* const out[] = {&result};
+          op.invoke(in, out, Device::cpu());
+          wrong[static_cast<std::size_t>(t)] += values_of(result) != expected;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, std::vector<int>(kThreads)) << "factor " << factor;
   }
 }
 

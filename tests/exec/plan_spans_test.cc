@@ -54,7 +54,12 @@ std::vector<std::string> traced() {
 using Words = std::vector<std::string>;
 
 TEST(PlanSpans, ASegmentShowsItsOperatorsInside) {
+  const Variable apart("MXNET_USE_FUSION", "0");
   EXPECT_EQ(traced(), (Words{"(forward", "tanh", "sin", "exp", ")"}));
+}
+
+TEST(PlanSpans, OperatorsInOneAreNamedTogether) {
+  EXPECT_EQ(traced(), (Words{"(tanh+sin+exp", "tanh+sin+exp", ")"}));
 }
 
 TEST(PlanSpans, WithoutBulkEachOperatorIsAnOperation) {

@@ -386,9 +386,6 @@ int look_around_in_child(const std::string& parents_file) {
 }
 
 TEST(ProfilerFork, AChildStartsStoppedAndEmptyAndTheParentGoesOn) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the thread sanitizer's runtime does not start threads in a forked child";
-#endif
   TemporaryFile file;
   Profiler& profiler = Profiler::get();
   Settings settings;

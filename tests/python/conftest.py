@@ -1,11 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers for tests that need a fresh interpreter: what happens at import, at exit and in a crash."""
+"""What tests are given: a fresh interpreter, the operators of a library through its C ABI, random numbers."""
 
 import os
 import subprocess
 import sys
 
 import pytest
+
+
+@pytest.fixture(scope="module")
+def mx():
+    """Operators of the library at MXNET_LIBRARY_PATH, without the package."""
+    if not os.environ.get("MXNET_LIBRARY_PATH"):
+        pytest.skip("MXNET_LIBRARY_PATH is not set")
+    from op_calls import Library
+
+    return Library()
+
+
+@pytest.fixture
+def rng(request):
+    """Random numbers of the test's own, from its name and the module's SEED, or MXNET_TEST_SEED instead of that."""
+    import numpy as np
+
+    seed = int(os.environ.get("MXNET_TEST_SEED", request.module.SEED))
+    print("seed", seed)
+    return np.random.default_rng([seed, sum(request.node.name.encode())])
 
 
 @pytest.fixture

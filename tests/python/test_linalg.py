@@ -1,28 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear algebra against NumPy, on other shapes than the golden ones, and gradients against differences."""
 import itertools
-import os
 
 import numpy as np
 import pytest
 
-from op_calls import Failure, Library
+from op_calls import Failure
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 SEED = 20261120
 BATCHES = [(), (3,), (2, 3), (0,)]
 EXACT = {"float32": 2e-4, "float64": 1e-9, "float16": 3e-2}
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
-
-
-@pytest.fixture
-def rng(request):
-    print("seed", SEED)
-    return np.random.default_rng(SEED)
 
 
 def close(got, want, tolerance=None):

@@ -3,20 +3,7 @@
 import numpy as np
 import pytest
 
-from op_calls import Library
-
 SEED = 20250212
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
-
-
-@pytest.fixture
-def rng():
-    print("seed", SEED)
-    return np.random.default_rng(SEED)
 
 
 def with_specials(rng, dtype, count):

@@ -1,26 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detection operators: boxes against NumPy, pooling of regions against definitions and differences."""
-import os
 
 import numpy as np
 import pytest
 
-from op_calls import Failure, Library
+from op_calls import Failure
 from test_ops_spatial import bilinear, check_gradients
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 SEED = 20261123
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
-
-
-@pytest.fixture
-def rng():
-    print("seed", SEED)
-    return np.random.default_rng(SEED)
 
 
 def boxes(rng, *shape):

@@ -1,32 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images: what moves pixels against NumPy, interpolation by its properties, decoders with files made here and damaged ones."""
-import os
 import struct
 import zlib
 
 import numpy as np
 import pytest
 
-from op_calls import Failure, Library
+from op_calls import Failure
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 SEED = 20261120
 # A JPEG of 8 x 8 grey pixels, all 128: quantization by ones, two codes a table, one block of zeros.
 JPEG = bytes.fromhex(
     "ffd8" "ffdb004300" + "01" * 64 + "ffc0000b080008000801011100"
     "ffc40014000100000000000000000000000000000000" "ffc40014100100000000000000000000000000000000"
     "ffda0008010100003f00" "3f" "ffd9")
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
-
-
-@pytest.fixture
-def rng():
-    print("seed", SEED)
-    return np.random.default_rng(SEED)
 
 
 def pixels(rng, *shape, dtype="uint8"):

@@ -3,22 +3,15 @@
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_index.py
 """
-import os
 
 import numpy as np
 import pytest
 
-from op_calls import ADD, Failure, Library
+from op_calls import ADD, Failure
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 
 SEEDS = range(12)
 DTYPES = ["float32", "float64", "float16", "int32", "int64", "int8", "uint8"]
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
 
 
 def draw(rng, shape, dtype=None):
@@ -32,7 +25,6 @@ def draw_shape(rng, low=1, high=4, smallest=1):
 def equal(got, want):
     assert got.dtype == want.dtype and got.shape == want.shape, f"{got.dtype} {got.shape}, not {want.dtype} {want.shape}"
     np.testing.assert_array_equal(got, want)
-
 
 
 def draw_slices(rng, shape):

@@ -15,7 +15,7 @@ import pytest
 
 from op_calls import ADD, Failure, Library
 
-SEED = int(os.environ.get("MXNET_TEST_SEED", 20240611))
+SEED = 20240611
 TOLERANCE = {"float16": 4e-3, "float32": 3e-6, "float64": 1e-13}  # of the largest number
 PLAIN, ONEDNN = "0", "1"
 
@@ -32,12 +32,6 @@ def mx(request, library):
     library.call("MXSetEnv", b"MXNET_ONEDNN_ENABLED", request.param.encode())
     yield library
     library.call("MXSetEnv", b"MXNET_ONEDNN_ENABLED", b"1")
-
-
-@pytest.fixture
-def rng(request):
-    print(f"seed {SEED}")
-    return np.random.default_rng([SEED, sum(request.node.name.encode())])
 
 
 def close(got, want, dtype="float32", depth=1):

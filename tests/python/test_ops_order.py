@@ -3,30 +3,16 @@
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_order.py
 """
-import os
 
 import numpy as np
 import pytest
 
-from op_calls import Failure, Library
+from op_calls import Failure
 
-SEED = int(os.environ.get("MXNET_TEST_SEED", 20240612))
+SEED = 20240612
 TYPES = ["float32", "float64", "float16", "int8", "uint8", "int32", "int64"]
 # Below and above the length from which rows are sorted digit by digit.
 SHAPES = [(1,), (5, 4), (3, 255), (3, 256), (40, 300, 2), (2, 5000), (20001,)]
-
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
-
-
-@pytest.fixture
-def rng(request):
-    print(f"seed {SEED}")
-    return np.random.default_rng([SEED, sum(request.node.name.encode())])
 
 
 def sample(rng, shape, dtype):

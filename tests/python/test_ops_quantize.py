@@ -1,25 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantized operators: integers are what they stand for to half a step, sums of products are exact."""
-import os
 
 import numpy as np
 import pytest
 
-from op_calls import Failure, Library
+from op_calls import Failure
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 SEED = 20261120
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
-
-
-@pytest.fixture
-def rng():
-    print("seed", SEED)
-    return np.random.default_rng(SEED)
 
 
 def end(value):

@@ -4,22 +4,14 @@
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_random.py
 """
 import math
-import os
 
 import numpy as np
 import pytest
 
-from op_calls import Failure, Library
+from op_calls import Failure
 
 SEED = 20240607
 MANY = 40000
-
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
 
 
 def draw(mx, op, *arrays, seed=SEED, **attrs):

@@ -4,29 +4,15 @@
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_reduce.py
 """
 import itertools
-import os
 
 import numpy as np
 import pytest
 
-from op_calls import ADD, Failure, Library
+from op_calls import ADD, Failure
 
-SEED = int(os.environ.get("MXNET_TEST_SEED", 20240611))
+SEED = 20240611
 FLOATS = ["float32", "float64", "float16"]
 INTEGERS = ["int8", "uint8", "int32", "int64"]
-
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
-
-
-@pytest.fixture
-def rng(request):
-    print(f"seed {SEED}")
-    return np.random.default_rng([SEED, sum(request.node.name.encode())])
 
 
 def sample(rng, shape, dtype):

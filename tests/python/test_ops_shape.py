@@ -5,22 +5,14 @@ Each is linear: for y = A x and any head h, <h, A x> = <A' h, x>. Integer-valued
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_shape.py
 """
-import os
 
 import numpy as np
 import pytest
 
-from op_calls import ADD, DTYPES, Failure, Library
+from op_calls import ADD, DTYPES, Failure
 
 SEED = 20240608
 ROUNDS = 25
-
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
-
-
-@pytest.fixture(scope="module")
-def mx():
-    return Library()
 
 
 class Draw:

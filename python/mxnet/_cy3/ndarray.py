@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The native base of arrays."""
+"""The native base of arrays, and networks that are called like one operator."""
 
-from .._core import NDArrayBase
+from .._core import CachedOp, NDArrayBase
 
-__all__ = ["NDArrayBase"]
+__all__ = ["CachedOp", "NDArrayBase"]

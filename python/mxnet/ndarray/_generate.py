@@ -31,6 +31,11 @@ def _names() -> set:
     return _known
 
 
+def forget_names() -> None:
+    """Looks the registry up anew when it is next asked: a library has added to it."""
+    _known.clear()
+
+
 class _Documented(Operator):
     """An operator that looks like a function to help() and inspect."""
 

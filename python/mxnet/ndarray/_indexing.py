@@ -31,7 +31,7 @@ class Basic(NamedTuple):
 def is_advanced(key: Any) -> bool:
     """Whether NumPy would call it advanced."""
     parts = key if isinstance(key, tuple) else (key,)
-    return any(isinstance(part, (list, np.ndarray, NDArrayBase, bool, np.bool_, tuple)) for part in parts)
+    return any(isinstance(part, (list, range, np.ndarray, NDArrayBase, bool, np.bool_, tuple)) for part in parts)
 
 
 def expand(key: Any, ndim: int) -> List[Any]:
@@ -59,6 +59,8 @@ def basic(key: Any, shape: Shape) -> Basic:
         if isinstance(part, slice):
             begin, end, step = part.indices(size)
             length = len(range(begin, end, step))
+            if length == 0:
+                begin, end, step = 0, 0, 1  # a beginning before the first element would count from the end
             result.append(length)
         else:
             try:
@@ -101,7 +103,7 @@ def as_numpy_key(key: Any) -> Any:
         return tuple(as_numpy_key(part) for part in key)
     if isinstance(key, NDArrayBase):
         key = key.asnumpy()
-    elif isinstance(key, list):
+    elif isinstance(key, (list, range)):
         key = np.asarray([as_numpy_key(part) for part in key] if key else np.empty(0, np.int64))
     if isinstance(key, np.ndarray) and key.dtype.kind == "f":
         key = key.astype(np.int64)

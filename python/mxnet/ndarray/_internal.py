@@ -10,4 +10,4 @@ def __dir__() -> list:
     return sorted({*globals(), *_generate.names_in("_")})
 
 
-from .._core import NDArrayBase  # noqa: E402,F401  (programs compare this class)
+from .._core import CachedOp, NDArrayBase  # noqa: E402,F401  (programs compare these classes)

@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of contrib."""
+"""Operators of contrib, control flow, and updates whose gradient scale is an array."""
 
-from typing import Any, Tuple
+from __future__ import annotations
 
+import math
+from typing import Any, Sequence, Tuple
+
+from .._core import NDArrayBase
+from ..context import current_context
 from . import _generate
+from ._control_flow import cond, foreach, while_loop
 
-__getattr__ = _generate.fill(__name__, "_contrib_")
+__all__ = [
+    "adamw_update", "cond", "foreach", "isfinite", "isinf", "isnan", "mp_adamw_update", "multi_adamw_update",
+    "multi_lamb_update", "multi_mp_adamw_update", "multi_mp_lamb_update", "rand_zipfian", "while_loop",
+]
+
+_operators = _generate.fill(__name__, "_contrib_")
+_op = _generate.operator
+
+
+def __getattr__(name: str) -> Any:
+    return _operators(name)
 
 
 def __dir__() -> list:
@@ -27,27 +43,80 @@ def isinf(data: Any) -> Any:
     return data.abs() == float("inf")
 
 
-def _as_list(value: Any) -> Tuple[list, bool]:
-    return (list(value), True) if isinstance(value, (list, tuple)) else ([value], False)
+def rand_zipfian(true_classes: Any, num_sampled: int, range_max: int, ctx: Any = None) -> Tuple[Any, Any, Any]:
+    """Classes drawn from a nearly Zipfian distribution, and how often the true and the drawn ones are expected."""
+    from .random import uniform
+
+    span = math.log(range_max + 1)
+    drawn = uniform(0, span, shape=(num_sampled,), dtype="float64", ctx=current_context() if ctx is None else ctx)
+    sampled = (drawn.exp() - 1).astype("int64") % range_max
+
+    def expected(classes: Any) -> Any:
+        number = classes.astype("float64")
+        return ((number + 2.0) / (number + 1.0)).log() / span * num_sampled
+
+    return sampled, expected(true_classes), expected(sampled)
 
 
-def foreach(body: Any, data: Any, init_states: Any) -> Tuple[Any, Any]:
-    """Runs body(slice, states) along axis 0; outputs are stacked, states handed on."""
-    from . import op
+def _scale(rescale_grad: Any, like: Any) -> Any:
+    """The factor of gradients as the array that the operator looks at: it may turn out to be infinite."""
+    if isinstance(rescale_grad, NDArrayBase):
+        return rescale_grad.as_in_context(like.context)
+    from .creation import full
 
-    sequences, many = _as_list(data)
-    states = init_states
-    steps: list = []
-    several = False
-    for i in range(sequences[0].shape[0]):
-        rows = [sequence[i] for sequence in sequences]
-        outputs, states = body(rows if many else rows[0], states)
-        outputs, several = _as_list(outputs)
-        steps.append(outputs)
-    stacked = [op.stack(*parts, axis=0) for parts in zip(*steps)]
-    return (stacked if several else stacked[0]), states
+    return full((1,), rescale_grad, ctx=like.context)
 
 
-def cond(pred: Any, then_func: Any, else_func: Any) -> Any:
-    """then_func() or else_func(), as the one value of pred says."""
-    return then_func() if pred.asscalar() else else_func()
+def adamw_update(weight: Any, grad: Any, mean: Any, var: Any, rescale_grad: Any, lr: float, eta: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0, clip_gradient: float = -1, out: Any = None, name: Any = None, **kwargs: Any) -> Any:
+    """A step of Adam with decoupled weight decay."""
+    return _op("_adamw_update")(
+        weight, grad, mean, var, _scale(rescale_grad, weight), lr=lr, eta=eta, beta1=beta1, beta2=beta2,
+        epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, out=out, name=name, **kwargs
+    )
+
+
+def mp_adamw_update(weight: Any, grad: Any, mean: Any, var: Any, weight32: Any, rescale_grad: Any, lr: float, eta: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0, clip_gradient: float = -1, out: Any = None, name: Any = None, **kwargs: Any) -> Any:
+    """As adamw_update, with a copy of the weight in float32."""
+    return _op("_mp_adamw_update")(
+        weight, grad, mean, var, weight32, _scale(rescale_grad, weight), lr=lr, eta=eta, beta1=beta1, beta2=beta2,
+        epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, out=out, name=name, **kwargs
+    )
+
+
+def _interleaved(*lists: Sequence[Any]) -> list:
+    """Arrays of the first weight, then of the second, ..."""
+    return [array for group in zip(*lists) for array in group]
+
+
+def multi_adamw_update(weights: Any, grads: Any, mean: Any, var: Any, rescale_grad: Any, lrs: Any, wds: Any, etas: Any, out: Any = None, name: Any = None, size: int = 0, **kwargs: Any) -> Any:
+    """adamw_update of several weights at once."""
+    count = size or len(weights)
+    arrays = [*_interleaved(weights, grads, mean, var), _scale(rescale_grad, weights[0])]
+    return _op("_multi_adamw_update")(
+        *arrays, lrs=tuple(lrs), wds=tuple(wds), etas=tuple(etas), num_weights=count, out=out, name=name, **kwargs
+    )
+
+
+def multi_mp_adamw_update(weights: Any, grads: Any, mean: Any, var: Any, weights32: Any, rescale_grad: Any, lrs: Any, wds: Any, etas: Any, out: Any = None, name: Any = None, size: int = 0, **kwargs: Any) -> Any:
+    """mp_adamw_update of several weights at once."""
+    count = size or len(weights)
+    arrays = [*_interleaved(weights, grads, mean, var, weights32), _scale(rescale_grad, weights[0])]
+    return _op("_multi_mp_adamw_update")(
+        *arrays, lrs=tuple(lrs), wds=tuple(wds), etas=tuple(etas), num_weights=count, out=out, name=name, **kwargs
+    )
+
+
+def multi_lamb_update(weights: Any, grads: Any, mean: Any, var: Any, step_count: Any, lrs: Any, wds: Any, out: Any = None, num_tensors: int = 0, **kwargs: Any) -> Any:
+    """A step of LAMB on several weights at once."""
+    return _op("_multi_lamb_update")(
+        *_interleaved(weights, grads, mean, var), learning_rates=tuple(lrs), wds=tuple(wds), out=out,
+        step_count=tuple(step_count), num_tensors=num_tensors or len(weights), **kwargs
+    )
+
+
+def multi_mp_lamb_update(weights: Any, grads: Any, mean: Any, var: Any, weights32: Any, step_count: Any, lrs: Any, wds: Any, out: Any = None, num_tensors: int = 0, **kwargs: Any) -> Any:
+    """As multi_lamb_update, with copies of the weights in float32."""
+    return _op("_multi_mp_lamb_update")(
+        *_interleaved(weights, grads, mean, var, weights32), learning_rates=tuple(lrs), wds=tuple(wds), out=out,
+        step_count=tuple(step_count), num_tensors=num_tensors or len(weights), **kwargs
+    )

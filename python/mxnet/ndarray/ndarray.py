@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
 from .. import _core
 from .._core import NDArrayBase
-from ..context import Context, current_context
+from ..base import integer_types, numeric_types
+from ..context import Context
 from . import _generate, _indexing
-from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, bfloat16, dtype_name, dtype_number, text_of
+from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, dtype_name, dtype_number, text_of
+from ._methods import METHODS
 
 _core.set_text_maker(text_of)
 _op = _generate.operator
@@ -20,28 +22,12 @@ _GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
 _STORAGE_TYPES = {-1: "undefined", 0: "default", 1: "row_sparse", 2: "csr"}
 _STORAGE_TYPE_IDS = {name: number for number, name in _STORAGE_TYPES.items()}
 
-# Operators that are methods too: x.exp() is exp(x).
-_METHODS = """abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort
-broadcast_axes broadcast_like cbrt ceil clip cos cosh degrees depth_to_space diag exp
-expm1 fix flatten flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum norm
-one_hot ones_like pad pick prod radians rcbrt reciprocal relu repeat reshape_like rint round rsqrt
-shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like softmax softmin sort
-space_to_depth split sqrt square squeeze sum swapaxes take tan tanh tile topk trunc zeros_like
-""".split()
-
-Shape = Union[int, Sequence[int]]
-
-
-def _ints(shape: Shape) -> Tuple[int, ...]:
-    if isinstance(shape, (int, np.integer)):
-        return (int(shape),)
-    return tuple(int(dim) for dim in shape)
-
 
 class NDArray(NDArrayBase):
     """An array on a device. Work on it runs asynchronously; reading it waits."""
 
     __slots__ = ()
+    _is_np = False  # whether results are arrays of mx.np
     __array_priority__ = 1000.0  # NumPy leaves `ndarray + NDArray` to this class
 
     # --- Facts
@@ -126,7 +112,13 @@ class NDArray(NDArrayBase):
         return float(self.asscalar())
 
     def __index__(self) -> int:
-        return self.asscalar().__index__()
+        value = self.asscalar()
+        if not isinstance(value, np.integer):
+            raise TypeError(f"given an element of type {value.dtype}, expected an integer")
+        return int(value)
+
+    def __bytes__(self) -> bytes:
+        return self.asnumpy().tobytes()
 
     def __iter__(self) -> Iterator[NDArray]:
         for i in range(len(self)):
@@ -141,14 +133,17 @@ class NDArray(NDArrayBase):
         values = self.asnumpy()
         return values if dtype is None else values.astype(dtype, copy=False)
 
-    def __dlpack__(self, stream: Any = None, **_: Any) -> Any:
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Optional[bool] = None) -> Any:
+        del max_version  # consumers of every version take the form without one
         if stream not in (None, -1):
-            raise ValueError(f"given stream {stream}, expected None: the array is on the CPU")
-        self.wait_to_read()
-        return _core.to_dlpack(self)
+            raise ValueError(f"given stream {stream}, expected None: work on the array is waited for")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"given device {tuple(dl_device)}, expected {self.__dlpack_device__()}: copy it there first")
+        return _core.to_dlpack(self.copy() if copy else self)
 
     def __dlpack_device__(self) -> Tuple[int, int]:
-        return self._device
+        kind, number = self._device
+        return (kind, number) if kind in (1, 2, 3) else (1, 0)  # shared memory is the host's
 
     def to_dlpack_for_read(self) -> Any:
         """A DLPack capsule, when all that writes the array is done."""
@@ -164,11 +159,11 @@ class NDArray(NDArrayBase):
         return {"handle": _core.to_bytes(self)}
 
     def __setstate__(self, state: dict) -> None:
-        made = _core.from_bytes(bytes(state["handle"]), False)
-        NDArrayBase.__init__(self, made)
+        data = state["handle"]
+        NDArrayBase.__init__(self, None if data is None else _core.from_bytes(bytes(data), self._is_np))
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return _restore, (type(self), self.__getstate__())
+        return type(self), (None,), self.__getstate__()
 
     def __copy__(self) -> NDArray:
         return self.copy()
@@ -190,6 +185,8 @@ class NDArray(NDArrayBase):
         return _core.is_np_shape() != 0
 
     def _index_array(self, values: np.ndarray, dtype: Any = np.int64) -> NDArray:
+        from .creation import _from_numpy
+
         return _from_numpy(values, self.context, dtype, type(self))
 
     def _of_shape(self, picked: Any, shape: Tuple[int, ...]) -> Any:
@@ -209,7 +206,7 @@ class NDArray(NDArrayBase):
             other = _empty_like(self, other)
         elif not isinstance(other, NDArrayBase):
             raise TypeError(f"given {type(other).__name__}, expected an NDArray or a Context")
-        elif other is self or other.handle == self.handle:
+        elif other is self:
             return other
         return _op("_copyto")(self, out=other)
 
@@ -249,34 +246,71 @@ class NDArray(NDArrayBase):
         if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
             shape = tuple(shape[0])
         elif not shape:
-            shape = _ints(kwargs.pop("shape"))
+            shape = tuple(kwargs.pop("shape"))
         reverse = kwargs.pop("reverse", False)
         if kwargs:
             raise TypeError(f"reshape: given {', '.join(kwargs)}, expected shape and reverse")
-        made = self._view(_ints(shape), bool(reverse))
+        made = self._view(tuple(int(dim) for dim in shape), bool(reverse))
         if made.size != self.size:
             raise ValueError(f"reshape: given shape {shape} for {self.size} elements")
         return made
 
-    def transpose(self, *axes: Any) -> NDArray:
+    def transpose(self, *axes: Any, **kwargs: Any) -> NDArray:
         """The array with its axes in another order, reversed by default."""
+        axes = axes or tuple(kwargs.pop("axes", ()) or ())
+        if kwargs:
+            raise TypeError(f"transpose: given {', '.join(kwargs)}, expected axes")
         if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)):
             axes = tuple(axes[0] or ())
         return _op("transpose")(self, axes=tuple(axes)) if axes else _op("transpose")(self)
 
-    def expand_dims(self, axis: int) -> NDArray:
-        """A dimension of one more."""
-        return _op("expand_dims")(self, axis=axis)
+    def expand_dims(self, axis: int, inplace: bool = False) -> NDArray:
+        """A dimension of one more; `inplace` on the same memory."""
+        if not inplace:
+            return _op("expand_dims")(self, axis=axis)
+        if not -self.ndim <= axis <= self.ndim:
+            raise ValueError(f"expand_dims: given axis {axis}, expected one from {-self.ndim} to {self.ndim}")
+        at = axis + (self.ndim + 1 if axis < 0 else 0)
+        return self._view((*self.shape[:at], 1, *self.shape[at:]), False)
 
-    def broadcast_to(self, shape: Shape) -> NDArray:
+    def flatten(self, inplace: bool = False) -> NDArray:
+        """All dimensions but the first made one; `inplace` on the same memory."""
+        return self._view((self.shape[0], -1), False) if inplace else _op("Flatten")(self)
+
+    def squeeze(self, axis: Any = None, inplace: bool = False) -> NDArray:
+        """Without dimensions of one, all or those given; `inplace` on the same memory."""
+        if not inplace:
+            return _op("squeeze")(self) if axis is None else _op("squeeze")(self, axis=axis)
+        axes = range(self.ndim) if axis is None else [axis] if isinstance(axis, integer_types) else axis
+        chosen = {int(a) % self.ndim for a in axes}
+        if axis is not None and any(self.shape[a] != 1 for a in chosen):
+            raise ValueError(f"squeeze: given axis {axis} of shape {self.shape}, expected dimensions of one")
+        kept = [dim for i, dim in enumerate(self.shape) if not (i in chosen and dim == 1)]
+        return self._view(tuple(kept) or (() if self._allows_empty() else (1,)), False)
+
+    def broadcast_like(self, other: NDArray, **kwargs: Any) -> NDArray:
+        """Repeated to the shape of another array."""
+        return _op("broadcast_like")(self, other, **kwargs)
+
+    def diag(self, k: int = 0, **kwargs: Any) -> NDArray:
+        """See mx.nd.diag."""
+        return _op("diag")(self, k=k, **kwargs)
+
+    def reshape_like(self, *args: Any, **kwargs: Any) -> NDArray:
+        """See mx.nd.reshape_like."""
+        return _op("reshape_like")(self, *args, **kwargs)
+
+    def broadcast_to(self, shape: Any) -> NDArray:
         """Repeated along dimensions of one, and new ones at the front."""
-        wanted = _ints(shape)
+        wanted = (int(shape),) if isinstance(shape, integer_types) else tuple(int(dim) for dim in shape)
         lead = len(wanted) - self.ndim
         source = self._view((1,) * lead + self.shape, False) if lead > 0 else self
         return _op("broadcast_to")(source, shape=wanted)
 
     def split_v2(self, *args: Any, **kwargs: Any) -> Any:
         """See mx.nd.split_v2."""
+        from .functions import split_v2
+
         return split_v2(self, *args, **kwargs)
 
     def slice_assign(self, rhs: NDArray, begin: Any, end: Any, step: Any = ()) -> NDArray:
@@ -291,8 +325,10 @@ class NDArray(NDArrayBase):
 
     def attach_grad(self, grad_req: str = "write", stype: Optional[str] = None) -> None:
         """Makes it a leaf whose gradient autograd.backward leaves in `grad`."""
+        if grad_req not in _GRAD_REQ_MAP:
+            raise ValueError(f"given grad_req {grad_req!r}, expected one of {', '.join(_GRAD_REQ_MAP)}")
         grad = _op("zeros_like")(self)
-        if stype is not None and stype != "default":
+        if stype is not None and stype != grad.stype:
             grad = grad.tostype(stype)
         _core.mark_variables([self], [grad], [_GRAD_REQ_MAP[grad_req]])
 
@@ -304,15 +340,20 @@ class NDArray(NDArrayBase):
         _core.backward([self], grads, [], retain_graph, False, train_mode, False)
 
 
-for _name in _METHODS:
+for _name in METHODS:
     if not hasattr(NDArray, _name):
         setattr(NDArray, _name, _op(_name))
 
 
-def _restore(cls: Any, state: dict) -> Any:
-    made = cls.__new__(cls)
-    made.__setstate__(state)
-    return made
+def _new_empty_handle() -> Any:
+    """A handle of an array without memory."""
+    import ctypes
+
+    from ..base import _LIB, check_call
+
+    handle = ctypes.c_void_p()
+    check_call(_LIB.MXNDArrayCreateNone(ctypes.byref(handle)))
+    return handle
 
 
 def _empty_like(array: Any, context: Context) -> Any:
@@ -328,241 +369,11 @@ def _empty_like(array: Any, context: Context) -> Any:
     )
 
 
-def _from_numpy(values: Any, context: Optional[Context], dtype: Any, cls: Any = NDArray) -> Any:
-    """An array of NumPy's values, as mx.nd or mx.np array."""
-    number = dtype_number(dtype)
-    context = current_context() if context is None else context
-    kind = _DTYPE_MX_TO_NP[number]
-    values = np.array(values, dtype=np.float32 if kind is bfloat16 else kind, order="C", copy=None if _NUMPY_2 else False)
-    numpy = getattr(cls, "_is_np", False)
-    if kind is bfloat16:
-        return _from_numpy(values, context, np.float32, cls).astype("bfloat16")
-    made = _core.create(values.shape, context.device_typeid, context.device_id, False, number, numpy)
-    if values.size:
-        made._copy_from(values)
-    return made
+from .arithmetic import *  # noqa: E402,F403  (known as members of this module)
+from .creation import *  # noqa: E402,F403
+from .creation import _from_numpy, _ints  # noqa: E402,F401
+from .exchange import *  # noqa: E402,F403
+from .functions import *  # noqa: E402,F403
+from . import arithmetic as _arithmetic, creation as _creation, exchange as _exchange, functions as _functions  # noqa: E402
 
-
-_NUMPY_2 = int(np.__version__.split(".")[0]) >= 2
-
-
-def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None) -> NDArray:
-    """An array of numbers, nested lists, NumPy or other arrays; float32 unless `dtype` says otherwise."""
-    if isinstance(source_array, NDArrayBase):
-        dtype = source_array.dtype if dtype is None else dtype
-        if ctx is None:
-            ctx = current_context()
-        source_array = source_array.asnumpy()
-    elif hasattr(source_array, "tocsr"):
-        from . import sparse
-
-        return sparse.array(source_array, ctx, dtype)
-    if dtype is None:
-        dtype = np.float32
-    if not isinstance(source_array, np.ndarray):
-        try:
-            source_array = np.asarray(_plain(source_array))
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"given {type(source_array).__name__}, expected what becomes an array: {error}") from None
-    made = source_array
-    if made.ndim == 0 and not _core.is_np_shape():
-        made = made.reshape(1)
-    return _from_numpy(made, ctx, dtype)
-
-
-def _plain(value: Any) -> Any:
-    """Lists of arrays as lists of NumPy's."""
-    if isinstance(value, NDArrayBase):
-        return value.asnumpy()
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
-
-
-def empty(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None) -> NDArray:
-    """An array whose elements are whatever the memory holds."""
-    context = current_context() if ctx is None else ctx
-    number = dtype_number(np.float32 if dtype is None else dtype)
-    return _core.create(_ints(shape), context.device_typeid, context.device_id, False, number, False)
-
-
-def _made(name: str, shape: Any, ctx: Any, dtype: Any, out: Any, **params: Any) -> NDArray:
-    context = current_context() if ctx is None else ctx
-    dtype = "float32" if dtype is None else dtype_name(dtype)
-    return _op(name)(shape=_ints(shape), ctx=str(context), dtype=dtype, out=out, **params)
-
-
-def zeros(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype: Optional[str] = None, out: Any = None, **kwargs: Any) -> NDArray:
-    """Zeros."""
-    if stype not in (None, "default"):
-        from . import sparse
-
-        return sparse.zeros(stype, shape, ctx, dtype, **kwargs)
-    return _made("_zeros", shape, ctx, dtype, out, **kwargs)
-
-
-def ones(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> NDArray:
-    """Ones."""
-    return _made("_ones", shape, ctx, dtype, out, **kwargs)
-
-
-def full(shape: Shape, val: float, ctx: Optional[Context] = None, dtype: Any = np.float32, out: Any = None) -> NDArray:
-    """The same number everywhere."""
-    return _made("_full", shape, ctx, dtype, out, value=val)
-
-
-def arange(start: float, stop: Any = None, step: float = 1.0, repeat: int = 1, infer_range: Any = None, ctx: Any = None, dtype: Any = np.float32) -> NDArray:
-    """Numbers from start to before stop, each `repeat` times."""
-    if infer_range is not None:
-        import warnings
-
-        warnings.warn("`infer_range` argument has been deprecated", DeprecationWarning, stacklevel=2)
-    context = str(current_context() if ctx is None else ctx)
-    return _op("_arange")(start=start, stop=stop, step=step, repeat=repeat, infer_range=False, dtype=dtype_name(dtype), ctx=context)
-
-
-def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None, dtype: Any = np.float32) -> NDArray:
-    """`num` numbers at equal distances."""
-    context = str(current_context() if ctx is None else ctx)
-    return _op("_linspace")(start=start, stop=stop, num=num, endpoint=endpoint, ctx=context, dtype=dtype_name(dtype))
-
-
-def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """Ones on a diagonal."""
-    context = str(current_context() if ctx is None else ctx)
-    return _op("_eye")(N=N, M=M, k=k, ctx=context, dtype="float32" if dtype is None else dtype_name(dtype), **kwargs)
-
-
-def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """Arrays one after the other."""
-    if len(arrays) == 1 and not always_copy:
-        return arrays[0]
-    return _op("concat")(*arrays, dim=axis)
-
-
-def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
-    """Axes at other places, the others in their order."""
-    order = np.moveaxis(np.empty((0,) * tensor.ndim), source, destination).ndim  # checks the axes
-    places = list(range(order))
-    sources = [axis % order for axis in _ints(source)]
-    rest = [axis for axis in places if axis not in sources]
-    for to, axis in sorted(zip((axis % order for axis in _ints(destination)), sources)):
-        rest.insert(to, axis)
-    return _op("transpose")(tensor, axes=tuple(rest))
-
-
-def split_v2(ary: NDArray, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Any:
-    """Parts of an array: so many equal ones, or between the given places."""
-    if isinstance(indices_or_sections, int):
-        return _op("_split_v2")(ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections)
-    places = (0, *_ints(indices_or_sections))
-    return _op("_split_v2")(ary, indices=places, axis=axis, squeeze_axis=squeeze_axis, sections=0)
-
-
-def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> Any:  # pylint: disable=redefined-builtin
-    """Counts of elements in bins, and the bins' edges."""
-    if isinstance(bins, NDArrayBase):
-        return _op("_histogram")(a, bins)
-    low, high = range if range is not None else (a.min().asscalar(), a.max().asscalar())
-    return _op("_histogram")(a, bin_cnt=int(bins), range=(float(low), float(high)))
-
-
-def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
-    """Rows of zeros with a one at the index."""
-    return _op("_onehot_encode")(indices, out, out=out)
-
-
-def waitall() -> None:
-    """Waits for all work; the first failure that nobody has seen raises here."""
-    _core.wait_all()
-
-
-def from_dlpack(dlpack: Any) -> NDArray:
-    """An array on another framework's memory: from a capsule, or an object that has __dlpack__."""
-    if hasattr(dlpack, "__dlpack__"):
-        dlpack = dlpack.__dlpack__()
-    return _core.from_dlpack(dlpack, False)
-
-
-def to_dlpack_for_read(data: NDArray) -> Any:
-    """See NDArray.to_dlpack_for_read."""
-    return data.to_dlpack_for_read()
-
-
-def to_dlpack_for_write(data: NDArray) -> Any:
-    """See NDArray.to_dlpack_for_write."""
-    return data.to_dlpack_for_write()
-
-
-def from_numpy(ndarray: np.ndarray, zero_copy: bool = True) -> NDArray:
-    """An array of NumPy's, on the same memory if `zero_copy`; NumPy may then no longer write to it."""
-    if not zero_copy:
-        return array(ndarray, dtype=ndarray.dtype)
-    if not ndarray.flags["C_CONTIGUOUS"]:
-        raise ValueError("given an array that is not C-contiguous, expected one for zero_copy")
-    made = _core.from_dlpack(ndarray.__dlpack__(), False)
-    ndarray.flags["WRITEABLE"] = False
-    return made
-
-
-def _function(name: str, arrays: str, scalar: str, reversed_scalar: str, python: Any) -> Any:
-    """A function of two operands of which each may be a number."""
-
-    def call(lhs: Any, rhs: Any) -> Any:
-        left, right = isinstance(lhs, NDArrayBase), isinstance(rhs, NDArrayBase)
-        if left and right:
-            return _op(arrays)(lhs, rhs)
-        if left and isinstance(rhs, (int, float, np.generic)):
-            return _op(scalar)(lhs, scalar=rhs)
-        if right and isinstance(lhs, (int, float, np.generic)):
-            return _op(reversed_scalar)(rhs, scalar=lhs)
-        if not left and not right:
-            return python(lhs, rhs)
-        raise TypeError(f"{name}: given {type(lhs).__name__} and {type(rhs).__name__}, expected arrays or numbers")
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"{arrays} of two arrays, or of an array and a number."
-    return call
-
-
-# Name: (arrays, array OP number, number OP array, of two numbers).
-_ARITHMETIC = {
-    "add": ("broadcast_add", "_plus_scalar", "_plus_scalar", np.add),
-    "subtract": ("broadcast_sub", "_minus_scalar", "_rminus_scalar", np.subtract),
-    "multiply": ("broadcast_mul", "_mul_scalar", "_mul_scalar", np.multiply),
-    "divide": ("broadcast_div", "_div_scalar", "_rdiv_scalar", np.divide),
-    "modulo": ("broadcast_mod", "_mod_scalar", "_rmod_scalar", np.mod),
-    "power": ("broadcast_power", "_power_scalar", "_rpower_scalar", np.power),
-    "less": ("broadcast_lesser", "_lesser_scalar", "_greater_scalar", np.less),
-    "less_equal": ("broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar", np.less_equal),
-    "equal": ("broadcast_equal", "_equal_scalar", "_equal_scalar", np.equal),
-    "not_equal": ("broadcast_not_equal", "_not_equal_scalar", "_not_equal_scalar", np.not_equal),
-    "greater": ("broadcast_greater", "_greater_scalar", "_lesser_scalar", np.greater),
-    "greater_equal": ("broadcast_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar", np.greater_equal),
-}
-_FUNCTIONS = {
-    **_ARITHMETIC,
-    "maximum": ("broadcast_maximum", "_maximum_scalar", "_maximum_scalar", np.maximum),
-    "minimum": ("broadcast_minimum", "_minimum_scalar", "_minimum_scalar", np.minimum),
-    "logical_and": ("broadcast_logical_and", "_logical_and_scalar", "_logical_and_scalar", np.logical_and),
-    "logical_or": ("broadcast_logical_or", "_logical_or_scalar", "_logical_or_scalar", np.logical_or),
-    "logical_xor": ("broadcast_logical_xor", "_logical_xor_scalar", "_logical_xor_scalar", np.logical_xor),
-}
-for _name, _row in _FUNCTIONS.items():
-    globals()[_name] = _function(_name, *_row)
-lesser, lesser_equal, true_divide = globals()["less"], globals()["less_equal"], globals()["divide"]
-
-_core.set_arithmetic(
-    False,
-    {
-        **{name: tuple(_op(op) for op in row[:3]) for name, row in _ARITHMETIC.items()},
-        "negative": _op("negative"),
-        "absolute": _op("abs"),
-    },
-)
-
-__all__ = [
-    "NDArray", "arange", "array", "concatenate", "empty", "eye", "from_dlpack", "from_numpy", "full", "histogram",
-    "lesser", "lesser_equal", "linspace", "moveaxis", "ones", "onehot_encode", "split_v2", "to_dlpack_for_read",
-    "to_dlpack_for_write", "true_divide", "waitall", "zeros", *(name for name in _FUNCTIONS if not name.startswith("less")),
-]
+__all__ = ["NDArray", *_arithmetic.__all__, *_creation.__all__, *_exchange.__all__, *_functions.__all__]

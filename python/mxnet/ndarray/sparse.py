@@ -8,21 +8,69 @@ from typing import Any, List, Optional, Tuple
 import numpy as np
 
 from .. import _core
+from .._core import NDArrayBase
 from ..context import Context, current_context
+from ..base import NotSupportedForSparseNDArray, integer_types, numeric_types
 from . import _generate
+from . import arithmetic as _dense_arithmetic
 from ._dtypes import dtype_number
 from .ndarray import _STORAGE_TYPE_IDS, NDArray, _from_numpy, _ints
 from .ndarray import array as _dense_array
 from .ndarray import zeros as _dense_zeros
 
-__getattr__ = _generate.fill(__name__, "_sparse_")
+_operators = _generate.fill(__name__, "_sparse_")
 
 _INT64 = 6
 _NUM_AUX = {"row_sparse": 1, "csr": 2}
 
 
+def __getattr__(name: str) -> Any:
+    if name == "gs_retain":
+        return _generate.operator("_sparse_retain")
+    return _operators(name)
+
+
 def __dir__() -> list:
-    return sorted({*globals(), *_generate.names_in("_sparse_")})
+    return sorted({*globals(), *_generate.names_in("_sparse_"), "gs_retain"})
+
+
+def _ndarray_cls(handle: Any, writable: bool = True, stype: int = -1) -> Any:
+    """An array of the class that belongs to a storage type, around a handle that it takes over."""
+    if stype == -1:
+        base = NDArrayBase(handle, writable)
+        stype, handle = base._storage_type_id, base
+    return {0: NDArray, 1: RowSparseNDArray, 2: CSRNDArray}[stype](handle, writable)
+
+
+# Which functions keep sparse arrays sparse: they take arrays of one shape.
+_ELEMENTWISE = {"add": "elemwise_add", "subtract": "elemwise_sub", "multiply": "elemwise_mul", "divide": "elemwise_div"}
+
+
+def _arithmetic(name: str, lhs: Any, rhs: Any) -> Any:
+    both = isinstance(lhs, NDArray) and isinstance(rhs, NDArray)
+    if both and lhs.shape == rhs.shape and (lhs.stype != "default" or rhs.stype != "default"):
+        return _generate.operator(_ELEMENTWISE[name])(lhs, rhs)
+    return getattr(_dense_arithmetic, name)(lhs, rhs)
+
+
+def add(lhs: Any, rhs: Any) -> Any:
+    """lhs + rhs; the sum of two sparse arrays of one kind is of that kind."""
+    return _arithmetic("add", lhs, rhs)
+
+
+def subtract(lhs: Any, rhs: Any) -> Any:
+    """lhs - rhs; the difference of two sparse arrays of one kind is of that kind."""
+    return _arithmetic("subtract", lhs, rhs)
+
+
+def multiply(lhs: Any, rhs: Any) -> Any:
+    """lhs * rhs; of a sparse array and a number, or two sparse arrays of one kind, a sparse array."""
+    return _arithmetic("multiply", lhs, rhs)
+
+
+def divide(lhs: Any, rhs: Any) -> Any:
+    """lhs / rhs; of a sparse array and a number a sparse array."""
+    return _arithmetic("divide", lhs, rhs)
 
 
 class BaseSparseNDArray(NDArray):
@@ -55,9 +103,53 @@ class BaseSparseNDArray(NDArray):
         """Raises where the index arrays do not fit together."""
         _core.check_format(self, full_check)
 
+    @property
+    def size(self) -> int:
+        """Sparse arrays do not say: see `shape` for all elements and `data` for those stored."""
+        raise NotImplementedError(f"size is not there for {type(self).__name__}: given data.size or shape instead")
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        """The stored values as another type."""
+        if not copy and dtype_number(dtype) == self._dtype_id:
+            return self
+        aux = [self._aux(i) for i in range(_NUM_AUX[self.stype])]
+        made = _create(self.stype, self.shape, self.context, dtype, [part.shape for part in aux])
+        _core.sync_copy(made, self.data.astype(dtype), -1)
+        for i, part in enumerate(aux):
+            _core.sync_copy(made, part, i)
+        return made
+
+    def copyto(self, other: Any) -> Any:
+        """Copies into another array, or onto another device; into a dense array as one."""
+        if isinstance(other, NDArray) and other.stype == "default":
+            return super().tostype("default").copyto(other)
+        return super().copyto(other)
+
+    def __add__(self, other: Any) -> Any:
+        return add(self, other) if _is_operand(other) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return subtract(self, other) if _is_operand(other) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        return subtract(other, self) if _is_operand(other) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        return multiply(self, other) if _is_operand(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return divide(self, other) if _is_operand(other) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return divide(other, self) if _is_operand(other) else NotImplemented
+
     def reshape(self, *shape: Any, **kwargs: Any) -> NDArray:
         """Sparse arrays have no views."""
-        raise NotImplementedError(f"reshape is not there for {type(self).__name__}; use tostype('default')")
+        raise NotSupportedForSparseNDArray(self.reshape, None, *shape)
 
     def __getitem__(self, key: Any) -> Any:
         raise NotImplementedError(f"given index {key!r}; {type(self).__name__} takes [:] only")
@@ -68,6 +160,10 @@ class BaseSparseNDArray(NDArray):
         if not isinstance(value, NDArray):
             value = _dense_array(np.broadcast_to(np.asarray(value, self.dtype), self.shape), self.context, self.dtype)
         (value if value.stype == self.stype else value.tostype(self.stype)).copyto(self)
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, (NDArray, *numeric_types))
 
 
 class CSRNDArray(BaseSparseNDArray):

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks before they have arrays: mx.sym."""
 
-from . import _generate, symbol
-from .symbol import Group, Symbol, Variable, fromjson, load, load_json, ones, var, zeros
+from .. import _lazy
+from . import _generate
+from .symbol import *  # noqa: F403
+from .symbol import Symbol, SymbolBase
 from . import _internal, contrib, image, linalg, op, random, sparse  # noqa: E402
+from ..ndarray._generate import _Null
 
-__getattr__ = _generate.fill(__name__, "")
+_operators = _generate.fill(__name__, "")
+_MODULES = {"np": "numpy", "npx": "numpy_extension", "numpy": "numpy", "numpy_extension": "numpy_extension"}
+
+
+def __getattr__(name: str) -> object:
+    return _lazy.module(__name__, _MODULES[name]) if name in _MODULES else _operators(name)
 
 
 def __dir__() -> list:
-    return sorted({*globals(), *_generate.names_in("")})
+    return sorted({*globals(), *_generate.names_in(""), *_MODULES})

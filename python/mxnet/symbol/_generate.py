@@ -4,15 +4,23 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Tuple
 
 from .. import _core, attribute, name
+from .._core import SymbolBase
 from ..ndarray._dtypes import dtype_name, text_of
-from ..ndarray._generate import _names, _Null, names_in, operator
+from ..ndarray._generate import _NUMPY_PREFIXES, _Null, _names, names_in, operator
 
-__all__ = ["fill", "function", "names_in"]
+__all__ = ["compose", "fill", "function", "names_in", "numpy_class"]
 
-_made: Dict[str, Callable[..., Any]] = {}
+_made: Dict[Tuple[str, str], Callable[..., Any]] = {}
+
+
+def numpy_class() -> Any:
+    """The class of symbols that come out of mx.np's operators."""
+    from .numpy import _Symbol
+
+    return _Symbol
 
 
 def _text(key: str, value: Any) -> str:
@@ -21,7 +29,7 @@ def _text(key: str, value: Any) -> str:
     return text_of(value)
 
 
-def compose(op_name: str, inputs: Any, params: Dict[str, Any], node_name: Any, attr: Any) -> Any:
+def compose(op_name: str, inputs: Any, params: Dict[str, Any], node_name: Any, attr: Any, hint: str = "") -> Any:
     """A node of an operator. Inputs: symbols by place, or a dictionary of them by name."""
     from .symbol import Symbol
 
@@ -29,7 +37,7 @@ def compose(op_name: str, inputs: Any, params: Dict[str, Any], node_name: Any, a
     named = isinstance(inputs, dict)
     symbols = list(inputs.values()) if named else list(inputs)
     for symbol in symbols:
-        if not isinstance(symbol, Symbol):
+        if not isinstance(symbol, SymbolBase):
             raise TypeError(f"{op_name}: given {type(symbol).__name__}, expected a Symbol")
     counted = _core.op_info(op_name)[3]
     if counted and counted not in texts:
@@ -37,33 +45,40 @@ def compose(op_name: str, inputs: Any, params: Dict[str, Any], node_name: Any, a
     # Attributes go through the operator's parser, which passes keys of this form.
     scope = attribute.current().get(attr)
     texts.update({key if key.startswith("__") else f"__{key}__": value for key, value in scope.items()})
-    made = Symbol()
-    made._take(_core.symbol_atomic(op_name, list(texts), list(texts.values())))
-    hint = op_name.lower()
-    made._compose(name.current().get(node_name, hint), list(inputs) if named else [], symbols)
+    made = (numpy_class() if op_name.startswith(_NUMPY_PREFIXES) else Symbol)(
+        _core.symbol_atomic(op_name, list(texts), list(texts.values()))
+    )
+    unique = name.current().get(node_name, hint or op_name.lower())
+    made._compose(unique, list(inputs) if named else [], symbols)
     return made
 
 
-def function(op_name: str) -> Callable[..., Any]:
-    """The function of an operator, by its name in the registry."""
-    if op_name in _made:
-        return _made[op_name]
+def function(op_name: str, shown: str = "", module: str = "mxnet.symbol.op") -> Callable[..., Any]:
+    """The function of an operator, by its name in the registry; nodes without a name are named after `shown`."""
+    shown = shown or op_name
+    made = _made.get((op_name, shown))
+    if made is None:
+        made = _made[op_name, shown] = _function(op_name, shown, module)
+    return made
+
+
+def _function(op_name: str, shown: str, module: str) -> Callable[..., Any]:
     described = operator(op_name)
     listed = described.arguments
+    array_names = {key for key, is_array in listed if is_array}
+    hint = shown.lower()
 
     def call(*args: Any, name: Any = None, attr: Any = None, **kwargs: Any) -> Any:  # pylint: disable=redefined-outer-name
-        from .symbol import Symbol
-
         kwargs.pop("out", None)
         if described.variadic:
             arrays = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
-            params = {k: v for k, v in kwargs.items() if not isinstance(v, Symbol)}
-            given = {k: v for k, v in kwargs.items() if isinstance(v, Symbol)}
+            params = {k: v for k, v in kwargs.items() if not isinstance(v, SymbolBase)}
+            given = {k: v for k, v in kwargs.items() if isinstance(v, SymbolBase)}
             if given and arrays:
                 raise TypeError(f"{op_name}: given inputs by place and by name, expected one of the two")
-            return compose(op_name, given or arrays, params, name, attr)
-        if not any(is_array for _, is_array in listed):  # the registry shows none of its inputs
-            return compose(op_name, args, kwargs, name, attr)
+            return compose(op_name, given or arrays, params, name, attr, hint)
+        if not array_names:  # the registry shows none of its inputs, or there are none
+            return compose(op_name, *_by_kind(listed, args, kwargs, op_name), name, attr, hint)
         if len(args) > len(listed):
             raise TypeError(f"{op_name}: given {len(args)} positional arguments, expected at most {len(listed)}")
         values = {key: value for (key, _), value in zip(listed, args)}
@@ -71,15 +86,27 @@ def function(op_name: str) -> Callable[..., Any]:
         if twice:
             raise TypeError(f"{op_name}: given two values for {', '.join(sorted(twice))}")
         values.update(kwargs)
-        array_names = {key for key, is_array in listed if is_array}
         inputs = {k: v for k, v in values.items() if k in array_names and v is not None}
         params = {k: v for k, v in values.items() if k not in array_names}
-        return compose(op_name, inputs, params, name, attr)
+        return compose(op_name, inputs, params, name, attr, hint)
 
-    call.__name__ = call.__qualname__ = op_name
+    call.__name__ = call.__qualname__ = shown
+    call.__module__ = module
     call.__doc__ = described.__doc__
-    _made[op_name] = call
+    call.__signature__ = described.__signature__  # type: ignore[attr-defined]
     return call
+
+
+def _by_kind(listed: Any, args: Any, kwargs: Dict[str, Any], op_name: str) -> Tuple[list, Dict[str, Any]]:
+    """Symbols that come first, and parameters by place and name."""
+    inputs = [arg for arg in args if isinstance(arg, SymbolBase)]
+    numbers = args[len(inputs) :]
+    if any(isinstance(value, SymbolBase) for value in numbers) or len(numbers) > len(listed):
+        raise TypeError(f"{op_name}: given {len(args)} positional arguments, expected symbols, then at most {len(listed)}")
+    params = {key: value for (key, _), value in zip(listed, numbers)}
+    inputs += [value for value in kwargs.values() if isinstance(value, SymbolBase)]
+    params.update({key: value for key, value in kwargs.items() if not isinstance(value, SymbolBase)})
+    return inputs, params
 
 
 def fill(module_name: str, prefix: str) -> Callable[[str], Any]:
@@ -89,7 +116,7 @@ def fill(module_name: str, prefix: str) -> Callable[[str], Any]:
     def __getattr__(asked: str) -> Any:
         full = asked if prefix in ("", "_") else prefix + asked
         if full in _names():
-            made = function(full)
+            made = function(full, asked, module_name)
             setattr(module, asked, made)
             return made
         raise AttributeError(f"module {module_name!r} has no attribute {asked!r}")

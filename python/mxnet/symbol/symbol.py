@@ -1,26 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The class Symbol: some values of a network, and what can be known of it without arrays."""
+"""The class Symbol: some values of a network, and what can be done with them without arrays."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
-
-import numpy as np
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from .. import _core, attribute
-from .. import name as _name
 from .._core import SymbolBase
-from ..ndarray._dtypes import _DTYPE_MX_TO_NP, dtype_name, dtype_number
+from ..base import NotImplementedForSymbol
+from ..ndarray._dtypes import dtype_number
+from ..ndarray._methods import METHODS
 from . import _generate
+from ._arithmetic import Arithmetic
+from ._backend import Backends
+from ._bind import _STORAGE_TYPES, Binding
+from ._infer import Inference
+
+__all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "load_json", "var"]
 
 _fn = _generate.function
 
 
-class Symbol(SymbolBase):
+class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
     """Some values of a network. Operators on symbols make new ones."""
 
     __array_priority__ = 1000.0
+    _is_np = False  # whether arrays that come out of it are those of mx.np
+
+    def __init__(self, handle: Any = None) -> None:
+        """Takes over a handle: a pointer of ctypes, a number, or that of a SymbolBase, which is empty afterwards."""
+        super().__init__()
+        if isinstance(handle, SymbolBase):
+            self._take(handle)
+        elif handle is not None:
+            self._take_handle(handle)
+
+    @classmethod
+    def _of(cls, base: SymbolBase) -> Any:
+        return cls(base)
 
     @property
     def name(self) -> Optional[str]:
@@ -28,8 +46,9 @@ class Symbol(SymbolBase):
         return self._name()
 
     def __repr__(self) -> str:
-        shown = self.name or ", ".join(self.list_outputs())
-        return f"<{type(self).__name__} {'group [' + shown + ']' if self.name is None else shown}>"
+        name = self.name
+        shown = f"group [{', '.join(output.name for output in self)}]" if name is None else name
+        return f"<{type(self).__name__} {shown}>"
 
     def __len__(self) -> int:
         return self._num_outputs()
@@ -39,58 +58,81 @@ class Symbol(SymbolBase):
         """The number of values."""
         return self._num_outputs()
 
-    def __iter__(self) -> Iterator[Symbol]:
+    def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, index: Union[int, str, slice]) -> Symbol:
+    def __getitem__(self, index: Union[int, str, slice]) -> Any:
+        count = len(self)
         if isinstance(index, slice):
-            return Group([self[i] for i in range(*index.indices(len(self)))])
+            return Group([self[i] for i in range(*index.indices(count))], type(self))
         if isinstance(index, str):
             names = self.list_outputs()
             if names.count(index) != 1:
-                raise ValueError(f"given output {index!r}, expected one of {', '.join(names)}")
+                raise ValueError(f"given output {index!r}, expected the name of one of {', '.join(names)}")
             index = names.index(index)
-        if not 0 <= index < len(self):
-            raise IndexError(f"given output {index}, expected one of {len(self)}")
-        return _owned(self._output(index))
+        if not -count <= index < count:
+            raise IndexError(f"given output {index}, expected one of {count}")
+        return self._of(self._output(index + count if index < 0 else index))
 
-    def __bool__(self) -> bool:
-        raise NotImplementedError("a Symbol has no truth value: it has no numbers yet")
+    def __hash__(self) -> int:
+        return id(self) >> 4
 
-    def __copy__(self) -> Symbol:
-        return _owned(self._copy())
+    def __copy__(self) -> Any:
+        return self._of(self._copy())
 
-    def __deepcopy__(self, _: Any) -> Symbol:
-        return _owned(self._copy())
+    def __deepcopy__(self, _: Any) -> Any:
+        return self._of(self._copy())
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return load_json, (self.tojson(),)
+        return type(self), (None,), self.__getstate__()
 
-    def __call__(self, *args: Symbol, name: str = "", **kwargs: Symbol) -> Symbol:
-        """A copy with variables replaced by other symbols, by place or by name."""
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"handle": self.tojson()}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self._take(_core.symbol_from_json(state["handle"]))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """A copy with variables replaced by other symbols, by place or by name; `name` renames its node."""
+        name = kwargs.pop("name", None)
         if args and kwargs:
             raise TypeError("given inputs by place and by name, expected one of the two")
+        for given in (*args, *kwargs.values()):
+            if not isinstance(given, SymbolBase):
+                raise TypeError(f"given {type(given).__name__} as an input, expected a Symbol")
         made = self.__copy__()
-        made._compose(name, list(kwargs), list(args) or list(kwargs.values()))
+        made._compose(name or "", list(kwargs), list(args) or list(kwargs.values()))
         return made
 
-    # --- What is known of it
+    # --- The network
 
-    def list_inputs(self) -> List[str]:
-        """Names of all variables."""
-        return [node for node in self.get_internals().list_outputs() if node in {*self.list_arguments(), *self.list_auxiliary_states()}]
-
-    def get_internals(self) -> Symbol:
+    def get_internals(self) -> Any:
         """Every value of the network as an output."""
-        return _owned(self._internals())
+        return self._of(self._internals())
 
-    def get_children(self) -> Optional[Symbol]:
+    def get_children(self) -> Any:
         """The inputs of the outputs' nodes, None without any."""
         children = self._children()
-        return None if children is None else _owned(children)
+        return None if children is None else self._of(children)
 
-    def list_attr(self) -> Dict[str, str]:
+    def get_inputs(self) -> Any:
+        """All variables of the network as outputs."""
+        internals = self.get_internals()
+        names = internals.list_outputs()
+        return Group([internals[names.index(name)] for name in self.list_inputs()], type(self))
+
+    def gradient(self, wrt: List[str]) -> Any:
+        """The gradients of the outputs' sum by the variables of these names."""
+        return self._of(self._gradient(list(wrt)))
+
+    grad = gradient
+
+    # --- Attributes
+
+    def list_attr(self, recursive: bool = False) -> Dict[str, str]:
         """The outputs' own attributes."""
+        if recursive:
+            raise DeprecationWarning("list_attr: given recursive=True, expected a call of attr_dict()")
         return self._attributes(False)
 
     def attr_dict(self) -> Dict[str, Dict[str, str]]:
@@ -104,101 +146,105 @@ class Symbol(SymbolBase):
     def _set_attributes(self, **attributes: str) -> None:
         for key, value in attributes.items():
             if not isinstance(value, str):
-                raise ValueError(f"given an attribute of type {type(value).__name__}, expected str")
+                raise ValueError(f"given an attribute {key} of type {type(value).__name__}, expected str")
             self._set_attr(key, value)
 
-    def _shapes(self, args: Any, kwargs: Any, partial: bool) -> Tuple[list, list, list, bool]:
-        if args and kwargs:
-            raise ValueError("given shapes by place and by name, expected one of the two")
-        given = dict(kwargs) if kwargs else dict(zip(self.list_arguments(), args))
-        known = {key: tuple(shape) for key, shape in given.items() if shape is not None}
-        return self._infer_shape(list(known), list(known.values()), partial)
+    _set_attr_all = _set_attributes
 
-    def infer_shape(self, *args: Any, **kwargs: Any) -> Tuple[Any, Any, Any]:
-        """Shapes of arguments, outputs and states; three times None if not all are known."""
-        arguments, outputs, states, complete = self._shapes(args, kwargs, False)
-        return (arguments, outputs, states) if complete else (None, None, None)
+    # --- Files
 
-    def infer_shape_partial(self, *args: Any, **kwargs: Any) -> Tuple[Any, Any, Any]:
-        """As infer_shape, with what is known."""
-        unknown = () if not _core.is_np_shape() else None
-        found = self._shapes(args, kwargs, True)[:3]
-        return tuple([unknown if shape is None else shape for shape in part] for part in found)  # type: ignore[return-value]
+    def tojson(self, remove_amp_cast: bool = True) -> str:
+        """The network as JSON, without the casts of mixed precision unless they are asked for."""
+        return (self._without_amp_cast() if remove_amp_cast else self)._json()
 
-    def infer_type(self, *args: Any, **kwargs: Any) -> Tuple[Any, Any, Any]:
-        """Types of arguments, outputs and states; three times None if not all are known."""
-        given = dict(kwargs) if kwargs else dict(zip(self.list_arguments(), args))
-        known = {key: dtype_number(dtype) for key, dtype in given.items() if dtype is not None}
-        *parts, complete = self._infer_type(list(known), list(known.values()), False)
-        if not complete:
-            return None, None, None
-        return tuple([_DTYPE_MX_TO_NP[number] for number in part] for part in parts)  # type: ignore[return-value]
-
-    def save(self, fname: Union[str, os.PathLike]) -> None:
+    def save(self, fname: Union[str, os.PathLike], remove_amp_cast: bool = True) -> None:
         """Writes the network as JSON."""
-        with open(fname, "w", encoding="utf-8") as file:
-            file.write(self.tojson())
+        with open(_path(fname), "w", encoding="utf-8") as file:
+            file.write(self.tojson(remove_amp_cast))
 
-    # --- Arithmetic
+    # --- The two kinds of symbols
 
-    def _arithmetic(self, other: Any, arrays: str, scalar: str) -> Any:
-        if isinstance(other, Symbol):
-            return _fn(arrays)(self, other)
-        if isinstance(other, (int, float, np.generic)):
-            return _fn(scalar)(self, scalar=other)
-        return NotImplemented
+    def as_np_ndarray(self) -> Any:
+        """The same values as a symbol of mx.np."""
+        return _generate.numpy_class()(self._shared())
 
-    def __neg__(self) -> Symbol:
-        return _fn("_mul_scalar")(self, scalar=-1.0)
+    def as_nd_ndarray(self) -> Symbol:
+        """The same values as a symbol of mx.sym."""
+        return Symbol(self._shared())
 
-    def __abs__(self) -> Symbol:
-        return _fn("abs")(self)
+    # --- Operators that are methods with arguments of their own
 
-    def __hash__(self) -> int:
-        return id(self) >> 4
+    def astype(self, dtype: Any, **kwargs: Any) -> Symbol:
+        """See mx.sym.cast."""
+        return _fn("cast")(self, dtype=dtype, **kwargs)
 
-    def __getattr__(self, asked: str) -> Any:
-        """Operators are methods too."""
-        if asked.startswith("_"):
-            raise AttributeError(f"Symbol has no attribute {asked!r}")
-        try:
-            made = getattr(_generate.sys.modules["mxnet.symbol"], asked)
-        except AttributeError:
-            raise AttributeError(f"Symbol has no attribute {asked!r}") from None
-        return lambda *args, **kwargs: made(self, *args, **kwargs)
+    def reshape(self, *args: Any, **kwargs: Any) -> Symbol:
+        """See mx.sym.reshape; the shape may also be given as several integers."""
+        if len(args) > 1:
+            kwargs["shape"], args = tuple(args), ()
+        return _fn("reshape")(self, *args, **kwargs)
 
+    def transpose(self, *args: Any, **kwargs: Any) -> Symbol:
+        """See mx.sym.transpose; the axes may also be given as several integers."""
+        if len(args) > 1 or (args and isinstance(args[0], int)):
+            kwargs["axes"], args = tuple(args), ()
+        return _fn("transpose")(self, *args, **kwargs)
 
-# Python's name: (of two symbols, symbol OP number, number OP symbol or None for comparisons).
-_ARITHMETIC = {
-    "add": ("_Plus", "_PlusScalar", "_PlusScalar"),
-    "sub": ("_Minus", "_MinusScalar", "_RMinusScalar"),
-    "mul": ("_Mul", "_MulScalar", "_MulScalar"),
-    "truediv": ("_Div", "_DivScalar", "_RDivScalar"),
-    "mod": ("_Mod", "_ModScalar", "_RModScalar"),
-    "pow": ("_Power", "_PowerScalar", "_RPowerScalar"),
-    "eq": ("_equal", "_equal_scalar", None),
-    "ne": ("_not_equal", "_not_equal_scalar", None),
-    "gt": ("_greater", "_greater_scalar", None),
-    "ge": ("_greater_equal", "_greater_equal_scalar", None),
-    "lt": ("_lesser", "_lesser_scalar", None),
-    "le": ("_lesser_equal", "_lesser_equal_scalar", None),
-}
+    def diag(self, k: int = 0, **kwargs: Any) -> Symbol:
+        """See mx.sym.diag."""
+        return _fn("diag")(self, k, **kwargs)
 
+    def expand_dims(self, axis: int, inplace: bool = False, **kwargs: Any) -> Symbol:
+        """See mx.sym.expand_dims; a symbol has no memory that `inplace` could share."""
+        del inplace
+        return _fn("expand_dims")(self, axis=axis, **kwargs)
 
-def _define(python: str, arrays: str, scalar: str, reversed_scalar: Optional[str]) -> None:
-    setattr(Symbol, f"__{python}__", lambda self, other: self._arithmetic(other, arrays, scalar))
-    if reversed_scalar is not None:
-        setattr(Symbol, f"__r{python}__", lambda self, other: self._arithmetic(other, arrays, reversed_scalar))
+    def flatten(self, inplace: bool = False, **kwargs: Any) -> Symbol:
+        """See mx.sym.flatten; a symbol has no memory that `inplace` could share."""
+        del inplace
+        return _fn("flatten")(self, **kwargs)
 
+    def squeeze(self, axis: Any = None, inplace: bool = False, **kwargs: Any) -> Symbol:
+        """See mx.sym.squeeze; a symbol has no memory that `inplace` could share."""
+        del inplace
+        return _fn("squeeze")(self, axis=axis, **kwargs)
 
-for _python, _row in _ARITHMETIC.items():
-    _define(_python, *_row)
+    def split_v2(self, *args: Any, **kwargs: Any) -> Symbol:
+        """See mx.sym.split_v2."""
+        from .functions import split_v2
+
+        return split_v2(self, *args, **kwargs)
 
 
-def _owned(base: SymbolBase) -> Symbol:
-    made = Symbol()
-    made._take(base)
-    return made
+def _operator_method(name: str) -> Callable[..., Any]:
+    def method(self: Symbol, *args: Any, **kwargs: Any) -> Any:
+        return _fn(name)(self, *args, **kwargs)
+
+    method.__name__, method.__qualname__ = name, f"Symbol.{name}"
+    method.__doc__ = f"See mx.sym.{name}."
+    return method
+
+
+def _missing_method(name: str) -> Callable[..., Any]:
+    def method(self: Symbol, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedForSymbol(method, name, *args)
+
+    method.__name__, method.__qualname__ = name, f"Symbol.{name}"
+    method.__doc__ = "Only arrays have numbers: raises NotImplementedForSymbol."
+    return method
+
+
+for _name in METHODS:
+    if _name not in Symbol.__dict__:
+        setattr(Symbol, _name, _operator_method(_name))
+for _name in ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "wait_to_read", "__bool__"):
+    setattr(Symbol, _name, _missing_method(_name))
+
+
+def _path(fname: Any) -> str:
+    if not isinstance(fname, (str, os.PathLike)):
+        raise TypeError(f"given {type(fname).__name__} as a file name, expected str")
+    return os.fspath(fname)
 
 
 def var(
@@ -213,19 +259,24 @@ def var(
     **kwargs: str,
 ) -> Symbol:
     """A variable: an argument of the network."""
+    return _variable(Symbol, name, attr, shape, lr_mult, wd_mult, dtype, init, stype, kwargs)
+
+
+def _variable(cls: Any, name: str, attr: Any, shape: Any, lr_mult: Any, wd_mult: Any, dtype: Any, init: Any, stype: Any, others: Dict[str, str]) -> Any:
+    """A variable of a class of symbols; what is known of it becomes attributes."""
     if not isinstance(name, str):
         raise TypeError(f"given a name of type {type(name).__name__}, expected str")
-    made = _owned(_core.symbol_variable(name))
+    made = cls(_core.symbol_variable(name))
     texts = attribute.current().get(attr)
-    given = {"__shape__": shape, "__lr_mult__": lr_mult, "__wd_mult__": wd_mult}
+    given = {"__shape__": None if shape is None else tuple(shape), "__lr_mult__": lr_mult, "__wd_mult__": wd_mult}
     texts.update({key: str(value) for key, value in given.items() if value is not None})
     if dtype is not None:
         texts["__dtype__"] = str(dtype_number(dtype))
     if init is not None:
         texts["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:
-        texts["__storage_type__"] = str({"default": 0, "row_sparse": 1, "csr": 2}[stype])
-    for key, value in kwargs.items():
+        texts["__storage_type__"] = str(_STORAGE_TYPES[stype])
+    for key, value in others.items():
         if not (key.startswith("__") and key.endswith("__")):
             raise ValueError(f"given attribute {key}, expected a name of the form __{key}__")
         texts[key] = value
@@ -236,17 +287,19 @@ def var(
 Variable = var
 
 
-def Group(symbols: Any) -> Symbol:  # pylint: disable=invalid-name
+def Group(symbols: Any, create_fn: Any = Symbol) -> Any:  # pylint: disable=invalid-name
     """All values of several symbols."""
     symbols = list(symbols)
-    if not symbols or not all(isinstance(symbol, Symbol) for symbol in symbols):
+    if not symbols or not all(isinstance(symbol, SymbolBase) for symbol in symbols):
         raise TypeError("expected at least one symbol, and nothing but symbols")
-    return _owned(_core.symbol_group(symbols))
+    return create_fn(_core.symbol_group(symbols))
 
 
 def load_json(json_str: str) -> Symbol:
     """A network from its JSON."""
-    return _owned(_core.symbol_from_json(json_str))
+    if not isinstance(json_str, str):
+        raise TypeError(f"given {type(json_str).__name__}, expected a str of JSON")
+    return Symbol(_core.symbol_from_json(json_str))
 
 
 fromjson = load_json
@@ -254,15 +307,11 @@ fromjson = load_json
 
 def load(fname: Union[str, os.PathLike]) -> Symbol:
     """A network from a file."""
-    with open(fname, encoding="utf-8") as file:
+    with open(_path(fname), encoding="utf-8") as file:
         return load_json(file.read())
 
 
-def zeros(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Zeros."""
-    return _fn("_zeros")(shape=shape, dtype=dtype_name(np.float32 if dtype is None else dtype), **kwargs)
+from .functions import *  # noqa: E402,F403  (known as members of this module)
+from .functions import __all__ as _functions  # noqa: E402
 
-
-def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Ones."""
-    return _fn("_ones")(shape=shape, dtype=dtype_name(np.float32 if dtype is None else dtype), **kwargs)
+__all__ += _functions

@@ -53,44 +53,41 @@ std::vector<int64_t> targets(const T* h, int64_t columns, int64_t out_dim) {
   return result;
 }
 
-void sketch_cpu(const SketchParams& params, KernelContext& context) {
+// fn(places, columns, signs, a row of the input, a row of the output) for each row.
+template <class F>
+void for_each_row(int64_t out_dim, KernelContext& context, const F& fn) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
-    const T *data = arrays.in(0), *s = arrays.in(2);
-    T* out = arrays.out(0);
-    const int64_t columns = context.in(0).shape().back(), width = params.out_dim;
-    const auto to = targets(arrays.in(1), columns, width);
+    const T *from = arrays.in(0), *signs = arrays.in(2);
+    T* to = arrays.out(0);
+    const Shape &in = context.in(0).shape(), &out = context.out(0).shape();
+    const int64_t columns = context.in(1).size();
+    const auto places = targets(arrays.in(1), columns, out_dim);
     parallel_for(
-        context.out(0).size() / width, static_cast<double>(columns + width),
+        in.size(0, in.ndim() - 1), static_cast<double>(in.back() + out.back()),
         [&](int64_t first, int64_t last) {
-          for (int64_t r = first; r < last; ++r) {
-            T* row = out + r * width;
-            std::fill_n(row, width, T{0});
-            for (int64_t j = 0; j < columns; ++j)
-              row[to[static_cast<std::size_t>(j)]] += s[j] * data[r * columns + j];
-          }
+          for (int64_t r = first; r < last; ++r)
+            fn(places.data(), columns, signs, from + r * in.back(), to + r * out.back());
         },
         1);
   });
 }
 
+void sketch_cpu(const SketchParams& params, KernelContext& context) {
+  for_each_row(
+      params.out_dim, context,
+      [&]<class T>(const int64_t* places, int64_t columns, const T* signs, const T* x, T* y) {
+        std::fill_n(y, params.out_dim, T{0});
+        for (int64_t j = 0; j < columns; ++j) y[places[j]] += signs[j] * x[j];
+      });
+}
+
 void sketch_backward_cpu(const SketchParams& params, KernelContext& context) {
-  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
-    using T = typename decltype(tag)::type;
-    const T *dout = arrays.in(0), *s = arrays.in(2);
-    T* dx = arrays.out(0);
-    const int64_t columns = context.out(0).shape().back(), width = params.out_dim;
-    const auto from = targets(arrays.in(1), columns, width);
-    parallel_for(
-        context.in(0).size() / width, static_cast<double>(columns),
-        [&](int64_t first, int64_t last) {
-          for (int64_t r = first; r < last; ++r) {
-            for (int64_t j = 0; j < columns; ++j)
-              dx[r * columns + j] = s[j] * dout[r * width + from[static_cast<std::size_t>(j)]];
-          }
-        },
-        1);
-  });
+  for_each_row(
+      params.out_dim, context,
+      [&]<class T>(const int64_t* places, int64_t columns, const T* signs, const T* dy, T* dx) {
+        for (int64_t j = 0; j < columns; ++j) dx[j] = signs[j] * dy[places[j]];
+      });
 }
 
 constexpr const char* kTableDocs[] = {"Column of the result for each column of data.",

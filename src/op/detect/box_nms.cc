@@ -57,6 +57,7 @@ std::vector<int64_t> suppress(const BoxNmsParams& params, const T* data, int64_t
   if (params.topk > 0 && static_cast<int64_t>(order.size()) > params.topk)
     order.resize(static_cast<std::size_t>(params.topk));
   std::vector<Box<T>> boxes;
+  boxes.reserve(order.size());
   for (const int64_t i : order)
     boxes.push_back(read_box(data + i * width + params.coord_start, params.in_format));
   std::vector<int64_t> kept;

@@ -6,8 +6,10 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -54,11 +56,7 @@ MX_OP(add_n, AddParams)
     .alias("_sparse_ElementWiseSum")
     .alias("_sparse_add_n")
     .inputs("args", "Arrays of one shape and type.", &AddParams::num_args, "num_args")
-    .input_names([](const AddParams& p) {
-      std::vector<std::string> names;
-      for (int i = 0; i < p.num_args; ++i) names.push_back("arg" + std::to_string(i));
-      return names;
-    })
+    .input_names([](const AddParams& p) { return numbered_names("arg", p.num_args); })
     .param("num_args", &AddParams::num_args, 1, "Number of arrays.")
     .unlisted()
     .dtypes(kNumeric)
@@ -73,6 +71,8 @@ MX_OP(add_n, AddParams)
     .grad([](const AddParams&, Grad& grad) {
       return Gradients(static_cast<std::size_t>(grad.num_in()), grad.dout(0));
     });
+
+[[maybe_unused]] const bool pointwise = (mark_pointwise("add_n"), true);
 
 }  // namespace
 }  // namespace mxnet

@@ -8,6 +8,7 @@
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
 #include "op/op_builder.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -87,6 +88,7 @@ void define_arrays(const NameList& names, void (*infer)(const NoParams&, Infer&)
   for (std::size_t i = 1; i < names.size(); ++i) op.alias(names[i]);
   op.doc(row_doc(row)).input("lhs", "First argument.").input("rhs", "Second argument.").lenient();
   op.dtypes(kNumeric).inplace(0, 0).inplace(1, 0).infer(infer).cpu(binary_cpu<row>).grad(gradient);
+  mark_pointwise(names[0]);
 }
 
 template <BinaryRow row, bool left>
@@ -102,10 +104,11 @@ void define_slope() {
       .inplace(2, 0)
       .infer(infer_equal)
       .cpu(slope_cpu<row, left>);
+  mark_pointwise(slope_op(row, left));
 }
 
 template <BinaryRow row>
-bool define() {
+void define() {
   const BinaryNames& names = binary_names()[static_cast<std::size_t>(row)];
   MX_ASSERT(names.row == row);
   define_arrays<row>(names.elementwise, infer_equal, gradient_elementwise<row>);
@@ -119,15 +122,9 @@ bool define() {
     define_slope<row, true>();
     define_slope<row, false>();
   }
-  return true;
 }
 
-#define MX_DEFINE_ROW(name, ...) \
-  [[maybe_unused]] const bool defined_##name = define<BinaryRow::name>();
-MX_BINARY_ROWS(MX_DEFINE_ROW)
-MX_INTEGER_ROWS(MX_DEFINE_ROW)
-MX_COMPARE_ROWS(MX_DEFINE_ROW)
-#undef MX_DEFINE_ROW
+[[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });
 
 }  // namespace
 }  // namespace mxnet

@@ -2,6 +2,8 @@
 // The compiled loops of the binary rows, one table for each instruction set.
 #pragma once
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "op/elemwise/binary_rows.h"
 
@@ -13,11 +15,25 @@ enum class BinaryRow : int {
   MX_BINARY_ROWS(MX_ROW_ID) MX_INTEGER_ROWS(MX_ROW_ID) MX_COMPARE_ROWS(MX_ROW_ID)
 #undef MX_ROW_ID
 };
+#define MX_ROW_COUNT(...) +1
+constexpr int kBinaryRows =
+    0 MX_BINARY_ROWS(MX_ROW_COUNT) MX_INTEGER_ROWS(MX_ROW_COUNT) MX_COMPARE_ROWS(MX_ROW_COUNT);
+#undef MX_ROW_COUNT
 constexpr bool is_comparison(BinaryRow row) { return row >= BinaryRow::equal; }
 constexpr bool is_integer_only(BinaryRow row) {
   return row >= BinaryRow::bitwise_and && row < BinaryRow::equal;
 }
 constexpr bool has_slope(BinaryRow row) { return row < BinaryRow::bitwise_and; }
+
+// Calls fn with each row, as a constant; true, so that it can initialize what registers them.
+template <class F>
+bool for_each_row(const F& fn) {
+  return [&]<int... i>(std::integer_sequence<int, i...>) {
+    (fn(std::integral_constant<BinaryRow, BinaryRow{i}>{}), ...);
+    return true;
+  }
+  (std::make_integer_sequence<int, kBinaryRows>{});
+}
 
 // Both arrays, or one of them a single element that meets every element of the other.
 template <class T, class Out>

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "op/elemwise/as_type.h"
+#include "op/numbered_names.h"
 #include "op/op_builder.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -53,6 +55,8 @@ MX_OP(amp_cast, CastParams)
     .cpu(cast_cpu<CastParams>)
     .grad(cast_gradient);
 
+[[maybe_unused]] const bool pointwise = (mark_pointwise("Cast"), mark_pointwise("amp_cast"), true);
+
 struct MulticastParams {
   int32_t num_outputs;
   bool cast_narrow;
@@ -85,11 +89,7 @@ MX_OP(amp_multicast, MulticastParams)
     .inputs("data", "The arrays.", &MulticastParams::num_outputs, "")
     .outputs([](const MulticastParams& p) { return int{p.num_outputs}; })
     .visible_outputs([](const MulticastParams& p) { return int{p.num_outputs}; })
-    .input_names([](const MulticastParams& p) {
-      std::vector<std::string> names;
-      for (int i = 0; i < p.num_outputs; ++i) names.push_back("data_" + std::to_string(i));
-      return names;
-    })
+    .input_names([](const MulticastParams& p) { return numbered_names("data_", p.num_outputs); })
     .param("num_outputs", &MulticastParams::num_outputs, "Number of arrays.")
     .param("cast_narrow", &MulticastParams::cast_narrow, false, "The narrowest type instead.")
     .infer(infer_multicast)

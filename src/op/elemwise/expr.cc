@@ -74,7 +74,7 @@ MX_EXPR_FUNCTIONS(MX_EXPR_DEFINE)
 
 Expr digamma(const Expr&) {
   throw Error(ErrorCode::kNotImplemented, "gamma",
-              "second derivatives of gamma and gammaln are not available");
+              "given a second derivative of gamma or gammaln, expected a first one at most");
 }
 
 }  // namespace mxnet

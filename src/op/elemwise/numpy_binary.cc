@@ -6,6 +6,7 @@
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
 #include "op/op_builder.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -123,24 +124,19 @@ Gradients gradient(const NoParams&, Grad& grad) {
 }
 
 template <BinaryRow row>
-bool define() {
+void define() {
   const char* name = binary_names()[static_cast<std::size_t>(row)].numpy;
-  if (name == nullptr) return true;
+  if (name == nullptr) return;
   const bool x = row == BinaryRow::hypot || row == BinaryRow::arctan2;
   OpBuilder<NoParams> op(name);
   op.doc(row_doc(row)).input(x ? "x1" : "lhs", "First argument.");
   op.input(x ? "x2" : "rhs", "Second argument.").lenient();
   op.dtypes(types_of(row)).inplace(0, 0).inplace(1, 0);
   op.infer(infer_numpy<row>).cpu(numpy_cpu<row>).grad(gradient<row>);
-  return true;
+  mark_pointwise(name);
 }
 
-#define MX_DEFINE_ROW(name, ...) \
-  [[maybe_unused]] const bool defined_##name = define<BinaryRow::name>();
-MX_BINARY_ROWS(MX_DEFINE_ROW)
-MX_INTEGER_ROWS(MX_DEFINE_ROW)
-MX_COMPARE_ROWS(MX_DEFINE_ROW)
-#undef MX_DEFINE_ROW
+[[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });
 
 }  // namespace
 }  // namespace mxnet

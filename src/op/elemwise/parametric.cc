@@ -8,6 +8,7 @@
 #include "op/elemwise/row_math.h"
 #include "op/op_builder.h"
 #include "op/params.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -249,6 +250,13 @@ void nan_to_num_backward_cpu(const NoParams&, KernelContext& context) {
         });
 [[maybe_unused]] const auto nan_to_num_backward =
     backward<NoParams>("_backward_nan_to_num").cpu(nan_to_num_backward_cpu);
+
+[[maybe_unused]] const bool pointwise = [] {
+  for (const char* name : {"clip", "smooth_l1", "hard_sigmoid", "_backward_clip",
+                           "_backward_smooth_l1", "_backward_hard_sigmoid", "_contrib_quadratic"})
+    mark_pointwise(name);
+  return true;
+}();
 
 void div_sqrt_dim_cpu(const NoParams&, KernelContext& context) {
   const Tensor& in = context.in(0);

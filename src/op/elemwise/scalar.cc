@@ -10,6 +10,7 @@
 #include "op/elemwise/binary_slope.h"
 #include "op/op_builder.h"
 #include "op/params.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -99,10 +100,11 @@ void define_one(const NameList& names) {
   op.dtypes(kAllTypes).inplace(0, 0);
   op.infer(infer_scalar<row, numpy>).cpu(scalar_cpu<row, scalar_left, numpy>);
   op.grad(gradient<row, scalar_left>);
+  mark_pointwise(names[0]);
 }
 
 template <BinaryRow row>
-bool define() {
+void define() {
   const BinaryNames& names = binary_names()[static_cast<std::size_t>(row)];
   define_one<row, false, false>(names.scalar);
   define_one<row, true, false>(names.scalar_left);
@@ -112,15 +114,9 @@ bool define() {
   if constexpr (row == BinaryRow::add) define_one<row, false, false>({"_scatter_plus_scalar"});
   if constexpr (row == BinaryRow::subtract)
     define_one<row, false, false>({"_scatter_minus_scalar"});
-  return true;
 }
 
-#define MX_DEFINE_ROW(name, ...) \
-  [[maybe_unused]] const bool defined_##name = define<BinaryRow::name>();
-MX_BINARY_ROWS(MX_DEFINE_ROW)
-MX_INTEGER_ROWS(MX_DEFINE_ROW)
-MX_COMPARE_ROWS(MX_DEFINE_ROW)
-#undef MX_DEFINE_ROW
+[[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });
 
 }  // namespace
 }  // namespace mxnet

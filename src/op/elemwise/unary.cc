@@ -10,6 +10,7 @@
 #include "op/elemwise/unary_loops.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -131,6 +132,7 @@ bool define() {
     OpBuilder<NoParams> op(name.c_str());
     op.doc(f.doc).input(input, "The input array.").lenient().dtypes(kTypes).inplace(0, 0);
     op.infer(infer_same).cpu(value_cpu<row>).grad(gradient<row>);
+    mark_pointwise(name);
     return op;
   };
   OpBuilder<NoParams> op = forward(f.name, "data");
@@ -150,6 +152,7 @@ bool define() {
       .inplace(1, 0)
       .infer(infer_same)
       .cpu(slope_cpu<row>);
+  mark_pointwise(backward_name(row));
   return true;
 }
 

@@ -20,6 +20,13 @@ using MakePixels = std::function<uint8_t*(Size)>;
 void decode_png(Bytes bytes, int channels, const MakePixels& make);
 void decode_jpeg(Bytes bytes, int channels, const MakePixels& make);
 
+// Either of the two, told apart by its first bytes.
+void decode_image(Bytes bytes, int channels, const MakePixels& make);
+
+// A uint8 image of 1 or 3 channels into the bytes of a file.
+std::string encode_jpeg(const uint8_t* pixels, Size size, int channels, int quality);
+std::string encode_png(const uint8_t* pixels, Size size, int channels, int effort);
+
 // More than this is refused, as no file of an honest size holds it: 2^30 pixels.
 constexpr int64_t kMostPixels = int64_t{1} << 30;
 [[noreturn]] void refuse(const std::string& reason);

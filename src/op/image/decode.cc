@@ -31,6 +31,16 @@ bool is_png(Bytes bytes) {
          std::equal(kSignature.begin(), kSignature.end(), bytes.begin());
 }
 
+}  // namespace
+
+void decode_image(Bytes bytes, int channels, const MakePixels& make) {
+  if (is_jpeg(bytes)) return decode_jpeg(bytes, channels, make);
+  if (is_png(bytes)) return decode_png(bytes, channels, make);
+  refuse(std::to_string(bytes.size()) + " bytes of neither");
+}
+
+namespace {
+
 struct DecodeParams {
   int32_t flag;
   bool to_rgb;
@@ -46,13 +56,7 @@ void decode(const DecodeParams& params, Bytes bytes, KernelContext& context) {
     pixels = context.make_out(0, {size.height, size.width, channels}).as<uint8_t>();
     return pixels;
   };
-  if (is_jpeg(bytes)) {
-    decode_jpeg(bytes, channels, make);
-  } else if (is_png(bytes)) {
-    decode_png(bytes, channels, make);
-  } else {
-    refuse(std::to_string(bytes.size()) + " bytes of neither");
-  }
+  decode_image(bytes, channels, make);
   if (channels == 3 && !params.to_rgb) {
     for (int64_t i = 0; i < count; ++i) std::swap(pixels[3 * i], pixels[3 * i + 2]);
   }

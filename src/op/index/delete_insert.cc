@@ -182,7 +182,7 @@ void insert_cpu(const PlaceParams& params, KernelContext& context) {
   Shape full = shape;
   full[axis] = count;
   // Steps of the values' own memory along the dimensions of `full`.
-  const bool moves = params.int_ind && values != nullptr && values->ndim() == shape.ndim();
+  const bool moves = params.int_ind && values != nullptr && values->ndim() > 0;
   Shape value_shape = values == nullptr ? Shape::scalar() : values->shape();
   Shape walked = full;
   if (moves) {  // walk in the values' order: the axis first

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "op/element_size.h"
 #include "op/index/positions.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -37,27 +38,11 @@ void for_picked(const Shape& data, int axis, const Positions& positions, const F
   });
 }
 
-// fn(a value of the unsigned type of this size).
-template <class F>
-void dispatch_size(std::size_t bytes, const F& fn) {
-  switch (bytes) {
-    case 1:
-      return fn(uint8_t{});
-    case 2:
-      return fn(uint16_t{});
-    case 4:
-      return fn(uint32_t{});
-    default:
-      MX_ASSERT(bytes == 8);
-      return fn(uint64_t{});
-  }
-}
-
 void pick_from(const Tensor& data, const Tensor& index, int axis, OutOfRange mode,
                const Tensor& out) {
   if (out.size() == 0) return;
   const Positions positions(index, data.dim(axis), mode, "pick");
-  dispatch_size(dtype_size(data.dtype), [&]<class W>(W) {
+  dispatch_size(data.dtype, [&]<class W>(W) {
     for_picked(
         data.shape(), axis, positions,
         [from = data.as<const W>(), to = out.as<W>()](int64_t at, int64_t i) { to[i] = from[at]; });
@@ -69,7 +54,7 @@ void put_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mo
               const Tensor& out) {
   if (values.size() == 0) return;
   const Positions positions(index, out.dim(axis), mode, "pick");
-  dispatch_size(dtype_size(out.dtype), [&]<class W>(W) {
+  dispatch_size(out.dtype, [&]<class W>(W) {
     for_picked(out.shape(), axis, positions,
                [from = values.as<const W>(), to = out.as<W>()](int64_t at, int64_t i) {
                  to[at] = from[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole slices along an axis by their position: take, and Embedding, which is take from the rows of
 // a table.
+#include "op/embedding.h"
 #include "op/index/rows.h"
 #include "op/op_builder.h"
 #include "op/params.h"
@@ -68,19 +69,6 @@ void infer_backward(const P&, Infer& infer) {
   infer.in(0).same_dtype(infer.out(0));
 }
 
-void infer_embedding(const EmbeddingParams& params, Infer& infer) {
-  infer.in(1).set_shape({params.input_dim, params.output_dim});
-  infer.in(1).same_dtype(infer.out(0));
-  if (infer.in(1).dtype() == DType::kUnknown) {
-    infer.in(1).set_dtype(params.dtype);
-    infer.out(0).set_dtype(params.dtype);
-  }
-  if (!infer.in(0).rank_known()) return;
-  Shape out = infer.in(0).shape();
-  out.push_back(params.output_dim);
-  infer.out(0).set_shape(out);
-}
-
 const Choices<OutOfRange> kModes = {
     {"clip", OutOfRange::kClip}, {"raise", OutOfRange::kRaise}, {"wrap", OutOfRange::kWrap}};
 
@@ -133,7 +121,7 @@ bool define_embedding() {
       .input("data", "Positions, of any type.")
       .input("weight", "The table.");
   add_embedding_params(op)
-      .infer(infer_embedding)
+      .infer(infer_embedding<EmbeddingParams>)
       .cpu([](const EmbeddingParams&, KernelContext& context) {
         take_from(context.in(1), context.in(0), 0, OutOfRange::kClip, context.out(0));
       })

@@ -39,6 +39,7 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
     }
   }
   std::vector<int64_t> dims;
+  dims.reserve(lists.out.size());
   for (int l : lists.out) dims.push_back(problem.dims[static_cast<std::size_t>(l)]);
   problem.out_shape = Shape(std::span<const int64_t>(dims));
   problem.out.assign(problem.dims.size(), 0);

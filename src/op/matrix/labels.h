@@ -66,6 +66,7 @@ struct Multilinear {
     const std::vector<Shape> shapes = shapes_of(context, 0);
     LabelProblem problem = label_problem(kLabels(params, shapes), shapes);
     std::vector<Labelled> in;
+    in.reserve(static_cast<std::size_t>(context.num_in()));
     for (int i = 0; i < context.num_in(); ++i)
       in.push_back({context.in(i), std::move(problem.in[static_cast<std::size_t>(i)])});
     contract(problem.dims, in, {context.out(0), problem.out}, context, kScale(params));
@@ -121,6 +122,7 @@ struct Multilinear {
     Gradients result(static_cast<std::size_t>(grad.num_in()));
     const OpDef& backward = Registry::get().at(backward_name);
     std::vector<Value> inputs;
+    inputs.reserve(static_cast<std::size_t>(grad.num_in()));
     for (int i = 0; i < grad.num_in(); ++i)
       inputs.push_back(i == params.wrt + 1 ? grad.dout(0) : grad.in(i));
     for (int i = 0; i < grad.num_in(); ++i) {

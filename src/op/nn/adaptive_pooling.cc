@@ -50,7 +50,7 @@ struct Planes {
 
 template <class T>
 void average(const Planes& planes, const T* images, T* maps) {
-  const auto [rows, columns] = std::pair(planes.rows, planes.columns);
+  const Windows &rows = planes.rows, &columns = planes.columns;
   planes.for_each([&](int64_t plane, double* line) {
     const T* from = images + plane * planes.image;
     T* to = maps + plane * planes.map;
@@ -70,7 +70,7 @@ void average(const Planes& planes, const T* images, T* maps) {
 
 template <class T>
 void spread(const Planes& planes, const T* dmaps, T* dimages) {
-  const auto [rows, columns] = std::pair(planes.rows, planes.columns);
+  const Windows &rows = planes.rows, &columns = planes.columns;
   planes.for_each([&](int64_t plane, double* line) {
     const T* from = dmaps + plane * planes.map;
     T* to = dimages + plane * planes.image;

@@ -89,11 +89,6 @@ void infer_bias(const ConvParams& params, Infer& infer) {
 
 }  // namespace
 
-bool channels_last(Layout layout) { return layout >= Layout::kNWC; }
-int spatial_of(Layout layout) {
-  return layout == Layout::kDefault ? 0 : (static_cast<int>(layout) - 1) % 3 + 1;
-}
-
 void infer_convolution(const ConvParams& params, Infer& infer) {
   check_params(params, infer);
   infer.one_dtype();

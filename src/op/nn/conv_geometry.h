@@ -8,14 +8,9 @@
 
 #include "base/shape.h"
 #include "op/infer.h"
+#include "op/layout.h"
 
 namespace mxnet {
-
-// Where the channels of an array lie; the number of spatial dimensions follows from its rank.
-enum class Layout : int8_t { kDefault, kNCW, kNCHW, kNCDHW, kNWC, kNHWC, kNDHWC };
-bool channels_last(Layout layout);
-// Spatial dimensions that a layout says; 0 for the default.
-int spatial_of(Layout layout);
 
 struct ConvParams {
   Shape kernel, stride, dilate, pad;

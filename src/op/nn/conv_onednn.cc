@@ -8,8 +8,8 @@
 #include "op/nn/bias.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/nn/trilinear_grad.h"
+#include "op/onednn/layer.h"
 #include "op/onednn/lru_cache.h"
-#include "op/onednn/operand.h"
 
 namespace mxnet {
 namespace {
@@ -37,10 +37,8 @@ dnnl::convolution_forward::primitive_desc describe_map(const ConvGeometry& g, bo
 }
 
 // map = image * weight + bias
-struct MapProduct {
-  Operand image, weight, bias, map;
-  onednn::Scratchpad scratchpad;
-  dnnl::convolution_forward primitive;
+struct MapProduct : onednn::Layer<dnnl::convolution_forward> {
+  using Layer::Layer;
 
   static std::unique_ptr<MapProduct> make(const ConvGeometry& g, DType dtype, bool with_bias) {
     const auto desc = onednn::implemented_for(
@@ -48,24 +46,10 @@ struct MapProduct {
     if (!desc) return nullptr;
     const Arrays a(g);
     const auto type = onednn::data_type(dtype);
-    auto product = std::make_unique<MapProduct>();
-    product->image = Operand(a.plain(a.image(), type), desc->src_desc(), false);
-    product->weight = Operand(a.plain(a.weight(), type), desc->weights_desc(), false);
-    if (with_bias)
-      product->bias = Operand(onednn::plain_desc({g.map_channels}, type), desc->bias_desc(), false);
-    product->map = Operand(a.plain(a.map(), type), desc->dst_desc(), true);
-    product->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
-    product->primitive = dnnl::convolution_forward(*desc);
-    return product;
-  }
-
-  void run(const KernelContext& context, const void* from, const void* w, const void* b, void* to) {
-    onednn::execute(primitive, {{DNNL_ARG_SRC, image.load(context, from)},
-                                {DNNL_ARG_WEIGHTS, weight.load(context, w)},
-                                {DNNL_ARG_BIAS, bias.load(context, b)},
-                                {DNNL_ARG_DST, map.place(context, to)},
-                                {DNNL_ARG_SCRATCHPAD, scratchpad.take(context)}});
-    map.store();
+    const auto bias = with_bias ? onednn::plain_desc({g.map_channels}, type) : memory::desc();
+    return std::make_unique<MapProduct>(
+        *desc,
+        Plain{a.plain(a.image(), type), a.plain(a.weight(), type), bias, a.plain(a.map(), type)});
   }
 };
 

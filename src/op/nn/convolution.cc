@@ -67,13 +67,9 @@ void backward_plain(const ConvParams& params, KernelContext& context) {
 using ConvOp = OpBuilder<ConvParams>;
 
 Choices<Layout> layouts(bool one_dimension) {
-  Choices<Layout> choices{{"None", Layout::kDefault},
-                          {"NCHW", Layout::kNCHW},
-                          {"NCDHW", Layout::kNCDHW},
-                          {"NHWC", Layout::kNHWC},
-                          {"NDHWC", Layout::kNDHWC}};
-  if (one_dimension) choices.emplace_back("NCW", Layout::kNCW);
-  return choices;
+  using enum Layout;
+  return one_dimension ? layout_choices({kDefault, kNCW, kNCHW, kNCDHW, kNHWC, kNDHWC})
+                       : layout_choices({kDefault, kNCHW, kNCDHW, kNHWC, kNDHWC});
 }
 
 void declare_params(ConvOp& op, bool transposed, bool one_dimension) {

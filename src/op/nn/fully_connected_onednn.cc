@@ -4,8 +4,8 @@
 #include "op/nn/bias.h"
 #include "op/nn/fully_connected.h"
 #include "op/nn/trilinear_grad.h"
+#include "op/onednn/layer.h"
 #include "op/onednn/lru_cache.h"
-#include "op/onednn/operand.h"
 
 namespace mxnet {
 namespace {
@@ -42,24 +42,18 @@ dnnl::inner_product_forward::primitive_desc describe(const DenseArrays& a, bool 
           onednn::attributes()};
 }
 
-struct Forward {
-  Operand data, weight, bias, out;
-  onednn::Scratchpad scratchpad;
-  dnnl::inner_product_forward primitive;
+struct Forward : onednn::Layer<dnnl::inner_product_forward> {
+  using Layer::Layer;
 
   static std::unique_ptr<Forward> make(const DenseArrays& a, DType dtype, bool with_bias) {
     const auto desc = onednn::implemented_for(
         dtype, [&](memory::data_type type) { return describe(a, with_bias, type); });
     if (!desc) return nullptr;
     const auto type = onednn::data_type(dtype);
-    auto call = std::make_unique<Forward>();
-    call->data = Operand(plain_desc(a.data, type), desc->src_desc(), false);
-    call->weight = Operand(plain_desc(a.weight, type), desc->weights_desc(), false);
-    if (with_bias) call->bias = Operand(plain_desc(a.bias, type), desc->bias_desc(), false);
-    call->out = Operand(plain_desc(a.out, type), desc->dst_desc(), true);
-    call->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
-    call->primitive = dnnl::inner_product_forward(*desc);
-    return call;
+    return std::make_unique<Forward>(
+        *desc,
+        Plain{plain_desc(a.data, type), plain_desc(a.weight, type),
+              with_bias ? plain_desc(a.bias, type) : memory::desc(), plain_desc(a.out, type)});
   }
 };
 
@@ -144,15 +138,9 @@ bool fully_connected_onednn_accepts(const FullyConnectedParams& params,
 
 void fully_connected_onednn(const FullyConnectedParams& params, KernelContext& context) {
   const DenseSizes s(params, context.in(0).shape(), context.in(1).shape());
-  Forward& call = *forward_call(s, context.in(0).dtype, !params.no_bias);
-  const void* bias = params.no_bias ? nullptr : context.in(2).data;
-  onednn::execute(call.primitive,
-                  {{DNNL_ARG_SRC, call.data.load(context, context.in(0).data)},
-                   {DNNL_ARG_WEIGHTS, call.weight.load(context, context.in(1).data)},
-                   {DNNL_ARG_BIAS, call.bias.load(context, bias)},
-                   {DNNL_ARG_DST, call.out.place(context, context.out(0).data)},
-                   {DNNL_ARG_SCRATCHPAD, call.scratchpad.take(context)}});
-  call.out.store();
+  forward_call(s, context.in(0).dtype, !params.no_bias)
+      ->run(context, context.in(0).data, context.in(1).data,
+            params.no_bias ? nullptr : context.in(2).data, context.out(0).data);
 }
 
 bool fully_connected_backward_onednn_accepts(const FullyConnectedParams& params,

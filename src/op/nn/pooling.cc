@@ -122,13 +122,8 @@ void declare_params(PoolOp& op, bool v1) {
   op.param("count_include_pad", &PoolParams::count_include_pad, std::nullopt,
            "Whether means count padding as zeros; they do by default.");
   op.choice("layout", &PoolParams::layout,
-            {{"None", Layout::kDefault},
-             {"NCW", Layout::kNCW},
-             {"NCHW", Layout::kNCHW},
-             {"NCDHW", Layout::kNCDHW},
-             {"NWC", Layout::kNWC},
-             {"NHWC", Layout::kNHWC},
-             {"NDHWC", Layout::kNDHWC}},
+            layout_choices({Layout::kDefault, Layout::kNCW, Layout::kNCHW, Layout::kNCDHW,
+                            Layout::kNWC, Layout::kNHWC, Layout::kNDHWC}),
             "None", "Order of dimensions; channels come second by default.");
 }
 
@@ -194,7 +189,7 @@ PoolOp& declare_backward(PoolOp& op, const char* doc) {
       });
   PoolOp norm("_backward_Pooling_lp");
   declare_backward(norm, "Gradient of p-norms of windows.")
-      .input("out", "Output of the forward call.")
+      .input("output", "Output of the forward call.")
       .cpu(norm_gradient_plain);
   return true;
 }();

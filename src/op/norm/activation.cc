@@ -7,6 +7,7 @@
 #include "op/norm/activation_params.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
@@ -132,6 +133,9 @@ MX_OP(_backward_Activation, ActivationParams)
     .cpu([](const ActivationParams& params, KernelContext& context) {
       activation_backward(params.act_type, 0, context.in(0), context.in(1), context.out(0));
     });
+
+[[maybe_unused]] const bool pointwise =
+    (mark_pointwise("Activation"), mark_pointwise("_backward_Activation"), true);
 
 }  // namespace
 }  // namespace mxnet

@@ -52,24 +52,17 @@ void forward(const L2Params& params, KernelContext& context) {
     using C = decltype(zero);
     const NormLoops<C>& loops = norm_loops<C>();
     const bool wide = accumulate_wide();
-    parallel_for(
-        rows.rows(), 2.0 * static_cast<double>(rows.length),
-        [&](int64_t first, int64_t last) {
-          RowReader<C> read(in, rows);
-          RowWriter<C> write(out, rows);
-          for (int64_t r = first; r < last; ++r) {
-            const C* x = read(r);
-            C* y = write.begin(r);
-            const double square = sum_blocks<C>(rows.length, wide, [&](int64_t at, int64_t n) {
-              return loops.dot(x + at, x + at, n);
-            });
-            const double length = std::sqrt(square + params.eps);
-            loops.affine(x, y, rows.length, C(0), static_cast<C>(1.0 / length), C(0));
-            write.finish(r, y);
-            write_element(norm, r, length);
-          }
+    map_rows<C>(
+        rows, 2.0, out,
+        [&](int64_t r, C* y, const C* x) {
+          const double square = sum_blocks<C>(rows.length, wide, [&](int64_t at, int64_t n) {
+            return loops.dot(x + at, x + at, n);
+          });
+          const double length = std::sqrt(square + params.eps);
+          loops.affine(x, y, rows.length, C(0), static_cast<C>(1.0 / length), C(0));
+          write_element(norm, r, length);
         },
-        1);
+        in);
   });
 }
 
@@ -82,25 +75,17 @@ void backward(const L2Params& params, KernelContext& context) {
     using C = decltype(zero);
     const NormLoops<C>& loops = norm_loops<C>();
     const bool wide = accumulate_wide();
-    parallel_for(
-        rows.rows(), 4.0 * static_cast<double>(rows.length),
-        [&](int64_t first, int64_t last) {
-          RowReader<C> read_dy(dy, rows), read_y(out, rows);
-          RowWriter<C> write(dx, rows);
-          for (int64_t r = first; r < last; ++r) {
-            const C* g = read_dy(r);
-            const C* y = read_y(r);
-            C* to = write.begin(r);
-            const double d = sum_blocks<C>(rows.length, wide, [&](int64_t at, int64_t n) {
-              return loops.dot(g + at, y + at, n);
-            });
-            const double scale = 1.0 / read_element(norm, r);
-            loops.affine_grad(g, y, to, rows.length, C(0), static_cast<C>(scale),
-                              static_cast<C>(-d * scale), C(0));
-            write.finish(r, to);
-          }
+    map_rows<C>(
+        rows, 4.0, dx,
+        [&](int64_t r, C* to, const C* g, const C* y) {
+          const double d = sum_blocks<C>(rows.length, wide, [&](int64_t at, int64_t n) {
+            return loops.dot(g + at, y + at, n);
+          });
+          const double scale = 1.0 / read_element(norm, r);
+          loops.affine_grad(g, y, to, rows.length, C(0), static_cast<C>(scale),
+                            static_cast<C>(-d * scale), C(0));
         },
-        1);
+        dy, out);
   });
 }
 

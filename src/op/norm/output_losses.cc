@@ -147,21 +147,14 @@ void svm_backward(const SvmParams& params, KernelContext& context) {
   const RowLayout rows = rows_behind(out.shape(), out.ndim() - 1);
   with_row_type(out.dtype, [&](auto zero) {
     using C = decltype(zero);
-    parallel_for(
-        rows.rows(), 4.0 * static_cast<double>(rows.length),
-        [&](int64_t first, int64_t last) {
-          RowReader<C> read(out, rows);
-          RowWriter<C> write(dx, rows);
-          for (int64_t r = first; r < last; ++r) {
-            const C* x = read(r);
-            C* to = write.begin(r);
-            const double k = std::trunc(read_element(label, r));
-            for (int64_t i = 0; i < rows.length; ++i)
-              to[i] = svm_gradient(params, x[i], static_cast<double>(i) == k);
-            write.finish(r, to);
-          }
+    map_rows<C>(
+        rows, 4.0, dx,
+        [&](int64_t r, C* to, const C* x) {
+          const double k = std::trunc(read_element(label, r));
+          for (int64_t i = 0; i < rows.length; ++i)
+            to[i] = svm_gradient(params, x[i], static_cast<double>(i) == k);
         },
-        1);
+        out);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "op/kernel.h"
+#include "op/parallel.h"
 
 namespace mxnet {
 
@@ -76,6 +77,25 @@ class RowWriter {
   const RowLayout& layout_;
   std::vector<C> buffer_;
 };
+
+// fn(row, where it goes, a row of each input) for all rows, shared among threads; `cost` is that of
+// an element. The output may be an input.
+template <class C, class F, class... In>
+void map_rows(const RowLayout& rows, double cost, const Tensor& out, const F& fn, const In&... in) {
+  parallel_for(
+      rows.rows(), cost * static_cast<double>(rows.length),
+      [&](int64_t first, int64_t last) {
+        RowWriter<C> write(out, rows);
+        [&](auto... read) {
+          for (int64_t row = first; row < last; ++row) {
+            C* to = write.begin(row);
+            fn(row, to, read(row)...);
+            write.finish(row, to);
+          }
+        }(RowReader<C>(in, rows)...);
+      },
+      1);
+}
 
 // One number: a statistic, a parameter or (of any numeric type) the label of a row.
 double read_element(const Tensor& tensor, int64_t at);

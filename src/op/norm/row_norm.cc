@@ -53,29 +53,22 @@ void forward(const RowNorm& norm, const Tensor& in, const Tensor& gamma, const T
   const NormLoops<C>& loops = norm_loops<C>();
   const Parameters<C> g(gamma), b(beta);
   const int64_t length = norm.rows.length;
-  parallel_for(
-      norm.rows.rows(), kForwardCost * static_cast<double>(length),
-      [&](int64_t first, int64_t last) {
-        RowReader<C> read(in, norm.rows);
-        RowWriter<C> write(out, norm.rows);
-        for (int64_t row = first; row < last; ++row) {
-          const C* x = read(row);
-          C* y = write.begin(row);
-          const Moments moments = moments_of(loops, x, length);
-          const double root = std::sqrt(moments.variance() + norm.eps);
-          const C shift = static_cast<C>(moments.mean);
-          if (norm.groups == 0) {
-            loops.affine_each(x, y, length, shift, static_cast<C>(1.0 / root), g.data(), b.data());
-          } else {
-            const int64_t group = row % norm.groups;
-            loops.affine(x, y, length, shift, static_cast<C>(g[group] / root), b[group]);
-          }
-          write.finish(row, y);
-          write_element(mean, row, moments.mean);
-          write_element(std, row, root);
+  map_rows<C>(
+      norm.rows, kForwardCost, out,
+      [&](int64_t row, C* y, const C* x) {
+        const Moments moments = moments_of(loops, x, length);
+        const double root = std::sqrt(moments.variance() + norm.eps);
+        const C shift = static_cast<C>(moments.mean);
+        if (norm.groups == 0) {
+          loops.affine_each(x, y, length, shift, static_cast<C>(1.0 / root), g.data(), b.data());
+        } else {
+          const int64_t group = row % norm.groups;
+          loops.affine(x, y, length, shift, static_cast<C>(g[group] / root), b[group]);
         }
+        write_element(mean, row, moments.mean);
+        write_element(std, row, root);
       },
-      1);
+      in);
 }
 
 // The gradient of one row's data; `gamma` null: it is `factor` for all.

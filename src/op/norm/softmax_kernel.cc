@@ -59,21 +59,14 @@ template <class C>
 void forward_rows(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
   const RowLayout& rows = call.rows;
   const bool wide = accumulate_wide();
-  parallel_for(
-      rows.rows(), kCost * static_cast<double>(rows.length),
-      [&](int64_t first, int64_t last) {
-        RowReader<C> read(in, rows);
-        RowWriter<C> write(out, rows);
-        for (int64_t row = first; row < last; ++row) {
-          const int64_t n = length_of(call, row);
-          const C* x = read(row);
-          C* y = write.begin(row);
-          forward_row(call, wide, x, y, n);
-          std::fill(y + n, y + rows.length, C(0));
-          write.finish(row, y);
-        }
+  map_rows<C>(
+      rows, kCost, out,
+      [&](int64_t row, C* y, const C* x) {
+        const int64_t n = length_of(call, row);
+        forward_row(call, wide, x, y, n);
+        std::fill(y + n, y + rows.length, C(0));
       },
-      1);
+      in);
 }
 
 // fn(outer, first column, columns): all columns in blocks.
@@ -147,26 +140,17 @@ void backward_rows(const SoftmaxCall& call, const Tensor& dy, const Tensor& y, c
   const RowLayout& rows = call.rows;
   const bool wide = accumulate_wide(), log = call.kind == SoftmaxKind::kLog;
   const C scale = static_cast<C>(call.scale);
-  parallel_for(
-      rows.rows(), kCost * static_cast<double>(rows.length),
-      [&](int64_t first, int64_t last) {
-        RowReader<C> read_dy(dy, rows), read_y(y, rows);
-        RowWriter<C> write(dx, rows);
-        for (int64_t row = first; row < last; ++row) {
-          const int64_t n = length_of(call, row);
-          const C* g = read_dy(row);
-          const C* p = read_y(row);
-          C* to = write.begin(row);
-          const double d = sum_blocks<C>(n, wide, [&](int64_t begin, int64_t count) {
-            return log ? loops.sum(g + begin, count) : loops.dot(g + begin, p + begin, count);
-          });
-          (log ? loops.log_softmax_grad : loops.softmax_grad)(g, p, to, n, static_cast<C>(d),
-                                                              scale);
-          std::fill(to + n, to + rows.length, C(0));
-          write.finish(row, to);
-        }
+  map_rows<C>(
+      rows, kCost, dx,
+      [&](int64_t row, C* to, const C* g, const C* p) {
+        const int64_t n = length_of(call, row);
+        const double d = sum_blocks<C>(n, wide, [&](int64_t begin, int64_t count) {
+          return log ? loops.sum(g + begin, count) : loops.dot(g + begin, p + begin, count);
+        });
+        (log ? loops.log_softmax_grad : loops.softmax_grad)(g, p, to, n, static_cast<C>(d), scale);
+        std::fill(to + n, to + rows.length, C(0));
       },
-      1);
+      dy, y);
 }
 
 template <class C>

@@ -91,30 +91,23 @@ void gradient_of_classes(const SoftmaxOutputParams& params, const Tensor& label,
   // Smoothing is for one row an example only, as it always was.
   const C alpha = params.multi_output ? C(0) : static_cast<C>(params.smooth_alpha);
   const C other = classes > 1 ? alpha / static_cast<C>(classes - 1) : C(0);
-  parallel_for(
-      rows.rows(), 4.0 * static_cast<double>(classes),
-      [&](int64_t first, int64_t last) {
-        RowReader<C> read(out, rows);
-        RowWriter<C> write(dx, rows);
-        for (int64_t r = first; r < last; ++r) {
-          const C* p = read(r);
-          C* to = write.begin(r);
-          const C k = labels[r];
-          const bool ignored = params.use_ignore && k == static_cast<C>(params.ignore_label);
-          const C factor = ignored ? C(0) : scale;
-          // What is above -1 truncates to a class; others, NaN too, name none.
-          const C at_class = k > C(-1) && k < static_cast<C>(classes) ? std::trunc(k) : C(-1);
-          for (int64_t i = 0; i < classes; ++i) to[i] = (p[i] - other) * factor;
-          if (at_class >= C(0)) {
-            const int64_t i = static_cast<int64_t>(at_class);
-            to[i] = (p[i] - (C(1) - alpha)) * factor;
-          }
-          if (params.out_grad)
-            for (int64_t i = 0; i < classes; ++i) to[i] *= p[i];
-          write.finish(r, to);
+  map_rows<C>(
+      rows, 4.0, dx,
+      [&](int64_t r, C* to, const C* p) {
+        const C k = labels[r];
+        const bool ignored = params.use_ignore && k == static_cast<C>(params.ignore_label);
+        const C factor = ignored ? C(0) : scale;
+        // What is above -1 truncates to a class; others, NaN too, name none.
+        const C at_class = k > C(-1) && k < static_cast<C>(classes) ? std::trunc(k) : C(-1);
+        for (int64_t i = 0; i < classes; ++i) to[i] = (p[i] - other) * factor;
+        if (at_class >= C(0)) {
+          const int64_t i = static_cast<int64_t>(at_class);
+          to[i] = (p[i] - (C(1) - alpha)) * factor;
         }
+        if (params.out_grad)
+          for (int64_t i = 0; i < classes; ++i) to[i] *= p[i];
       },
-      1);
+      out);
 }
 
 void backward(const SoftmaxOutputParams& params, KernelContext& context) {

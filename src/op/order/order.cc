@@ -8,6 +8,7 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/element_size.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/sort_key.h"
@@ -112,21 +113,6 @@ void visit_rows(const Rows& rows, const Tensor& in, const Visit& visit) {
                  [&]<class T>(TypeTag<T>) { RowOrder<T>(rows, in.as<T>()).positions(visit); });
 }
 
-// Elements are moved by their size alone.
-template <class F>
-void by_size(DType dtype, const F& fn) {
-  switch (dtype_size(dtype)) {
-    case 1:
-      return fn(uint8_t{});
-    case 2:
-      return fn(uint16_t{});
-    case 4:
-      return fn(uint32_t{});
-    default:
-      return fn(uint64_t{});
-  }
-}
-
 // ---- parameters and shapes ---------------------------------------------------------------------
 
 enum class Return : uint8_t { kValue, kIndices, kMask, kBoth };
@@ -193,7 +179,7 @@ void order(const Rows& rows, const Tensor& in, const Tensor* values, const Tenso
   }
   visit_rows(rows, in, [&](int64_t from, int64_t to, const uint32_t* at) {
     if (values != nullptr) {
-      by_size(in.dtype, [&]<class T>(T) {
+      dispatch_size(in.dtype, [&]<class T>(T) {
         for (int64_t i = 0; i < rows.k; ++i)
           values->as<T>()[to + i * rows.inner] = in.as<T>()[from + at[i] * rows.inner];
       });
@@ -236,7 +222,7 @@ void move_cpu(const OrderParams& params, KernelContext& context) {
   const Rows rows = rows_of(params, data.shape());
   if (scatter) clear(out);
   visit_rows(rows, data, [&](int64_t from, int64_t to, const uint32_t* at) {
-    by_size(data.dtype, [&]<class T>(T) {
+    dispatch_size(data.dtype, [&]<class T>(T) {
       const T* in = values.as<T>();
       for (int64_t i = 0; i < rows.k; ++i) {
         const int64_t target = to + i * rows.inner, source = from + at[i] * rows.inner;

@@ -97,7 +97,7 @@ int64_t places(int64_t image, int64_t kernel, int64_t stride, int64_t dilate, in
 void infer_convolution(const ConvParams& params, Infer& infer) {
   InferArg data = infer.in(0), weight = infer.in(1), out = infer.out(0);
   const int spatial = params.kernel.ndim();
-  if (!channels_first(params.layout)) infer.fail("given channels last, expected channels first");
+  if (channels_last(params.layout)) infer.fail("given channels last, expected channels first");
   if (spatial < 1 || spatial > 3)
     infer.fail("given kernel " + to_string(params.kernel) + ", expected one to three dimensions");
   for (const Shape* shape : {&params.stride, &params.dilate, &params.pad}) {
@@ -149,16 +149,7 @@ MX_OP(_contrib_quantized_conv, ConvParams)
     .input("min_bias", "Smallest real number of the bias.")
     .input("max_bias", "Largest real number of the bias.")
     .num_inputs([](const ConvParams& params) { return 3 * params.arrays(); })
-    .input_names([](const ConvParams& params) {
-      std::vector<std::string> arrays{"data", "weight"};
-      if (!params.no_bias) arrays.emplace_back("bias");
-      std::vector<std::string> names = arrays;
-      for (const std::string& array : arrays) {
-        names.push_back("min_" + array);
-        names.push_back("max_" + array);
-      }
-      return names;
-    })
+    .input_names([](const ConvParams& params) { return product_inputs(!params.no_bias); })
     .param("kernel", &ConvParams::kernel, "Size of the kernel in each spatial dimension.")
     .param("stride", &ConvParams::stride, Shape::scalar(), "Distance of its places; 1 by default.")
     .param("dilate", &ConvParams::dilate, Shape::scalar(),
@@ -175,12 +166,8 @@ MX_OP(_contrib_quantized_conv, ConvParams)
                     "How cuDNN picks its algorithm, for GPUs.")
     .param("cudnn_off", &ConvParams::cudnn_off, false, "Whether cuDNN is not used, for GPUs.")
     .choice<Layout>("layout", &ConvParams::layout,
-                    {{"None", Layout::kDefault},
-                     {"NCW", Layout::kNCW},
-                     {"NCHW", Layout::kNCHW},
-                     {"NCDHW", Layout::kNCDHW},
-                     {"NHWC", Layout::kNHWC},
-                     {"NDHWC", Layout::kNDHWC}},
+                    layout_choices({Layout::kDefault, Layout::kNCW, Layout::kNCHW, Layout::kNCDHW,
+                                    Layout::kNHWC, Layout::kNDHWC}),
                     "None", "Order of the dimensions; channels last is refused.")
     .outputs([](const ConvParams&) { return 3; })
     .output("output")

@@ -97,16 +97,7 @@ MX_OP(_contrib_quantized_fully_connected, FullyConnectedParams)
     .input("min_bias", "Smallest real number of the bias.")
     .input("max_bias", "Largest real number of the bias.")
     .num_inputs([](const FullyConnectedParams& params) { return 3 * params.arrays(); })
-    .input_names([](const FullyConnectedParams& params) {
-      std::vector<std::string> arrays{"data", "weight"};
-      if (!params.no_bias) arrays.emplace_back("bias");
-      std::vector<std::string> names = arrays;
-      for (const std::string& array : arrays) {
-        names.push_back("min_" + array);
-        names.push_back("max_" + array);
-      }
-      return names;
-    })
+    .input_names([](const FullyConnectedParams& params) { return product_inputs(!params.no_bias); })
     .param("num_hidden", &FullyConnectedParams::num_hidden, "Numbers in a row of the output.")
     .at_least<int32_t>(1)
     .param("no_bias", &FullyConnectedParams::no_bias, false, "Whether there is no bias.")

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "op/dispatch.h"
+#include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/params.h"
@@ -136,8 +137,7 @@ void infer_concat(const JoinParams& params, Infer& infer) {
 }
 
 std::vector<std::string> concat_names(const JoinParams& params) {
-  std::vector<std::string> names;
-  for (int i = 0; i < params.num_args; ++i) names.push_back("arg" + std::to_string(i));
+  std::vector<std::string> names = numbered_names("arg", params.num_args);
   for (int i = 0; i < params.num_args; ++i) {
     for (const char* end : {"_min", "_max"}) names.push_back("arg" + std::to_string(i) + end);
   }

@@ -86,7 +86,7 @@ int64_t places(Convention convention, int64_t image, int64_t kernel, int64_t str
 
 void infer_pooling(const PoolParams& params, Infer& infer) {
   InferArg data = infer.in(0), out = infer.out(0);
-  if (!channels_first(params.layout)) infer.fail("given channels last, expected channels first");
+  if (channels_last(params.layout)) infer.fail("given channels last, expected channels first");
   if (params.type != Kind::kMax && params.type != Kind::kAvg)
     infer.fail("given another pool_type, expected max or avg");
   expect_bytes(data);
@@ -142,13 +142,8 @@ MX_OP(_contrib_quantized_pooling, PoolParams)
     .param("count_include_pad", &PoolParams::count_include_pad, std::nullopt,
            "Whether means count padding as zeros; they do by default.")
     .choice<Layout>("layout", &PoolParams::layout,
-                    {{"None", Layout::kDefault},
-                     {"NCW", Layout::kNCW},
-                     {"NCHW", Layout::kNCHW},
-                     {"NCDHW", Layout::kNCDHW},
-                     {"NWC", Layout::kNWC},
-                     {"NHWC", Layout::kNHWC},
-                     {"NDHWC", Layout::kNDHWC}},
+                    layout_choices({Layout::kDefault, Layout::kNCW, Layout::kNCHW, Layout::kNCDHW,
+                                    Layout::kNWC, Layout::kNHWC, Layout::kNDHWC}),
                     "None", "Order of the dimensions; channels last is refused.")
     .outputs([](const PoolParams&) { return 3; })
     .output("output")

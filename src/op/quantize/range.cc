@@ -11,6 +11,17 @@ void write_product_range(const KernelContext& context, float data_step, float we
   write_range(context, {-end, end});
 }
 
+std::vector<std::string> product_inputs(bool bias) {
+  std::vector<std::string> names{"data", "weight"};
+  if (bias) names.emplace_back("bias");
+  const std::size_t arrays = names.size();
+  for (std::size_t i = 0; i < arrays; ++i) {
+    names.push_back("min_" + names[i]);
+    names.push_back("max_" + names[i]);
+  }
+  return names;
+}
+
 std::optional<Range> calibrated(const std::optional<float>& min, const std::optional<float>& max,
                                 const char* op) {
   if (!min && !max) return std::nullopt;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "op/infer.h"
 #include "op/kernel.h"
@@ -54,6 +56,10 @@ inline void write_range(const KernelContext& context, const Range& range) {
 }
 // The range of int32 products of a data and a weight: what the largest int32 would stand for.
 void write_product_range(const KernelContext& context, float data_step, float weight_step);
+
+// Names of the inputs of a product: data, weight and perhaps bias, then the ends of their ranges in
+// the same order.
+std::vector<std::string> product_inputs(bool bias);
 
 // Both ends, or nothing. One alone is the caller's error.
 std::optional<Range> calibrated(const std::optional<float>& min, const std::optional<float>& max,

@@ -7,11 +7,9 @@
 #include <cstdint>
 
 #include "base/shape.h"
+#include "op/layout.h"
 
 namespace mxnet::quantize {
-
-enum class Layout : int8_t { kDefault, kNCW, kNCHW, kNCDHW, kNWC, kNHWC, kNDHWC };
-inline bool channels_first(Layout layout) { return layout < Layout::kNWC; }
 
 struct Windows {
   using Sizes = std::array<int64_t, 3>;

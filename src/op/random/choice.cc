@@ -39,6 +39,7 @@ void reservoir(Draws& draws, int64_t a, int64_t* out, int64_t n) {
 void weighted_without_repetition(Draws& draws, const std::vector<float>& weights, int64_t* out,
                                  int64_t n) {
   std::vector<std::pair<float, int64_t>> keys;
+  keys.reserve(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i)
     keys.emplace_back(-std::log(draws.uniform<float>()) / weights[i], static_cast<int64_t>(i));
   std::partial_sort(keys.begin(), keys.begin() + n, keys.end());

@@ -8,6 +8,7 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/reduce/axes.h"
@@ -70,12 +71,6 @@ void infer_flag(const P&, Infer& infer) {
   infer.out(0).set_shape({1}).set_dtype(DType::kFloat32);
 }
 
-std::vector<std::string> array_names(int count) {
-  std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.push_back("array_" + std::to_string(i));
-  return names;
-}
-
 MX_OP(all_finite, FiniteParams)
 .doc("1 if no element is NaN or infinite, else 0.")
     .array_input("data", "The array.")
@@ -91,7 +86,9 @@ MX_OP(multi_all_finite, MultiFiniteParams)
 .doc("1 if no element of any array is NaN or infinite, else 0.")
     .input_list("data", "The arrays.")
     .num_inputs([](const MultiFiniteParams& params) { return params.num_arrays; })
-    .input_names([](const MultiFiniteParams& params) { return array_names(params.num_arrays); })
+    .input_names([](const MultiFiniteParams& params) {
+      return numbered_names("array_", params.num_arrays);
+    })
     .param("num_arrays", &MultiFiniteParams::num_arrays, 1, "Number of arrays.")
     .param("init_output", &MultiFiniteParams::init_output, true,
            "Whether to start from 1; otherwise the answer is joined to what the output holds.")
@@ -109,7 +106,9 @@ MX_OP(multi_sum_sq, SumSquaresParams)
 .doc("The sum of the squares of each array.")
     .input_list("data", "The arrays.")
     .num_inputs([](const SumSquaresParams& params) { return params.num_arrays; })
-    .input_names([](const SumSquaresParams& params) { return array_names(params.num_arrays); })
+    .input_names([](const SumSquaresParams& params) {
+      return numbered_names("array_", params.num_arrays);
+    })
     .param("num_arrays", &SumSquaresParams::num_arrays, "Number of arrays.")
     .dtypes(kReal)
     .infer([](const SumSquaresParams& params, Infer& infer) {

@@ -227,6 +227,7 @@ OpBuilder<RnnParams> with_params(const char* name) {
         .never_inline()
         .grad([](const RnnParams& params, Grad& grad) {
           std::vector<Value> inputs;
+          inputs.reserve(static_cast<std::size_t>(num_inputs(params)));
           for (int i = 0; i < num_inputs(params); ++i) inputs.push_back(grad.in(i));
           inputs.push_back(grad.out(0));
           inputs.push_back(grad.out(num_visible(params)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays with at least one, two or three dimensions; any number of them in one call.
+#include "op/numbered_names.h"
 #include "op/shape/same_elements.h"
 
 namespace mxnet {
@@ -25,11 +26,7 @@ void define(const char* name) {
       .inputs("arys", "The arrays.", &AtleastParams::num_args, "num_args")
       .param("num_args", &AtleastParams::num_args, "Number of arrays.")
       .at_least<int32_t>(1)
-      .input_names([](const AtleastParams& p) {
-        std::vector<std::string> names;
-        for (int i = 0; i < p.num_args; ++i) names.push_back("ary" + std::to_string(i));
-        return names;
-      })
+      .input_names([](const AtleastParams& p) { return numbered_names("ary", p.num_args); })
       .outputs([](const AtleastParams& p) { return p.num_args; })
       .infer([](const AtleastParams&, Infer& infer) {
         for (int i = 0; i < infer.num_in(); ++i) {

@@ -84,8 +84,8 @@ void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
 }
 
 // What shapes that are not known yet follow from the others. Along the axis of a concatenation:
-// what the result holds beyond the other parts.
-void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag) {
+// what the result holds beyond the other parts; with `evenly` several that are missing share it.
+void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag, bool evenly) {
   Shape common = infer.out(0).shape();
   for (int i = 0; i < infer.num_in() && !common.rank_known(); ++i) common = infer.in(i).shape();
   if (!common.rank_known() || common.ndim() == 0) return;
@@ -98,22 +98,24 @@ void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag)
   };
   for (int i = 0; i < infer.num_in(); ++i) learn(infer.in(i));
   learn(infer.out(0));
-  int missing = -1, num_missing = 0;
+  InlineVector<int, 8> missing;
   int64_t total = 0;
   for (int i = 0; i < infer.num_in(); ++i) {
     infer.in(i).set_shape(common);
     const int64_t length = infer.in(i).dim(axis);
     if (length < 0) {
-      missing = i;
-      ++num_missing;
+      missing.push_back(i);
     } else {
       total += length;
     }
   }
-  if (num_missing == 0) common[axis] = total;
+  if (missing.empty()) common[axis] = total;
   infer.out(0).set_shape(common);
   const int64_t whole = infer.out(0).dim(axis);
-  if (num_missing == 1 && whole >= total) infer.in(missing).set_dim(axis, whole - total);
+  if (missing.empty() || whole < total || (missing.size() > 1 && !evenly)) return;
+  const auto count = static_cast<int64_t>(missing.size());
+  if ((whole - total) % count != 0) return;
+  for (int i : missing.span()) infer.in(i).set_dim(axis, (whole - total) / count);
 }
 
 // Arrays of one shape; the result's without the new dimension.
@@ -150,7 +152,9 @@ Attrs without_count(const Attrs& attrs) {
 template <Join kind, const char* kName>
 struct Definition {
   static void infer(const JoinParams& params, Infer& infer) {
-    if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName);
+    // Both directions of a recurrent layer take the same input.
+    constexpr bool evenly = std::string_view(kName) == "_rnn_param_concat";
+    if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName, evenly);
     if constexpr (kind == Join::kStack) infer_stack_parts(params, infer, kName);
     infer_joined<kind>(params, infer, kName);
   }

@@ -26,6 +26,7 @@ void dispatch(DType dtype, F&& fn) {
 const int64_t* positions_in(SparseContext& context, const RowsView& rows, const int64_t* indices,
                             int64_t count) {
   std::vector<std::pair<int64_t, int64_t>> sorted;
+  sorted.reserve(static_cast<std::size_t>(rows.stored));
   for (int64_t k = 0; k < rows.stored; ++k) sorted.emplace_back(rows.index[k], k);
   if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
   auto* positions = context.workspace_of<int64_t>(count);

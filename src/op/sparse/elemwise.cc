@@ -66,6 +66,7 @@ void union_rows(SparseContext& context) {
   if (!context.out(0).is_sparse())
     return compute_rows(context, all_rows(context.out(0).shape()[0]));
   std::vector<RowsView> views;
+  views.reserve(static_cast<std::size_t>(context.num_in()));
   for (int i = 0; i < context.num_in(); ++i) views.push_back(context.rows(i));
   compute_rows(context, rows_of_any(views));
 }

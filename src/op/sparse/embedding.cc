@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "op/embedding.h"
 #include "op/op_builder.h"
 #include "op/params.h"
 #include "op/sparse/arithmetic.h"
@@ -124,18 +125,7 @@ MX_OP(_contrib_SparseEmbedding, SparseEmbeddingParams)
     .param("deterministic", &SparseEmbeddingParams::deterministic, false,
            "Without effect: the gradient always is deterministic.")
     .unlisted()
-    .infer([](const SparseEmbeddingParams& params, Infer& infer) {
-      infer.in(1).set_shape({params.input_dim, params.output_dim});
-      infer.in(1).same_dtype(infer.out(0));
-      if (infer.in(1).dtype() == DType::kUnknown) {
-        infer.in(1).set_dtype(params.dtype);
-        infer.out(0).set_dtype(params.dtype);
-      }
-      if (!infer.in(0).rank_known()) return;
-      Shape out = infer.in(0).shape();
-      out.push_back(params.output_dim);
-      infer.out(0).set_shape(out);
-    })
+    .infer(infer_embedding<SparseEmbeddingParams>)
     .cpu(lookup_dense)
     .grad([](const SparseEmbeddingParams& params, Grad& grad) {
       if (!grad.wants(1)) return Gradients(2);

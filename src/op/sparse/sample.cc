@@ -59,6 +59,7 @@ class EdgeChoice {
   // Efraimidis and Spirakis: the largest u^(1/w) are a sample without replacement.
   void heaviest_keys(const CsrView& graph, std::vector<int64_t>& edges) {
     std::vector<std::pair<double, int64_t>> keys;
+    keys.reserve(edges.size());
     for (int64_t k : edges)
       keys.emplace_back(
           std::log(draw_uniform(random_)) / static_cast<double>(weights_[graph.indices[k]]), k);

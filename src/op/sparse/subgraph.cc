@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "op/numbered_names.h"
 #include "op/sparse/graph_op.h"
 #include "op/sparse/indices.h"
 
@@ -41,12 +42,6 @@ void write_edges(SparseContext& context, const CsrView& graph, const Edges& edge
   }
 }
 
-std::vector<std::string> numbered(const char* stem, int count) {
-  std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.push_back(stem + std::to_string(i));
-  return names;
-}
-
 // --- _contrib_dgl_subgraph -----------------------------------------------------------------------
 
 struct SubgraphParams {
@@ -62,7 +57,7 @@ MX_OP(_contrib_dgl_subgraph, SubgraphParams)
     .input("graph", "A graph: csr, of int64 edge numbers.")
     .inputs("data", "Ascending lists of vertices.", &SubgraphParams::num_args, "num_args")
     .input_names([](const SubgraphParams& p) {
-      std::vector<std::string> names = numbered("varray", p.lists());
+      std::vector<std::string> names = numbered_names("varray", p.lists());
       names.insert(names.begin(), "graph");
       return names;
     })
@@ -128,8 +123,9 @@ MX_OP(_contrib_dgl_graph_compact, CompactParams)
     .inputs("graph_data", "Sampled graphs, then their lists of vertices.", &CompactParams::num_args,
             "num_args")
     .input_names([](const CompactParams& p) {
-      std::vector<std::string> names = numbered("graph", p.graphs());
-      for (std::string& name : numbered("varray", p.graphs())) names.push_back(std::move(name));
+      std::vector<std::string> names = numbered_names("graph", p.graphs());
+      for (std::string& name : numbered_names("varray", p.graphs()))
+        names.push_back(std::move(name));
       return names;
     })
     .outputs([](const CompactParams& p) { return p.graphs() * (p.return_mapping ? 2 : 1); })

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "op/computed.h"
+#include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
@@ -236,10 +237,8 @@ void declare_params(OpBuilder<UpParams>& op) {
   declare_params(forward);
   forward.num_inputs([](const UpParams& params) { return params.num_inputs(); })
       .input_names([](const UpParams& params) {
-        std::vector<std::string> names;
-        for (int i = 0; i < params.num_inputs(); ++i) names.push_back("arg" + std::to_string(i));
-        if (params.bilinear()) names = {"data", "weight"};
-        return names;
+        return params.bilinear() ? std::vector<std::string>{"data", "weight"}
+                                 : numbered_names("arg", params.num_args);
       })
       .infer([](const UpParams& params, Infer& infer) { infer_up(params, infer, 0, infer.out(0)); })
       .cpu(up_cpu)

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What programs add to the library: operators whose bodies are callbacks, libraries of operators,
+ * GPU kernels from source. Part of mxnet/c_api.h, whose conventions hold. */
+#ifndef MXNET_C_API_CUSTOM_H_
+#define MXNET_C_API_CUSTOM_H_
+
+#include "mxnet/c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Custom operators
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* The operator "Custom" with op_type=NAME asks a creator for a description (CustomOpPropCallbacks),
+ * and the description for an operator (CustomOpCallbacks). All callbacks give 0 when they fail; the
+ * operator that needed them then fails. They run on the thread that calls the operator (or
+ * backward), never under a lock of the library, and may use the whole ABI. */
+enum CustomOpCallbacks { kCustomOpDelete, kCustomOpForward, kCustomOpBackward };
+enum CustomOpPropCallbacks {
+  kCustomOpPropDelete,
+  kCustomOpPropListArguments,
+  kCustomOpPropListOutputs,
+  kCustomOpPropListAuxiliaryStates,
+  kCustomOpPropInferShape,
+  kCustomOpPropDeclareBackwardDependency,
+  kCustomOpPropCreateOperator,
+  kCustomOpPropInferType,
+  kCustomOpPropInferStorageType,
+  kCustomOpPropBackwardInferStorageType
+};
+
+/* `ptrs`: `size` handles, which are the function's to free, of kinds `tags`: 0 input, 1 output, 2
+ * gradient of an input, 3 gradient of an output, 4 auxiliary state. `reqs`: one for each array that
+ * is to be computed: 0 nothing, 1 write, 2 write in place, 3 add. */
+typedef int (*CustomOpFBFunc)(int size, void** ptrs, int* tags, const int* reqs, const int is_train,
+                              void* state);
+typedef int (*CustomOpDelFunc)(void* state);
+/* A list of names that ends with null. */
+typedef int (*CustomOpListFunc)(char*** args, void* state);
+/* Arguments, outputs and auxiliary states, in this order; what is known before the call are the
+ * arguments. The callee sets the rest; the memory of its shapes is its own until its next call. */
+typedef int (*CustomOpInferShapeFunc)(int num_tensor, int* ndims, int** shapes, void* state);
+typedef int (*CustomOpInferTypeFunc)(int num_tensor, int* types, void* state);
+typedef int (*CustomOpInferStorageTypeFunc)(int num_tensor, int* stypes, void* state);
+/* Output gradients, inputs, outputs, input gradients, auxiliary states; `tags` as above. */
+typedef int (*CustomOpBackwardInferStorageTypeFunc)(int num_tensor, int* stypes, int* tags,
+                                                    void* state);
+/* Which of the numbered arrays the gradient needs. */
+typedef int (*CustomOpBwdDepFunc)(const int* out_grad, const int* in_data, const int* out_data,
+                                  int* num_deps, int** rdeps, void* state);
+typedef int (*CustomOpCreateFunc)(const char* ctx, int num_inputs, unsigned** shapes,
+                                  const int* ndims, const int* dtypes, struct MXCallbackList* ret,
+                                  void* state);
+/* The parameters of the call besides op_type, as texts. */
+typedef int (*CustomOpPropCreator)(const char* op_type, const int num_kwargs, const char** keys,
+                                   const char** values, struct MXCallbackList* ret);
+
+/* How operators of the user were described before: the operators _Native and _NDArray took the
+ * address of one as a text. This version does not have them; programs that name the types compile. */
+struct NativeOpInfo {
+  void (*forward)(int, float**, int*, unsigned**, int*, void*);
+  void (*backward)(int, float**, int*, unsigned**, int*, void*);
+  void (*infer_shape)(int, int*, unsigned**, void*);
+  void (*list_outputs)(char***, void*);
+  void (*list_arguments)(char***, void*);
+  void* p_forward;
+  void* p_backward;
+  void* p_infer_shape;
+  void* p_list_outputs;
+  void* p_list_arguments;
+};
+struct NDArrayOpInfo {
+  bool (*forward)(int, void**, int*, void*);
+  bool (*backward)(int, void**, int*, void*);
+  bool (*infer_shape)(int, int*, unsigned**, void*);
+  bool (*list_outputs)(char***, void*);
+  bool (*list_arguments)(char***, void*);
+  bool (*declare_backward_dependency)(const int*, const int*, const int*, int*, int**, void*);
+  void* p_forward;
+  void* p_backward;
+  void* p_infer_shape;
+  void* p_list_outputs;
+  void* p_list_arguments;
+  void* p_declare_backward_dependency;
+};
+
+/* From now on op_type means this creator; a later registration takes the name over. */
+MXNET_DLL int MXCustomOpRegister(const char* op_type, CustomOpPropCreator creator);
+
+/* --- Libraries of operators
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* Loads operators, passes and partitioners from a shared library. Not supported by this version:
+ * always an error, which says whether the file is such a library. */
+MXNET_DLL int MXLoadLib(const char* path, unsigned verbose);
+/* Always an error: kernels compiled by TVM are not supported. */
+MXNET_DLL int MXTVMBridge(void* pregister);
+
+/* --- GPU kernels from source
+ * ------------------------------------------------------------------------------------------------
+ */
+
+typedef void* RtcHandle;
+typedef void* CudaModuleHandle;
+typedef void* CudaKernelHandle;
+
+/* Not supported by this version: creating is always an error, hence no handle is ever valid. */
+MXNET_DLL int MXRtcCreate(char* name, uint32_t num_input, uint32_t num_output, char** input_names,
+                          char** output_names, NDArrayHandle* inputs, NDArrayHandle* outputs,
+                          char* kernel, RtcHandle* out);
+MXNET_DLL int MXRtcPush(RtcHandle handle, uint32_t num_input, uint32_t num_output,
+                        NDArrayHandle* inputs, NDArrayHandle* outputs, uint32_t gridDimX,
+                        uint32_t gridDimY, uint32_t gridDimZ, uint32_t blockDimX,
+                        uint32_t blockDimY, uint32_t blockDimZ);
+MXNET_DLL int MXRtcFree(RtcHandle handle);
+MXNET_DLL int MXRtcCudaModuleCreate(const char* source, int num_options, const char** options,
+                                    int num_exports, const char** exports, CudaModuleHandle* out);
+MXNET_DLL int MXRtcCudaModuleFree(CudaModuleHandle handle);
+MXNET_DLL int MXRtcCudaKernelCreate(CudaModuleHandle handle, const char* name, int num_args,
+                                    int* is_ndarray, int* is_const, int* arg_types,
+                                    CudaKernelHandle* out);
+MXNET_DLL int MXRtcCudaKernelFree(CudaKernelHandle handle);
+MXNET_DLL int MXRtcCudaKernelCall(CudaKernelHandle handle, int dev_id, void** args,
+                                  uint32_t grid_dim_x, uint32_t grid_dim_y, uint32_t grid_dim_z,
+                                  uint32_t block_dim_x, uint32_t block_dim_y, uint32_t block_dim_z,
+                                  uint32_t shared_mem);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* MXNET_C_API_CUSTOM_H_ */

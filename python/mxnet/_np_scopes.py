@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switches of NumPy's semantics, by thread: of shapes (arrays without elements or dimensions) and of
+arrays (Gluon makes and expects mx.np arrays). Names are public in mxnet.util.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import threading
+from typing import Any, Callable, List, TypeVar
+
+from . import _core
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+
+
+class _ArrayMode(threading.local):
+    """Whether this thread's arrays are NumPy's; a new thread starts with legacy arrays."""
+
+    active = False
+
+
+_mode = _ArrayMode()
+
+
+def is_np_shape() -> bool:
+    """Whether a dimension of zero, and no dimension at all, mean what they mean in NumPy."""
+    return _core.is_np_shape() != 0
+
+
+def is_np_array() -> bool:
+    """Whether Gluon makes and expects mx.np arrays on this thread."""
+    return _mode.active
+
+
+def set_np_shape(active: Any) -> bool:
+    """Switches the semantics of shapes for this thread (2: for all threads); returns what it was."""
+    wanted = operator.index(active)
+    if not wanted and is_np_array():
+        raise ValueError(
+            "given set_np_shape(False) while array semantics is on, which needs shape semantics; "
+            "npx.reset_np() turns both off"
+        )
+    return _core.set_np_shape(wanted) != 0
+
+
+def _set_np_array(active: bool) -> bool:
+    before, _mode.active = _mode.active, bool(active)
+    return before
+
+
+class _Scope:
+    """A switch inside a `with` block; an object may be entered again, also inside itself."""
+
+    __slots__ = ("_active", "_before")
+    _switch: Callable[[Any], bool]
+
+    def __init__(self, active: Any) -> None:
+        self._active = active
+        self._before: List[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(type(self)._switch(self._active))
+
+    def __exit__(self, *exception: Any) -> None:
+        type(self)._switch(self._before.pop())
+
+
+class NumpyShapeScope(_Scope):
+    """`with np_shape():` the semantics of shapes."""
+
+    __slots__ = ()
+    _switch = staticmethod(set_np_shape)
+
+
+class NumpyArrayScope(_Scope):
+    """`with np_array():` the semantics of arrays."""
+
+    __slots__ = ()
+    _switch = staticmethod(_set_np_array)
+
+
+def np_shape(active: bool = True) -> NumpyShapeScope:
+    """NumPy's semantics of shapes, or the legacy one, inside a `with` block."""
+    return NumpyShapeScope(active)
+
+
+def np_array(active: bool = True) -> NumpyArrayScope:
+    """NumPy's semantics of arrays, or the legacy one, inside a `with` block."""
+    return NumpyArrayScope(active)
+
+
+def set_np(shape: bool = True, array: bool = True) -> None:
+    """Switches this thread to NumPy's semantics of shapes and arrays; arrays need shapes."""
+    if array and not shape:
+        raise ValueError("given array semantics without shape semantics, expected both or shapes alone")
+    _set_np_array(array)
+    set_np_shape(shape)
+
+
+def reset_np() -> None:
+    """Back to the legacy semantics of shapes and arrays."""
+    set_np(shape=False, array=False)
+
+
+def _inside(scope: Callable[[], Any], func: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with scope():
+            return func(*args, **kwargs)
+
+    return call
+
+
+def _inside_member(scope: Callable[[], Any], member: Any) -> Any:
+    """A class's method or property with its code inside a scope; other members as they are."""
+    if isinstance(member, (staticmethod, classmethod)):
+        return type(member)(_inside(scope, member.__func__))
+    if isinstance(member, property):
+        parts = (member.fget, member.fset, member.fdel)
+        return property(*(part and _inside(scope, part) for part in parts), member.__doc__)
+    return _inside(scope, member) if isinstance(member, type(_inside)) else member
+
+
+def _decorate(name: str, scope: Callable[[], Any], func: Any) -> Any:
+    if isinstance(func, type):
+        for key, member in list(vars(func).items()):
+            inside = _inside_member(scope, member)
+            if inside is not member:
+                setattr(func, key, inside)
+        return func
+    if not callable(func):
+        raise TypeError(f"{name}: given {type(func).__name__}, expected a class or a function")
+    return _inside(scope, func)
+
+
+def use_np_shape(func: _Decorated) -> _Decorated:
+    """Decorates a function, or a class whose methods are meant, to run under np_shape()."""
+    return _decorate("use_np_shape", np_shape, func)
+
+
+def use_np_array(func: _Decorated) -> _Decorated:
+    """Decorates a function, or a class whose methods are meant, to run under np_array()."""
+    return _decorate("use_np_array", np_array, func)
+
+
+def use_np(func: _Decorated) -> _Decorated:
+    """use_np_shape and use_np_array."""
+    return use_np_shape(use_np_array(func))

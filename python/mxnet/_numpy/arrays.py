@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions on mx.np arrays."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, List, Optional, Tuple
+
+import numpy as onp
+
+from .. import _core
+from ..context import current_context
+from ..ndarray import _generate
+from ..ndarray.ndarray import _from_numpy
+from .frontend import Frontend
+
+
+class Arrays(Frontend):
+    """The front end of mx.np arrays. There is one, `arrays`."""
+
+    tensors = "mx.np arrays"
+
+    def op(self, name: str) -> Callable[..., Any]:
+        return _generate.operator(name)
+
+    def is_tensor(self, value: Any) -> bool:
+        return getattr(type(value), "_is_np", False)
+
+    def context(self, ctx: Any) -> str:
+        return str(current_context() if ctx is None else ctx)
+
+    def ndim(self, value: Any, why: str) -> int:
+        return len(value.shape)
+
+    def shape(self, value: Any, why: str) -> Tuple[int, ...]:
+        return value.shape
+
+    def known_ndim(self, value: Any, otherwise: int) -> int:
+        return len(value.shape)
+
+    def known_length(self, value: Any, axis: int) -> Optional[int]:
+        return value.shape[axis]
+
+    def constant(self, values: Any, like: Any) -> Any:
+        from ..numpy.multiarray import ndarray
+
+        values = onp.asarray(values)
+        dtype = onp.int64 if values.dtype.kind in "iu" else onp.bool_ if values.dtype.kind == "b" else onp.float32
+        return _from_numpy(values, like.context, dtype, ndarray)
+
+    def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:
+        operators = [op for op in (arrays, scalar, reverse) if op is not None]
+        return functools.update_wrapper(_core.ElementwiseFunction(call, *operators), call)
+
+    def listed(self, several: Any) -> List[Any]:
+        return [several] if self.is_tensor(several) else several
+
+    def __reduce__(self) -> str:
+        return "arrays"
+
+
+arrays = Arrays()

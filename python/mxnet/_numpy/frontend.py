@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class Frontend: what functions need to know of the tensors that they are called with."""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as onp
+
+from ..ndarray._dtypes import dtype_name
+
+# Modules of functions that are found under plain names, and below np.linalg and np.random.
+_PLAIN = ("creation", "joining", "shaping", "indexing", "reduction", "products", "arithmetic")
+
+Number = (int, float, onp.generic)
+
+
+class Frontend:
+    """Functions bound to a kind of tensor; subclasses say which."""
+
+    def __init__(self) -> None:
+        self.names: Dict[str, Any] = {}
+        for module in _PLAIN:
+            self.names.update(self.bound(module))
+        self.names.update(self.elementwise())
+
+    def bound(self, module: str) -> Dict[str, Any]:
+        """The functions of a module by name."""
+        functions = importlib.import_module(f"{__package__}.{module}")
+        return {name: types.MethodType(getattr(functions, name), self) for name in functions.__all__}
+
+    def elementwise(self) -> Dict[str, Any]:
+        """The functions of one and two tensors that are made from tables."""
+        from .elementwise import functions
+
+        return functions(self)
+
+    def __getattr__(self, name: str) -> Any:
+        names = self.__dict__.get("names", {})
+        if name in names:
+            return names[name]
+        raise AttributeError(f"mx.np has no function {name!r} for {self.tensors}")
+
+    # --- What subclasses know
+
+    tensors = "tensors"  # in errors
+
+    def op(self, name: str) -> Callable[..., Any]:
+        """An operator by its name in the registry."""
+        raise NotImplementedError
+
+    def is_tensor(self, value: Any) -> bool:
+        """Whether a value is one of this kind's tensors."""
+        raise NotImplementedError
+
+    def context(self, ctx: Any) -> str:
+        """Where to make a tensor, as operators take it."""
+        raise NotImplementedError
+
+    def ndim(self, value: Any, why: str) -> int:
+        """The number of dimensions, for functions (`why`) that depend on it."""
+        raise NotImplementedError
+
+    def shape(self, value: Any, why: str) -> Tuple[int, ...]:
+        """The dimensions, for functions that depend on them."""
+        raise NotImplementedError
+
+    def known_ndim(self, value: Any, otherwise: int) -> int:
+        """The number of dimensions, or a number to go on with where it is not known yet."""
+        raise NotImplementedError
+
+    def known_length(self, value: Any, axis: int) -> Optional[int]:
+        """The length along an axis, None where it is not known yet."""
+        raise NotImplementedError
+
+    def constant(self, values: Any, like: Any) -> Any:
+        """A tensor of NumPy's values where another one is."""
+        raise NotImplementedError
+
+    def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:
+        """What is shown of a function made from a table, given its operators too."""
+        raise NotImplementedError
+
+    def listed(self, several: Any) -> List[Any]:
+        """The outputs of an operator that may have several."""
+        raise NotImplementedError
+
+
+def only_c(order: Any, name: str) -> None:
+    """Refuses layouts of memory that the library does not have."""
+    if order not in ("C", "K", "A"):
+        raise NotImplementedError(f"{name}: given order={order!r}, expected 'C': arrays are C-contiguous")
+
+
+def dtype_text(dtype: Any, default: Any = "float32") -> Any:
+    """The name of a type, or the default for None."""
+    return default if dtype is None else dtype_name(dtype)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of Python's or NumPy's."""
+    return isinstance(value, Number)
+
+
+def ints(value: Any) -> Tuple[int, ...]:
+    """One integer or several, as a tuple."""
+    return (int(value),) if isinstance(value, (int, onp.integer)) else tuple(int(item) for item in value)
+
+
+def optional_ints(value: Any) -> Any:
+    """As ints, and None."""
+    return None if value is None else ints(value)
+
+
+def wrong(name: str, value: Any, expected: str) -> TypeError:
+    """The error for an argument of a wrong type."""
+    return TypeError(f"{name}: given {type(value).__name__}, expected {expected}")

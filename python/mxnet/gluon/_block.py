@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class Block: a part of a network, made of parameters and other blocks."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections import OrderedDict
+from typing import Any, Callable, Dict, Optional
+
+from .. import initializer, ndarray
+from ..util import is_np_array
+from ._errors import MismatchError
+from ._naming import BlockScope
+from .parameter import Parameter, ParameterDict
+from .parameter_dict import some_of, without_kind
+from .utils import HookHandle
+
+
+def indented(text: str, blanks: int = 2) -> str:
+    """All lines but the first one moved to the right."""
+    return text.replace("\n", "\n" + " " * blanks)
+
+
+class Block:
+    """A part of a network: subclass it, make parameters and children in __init__, compute in forward.
+
+    A block or parameter that becomes an attribute is registered as a child or parameter of this one.
+    """
+
+    def __init__(self, prefix: Optional[str] = None, params: Optional[ParameterDict] = None) -> None:
+        self._empty_prefix = prefix == ""
+        self._prefix, self._params = BlockScope.create(prefix, params, self._alias())
+        self._name = self._prefix[:-1] if self._prefix.endswith("_") else self._prefix
+        self._scope = BlockScope(self)
+        self._children: "OrderedDict[str, Block]" = OrderedDict()
+        self._reg_params: Dict[str, Parameter] = {}
+        self._forward_hooks: "OrderedDict[int, Any]" = OrderedDict()
+        self._forward_pre_hooks: "OrderedDict[int, Any]" = OrderedDict()
+
+    def __repr__(self) -> str:
+        lines = "\n".join(f"  ({name}): {indented(repr(child))}" for name, child in self._shown_children())
+        return f"{type(self).__name__}(\n{lines}\n)"
+
+    def _repr_html_(self) -> str:
+        from ._summary import as_html
+
+        return as_html(self)
+
+    def _shown_children(self) -> Any:
+        return [(name, value) for name, value in self.__dict__.items() if isinstance(value, Block)]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        before = self.__dict__.get(name)
+        if isinstance(before, (Parameter, Block)) and not isinstance(value, type(before)):
+            raise TypeError(
+                f"attribute {name}: given {type(value).__name__}, expected a {type(before).__name__} as it was before"
+            )
+        if isinstance(value, Block):
+            self.register_child(value, name)
+        elif isinstance(value, Parameter):
+            if self._reg_params.get(name, value) is not value:
+                raise MismatchError(
+                    f"attribute {name}: given another parameter; to share one, give `params` when the block is made"
+                )
+            self._reg_params[name] = value
+        super().__setattr__(name, value)
+
+    def _alias(self) -> str:
+        return type(self).__name__.lower()
+
+    # --- Names and parameters
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its parameters start with."""
+        return self._prefix
+
+    @property
+    def name(self) -> str:
+        """The prefix without the underscore at its end."""
+        return self._name
+
+    def name_scope(self) -> BlockScope:
+        """`with self.name_scope():` blocks and parameters made inside have this block's prefix."""
+        return self._scope
+
+    @property
+    def params(self) -> ParameterDict:
+        """Its own parameters, without those of its children."""
+        return self._params
+
+    def collect_params(self, select: Optional[str] = None) -> ParameterDict:
+        """All parameters, those of children too; or those whose names start with the regular expression."""
+        self._check_container_with_block()
+        found = ParameterDict(self._params.prefix)
+        pattern = re.compile(select or "")
+        found._params.update((name, value) for name, value in self.params.items() if pattern.match(name))
+        for child in self._children.values():
+            found.update(child.collect_params(select))
+        return found
+
+    def _check_container_with_block(self) -> None:
+        children = {id(child) for child in self._children.values()}
+
+        def hidden(value: Any) -> bool:
+            if isinstance(value, (list, tuple)):
+                return any(hidden(item) for item in value)
+            if isinstance(value, dict):
+                return any(hidden(item) for item in value.values())
+            return isinstance(value, Block) and id(value) not in children
+
+        for name, value in self.__dict__.items():
+            if isinstance(value, (list, tuple, dict)) and not name.startswith("__") and name not in _OWN and hidden(value):
+                warnings.warn(
+                    f"{type(self).__name__}.{name} holds blocks that are no children of {self.name}: their parameters are "
+                    "left out. Register them with register_child(), or use nn.Sequential",
+                    stacklevel=3,
+                )
+
+    def _collect_params_with_prefix(self, prefix: str = "") -> Dict[str, Parameter]:
+        """All parameters under their path of attributes, as files name them."""
+        if prefix:
+            prefix += "."
+        found = {prefix + name: parameter for name, parameter in self._reg_params.items()}
+        for name, child in self._children.items():
+            found.update(child._collect_params_with_prefix(prefix + name))
+        return found
+
+    def initialize(
+        self, init: Any = initializer.Uniform(), ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+    ) -> None:
+        """Initializes all parameters on one or several devices."""
+        self.collect_params().initialize(init, ctx, verbose, force_reinit)
+
+    # --- Files
+
+    def save_parameters(self, filename: Any, deduplicate: bool = False) -> None:
+        """Writes all parameters under their path of attributes (`features.0.weight`).
+
+        `deduplicate` writes a parameter that several blocks share once.
+        """
+        params = self._collect_params_with_prefix()
+        if deduplicate:
+            last_name = {id(parameter): name for name, parameter in params.items()}
+            params = {name: parameter for name, parameter in params.items() if last_name[id(parameter)] == name}
+        ndarray.save(os.fspath(filename), {name: parameter._reduce() for name, parameter in params.items()})
+
+    def save_params(self, filename: Any) -> None:
+        """The old name of saving, with parameters' own names. Use save_parameters."""
+        warnings.warn("save_params is deprecated; use save_parameters", DeprecationWarning, stacklevel=2)
+        try:
+            self.collect_params().save(filename, strip_prefix=self.prefix)
+        except ValueError as error:
+            raise ValueError(f"{error}; save_parameters does not need it") from None
+
+    def load_parameters(
+        self,
+        filename: Any,
+        ctx: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Reads parameters: what save_parameters, export, ParameterDict.save or Module has written."""
+        filename = os.fspath(filename)
+        loaded = ndarray.load(filename)
+        params = self._collect_params_with_prefix()
+        if not loaded and not params:
+            return
+        if isinstance(loaded, list):
+            if loaded:
+                raise ValueError(f"file {filename} has {len(loaded)} arrays without names, expected names")
+            loaded = {}
+        if not any("." in name for name in loaded):
+            own = self.collect_params()
+            full = any(without_kind(name) in own for name in loaded)  # else the block's prefix was left out
+            own.load_dict(
+                loaded, ctx, allow_missing, ignore_extra, "" if full else self.prefix, filename, cast_dtype, dtype_source
+            )
+            return
+        if not allow_missing:
+            there = {id(params[name]) for name in loaded if name in params}
+            for name, parameter in params.items():
+                if id(parameter) not in there:
+                    raise MismatchError(f"Parameter {name} is missing in file {filename}, which has {some_of(loaded)}")
+        for name, array in loaded.items():
+            if name in params:
+                params[name]._load_init(array, ctx, cast_dtype=cast_dtype, dtype_source=dtype_source)
+            elif not ignore_extra:
+                raise MismatchError(
+                    f"file {filename} has {name}, expected one of {some_of(params)}; ignore_extra=True passes over it"
+                )
+
+    def load_params(
+        self, filename: Any, ctx: Any = None, allow_missing: bool = False, ignore_extra: bool = False
+    ) -> None:
+        """The old name of load_parameters."""
+        warnings.warn("load_params is deprecated; use load_parameters", DeprecationWarning, stacklevel=2)
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
+    def save(self, prefix: str) -> None:
+        """Writes PREFIX-model.json, the tree of blocks with the graphs of hybridized ones, and PREFIX-model.params."""
+        from ._saved_tree import save
+
+        save(self, prefix)
+
+    def load(self, prefix: str) -> None:
+        """Reads what `save` has written into a block of the same kind."""
+        from ._saved_tree import load
+
+        load(self, prefix)
+
+    # --- Children and hooks
+
+    def register_child(self, block: Block, name: Optional[str] = None) -> None:
+        """Makes a block a child of this one."""
+        self._children[str(len(self._children)) if name is None else name] = block
+
+    def register_forward_pre_hook(self, hook: Callable[[Block, Any], None]) -> HookHandle:
+        """hook(block, inputs) runs before forward."""
+        handle = HookHandle()
+        handle.attach(self._forward_pre_hooks, hook)
+        return handle
+
+    def register_forward_hook(self, hook: Callable[[Block, Any, Any], None]) -> HookHandle:
+        """hook(block, inputs, outputs) runs after forward."""
+        handle = HookHandle()
+        handle.attach(self._forward_hooks, hook)
+        return handle
+
+    def register_op_hook(self, callback: Callable[[str, str, Any], None], monitor_all: bool = False) -> None:
+        """callback(name, operator, array) sees outputs, or all arrays, of operators in hybridized blocks."""
+        for child in self._children.values():
+            child.register_op_hook(callback, monitor_all)
+
+    def apply(self, fn: Callable[[Block], Any]) -> Block:
+        """Calls fn on all descendants and on the block itself."""
+        for child in self._children.values():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def hybridize(self, active: bool = True, **kwargs: Any) -> None:
+        """Hybridizes those children that can be."""
+        for child in self._children.values():
+            child.hybridize(active, **kwargs)
+
+    def cast(self, dtype: Any) -> None:
+        """Converts all parameters."""
+        for child in self._children.values():
+            child.cast(dtype)
+        for parameter in self.params.values():
+            parameter.cast(dtype)
+
+    # --- Computing
+
+    def __call__(self, *args: Any) -> Any:
+        for hook in list(self._forward_pre_hooks.values()):
+            hook(self, args)
+        out = self.forward(*args)
+        for hook in list(self._forward_hooks.values()):
+            hook(self, args, out)
+        return out
+
+    def forward(self, *args: Any) -> Any:
+        """Computes outputs of inputs. To be overridden."""
+        raise NotImplementedError(f"{type(self).__name__} has no forward")
+
+    def summary(self, *inputs: Any) -> None:
+        """Prints the blocks in the order in which they run on the inputs, with output shapes and parameters."""
+        from ._summary import summary
+
+        print(summary(self, *inputs))
+
+
+# Attributes of Block that hold blocks by design.
+_OWN = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks"))

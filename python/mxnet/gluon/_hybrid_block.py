@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class HybridBlock: a block that can become a graph, which then runs as one operator."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .. import ndarray, symbol
+from .. import name as _name
+from ..ndarray import NDArray
+from ..symbol import Symbol
+from ..util import is_np_array
+from ._block import Block
+from ._cached_graph import CachedGraph, Graph, build_cached_graph, trace
+from ._structure import arrays_in, flatten, regroup
+from .parameter import DeferredInitializationError, _replacements
+
+
+class HybridBlock(Block):
+    """A block whose hybrid_forward works on arrays and on symbols alike.
+
+    After hybridize() the first call makes a graph of it, and all later calls run that graph.
+    """
+
+    def __init__(self, prefix: Optional[str] = None, params: Any = None) -> None:
+        super().__init__(prefix, params)
+        self._active = False
+        self._flags: List[Tuple[str, Any]] = []
+        self._backend: Tuple[Optional[str], Dict[str, Any]] = (None, {})
+        self._op_hooks: List[Tuple[Callable[..., Any], bool]] = []
+        self._graph: Optional[Graph] = None
+        self._cached: Optional[CachedGraph] = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, HybridBlock):
+            self._clear_cached_op()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_cached": None}  # made again at the next call
+
+    def register_child(self, block: Block, name: Optional[str] = None) -> None:
+        """Makes a block a child of this one; it has to be a HybridBlock too."""
+        if not isinstance(block, HybridBlock):
+            raise ValueError(
+                f"given child {block} of type {type(block).__name__}, expected a HybridBlock; a Block "
+                "(nn.Sequential) may have other blocks as children"
+            )
+        super().register_child(block, name)
+        self._clear_cached_op()
+
+    def register_op_hook(self, callback: Callable[[str, str, Any], None], monitor_all: bool = False) -> None:
+        """callback(name, operator, array) sees outputs, or all arrays, of the graph's operators."""
+        self._op_hooks.append((callback, monitor_all))
+        if self._cached is not None:
+            self._cached.op._register_op_hook(callback, monitor_all)
+        super().register_op_hook(callback, monitor_all)
+
+    def cast(self, dtype: Any) -> None:
+        """Converts all parameters."""
+        self._clear_cached_op()
+        super().cast(dtype)
+
+    # --- From block to graph
+
+    def hybridize(
+        self,
+        active: bool = True,
+        backend: Optional[str] = None,
+        clear: bool = True,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: Optional[int] = None,
+        backward_bulk_size: Optional[int] = None,
+        **kwargs: Any,
+    ) -> None:
+        """Runs this block as a graph from the next call on, or no longer.
+
+        `static_alloc` keeps memory between calls, `static_shape` trusts that shapes stay as they are;
+        `backend` and its options partition the graph; the bulk sizes say how many operators run as one.
+        """
+        if not active and (backend is not None or static_alloc or static_shape):
+            raise ValueError("given options of the graph with active=False, expected active=True for them")
+        self._active = active
+        self._backend = (backend, kwargs)
+        self._flags = [("static_alloc", static_alloc), ("static_shape", static_shape), ("inline_limit", inline_limit)]
+        if forward_bulk_size is not None:
+            self._flags.append(("forward_bulk_size", forward_bulk_size))
+        if backward_bulk_size is not None:
+            self._flags.append(("backward_bulk_size", backward_bulk_size))
+        if clear:
+            self._clear_cached_op()
+        # The graph of this block holds its children: they get no backend of their own.
+        for child in self._children.values():
+            child.hybridize(
+                active,
+                static_alloc=static_alloc,
+                static_shape=static_shape,
+                inline_limit=inline_limit,
+                forward_bulk_size=forward_bulk_size,
+                backward_bulk_size=backward_bulk_size,
+                **({} if isinstance(child, HybridBlock) else kwargs),
+            )
+
+    def optimize_for(
+        self,
+        x: Any,
+        *args: Any,
+        backend: Optional[str] = None,
+        clear: bool = False,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: Optional[int] = None,
+        backward_bulk_size: Optional[int] = None,
+        **kwargs: Any,
+    ) -> None:
+        """Hybridizes with a backend and partitions the graph now, for inputs like the given ones."""
+        self.hybridize(
+            True, backend, clear, static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size, **kwargs
+        )
+        self._cached = None
+        self._build_cache(x, *args)
+
+    def _clear_cached_op(self) -> None:
+        # Before HybridBlock.__init__ has run there is nothing to forget.
+        self.__dict__["_graph"] = None
+        self.__dict__["_cached"] = None
+
+    def _get_graph(self, *args: Any) -> Graph:
+        if self._graph is None:
+            self._graph = trace(self, args)
+        return self._graph
+
+    def _build_cache(self, *args: Any) -> CachedGraph:
+        graph = self._get_graph(*args)
+        backend, options = self._backend
+        if backend is not None:
+            graph = graph.optimized(self, backend, options, args)
+            self._graph = graph
+        self._cached = build_cached_graph(self, graph, self._flags)
+        for callback, monitor_all in self._op_hooks:
+            self._cached.op._register_op_hook(callback, monitor_all)
+        return self._cached
+
+    def infer_shape(self, *args: Any) -> None:
+        """Finds unknown shapes of parameters from inputs."""
+        self._infer_attrs("infer_shape", "shape", *args)
+
+    def infer_type(self, *args: Any) -> None:
+        """Finds types of parameters from inputs."""
+        self._infer_attrs("infer_type", "dtype", *args)
+
+    def _infer_attrs(self, function: str, attribute: str, *args: Any) -> None:
+        graph = self._get_graph(*args)
+        flat, _ = flatten(args, "input")
+        arrays = [array for array in flat if array is not None]
+        known = {variable.name: getattr(array, attribute) for variable, array in zip(graph.inputs, arrays)}
+        arguments, _, states = getattr(graph.output, function)(**known)
+        if arguments is None:
+            raise ValueError(f"{self.name}: inputs of {attribute} {list(known.values())} leave parameters unknown")
+        found = dict(zip(graph.output.list_arguments(), arguments))
+        found.update(zip(graph.output.list_auxiliary_states(), states))
+        for parameter in self.collect_params().values():
+            if parameter.name in found:
+                setattr(parameter, attribute, found[parameter.name])
+
+    def _deferred_infer_shape(self, *args: Any) -> None:
+        try:
+            self.infer_shape(*args)
+        except Exception as error:
+            raise ValueError(
+                f"{self.name}: the shapes of parameters could not be found from the inputs, and the deferred "
+                f"initialization needs them: {error}"
+            ) from error
+
+    # --- Files
+
+    def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> None:
+        """Writes PATH-symbol.json and PATH-EPOCH.params, for SymbolBlock.imports, Module or C programs."""
+        if self._graph is None:
+            raise RuntimeError(f"{self.name} has no graph yet; call hybridize() and run it once before export")
+        output = self._graph.output
+        output.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
+        arguments, states = set(output.list_arguments()), set(output.list_auxiliary_states())
+        arrays: Dict[str, NDArray] = {}
+        for name, parameter in self.collect_params().items():
+            if name in arguments:
+                arrays[f"arg:{name}"] = parameter._reduce()
+            elif name in states:
+                arrays[f"aux:{name}"] = parameter._reduce()
+            else:
+                warnings.warn(f"Parameter {name} has no place in the graph and is not exported", stacklevel=2)
+        ndarray.save(f"{os.fspath(path)}-{epoch:04d}.params", arrays)
+
+    # --- Computing
+
+    def __call__(self, *args: Any) -> Any:
+        cached = self._cached
+        if cached is not None and cached.direct and self._active and not (self._forward_hooks or self._forward_pre_hooks):
+            arrays = cached.arrays_for(args)
+            if arrays is not None:
+                return cached.op(*arrays)
+        return super().__call__(*args)
+
+    def _call_cached_op(self, *args: Any) -> Any:
+        cached = self._cached or self._build_cache(*args)
+        flat, structure = flatten(args, "input")
+        if structure != cached.in_format:
+            raise ValueError(
+                f"{self.name}: given inputs of structure {structure}, expected {cached.in_format} as in the first call "
+                "after hybridize()"
+            )
+        inputs = [array for array in flat if array is not None]
+        try:
+            arrays = cached.gather(inputs)
+        except DeferredInitializationError:
+            self._deferred_infer_shape(*args)
+            for parameter in cached.parameters:
+                parameter._finish_deferred_init()
+            arrays = cached.gather(inputs)
+        outputs = cached.op(*arrays)
+        return regroup([outputs] if isinstance(outputs, NDArray) else list(outputs), cached.out_format)
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Runs hybrid_forward on arrays, on symbols, or the graph made of it."""
+        found = [x] if isinstance(x, NDArray) else arrays_in((x, *args))
+        if not found:
+            raise ValueError(f"{self.name}: given no array and no symbol, expected at least one")
+        if isinstance(found[0], Symbol):
+            return self._forward_symbols(x, *args)
+        if self._active:
+            return self._call_cached_op(x, *args)
+        context = found[0].context
+        with context:
+            try:
+                params = {name: parameter.data(context) for name, parameter in self._reg_params.items()}
+            except DeferredInitializationError:
+                self._deferred_infer_shape(x, *args)
+                for parameter in self.params.values():
+                    parameter._finish_deferred_init()
+                params = {name: parameter.data(context) for name, parameter in self._reg_params.items()}
+            return self.hybrid_forward(ndarray, x, *args, **params)
+
+    def _forward_symbols(self, x: Any, *args: Any) -> Any:
+        params = {name: parameter.var() for name, parameter in self._reg_params.items()}
+        with self.name_scope():
+            return self.hybrid_forward(symbol, x, *args, **params)
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Computes outputs; F is mx.nd or mx.sym, parameters come by keyword. To be overridden."""
+        raise NotImplementedError(f"{type(self).__name__} has no hybrid_forward")

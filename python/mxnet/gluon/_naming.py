@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of blocks: a prefix for each, made of the class's name and a number.
+
+Inside `with block.name_scope()` numbers start anew and prefixes follow the block's own; elsewhere
+the thread's NameManager counts.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Dict, List, Optional, Tuple
+
+from .. import name as _name
+from .parameter import ParameterDict
+
+_local = threading.local()
+
+
+class BlockScope:
+    """The names that a block gives to what is made inside its name_scope. May be nested."""
+
+    def __init__(self, block: Any) -> None:
+        self._block = block
+        self._counter: Dict[str, int] = {}
+        self._entered: List[Tuple[Optional[BlockScope], _name.Prefix]] = []
+
+    @staticmethod
+    def create(prefix: Optional[str], params: Optional[ParameterDict], hint: str) -> Tuple[str, ParameterDict]:
+        """Prefix and parameters of a new block."""
+        scope = getattr(_local, "scope", None)
+        if scope is None:
+            if prefix is None:
+                prefix = _name.current().get(None, hint) + "_"
+            return prefix, ParameterDict(prefix) if params is None else ParameterDict(params.prefix, params)
+        if prefix is None:
+            prefix = f"{hint}{scope._next(hint)}_"
+        if params is None:
+            parent = scope._block.params
+            made = ParameterDict(parent.prefix + prefix, parent._shared)
+        else:
+            made = ParameterDict(params.prefix, params)
+        return scope._block.prefix + prefix, made
+
+    def _next(self, hint: str) -> int:
+        number = self._counter.get(hint, 0)
+        self._counter[hint] = number + 1
+        return number
+
+    def __enter__(self) -> BlockScope:
+        if self._block._empty_prefix:
+            return self
+        manager = _name.Prefix(self._block.prefix)
+        manager.__enter__()
+        self._entered.append((getattr(_local, "scope", None), manager))
+        _local.scope = self
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._block._empty_prefix:
+            return
+        _local.scope, manager = self._entered.pop()
+        manager.__exit__(*exception)

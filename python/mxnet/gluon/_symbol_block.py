@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class SymbolBlock: a graph from a file or made by hand, as a block."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from .. import ndarray, symbol
+from ..ndarray import NDArray
+from ..ndarray._dtypes import _DTYPE_MX_TO_NP
+from ..symbol import Symbol
+from ..util import is_np_array
+from ._block import indented
+from ._cached_graph import Graph
+from ._errors import MismatchError
+from ._hybrid_block import HybridBlock
+from ._structure import flatten, regroup
+from .parameter import DeferredInitializationError, Parameter, ParameterDict
+
+
+class SymbolBlock(HybridBlock):
+    """A block that runs a given graph; all its variables but the inputs are parameters."""
+
+    def __init__(self, outputs: Any, inputs: Any, params: Optional[ParameterDict] = None) -> None:
+        super().__init__(prefix=None, params=None)
+        self._prefix = ""
+        self._params = ParameterDict("", params)
+        variables, in_format = flatten(inputs, "input")
+        listed, out_format = flatten([outputs] if isinstance(outputs, Symbol) else outputs, "output")
+        output = listed[0] if len(listed) == 1 else symbol.Group(listed)
+        if isinstance(inputs, Symbol):
+            in_format = [0]
+        if len(listed) == 1:
+            out_format = 0 if len(output) == 1 else [0] * len(output)
+        for variable in variables:
+            if len(variable.get_internals()) != 1 or variable.list_arguments() != variable.list_outputs():
+                raise MismatchError(f"given input {variable}, expected a variable: this one is computed")
+        self._graph = self._symbol_graph = Graph(variables, output, in_format, out_format)
+        self._make_parameters(output, {variable.name for variable in variables})
+
+    def _make_parameters(self, output: Symbol, inputs: Any) -> None:
+        attributes = output.attr_dict()
+        for names, grad_req in ((output.list_arguments(), "write"), (output.list_auxiliary_states(), "null")):
+            for name in names:
+                if name in inputs:
+                    continue
+                options: Dict[str, Any] = {"allow_deferred_init": True, "grad_req": grad_req}
+                dtype = attributes.get(name, {}).get("__dtype__")
+                if dtype is not None and dtype != "-1":
+                    options["dtype"] = _DTYPE_MX_TO_NP[int(dtype)]
+                self.params.get(name, **options)
+        common = os.path.commonprefix([name for name in self.params.keys()])
+        cut = common.rfind("_") + 1
+        for name, parameter in self.params.items():
+            self._reg_params[name[cut:]] = parameter
+
+    @staticmethod
+    def imports(
+        symbol_file: Any,
+        input_names: Union[str, Sequence[str]],
+        param_file: Any = None,
+        ctx: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+    ) -> SymbolBlock:
+        """A block of what HybridBlock.export or Module has written."""
+        output = symbol.load(symbol_file)
+        names = [input_names] if isinstance(input_names, str) else list(input_names)
+        if is_np_array():
+            output = output.as_np_ndarray()
+        inputs: List[Symbol] = [symbol.var(name) for name in names]
+        loaded = None if param_file is None else ndarray.load(os.fspath(param_file))
+        made = SymbolBlock(output, inputs)
+        if loaded is None:
+            return made
+        for name, array in loaded.items():
+            plain = name[4:] if name.startswith(("arg:", "aux:")) else name
+            if plain in made.params:
+                made.params[plain]._dtype = array.dtype  # the file says what the graph need not
+        made.params.load_dict(
+            loaded, ctx, allow_missing, ignore_extra, filename=os.fspath(param_file), cast_dtype=True, dtype_source="saved"
+        )
+        return made
+
+    def __repr__(self) -> str:
+        graph = self._symbol_graph
+        return f"{type(self).__name__}(\n{indented(repr(graph.output))} : {len(graph.inputs)} -> {len(graph.output)}\n)"
+
+    def _clear_cached_op(self) -> None:
+        super()._clear_cached_op()
+        self.__dict__["_graph"] = self.__dict__.get("_symbol_graph")
+
+    def cast(self, dtype: Any) -> None:
+        """Converts all parameters, and the types that the graph's variables are declared with."""
+        super().cast(dtype)
+        self._clear_cached_op()
+
+    def reset_ctx(self, ctx: Any) -> None:
+        """Moves all parameters to other devices."""
+        for parameter in self.collect_params().values():
+            parameter.reset_ctx(ctx)
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Runs the graph on arrays, or puts symbols in place of its inputs."""
+        if isinstance(x, NDArray):
+            return self._call_cached_op(x, *args)
+        graph = self._symbol_graph
+        flat, structure = flatten((x, *args), "input")
+        if structure != graph.in_format and structure != [graph.in_format]:
+            raise ValueError(f"given inputs of structure {structure}, expected {graph.in_format}")
+        made = graph.output(**{variable.name: given for variable, given in zip(graph.inputs, flat)})
+        return regroup([made] if graph.out_format == 0 else list(made), graph.out_format)
+
+    def _forward_symbols(self, x: Any, *args: Any) -> Any:
+        return self.forward(x, *args)
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Not used: the graph is given."""
+        raise NotImplementedError("SymbolBlock runs its graph, it has no hybrid_forward")

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handlers that watch a metric: checkpoints, of which the best may be kept, and early stopping."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from typing import Any, List, Optional, Tuple
+
+from ....metric import EvalMetric
+from ...block import HybridBlock
+from ._events import BatchEnd, EpochEnd, TrainBegin, TrainEnd
+
+# Metrics of which more is better, by parts of their names.
+_MORE_IS_BETTER = ("acc", "f1", "corr", "mcc")
+
+
+class _Best:
+    """The best value of a metric so far; `mode` is min, max or auto, which goes by the metric's name."""
+
+    def __init__(self, monitor: Optional[EvalMetric], mode: str, min_delta: float = 0.0) -> None:
+        if monitor is not None and not isinstance(monitor, EvalMetric):
+            raise ValueError(f"given monitor {monitor!r}, expected one of the estimator's metrics")
+        if mode not in ("auto", "min", "max"):
+            warnings.warn(f"given mode {mode!r}, expected auto, min or max; auto is used", stacklevel=4)
+            mode = "auto"
+        if mode == "auto":
+            name = "" if monitor is None else str(monitor.get()[0]).lower()
+            mode = "max" if any(part in name for part in _MORE_IS_BETTER) else "min"
+        self.more = mode == "max"
+        self.min_delta = abs(min_delta)
+        self.value = float("-inf") if self.more else float("inf")
+
+    def is_better(self, value: float) -> bool:
+        """Whether a value is better than the best by more than min_delta."""
+        return value > self.value + self.min_delta if self.more else value < self.value - self.min_delta
+
+
+class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
+    """Saves parameters and the trainer's states every so many epochs or batches, and the best ones.
+
+    The last `max_checkpoints` are kept. `resume_from_checkpoint` goes on from the last one in the folder.
+    """
+
+    def __init__(
+        self,
+        model_dir: str,
+        model_prefix: str = "model",
+        monitor: Optional[EvalMetric] = None,
+        verbose: int = 0,
+        save_best: bool = False,
+        mode: str = "auto",
+        epoch_period: Optional[int] = 1,
+        batch_period: Optional[int] = None,
+        max_checkpoints: int = 5,
+        resume_from_checkpoint: bool = False,
+    ) -> None:
+        if save_best and monitor is None:
+            raise ValueError("given save_best without monitor, expected the metric that says what is best")
+        self.monitor = monitor
+        self.verbose = verbose
+        self.model_dir = model_dir
+        self.model_prefix = model_prefix
+        self.save_best = save_best
+        self.epoch_period = epoch_period
+        self.batch_period = batch_period
+        self.max_checkpoints = max_checkpoints
+        self.resume_from_checkpoint = resume_from_checkpoint
+        self.current_batch = 0
+        self.current_epoch = 0
+        self.trained_epoch = -1
+        self.trained_batch = -1
+        self.saved_checkpoints: List[str] = []
+        self._best = _Best(monitor, mode)
+        os.makedirs(model_dir, exist_ok=True)
+
+    def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        self.current_batch = 0
+        self.current_epoch = 0
+        self.trained_epoch = self.trained_batch = -1
+        if self.resume_from_checkpoint:
+            self._resume(estimator)
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.model_dir, f"{self.model_prefix}-{name}")
+
+    def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        self.current_batch += 1
+        if self.batch_period and self.current_batch % self.batch_period == 0:
+            self._save_checkpoint(estimator, self._epochs(), self._batches())
+
+    def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        if self.epoch_period and (self.current_epoch + 1) % self.epoch_period == 0:
+            self._save_checkpoint(estimator, self._epochs(), self._batches())
+        self.current_epoch += 1
+
+    def _epochs(self) -> int:
+        return self.current_epoch + self.trained_epoch + 1
+
+    def _batches(self) -> int:
+        return self.current_batch + self.trained_batch
+
+    def _save_checkpoint(self, estimator: Any, epoch: int, batch: int) -> None:
+        if isinstance(estimator.net, HybridBlock) and estimator.net._graph is not None:
+            symbol_file = self._path("symbol.json")
+            if not os.path.exists(symbol_file):
+                estimator.net._graph.output.save(symbol_file)
+        prefix = f"epoch{epoch}batch{batch}"
+        self._save(estimator, prefix)
+        if prefix in self.saved_checkpoints:
+            self.saved_checkpoints.remove(prefix)
+        self.saved_checkpoints.append(prefix)
+        while len(self.saved_checkpoints) > self.max_checkpoints:
+            self._remove(self.saved_checkpoints.pop(0))
+        if self.save_best:
+            self._save_if_best(estimator)
+
+    def _save(self, estimator: Any, name: str) -> None:
+        estimator.net.save_parameters(self._path(f"{name}.params"))
+        estimator.trainer.save_states(self._path(f"{name}.states"))
+        if self.verbose > 0:
+            estimator.logger.info("[Epoch %d] checkpoint %s", self.current_epoch, self._path(f"{name}.params"))
+
+    def _remove(self, name: str) -> None:
+        for ending in ("params", "states"):
+            path = self._path(f"{name}.{ending}")
+            if os.path.exists(path):
+                os.remove(path)
+
+    def _save_if_best(self, estimator: Any) -> None:
+        name, value = self.monitor.get()  # type: ignore[union-attr]
+        if self._best.is_better(value):
+            if self.verbose > 0:
+                estimator.logger.info(
+                    "[Epoch %d] %s went from %.5f to %.5f", self.current_epoch, name, self._best.value, value
+                )
+            self._best.value = value
+            self._save(estimator, "best")
+
+    def _resume(self, estimator: Any) -> None:
+        found = self._checkpoints()
+        if not found:
+            estimator.logger.info("no checkpoint in %s: training starts from the beginning", self.model_dir)
+            return
+        self.trained_epoch, self.trained_batch, name = found[-1]
+        self.saved_checkpoints = [name for _, _, name in found]
+        estimator.net.load_parameters(self._path(f"{name}.params"), ctx=estimator.context)
+        estimator.trainer.load_states(self._path(f"{name}.states"))
+        if estimator.max_epoch:
+            left = estimator.max_epoch - self.trained_epoch - 1
+            unit = "epochs"
+            if left > 0:
+                estimator.max_epoch = left
+        else:
+            left = estimator.max_batch - self.trained_batch - 1
+            unit = "batches"
+            if left > 0:
+                estimator.max_batch = left
+        if left <= 0:
+            raise ValueError(f"given {name} to go on from, expected more {unit} than it has")
+        estimator.logger.info("resumed from epoch %d batch %d, %d %s to go", self.trained_epoch, self.trained_batch, left, unit)
+
+    def _checkpoints(self) -> List[Tuple[int, int, str]]:
+        """Those in the folder, in order."""
+        pattern = re.compile(re.escape(self.model_prefix) + r"-(epoch(\d+)batch(\d+))\.params\Z")
+        matches = (pattern.match(file) for file in os.listdir(self.model_dir))
+        found = [(int(match[2]), int(match[3]), match[1]) for match in matches if match]
+        return sorted(entry for entry in found if os.path.exists(self._path(f"{entry[2]}.states")))
+
+
+class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
+    """Stops when a metric has not become better by min_delta for more than `patience` epochs."""
+
+    def __init__(
+        self,
+        monitor: EvalMetric,
+        min_delta: float = 0,
+        patience: int = 0,
+        mode: str = "auto",
+        baseline: Optional[float] = None,
+    ) -> None:
+        if monitor is None:
+            raise ValueError("given no monitor, expected one of the estimator's metrics")
+        self._new_best = lambda: _Best(monitor, mode, min_delta)
+        self._best = self._new_best()
+        self.monitor = monitor
+        self.baseline = baseline
+        self.patience = patience
+        self.min_delta = min_delta
+        self.wait = 0
+        self.stopped_epoch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+
+    @property
+    def best(self) -> float:
+        """The best value so far."""
+        return self._best.value
+
+    def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        self.wait = 0
+        self.stopped_epoch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+        self._best = self._new_best()
+        if self.baseline is not None:
+            self._best.value = self.baseline
+
+    def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
+        _, value = self.monitor.get()
+        if value != value:  # pylint: disable=comparison-with-itself
+            warnings.warn(f"{self.monitor.get()[0]} is not a number; is it updated with each batch?", RuntimeWarning, stacklevel=2)
+        elif self._best.is_better(value):
+            self._best.value = value
+            self.wait = 0
+        else:
+            self.wait += 1
+            if self.wait >= self.patience:
+                self.stopped_epoch = self.current_epoch
+                self.stop_training = True
+        self.current_epoch += 1
+        return self.stop_training
+
+    def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        if self.stop_training:
+            estimator.logger.info("[Epoch %d] early stop: %s is not getting better", self.stopped_epoch, self.monitor.get()[0])

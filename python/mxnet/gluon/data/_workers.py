@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who makes batches for a DataLoader: processes, or threads of this one."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import itertools
+import multiprocessing
+import multiprocessing.connection
+import os
+import pickle
+import random
+import signal
+import threading
+import time
+import traceback
+import weakref
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set
+
+from ._transport import receive_batch, send_batch
+
+
+class WorkerError(RuntimeError):
+    """A worker process has ended, or has not answered in time."""
+
+
+def _seed_of(worker: int) -> int:
+    """A seed for a worker that follows from NumPy's state here without changing it."""
+    import numpy as np
+
+    state = np.random.get_state()
+    words = np.asarray(state[1]).tobytes() + f"{state[2]} {worker}".encode()
+    return int.from_bytes(hashlib.sha256(words).digest()[:4], "little")
+
+
+def _work(worker: int, seed: int, connection: Any, pickled: Optional[bytes], job: Any) -> None:
+    """The life of a worker process: keys and numbers of samples in, batches out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
+    import numpy as np
+
+    from ... import random as mx_random
+
+    random.seed(seed)
+    np.random.seed(seed)
+    mx_random.seed(seed & 0x7FFFFFFF)
+    dataset, batchify_fn = pickle.loads(pickled) if pickled is not None else job
+    while True:
+        try:
+            message = connection.recv()
+        except EOFError:
+            return  # the parent is gone
+        if message is None:
+            return
+        key, numbers = message
+        try:
+            batch, failure = batchify_fn([dataset[i] for i in numbers]), None
+        except Exception as error:
+            batch, failure = None, _portable(error, worker)
+        try:
+            send_batch(connection, (key, failure), batch)
+        except (BrokenPipeError, ConnectionResetError):
+            return
+        except Exception as error:  # what does not pickle
+            send_batch(connection, (key, _portable(error, worker)), None)
+
+
+def _portable(error: Exception, worker: int) -> Exception:
+    """An exception that can be sent, with the trace of the worker in its text."""
+    text = f"in worker {worker} (process {os.getpid()}) of a DataLoader:\n{traceback.format_exc()}"
+    for made in (lambda: type(error)(text), lambda: RuntimeError(text)):
+        try:
+            copy = made()
+            pickle.loads(pickle.dumps(copy))
+            return copy
+        except Exception:
+            continue
+    return RuntimeError(text)
+
+
+class ProcessWorkers:
+    """Worker processes. Used by one thread of the parent at a time."""
+
+    def __init__(self, dataset: Any, batchify_fn: Callable[[List[Any]], Any], count: int, timeout: float) -> None:
+        self._timeout = timeout
+        context = multiprocessing.get_context()
+        forks = context.get_start_method() == "fork"
+        pickled = None if forks else pickle.dumps((dataset, batchify_fn))
+        job = (dataset, batchify_fn) if forks else None
+        self._connections: List[Any] = []
+        self._processes: List[Any] = []
+        for worker in range(count):
+            ours, theirs = context.Pipe(duplex=True)
+            process = context.Process(
+                target=_work, args=(worker, _seed_of(worker), theirs, pickled, job), daemon=True, name=f"DataLoader-{worker}"
+            )
+            process.start()
+            theirs.close()
+            self._connections.append(ours)
+            self._processes.append(process)
+        self._busy = [0] * count
+        self._keys = itertools.count()
+        self._waiting: Dict[int, int] = {}  # key of a batch to the worker that makes it
+        self._ready: Dict[int, Any] = {}
+        self._dropped: Set[int] = set()
+        # At exit and when the loader is dropped, whichever comes first.
+        self._finalizer = weakref.finalize(self, _end, os.getpid(), self._connections, self._processes)
+
+    def submit(self, numbers: Sequence[int]) -> int:
+        """Has a batch made; the key is for result() or drop()."""
+        worker = min(range(len(self._busy)), key=self._busy.__getitem__)
+        key = next(self._keys)
+        try:
+            self._connections[worker].send((key, list(numbers)))
+        except (BrokenPipeError, ConnectionResetError):
+            self._fail(worker, key)
+        self._busy[worker] += 1
+        self._waiting[key] = worker
+        return key
+
+    def result(self, key: int) -> Any:
+        """The batch, when it is there. Raises what the worker raised, or WorkerError."""
+        deadline = time.monotonic() + self._timeout
+        while key not in self._ready:
+            self._receive(key, deadline)
+        failure, batch = self._ready.pop(key)
+        if failure is not None:
+            raise failure
+        return batch
+
+    def drop(self, key: int) -> None:
+        """Nobody wants this batch any more."""
+        if key in self._waiting:
+            self._dropped.add(key)
+        self._ready.pop(key, None)
+
+    def _receive(self, key: int, deadline: float) -> None:
+        worker = self._waiting[key]
+        sources = [*self._connections, self._processes[worker].sentinel]
+        readable = multiprocessing.connection.wait(sources, max(0.0, deadline - time.monotonic()))
+        if not readable:
+            raise WorkerError(
+                f"worker {worker} (process {self._processes[worker].pid}) of a DataLoader has not made a batch within "
+                f"{self._timeout} s; a larger timeout, or fewer workers, may help"
+            )
+        for number, connection in enumerate(self._connections):
+            if connection not in readable:
+                continue
+            try:
+                (got, failure), batch = receive_batch(connection)
+            except (EOFError, ConnectionResetError):
+                self._fail(number, key)
+            self._busy[number] -= 1
+            del self._waiting[got]
+            if got in self._dropped:
+                self._dropped.discard(got)
+            else:
+                self._ready[got] = (failure, batch)
+            return
+        self._fail(worker, key)
+
+    def _fail(self, worker: int, key: int) -> None:
+        process = self._processes[worker]
+        process.join(5)
+        code = process.exitcode
+        how = f"by signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"with status {code}"
+        raise WorkerError(
+            f"worker {worker} (process {process.pid}) of a DataLoader has ended {how} before it made batch {key}; "
+            f"its data set or batchify_fn may have run out of memory or have called something that ends the process"
+        )
+
+    def close(self) -> None:
+        """Ends the processes."""
+        self._finalizer()
+
+
+def _end(owner: int, connections: List[Any], processes: List[Any]) -> None:
+    if os.getpid() != owner:
+        return
+    for connection in connections:
+        try:
+            connection.send(None)
+        except OSError:
+            pass  # it has ended already
+        connection.close()
+    deadline = time.monotonic() + 2
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))
+        if process.is_alive():
+            process.terminate()
+            process.join()
+
+
+class ThreadWorkers:
+    """Threads of this process: for samples whose making does not hold the GIL."""
+
+    def __init__(self, dataset: Any, batchify_fn: Callable[[List[Any]], Any], count: int, timeout: float) -> None:
+        self._dataset, self._batchify_fn, self._timeout = dataset, batchify_fn, timeout
+        self._pool = concurrent.futures.ThreadPoolExecutor(count, thread_name_prefix="DataLoader")
+        self._lock = threading.Lock()
+        self._keys = itertools.count()
+        self._futures: Dict[int, Any] = {}
+
+    def submit(self, numbers: Sequence[int]) -> int:
+        """Has a batch made; the key is for result() or drop()."""
+        with self._lock:
+            key = next(self._keys)
+            self._futures[key] = self._pool.submit(self._make, list(numbers))
+        return key
+
+    def _make(self, numbers: List[int]) -> Any:
+        return self._batchify_fn([self._dataset[i] for i in numbers])
+
+    def result(self, key: int) -> Any:
+        """The batch, when it is there. Raises what making it raised, or WorkerError."""
+        future = self._futures.pop(key)
+        try:
+            return future.result(self._timeout)
+        except concurrent.futures.TimeoutError:
+            if future.done():
+                raise
+            raise WorkerError(f"a thread of a DataLoader has not made a batch within {self._timeout} s") from None
+
+    def drop(self, key: int) -> None:
+        """Nobody wants this batch any more."""
+        self._futures.pop(key).cancel()
+
+    def close(self) -> None:
+        """Ends the threads."""
+        self._pool.shutdown(wait=False)

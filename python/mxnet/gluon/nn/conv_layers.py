@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions, transposed convolutions, pooling and padding, in one to three dimensions."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Tuple
+
+import numpy as np
+
+from ... import symbol
+from ...base import numeric_types
+from .._ops import op
+from ..block import HybridBlock
+from .activations import Activation
+
+__all__ = [
+    "AvgPool1D", "AvgPool2D", "AvgPool3D", "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D",
+    "Conv3DTranspose", "GlobalAvgPool1D", "GlobalAvgPool2D", "GlobalAvgPool3D", "GlobalMaxPool1D", "GlobalMaxPool2D",
+    "GlobalMaxPool3D", "MaxPool1D", "MaxPool2D", "MaxPool3D", "ReflectionPad2D",
+]
+
+
+def _tuple(value: Any, dims: int) -> Tuple[int, ...]:
+    """A number as a tuple of it, one per dimension."""
+    if isinstance(value, (*numeric_types, np.integer)):
+        return (int(value),) * dims
+    value = tuple(value)
+    if len(value) != dims:
+        raise ValueError(f"given {value}, expected a number or {dims} of them")
+    return value
+
+
+def _layout(layout: str, *allowed: str) -> str:
+    if layout not in allowed:
+        raise ValueError(f"given layout {layout!r}, expected one of {', '.join(allowed)}")
+    return layout
+
+
+class _Conv(HybridBlock):
+    """What all convolutions have in common; weight shapes that depend on the input are found by the operator."""
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Tuple[int, ...],
+        strides: Any,
+        padding: Any,
+        dilation: Any,
+        groups: int,
+        layout: str,
+        in_channels: int = 0,
+        activation: Any = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        op_name: str = "Convolution",
+        adj: Any = None,
+        prefix: Any = None,
+        params: Any = None,
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        dims = len(kernel_size)
+        with self.name_scope():
+            self._channels = channels
+            self._in_channels = in_channels
+            self._op_name = op_name
+            self._kwargs: Dict[str, Any] = {
+                "kernel": kernel_size,
+                "stride": _tuple(strides, dims),
+                "dilate": _tuple(dilation, dims),
+                "pad": _tuple(padding, dims),
+                "num_filter": channels,
+                "num_group": groups,
+                "no_bias": not use_bias,
+                "layout": layout,
+            }
+            if adj is not None:
+                self._kwargs["adj"] = _tuple(adj, dims)
+            self.weight = self.params.get(
+                "weight", shape=self._weight_shape(), init=weight_initializer, allow_deferred_init=True
+            )
+            self.bias = None
+            if use_bias:
+                self.bias = self.params.get("bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True)
+            self.act = None if activation is None else Activation(activation, prefix=activation + "_")
+
+    def _weight_shape(self) -> Tuple[int, ...]:
+        layout = self._kwargs["layout"]
+        sample = [0] * len(layout)
+        sample[layout.find("N")] = 1
+        sample[layout.find("C")] = self._in_channels
+        made = getattr(symbol, self._op_name)(symbol.var("data", shape=sample), **self._kwargs)
+        return made.infer_shape_partial()[0][1]
+
+    def _alias(self) -> str:
+        return "conv"
+
+    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+        inputs = (x, weight) if bias is None else (x, weight, bias)
+        made = op(F, self._op_name)(*inputs, name="fwd", **self._kwargs)
+        return made if self.act is None else self.act(made)
+
+    def __repr__(self) -> str:
+        facts = self._kwargs
+        shape = self.weight.shape
+        shown = [f"{shape[1] or None} -> {shape[0]}", f"kernel_size={facts['kernel']}", f"stride={facts['stride']}"]
+        dims = len(facts["kernel"])
+        for name, key, usual in (("padding", "pad", 0), ("dilation", "dilate", 1), ("output_padding", "adj", 0)):
+            if facts.get(key, (usual,) * dims) != (usual,) * dims:
+                shown.append(f"{name}={facts[key]}")
+        if facts["num_group"] != 1:
+            shown.append(f"groups={facts['num_group']}")
+        if self.bias is None:
+            shown.append("bias=False")
+        if self.act is not None:
+            shown.append(str(self.act))
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class Conv1D(_Conv):
+    """Convolution over one dimension."""
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        layout: str = "NCW",
+        activation: Any = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels, _tuple(kernel_size, 1), strides, padding, dilation, groups, _layout(layout, "NCW"), in_channels,
+            activation, use_bias, weight_initializer, bias_initializer, **kwargs,
+        )
+
+
+class Conv2D(_Conv):
+    """Convolution over two dimensions."""
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: Any = (0, 0),
+        dilation: Any = (1, 1),
+        groups: int = 1,
+        layout: str = "NCHW",
+        activation: Any = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels, _tuple(kernel_size, 2), strides, padding, dilation, groups, _layout(layout, "NCHW", "NHWC"),
+            in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs,
+        )
+
+
+class Conv3D(_Conv):
+    """Convolution over three dimensions."""
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Any,
+        strides: Any = (1, 1, 1),
+        padding: Any = (0, 0, 0),
+        dilation: Any = (1, 1, 1),
+        groups: int = 1,
+        layout: str = "NCDHW",
+        activation: Any = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels, _tuple(kernel_size, 3), strides, padding, dilation, groups, _layout(layout, "NCDHW", "NDHWC"),
+            in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs,
+        )
+
+
+class Conv1DTranspose(_Conv):
+    """Transposed convolution over one dimension."""
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        layout: str = "NCW",
+        activation: Any = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels, _tuple(kernel_size, 1), strides, padding, dilation, groups, _layout(layout, "NCW"), in_channels,
+            activation, use_bias, weight_initializer, bias_initializer, op_name="Deconvolution", adj=output_padding, **kwargs,
+        )
+        self.outpad = _tuple(output_padding, 1)
+
+
+class Conv2DTranspose(_Conv):
+    """Transposed convolution over two dimensions."""
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: Any = (0, 0),
+        output_padding: Any = (0, 0),
+        dilation: Any = (1, 1),
+        groups: int = 1,
+        layout: str = "NCHW",
+        activation: Any = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels, _tuple(kernel_size, 2), strides, padding, dilation, groups, _layout(layout, "NCHW", "NHWC"),
+            in_channels, activation, use_bias, weight_initializer, bias_initializer, op_name="Deconvolution",
+            adj=output_padding, **kwargs,
+        )
+        self.outpad = _tuple(output_padding, 2)
+
+
+class Conv3DTranspose(_Conv):
+    """Transposed convolution over three dimensions."""
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Any,
+        strides: Any = (1, 1, 1),
+        padding: Any = (0, 0, 0),
+        output_padding: Any = (0, 0, 0),
+        dilation: Any = (1, 1, 1),
+        groups: int = 1,
+        layout: str = "NCDHW",
+        activation: Any = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels, _tuple(kernel_size, 3), strides, padding, dilation, groups, _layout(layout, "NCDHW", "NDHWC"),
+            in_channels, activation, use_bias, weight_initializer, bias_initializer, op_name="Deconvolution",
+            adj=output_padding, **kwargs,
+        )
+        self.outpad = _tuple(output_padding, 3)
+
+
+class _Pooling(HybridBlock):
+    """What all kinds of pooling have in common."""
+
+    def __init__(
+        self,
+        pool_size: Tuple[int, ...],
+        strides: Any,
+        padding: Any,
+        ceil_mode: bool,
+        global_pool: bool,
+        pool_type: str,
+        layout: str,
+        count_include_pad: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        dims = len(pool_size)
+        self._kwargs: Dict[str, Any] = {
+            "kernel": pool_size,
+            "stride": _tuple(pool_size if strides is None else strides, dims),
+            "pad": _tuple(padding, dims),
+            "global_pool": global_pool,
+            "pool_type": pool_type,
+            "layout": layout,
+            "pooling_convention": "full" if ceil_mode else "valid",
+        }
+        if count_include_pad is not None:
+            self._kwargs["count_include_pad"] = count_include_pad
+
+    def _alias(self) -> str:
+        return "pool"
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return op(F, "Pooling")(x, name="fwd", **self._kwargs)
+
+    def __repr__(self) -> str:
+        facts = self._kwargs
+        return (
+            f"{type(self).__name__}(size={facts['kernel']}, stride={facts['stride']}, padding={facts['pad']}, "
+            f"ceil_mode={facts['pooling_convention'] == 'full'}, global_pool={facts['global_pool']}, "
+            f"pool_type={facts['pool_type']}, layout={facts['layout']})"
+        )
+
+
+class MaxPool1D(_Pooling):
+    """The largest value of each window."""
+
+    def __init__(
+        self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: str = "NCW", ceil_mode: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        layout = _layout(layout, "NCW", "NWC")
+        super().__init__(_tuple(pool_size, 1), strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class MaxPool2D(_Pooling):
+    """The largest value of each window."""
+
+    def __init__(
+        self, pool_size: Any = (2, 2), strides: Any = None, padding: Any = 0, layout: str = "NCHW",
+        ceil_mode: bool = False, **kwargs: Any,
+    ) -> None:
+        layout = _layout(layout, "NCHW", "NHWC")
+        super().__init__(_tuple(pool_size, 2), strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class MaxPool3D(_Pooling):
+    """The largest value of each window."""
+
+    def __init__(
+        self, pool_size: Any = (2, 2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        layout: str = "NCDHW", **kwargs: Any,
+    ) -> None:
+        layout = _layout(layout, "NCDHW", "NDHWC")
+        super().__init__(_tuple(pool_size, 3), strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class AvgPool1D(_Pooling):
+    """The mean of each window; `count_include_pad` says whether padding counts."""
+
+    def __init__(
+        self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: str = "NCW", ceil_mode: bool = False,
+        count_include_pad: bool = True, **kwargs: Any,
+    ) -> None:
+        layout = _layout(layout, "NCW", "NWC")
+        super().__init__(_tuple(pool_size, 1), strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
+
+
+class AvgPool2D(_Pooling):
+    """The mean of each window; `count_include_pad` says whether padding counts."""
+
+    def __init__(
+        self, pool_size: Any = (2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        layout: str = "NCHW", count_include_pad: bool = True, **kwargs: Any,
+    ) -> None:
+        layout = _layout(layout, "NCHW", "NHWC")
+        super().__init__(_tuple(pool_size, 2), strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
+
+
+class AvgPool3D(_Pooling):
+    """The mean of each window; `count_include_pad` says whether padding counts."""
+
+    def __init__(
+        self, pool_size: Any = (2, 2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        layout: str = "NCDHW", count_include_pad: bool = True, **kwargs: Any,
+    ) -> None:
+        layout = _layout(layout, "NCDHW", "NDHWC")
+        super().__init__(_tuple(pool_size, 3), strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
+
+
+class GlobalMaxPool1D(_Pooling):
+    """The largest value of each channel."""
+
+    def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
+        super().__init__((1,), None, 0, True, True, "max", _layout(layout, "NCW", "NWC"), **kwargs)
+
+
+class GlobalMaxPool2D(_Pooling):
+    """The largest value of each channel."""
+
+    def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
+        super().__init__((1, 1), None, 0, True, True, "max", _layout(layout, "NCHW", "NHWC"), **kwargs)
+
+
+class GlobalMaxPool3D(_Pooling):
+    """The largest value of each channel."""
+
+    def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
+        super().__init__((1, 1, 1), None, 0, True, True, "max", _layout(layout, "NCDHW", "NDHWC"), **kwargs)
+
+
+class GlobalAvgPool1D(_Pooling):
+    """The mean of each channel."""
+
+    def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
+        super().__init__((1,), None, 0, True, True, "avg", _layout(layout, "NCW", "NWC"), **kwargs)
+
+
+class GlobalAvgPool2D(_Pooling):
+    """The mean of each channel."""
+
+    def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
+        super().__init__((1, 1), None, 0, True, True, "avg", _layout(layout, "NCHW", "NHWC"), **kwargs)
+
+
+class GlobalAvgPool3D(_Pooling):
+    """The mean of each channel."""
+
+    def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
+        super().__init__((1, 1, 1), None, 0, True, True, "avg", _layout(layout, "NCDHW", "NDHWC"), **kwargs)
+
+
+class ReflectionPad2D(HybridBlock):
+    """Each image with its own border mirrored around it."""
+
+    def __init__(self, padding: Any = 0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._padding = (0, 0, 0, 0, *(padding,) * 4) if isinstance(padding, int) else tuple(padding)
+        if len(self._padding) != 8:
+            raise ValueError(f"given padding {padding}, expected a number or 8 of them, two for each axis")
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return op(F, "pad")(x, mode="reflect", pad_width=self._padding)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all recurrent cells have in common: states, counters of steps, unrolling."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from ... import ndarray
+from ...util import is_np_array
+from .._errors import MismatchError
+from .._ops import op
+from ..block import Block, HybridBlock
+from ..nn.activations import LeakyReLU
+from ..parameter import tensor_types
+from ._sequence import formatted, masked, ops_for
+
+_FUNCTIONS = ("tanh", "relu", "sigmoid", "softsign")
+
+
+def activate(F: Any, x: Any, activation: Any, **kwargs: Any) -> Any:
+    """An activation by name, as a LeakyReLU layer or as a function, applied."""
+    if isinstance(activation, str):
+        if activation in _FUNCTIONS and not (is_np_array() and activation == "softsign"):
+            return op(F, activation)(x, **({} if is_np_array() else kwargs))
+        return op(F, "Activation")(x, act_type=activation, **kwargs)
+    if isinstance(activation, LeakyReLU):
+        return op(F, "LeakyReLU")(x, act_type="leaky", slope=activation._alpha, **kwargs)
+    return activation(x, **kwargs)
+
+
+def add(F: Any, x: Any, y: Any, name: str) -> Any:
+    """x + y, as a node of the given name."""
+    return x + y if is_np_array() else F.elemwise_add(x, y, name=name)
+
+
+def multiply(F: Any, x: Any, y: Any, name: str) -> Any:
+    """x * y, as a node of the given name."""
+    return x * y if is_np_array() else F.elemwise_mul(x, y, name=name)
+
+
+def states_info(cells: Any, batch_size: int) -> List[Dict[str, Any]]:
+    """The states of several cells, one after the other."""
+    return [info for cell in cells for info in cell.state_info(batch_size)]
+
+
+def begin_states(cells: Any, **kwargs: Any) -> List[Any]:
+    """First states of several cells, one after the other."""
+    return [state for cell in cells for state in cell.begin_state(**kwargs)]
+
+
+class RecurrentCell(Block):
+    """A step of a recurrent network: outputs and next states from inputs and states."""
+
+    def __init__(self, prefix: Optional[str] = None, params: Any = None) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self._modified = False
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts to count steps anew; to be called before another sequence or graph."""
+        self._init_counter = -1
+        self._counter = -1
+        for cell in self._children.values():
+            if isinstance(cell, RecurrentCell):
+                cell.reset()
+
+    def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """Shape and layout of each state."""
+        raise NotImplementedError(f"{type(self).__name__} has no state_info")
+
+    def begin_state(self, batch_size: int = 0, func: Optional[Callable[..., Any]] = None, **kwargs: Any) -> List[Any]:
+        """First states, zeros unless `func` makes others."""
+        if self._modified:
+            raise MismatchError(f"{self.name} is inside a modifier cell: call that one")
+        func = _zeros() if func is None else func
+        states = []
+        for info in self.state_info(batch_size):
+            self._init_counter += 1
+            options = {**(info or {}), **kwargs}
+            if is_np_array():
+                options.pop("__layout__", None)
+            else:
+                options["name"] = f"{self._prefix}begin_state_{self._init_counter}"
+            states.append(func(**options))
+        return states
+
+    def _states_for(self, F: Any, begin_state: Any, inputs: Any, batch_size: int) -> Any:
+        if begin_state is not None:
+            return begin_state
+        if F is not ndarray:
+            return self.begin_state(func=F.np.zeros if is_np_array() else F.zeros, batch_size=batch_size)
+        with (inputs if isinstance(inputs, tensor_types) else inputs[0]).context:
+            return self.begin_state(batch_size=batch_size)
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: Any = None,
+        layout: str = "NTC",
+        merge_outputs: Optional[bool] = None,
+        valid_length: Any = None,
+    ) -> Tuple[Any, Any]:
+        """Runs `length` steps. Inputs are one array or a list; outputs too, as `merge_outputs` says.
+
+        With `valid_length` outputs behind the end of a sample are zeros, and its states those at its end.
+        """
+        self.reset()
+        steps, axis, F, batch_size = formatted(length, inputs, layout, False)
+        states = self._states_for(F, begin_state, steps, batch_size)
+        outputs, history = [], []
+        for step in steps:
+            output, states = self(step, states)
+            outputs.append(output)
+            if valid_length is not None:
+                history.append(states)
+        if valid_length is None:
+            return formatted(length, outputs, layout, merge_outputs)[0], states
+        last = ops_for(F)
+        states = [
+            last.SequenceLast(last.stack(*all_steps, axis=0), sequence_length=valid_length, use_sequence_length=True, axis=0)
+            for all_steps in zip(*history)
+        ]
+        return masked(F, outputs, valid_length, axis, length, merge_outputs), states
+
+    def forward(self, inputs: Any, states: Any) -> Any:
+        """One step."""
+        self._counter += 1
+        return super().forward(inputs, states)
+
+
+def _zeros() -> Callable[..., Any]:
+    if not is_np_array():
+        return ndarray.zeros
+    from ... import numpy
+
+    return numpy.zeros
+
+
+class HybridRecurrentCell(RecurrentCell, HybridBlock):
+    """A recurrent cell whose step works on arrays and on symbols alike."""
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no hybrid_forward")
+
+
+class GatedCell(HybridRecurrentCell):
+    """A cell with a matrix for inputs and one for the previous output, for `gates` gates each."""
+
+    def __init__(
+        self,
+        hidden_size: int,
+        gates: int,
+        input_size: int,
+        weights: Dict[str, Tuple[Tuple[int, ...], Any]],
+        prefix: Optional[str],
+        params: Any,
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self._hidden_size = hidden_size
+        self._input_size = input_size
+        self._gates = gates
+        for name, (shape, init) in weights.items():
+            setattr(self, name, self.params.get(name, shape=shape, init=init, allow_deferred_init=True))
+
+    def _projected(self, F: Any, inputs: Any, states: Any, weights: Any, prefix: str) -> Tuple[Any, Any]:
+        """Inputs and the previous output, each through its matrix."""
+        i2h_weight, h2h_weight, i2h_bias, h2h_bias = weights
+        units = self._hidden_size * self._gates
+        dense = op(F, "FullyConnected")
+        i2h = dense(data=inputs, weight=i2h_weight, bias=i2h_bias, num_hidden=units, name=prefix + "i2h")
+        h2h = dense(data=states[0], weight=h2h_weight, bias=h2h_bias, num_hidden=units, name=prefix + "h2h")
+        return i2h, h2h
+
+    def __repr__(self) -> str:
+        shape = self.i2h_weight.shape  # type: ignore[attr-defined]
+        return f"{type(self).__name__}({shape[1] or None} -> {shape[0]})"
+
+
+def weights_of(hidden: int, gates: int, inputs: int, i2h: Any, h2h: Any, i2h_bias: Any, h2h_bias: Any) -> Dict[str, Any]:
+    """The parameters of a gated cell: shapes and initializers by name."""
+    units = hidden * gates
+    return {
+        "i2h_weight": ((units, inputs), i2h),
+        "h2h_weight": ((units, hidden), h2h),
+        "i2h_bias": ((units,), i2h_bias),
+        "h2h_bias": ((units,), h2h_bias),
+    }

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sequences as one array or as a list of steps, and the masking of what is behind their ends."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Tuple
+
+from ... import ndarray, symbol
+from ...util import is_np_array
+from ..parameter import tensor_types
+
+
+def kind_of(nested: Any) -> Any:
+    """mx.nd or mx.sym, as the first array or symbol in nested lists needs it."""
+    while isinstance(nested, (list, tuple)):
+        nested = nested[0]
+    return symbol if isinstance(nested, symbol.Symbol) else ndarray
+
+
+def ops_for(F: Any) -> Any:
+    """The module that holds stack, split and the Sequence operators for the thread's arrays."""
+    return _Numpy(F) if is_np_array() else F
+
+
+class _Numpy:
+    """The few operators that sequences need, under mx.nd's names, for NumPy's arrays."""
+
+    def __init__(self, F: Any) -> None:
+        self._np, self._npx = F.np, F.npx
+
+    def stack(self, *arrays: Any, axis: int) -> Any:
+        return self._np.stack(arrays, axis=axis)
+
+    def split(self, array: Any, num_outputs: int, axis: int, squeeze_axis: Any) -> Any:
+        parts = self._np.split(array, num_outputs, axis=axis)
+        return [self._np.squeeze(part, axis=axis) for part in parts] if squeeze_axis else parts
+
+    def concat(self, *arrays: Any, dim: int, name: Optional[str] = None) -> Any:
+        return self._np.concatenate(arrays, axis=dim)
+
+    def reverse(self, array: Any, axis: int) -> Any:
+        return self._np.flip(array, axis=axis)
+
+    def SequenceMask(self, array: Any, **options: Any) -> Any:  # pylint: disable=invalid-name
+        return self._npx.sequence_mask(array, **options)
+
+    def SequenceLast(self, array: Any, **options: Any) -> Any:  # pylint: disable=invalid-name
+        return self._npx.sequence_last(array, **options)
+
+    def SequenceReverse(self, array: Any, **options: Any) -> Any:  # pylint: disable=invalid-name
+        return self._npx.sequence_reverse(array, **options)
+
+
+def axes_of(layout: str) -> Tuple[int, int]:
+    """The axes of time and batch."""
+    if sorted(layout) != sorted("NTC"):
+        raise ValueError(f"given layout {layout!r}, expected NTC or TNC")
+    return layout.find("T"), layout.find("N")
+
+
+def split_steps(F: Any, array: Any, length: int, axis: int) -> List[Any]:
+    """The steps of a sequence."""
+    parts = ops_for(F).split(array, num_outputs=length, axis=axis, squeeze_axis=1)
+    return list(parts) if length > 1 else [parts if isinstance(parts, tensor_types) else parts[0]]
+
+
+def formatted(length: Optional[int], inputs: Any, layout: str, merge: Optional[bool], in_layout: Optional[str] = None) -> Tuple[Any, int, Any, int]:
+    """A sequence as one array (merge), as a list of steps (not merge) or as it is (None).
+
+    Returns it with the axis of time, mx.nd or mx.sym, and the size of a batch (0 for symbols).
+    """
+    axis, batch_axis = axes_of(layout)
+    in_axis = axis if in_layout is None else in_layout.find("T")
+    F = kind_of(inputs)
+    batch = 0
+    if isinstance(inputs, tensor_types):
+        if F is ndarray:
+            batch = inputs.shape[batch_axis]
+            if length is not None and inputs.shape[in_axis] != length:
+                raise ValueError(f"given {inputs.shape[in_axis]} steps, expected {length} as `length` says")
+        if merge is False:
+            steps = inputs.shape[in_axis] if F is ndarray else length
+            inputs = split_steps(F, inputs, steps, in_axis)
+        elif merge and axis != in_axis:
+            inputs = inputs.swapaxes(axis, in_axis)
+        return inputs, axis, F, batch
+    if length is not None and len(inputs) != length:
+        raise ValueError(f"given {len(inputs)} steps, expected {length} as `length` says")
+    if F is ndarray:
+        batch = inputs[0].shape[batch_axis if batch_axis < axis else batch_axis - 1]
+    if merge:
+        inputs = ops_for(F).stack(*inputs, axis=axis)
+    return inputs, axis, F, batch
+
+
+def masked(F: Any, data: Any, valid_length: Any, axis: int, length: int, merge: Optional[bool]) -> Any:
+    """Zeros for the steps behind the end of each sample."""
+    if not isinstance(data, tensor_types):
+        data = ops_for(F).stack(*data, axis=axis)
+    made = ops_for(F).SequenceMask(data, sequence_length=valid_length, use_sequence_length=True, axis=axis)
+    return made if merge or merge is None else split_steps(F, made, length, axis)
+
+
+def reversed_steps(F: Any, steps: List[Any], valid_length: Any) -> List[Any]:
+    """The steps in reverse order, those of each sample from its own end."""
+    if valid_length is None:
+        return list(reversed(steps))
+    stacked = ops_for(F).stack(*steps, axis=0)
+    turned = ops_for(F).SequenceReverse(stacked, sequence_length=valid_length, use_sequence_length=True)
+    return split_steps(F, turned, len(steps), 0)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recurrent cells: simple, LSTM and GRU ones, stacks of them, and cells that modify others."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Tuple
+
+from ...util import is_np_array
+from .._errors import MismatchError
+from .._ops import op
+from .._block import indented
+from ._base_cell import (
+    GatedCell,
+    HybridRecurrentCell,
+    RecurrentCell,
+    activate,
+    add,
+    begin_states,
+    multiply,
+    states_info,
+    weights_of,
+)
+from ._modifiers import BidirectionalCell, DropoutCell, ModifierCell, ResidualCell, ZoneoutCell
+from ._sequence import formatted
+
+__all__ = [
+    "BidirectionalCell", "DropoutCell", "GRUCell", "HybridRecurrentCell", "HybridSequentialRNNCell", "LSTMCell", "ModifierCell",
+    "RNNCell", "RecurrentCell", "ResidualCell", "SequentialRNNCell", "ZoneoutCell",
+]
+
+
+class RNNCell(GatedCell):
+    """h' = activation(W x + b + R h + c)."""
+
+    def __init__(
+        self,
+        hidden_size: int,
+        activation: Any = "tanh",
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        input_size: int = 0,
+        prefix: Optional[str] = None,
+        params: Any = None,
+    ) -> None:
+        weights = weights_of(
+            hidden_size, 1, input_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        super().__init__(hidden_size, 1, input_size, weights, prefix, params)
+        self._activation = activation
+
+    def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}]
+
+    def _alias(self) -> str:
+        return "rnn"
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, {self._activation})"
+
+    def hybrid_forward(
+        self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
+    ) -> Tuple[Any, List[Any]]:
+        prefix = f"t{self._counter}_"
+        i2h, h2h = self._projected(F, inputs, states, (i2h_weight, h2h_weight, i2h_bias, h2h_bias), prefix)
+        output = activate(F, add(F, i2h, h2h, prefix + "plus0"), self._activation, name=prefix + "out")
+        return output, [output]
+
+
+class LSTMCell(GatedCell):
+    """Long short-term memory: gates for input, forgetting, candidate and output, in this order."""
+
+    def __init__(
+        self,
+        hidden_size: int,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        input_size: int = 0,
+        prefix: Optional[str] = None,
+        params: Any = None,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+    ) -> None:
+        weights = weights_of(
+            hidden_size, 4, input_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        super().__init__(hidden_size, 4, input_size, weights, prefix, params)
+        self._activation = activation
+        self._recurrent_activation = recurrent_activation
+
+    def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        state = {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
+        return [state, dict(state)]
+
+    def _alias(self) -> str:
+        return "lstm"
+
+    def hybrid_forward(
+        self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
+    ) -> Tuple[Any, List[Any]]:
+        prefix = f"t{self._counter}_"
+        i2h, h2h = self._projected(F, inputs, states, (i2h_weight, h2h_weight, i2h_bias, h2h_bias), prefix)
+        slices = split(F, add(F, i2h, h2h, prefix + "plus0"), 4, prefix + "slice")
+        in_gate = activate(F, slices[0], self._recurrent_activation, name=prefix + "i")
+        forget_gate = activate(F, slices[1], self._recurrent_activation, name=prefix + "f")
+        candidate = activate(F, slices[2], self._activation, name=prefix + "c")
+        out_gate = activate(F, slices[3], self._recurrent_activation, name=prefix + "o")
+        kept = forget_gate * states[1]
+        cell = add(F, kept, in_gate * candidate, prefix + "state")
+        output = multiply(F, out_gate, activate(F, cell, self._activation), prefix + "out")
+        return output, [output, cell]
+
+
+class GRUCell(GatedCell):
+    """Gated recurrent unit: gates for reset, update and candidate, in this order (cuDNN's variant)."""
+
+    def __init__(
+        self,
+        hidden_size: int,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        input_size: int = 0,
+        prefix: Optional[str] = None,
+        params: Any = None,
+    ) -> None:
+        weights = weights_of(
+            hidden_size, 3, input_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        super().__init__(hidden_size, 3, input_size, weights, prefix, params)
+
+    def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}]
+
+    def _alias(self) -> str:
+        return "gru"
+
+    def hybrid_forward(
+        self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
+    ) -> Tuple[Any, List[Any]]:
+        prefix = f"t{self._counter}_"
+        i2h, h2h = self._projected(F, inputs, states, (i2h_weight, h2h_weight, i2h_bias, h2h_bias), prefix)
+        i2h_r, i2h_z, i2h_n = split(F, i2h, 3, prefix + "i2h_slice")
+        h2h_r, h2h_z, h2h_n = split(F, h2h, 3, prefix + "h2h_slice")
+        sigmoid = op(F, "Activation")
+        reset_gate = sigmoid(i2h_r + h2h_r, act_type="sigmoid", name=prefix + "r_act")
+        update_gate = sigmoid(i2h_z + h2h_z, act_type="sigmoid", name=prefix + "z_act")
+        candidate = op(F, "Activation")(i2h_n + reset_gate * h2h_n, act_type="tanh", name=prefix + "h_act")
+        output = add(F, (1.0 - update_gate) * candidate, update_gate * states[0], prefix + "out")
+        return output, [output]
+
+
+def split(F: Any, x: Any, parts: int, name: str, axis: int = 1) -> Any:
+    """Equal parts of an array along an axis."""
+    if is_np_array():
+        return F.np.split(x, parts, axis=axis)
+    return F.SliceChannel(x, num_outputs=parts, axis=axis, name=name)
+
+
+class _Stack:
+    """What SequentialRNNCell and HybridSequentialRNNCell have in common."""
+
+    _children: Any
+    _modified: bool
+
+    def __repr__(self) -> str:
+        lines = "\n".join(f"({name}): {indented(repr(cell))}" for name, cell in self._children.items())
+        return f"{type(self).__name__}(\n{lines}\n)"
+
+    def add(self, cell: Any) -> None:
+        """Puts a cell on top."""
+        self.register_child(cell)  # type: ignore[attr-defined]
+
+    def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """The states of all cells."""
+        return states_info(self._children.values(), batch_size)
+
+    def begin_state(self, **kwargs: Any) -> List[Any]:
+        """First states of all cells."""
+        if self._modified:
+            raise MismatchError(f"{self.name} is inside a modifier cell: call that one")  # type: ignore[attr-defined]
+        return begin_states(self._children.values(), **kwargs)
+
+    def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
+        self._counter += 1
+        return self._step(inputs, states)
+
+    def _step(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
+        next_states: List[Any] = []
+        at = 0
+        for cell in self._children.values():
+            count = len(cell.state_info())
+            inputs, made = cell(inputs, states[at : at + count])
+            at += count
+            next_states += made
+        return inputs, next_states
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: Any = None,
+        layout: str = "NTC",
+        merge_outputs: Optional[bool] = None,
+        valid_length: Any = None,
+    ) -> Tuple[Any, List[Any]]:
+        """Runs the cells one after the other, each over the whole sequence."""
+        self.reset()  # type: ignore[attr-defined]
+        inputs, _, F, batch_size = formatted(length, inputs, layout, None)
+        begin_state = self._states_for(F, begin_state, inputs, batch_size)  # type: ignore[attr-defined]
+        states: List[Any] = []
+        at = 0
+        cells = list(self._children.values())
+        for i, cell in enumerate(cells):
+            count = len(cell.state_info())
+            merge = merge_outputs if i == len(cells) - 1 else None
+            inputs, made = cell.unroll(
+                length, inputs, begin_state[at : at + count], layout, merge_outputs=merge, valid_length=valid_length
+            )
+            at += count
+            states += made
+        return inputs, states
+
+    def __getitem__(self, i: int) -> Any:
+        return list(self._children.values())[i]
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+
+class SequentialRNNCell(_Stack, RecurrentCell):
+    """Cells on top of each other."""
+
+    def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Not used: SequentialRNNCell is no HybridBlock."""
+        raise NotImplementedError("SequentialRNNCell is no HybridBlock; HybridSequentialRNNCell is")
+
+
+class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
+    """Cells on top of each other; hybridized they are one graph."""
+
+    def __call__(self, inputs: Any, states: Any) -> Any:
+        self._counter += 1
+        return HybridRecurrentCell.__call__(self, inputs, states)
+
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:
+        return self._step(inputs, states)

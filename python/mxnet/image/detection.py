@@ -1,0 +1,460 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images with boxes: augmenters that keep both in step, and batches of them.
+
+A label is an array (objects, numbers): class, left, top, right, bottom and what follows, coordinates
+relative to the image.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .. import io
+from .. import ndarray as nd
+from ..ndarray import NDArray
+from . import image as _image
+from .image import Augmenter, CastAug, ColorNormalizeAug, ForceResizeAug, ResizeAug, copyMakeBorder, fixed_crop
+from .iterator import ImageIter
+
+__all__ = [
+    "CreateDetAugmenter", "CreateMultiRandCropAugmenter", "DetAugmenter", "DetBorrowAug", "DetHorizontalFlipAug",
+    "DetRandomCropAug", "DetRandomPadAug", "DetRandomSelectAug", "ImageDetIter",
+]
+
+numeric_types = (float, int, np.generic)
+
+
+class DetAugmenter:
+    """The base: called with an image and a label, they give both anew."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = dict(kwargs)
+        for name, value in self._kwargs.items():
+            value = value.asnumpy() if isinstance(value, NDArray) else value
+            self._kwargs[name] = value.tolist() if isinstance(value, np.ndarray) else value
+
+    def dumps(self) -> Any:
+        """Class and arguments as JSON."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __call__(self, src: NDArray, label: np.ndarray) -> Tuple[NDArray, np.ndarray]:
+        raise NotImplementedError(f"{type(self).__name__} has no __call__()")
+
+
+class DetBorrowAug(DetAugmenter):
+    """An augmenter of images that moves no pixel: the label stays."""
+
+    def __init__(self, augmenter: Augmenter) -> None:
+        if not isinstance(augmenter, Augmenter):
+            raise TypeError(f"given {type(augmenter).__name__}, expected an Augmenter")
+        super().__init__(augmenter=augmenter.dumps())
+        self.augmenter = augmenter
+
+    def dumps(self) -> Any:
+        """Class and the augmenter."""
+        return [type(self).__name__.lower(), self.augmenter.dumps()]
+
+    def __call__(self, src: NDArray, label: np.ndarray) -> Tuple[NDArray, np.ndarray]:
+        return self.augmenter(src), label
+
+
+class DetRandomSelectAug(DetAugmenter):
+    """One augmenter of several, or with probability `skip_prob` none."""
+
+    def __init__(self, aug_list: Any, skip_prob: float = 0) -> None:
+        super().__init__(skip_prob=skip_prob)
+        aug_list = aug_list if isinstance(aug_list, (list, tuple)) else [aug_list]
+        for augmenter in aug_list:
+            if not isinstance(augmenter, DetAugmenter):
+                raise TypeError(f"given {type(augmenter).__name__}, expected DetAugmenter")
+        self.aug_list = list(aug_list)
+        self.skip_prob = skip_prob if self.aug_list else 1
+
+    def dumps(self) -> Any:
+        """Class and the augmenters."""
+        return [type(self).__name__.lower(), [augmenter.dumps() for augmenter in self.aug_list]]
+
+    def __call__(self, src: NDArray, label: np.ndarray) -> Tuple[NDArray, np.ndarray]:
+        if random.random() < self.skip_prob:
+            return src, label
+        return random.choice(self.aug_list)(src, label)
+
+
+class DetHorizontalFlipAug(DetAugmenter):
+    """Mirrors with probability `p`."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = p
+
+    def __call__(self, src: NDArray, label: np.ndarray) -> Tuple[NDArray, np.ndarray]:
+        if random.random() >= self.p:
+            return src, label
+        label = label.copy()
+        label[:, 1], label[:, 3] = 1.0 - label[:, 3], 1.0 - label[:, 1].copy()
+        return _image._for_user(nd.flip(_image._plain(src), axis=1)), label
+
+
+def _areas(boxes: np.ndarray) -> np.ndarray:
+    return np.maximum(0, boxes[:, 2] - boxes[:, 0]) * np.maximum(0, boxes[:, 3] - boxes[:, 1])
+
+
+def _common(boxes: np.ndarray, left: float, top: float, right: float, bottom: float) -> np.ndarray:
+    """The parts of boxes inside of a window."""
+    return np.stack(
+        [np.maximum(boxes[:, 0], left), np.maximum(boxes[:, 1], top), np.minimum(boxes[:, 2], right),
+         np.minimum(boxes[:, 3], bottom)], axis=1,
+    )
+
+
+def _moved(label: np.ndarray, left: float, top: float, width: float, height: float) -> np.ndarray:
+    """A label whose image is a window of the old one; boxes are cut at its edges."""
+    out = label.copy()
+    out[:, (1, 3)] = np.clip((out[:, (1, 3)] - left) / width, 0, 1)
+    out[:, (2, 4)] = np.clip((out[:, (2, 4)] - top) / height, 0, 1)
+    return out
+
+
+class DetRandomCropAug(DetAugmenter):
+    """A part of which all objects in it are covered by at least `min_object_covered`.
+
+    Objects of which less than `min_eject_coverage` is left go. Without such a part in `max_attempts`
+    nothing is cut.
+    """
+
+    def __init__(
+        self,
+        min_object_covered: float = 0.1,
+        aspect_ratio_range: Tuple[float, float] = (0.75, 1.33),
+        area_range: Tuple[float, float] = (0.05, 1.0),
+        min_eject_coverage: float = 0.3,
+        max_attempts: int = 50,
+    ) -> None:
+        if isinstance(aspect_ratio_range, numeric_types):
+            aspect_ratio_range = (aspect_ratio_range, aspect_ratio_range)
+        if isinstance(area_range, numeric_types):
+            area_range = (area_range, 1.0)
+        super().__init__(
+            min_object_covered=min_object_covered, aspect_ratio_range=aspect_ratio_range, area_range=area_range,
+            min_eject_coverage=min_eject_coverage, max_attempts=max_attempts,
+        )
+        self.min_object_covered = min_object_covered
+        self.aspect_ratio_range = aspect_ratio_range
+        self.area_range = area_range
+        self.min_eject_coverage = min_eject_coverage
+        self.max_attempts = max_attempts
+        self.enabled = (
+            0 < area_range[0] <= area_range[1] and 0 < aspect_ratio_range[0] <= aspect_ratio_range[1]
+        )
+        if not self.enabled:
+            logging.warning("DetRandomCropAug: ranges that hold nothing: %s, %s; it does nothing", area_range, aspect_ratio_range)
+
+    def __call__(self, src: NDArray, label: np.ndarray) -> Tuple[NDArray, np.ndarray]:
+        height, width = src.shape[:2]
+        found = self._find(label, height, width)
+        if found is None:
+            return src, label
+        x, y, w, h, label = found
+        return fixed_crop(src, x, y, w, h), label
+
+    def _find(self, label: np.ndarray, height: int, width: int) -> Any:
+        if not self.enabled or height <= 0 or width <= 0:
+            return None
+        for _ in range(self.max_attempts):
+            aspect = random.uniform(*self.aspect_ratio_range)
+            area = random.uniform(*self.area_range) * height * width
+            w, h = int(round((area * aspect) ** 0.5)), int(round((area / aspect) ** 0.5))
+            if not (0 < w <= width and 0 < h <= height) or (w == width and h == height):
+                continue
+            x, y = random.randint(0, width - w), random.randint(0, height - h)
+            kept = self._kept(label, x / width, y / height, w / width, h / height)
+            if kept is not None:
+                return x, y, w, h, kept
+        return None
+
+    def _kept(self, label: np.ndarray, x: float, y: float, w: float, h: float) -> Optional[np.ndarray]:
+        boxes = label[:, 1:5]
+        areas = _areas(boxes)
+        shares = np.where(areas > 0, _areas(_common(boxes, x, y, x + w, y + h)) / np.maximum(areas, 1e-12), 0)
+        inside = shares[shares > 0]
+        if inside.size == 0 or inside.min() <= self.min_object_covered:
+            return None
+        moved = _moved(label, x, y, w, h)
+        kept = moved[(shares > self.min_eject_coverage) & (_areas(moved[:, 1:5]) > 0)]
+        return kept if len(kept) else None
+
+
+class DetRandomPadAug(DetAugmenter):
+    """A border of `pad_val` around the image, which becomes `area_range` times as large."""
+
+    def __init__(
+        self,
+        aspect_ratio_range: Tuple[float, float] = (0.75, 1.33),
+        area_range: Tuple[float, float] = (1.0, 3.0),
+        max_attempts: int = 50,
+        pad_val: Any = (128, 128, 128),
+    ) -> None:
+        pad_val = pad_val if isinstance(pad_val, (list, tuple)) else (pad_val,)
+        if isinstance(aspect_ratio_range, numeric_types):
+            aspect_ratio_range = (aspect_ratio_range, aspect_ratio_range)
+        if isinstance(area_range, numeric_types):
+            area_range = (1.0, area_range)
+        super().__init__(
+            aspect_ratio_range=aspect_ratio_range, area_range=area_range, max_attempts=max_attempts, pad_val=pad_val
+        )
+        self.pad_val = pad_val
+        self.aspect_ratio_range = aspect_ratio_range
+        self.area_range = area_range
+        self.max_attempts = max_attempts
+        self.enabled = area_range[1] > 1.0 and area_range[0] <= area_range[1] and 0 < aspect_ratio_range[0] <= aspect_ratio_range[1]
+        if not self.enabled:
+            logging.warning("DetRandomPadAug: ranges that hold nothing: %s, %s; it does nothing", area_range, aspect_ratio_range)
+
+    def __call__(self, src: NDArray, label: np.ndarray) -> Tuple[NDArray, np.ndarray]:
+        height, width = src.shape[:2]
+        if not self.enabled or height <= 0 or width <= 0:
+            return src, label
+        for _ in range(self.max_attempts):
+            aspect = random.uniform(*self.aspect_ratio_range)
+            area = random.uniform(*self.area_range) * height * width
+            w, h = int(round((area * aspect) ** 0.5)), int(round((area / aspect) ** 0.5))
+            if w < width or h < height or (w == width and h == height):
+                continue
+            x, y = random.randint(0, w - width), random.randint(0, h - height)
+            src = copyMakeBorder(src, y, h - height - y, x, w - width - x, 0, values=self._values(src.shape[2]))
+            return src, _moved(label, -x / width, -y / height, w / width, h / height)
+        return src, label
+
+    def _values(self, channels: int) -> Tuple[float, ...]:
+        return tuple(self.pad_val) if len(self.pad_val) > 1 else tuple(self.pad_val) * channels
+
+
+def CreateMultiRandCropAugmenter(
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = (0.75, 1.33),
+    area_range: Any = (0.05, 1.0),
+    min_eject_coverage: Any = 0.3,
+    max_attempts: Any = 50,
+    skip_prob: float = 0,
+) -> DetRandomSelectAug:
+    """One of several DetRandomCropAug: arguments that are lists have a value for each."""
+    arguments = [min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts]
+    count = max(len(argument) if isinstance(argument, list) else 1 for argument in arguments)
+    columns = []
+    for argument in arguments:
+        column = argument if isinstance(argument, list) else [argument]
+        if len(column) not in (1, count):
+            raise ValueError(f"given a list of {len(column)} values, expected 1 or {count} as in the longest one")
+        columns.append(column * count if len(column) == 1 else column)
+    return DetRandomSelectAug([DetRandomCropAug(*row) for row in zip(*columns)], skip_prob=skip_prob)
+
+
+def CreateDetAugmenter(
+    data_shape: Sequence[int],
+    resize: int = 0,
+    rand_crop: float = 0,
+    rand_pad: float = 0,
+    rand_gray: float = 0,
+    rand_mirror: bool = False,
+    mean: Any = None,
+    std: Any = None,
+    brightness: float = 0,
+    contrast: float = 0,
+    saturation: float = 0,
+    pca_noise: float = 0,
+    hue: float = 0,
+    inter_method: int = 2,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = (0.75, 1.33),
+    area_range: Any = (0.05, 3.0),
+    min_eject_coverage: Any = 0.3,
+    max_attempts: Any = 50,
+    pad_val: Any = (127, 127, 127),
+) -> List[DetAugmenter]:
+    """The augmenters of a training script; `rand_crop` and `rand_pad` are probabilities."""
+    augmenters: List[DetAugmenter] = []
+    if resize > 0:
+        augmenters.append(DetBorrowAug(ResizeAug(resize, inter_method)))
+    if rand_crop > 0:
+        crop_area = [(low, min(1.0, high)) for low, high in area_range] if isinstance(area_range, list) else (
+            area_range[0], min(1.0, area_range[1])
+        )
+        augmenters.append(
+            CreateMultiRandCropAugmenter(
+                min_object_covered, aspect_ratio_range, crop_area, min_eject_coverage, max_attempts, skip_prob=1 - rand_crop
+            )
+        )
+    if rand_mirror:
+        augmenters.append(DetHorizontalFlipAug(0.5))
+    if rand_pad > 0:
+        ratio = aspect_ratio_range[0] if isinstance(aspect_ratio_range, list) else aspect_ratio_range
+        area = area_range[0] if isinstance(area_range, list) else area_range
+        attempts = max_attempts[0] if isinstance(max_attempts, list) else max_attempts
+        pad = DetRandomPadAug(ratio, (1.0, area[1]), attempts, pad_val)
+        augmenters.append(DetRandomSelectAug([pad], 1 - rand_pad))
+    augmenters.append(DetBorrowAug(ForceResizeAug((data_shape[2], data_shape[1]), inter_method)))
+    augmenters.append(DetBorrowAug(CastAug()))
+    colours = _image.colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
+    augmenters += [DetBorrowAug(augmenter) for augmenter in colours]
+    mean, std = _image.channel_statistics(mean, _image.MEAN), _image.channel_statistics(std, _image.STD)
+    if mean is not None or std is not None:
+        augmenters.append(DetBorrowAug(ColorNormalizeAug(mean, std)))
+    return augmenters
+
+
+class ImageDetIter(ImageIter):
+    """Batches of images with boxes: labels are (batch, most objects, numbers), filled up with -1.
+
+    Sources are those of ImageIter; a label there is [header width, object width, ..., objects].
+    """
+
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: Sequence[int],
+        path_imgrec: Optional[str] = None,
+        path_imglist: Optional[str] = None,
+        path_root: Optional[str] = None,
+        path_imgidx: Optional[str] = None,
+        shuffle: bool = False,
+        part_index: int = 0,
+        num_parts: int = 1,
+        aug_list: Any = None,
+        imglist: Any = None,
+        data_name: str = "data",
+        label_name: str = "label",
+        last_batch_handle: str = "pad",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            batch_size, data_shape, path_imgrec=path_imgrec, path_imglist=path_imglist, path_root=path_root,
+            path_imgidx=path_imgidx, shuffle=shuffle, part_index=part_index, num_parts=num_parts, aug_list=[],
+            imglist=imglist, data_name=data_name, label_name=label_name, last_batch_handle=last_batch_handle,
+        )
+        self.auglist = CreateDetAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
+        self.label_shape = self._estimate_label_shape()
+        self.provide_label = [io.DataDesc(label_name, (batch_size, *self.label_shape))]
+
+    def _estimate_label_shape(self) -> Tuple[int, int]:
+        """The most objects of an image, and the numbers of one; reads all labels."""
+        most, width = 0, 5
+        try:
+            while True:
+                label, _ = self.next_sample()
+                objects = self._parse_label(label)
+                most, width = max(most, objects.shape[0]), objects.shape[1]
+        except StopIteration:
+            pass
+        self.reset()
+        return most, width
+
+    def _parse_label(self, label: Any) -> np.ndarray:
+        """The objects of a label; those without area are left out."""
+        raw = np.asarray(label.asnumpy() if isinstance(label, NDArray) else label, dtype=np.float32).ravel()
+        if raw.size < 7:
+            raise RuntimeError(f"given a label of {raw.size} numbers, expected at least 7: a header and an object")
+        header, width = int(raw[0]), int(raw[1])
+        if header < 2 or width < 5 or (raw.size - header) % width != 0:
+            raise RuntimeError(f"given a label of {raw.size} numbers with header {header} and objects of {width}")
+        objects = raw[header:].reshape(-1, width)
+        valid = objects[(objects[:, 3] > objects[:, 1]) & (objects[:, 4] > objects[:, 2])]
+        if len(valid) < 1:
+            raise RuntimeError("given a label without an object whose box has an area")
+        return valid
+
+    def augmentation_transform(self, data: NDArray, label: Any = None) -> Any:
+        """An image and its objects after all augmenters."""
+        for augmenter in self.auglist:
+            data, label = augmenter(data, label)
+        return data, label
+
+    def _prepared(self, picture: NDArray, label: Any) -> Tuple[NDArray, Any]:
+        picture, objects = self.augmentation_transform(picture, self._parse_label(label))
+        return self.postprocess_data(picture), objects
+
+    def _batch(self, samples: List[Any], pad: int) -> io.DataBatch:
+        data = nd.stack(*[_image._plain(picture) for picture, _ in samples])
+        labels = np.full((len(samples), *self.label_shape), -1, dtype=np.float32)
+        for row, (_, objects) in zip(labels, samples):
+            if len(objects) > len(row):
+                raise ValueError(f"given label_shape {self.label_shape}, and an image has {len(objects)} objects: reshape() it")
+            row[: len(objects)] = objects
+        return io.DataBatch([_image._for_user(data)], [_image._for_user(nd.array(labels))], pad=pad)
+
+    def check_label_shape(self, label_shape: Sequence[int]) -> None:
+        """Throws unless labels fit into this shape."""
+        if len(label_shape) != 2 or label_shape[0] < self.label_shape[0] or label_shape[1] != self.label_shape[1]:
+            raise ValueError(f"given label_shape {tuple(label_shape)}, expected at least {self.label_shape[0]} objects of "
+                             f"{self.label_shape[1]} numbers")
+
+    def reshape(self, data_shape: Optional[Sequence[int]] = None, label_shape: Optional[Sequence[int]] = None) -> None:
+        """Other shapes of images or labels; resizing augmenters follow."""
+        if data_shape is not None:
+            self.check_data_shape(data_shape)
+            self.provide_data = [io.DataDesc(self.provide_data[0].name, (self.batch_size, *data_shape), self.dtype)]
+            self.data_shape = tuple(data_shape)
+            for augmenter in self.auglist:
+                if isinstance(augmenter, DetBorrowAug) and isinstance(augmenter.augmenter, ForceResizeAug):
+                    augmenter.augmenter.size = (data_shape[2], data_shape[1])
+        if label_shape is not None:
+            self.check_label_shape(label_shape)
+            self.label_shape = tuple(label_shape)
+            self.provide_label = [io.DataDesc(self.provide_label[0].name, (self.batch_size, *label_shape))]
+
+    def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
+        """Gives two iterators, of training and validation, the larger of their label shapes."""
+        if not isinstance(it, ImageDetIter):
+            raise TypeError(f"given {type(it).__name__}, expected ImageDetIter")
+        if self.label_shape[1] != it.label_shape[1]:
+            raise ValueError(f"given objects of {it.label_shape[1]} numbers, expected {self.label_shape[1]}")
+        most = max(self.label_shape[0], it.label_shape[0])
+        for each in (self, it):
+            if each.label_shape[0] != most:
+                each.reshape(None, (most, each.label_shape[1]))
+        if verbose:
+            logging.info("Label shapes are both %s", self.label_shape)
+        return it
+
+    def draw_next(
+        self,
+        color: Any = None,
+        thickness: int = 2,
+        mean: Any = None,
+        std: Any = None,
+        clip: bool = True,
+        waitKey: Any = None,
+        window_name: str = "draw_next",
+        id2labels: Any = None,
+    ) -> Any:
+        """Images, as they are augmented, with their boxes drawn in: NumPy arrays of blue, green, red."""
+        if waitKey is not None or id2labels is not None:
+            raise NotImplementedError(
+                f"given waitKey {waitKey!r} and id2labels {id2labels!r} for window {window_name!r}: windows and texts need "
+                f"OpenCV; without them the images are given to the caller"
+            )
+        mean, std = _image.channel_statistics(mean, _image.MEAN), _image.channel_statistics(std, _image.STD)
+        for picture, objects in self._samples():
+            pixels = picture.transpose((1, 2, 0)).asnumpy().astype(np.float32)
+            pixels = pixels * (1 if std is None else np.asarray(std)) + (0 if mean is None else np.asarray(mean))
+            pixels = np.clip(pixels, 0, 255) if clip else pixels
+            pixels = np.ascontiguousarray(pixels[:, :, ::-1]).astype(np.uint8)
+            for box in objects[:, 1:5]:
+                _draw(pixels, box, color or [random.randint(0, 255) for _ in range(3)], thickness)
+            yield pixels
+
+
+def _draw(pixels: np.ndarray, box: np.ndarray, color: Any, thickness: int) -> None:
+    height, width = pixels.shape[:2]
+    left, right = (int(v * (width - 1)) for v in (box[0], box[2]))
+    top, bottom = (int(v * (height - 1)) for v in (box[1], box[3]))
+    for inset in range(thickness):
+        l, r, t, b = left + inset, right - inset, top + inset, bottom - inset
+        if l > r or t > b:
+            return
+        pixels[t, l : r + 1] = pixels[b, l : r + 1] = color
+        pixels[t : b + 1, l] = pixels[t : b + 1, r] = color

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The next batch is made by a thread while the current one is in use."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Dict, List, Optional
+
+from .io import DataBatch, DataDesc, DataIter
+
+__all__ = ["PrefetchingIter"]
+
+
+class _Fetcher(threading.Thread):
+    """Takes one batch at a time from an iterator, ahead of who asks for it.
+
+    The condition guards `_fetched` (a batch, None at the end, or what was raised), `_ready` and `_asked`.
+    The iterator is used by the thread alone while a batch is asked for, and by its owner otherwise.
+    """
+
+    def __init__(self, iterator: Any) -> None:
+        super().__init__(daemon=True, name="PrefetchingIter")
+        self.iterator = iterator
+        self._condition = threading.Condition()
+        self._fetched: Any = None
+        self._ready = False
+        self._asked = "fetch"
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            with self._condition:
+                self._condition.wait_for(lambda: self._asked != "")
+                if self._asked == "stop":
+                    return
+            try:
+                fetched = self.iterator.next()
+            except StopIteration:
+                fetched = None
+            except BaseException as error:  # pylint: disable=broad-except  (raised where the batch is asked for)
+                fetched = error
+            with self._condition:
+                self._fetched, self._ready = fetched, True
+                self._asked = "" if self._asked == "fetch" else self._asked
+                self._condition.notify_all()
+
+    def take(self) -> Any:
+        """The batch, None at the end. Nothing is fetched until `fetch`."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._ready)
+            return self._fetched
+
+    def fetch(self) -> None:
+        """Starts on the next batch."""
+        with self._condition:
+            self._ready = False
+            self._asked = "fetch"
+            self._condition.notify_all()
+
+    def stop(self) -> None:
+        """Ends the thread, after the batch that it may be at."""
+        with self._condition:
+            self._asked = "stop"
+            self._condition.notify_all()
+
+
+class PrefetchingIter(DataIter):
+    """One or several iterators, each with a thread that makes the next batch ahead.
+
+    Batches of several are joined into one; `rename_data` and `rename_label` (a dictionary for each
+    iterator) keep their names apart.
+    """
+
+    def __init__(
+        self,
+        iters: Any,
+        rename_data: Optional[List[Dict[str, str]]] = None,
+        rename_label: Optional[List[Dict[str, str]]] = None,
+    ) -> None:
+        super().__init__()
+        self.iters = iters if isinstance(iters, list) else [iters]
+        self.n_iter = len(self.iters)
+        if not self.iters:
+            raise ValueError("given no iterators, expected at least one")
+        self.rename_data = rename_data
+        self.rename_label = rename_label
+        self.batch_size = self.provide_data[0][1][0]
+        self.current_batch: Any = None
+        self._fetchers = [_Fetcher(iterator) for iterator in self.iters]
+
+    def __del__(self) -> None:
+        for fetcher in getattr(self, "_fetchers", []):
+            fetcher.stop()
+
+    def _descriptions(self, which: str, names: Optional[List[Dict[str, str]]]) -> List[DataDesc]:
+        found = []
+        for i, iterator in enumerate(self.iters):
+            for item in getattr(iterator, which):
+                desc = item if isinstance(item, DataDesc) else DataDesc(*item)
+                name = desc.name if names is None else names[i][desc.name]
+                found.append(DataDesc(name, desc.shape, desc.dtype, desc.layout))
+        return found
+
+    @property
+    def provide_data(self) -> List[DataDesc]:
+        """Names and shapes of the data of a batch."""
+        return self._descriptions("provide_data", self.rename_data)
+
+    @property
+    def provide_label(self) -> List[DataDesc]:
+        """Names and shapes of the labels of a batch."""
+        return self._descriptions("provide_label", self.rename_label)
+
+    def reset(self) -> None:
+        for fetcher in self._fetchers:
+            fetcher.take()
+        for fetcher in self._fetchers:
+            fetcher.iterator.reset()
+            fetcher.fetch()
+
+    def iter_next(self) -> bool:
+        batches = [fetcher.take() for fetcher in self._fetchers]
+        for batch in batches:
+            if isinstance(batch, BaseException):
+                raise batch
+        if any(batch is None for batch in batches):
+            if not all(batch is None for batch in batches):
+                raise RuntimeError("an iterator has ended before the others, expected as many batches of all")
+            return False
+        if any(batch.pad != batches[0].pad for batch in batches):
+            raise RuntimeError(f"given pads {[batch.pad for batch in batches]}, expected the same of all iterators")
+        self.current_batch = DataBatch(
+            [array for batch in batches for array in batch.data],
+            [array for batch in batches for array in batch.label or []],
+            batches[0].pad,
+            batches[0].index,
+            provide_data=self.provide_data,
+            provide_label=self.provide_label,
+        )
+        for fetcher in self._fetchers:
+            fetcher.fetch()
+        return True
+
+    def next(self) -> DataBatch:
+        if not self.iter_next():
+            raise StopIteration
+        return self.current_batch
+
+    def getdata(self) -> Any:
+        return self.current_batch.data
+
+    def getlabel(self) -> Any:
+        return self.current_batch.label
+
+    def getindex(self) -> Any:
+        return self.current_batch.index
+
+    def getpad(self) -> Optional[int]:
+        return self.current_batch.pad

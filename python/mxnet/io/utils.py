@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources of data as lists of (name, array), and rows of them in any order."""
+
+from __future__ import annotations
+
+from typing import Any, List, Tuple
+
+import numpy as np
+
+from ..ndarray import NDArray, array, concatenate
+from ..ndarray.sparse import CSRNDArray, csr_matrix
+
+try:
+    import h5py
+except ImportError:
+    h5py = None  # without it nothing can be one of its data sets
+
+
+def named_arrays(data: Any, allow_empty: bool, default_name: str) -> List[Tuple[str, Any]]:
+    """Data given as an array, a list or a dictionary of arrays: names in order, and arrays.
+
+    What is neither of the library's arrays nor a data set of h5py becomes an array of the library.
+    """
+    if data is None:
+        if not allow_empty:
+            raise ValueError("given no data, expected an array, a list or a dictionary of arrays")
+        return []
+    if _is_array(data):
+        data = [data]
+    if isinstance(data, (list, tuple)):
+        if not data and not allow_empty:
+            raise ValueError("given an empty list, expected at least one array")
+        many = len(data) > 1
+        data = {f"_{i}_{default_name}" if many else default_name: item for i, item in enumerate(data)}
+    if not isinstance(data, dict):
+        raise TypeError(f"given {type(data).__name__}, expected an array, a list or a dictionary of arrays")
+    if not data and not allow_empty:
+        raise ValueError("given an empty dictionary, expected at least one array")
+    return [(name, _source(name, item)) for name, item in data.items()]
+
+
+def _is_array(data: Any) -> bool:
+    return isinstance(data, (np.ndarray, NDArray)) or _is_lazy(data)
+
+
+def _is_lazy(data: Any) -> bool:
+    return h5py is not None and isinstance(data, h5py.Dataset)
+
+
+def _source(name: str, item: Any) -> Any:
+    if isinstance(item, NDArray) or _is_lazy(item):
+        return item
+    try:
+        return array(item)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: given {type(item).__name__}, expected what becomes an array: {error}") from None
+
+
+def rows(source: Any, order: np.ndarray) -> Any:
+    """Rows of a source as one array: a view where they lie in order."""
+    if len(order) == 0:
+        raise ValueError("given no rows, expected at least one")
+    first = int(order[0])
+    together = bool((np.diff(order) == 1).all())
+    if _is_lazy(source):
+        if together:
+            return array(source[first : first + len(order)])
+        rising, places = np.unique(order, return_inverse=True)  # h5py reads rising indices only
+        return array(source[rising][places])
+    if together:
+        return source[first : first + len(order)]
+    if isinstance(source, CSRNDArray):
+        return _csr_rows(source, order)
+    return source.take(array(order, ctx=source.context, dtype="int64"))
+
+
+def _csr_rows(source: CSRNDArray, order: np.ndarray) -> CSRNDArray:
+    starts = source.indptr.asnumpy()
+    counts = starts[order + 1] - starts[order]
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    places = np.repeat(starts[order] - indptr[:-1], counts) + np.arange(indptr[-1])
+    parts = (source.data.asnumpy()[places], source.indices.asnumpy()[places], indptr)
+    return csr_matrix(parts, shape=(len(order), *source.shape[1:]), dtype=source.dtype)
+
+
+def joined(first: Any, second: Any) -> Any:
+    """Rows of both, one after the other."""
+    if isinstance(first, CSRNDArray):
+        indptr = np.concatenate((first.indptr.asnumpy(), second.indptr.asnumpy()[1:] + first.data.shape[0]))
+        parts = [np.concatenate((getattr(first, part).asnumpy(), getattr(second, part).asnumpy())) for part in ("data", "indices")]
+        shape = (first.shape[0] + second.shape[0], *first.shape[1:])
+        return csr_matrix((*parts, indptr), shape=shape, dtype=first.dtype)
+    return concatenate([first, second])

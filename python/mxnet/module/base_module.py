@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all modules have in common: training, scoring and prediction over an iterator, and parameters in files.
+
+A module goes through bind (arrays), init_params (their values), init_optimizer, then forward, backward
+and update, batch by batch.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from .. import metric as _metric
+from ..initializer import Uniform
+from ..io import DataBatch, DataDesc
+from ..model import BatchEndParam, split_params
+
+__all__ = ["BaseModule", "BatchEndParam"]
+
+
+def as_list(value: Any) -> List[Any]:
+    """A list of one, unless it is a list."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def call_all(callbacks: Any, *args: Any) -> None:
+    """Calls a callback or a list of them; None is no callback."""
+    if callbacks is not None:
+        for callback in as_list(callbacks):
+            callback(*args)
+
+
+def check_input_names(symbol: Any, names: Sequence[str], what: str, throw: bool) -> None:
+    """Raises (or warns, for labels that a network may not need) for names that are no arguments."""
+    arguments = symbol.list_arguments()
+    for name in names:
+        if name in arguments:
+            continue
+        likely = [arg for arg in arguments if not arg.endswith(("_weight", "_bias", "_gamma", "_beta"))]
+        text = f"given {what} name {name!r}, expected an argument of the network: {', '.join(likely)}"
+        if throw:
+            raise ValueError(text)
+        logging.warning(text)
+
+
+def parse_data_desc(data_names: Sequence[str], label_names: Sequence[str], data_shapes: Any, label_shapes: Any) -> Tuple[List[DataDesc], Optional[List[DataDesc]]]:
+    """Descriptions of inputs, which may be given as (name, shape)."""
+    data = [item if isinstance(item, DataDesc) else DataDesc(*item) for item in data_shapes]
+    _check_names(data_names, data, "data", True)
+    if label_shapes is None:
+        _check_names(label_names, [], "label", False)
+        return data, None
+    label = [item if isinstance(item, DataDesc) else DataDesc(*item) for item in label_shapes]
+    _check_names(label_names, label, "label", False)
+    return data, label
+
+
+def _check_names(expected: Sequence[str], given: List[DataDesc], what: str, throw: bool) -> None:
+    names = [desc.name for desc in given]
+    if sorted(expected) != sorted(names):
+        text = f"given {what}_shapes of {names}, expected those of {what}_names {list(expected)}"
+        if throw:
+            raise ValueError(text)
+        logging.warning(text)
+
+
+class BaseModule:
+    """The base of modules. A subclass defines the methods that raise NotImplementedError here."""
+
+    def __init__(self, logger: Any = logging) -> None:
+        self.logger = logger
+        self.binded = False
+        self.for_training = False
+        self.inputs_need_grad = False
+        self.params_initialized = False
+        self.optimizer_initialized = False
+        self._symbol: Any = None
+        self._total_exec_bytes = 0
+
+    def _missing(self, what: str) -> NotImplementedError:
+        return NotImplementedError(f"{type(self).__name__} has no {what}")
+
+    def _require(self, optimizer: bool = False, gradients: bool = False) -> None:
+        """Raises unless the module is as far as a call needs."""
+        steps = [("bind", self.binded), ("init_params", self.params_initialized)]
+        if optimizer:
+            steps.append(("init_optimizer", self.optimizer_initialized))
+        for name, done in steps:
+            if not done:
+                raise RuntimeError(f"the module is not ready: {name}() was not called")
+        if gradients and not self.inputs_need_grad:
+            raise RuntimeError("gradients of inputs are not there: bind was called without inputs_need_grad=True")
+
+    # --- Over a batch or an iterator
+
+    def forward_backward(self, data_batch: Any) -> None:
+        """forward for training, and backward."""
+        self.forward(data_batch, is_train=True)
+        self.backward()
+
+    def score(
+        self,
+        eval_data: Any,
+        eval_metric: Any,
+        num_batch: Optional[int] = None,
+        batch_end_callback: Any = None,
+        score_end_callback: Any = None,
+        reset: bool = True,
+        epoch: int = 0,
+        sparse_row_id_fn: Optional[Callable[[Any], Any]] = None,
+    ) -> List[Tuple[str, Any]]:
+        """The values of a metric over an iterator, as (name, value)."""
+        self._require()
+        if reset:
+            eval_data.reset()
+        eval_metric = _metric.create(eval_metric)
+        eval_metric.reset()
+        seen = 0
+        for nbatch, eval_batch in enumerate(eval_data):
+            if nbatch == num_batch:
+                break
+            self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
+            self.forward(eval_batch, is_train=False)
+            self._update_metric_of(eval_metric, eval_batch)
+            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+            seen += 1
+        if score_end_callback is not None:
+            call_all(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
+        return eval_metric.get_name_value()
+
+    def _update_metric_of(self, eval_metric: Any, batch: Any) -> None:
+        if isinstance(batch, list):
+            self.update_metric(eval_metric, [part.label for part in batch], pre_sliced=True)
+        else:
+            self.update_metric(eval_metric, batch.label)
+
+    def iter_predict(
+        self,
+        eval_data: Any,
+        num_batch: Optional[int] = None,
+        reset: bool = True,
+        sparse_row_id_fn: Optional[Callable[[Any], Any]] = None,
+    ) -> Iterator[Tuple[List[Any], int, Any]]:
+        """(outputs, number of the batch, batch) of each batch, without the examples that fill it up."""
+        self._require()
+        if reset:
+            eval_data.reset()
+        for nbatch, batch in enumerate(eval_data):
+            if nbatch == num_batch:
+                break
+            yield self._outputs_of(batch, sparse_row_id_fn), nbatch, batch
+
+    def _outputs_of(self, batch: Any, sparse_row_id_fn: Any) -> List[Any]:
+        self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
+        self.forward(batch, is_train=False)
+        pad = batch.pad or 0
+        return [output[0 : output.shape[0] - pad] for output in self.get_outputs()]
+
+    def predict(
+        self,
+        eval_data: Any,
+        num_batch: Optional[int] = None,
+        merge_batches: bool = True,
+        reset: bool = True,
+        always_output_list: bool = False,
+        sparse_row_id_fn: Optional[Callable[[Any], Any]] = None,
+    ) -> Any:
+        """The outputs for an iterator or an array; of all batches in one array, or by batch without `merge_batches`."""
+        import numpy as np
+
+        from .. import ndarray as nd
+
+        self._require()
+        if isinstance(eval_data, (nd.NDArray, np.ndarray)):
+            data = nd.array(eval_data) if isinstance(eval_data, np.ndarray) else eval_data
+            self.forward(DataBatch([data]), is_train=False)
+            return self.get_outputs()[0]
+        if not hasattr(eval_data, "__iter__"):
+            raise TypeError(f"given {type(eval_data).__name__}, expected an iterator or an array")
+        if reset:
+            eval_data.reset()
+        batches = []
+        for nbatch, batch in enumerate(eval_data):
+            if nbatch == num_batch:
+                break
+            batches.append([output.copy() for output in self._outputs_of(batch, sparse_row_id_fn)])
+        if not batches or not merge_batches:
+            return batches
+        if any(len(outputs) != len(batches[0]) for outputs in batches):
+            raise ValueError("batches differ in their number of outputs, expected merge_batches=False")
+        merged = [nd.concatenate([outputs[i] for outputs in batches]) for i in range(len(batches[0]))]
+        return merged[0] if len(merged) == 1 and not always_output_list else merged
+
+    def fit(
+        self,
+        train_data: Any,
+        eval_data: Any = None,
+        eval_metric: Any = "acc",
+        epoch_end_callback: Any = None,
+        batch_end_callback: Any = None,
+        kvstore: Any = "local",
+        optimizer: Any = "sgd",
+        optimizer_params: Any = (("learning_rate", 0.01),),
+        eval_end_callback: Any = None,
+        eval_batch_end_callback: Any = None,
+        initializer: Any = Uniform(0.01),  # noqa: B008
+        arg_params: Optional[Dict[str, Any]] = None,
+        aux_params: Optional[Dict[str, Any]] = None,
+        allow_missing: bool = False,
+        force_rebind: bool = False,
+        force_init: bool = False,
+        begin_epoch: int = 0,
+        num_epoch: Optional[int] = None,
+        validation_metric: Any = None,
+        monitor: Any = None,
+        sparse_row_id_fn: Optional[Callable[[Any], Any]] = None,
+    ) -> None:
+        """Trains from `begin_epoch` to before `num_epoch`, and scores on `eval_data` after each epoch.
+
+        `batch_end_callback` gets a BatchEndParam, `epoch_end_callback` (epoch, symbol, arguments, states).
+        """
+        if num_epoch is None:
+            raise ValueError("given no num_epoch, expected the number of epochs")
+        self.bind(train_data.provide_data, train_data.provide_label, for_training=True, force_rebind=force_rebind)
+        if monitor is not None:
+            self.install_monitor(monitor)
+        self.init_params(initializer, arg_params, aux_params, allow_missing=allow_missing, force_init=force_init)
+        self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
+        eval_metric = _metric.create(eval_metric)
+        validation_metric = eval_metric if validation_metric is None else validation_metric
+        for epoch in range(begin_epoch, num_epoch):
+            start = time.time()
+            eval_metric.reset()
+            values = self._fit_epoch(epoch, train_data, eval_metric, monitor, batch_end_callback, sparse_row_id_fn)
+            for name, value in values:
+                self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
+            self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
+            # The devices' copies, averaged: where training goes on, and what the callbacks save.
+            trained, states = self.get_params()
+            self.set_params(trained, states)
+            call_all(epoch_end_callback, epoch, self.symbol, trained, states)
+            if eval_data is not None:
+                scores = self.score(
+                    eval_data,
+                    validation_metric,
+                    score_end_callback=eval_end_callback,
+                    batch_end_callback=eval_batch_end_callback,
+                    epoch=epoch,
+                )
+                for name, value in scores:
+                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
+            train_data.reset()
+
+    def _fit_epoch(self, epoch: int, train_data: Any, eval_metric: Any, monitor: Any, batch_end_callback: Any, sparse_row_id_fn: Any) -> List[Tuple[str, Any]]:
+        """Trains on all batches; the next one is fetched while the devices work on the current one."""
+        values: List[Tuple[str, Any]] = []
+        batches = iter(train_data)
+        data_batch = next(batches, None)
+        nbatch = 0
+        while data_batch is not None:
+            if monitor is not None:
+                monitor.tic()
+            self.forward_backward(data_batch)
+            self.update()
+            self._update_metric_of(eval_metric, data_batch)
+            following = next(batches, None)
+            if following is not None:
+                self.prepare(following, sparse_row_id_fn=sparse_row_id_fn)
+            if monitor is not None:
+                monitor.toc_print()
+            if following is None:
+                values = eval_metric.get_global_name_value()
+            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+            data_batch = following
+            nbatch += 1
+        return values
+
+    # --- Names and shapes
+
+    @property
+    def symbol(self) -> Any:
+        """The network."""
+        return self._symbol
+
+    @property
+    def data_names(self) -> Any:
+        """Names of the inputs."""
+        raise self._missing("data_names")
+
+    @property
+    def output_names(self) -> Any:
+        """Names of the outputs."""
+        raise self._missing("output_names")
+
+    @property
+    def data_shapes(self) -> Any:
+        """(name, shape) of the inputs."""
+        raise self._missing("data_shapes")
+
+    @property
+    def label_shapes(self) -> Any:
+        """(name, shape) of the labels."""
+        raise self._missing("label_shapes")
+
+    @property
+    def output_shapes(self) -> Any:
+        """(name, shape) of the outputs."""
+        raise self._missing("output_shapes")
+
+    # --- Parameters
+
+    def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Arguments and states by name, on the CPU."""
+        raise self._missing("get_params()")
+
+    def init_params(
+        self,
+        initializer: Any = Uniform(0.01),  # noqa: B008
+        arg_params: Optional[Dict[str, Any]] = None,
+        aux_params: Optional[Dict[str, Any]] = None,
+        allow_missing: bool = False,
+        force_init: bool = False,
+        allow_extra: bool = False,
+    ) -> None:
+        """First values: those given, and by `initializer` what is missing, where that is allowed."""
+        raise self._missing("init_params()")
+
+    def set_params(
+        self,
+        arg_params: Dict[str, Any],
+        aux_params: Dict[str, Any],
+        allow_missing: bool = False,
+        force_init: bool = True,
+        allow_extra: bool = False,
+    ) -> None:
+        """Sets arguments and states by name."""
+        self.init_params(
+            initializer=None,
+            arg_params=arg_params,
+            aux_params=aux_params,
+            allow_missing=allow_missing,
+            force_init=force_init,
+            allow_extra=allow_extra,
+        )
+
+    def save_params(self, fname: str) -> None:
+        """Writes arguments and states to a file."""
+        from .. import ndarray as nd
+
+        arguments, states = self.get_params()
+        named = {f"arg:{name}": array for name, array in arguments.items()}
+        named.update({f"aux:{name}": array for name, array in states.items()})
+        nd.save(fname, named)
+
+    def load_params(self, fname: str) -> None:
+        """Sets what save_params has written."""
+        from .. import ndarray as nd
+
+        self.set_params(*split_params(nd.load(fname)))
+
+    def get_states(self, merge_multi_context: bool = True) -> List[Any]:
+        """Values of the inputs that are states between batches."""
+        self._require()
+        del merge_multi_context  # there are none
+        return []
+
+    def set_states(self, states: Any = None, value: Any = None) -> None:
+        """Sets the states: by arrays, or all to a number."""
+        self._require()
+        if states or value:
+            raise ValueError(f"given states, but {type(self).__name__} has none")
+
+    def install_monitor(self, mon: Any) -> None:
+        """Lets a Monitor see the values of all nodes."""
+        raise self._missing("install_monitor()")
+
+    # --- Computing
+
+    def prepare(self, data_batch: Any, sparse_row_id_fn: Optional[Callable[[Any], Any]] = None) -> None:
+        """Before forward: gets the rows of sparse parameters that a batch needs."""
+        if sparse_row_id_fn is not None:
+            self.logger.warning("%s has no sparse parameters: sparse_row_id_fn is not called", type(self).__name__)
+
+    def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
+        """Computes the outputs of a batch."""
+        raise self._missing("forward()")
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Computes the gradients, from those of the outputs where they are no losses."""
+        raise self._missing("backward()")
+
+    def get_outputs(self, merge_multi_context: bool = True) -> List[Any]:
+        """What forward has computed; by device without `merge_multi_context`."""
+        raise self._missing("get_outputs()")
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> List[Any]:
+        """The gradients of the inputs."""
+        raise self._missing("get_input_grads()")
+
+    def update(self) -> None:
+        """Changes the parameters by their gradients."""
+        raise self._missing("update()")
+
+    def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Adds the outputs of the last forward to a metric."""
+        raise self._missing("update_metric()")
+
+    def bind(
+        self,
+        data_shapes: Any,
+        label_shapes: Any = None,
+        for_training: bool = True,
+        inputs_need_grad: bool = False,
+        force_rebind: bool = False,
+        shared_module: Any = None,
+        grad_req: Any = "write",
+    ) -> None:
+        """Makes the arrays for inputs of these shapes."""
+        raise self._missing("bind()")
+
+    def init_optimizer(
+        self, kvstore: Any = "local", optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False
+    ) -> None:
+        """Makes the optimizer, and the store through which devices share gradients."""
+        raise self._missing("init_optimizer()")

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that make arrays of numbers, shapes and other arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .. import _core
+from .._core import NDArrayBase
+from ..context import Context, current_context
+from . import _generate
+from ._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number
+from .ndarray import NDArray
+
+__all__ = ["arange", "array", "empty", "eye", "full", "linspace", "ones", "zeros"]
+
+_op = _generate.operator
+Shape = Union[int, Sequence[int]]
+
+
+def _ints(shape: Shape) -> Tuple[int, ...]:
+    if isinstance(shape, (int, np.integer)):
+        return (int(shape),)
+    return tuple(int(dim) for dim in shape)
+
+
+def _from_numpy(values: Any, context: Optional[Context], dtype: Any, cls: Any = NDArray) -> Any:
+    """An array of NumPy's values, as mx.nd or mx.np array."""
+    number = dtype_number(dtype)
+    context = current_context() if context is None else context
+    kind = _DTYPE_MX_TO_NP[number]
+    values = np.array(values, dtype=np.float32 if kind is bfloat16 else kind, order="C", copy=None if _NUMPY_2 else False)
+    numpy = getattr(cls, "_is_np", False)
+    if kind is bfloat16:
+        return _from_numpy(values, context, np.float32, cls).astype("bfloat16")
+    made = _core.create(values.shape, context.device_typeid, context.device_id, False, number, numpy)
+    if values.size:
+        made._copy_from(values)
+    return made
+
+
+_NUMPY_2 = int(np.__version__.split(".")[0]) >= 2
+
+
+def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None) -> NDArray:
+    """An array of numbers, nested lists, NumPy or other arrays; float32 unless `dtype` says otherwise."""
+    if isinstance(source_array, NDArrayBase):
+        dtype = source_array.dtype if dtype is None else dtype
+        if ctx is None:
+            ctx = current_context()
+        source_array = source_array.asnumpy()
+    elif hasattr(source_array, "tocsr"):
+        from . import sparse
+
+        return sparse.array(source_array, ctx, dtype)
+    if dtype is None:
+        dtype = np.float32
+    if not isinstance(source_array, np.ndarray):
+        try:
+            source_array = np.asarray(_plain(source_array))
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"given {type(source_array).__name__}, expected what becomes an array: {error}") from None
+    made = source_array
+    if made.ndim == 0 and not _core.is_np_shape():
+        made = made.reshape(1)
+    return _from_numpy(made, ctx, dtype)
+
+
+def _plain(value: Any) -> Any:
+    """Lists of arrays as lists of NumPy's."""
+    if isinstance(value, NDArrayBase):
+        return value.asnumpy()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def empty(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype: Optional[str] = None) -> NDArray:
+    """An array whose elements are whatever the memory holds; one that stores nothing if it is sparse."""
+    if stype not in (None, "default"):
+        from . import sparse
+
+        return sparse.empty(stype, shape, ctx, dtype)
+    context = current_context() if ctx is None else ctx
+    number = dtype_number(np.float32 if dtype is None else dtype)
+    return _core.create(_ints(shape), context.device_typeid, context.device_id, False, number, False)
+
+
+def _made(name: str, shape: Any, ctx: Any, dtype: Any, /, **params: Any) -> NDArray:
+    context = current_context() if ctx is None else ctx
+    dtype = "float32" if dtype is None else dtype_name(dtype)
+    return _op(name)(shape=_ints(shape), ctx=str(context), dtype=dtype, **params)
+
+
+def zeros(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype: Optional[str] = None, **kwargs: Any) -> NDArray:
+    """Zeros."""
+    if stype not in (None, "default"):
+        from . import sparse
+
+        return sparse.zeros(stype, shape, ctx, dtype, **kwargs)
+    return _made("_zeros", shape, ctx, dtype, **kwargs)
+
+
+def ones(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, **kwargs: Any) -> NDArray:
+    """Ones."""
+    return _made("_ones", shape, ctx, dtype, **kwargs)
+
+
+def full(shape: Shape, val: float, ctx: Optional[Context] = None, dtype: Any = np.float32, out: Any = None) -> NDArray:
+    """The same number everywhere."""
+    return _made("_full", shape, ctx, dtype, out=out, value=val)
+
+
+def arange(start: float, stop: Any = None, step: float = 1.0, repeat: int = 1, infer_range: Any = None, ctx: Any = None, dtype: Any = np.float32) -> NDArray:
+    """Numbers from start to before stop, each `repeat` times."""
+    if infer_range is not None:
+        import warnings
+
+        warnings.warn("`infer_range` argument has been deprecated", DeprecationWarning, stacklevel=2)
+    context = str(current_context() if ctx is None else ctx)
+    return _op("_arange")(start=start, stop=stop, step=step, repeat=repeat, infer_range=False, dtype=dtype_name(dtype), ctx=context)
+
+
+def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None, dtype: Any = np.float32) -> NDArray:
+    """`num` numbers at equal distances."""
+    context = str(current_context() if ctx is None else ctx)
+    return _op("_linspace")(start=start, stop=stop, num=num, endpoint=endpoint, ctx=context, dtype=dtype_name(dtype))
+
+
+def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> NDArray:
+    """Ones on a diagonal."""
+    context = str(current_context() if ctx is None else ctx)
+    return _op("_eye")(N=N, M=M, k=k, ctx=context, dtype="float32" if dtype is None else dtype_name(dtype), **kwargs)

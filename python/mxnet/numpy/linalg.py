@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""np.linalg."""
+
+from .._numpy.arrays import arrays
+from . import fallback_linalg
+from .fallback_linalg import *  # noqa: F403
+
+_functions = arrays.bound("linalg")
+globals().update(_functions)
+
+__all__ = [*_functions, *fallback_linalg.__all__]

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of mx.np arrays."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Union
+
+from .. import _core
+from ..base import string_types
+from ..numpy import ndarray
+
+__all__ = ["load", "save"]
+
+
+def save(file: Union[str, os.PathLike], arr: Any) -> None:
+    """Saves an array, a list of arrays or a dictionary of them. The old file is replaced whole."""
+    names = None
+    if isinstance(arr, ndarray):
+        arr = [arr]
+    elif isinstance(arr, dict):
+        names, arr = list(arr), list(arr.values())
+        if not all(isinstance(name, string_types) for name in names):
+            raise TypeError("save: given a dictionary with other keys, expected texts")
+    elif not isinstance(arr, (list, tuple)):
+        raise ValueError(f"save: given {type(arr).__name__}, expected an mx.np array, a list or a dictionary of them")
+    for array in arr:
+        if not isinstance(array, ndarray):
+            raise TypeError(f"save: given {type(array).__name__} among the arrays, expected mx.np arrays")
+    _core.save(os.fspath(file), arr, names)
+
+
+def load(file: Union[str, os.PathLike]) -> Union[List[ndarray], Dict[str, ndarray]]:
+    """What `save` has written: a list, or a dictionary."""
+    arrays, names = _core.load(os.fspath(file), True)
+    return dict(zip(names, arrays)) if names else arrays

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers with a learning rate for each element, from the history of its gradients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Optional
+
+from ._base import Optimizer, _op, register, zeros_like
+
+
+@register
+class Adam(Optimizer):
+    """Running means of the gradient and of its square, both corrected for starting at zero."""
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        lazy_update: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.lazy_update = lazy_update
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        stype = weight.stype if self.lazy_update else "default"
+        return zeros_like(weight, stype=stype), zeros_like(weight, stype=stype)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        t = self._index_update_count[index]
+        lr *= math.sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
+        _op("adam_update")(
+            weight,
+            grad,
+            *state,
+            out=weight,
+            lr=lr,
+            wd=wd,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            lazy_update=self.lazy_update,
+            **self._scaling(),
+        )
+
+
+@register
+class AdaGrad(Optimizer):
+    """Divides by the root of the sum of all squares."""
+
+    def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.float_stable_eps = eps
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return zeros_like(weight)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        if grad.stype == "row_sparse":
+            given = {"lr": lr, "wd": wd, "epsilon": self.float_stable_eps, **self._scaling()}
+            _op("_sparse_adagrad_update")(weight, grad, state, out=weight, **given)
+            return
+        weight = weight.as_nd_ndarray()
+        grad = self._scaled(grad)
+        state[:] += grad.square()
+        weight[:] += (grad / (state + self.float_stable_eps).sqrt() + weight * wd) * -lr
+
+
+@register
+class RMSProp(Optimizer):
+    """Divides by the root of a running mean of squares; `centered`: of their variance, with momentum `gamma2`."""
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        gamma1: float = 0.9,
+        gamma2: float = 0.9,
+        epsilon: float = 1e-8,
+        centered: bool = False,
+        clip_weights: Optional[float] = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.centered = centered
+        self.epsilon = epsilon
+        self.clip_weights = clip_weights
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        given = {"lr": lr, "wd": wd, "gamma1": self.gamma1, "epsilon": self.epsilon, **self._scaling()}
+        if self.clip_weights:
+            given["clip_weights"] = self.clip_weights
+        if self.centered:
+            _op("rmspropalex_update")(weight, grad, *state, out=weight, gamma2=self.gamma2, **given)
+        else:
+            _op("rmsprop_update")(weight, grad, *state, out=weight, **given)
+
+
+@register
+class AdaDelta(Optimizer):
+    """Steps as large as recent steps were, relative to recent gradients; there is no learning rate."""
+
+    def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rho = rho
+        self.epsilon = epsilon
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        _, wd = self._begin(index)
+        weight = weight.as_nd_ndarray()
+        grad = self._scaled(grad)
+        squares, steps = state
+        squares[:] *= self.rho
+        squares[:] += (1.0 - self.rho) * grad * grad
+        step = (steps + self.epsilon).sqrt() / (squares + self.epsilon).sqrt() * grad
+        steps[:] *= self.rho
+        steps[:] += (1.0 - self.rho) * step * step
+        weight[:] -= step + wd * weight
+
+
+@register
+class Adamax(Optimizer):
+    """Adam with the largest recent gradient in place of the mean of squares."""
+
+    def __init__(self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, **kwargs: Any) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        lr /= 1.0 - self.beta1 ** self._index_update_count[index]
+        weight = weight.as_nd_ndarray()
+        grad = self._clipped(grad.as_nd_ndarray() * self.rescale_grad + wd * weight)
+        mean, largest = state
+        mean[:] *= self.beta1
+        mean[:] += (1.0 - self.beta1) * grad
+        _op("broadcast_maximum")(self.beta2 * largest, grad.abs(), out=largest)
+        weight[:] -= lr * mean / largest
+
+
+@register
+class Nadam(Optimizer):
+    """Adam with Nesterov's momentum, on a schedule."""
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        schedule_decay: float = 0.004,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.schedule_decay = schedule_decay
+        self.m_schedule = 1.0
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
+
+    def _momentum(self, t: int) -> float:
+        return self.beta1 * (1.0 - 0.5 * pow(0.96, t * self.schedule_decay))
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        t = self._index_update_count[index]
+        weight = weight.as_nd_ndarray()
+        grad = self._clipped(grad.as_nd_ndarray() * self.rescale_grad + wd * weight)
+        now, following = self._momentum(t), self._momentum(t + 1)
+        self.m_schedule *= now
+        mean, square = state
+        mean[:] *= self.beta1
+        mean[:] += (1.0 - self.beta1) * grad
+        square[:] *= self.beta2
+        square[:] += (1.0 - self.beta2) * grad * grad
+        ahead = (1.0 - now) / (1.0 - self.m_schedule) * grad + following / (1.0 - self.m_schedule * following) * mean
+        weight[:] -= lr * ahead / ((square / (1.0 - pow(self.beta2, t))).sqrt() + self.epsilon)
+
+
+@register
+class Ftrl(Optimizer):
+    """Follow the regularized leader: `lamda1` makes weights that do not matter exactly zero."""
+
+    def __init__(self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.lamda1 = lamda1
+        self.beta = beta
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return zeros_like(weight), zeros_like(weight)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        given = {"lr": lr, "wd": wd, "lamda1": self.lamda1, "beta": self.beta, **self._scaling()}
+        _op("ftrl_update")(weight, grad, *state, out=weight, **given)
+
+
+@register
+class FTML(Optimizer):
+    """Follow the moving leader."""
+
+    def __init__(self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return tuple(zeros_like(weight, stype="default") for _ in range(3))
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        given = {"lr": lr, "wd": wd, "rescale_grad": self.rescale_grad, "t": self._index_update_count[index]}
+        if self.clip_gradient:
+            given["clip_grad"] = self.clip_gradient
+        _op("ftml_update")(
+            weight, grad, *state, out=weight, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon, **given
+        )

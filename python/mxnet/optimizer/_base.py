@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of optimizers: learning rates, weight decay and their multipliers, counts of updates, and
+weights of half precision with a copy of full precision."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ..ndarray import _generate
+from ..ndarray._dtypes import bfloat16
+
+_op = _generate.operator
+
+
+def zeros_like(weight: Any, dtype: Any = None, stype: Optional[str] = None) -> Any:
+    """A state of zeros for a weight, on its device and of its storage type."""
+    from ..ndarray import zeros
+
+    return zeros(
+        weight.shape,
+        ctx=weight.context,
+        dtype=weight.dtype if dtype is None else dtype,
+        stype=weight.stype if stype is None else stype,
+    )
+
+
+def interleaved(*lists: Sequence[Any]) -> List[Any]:
+    """[a0, b0, a1, b1, ...]: the inputs of an operator on several weights."""
+    return [array for group in zip(*lists) for array in group]
+
+
+def has_master(weight: Any) -> bool:
+    """Whether a weight is of a type so coarse that updates need a copy in float32."""
+    return weight.dtype == np.float16 or weight.dtype == bfloat16
+
+
+class Optimizer:
+    """The base of optimizers.
+
+    A subclass defines `create_state(index, weight)` and `update(index, weight, grad, state)`. One whose
+    `aggregate_num` is above 0 takes lists of up to so many in `update`.
+    """
+
+    opt_registry: Dict[str, type] = {}
+
+    @staticmethod
+    def register(klass: type) -> type:
+        """Makes a class known to `create` by its lower-case name."""
+        name = klass.__name__.lower()
+        if name in Optimizer.opt_registry:
+            old = Optimizer.opt_registry[name]
+            warnings.warn(f"optimizer {name!r} was {old.__module__}.{old.__name__} and is now {klass.__module__}.{klass.__name__}", stacklevel=2)
+        Optimizer.opt_registry[name] = klass
+        return klass
+
+    @staticmethod
+    def create_optimizer(name: str, **kwargs: Any) -> Optimizer:
+        """An optimizer by its lower-case name, with its arguments."""
+        klass = Optimizer.opt_registry.get(name.lower())
+        if klass is None:
+            raise ValueError(f"given optimizer {name!r}, expected one of {', '.join(sorted(Optimizer.opt_registry))}")
+        return klass(**kwargs)
+
+    def __init__(
+        self,
+        rescale_grad: float = 1.0,
+        param_idx2name: Optional[Dict[int, str]] = None,
+        wd: float = 0.0,
+        clip_gradient: Optional[float] = None,
+        learning_rate: Optional[float] = None,
+        lr_scheduler: Any = None,
+        sym: Any = None,
+        begin_num_update: int = 0,
+        multi_precision: bool = False,
+        param_dict: Optional[Dict[Any, Any]] = None,
+    ) -> None:
+        if param_idx2name is not None and not isinstance(param_idx2name, dict):
+            raise TypeError(f"given param_idx2name of type {type(param_idx2name).__name__}, expected a dictionary")
+        self.rescale_grad = rescale_grad
+        self.lr_scheduler = lr_scheduler
+        if lr_scheduler is not None and learning_rate is not None:
+            if lr_scheduler.base_lr != learning_rate:
+                warnings.warn(f"the scheduler's base_lr {lr_scheduler.base_lr} is replaced by learning_rate {learning_rate}", stacklevel=2)
+            lr_scheduler.base_lr = learning_rate
+        self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
+        self.wd = wd
+        self.lr_mult: Dict[Any, float] = {}
+        self.wd_mult: Dict[Any, float] = {}
+        self.begin_num_update = begin_num_update
+        self.num_update = begin_num_update
+        # A count per device: every device updates every index.
+        self._all_index_update_counts: Dict[int, Dict[Any, int]] = {0: {}}
+        self._index_update_count = self._all_index_update_counts[0]
+        self.clip_gradient = clip_gradient
+        self.multi_precision = multi_precision
+        self.aggregate_num = 0
+        self.idx2name = {} if param_idx2name is None else param_idx2name.copy()
+        self.sym_info = () if sym is None else (sym.attr_dict(), sym.list_arguments())
+        self.param_dict = param_dict if param_dict else {}
+        self.allow_np_array = False
+        self.set_lr_mult({})
+        self.set_wd_mult({})
+
+    # --- For subclasses to define
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        """What is kept from update to update for a weight: None, an array or a tuple."""
+        del index, weight  # nothing
+        return None
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Changes a weight by its gradient."""
+        raise NotImplementedError(f"{type(self).__name__} has no update(index, weight, grad, state)")
+
+    # --- Half precision
+
+    def create_state_multi_precision(self, index: Any, weight: Any) -> Any:
+        """As create_state; with `multi_precision`, (copy in float32, state) for weights of 16 bits."""
+        if has_master(weight):
+            if self.multi_precision:
+                master = weight.astype(np.float32)
+                return master, self.create_state(index, master)
+            warnings.warn(
+                f"{type(self).__name__} accumulates in {weight.dtype}, which is slow or inexact to converge; "
+                "multi_precision=True keeps a copy of the weight in float32",
+                stacklevel=2,
+            )
+        return self.create_state(index, weight)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """As update; with `multi_precision`, on the copy in float32."""
+        if self.multi_precision and has_master(weight):
+            master, own = state
+            self.update(index, master, grad.astype(np.float32), own)
+            _op("cast")(master, dtype="bfloat16" if weight.dtype == bfloat16 else "float16", out=weight)
+        else:
+            self.update(index, weight, grad, state)
+
+    # --- Learning rates and weight decay
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate now, before multipliers."""
+        return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Sets the rate; not with a scheduler, which says it."""
+        if self.lr_scheduler is not None:
+            raise UserWarning("given a learning rate, but the lr_scheduler says it")
+        self.lr = lr
+
+    def set_lr_scale(self, args_lrscale: Any) -> None:
+        """Is gone; set_lr_mult does it."""
+        raise DeprecationWarning(f"given {args_lrscale!r} to set_lr_scale, expected set_lr_mult to be called")
+
+    def set_lr_mult(self, args_lr_mult: Dict[Any, float]) -> None:
+        """Factors of the learning rate by index or name; those of the symbol's attributes hold as well."""
+        self.lr_mult = {**self._multipliers("__lr_mult__"), **args_lr_mult}
+
+    def set_wd_mult(self, args_wd_mult: Dict[Any, float]) -> None:
+        """Factors of weight decay. Without one, what is neither a weight nor a gamma does not decay."""
+        self.wd_mult = {name: 0.0 for name in self.idx2name.values() if not self._decays(name)}
+        self.wd_mult.update(self._multipliers("__wd_mult__"))
+        self.wd_mult.update(args_wd_mult)
+
+    def _decays(self, name: str) -> bool:
+        return name.endswith(("_weight", "_gamma"))
+
+    def _multipliers(self, attribute: str) -> Dict[Any, float]:
+        if not self.sym_info:
+            return {}
+        attributes, names = self.sym_info
+        return {name: float(attributes[name][attribute]) for name in names if attribute in attributes.get(name, {})}
+
+    def _multiplier(self, index: Any, of_parameter: str, factors: Dict[Any, float]) -> float:
+        if index in self.param_dict:
+            return getattr(self.param_dict[index], of_parameter)
+        if index in factors:
+            return factors[index]
+        if index in self.idx2name:
+            return factors.get(self.idx2name[index], 1.0)
+        return 1.0
+
+    def _get_lrs(self, indices: Sequence[Any]) -> List[float]:
+        lr = self.learning_rate
+        return [lr * self._multiplier(index, "lr_mult", self.lr_mult) for index in indices]
+
+    def _get_lr(self, index: Any) -> float:
+        return self._get_lrs([index])[0]
+
+    def _get_wds(self, indices: Sequence[Any]) -> List[float]:
+        return [self.wd * self._multiplier(index, "wd_mult", self.wd_mult) for index in indices]
+
+    def _get_wd(self, index: Any) -> float:
+        return self._get_wds([index])[0]
+
+    # --- Counts
+
+    def _set_current_context(self, device_id: int) -> None:
+        """The device whose counts the next updates advance."""
+        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+
+    def _update_count(self, index: Any) -> None:
+        for i in index if isinstance(index, (list, tuple)) else (index,):
+            count = self._index_update_count.get(i, self.begin_num_update) + 1
+            self._index_update_count[i] = count
+            self.num_update = max(count, self.num_update)
+
+    # --- For updates
+
+    def _begin(self, index: Any) -> Tuple[float, float]:
+        """Counts an update; its learning rate and weight decay."""
+        self._update_count(index)
+        return self._get_lr(index), self._get_wd(index)
+
+    def _scaling(self) -> Dict[str, float]:
+        """How operators are to scale and clip the gradient."""
+        given = {"rescale_grad": self.rescale_grad}
+        if self.clip_gradient:
+            given["clip_gradient"] = self.clip_gradient
+        return given
+
+    def _scaled(self, grad: Any) -> Any:
+        """The gradient, scaled and clipped, for updates of several operators."""
+        grad = grad.as_nd_ndarray() * self.rescale_grad
+        return grad if self.clip_gradient is None else self._clipped(grad)
+
+    def _clipped(self, grad: Any) -> Any:
+        bound = self.clip_gradient
+        return grad if bound is None else _op("clip")(grad, a_min=-bound, a_max=bound)
+
+    # --- Files
+
+    def __getstate__(self) -> Dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["param_dict"]  # parameters are saved on their own
+        return state
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__ = state
+        self.param_dict = {}
+
+
+register = Optimizer.register
+
+
+def aggregation_size(default: int) -> int:
+    """How many weights one operator updates: MXNET_OPTIMIZER_AGGREGATION_SIZE, at most 45."""
+    from ..util import getenv
+
+    given = getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE")
+    return max(1, min(45, default if given is None else int(given)))

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradient descent: plain, with momentum (also Nesterov's), by sign, and with noise or delay."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, List, Optional
+
+import numpy as np
+
+from ._base import Optimizer, _op, aggregation_size, has_master, interleaved, register, zeros_like
+
+
+class _WithMaster(Optimizer):
+    """For optimizers with operators for weights of 16 bits: their state is (state, copy in float32)."""
+
+    def create_state_multi_precision(self, index: Any, weight: Any) -> Any:
+        if self.multi_precision and has_master(weight):
+            master = weight.astype(np.float32)
+            return self.create_state(index, master), master
+        return super().create_state_multi_precision(index, weight)
+
+
+def _dense(arrays: List[Any]) -> bool:
+    return all(array.stype == "default" for array in arrays)
+
+
+@register
+class SGD(_WithMaster):
+    """weight -= lr * (grad + wd * weight), or with momentum.
+
+    `lazy_update` leaves rows of the weight alone for which a row_sparse gradient has no row.
+    """
+
+    def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.momentum = momentum
+        self.lazy_update = lazy_update
+        self.aggregate_num = aggregation_size(4)
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        if self.momentum == 0.0:
+            return None
+        return zeros_like(weight, stype=weight.stype if self.lazy_update else "default")
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        self._update(index, weight, grad, state, False)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        first = weight[0] if isinstance(weight, (list, tuple)) else weight
+        self._update(index, weight, grad, state, self.multi_precision and has_master(first))
+
+    def _update(self, index: Any, weight: Any, grad: Any, state: Any, master: bool) -> None:
+        if not isinstance(index, (list, tuple)):
+            index, weight, grad, state = [index], [weight], [grad], [state]
+        self._update_count(index)
+        lrs, wds = self._get_lrs(index), self._get_wds(index)
+        if len(index) > 1 and _dense([*weight, *grad]):
+            self._update_many(weight, grad, state, master, lrs, wds)
+            return
+        for one in zip(weight, grad, state, lrs, wds):
+            self._update_one(*one, master=master)
+
+    def _update_one(self, weight: Any, grad: Any, state: Any, lr: float, wd: float, master: bool) -> None:
+        given = self._scaling()
+        if self.momentum > 0:
+            given["momentum"] = self.momentum
+        if not master:
+            given["lazy_update"] = self.lazy_update
+            name, inputs = ("sgd_mom_update", (state,)) if state is not None else ("sgd_update", ())
+        elif state[0] is not None:
+            name, inputs = "mp_sgd_mom_update", tuple(state)
+        else:
+            name, inputs = "mp_sgd_update", (state[1],)
+        if state is None or (master and state[0] is None):
+            given.pop("momentum", None)
+        _op(name)(weight, grad, *inputs, out=weight, lr=lr, wd=wd, **given)
+
+    def _update_many(self, weight: Any, grad: Any, state: Any, master: bool, lrs: Any, wds: Any) -> None:
+        given = {**self._scaling(), "num_weights": len(weight), "lrs": lrs, "wds": wds}
+        lists = [weight, grad]
+        if self.momentum > 0:
+            given["momentum"] = self.momentum
+            lists.append([own[0] for own in state] if master else state)
+        if master:
+            lists.append([own[1] for own in state])
+        name = f"multi_{'mp_' if master else ''}sgd_{'mom_' if self.momentum > 0 else ''}update"
+        _op(name)(*interleaved(*lists), out=list(weight), **given)
+
+
+@register
+class ccSGD(SGD):  # pylint: disable=invalid-name
+    """Is SGD; old programs name it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+
+
+@register
+class NAG(_WithMaster):
+    """Nesterov's accelerated gradient."""
+
+    def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.momentum = momentum
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return None if self.momentum == 0.0 else zeros_like(weight, stype="default")
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        if state is None:
+            _op("sgd_update")(weight, grad, out=weight, lr=lr, wd=wd, **self._scaling())
+        else:
+            _op("nag_mom_update")(weight, grad, state, out=weight, lr=lr, wd=wd, momentum=self.momentum, **self._scaling())
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        if not (self.multi_precision and has_master(weight)):
+            self.update(index, weight, grad, state)
+            return
+        lr, wd = self._begin(index)
+        given = {"lr": lr, "wd": wd, **self._scaling()}
+        momentum, master = state
+        if momentum is None:
+            _op("mp_sgd_update")(weight, grad, master, out=weight, **given)
+        else:
+            _op("mp_nag_mom_update")(weight, grad, momentum, master, out=weight, momentum=self.momentum, **given)
+
+
+@register
+class Signum(Optimizer):
+    """Steps of one length, in the direction of the sign of the gradient or of its momentum."""
+
+    def __init__(self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.momentum = momentum
+        self.wd_lh = wd_lh
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return None if self.momentum == 0.0 else zeros_like(weight)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        given = {"lr": lr, "wd": wd, **self._scaling()}
+        if state is None:
+            _op("signsgd_update")(weight, grad, out=weight, **given)
+            return
+        if self.momentum > 0:
+            given["momentum"] = self.momentum
+        if self.wd_lh:
+            given["wd_lh"] = self.wd_lh
+        _op("signum_update")(weight, grad, state, out=weight, **given)
+
+
+@register
+class SGLD(Optimizer):
+    """Half a step of descent, and noise as large as the root of the learning rate: samples of a posterior."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        from ..ndarray import random
+
+        weight = weight.as_nd_ndarray()
+        step = self._scaled(grad) + wd * weight
+        noise = random.normal(0, math.sqrt(lr), shape=weight.shape, dtype=weight.dtype, ctx=weight.context)
+        weight[:] += -lr / 2 * step + noise
+
+
+@register
+class DCASGD(Optimizer):
+    """Descent for workers that are late: the gradient is corrected for what has changed since."""
+
+    def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.momentum = momentum
+        self.weight_previous: dict = {}
+        self.lamda = lamda
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return (None if self.momentum == 0.0 else zeros_like(weight, stype="default")), weight.copy()
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        lr, wd = self._begin(index)
+        weight = weight.as_nd_ndarray()
+        momentum, before = state
+        grad = self._scaled(grad)
+        step = -lr * (grad + wd * weight + self.lamda * grad * grad * (weight - before))
+        if momentum is not None:
+            momentum[:] *= self.momentum
+            momentum[:] += step
+            step = momentum
+        before[:] = weight
+        weight[:] += step
+
+
+@register
+class Test(Optimizer):
+    """Adds the scaled gradient, and keeps a copy of the weight: for tests of what calls optimizers."""
+
+    __test__ = False  # not a test case of pytest
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return zeros_like(weight, stype="default")
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Optional[Any]) -> None:
+        weight[:] += grad * self.rescale_grad
+        state[:] = weight  # type: ignore[index]

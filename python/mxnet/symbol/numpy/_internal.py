@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators behind mx.np on symbols, by their names without _npi_."""
+
+from typing import Any
+
+from ..._numpy.symbols import symbols
+from ...ndarray import _generate
+
+
+def __getattr__(name: str) -> Any:
+    if name in _generate.names_in("_npi_"):
+        return symbols.op(f"_npi_{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list:
+    return sorted({*globals(), *_generate.names_in("_npi_")})

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""npx.random on symbols."""
+
+from ..._numpy.symbols import symbols
+
+_functions = symbols.bound("random_extension")
+globals().update(_functions)
+
+__all__ = [*_functions]

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// For functions that CPython calls: C++ exceptions become Python's, and slots are typed.
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include <exception>
+
+namespace mxnet::python {
+
+// Runs a body that throws and gives a new reference; null with an exception set on failure.
+template <class Body>
+PyObject* guarded_call(Body&& body) {
+  try {
+    return body();
+  } catch (pybind11::error_already_set& error) {
+    error.restore();
+  } catch (const pybind11::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+template <class Function>
+PyType_Slot type_slot(int id, Function* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+}  // namespace mxnet::python

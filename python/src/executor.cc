@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// ExecutorBase: a symbol bound to arrays. Names, defaults and dictionaries are in
+// mxnet/executor.py and mxnet/symbol/bind.py.
+#include <map>
+#include <memory>
+
+#include <pybind11/stl.h>
+
+#include "array.h"
+#include "check.h"
+#include "columns.h"
+#include "symbol.h"
+
+namespace py = pybind11;
+
+namespace mxnet::python {
+namespace {
+
+// Device type and number.
+using DeviceNumbers = std::pair<int, int>;
+using Groups = std::map<std::string, DeviceNumbers>;
+
+struct GroupColumns {
+  explicit GroupColumns(const Groups& groups) {
+    for (const auto& [name, device] : groups) {
+      names.push_back(name.c_str());
+      types.push_back(device.first);
+      ids.push_back(device.second);
+    }
+  }
+  uint32_t size() const { return static_cast<uint32_t>(names.size()); }
+  std::vector<const char*> names;
+  std::vector<int> types, ids;
+};
+
+// New handles that came out of a call, as arrays; None for null.
+py::list owned_arrays(uint32_t count, const NDArrayHandle* handles) {
+  const std::vector<NDArrayHandle> all(handles, handles + count);
+  py::list arrays;
+  for (const NDArrayHandle handle : all) {
+    if (handle == nullptr) {
+      arrays.append(py::none());
+    } else {
+      arrays.append(wrapped(handle));
+    }
+  }
+  return arrays;
+}
+
+class ExecutorBase;
+using ExecutorOwner = std::unique_ptr<ExecutorBase>;
+
+// Guarded by the GIL, which calls that run a network release: one thread at a time, as below.
+class ExecutorBase {
+ public:
+  explicit ExecutorBase(ExecutorHandle handle) : handle_(handle) {}
+  ~ExecutorBase() { MXExecutorFree(handle_); }
+  ExecutorBase(const ExecutorBase&) = delete;
+  ExecutorBase& operator=(const ExecutorBase&) = delete;
+  ExecutorHandle handle() const { return handle_; }
+
+  void forward(bool is_train) const {
+    check_blocking([&] { return MXExecutorForward(handle_, is_train ? 1 : 0); });
+  }
+  void backward(const py::sequence& head_grads, bool is_train) const {
+    std::vector<NDArrayHandle> grads = handles_of(head_grads);
+    check_blocking([&] {
+      return MXExecutorBackwardEx(handle_, static_cast<uint32_t>(grads.size()), grads.data(),
+                                  is_train ? 1 : 0);
+    });
+  }
+  py::list outputs() const {
+    uint32_t count = 0;
+    NDArrayHandle* handles = nullptr;
+    check(MXExecutorOutputs(handle_, &count, &handles));
+    return owned_arrays(count, handles);
+  }
+  py::str text() const {
+    const char* text = nullptr;
+    check(MXExecutorPrint(handle_, &text));
+    return text;
+  }
+  std::unique_ptr<SymbolBase> optimized_symbol() const {
+    SymbolHandle symbol = nullptr;
+    check(MXExecutorGetOptimizedSymbol(handle_, &symbol));
+    return owned_symbol(symbol);
+  }
+  // The callback lives as long as it is set; None ends it.
+  void set_monitor(const py::object& callback, bool all) {
+    const bool none = callback.is_none();
+    check(MXExecutorSetMonitorCallbackEX(handle_, none ? nullptr : call_monitor,
+                                         none ? nullptr : callback.ptr(), all));
+    monitor_ = callback;
+  }
+
+ private:
+  // Called on the thread that runs forward, without the GIL.
+  static void call_monitor(const char* name, NDArrayHandle array, void* state) {
+    const py::gil_scoped_acquire held;
+    try {
+      py::handle(static_cast<PyObject*>(state))(name, wrapped(array));
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("the monitor of an Executor");
+    }
+  }
+
+  const ExecutorHandle handle_;
+  py::object monitor_;
+};
+
+ExecutorHandle handle_or_null(const ExecutorBase* executor) {
+  return executor == nullptr ? nullptr : executor->handle();
+}
+
+ExecutorOwner bind(const SymbolBase& symbol, DeviceNumbers device, const Groups& groups,
+                   const py::sequence& args, const py::sequence& grads,
+                   std::vector<uint32_t> requests, const py::sequence& aux,
+                   const ExecutorBase* shared) {
+  std::vector<NDArrayHandle> arg_handles = handles_of(args), aux_handles = handles_of(aux),
+                             grad_handles;
+  for (const py::handle grad : grads)
+    grad_handles.push_back(grad.is_none() ? nullptr : handle_of(grad));
+  if (grad_handles.size() != arg_handles.size() || requests.size() != arg_handles.size())
+    throw py::value_error("expected as many gradients and requests as arguments");
+  GroupColumns map(groups);
+  ExecutorHandle handle = nullptr;
+  check_blocking([&] {
+    return MXExecutorBindEX(symbol.handle(), device.first, device.second, map.size(),
+                            map.names.data(), map.types.data(), map.ids.data(),
+                            static_cast<uint32_t>(arg_handles.size()), arg_handles.data(),
+                            grad_handles.data(), requests.data(),
+                            static_cast<uint32_t>(aux_handles.size()), aux_handles.data(),
+                            handle_or_null(shared), &handle);
+  });
+  return std::make_unique<ExecutorBase>(handle);
+}
+
+// What simple_bind and reshape give out.
+struct MadeArrays {
+  uint32_t num_args = 0, num_aux = 0;
+  NDArrayHandle* args = nullptr;
+  NDArrayHandle* grads = nullptr;
+  NDArrayHandle* aux = nullptr;
+
+  // The executor, arguments, gradients (None where there is none) and states.
+  py::tuple with(ExecutorHandle handle) const {
+    ExecutorOwner executor = std::make_unique<ExecutorBase>(handle);
+    // Copied at once: wrapping calls the library again.
+    const std::vector<NDArrayHandle> a(args, args + num_args), g(grads, grads + num_args),
+        s(aux, aux + num_aux);
+    return py::make_tuple(std::move(executor), owned_arrays(num_args, a.data()),
+                          owned_arrays(num_args, g.data()), owned_arrays(num_aux, s.data()));
+  }
+};
+
+// `requests`: one word, one for each argument, or words by name. `buffer`: None, or a dictionary of
+// arrays that executors share, to which those that were made are added.
+py::tuple simple_bind(const SymbolBase& symbol, DeviceNumbers device, const Groups& groups,
+                      const py::object& requests, const NamedShapes& shapes,
+                      const NamedNumbers& dtypes, const NamedNumbers& storage_types,
+                      const Texts& shared_args, const py::object& buffer,
+                      const ExecutorBase* shared) {
+  Texts request_names, request_words;
+  const bool by_name = py::isinstance<py::dict>(requests), one = py::isinstance<py::str>(requests);
+  if (by_name) {
+    for (const auto& [name, word] : py::reinterpret_borrow<py::dict>(requests)) {
+      request_names.push_back(py::cast<std::string>(name));
+      request_words.push_back(py::cast<std::string>(word));
+    }
+  } else {
+    request_words = one ? Texts{py::cast<std::string>(requests)} : py::cast<Texts>(requests);
+  }
+  std::vector<const char*> names = pointers(request_names), words = pointers(request_words),
+                           shared_names = pointers(shared_args), buffer_names;
+  Texts buffer_texts;
+  std::vector<NDArrayHandle> buffer_handles;
+  if (!buffer.is_none()) {
+    for (const auto& [name, array] : py::reinterpret_borrow<py::dict>(buffer)) {
+      buffer_texts.push_back(py::cast<std::string>(name));
+      buffer_handles.push_back(handle_of(array));
+    }
+    buffer_names = pointers(buffer_texts);
+  }
+  int buffer_length = buffer.is_none() ? -1 : static_cast<int>(buffer_handles.size());
+  const char** updated_names = nullptr;
+  NDArrayHandle* updated_handles = nullptr;
+  GroupColumns map(groups);
+  ShapeColumns<int64_t> given(shapes);
+  Columns<int> types = columns_of(dtypes), storage = columns_of(storage_types);
+  MadeArrays made;
+  ExecutorHandle handle = nullptr;
+  check_blocking([&] {
+    return MXExecutorSimpleBindEx64(
+        symbol.handle(), device.first, device.second, map.size(), map.names.data(),
+        map.types.data(), map.ids.data(), one ? 0 : static_cast<uint32_t>(words.size()),
+        by_name ? names.data() : nullptr, words.data(), given.size(), given.names.data(),
+        given.dims.data(), given.starts.data(), types.size(), types.names.data(),
+        types.values.data(), storage.size(), storage.names.data(), storage.values.data(),
+        static_cast<uint32_t>(shared_names.size()), shared_names.data(), &buffer_length,
+        buffer_names.data(), buffer_handles.data(), &updated_names, &updated_handles,
+        &made.num_args, &made.args, &made.grads, &made.num_aux, &made.aux, handle_or_null(shared),
+        &handle);
+  });
+  const auto count = static_cast<uint32_t>(buffer.is_none() ? 0 : buffer_length);
+  const Texts names_now(updated_names, updated_names + count);
+  const std::vector<NDArrayHandle> handles_now(updated_handles, updated_handles + count);
+  py::tuple result = made.with(handle);
+  const py::list arrays = owned_arrays(count, handles_now.data());
+  for (uint32_t i = 0; i < count; ++i) buffer[py::str(names_now[i])] = arrays[i];
+  return result;
+}
+
+py::tuple reshape(const ExecutorBase& from, bool partial_shaping, bool allow_up_sizing,
+                  DeviceNumbers device, const Groups& groups, const NamedShapes& shapes) {
+  GroupColumns map(groups);
+  ShapeColumns<int> given(shapes);
+  MadeArrays made;
+  ExecutorHandle handle = nullptr;
+  check_blocking([&] {
+    return MXExecutorReshapeEx(partial_shaping ? 1 : 0, allow_up_sizing ? 1 : 0, device.first,
+                               device.second, map.size(), map.names.data(), map.types.data(),
+                               map.ids.data(), given.size(), given.names.data(), given.dims.data(),
+                               given.starts.data(), &made.num_args, &made.args, &made.grads,
+                               &made.num_aux, &made.aux, from.handle(), &handle);
+  });
+  return made.with(handle);
+}
+
+}  // namespace
+
+void register_executor(py::module_& module) {
+  py::class_<ExecutorBase>(module, "ExecutorBase", "Owns an executor of the library.")
+      .def_property_readonly(
+          "handle",
+          [](const ExecutorBase& executor) {
+            return py::reinterpret_steal<py::object>(pointer_object(executor.handle()));
+          })
+      .def("forward", &ExecutorBase::forward)
+      .def("backward", &ExecutorBase::backward)
+      .def("outputs", &ExecutorBase::outputs)
+      .def("text", &ExecutorBase::text)
+      .def("optimized_symbol", &ExecutorBase::optimized_symbol)
+      .def("set_monitor", &ExecutorBase::set_monitor)
+      .def("reshape", &reshape);
+  module.def("bind", &bind);
+  module.def("simple_bind", &simple_bind);
+}
+
+}  // namespace mxnet::python

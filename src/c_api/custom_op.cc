@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator "Custom": calls an operator of the user on arrays, and again for its gradient.
+#include "c_api/custom_op.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "c_api/ndarray_handle.h"
+#include "exec/array_op.h"
+#include "exec/autograd_state.h"
+#include "exec/executor.h"
+#include "exec/tape.h"
+#include "graph/subgraph_op.h"
+#include "op/op_builder.h"
+
+namespace mxnet::c_api {
+namespace {
+
+// Kinds of arrays, as CustomOpFBFunc has them.
+enum Tag { kInput = 0, kOutput = 1, kInputGrad = 2, kOutputGrad = 3, kState = 4 };
+
+struct CustomParams {
+  std::string op_type;
+  std::string rest;  // all other parameters: names and values, each ended by NUL
+  mutable std::shared_ptr<const CustomProp> made;  // by the first who asks, on the parsing thread
+};
+
+const CustomProp& prop_of(const CustomParams& params) {
+  if (params.made) return *params.made;
+  std::vector<std::string> texts;
+  for (std::string_view rest = params.rest; !rest.empty();) {
+    const std::size_t end = rest.find('\0');
+    texts.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  std::map<std::string, std::string>
+      sorted;  // the order in which descriptions have always got them
+  for (std::size_t i = 0; i + 1 < texts.size(); i += 2) sorted[texts[i]] = texts[i + 1];
+  params.made = std::make_shared<const CustomProp>(params.op_type, sorted);
+  return *params.made;
+}
+
+std::vector<std::string> input_names(const CustomParams& params) {
+  std::vector<std::string> names = prop_of(params).arguments();
+  const std::vector<std::string>& states = prop_of(params).states();
+  names.insert(names.end(), states.begin(), states.end());
+  return names;
+}
+
+std::vector<int> state_inputs(const CustomParams& params) {
+  std::vector<int> states(prop_of(params).states().size());
+  for (std::size_t s = 0; s < states.size(); ++s)
+    states[s] = static_cast<int>(prop_of(params).arguments().size() + s);
+  return states;
+}
+
+NDArray new_array(StorageType storage, const ArrayType& type, Device device) {
+  if (storage == StorageType::kRowSparse || storage == StorageType::kCSR)
+    return NDArray(storage, type.shape, type.dtype, device);
+  return NDArray(type.shape, type.dtype, device, "custom");
+}
+
+// What a call keeps for its gradient.
+struct CustomCall {
+  std::shared_ptr<const CustomProp> prop;
+  std::shared_ptr<const CustomOperator> op;
+  std::vector<NDArray> inputs, outputs, states;  // without tape; none where not needed
+  std::vector<std::pair<ArrayType, Device>> types;
+  std::vector<bool> needs, wants;
+  bool training;
+
+  std::vector<NDArray> gradient(const std::vector<NDArray>& output_grads) const {
+    CustomOperator::Tagged arrays;
+    for (std::size_t o = 0; o < output_grads.size(); ++o)
+      arrays.emplace_back(needs[o] ? output_grads[o] : NDArray(), kOutputGrad);
+    for (const NDArray& input : inputs) arrays.emplace_back(input, kInput);
+    for (const NDArray& output : outputs) arrays.emplace_back(output, kOutput);
+    const std::size_t first_grad = arrays.size();
+    for (std::size_t i = 0; i < inputs.size(); ++i) arrays.emplace_back(NDArray(), kInputGrad);
+    for (const NDArray& state : states) arrays.emplace_back(state, kState);
+    const std::vector<StorageType> storage = prop->gradient_storage(arrays);
+
+    std::vector<NDArray> grads;
+    std::vector<int> requests;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto& [type, device] = types[i];
+      grads.push_back(
+          new_array(i < storage.size() ? storage[i] : StorageType::kDense, type, device));
+      if (!grads.back().is_sparse()) fill_array("zeros_like", grads.back());
+      requests.push_back(static_cast<int>(wants[i] ? Request::kWrite : Request::kNull));
+      arrays[first_grad + i].first = grads.back();
+    }
+    op->run(prop->name(), kCustomOpBackward, arrays, requests, training);
+    for (std::size_t i = 0; i < grads.size(); ++i)
+      if (!wants[i]) grads[i] = NDArray();
+    grads.resize(inputs.size() + states.size());  // states have none
+    return grads;
+  }
+};
+
+void record_call(const std::shared_ptr<const CustomProp>& prop,
+                 std::shared_ptr<const CustomOperator> op, std::span<NDArray* const> inputs,
+                 std::vector<NDArray>& outputs) {
+  auto call = std::make_shared<CustomCall>();
+  call->prop = prop;
+  call->op = std::move(op);
+  call->needs = prop->gradient_needs();
+  call->training = autograd_state().training;
+  const std::size_t num_args = prop->arguments().size();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (i >= num_args) {
+      call->states.push_back(inputs[i]->detach());
+      continue;
+    }
+    call->types.push_back({{inputs[i]->shape(), inputs[i]->dtype()}, inputs[i]->device()});
+    call->wants.push_back(wants_gradient(*inputs[i]));
+    call->inputs.push_back(call->needs[outputs.size() + i] ? inputs[i]->detach() : NDArray());
+  }
+  std::vector<NDArray*> handles;
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    handles.push_back(&outputs[o]);
+    call->outputs.push_back(call->needs[outputs.size() + num_args + o] ? outputs[o].detach()
+                                                                       : NDArray());
+  }
+  record_function([call](const std::vector<NDArray>& grads) { return call->gradient(grads); },
+                  inputs, handles);
+}
+
+void run(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
+         Device device) {
+  const auto& params = *static_cast<const CustomParams*>(parsed->params().get());
+  const CustomProp& prop = prop_of(params);
+  const std::size_t num_args = prop.arguments().size();
+  if (inputs.size() != num_args + prop.states().size()) {
+    throw Error(ErrorCode::kValue, fmt::format("Custom({})", prop.name()),
+                fmt::format("given {} arrays, expected {}: {}", inputs.size(),
+                            num_args + prop.states().size(), fmt::join(input_names(params), ", ")));
+  }
+  std::vector<ArrayType> in_types, out_types(outputs.size());
+  for (const NDArray* input : inputs) {
+    require_data(*input, "Custom");
+    in_types.push_back({input->shape(), input->dtype()});
+  }
+  Infer infer(parsed->op(), &params, in_types, out_types);
+  prop.infer(infer);
+  const Device here = inputs.empty() ? device : inputs[0]->device();
+  const std::vector<StorageType> storage = prop.output_storage(inputs);
+  std::vector<NDArray> results;
+  CustomOperator::Tagged arrays;
+  for (std::size_t i = 0; i < num_args; ++i) arrays.emplace_back(inputs[i]->detach(), kInput);
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (!out_types[o].complete()) {
+      throw Error(ErrorCode::kValue, fmt::format("Custom({})", prop.name()),
+                  fmt::format("given inputs from which output '{}' follows as {} {}, expected a "
+                              "complete type and shape",
+                              prop.outputs()[o], dtype_name(out_types[o].dtype),
+                              to_string(out_types[o].shape)));
+    }
+    results.push_back(new_array(storage[o], out_types[o], here));
+    arrays.emplace_back(results.back(), kOutput);
+  }
+  for (std::size_t i = num_args; i < inputs.size(); ++i)
+    arrays.emplace_back(inputs[i]->detach(), kState);
+  const std::vector<int> requests(outputs.size(), static_cast<int>(Request::kWrite));
+  std::shared_ptr<const CustomOperator> op = prop.operator_for(inputs, here);
+  op->run(prop.name(), kCustomOpForward, arrays, requests, autograd_state().training);
+  if (autograd_state().recording) record_call(params.made, std::move(op), inputs, results);
+  for (std::size_t o = 0; o < outputs.size(); ++o)
+    deliver_result(parsed->op(), o, std::move(results[o]), outputs[o]);
+}
+
+MX_OP(Custom, CustomParams)
+.doc("Calls an operator of the user by the name under which it was registered.")
+    .alias("_npi_Custom")
+    .input_list("data", "What the operator takes; auxiliary states come last.")
+    .param("op_type", &CustomParams::op_type, std::string(), "The registered name.")
+    .type_text("string")
+    .param("**", &CustomParams::rest, std::string(), "Parameters of the operator itself.")
+    .unlisted()
+    .num_inputs([](const CustomParams& params) {
+      return static_cast<int>(prop_of(params).arguments().size() + prop_of(params).states().size());
+    })
+    .input_names(input_names)
+    .outputs([](const CustomParams& params) {
+      return static_cast<int>(prop_of(params).outputs().size());
+    })
+    .mutates(state_inputs)
+    .infer([](const CustomParams& params, Infer& infer) { prop_of(params).infer(infer); })
+    .shape_from_values();
+
+std::vector<std::string> output_names(const void* params) {
+  return prop_of(*static_cast<const CustomParams*>(params)).outputs();
+}
+
+[[maybe_unused]] const bool added = add_array_op("Custom", {run, /*has_state=*/true}) &&
+                                    add_subgraph_op("Custom", {nullptr, output_names});
+
+}  // namespace
+
+void CustomOperator::run(const std::string& name, CustomOpCallbacks callback, const Tagged& arrays,
+                         const std::vector<int>& requests, bool training) const {
+  if (!callbacks_.has(callback)) {
+    throw Error(ErrorCode::kGeneric, fmt::format("Custom({})", name),
+                callback == kCustomOpForward ? "the operator has no forward"
+                                             : "the operator has no backward");
+  }
+  std::vector<void*> handles;  // the callee's to free
+  std::vector<int> tags;
+  for (const auto& [array, tag] : arrays) {
+    handles.push_back(new_handle(array));
+    tags.push_back(tag);
+  }
+  // What the operator computes is no part of any graph: it says itself what its gradient is.
+  const AutogradScope scope({.recording = false, .training = training});
+  if (callbacks_.call<CustomOpFBFunc>(callback, static_cast<int>(handles.size()), handles.data(),
+                                      tags.data(), static_cast<const int*>(requests.data()),
+                                      training ? 1 : 0) == 0) {
+    throw Error(
+        ErrorCode::kGeneric, fmt::format("Custom({})", name),
+        callback == kCustomOpForward ? "its forward has failed" : "its backward has failed");
+  }
+}
+
+}  // namespace mxnet::c_api

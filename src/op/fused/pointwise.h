@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chains of pointwise operators as one: a tile of a few thousand elements goes through all of them
+// while it is in cache, so that values between them never reach memory. Each step runs the
+// operator's own kernel on the tile, so that results are those of the operators one by one, bit
+// for bit.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/shape.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+
+struct PointwiseStep {
+  const OpDef* op = nullptr;
+  std::shared_ptr<const void> params;
+  std::vector<int> in;            // i: input i of the chain; -1 - k: what step k computed
+  DType dtype = DType::kUnknown;  // of the result
+  // Filled by PointwiseChain::finish().
+  int output = -1;  // the chain's output that the result is, or
+  int slot = -1;    // the buffer that holds it
+};
+
+// Parameters of the operator `kName`. Inputs have `shape`'s number of elements, or one.
+struct PointwiseChain {
+  static constexpr const char* kName = "_fused_pointwise";
+
+  std::vector<PointwiseStep> steps;
+  // Steps whose results are the outputs. The first is the last step, so that its output may lie
+  // where an input does: by then all others have read it.
+  std::vector<int> outputs;
+  Shape shape;
+  int num_inputs = 0;
+  int num_slots = 0;
+  const char* title = kName;  // the operators, for traces; lives for ever
+
+  // Once all steps are there: gives each result its output or a buffer (buffers are used again
+  // after the last reader), and the chain its title.
+  void finish();
+};
+
+// What traces call an operator, and how many it is: a chain by the names of its own.
+const char* operator_title(const OpDef& op, const void* params);
+int operator_count(const OpDef& op, const void* params);
+
+}  // namespace mxnet

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a prepared kernel keeps of its weights: packed once for all threads, again after a change,
+// and never taken away from a run that still reads it.
+#include "op/fused/packed_weight.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <thread>
+
+namespace mxnet {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr std::size_t kFloats = 64;
+
+class NoResources final : public KernelResources {
+ public:
+  void* workspace(std::size_t) override { return nullptr; }
+  Tensor make_out(int, const Shape&) override { return {}; }
+};
+
+// An array of weights, and the call of a kernel that reads it.
+class Caller {
+ public:
+  Caller(WeightKeeper& keeper, float value) : keeper_(keeper) { set(value); }
+
+  void set(float value) {
+    weights_.fill(value);
+    ++origin_.version;
+  }
+  void computed_in_each_run() { origin_.array = nullptr; }
+
+  std::shared_ptr<const PackedWeight> get() {
+    const Tensor tensor{weights_.data(), &shape_, DType::kFloat32};
+    const KernelContext context({&tensor, 1}, {}, Device::cpu(), nullptr, false, resources_);
+    return keeper_.get(context, {&origin_, 1}, 0, [&] { return pack(); });
+  }
+  int packed() const { return packed_; }
+  // All numbers of `weight` are those of this caller.
+  bool owns(const PackedWeight& weight) const {
+    bool equal = true;
+    for (std::size_t i = 0; i < kFloats; ++i) equal &= weight.weight.floats()[i] == weights_[i];
+    return equal;
+  }
+
+ private:
+  std::shared_ptr<const PackedWeight> pack() {
+    ++packed_;
+    auto packed = std::make_shared<PackedWeight>(sizeof weights_, 0);
+    std::copy(weights_.begin(), weights_.end(), packed->weight.floats());
+    return packed;
+  }
+
+  WeightKeeper& keeper_;
+  const Shape shape_{static_cast<int64_t>(kFloats)};
+  std::array<float, kFloats> weights_;
+  InputOrigin origin_{.array = weights_.data()};
+  std::atomic<int> packed_ = 0;
+  NoResources resources_;
+};
+
+template <class F>
+void in_threads(const F& fn) {
+  std::barrier start(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      start.arrive_and_wait();
+      fn(t);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(WeightKeeper, ThreadsThatNeedTheSameWeightsPackThemOnce) {
+  WeightKeeper keeper;
+  Caller caller(keeper, 1);
+  std::array<std::shared_ptr<const PackedWeight>, kThreads> got;
+  in_threads([&](int t) { got[static_cast<std::size_t>(t)] = caller.get(); });
+  EXPECT_EQ(caller.packed(), 1);
+  for (const auto& weight : got) EXPECT_EQ(weight, got[0]);
+  EXPECT_TRUE(caller.owns(*got[0]));
+}
+
+TEST(WeightKeeper, WeightsArePackedAgainAfterAChange) {
+  WeightKeeper keeper;
+  Caller caller(keeper, 1);
+  const auto before = caller.get();
+  caller.set(2);
+  EXPECT_FALSE(caller.owns(*before));
+  EXPECT_TRUE(caller.owns(*caller.get()));
+  EXPECT_EQ(caller.packed(), 2);
+}
+
+TEST(WeightKeeper, ValuesComputedInARunAreNotKept) {
+  WeightKeeper keeper;
+  Caller caller(keeper, 1);
+  caller.computed_in_each_run();
+  caller.get();
+  caller.get();
+  EXPECT_EQ(caller.packed(), 2);
+}
+
+TEST(WeightKeeper, CallersWithArraysOfTheirOwnGetTheirOwnWhateverTheOthersDo) {
+  constexpr int kCalls = 200;
+  WeightKeeper keeper;
+  std::array<int, kThreads> wrong{};
+  in_threads([&](int t) {
+    Caller caller(keeper, static_cast<float>(t));
+    for (int i = 0; i < kCalls; ++i) {
+      if (i % 10 == 9) caller.set(static_cast<float>(t + kThreads * i));
+      wrong[static_cast<std::size_t>(t)] += !caller.owns(*caller.get());
+    }
+  });
+  EXPECT_EQ(wrong, (std::array<int, kThreads>{}));
+}
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks: names, children, parameters, hooks, files, tables and copies."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import gluon
+from mxnet.gluon import nn
+
+
+class Net(gluon.Block):
+    """Two layers inside the scope of names, one outside, and a parameter of its own."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.first = nn.Dense(2)
+            self.second = nn.Dense(3)
+        self.outside = nn.Dense(4)
+        self.scale = self.params.get("scale", shape=(1,), init="ones")
+
+    def forward(self, x):
+        return self.outside(self.second(self.first(x))) * self.scale.data()
+
+
+@pytest.fixture(autouse=True)
+def fresh_names():
+    """Numbers in names start at 0 in each test."""
+    with mx.name.NameManager():
+        yield
+
+
+def test_names_follow_the_scope():
+    assert list(Net().collect_params()) == [
+        "net0_scale", "net0_dense0_weight", "net0_dense0_bias", "net0_dense1_weight", "net0_dense1_bias",
+        "dense0_weight", "dense0_bias",
+    ]
+    assert Net().prefix == "net1_" and Net().name == "net2"
+
+
+@pytest.mark.parametrize(
+    "prefix, name, first", [("foo_", "foo", "foo_scale"), ("ab", "ab", "abscale"), ("", "", "scale")]
+)
+def test_prefix_can_be_given(prefix, name, first):
+    net = Net(prefix=prefix)
+    assert net.name == name and next(iter(net.collect_params())) == first
+
+
+def test_empty_prefix_leaves_names_to_the_scope_around():
+    net = nn.Sequential(prefix="outer_")
+    with net.name_scope():
+        inner = nn.Sequential(prefix="")
+        with inner.name_scope():
+            inner.add(nn.Dense(1))
+        net.add(inner, nn.Dense(2))
+    assert [name for name in net.collect_params() if "weight" in name] == ["outer_dense0_weight", "outer_dense1_weight"]
+
+
+def test_params_of_another_block_are_shared():
+    first = nn.Dense(3, in_units=2, prefix="a_")
+    second = nn.Dense(3, in_units=2, params=first.params)
+    assert second.weight is first.weight and second.prefix == "dense0_"
+    first.initialize()
+    x = mx.nd.ones((1, 2))
+    np.testing.assert_array_equal(first(x).asnumpy(), second(x).asnumpy())
+
+
+def test_collect_params_selects_by_the_start_of_names():
+    net = Net()
+    assert [name for name in net.collect_params(".*weight")] == ["net0_dense0_weight", "net0_dense1_weight", "dense0_weight"]
+    assert list(net.collect_params("dense")) == ["dense0_weight", "dense0_bias"]
+    assert list(net.params) == ["net0_scale"]
+
+
+def test_attributes_keep_their_kind():
+    net = Net()
+    with pytest.raises(TypeError, match="attribute first"):
+        net.first = 3
+    with pytest.raises(TypeError, match="attribute scale"):
+        net.scale = 3
+    with pytest.raises(AssertionError, match="another parameter"):
+        net.scale = gluon.Parameter("other", shape=(1,))
+    net.first = nn.Dense(7)
+    assert net.first._units == 7 and list(net._children) == ["first", "second", "outside"]
+
+
+def test_blocks_in_lists_are_warned_of():
+    net = Net()
+    net.more = [nn.Dense(1)]
+    with pytest.warns(UserWarning, match="Net.more holds blocks"):
+        net.collect_params()
+
+
+def test_repr_shows_the_tree():
+    assert repr(Net()) == (
+        "Net(\n  (first): Dense(None -> 2, linear)\n  (second): Dense(None -> 3, linear)\n"
+        "  (outside): Dense(None -> 4, linear)\n)"
+    )
+    net = nn.Sequential()
+    net.add(nn.Dense(3, in_units=2, activation="relu"), Net())
+    assert repr(net).splitlines()[1:3] == ["  (0): Dense(2 -> 3, Activation(relu))", "  (1): Net("]
+    assert "<td>0</td><td>Dense</td><td>weight (3, 2), bias (3,)</td><td>9</td>" in net._repr_html_()
+
+
+def test_apply_visits_children_first():
+    seen = []
+    net = Net()
+    assert net.apply(lambda block: seen.append(block.name)) is net
+    assert seen == ["net0_dense0", "net0_dense1", "dense0", "net0"]
+
+
+def test_hooks_run_around_forward_until_they_are_detached():
+    net = nn.Dense(2, in_units=3)
+    net.initialize()
+    events = []
+    before = net.register_forward_pre_hook(lambda block, inputs: events.append(("before", len(inputs))))
+    after = net.register_forward_hook(lambda block, inputs, output: events.append(("after", output.shape)))
+    net(mx.nd.ones((4, 3)))
+    assert events == [("before", 1), ("after", (4, 2))]
+    before.detach()
+    before.detach()
+    net(mx.nd.ones((4, 3)))
+    assert events[2:] == [("after", (4, 2))]
+    after.detach()
+    with net.register_forward_hook(lambda *_: events.append("inside")):
+        net(mx.nd.ones((4, 3)))
+    net(mx.nd.ones((4, 3)))
+    assert events[3:] == ["inside"]
+
+
+def test_hook_handle_survives_pickling():
+    net = nn.Dense(2, in_units=3)
+    handle = net.register_forward_hook(print)
+    restored = pickle.loads(pickle.dumps(handle))
+    restored.detach()  # its own hooks, not the net's
+    assert len(net._forward_hooks) == 1
+
+
+def test_forward_has_to_be_given():
+    with pytest.raises(NotImplementedError, match="Block has no forward"):
+        gluon.Block()(1)
+    with pytest.raises(NotImplementedError, match="HybridBlock has no hybrid_forward"):
+        gluon.HybridBlock()(mx.nd.ones(1))
+    with pytest.raises(ValueError, match="no array and no symbol"):
+        nn.Dense(2)(1)
+
+
+# --- Files
+
+
+def run_once(net):
+    net.initialize()
+    net(mx.nd.ones((1, 5)))
+    return net
+
+
+def test_files_name_parameters_by_their_path(tmp_path):
+    net = run_once(Net())
+    path = tmp_path / "net.params"
+    net.save_parameters(path)
+    assert sorted(mx.nd.load(str(path))) == sorted(
+        ["scale", "first.weight", "first.bias", "second.weight", "second.bias", "outside.weight", "outside.bias"]
+    )
+    other = Net(prefix="other_")
+    other.load_parameters(path, ctx=mx.cpu(1))
+    np.testing.assert_array_equal(net.first.weight.data().asnumpy(), other.first.weight.data().asnumpy())
+    assert other.first.weight.list_ctx() == [mx.cpu(1)]
+
+
+def test_files_of_other_writers_load_too(tmp_path):
+    """With full names, with the prefix left out, and with kinds before the names."""
+
+    def net():
+        made = nn.Sequential(prefix="n_")
+        with made.name_scope():
+            made.add(nn.Dense(2), nn.Dense(3))
+        return made
+
+    source = run_once(net())
+    full, short, kinds = (str(tmp_path / name) for name in ("full", "short", "kinds"))
+    source.collect_params().save(full)
+    source.collect_params().save(short, strip_prefix="n_")
+    mx.nd.save(kinds, {f"arg:{name}": p.data() for name, p in source.collect_params().items()})
+    for path in (full, short, kinds):
+        other = net()
+        other.load_parameters(path)
+        np.testing.assert_array_equal(source[1].weight.data().asnumpy(), other[1].weight.data().asnumpy())
+
+
+def test_load_names_what_does_not_fit(tmp_path):
+    net = run_once(Net())
+    path = str(tmp_path / "net.params")
+    net.save_parameters(path)
+    with pytest.raises(ValueError, match="has scale"):
+        run = nn.Sequential()
+        run.add(nn.Dense(2))
+        run.load_parameters(path, allow_missing=True)
+    with pytest.raises(AssertionError, match="0.weight is missing"):
+        run.load_parameters(path)
+    narrow = Net()
+    narrow.first = nn.Dense(9)
+    with pytest.raises(ValueError, match=r"given shape \(2, 5\) in the file"):
+        narrow.load_parameters(path)
+
+
+def test_shared_parameters_can_be_written_once(tmp_path):
+    class Shared(gluon.Block):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            with self.name_scope():
+                self.a = nn.Dense(3, in_units=3)
+                self.b = nn.Dense(3, in_units=3, params=self.a.params)
+
+        def forward(self, x):
+            return self.b(self.a(x))
+
+    net = Shared()
+    net.initialize()
+    path = str(tmp_path / "shared.params")
+    net.save_parameters(path)
+    assert sorted(mx.nd.load(path)) == ["a.bias", "a.weight", "b.bias", "b.weight"]
+    net.save_parameters(path, deduplicate=True)
+    assert sorted(mx.nd.load(path)) == ["b.bias", "b.weight"]
+    other = Shared()
+    other.load_parameters(path)
+    np.testing.assert_array_equal(other.a.weight.data().asnumpy(), net.a.weight.data().asnumpy())
+
+
+# --- Copies, types, tables
+
+
+@pytest.mark.parametrize("clone", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_copies_compute_the_same_and_train_alone(clone, hybridize):
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, activation="relu"), nn.BatchNorm(), nn.Dense(2))
+    net.initialize()
+    if hybridize:
+        net.hybridize()
+    x = mx.nd.random.uniform(shape=(3, 5))
+    expected = net(x).asnumpy()
+    copied = clone(net)
+    np.testing.assert_array_equal(copied(x).asnumpy(), expected)
+    copied[0].weight.set_data(mx.nd.zeros((4, 5)))
+    np.testing.assert_array_equal(net(x).asnumpy(), expected)
+    with mx.autograd.record():
+        loss = copied(x).sum()
+    loss.backward()
+    assert np.abs(copied[2].bias.grad().asnumpy()).sum() > 0
+    assert np.abs(net[2].bias.grad().asnumpy()).sum() == 0
+
+
+def test_cast_keeps_single_precision_in_batch_norm():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, in_units=3), nn.BatchNorm(in_channels=4))
+    net.initialize()
+    net.cast("float16")
+    assert net[0].weight.data().dtype == np.float16 and net[1].gamma.data().dtype == np.float32
+
+
+def test_summary_counts_parameters(capsys):
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, activation="relu"), nn.BatchNorm(), nn.Dropout(0.5), nn.Dense(3))
+    net.initialize()
+    net(mx.nd.ones((2, 3)))
+    net.summary(mx.nd.ones((2, 3)))
+    shown = capsys.readouterr().out
+    rows = [line.split() for line in shown.splitlines()[3:9]]
+    assert rows == [
+        ["Input", "(2,", "3)", "0"],
+        ["Activation-1", "(2,", "4)", "0"],
+        ["Dense-2", "(2,", "4)", "16"],
+        ["BatchNorm-3", "(2,", "4)", "16"],
+        ["Dropout-4", "(2,", "4)", "0"],
+        ["Dense-5", "(2,", "3)", "15"],
+    ]
+    assert "Total params: 47" in shown and "Trainable params: 39" in shown and "Non-trainable params: 8" in shown
+    net.hybridize()
+    with pytest.raises(AssertionError, match="hybridized"):
+        net.summary(mx.nd.ones((2, 3)))
+
+
+def test_containers_are_sequences():
+    net = nn.Sequential(prefix="s_")
+    layers = [nn.Dense(1), nn.Dense(2), nn.Dense(3)]
+    net.add(*layers)
+    assert len(net) == 3 and list(net) == layers and net[-1] is layers[2] and net[1] is layers[1]
+    part = net[0:2]
+    assert list(part) == layers[:2] and part.prefix == "s_"
+    with pytest.raises(IndexError):
+        net[3]
+
+
+def test_hybrid_containers_take_hybrid_blocks_only():
+    with pytest.raises(ValueError, match="expected a HybridBlock"):
+        nn.HybridSequential().add(nn.Lambda("relu"))
+    net = nn.Sequential()
+    net.add(nn.Dense(1))
+    with pytest.warns(UserWarning, match="HybridSequential"):
+        net.hybridize()

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The estimator: epochs and batches, metrics, validation, checkpoints, early stopping, and handlers of one's own."""
+
+import logging
+import os
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import gluon
+from mxnet.gluon.contrib import estimator as est
+from mxnet.gluon.contrib.estimator import Estimator
+
+
+def batches(count=4, size=5):
+    state = np.random.RandomState(1)
+    x = state.uniform(size=(count, size, 4)).astype(np.float32)
+    y = (x.sum(-1) > 2).astype(np.float32)
+    return [(mx.nd.array(a), mx.nd.array(b)) for a, b in zip(x, y)]
+
+
+@pytest.fixture
+def made():
+    mx.random.seed(0)
+    net = gluon.nn.Dense(2)
+    net.initialize(mx.init.Xavier())
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
+    estimator = Estimator(net, gluon.loss.SoftmaxCrossEntropyLoss(), trainer=trainer)
+    estimator.logger.handlers = []
+    estimator.lines = []
+    handler = logging.Handler()
+    handler.emit = lambda record: estimator.lines.append(record.getMessage())
+    estimator.logger.addHandler(handler)
+    return estimator
+
+
+def test_training_makes_it_better(made):
+    made.fit(batches(), epochs=1)
+    first = made.train_metrics[1].get()[1]
+    made.fit(batches(), epochs=20)
+    assert made.train_metrics[1].get()[1] < first
+    assert [metric.name for metric in made.train_metrics] == ["training accuracy", "training softmaxcrossentropyloss"]
+    assert [metric.name for metric in made.val_metrics] == ["validation accuracy", "validation softmaxcrossentropyloss"]
+
+
+class Recorder(est.TrainBegin, est.TrainEnd, est.EpochBegin, est.EpochEnd, est.BatchBegin, est.BatchEnd):
+    def __init__(self):
+        self.seen = []
+
+    def train_begin(self, estimator, *args, **kwargs):
+        self.seen.append("train begin")
+
+    def train_end(self, estimator, *args, **kwargs):
+        self.seen.append("train end")
+
+    def epoch_begin(self, estimator, *args, **kwargs):
+        self.seen.append("epoch begin")
+
+    def epoch_end(self, estimator, *args, **kwargs):
+        self.seen.append("epoch end")
+
+    def batch_begin(self, estimator, *args, **kwargs):
+        self.seen.append(sorted(kwargs))
+
+    def batch_end(self, estimator, *args, **kwargs):
+        self.seen.append(sorted(kwargs))
+
+
+def test_events_come_in_order(made):
+    recorder = Recorder()
+    made.fit(batches(), batches=2, event_handlers=recorder)
+    batch = [["batch"], ["batch", "label", "loss", "pred"]]
+    assert recorder.seen == ["train begin", "epoch begin", *batch, *batch, "epoch end", "train end"]
+
+
+@pytest.mark.parametrize("limits, epochs", [({"epochs": 3}, 3), ({"batches": 6}, 2), ({"batches": 4}, 1)])
+def test_epochs_or_batches_say_when_to_stop(made, limits, epochs):
+    recorder = Recorder()
+    made.fit(batches(), event_handlers=[recorder], **limits)
+    assert recorder.seen.count("epoch begin") == epochs
+    with pytest.raises(ValueError, match="exactly one"):
+        made.fit(batches(), epochs=1, batches=1)
+    with pytest.raises(ValueError, match="exactly one"):
+        made.fit(batches())
+
+
+def test_validation_runs_after_epochs_and_logs(made):
+    made.fit(batches(), val_data=batches(2), epochs=2)
+    assert sum(line == "Validation Begin" for line in made.lines) == 2
+    assert sum("validation accuracy" in line for line in made.lines) == 2
+    assert made.val_metrics[0].num_inst == 10
+    made.lines.clear()
+    made.evaluate(batches(3))
+    assert made.val_metrics[0].num_inst == 15
+
+
+def test_log_every_few_batches(made):
+    made.fit(batches(), epochs=1, event_handlers=est.LoggingHandler(log_interval=2, metrics=made.train_metrics))
+    assert [line.split(" time")[0] for line in made.lines if "Batch" in line] == [
+        "[Epoch 0][Batch 2][Samples 10]", "[Epoch 0][Batch 4][Samples 20]",
+    ]
+
+
+def test_checkpoints_are_kept_and_gone_on_from(made, tmp_path):
+    folder = str(tmp_path / "checkpoints")
+    handler = est.CheckpointHandler(folder, model_prefix="m", monitor=made.train_metrics[1], save_best=True, max_checkpoints=2)
+    made.fit(batches(), epochs=4, event_handlers=[handler])
+    assert sorted(file for file in os.listdir(folder) if file.endswith("params")) == [
+        "m-best.params", "m-epoch2batch11.params", "m-epoch3batch15.params",
+    ]
+    again = est.CheckpointHandler(folder, model_prefix="m", resume_from_checkpoint=True)
+    recorder = Recorder()
+    made.fit(batches(), epochs=6, event_handlers=[again, recorder])
+    assert recorder.seen.count("epoch begin") == 2 and again.trained_epoch == 3
+    assert os.path.exists(os.path.join(folder, "m-epoch5batch23.params"))
+    with pytest.raises(ValueError, match="expected more epochs"):
+        made.fit(batches(), epochs=2, event_handlers=[est.CheckpointHandler(folder, "m", resume_from_checkpoint=True)])
+    with pytest.raises(ValueError, match="without monitor"):
+        est.CheckpointHandler(folder, save_best=True)
+
+
+def test_early_stopping(made):
+    handler = est.EarlyStoppingHandler(made.train_metrics[1], min_delta=100, patience=2)
+    recorder = Recorder()
+    made.fit(batches(), epochs=50, event_handlers=[handler, recorder])
+    # The first epoch is better than nothing at all only beyond min_delta; then two epochs of patience.
+    assert recorder.seen.count("epoch begin") in (2, 3) and any("early stop" in line for line in made.lines)
+
+
+def test_defaults_and_errors():
+    net = gluon.nn.Dense(2)
+    with pytest.warns(UserWarning, match="learning rate 0.001"):
+        made = Estimator(net, gluon.loss.L2Loss(), initializer=mx.init.One())
+    assert [metric.name for metric in made.train_metrics] == ["training l2loss"]
+    made.evaluate([(mx.nd.ones((1, 3)), mx.nd.ones((1, 2)))])
+    assert (net.weight.data().asnumpy() == 1).all()
+    for options, text in (
+        ({"loss": 3}, "given loss 3"),
+        ({"loss": gluon.loss.L2Loss(), "train_metrics": [3]}, "given metric 3"),
+        ({"loss": gluon.loss.L2Loss(), "context": 3}, "given context 3"),
+        ({"loss": gluon.loss.L2Loss(), "trainer": 3}, "given trainer 3"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            Estimator(net, **options)
+    with pytest.raises(ValueError, match="log_interval"):
+        est.LoggingHandler(log_interval="batch")

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hybridized blocks: the same numbers as without, inputs of any structure, export, import and saved graphs."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import gluon
+from mxnet.gluon import nn
+
+DATA = pathlib.Path(__file__).parents[2] / "data" / "gluon"
+
+
+@pytest.fixture(autouse=True)
+def fresh_names():
+    with mx.name.NameManager():
+        mx.random.seed(7)
+        yield
+
+
+def small_net(**kwargs):
+    net = nn.HybridSequential(prefix="net_", **kwargs)
+    with net.name_scope():
+        net.add(nn.Conv2D(4, 3, activation="relu"), nn.BatchNorm(), nn.MaxPool2D(), nn.Flatten(), nn.Dense(3))
+    net.initialize(mx.init.Xavier())
+    return net
+
+
+def gradients(net, x):
+    with mx.autograd.record():
+        out = net(x)
+        loss = (out * out).sum()
+    loss.backward()
+    return out.asnumpy(), [p.grad().asnumpy() for p in net.collect_params().values() if p.grad_req != "null"]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}, {"inline_limit": 0},
+                {"forward_bulk_size": 3, "backward_bulk_size": 2}]
+)
+def test_hybridized_gives_the_same_numbers_and_gradients(options):
+    x = mx.nd.random.uniform(shape=(2, 1, 8, 8))
+    net = small_net()
+    plain_out, plain_grads = gradients(net, x)
+    states = net[1].running_mean.data().asnumpy()
+    net[1].running_mean.set_data(mx.nd.zeros((4,)))
+    net[1].running_var.set_data(mx.nd.ones((4,)))
+    net.hybridize(**options)
+    for _ in range(2):
+        out, grads = gradients(net, x)
+        np.testing.assert_allclose(out, plain_out, rtol=1e-5, atol=1e-6)
+        for grad, plain in zip(grads, plain_grads):
+            np.testing.assert_allclose(grad, plain, rtol=1e-4, atol=1e-5)
+        if _ == 0:
+            np.testing.assert_allclose(net[1].running_mean.data().asnumpy(), states, rtol=1e-5)
+
+
+def test_shapes_may_change_between_calls():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, flatten=False, activation="tanh"), nn.Dense(2, flatten=False))
+    net.initialize()
+    inputs = [mx.nd.random.uniform(shape=(n, 5)) for n in (3, 1, 8, 3)]
+    expected = [net(x).asnumpy() for x in inputs]
+    net.hybridize()
+    for x, wanted in zip(inputs, expected):
+        np.testing.assert_allclose(net(x).asnumpy(), wanted, rtol=1e-5, atol=1e-7)
+
+
+def test_new_values_are_seen_by_the_graph():
+    net = nn.Dense(2, in_units=2)
+    net.initialize(init="one")
+    net.hybridize()
+    x = mx.nd.ones((1, 2))
+    assert net(x).asnumpy().tolist() == [[2, 2]]
+    net.weight.set_data(mx.nd.full((2, 2), 3))
+    assert net(x).asnumpy().tolist() == [[6, 6]]
+    net.initialize(init="zeros", force_reinit=True)
+    assert net(x).asnumpy().tolist() == [[0, 0]]
+    net.cast("float64")
+    assert net(x.astype("float64")).dtype == np.float64
+
+
+def test_parameters_follow_the_device_of_the_input():
+    net = nn.Dense(2, in_units=2)
+    net.initialize(init="one", ctx=[mx.cpu(0), mx.cpu(1)])
+    net.weight.data(mx.cpu(1))[:] = 5
+    net.hybridize()
+    for device, wanted in ((0, 2), (1, 10), (0, 2)):
+        out = net(mx.nd.ones((1, 2), ctx=mx.cpu(device)))
+        assert out.context == mx.cpu(device) and out.asnumpy().tolist() == [[wanted, wanted]]
+
+
+def test_hooks_and_later_layers_end_the_short_way():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(2, in_units=2))
+    net.initialize(init="one")
+    net.hybridize()
+    x = mx.nd.ones((1, 2))
+    net(x), net(x)
+    seen = []
+    with net.register_forward_hook(lambda *facts: seen.append(len(facts))):
+        net(x)
+    assert seen == [3]
+    net.add(nn.HybridLambda(lambda F, y: y * 10))
+    assert net(x).asnumpy().tolist() == [[20, 20]]
+    net.hybridize(False)
+    assert net(x).asnumpy().tolist() == [[20, 20]]
+
+
+class Branches(gluon.HybridBlock):
+    """Lists and None as inputs, nested outputs."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.dense = nn.Dense(2, in_units=3)
+            self.shift = self.params.get_constant("shift", [[1.0, 2.0]])
+
+    def hybrid_forward(self, F, x, more=None, last=None, shift=None):
+        out = F.broadcast_add(self.dense(x), shift)
+        if isinstance(more, (list, tuple)):
+            out = out + self.dense(more[0])
+        if last is not None:
+            out = F.broadcast_add(out, F.sum(last).reshape((1, 1)))
+        return out, [out + 1, (out + 2,)]
+
+
+def flat(nested):
+    return [nested] if isinstance(nested, mx.nd.NDArray) else [item for part in nested for item in flat(part)]
+
+
+@pytest.mark.parametrize("inputs", [lambda x: (x,), lambda x: (x, [x, x]), lambda x: (x, None, x), lambda x: (x, [x], x)])
+def test_inputs_and_outputs_may_be_nested(inputs):
+    net = Branches()
+    net.initialize()
+    x = mx.nd.random.uniform(shape=(2, 3))
+    expected = net(*inputs(x))
+    net.hybridize()
+    found = net(*inputs(x))
+    assert isinstance(found, list) and isinstance(found[1][1], list)
+    for a, b in zip(flat(found), flat(expected)):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-6)
+    with pytest.raises(ValueError, match="structure"):
+        net(x, x)
+
+
+def test_what_cannot_be_an_input_is_named():
+    net = Branches()
+    net.initialize()
+    net.hybridize()
+    with pytest.raises(ValueError, match="given 5 of type int as input"):
+        net(mx.nd.ones((1, 3)), 5)
+    with pytest.raises(ValueError, match="no array and no symbol"):
+        net(None)
+
+
+def test_unused_parameters_are_warned_of():
+    class Unused(gluon.HybridBlock):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.used = self.params.get("used", shape=(1,))
+            self.other = self.params.get("other", shape=(1,))
+
+        def hybrid_forward(self, F, x, used, other):
+            return F.broadcast_mul(x, used)
+
+    net = Unused(prefix="u_")
+    net.initialize()
+    net.hybridize()
+    with pytest.warns(UserWarning, match="u_other is not used"):
+        net(mx.nd.ones((1,)))
+
+
+def test_symbols_go_through_blocks():
+    out = small_net()(mx.sym.var("x"))
+    assert out.name == "net_dense0_fwd"
+    assert out.list_arguments()[:3] == ["x", "net_conv0_weight", "net_conv0_bias"]
+    assert out.list_auxiliary_states() == ["net_batchnorm0_running_mean", "net_batchnorm0_running_var"]
+
+
+def test_infer_shape_fills_the_parameters():
+    net = small_net()
+    net.infer_shape(mx.nd.ones((2, 3, 8, 8)))
+    assert net[0].weight.shape == (4, 3, 3, 3) and net[4].weight.shape == (3, 36)
+    wrong = nn.Dense(2, in_units=4)
+    wrong.initialize()
+    with pytest.raises(Exception, match="weight"):
+        wrong(mx.nd.ones((1, 3))).wait_to_read()
+
+
+def test_random_numbers_are_the_same_as_without_a_graph():
+    net = nn.HybridSequential()
+    net.add(nn.Dropout(0.5))
+    x = mx.nd.ones((40, 5))
+    results = []
+    for hybridize in (False, True):
+        net.hybridize(hybridize)
+        mx.random.seed(3)
+        with mx.autograd.record():
+            results.append(net(x).asnumpy())
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_op_hooks_see_what_operators_compute():
+    net = nn.Dense(2, in_units=2, prefix="d_")
+    net.initialize(init="one")
+    seen = []
+    net.register_op_hook(lambda name, operator, array: seen.append((name, operator)))
+    net.hybridize()
+    net(mx.nd.ones((1, 2)))
+    texts = [tuple(part.decode() if isinstance(part, bytes) else part for part in pair) for pair in seen]
+    assert texts == [("d_fwd_output", "FullyConnected")]
+
+
+# --- Files of graphs
+
+
+def exported(tmp_path):
+    net = small_net()
+    net.hybridize()
+    x = mx.nd.random.uniform(shape=(2, 1, 8, 8))
+    out = net(x)
+    path = str(tmp_path / "net")
+    net.export(path, epoch=3)
+    return net, x, out.asnumpy(), path
+
+
+def test_export_needs_a_graph():
+    with pytest.raises(RuntimeError, match="no graph yet"):
+        nn.Dense(2).export("never")
+
+
+def test_exported_files_hold_graph_and_parameters(tmp_path):
+    net, _, _, path = exported(tmp_path)
+    arrays = mx.nd.load(path + "-0003.params")
+    assert sorted(arrays) == sorted(
+        ("aux:" if "running" in name else "arg:") + name for name in net.collect_params()
+    )
+    graph = json.loads(pathlib.Path(path + "-symbol.json").read_text())
+    assert [node["name"] for node in graph["nodes"]][0] == "data"
+    assert graph["attrs"]["mxnet_version"] == ["int", 10901]
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_imported_block_computes_the_same_and_can_be_trained(tmp_path, hybridize):
+    net, x, expected, path = exported(tmp_path)
+    block = gluon.SymbolBlock.imports(path + "-symbol.json", ["data"], path + "-0003.params", ctx=mx.cpu())
+    if hybridize:
+        block.hybridize()
+    np.testing.assert_allclose(block(x).asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    assert sorted(block.collect_params()) == sorted(net.collect_params())
+    with mx.autograd.record():
+        loss = block(x).sum()
+    loss.backward()
+    assert np.abs(block.collect_params()["net_conv0_weight"].grad().asnumpy()).sum() > 0
+    assert block.collect_params()["net_batchnorm0_running_mean"].grad_req == "null"
+
+
+def test_import_names_what_is_missing(tmp_path):
+    _, _, _, path = exported(tmp_path)
+    empty = str(tmp_path / "empty.params")
+    mx.nd.save(empty, {"arg:other": mx.nd.ones((1,))})
+    with pytest.raises(AssertionError, match="net_conv0_weight is missing"):
+        gluon.SymbolBlock.imports(path + "-symbol.json", "data", empty)
+    block = gluon.SymbolBlock.imports(path + "-symbol.json", "data", empty, allow_missing=True, ignore_extra=True)
+    with pytest.raises(RuntimeError, match="was not initialized"):
+        block(mx.nd.ones((1, 1, 8, 8)))
+
+
+def test_symbol_block_of_internals():
+    net = small_net()
+    net(mx.nd.ones((2, 1, 8, 8)))
+    data = mx.sym.var("data")
+    inner = net(data).get_internals()
+    features = gluon.SymbolBlock([inner["net_pool0_fwd_output"], inner["net_dense0_fwd_output"]], data, params=net.collect_params())
+    pooled, out = features(mx.nd.ones((2, 1, 8, 8)))
+    assert pooled.shape == (2, 4, 3, 3)
+    np.testing.assert_allclose(out.asnumpy(), net(mx.nd.ones((2, 1, 8, 8))).asnumpy(), rtol=1e-5)
+    assert features.collect_params()["net_conv0_weight"] is net[0].weight
+
+
+def test_symbol_block_can_be_a_part_of_a_net():
+    dense = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+    block = gluon.SymbolBlock(dense, mx.sym.var("data"))
+    assert repr(block) == "SymbolBlock(\n<Symbol fc> : 1 -> 1\n)" and list(block.collect_params()) == ["fc_weight", "fc_bias"]
+    net = nn.HybridSequential()
+    net.add(block, nn.Dense(2))
+    net.initialize()
+    x = mx.nd.random.uniform(shape=(2, 4))
+    expected = net(x).asnumpy()
+    net.hybridize()
+    np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-6)
+    assert block(mx.sym.var("other")).list_arguments() == ["other", "fc_weight", "fc_bias"]
+    with pytest.raises(AssertionError, match="expected a variable"):
+        gluon.SymbolBlock(dense, dense)
+
+
+def test_save_and_load_keep_the_graphs(tmp_path):
+    net, x, expected, _ = exported(tmp_path)
+    prefix = str(tmp_path / "saved")
+    net.save(prefix)
+    other = nn.HybridSequential()
+    other.add(nn.Conv2D(4, 3, activation="relu"), nn.BatchNorm(), nn.MaxPool2D(), nn.Flatten(), nn.Dense(3))
+    other.load(prefix)
+    np.testing.assert_allclose(other(x).asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    different = nn.HybridSequential()
+    different.add(nn.Dense(3))
+    with pytest.raises(AssertionError, match="children"):
+        different.load(prefix)
+
+
+def test_backend_partitions_the_graph():
+    net = small_net()
+    x = mx.nd.random.uniform(shape=(2, 1, 8, 8))
+    expected = net(x).asnumpy()
+    net.optimize_for(x, backend="MKLDNN")
+    np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_files_of_the_reference_load():
+    """The graph and its parameters were written by 1.9.1, the outputs computed by it."""
+    facts = json.loads((DATA / "reference_net.json").read_text())
+    block = gluon.SymbolBlock.imports(
+        DATA / "reference_net-symbol.json", ["data"], DATA / "reference_net-0000.params", ctx=mx.cpu()
+    )
+    x = mx.nd.array(facts["data"])
+    np.testing.assert_allclose(block(x).asnumpy(), facts["output"], rtol=1e-4, atol=1e-5)
+    net = small_net()
+    net.load_parameters(DATA / "reference_net-0000.params")
+    np.testing.assert_allclose(net(x).asnumpy(), facts["output"], rtol=1e-4, atol=1e-5)
+    net.load_parameters(DATA / "reference_paths.params")
+    np.testing.assert_allclose(net(x).asnumpy(), facts["output"], rtol=1e-4, atol=1e-5)
+
+
+MODELS = [path.name[: -len("-0000.params")] for path in sorted((DATA / "models").glob("*.params"))]
+SYMBOLS = {path.name: path for folder in (DATA.parent / "symbols", DATA / "models") for path in folder.glob("*.json")}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_models_of_the_reference_predict_what_they_did(name, hybridize):
+    """Written and run by 1.9.1: networks of Module, fused recurrent ones, a detector, attention, and a Gluon net."""
+    facts = np.load(DATA / "models" / "models.npz")
+    names = [key.split("/")[2] for key in facts if key.startswith(f"{name}/feed/")]
+    feed = [mx.nd.array(facts[f"{name}/feed/{key}"], dtype=facts[f"{name}/feed/{key}"].dtype) for key in names]
+    block = gluon.SymbolBlock.imports(
+        SYMBOLS[f"{name}-symbol.json"], names, DATA / "models" / f"{name}-0000.params", allow_missing=True,
+        ignore_extra=True,
+    )
+    if hybridize:
+        block.hybridize()
+    found = block(*feed)
+    found = found if isinstance(found, (list, tuple)) else [found]
+    expected = [facts[key] for key in sorted(facts) if key.startswith(f"{name}/predict/")]
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected):
+        np.testing.assert_allclose(a.asnumpy(), b, rtol=1e-3, atol=1e-5)

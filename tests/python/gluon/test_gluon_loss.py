@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses against NumPy, with weights, other batch axes, and as graphs. Gradients are those of autograd's operators."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import gluon
+from mxnet.gluon.loss import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+STATE = np.random.RandomState(11)
+PRED = STATE.standard_normal((4, 5)).astype(np.float32)
+OTHER = STATE.standard_normal((4, 5)).astype(np.float32)
+CLASSES = STATE.randint(0, 5, 4).astype(np.float32)
+BINARY = STATE.randint(0, 2, (4, 5)).astype(np.float32)
+SHARES = np.exp(OTHER) / np.exp(OTHER).sum(1, keepdims=True)
+COUNTS = STATE.randint(0, 4, (4, 5)).astype(np.float32)
+WEIGHTS = STATE.uniform(0.5, 1.5, (4, 1)).astype(np.float32)
+
+
+def log_softmax(x):
+    return x - x.max(-1, keepdims=True) - np.log(np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True))
+
+
+def softplus(x):
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
+
+
+def picked(x):
+    return -log_softmax(x)[np.arange(4), CLASSES.astype(int)][:, None]
+
+
+def logistic(label):
+    return softplus(PRED) - PRED * label
+
+
+# Loss, its inputs, and the loss of each element.
+ELEMENTS = {
+    "l1": (L1Loss(), (PRED, OTHER), np.abs(PRED - OTHER)),
+    "l2": (L2Loss(), (PRED, OTHER), (PRED - OTHER) ** 2 / 2),
+    "sigmoid": (SigmoidBCELoss(), (PRED, BINARY), logistic(BINARY)),
+    "sigmoid of probabilities": (
+        SigmoidBCELoss(from_sigmoid=True), (1 / (1 + np.exp(-PRED)), BINARY), logistic(BINARY)
+    ),
+    "softmax": (SoftmaxCELoss(), (PRED, CLASSES), picked(PRED)),
+    "softmax of distributions": (
+        SoftmaxCELoss(sparse_label=False), (PRED, SHARES), -(SHARES * log_softmax(PRED)).sum(1, keepdims=True)
+    ),
+    "softmax of logits": (SoftmaxCELoss(from_logits=True), (log_softmax(PRED), CLASSES), picked(PRED)),
+    "huber": (
+        HuberLoss(rho=0.5), (PRED, OTHER),
+        np.where(np.abs(PRED - OTHER) > 0.5, np.abs(PRED - OTHER) - 0.25, (PRED - OTHER) ** 2),
+    ),
+    "hinge": (HingeLoss(margin=2), (PRED, 2 * BINARY - 1), np.maximum(0, 2 - PRED * (2 * BINARY - 1))),
+    "squared hinge": (SquaredHingeLoss(), (PRED, 2 * BINARY - 1), np.maximum(0, 1 - PRED * (2 * BINARY - 1)) ** 2),
+    "logistic": (LogisticLoss(), (PRED, 2 * BINARY - 1), logistic(BINARY)),
+    "binary logistic": (LogisticLoss(label_format="binary"), (PRED, BINARY), logistic(BINARY)),
+}
+
+
+def arrays(inputs):
+    return [mx.nd.array(part) for part in inputs]
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_loss_is_the_mean_over_each_sample(name, hybridize):
+    loss, inputs, elements = ELEMENTS[name]
+    loss.hybridize(hybridize)
+    np.testing.assert_allclose(loss(*arrays(inputs)).asnumpy(), elements.mean(1), rtol=1e-4, atol=1e-5)
+    loss.hybridize(hybridize)  # inputs of another structure need another graph
+    weighted = loss(*arrays(inputs), mx.nd.array(WEIGHTS))
+    np.testing.assert_allclose(weighted.asnumpy(), (elements * WEIGHTS).mean(1), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["l1", "softmax", "hinge"])
+def test_weight_is_a_factor(name):
+    loss, inputs, elements = ELEMENTS[name]
+    heavier = type(loss)(weight=3.0) if name != "hinge" else HingeLoss(margin=2, weight=3.0)
+    np.testing.assert_allclose(heavier(*arrays(inputs)).asnumpy(), 3 * elements.mean(1), rtol=1e-4)
+
+
+def test_other_batch_axes():
+    found = L2Loss(batch_axis=1)(*arrays((PRED, OTHER))).asnumpy()
+    np.testing.assert_allclose(found, ((PRED - OTHER) ** 2 / 2).mean(0), rtol=1e-5)
+
+
+def test_positive_weight_of_sigmoid_loss():
+    factor = np.linspace(1, 2, 5, dtype=np.float32)[None]
+    elements = BINARY * softplus(-PRED) * factor + (1 - BINARY) * softplus(PRED)
+    expected = elements.mean(1)
+    inputs = arrays((PRED, BINARY))
+    found = SigmoidBCELoss()(*inputs, None, mx.nd.array(factor))
+    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-4)
+    probabilities = mx.nd.sigmoid(inputs[0])
+    found = SigmoidBCELoss(from_sigmoid=True)(probabilities, inputs[1], None, mx.nd.array(factor))
+    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-3, atol=1e-5)
+
+
+def test_kl_divergence():
+    expected = (SHARES * (np.log(SHARES) - log_softmax(PRED))).sum(1)
+    np.testing.assert_allclose(KLDivLoss(from_logits=False)(*arrays((PRED, SHARES))).asnumpy(), expected, rtol=1e-4)
+    np.testing.assert_allclose(KLDivLoss()(*arrays((log_softmax(PRED), SHARES))).asnumpy(), expected, rtol=1e-4)
+
+
+def test_triplet():
+    distance = ((OTHER - PRED) ** 2 - (SHARES - PRED) ** 2).sum(1)
+    found = TripletLoss(margin=2)(*arrays((PRED, OTHER, SHARES))).asnumpy()
+    np.testing.assert_allclose(found, np.maximum(0, distance + 2), rtol=1e-4, atol=1e-5)
+
+
+def test_poisson():
+    found = PoissonNLLLoss()(*arrays((PRED, COUNTS))).asnumpy()
+    np.testing.assert_allclose(found, [(np.exp(PRED) - COUNTS * PRED).mean()], rtol=1e-5)
+    rate = np.exp(PRED)
+    stirling = np.where(
+        COUNTS > 1, COUNTS * np.log(np.maximum(COUNTS, 1)) - COUNTS + 0.5 * np.log(2 * np.pi * np.maximum(COUNTS, 1)), 0
+    )
+    found = PoissonNLLLoss(from_logits=False, compute_full=True)(*arrays((rate, COUNTS))).asnumpy()
+    np.testing.assert_allclose(found, [(rate - COUNTS * np.log(rate) + stirling).mean()], rtol=1e-4)
+
+
+def test_cosine_embedding():
+    labels = np.array([1, -1, 1, -1], np.float32)
+    cosine = (PRED * OTHER).sum(1) / np.linalg.norm(PRED, axis=1) / np.linalg.norm(OTHER, axis=1)
+    expected = np.where(labels == 1, 1 - cosine, np.maximum(0, cosine - 0.1))[:, None]
+    found = CosineEmbeddingLoss(margin=0.1)(*arrays((PRED, OTHER, labels))).asnumpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_smoothed_metric_learning():
+    distance = ((PRED[:, None] - OTHER[None]) ** 2).sum(2)
+    labels = np.full((4, 4), 0.1, np.float32)
+    np.fill_diagonal(labels, 0.7)
+    expected = (labels * (np.log(labels) - log_softmax(-distance))).sum(1)
+    found = SDMLLoss(smoothing_parameter=0.3)(*arrays((PRED, OTHER))).asnumpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    with pytest.raises(ValueError, match="at least 2"):
+        SDMLLoss()(*arrays((PRED[:1], OTHER[:1])))
+
+
+def test_ctc_sums_over_alignments():
+    """Two steps and one label: the alignments are (a, a), (a, blank), (blank, a)."""
+    scores = STATE.standard_normal((2, 2, 3)).astype(np.float32)
+    p = np.exp(log_softmax(scores))
+    labels = np.array([[0], [1]], np.float32)
+    expected = []
+    for sample, (label,) in zip(p, labels.astype(int)):
+        expected.append(-np.log(sample[0, label] * sample[1, label] + sample[0, label] * sample[1, 2] + sample[0, 2] * sample[1, label]))
+    np.testing.assert_allclose(CTCLoss()(*arrays((scores, labels))).asnumpy(), expected, rtol=1e-4)
+    turned = CTCLoss(layout="TNC", label_layout="TN")(*arrays((scores.swapaxes(0, 1), labels.T))).asnumpy()
+    np.testing.assert_allclose(turned, expected, rtol=1e-4)
+    one_step = CTCLoss()(*arrays((scores, labels, np.array([1, 1], np.float32), np.array([1, 1], np.float32)))).asnumpy()
+    np.testing.assert_allclose(one_step, [-np.log(p[0, 0, 0]), -np.log(p[1, 0, 1])], rtol=1e-4)
+
+
+def test_what_is_not_allowed_is_named():
+    with pytest.raises(ValueError, match="expected NTC or TNC"):
+        CTCLoss(layout="NCT")
+    with pytest.raises(ValueError, match="expected signed or binary"):
+        LogisticLoss(label_format="other")
+    with pytest.raises(ValueError, match="expected a number"):
+        L1Loss(weight="much")(*arrays((PRED, OTHER)))
+    assert repr(gluon.loss.L2Loss()) == "L2Loss(batch_axis=0, w=1.0)"

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays from and to NumPy, buffers, DLPack, pickles and ctypes."""
+
+import copy
+import ctypes
+import io
+import pickle
+
+import mxnet as mx
+import numpy as np
+import pytest
+
+TYPES = ["float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool"]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_buffers_show_values_and_types(dtype):
+    values = np.arange(6).reshape(2, 3).astype(dtype)
+    array = mx.nd.array(values, dtype=dtype)
+    view = memoryview(array)
+    assert view.shape == (2, 3) and view.tolist() == values.tolist() and bytes(array) == values.tobytes()
+    np.testing.assert_array_equal(np.asarray(array), values, strict=True)
+
+
+def test_numpy_gets_values_of_its_own():
+    array = mx.nd.ones(3)
+    taken = np.asarray(array)
+    array += 1
+    taken[0] = 7
+    assert taken.tolist() == [7, 1, 1] and array.asnumpy().tolist() == [2, 2, 2]
+
+
+def test_who_asks_for_memory_to_write_to_gets_it():
+    array = mx.nd.zeros(3)
+    io.BytesIO(np.float32([1, 2, 3]).tobytes()).readinto(array)
+    assert array.asnumpy().tolist() == [1, 2, 3]
+
+
+def test_types_without_a_letter_and_sparse_arrays_have_no_buffer():
+    with pytest.raises(BufferError, match="letter"):
+        memoryview(mx.nd.ones(2).astype("bfloat16"))
+    with pytest.raises(BufferError, match="sparse"):
+        memoryview(mx.nd.zeros((2, 2), stype="csr"))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_numpys_memory_can_be_shared(dtype):
+    values = np.arange(4).astype(dtype)
+    array = mx.nd.from_numpy(values)
+    assert array.dtype == np.dtype(dtype).type and not values.flags.writeable
+    array[0] = 1
+    assert values[0] == 1
+    assert mx.nd.from_numpy(values, zero_copy=False).asnumpy().tolist() == values.tolist()
+
+
+def test_only_whole_memory_can_be_shared():
+    with pytest.raises(ValueError, match="C-contiguous"):
+        mx.nd.from_numpy(np.ones((2, 3)).T)
+    with pytest.raises(TypeError, match="list"):
+        mx.nd.from_numpy([1, 2])
+
+
+def test_dlpack_shares_memory_both_ways():
+    array = mx.nd.array([1, 2, 3])
+    shown = np.from_dlpack(array)
+    array[:] = 5
+    array.wait_to_read()
+    assert shown.tolist() == [5, 5, 5]
+    assert mx.nd.from_dlpack(array.to_dlpack_for_write()).asnumpy().tolist() == [5, 5, 5]
+    assert array.__dlpack_device__() == (1, 0)
+    with pytest.raises(BufferError, match=r"\(2, 0\)"):
+        array.__dlpack__(dl_device=(2, 0))
+
+
+def test_dlpack_with_torch():
+    torch = pytest.importorskip("torch")
+    tensor = torch.from_dlpack(mx.nd.array([1.0, 2.0]))
+    tensor[0] = 9
+    assert mx.nd.from_dlpack(tensor).asnumpy().tolist() == [9, 2]
+
+
+@pytest.mark.parametrize("clone", [lambda a: pickle.loads(pickle.dumps(a)), copy.copy, copy.deepcopy])
+def test_clones_are_equal_and_independent(clone):
+    for array in (mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[0, 2]]).tostype("csr")):
+        same = clone(array)
+        assert type(same) is type(array) and same.asnumpy().tolist() == array.asnumpy().tolist()
+    first = mx.nd.zeros(2)
+    second = clone(first)
+    second[:] = 1
+    assert first.asnumpy().tolist() == [0, 0]
+
+
+def test_pickles_of_the_reference_are_read():
+    # pickle.dumps(mx.nd.array([1, 2]), 2) of the reference 1.9.1: the class with None, then its state
+    data = b"\xc9\xfa\x93\xf9\0\0\0\0\1\0\0\0\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\x80?\0\0\0@"
+    array = mx.nd.NDArray(None)
+    array.__setstate__({"handle": bytearray(data)})
+    assert array.asnumpy().tolist() == [1, 2]
+
+
+def test_handles_are_pointers_of_ctypes():
+    array = mx.nd.array([1, 2])
+    assert isinstance(array.handle, ctypes.c_void_p)
+    ndim = mx.base.mx_uint()
+    dims = ctypes.POINTER(mx.base.mx_uint)()
+    mx.base.check_call(mx.base._LIB.MXNDArrayGetShape(array.handle, ctypes.byref(ndim), ctypes.byref(dims)))
+    assert list(dims[: ndim.value]) == [2]
+    made = mx.nd.NDArray(mx.nd.ndarray._new_empty_handle())
+    assert made.shape is None or made.shape == ()
+
+
+def test_views_in_place():
+    array = mx.nd.zeros((2, 1, 3))
+    for view in (array.expand_dims(0, inplace=True), array.flatten(inplace=True), array.squeeze(inplace=True)):
+        view[:] = view + 1
+    assert array.asnumpy().tolist() == [[[3, 3, 3]], [[3, 3, 3]]]
+    with pytest.raises(ValueError, match="axis 0"):
+        array.squeeze(0, inplace=True)

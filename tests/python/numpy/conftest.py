@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's semantics for every test of this folder, and a seed that is printed on failure."""
+
+import numpy as onp
+import pytest
+
+from mxnet import npx, util
+
+SEED = 20260
+
+
+@pytest.fixture(autouse=True)
+def numpy_semantics():
+    util.set_np()
+    npx.random.seed(SEED)
+    yield
+    util.reset_np()
+
+
+@pytest.fixture
+def rng():
+    print("seed:", SEED)
+    return onp.random.default_rng(SEED)

@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.np's functions give what NumPy's give for the same arguments."""
+
+import numpy as onp
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mxnet import np
+
+# Expressions that are evaluated with np = mx.np and with np = numpy. a, b: float (2, 3, 4); m, n: float matrices (3, 3);
+# v: float vector of 6; i, j: int32 (2, 3); t: bool (2, 3).
+SAME = """
+np.concatenate([a, b], axis=1)
+np.concatenate([a, b], axis=None)
+np.concatenate((a, b, a), axis=-1)
+np.append(a, b)
+np.append(a, b, axis=2)
+np.stack([a, b], axis=2)
+np.vstack([m, n])
+np.vstack([v, v])
+np.hstack([m, n])
+np.hstack([v, v])
+np.dstack([m, n])
+np.column_stack([v, v])
+np.column_stack([m, n])
+np.split(v, 3)
+np.split(v, [1, 4])
+np.split(a, 2, axis=-1)
+np.array_split(v, 4)
+np.array_split(a, 2, axis=1)
+np.hsplit(m, 3)
+np.hsplit(v, 2)
+np.vsplit(a, 2)
+np.dsplit(a, [1, 3])
+np.broadcast_arrays(m, n[0])
+np.meshgrid(v, m[0])
+np.meshgrid(v, m[0], indexing='ij')
+np.meshgrid(v, m[0], sparse=True)
+np.copy(a)
+np.reshape(a, (4, -1))
+np.reshape(a, 24)
+np.ravel(a)
+np.transpose(a)
+np.transpose(a, (1, 2, 0))
+np.swapaxes(a, 0, -1)
+np.moveaxis(a, 0, -1)
+np.moveaxis(a, (0, 1), (-1, -2))
+np.expand_dims(a, 1)
+np.expand_dims(a, -1)
+np.squeeze(np.expand_dims(a, 1))
+np.squeeze(np.expand_dims(a, 1), axis=1)
+np.broadcast_to(v, (2, 6))
+np.broadcast_to(2.0, (2, 3))
+np.tile(m, 2)
+np.tile(m, (2, 1, 3))
+np.repeat(m, 2)
+np.repeat(m, 2, axis=1)
+np.repeat(m, [1, 0, 2], axis=0)
+np.roll(v, 2)
+np.roll(a, -1, axis=1)
+np.roll(a, (1, 2), axis=(0, 2))
+np.rot90(m)
+np.rot90(a, k=3, axes=(1, 2))
+np.flip(a)
+np.flip(a, (0, 2))
+np.flip(m, 1)
+np.flipud(m)
+np.fliplr(m)
+np.pad(m, ((1, 2), (0, 1)))
+np.pad(m, 1)
+np.pad(m, ((1, 1), (2, 0)), mode='constant', constant_values=3)
+np.pad(m, ((1, 1), (1, 1)), mode='edge')
+np.pad(m, ((1, 1), (2, 1)), mode='reflect')
+np.pad(m, ((1, 1), (2, 1)), mode='symmetric')
+np.pad(m, ((1, 1), (1, 1)), mode='maximum')
+np.pad(m, ((1, 1), (1, 1)), mode='minimum')
+np.resize(m, (2, 7))
+np.resize(v, (2, 2))
+np.diag(m, k=1)
+np.diag(v)
+np.diagflat(m)
+np.diagonal(a, offset=1, axis1=1, axis2=2)
+np.tril(m, k=-1)
+np.atleast_1d(m)
+np.atleast_2d(v)
+np.atleast_3d(m)
+np.atleast_2d(v, m)
+np.argmax(a)
+np.argmax(a, axis=1)
+np.argmin(a, axis=-1)
+np.sort(a, axis=1)
+np.sort(v)
+np.argsort(v)
+np.argsort(a, axis=0)
+np.take(v, i)
+np.take(a, j, axis=1, mode='wrap')
+np.take(a, j, axis=1, mode='clip')
+np.nonzero(i)
+np.where(t)
+np.where(t, i, j)
+np.where(t, 1.0, m[:2])
+np.where(t, m[:2], 2.0)
+np.unravel_index(np.ravel(i), (3, 4))
+np.unravel_index(7, (3, 4))
+np.diag_indices_from(m)
+np.unique(i)
+np.unique(i, return_index=True, return_inverse=True, return_counts=True)[0]
+np.unique(i, return_index=True, return_inverse=True, return_counts=True)[3]
+np.unique(i, axis=0)
+np.bincount(np.ravel(i))
+np.bincount(np.ravel(i), minlength=20)
+np.bincount(np.ravel(i), weights=v)
+np.clip(a, 0, 1)
+np.clip(a, None, 0.5)
+np.clip(i, 2, None)
+np.histogram(a, bins=5, range=(-1.0, 1.0))
+np.delete(v, 2)
+np.delete(v, slice(1, 4))
+np.delete(a, 1, axis=2)
+np.delete(m, np.ravel(i)[:1] * 0, axis=0)
+np.insert(v, 2, 9.0)
+np.insert(m, 1, v[:3], axis=1)
+np.insert(m, 1, v[:3], axis=0)
+np.insert(v, slice(0, 3), 7.0)
+np.sum(a)
+np.sum(a, axis=(0, 2), keepdims=True)
+np.sum(a, axis=-1, initial=2.0)
+np.sum(i, axis=0)
+np.sum(t)
+np.prod(m, axis=0)
+np.max(a, axis=(0, 1))
+np.min(a, axis=1, keepdims=True)
+np.amax(i)
+np.amin(i)
+np.all(t, axis=1)
+np.any(t, axis=0)
+np.mean(a, axis=0)
+np.std(a, axis=1, ddof=1)
+np.var(a, axis=(0, 1), keepdims=True)
+np.average(a, axis=1)
+np.average(v, weights=np.abs(v))
+np.cumsum(a)
+np.cumsum(a, axis=1)
+np.trace(m)
+np.trace(a, offset=1, axis1=1, axis2=2)
+np.percentile(a, 30)
+np.percentile(a, [10, 50], axis=1)
+np.quantile(a, 0.25, axis=0, keepdims=True)
+np.dot(m, n)
+np.dot(a, m[0][:1] * np.broadcast_to(v[:4], (4,)))
+np.dot(m, 2)
+np.matmul(a, np.swapaxes(b, 1, 2))
+np.tensordot(a, b, axes=([0, 2], [0, 2]))
+np.tensordot(m, n, axes=1)
+np.inner(a, b)
+np.outer(v, v)
+np.outer(v, 2)
+np.vdot(m, n)
+np.einsum('ij,jk->ik', m, n)
+np.einsum('ijk,ijk->i', a, b, optimize=True)
+np.around(a, 1)
+np.diff(a, axis=1)
+np.diff(v, n=2)
+np.diff(v, prepend=v[:1], append=v[:2])
+np.ediff1d(m)
+np.ediff1d(v, to_begin=1.0, to_end=v[:2])
+np.polyval(v, m)
+np.nan_to_num(m / (m - m))
+np.linalg.norm(m)
+np.linalg.norm(m, 'fro')
+np.linalg.norm(m, 'nuc')
+np.linalg.norm(m, 1)
+np.linalg.norm(m, -1)
+np.linalg.norm(m, 2)
+np.linalg.norm(m, -2)
+np.linalg.norm(m, onp.inf, keepdims=True)
+np.linalg.norm(a, 2, axis=(0, 2), keepdims=True)
+np.linalg.norm(a, 'nuc', axis=(1, 2))
+np.linalg.norm(a, onp.inf, axis=(2, 0))
+np.linalg.norm(v, 1)
+np.linalg.norm(v, 3)
+np.linalg.norm(v, -onp.inf)
+np.linalg.norm(v, 0)
+np.linalg.norm(a, axis=1, keepdims=True)
+np.linalg.norm(a, axis=(0, 1))
+np.linalg.det(m)
+np.linalg.slogdet(m)
+np.linalg.inv(m)
+np.linalg.pinv(a)
+np.linalg.solve(m, n)
+np.linalg.cholesky(np.matmul(m, np.transpose(m)) + np.eye(3))
+np.linalg.eigvalsh(m + np.transpose(m))
+np.linalg.tensorinv(m, ind=1)
+np.linalg.tensorsolve(m, v[:3])
+np.linspace(0, 3, 7)
+np.linspace(0, 3, 7, endpoint=False)
+np.logspace(0, 2, 5, base=2.0)
+np.eye(3, 4, k=1)
+np.identity(3)
+np.indices((2, 3))
+np.arange(5)
+np.arange(1, 6, 2)
+np.arange(0.5, 3, 0.5)
+np.hanning(7)
+np.hamming(7)
+np.blackman(7)
+np.full((2, 3), 2.5)
+np.full_like(a, 3)
+np.zeros_like(a)
+np.ones_like(i)
+np.add(1, 2)
+np.sin(1)
+np.triu_indices_from(m)
+np.isclose(m, n)
+np.interp(v, np.sort(v), v)
+""".strip().splitlines()
+
+
+def operands(rng):
+    return {
+        "a": rng.normal(size=(2, 3, 4)).astype("float32"),
+        "b": rng.normal(size=(2, 3, 4)).astype("float32"),
+        "m": rng.normal(size=(3, 3)).astype("float32"),
+        "n": rng.normal(size=(3, 3)).astype("float32"),
+        "v": rng.normal(size=(6,)).astype("float32"),
+        "i": rng.integers(0, 6, size=(2, 3)).astype("int32"),
+        "j": rng.integers(-3, 5, size=(2, 3)).astype("int32"),
+        "t": rng.integers(0, 2, size=(2, 3)).astype("bool"),
+    }
+
+
+def as_numpy(value):
+    if isinstance(value, (tuple, list)):
+        return [as_numpy(item) for item in value]
+    return value.asnumpy() if isinstance(value, np.ndarray) else value
+
+
+def assert_same(actual, expected):
+    if isinstance(expected, (tuple, list)):
+        assert len(actual) == len(expected)
+        for one, other in zip(actual, expected):
+            assert_same(one, other)
+        return
+    assert onp.shape(actual) == onp.shape(expected)
+    onp.testing.assert_allclose(actual, expected, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("expression", SAME)
+def test_a_function_gives_what_numpy_gives(expression, rng):
+    theirs = operands(rng)
+    ours = {name: np.array(value) for name, value in theirs.items()}
+    with onp.errstate(all="ignore"):
+        expected = eval(expression, {"np": onp, "onp": onp, **theirs})
+    actual = eval(expression, {"np": np, "onp": onp, **ours})
+    assert_same(as_numpy(actual), expected)
+
+
+UNARY = """abs absolute arcsin arcsinh arctan arctanh arccos cbrt ceil cos cosh deg2rad degrees exp expm1 fabs fix floor
+isfinite isinf isnan isneginf isposinf logical_not negative rad2deg radians reciprocal rint sign sin sinh square tan tanh
+trunc""".split()
+POSITIVE = "arccosh log log10 log1p log2 sqrt".split()
+BINARY = """add arctan2 copysign divide equal greater greater_equal hypot less less_equal maximum minimum mod multiply
+not_equal remainder subtract true_divide""".split()
+INTEGERS = "bitwise_and bitwise_or bitwise_xor lcm add multiply subtract maximum".split()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("name", UNARY + POSITIVE)
+def test_functions_of_one_array(name, dtype, rng):
+    values = rng.uniform(-0.9, 0.9, size=(3, 4))
+    values = (values + 2 if name in POSITIVE else values).astype(dtype)
+    actual = getattr(np, name)(np.array(values))
+    expected = getattr(onp, name)(values)
+    tolerance = 5e-3 if dtype == "float16" else 1e-5
+    assert actual.dtype == expected.dtype
+    onp.testing.assert_allclose(actual.asnumpy(), expected, rtol=tolerance, atol=tolerance)
+    assert getattr(np, name)(0.5 if name not in POSITIVE else 1.5) == getattr(onp, name)(0.5 if name not in POSITIVE else 1.5)
+
+
+shapes = st.lists(st.integers(1, 3), min_size=0, max_size=3)
+
+
+@st.composite
+def broadcasting_pairs(draw):
+    shape = draw(shapes)
+    first = [dim if draw(st.booleans()) else 1 for dim in shape]
+    second = [dim if draw(st.booleans()) else 1 for dim in shape]
+    return tuple(first), tuple(second[draw(st.integers(0, len(second))) :])
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(name=st.sampled_from(BINARY), pair=broadcasting_pairs(), dtype=st.sampled_from(["float32", "float64"]))
+def test_functions_of_two_arrays_broadcast(name, pair, dtype):
+    source = onp.random.default_rng(len(name))
+    x, y = (source.uniform(0.5, 2.0, size=shape).astype(dtype) for shape in pair)
+    expected = getattr(onp, name)(x, y)
+    for actual in (getattr(np, name)(np.array(x), np.array(y)), getattr(onp, name)(np.array(x), np.array(y))):
+        assert isinstance(actual, np.ndarray) and actual.dtype == expected.dtype
+        assert_same(actual.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_a_number_may_stand_on_either_side(name, rng):
+    x = rng.uniform(0.5, 2.0, size=(2, 3)).astype("float32")
+    for number in (2, 1.5, True, onp.float32(0.5), onp.int64(3)):
+        for actual, expected in (
+            (getattr(np, name)(np.array(x), number), getattr(onp, name)(x, float(number))),
+            (getattr(np, name)(number, np.array(x)), getattr(onp, name)(float(number), x)),
+        ):
+            assert_same(actual.asnumpy(), expected)
+    assert getattr(np, name)(3, 2) == getattr(onp, name)(3, 2)
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "int8"])
+def test_functions_of_integers(name, dtype, rng):
+    if name == "lcm" and dtype not in ("int32", "int64"):
+        pytest.skip("lcm is defined for int32 and int64 by the reference's tests")
+    x, y = (rng.integers(1, 9, size=(3, 2)).astype(dtype) for _ in range(2))
+    actual = getattr(np, name)(np.array(x), np.array(y))
+    assert actual.dtype == onp.dtype(dtype)
+    onp.testing.assert_array_equal(actual.asnumpy(), getattr(onp, name)(x, y))
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    name=st.sampled_from("sum prod max min mean std var all any".split()),
+    shape=st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    chosen=st.sets(st.integers(0, 3)),
+    keepdims=st.booleans(),
+    negative=st.booleans(),
+)
+def test_reductions_along_any_axes(name, shape, chosen, keepdims, negative):
+    values = onp.random.default_rng(sum(shape)).uniform(0.5, 1.5, size=shape).astype("float32")
+    axes = tuple(axis - len(shape) if negative else axis for axis in sorted(chosen) if axis < len(shape)) or None
+    actual = getattr(np, name)(np.array(values), axis=axes, keepdims=keepdims)
+    assert_same(actual.asnumpy(), getattr(onp, name)(values, axis=axes, keepdims=keepdims))
+    assert_same(getattr(np.array(values), name)(axis=axes, keepdims=keepdims).asnumpy(), actual.asnumpy())
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(shape=st.lists(st.integers(0, 4), min_size=0, max_size=4), seed=st.integers(0, 99))
+def test_shapes_with_zeros_and_without_dimensions(shape, seed):
+    source = onp.random.default_rng(seed)
+    values = source.normal(size=shape).astype("float32")
+    array = np.array(values)
+    order = tuple(source.permutation(len(shape)).tolist())
+    assert array.shape == tuple(shape) and array.size == values.size and array.ndim == values.ndim
+    assert_same(np.transpose(array, order).asnumpy(), values.transpose(order))
+    assert_same(array.reshape(-1).asnumpy(), values.reshape(-1))
+    assert_same((array + array).asnumpy(), values + values)
+    assert_same(np.sum(array).asnumpy(), values.sum())
+    assert_same(np.concatenate([array.reshape(-1)] * 2).asnumpy(), onp.concatenate([values.reshape(-1)] * 2))
+
+
+def test_svd_eig_and_eigh_rebuild_the_matrix(rng):
+    matrix = rng.normal(size=(2, 3, 4)).astype("float32")
+    left, values, right = np.linalg.svd(np.array(matrix))
+    rebuilt = np.matmul(left * np.expand_dims(values, -2), right)
+    onp.testing.assert_allclose(rebuilt.asnumpy(), matrix, atol=1e-5)
+    symmetric = matrix[0] @ matrix[0].T
+    for function in (np.linalg.eigh, np.linalg.eig):
+        values, vectors = function(np.array(symmetric))
+        onp.testing.assert_allclose(np.dot(np.array(symmetric), vectors).asnumpy(), (vectors * values).asnumpy(), atol=1e-4)
+    onp.testing.assert_allclose(onp.sort(np.linalg.eigvals(np.array(symmetric)).asnumpy()), onp.linalg.eigvalsh(symmetric), atol=1e-4)
+
+
+def test_default_types():
+    assert np.array([1, 2]).dtype == np.array([True]).dtype == np.array(3).dtype == onp.float32
+    assert np.array(onp.array([1, 2])).dtype == onp.int64 and np.array(onp.float64(3)).dtype == onp.float64
+    assert np.zeros(2).dtype == np.ones(2).dtype == np.arange(3).dtype == np.linspace(0, 1, 3).dtype == onp.float32
+    assert np.full(2, 3).dtype == onp.float32 and np.full(2, True).dtype == onp.bool_
+    assert np.indices((2, 2)).dtype == onp.int32 and np.argmax(np.ones(2)).dtype == onp.int64
+    assert np.zeros(2, dtype=int).dtype == onp.int64 and np.ones(2, dtype="float16").dtype == onp.float16
+
+
+@pytest.mark.parametrize(
+    "left, right, expected",
+    [("int32", "float32", "float32"), ("int32", "int64", "int64"), ("float16", "float64", "float64"),
+     ("bool", "float32", "float32"), ("bool", "bool", "bool"), ("uint8", "float16", "float16")],
+)
+def test_types_are_promoted(left, right, expected):
+    a, b = np.ones((2,), dtype=left), np.ones((2,), dtype=right)
+    assert (a * b).dtype == np.multiply(b, a).dtype == onp.dtype(expected)
+
+
+def test_integers_and_numbers():  # values of the reference
+    a = np.array([1, 2, 3], dtype="int32")
+    assert (a / 2).dtype == onp.float32 and (a / 2).tolist() == [0.5, 1.0, 1.5]
+    assert (a + 1.5).dtype == onp.int32 and (a + 1.5).tolist() == [2, 3, 4]
+    assert (np.array([True, False], dtype="bool") + 1).tolist() == [2, 1]
+    assert a.mean().dtype == onp.float32 and a.sum().dtype == onp.int32
+    assert (np.array([1, 0], dtype="int32") % 0).tolist() == [0, 0]
+
+
+def test_results_go_where_out_says(rng):
+    a = np.array(rng.normal(size=(2, 3)))
+    out = np.zeros((2, 3), dtype="float64")
+    for made in (np.add(a, a, out=out), np.add(a, a, out), np.multiply(a, 2, out=out), onp.add(a, a, out=out)):
+        assert made is out
+    assert_same(out.asnumpy(), 2 * a.asnumpy())
+    total = np.zeros(3, dtype="float64")
+    assert np.sum(a, axis=0, out=total) is total
+    assert_same(total.asnumpy(), a.asnumpy().sum(axis=0))
+    assert np.exp(a, out=out) is out and np.concatenate([a[:1], a[:1]], out=out) is out
+
+
+REFUSED = [
+    ("np.zeros(3, order='F')", NotImplementedError, "order"),
+    ("np.add(a, a, where=False)", NotImplementedError, "where=False"),
+    ("np.exp(a, dtype='float64')", NotImplementedError, "dtype"),
+    ("np.add(a, a, foo=1)", TypeError, "foo"),
+    ("np.sin([1, 2])", TypeError, "given list"),
+    ("np.sin(onp.ones(3))", TypeError, "given ndarray"),
+    ("np.add(a, None)", TypeError, "given NoneType"),
+    ("np.concatenate([a, onp.ones((2, 3))])", TypeError, "expected an mx.np array"),
+    ("np.concatenate(3)", TypeError, "given int"),
+    ("np.split(a, 4, axis=1)", ValueError, "equal division"),
+    ("np.vsplit(a[0], 2)", ValueError, "given 1 dimensions"),
+    ("np.array_split(a, 0)", ValueError, "given 0 sections"),
+    ("np.sort(a, order='x')", NotImplementedError, "order"),
+    ("np.clip(a, None, None)", ValueError, "max or min"),
+    ("np.take(a, 1, mode='drop')", NotImplementedError, "drop"),
+    ("np.where(a, a)", ValueError, "one of x and y"),
+    ("np.arange(0, 3, 0)", ZeroDivisionError, "step=0"),
+    ("np.arange(None)", ValueError, "neither"),
+    ("np.linspace(a, a)", NotImplementedError, "ends"),
+    ("np.histogram(a)", NotImplementedError, "range"),
+    ("np.histogram(a, bins=3, range=(0, 1), density=True)", NotImplementedError, "density"),
+    ("np.pad(a, 1, mode='wrap')", ValueError, "wrap"),
+    ("np.pad(a, 1, constant_values=(1, 2))", NotImplementedError, "constant_values"),
+    ("np.pad(a, 1, mode='edge', constant_values=1)", ValueError, "constant_values"),
+    ("np.einsum(a, 'ij')", TypeError, "subscripts"),
+    ("np.tensordot(a, a, axes=((0, 1), (0,)))", ValueError, "as many"),
+    ("np.eye(2, foo=1)", TypeError, "foo"),
+    ("np.identity(-1)", ValueError, "n=-1"),
+    ("np.linalg.norm(a, 'no')", ValueError, "ord='no'"),
+    ("np.linalg.norm(np.zeros((1, 1, 1)), 2)", ValueError, "3 axes"),
+    ("np.linalg.pinv(a, hermitian=True)", NotImplementedError, "hermitian"),
+    ("np.bincount(a, minlength=-1)", ValueError, "minlength"),
+    ("np.empty_like(a, subok=True)", NotImplementedError, "subok"),
+    ("np.array(a.as_nd_ndarray())", ValueError, "as_np_ndarray"),
+    ("np.array([[1, 2], [3]])", TypeError, "becomes an array|one length"),
+    ("np.array(onp.ones(2, 'complex64'))", TypeError, "complex64"),
+    ("np.median(a)", AttributeError, "median"),
+    ("np.ravel(a, order='F')", NotImplementedError, "order"),
+    ("np.unravel_index(a, (2, 3), order='F')", NotImplementedError, "order"),
+    ("np.meshgrid(a, foo=1)", TypeError, "foo"),
+    ("np.meshgrid(a[0], a[0], copy=False)", NotImplementedError, "copy"),
+    ("np.meshgrid(a[0], a[0], indexing='zz')", ValueError, "indexing"),
+]
+
+
+@pytest.mark.parametrize("expression, error, said", REFUSED)
+def test_what_there_is_not_is_refused_with_what_was_given(expression, error, said):
+    with pytest.raises(error, match=said):
+        eval(expression, {"np": np, "onp": onp, "a": np.ones((2, 3))})

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexing means what it means in NumPy: random expressions, read and assigned."""
+
+import numpy as onp
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mxnet import autograd, np
+
+EXAMPLES = 2500  # expressions; each is tried in four ways
+
+
+def bound(size):
+    return st.one_of(st.none(), st.integers(-size - 2, size + 2))
+
+
+def slices(size):
+    return st.builds(slice, bound(size), bound(size), st.sampled_from([None, 1, 2, 3, -1, -2]))
+
+
+@st.composite
+def keys(draw):
+    """A shape, and a key that NumPy may take for it: integers, slices, new axes, dots, arrays, lists and masks."""
+    shape = tuple(draw(st.lists(st.integers(1, 5), min_size=0, max_size=4)))
+    if draw(st.integers(0, 9)) == 0 and shape:
+        return shape, onp.random.default_rng(draw(st.integers(0, 999))).integers(0, 2, shape).astype(bool)
+    count = draw(st.integers(0, len(shape)))
+    together = tuple(draw(st.lists(st.integers(1, 3), min_size=0, max_size=2)))
+    parts, axis = [], 0
+    dots = draw(st.integers(-1, count))
+    for place in range(count):
+        if draw(st.integers(0, 7)) == 0:
+            parts.append(None)
+        if place == dots:
+            parts.append(Ellipsis)
+            axis = len(shape) - (count - place)
+        size = shape[axis]
+        kind = draw(st.integers(0, 9))
+        if kind < 4:
+            parts.append(draw(slices(size)))
+        elif kind < 7:
+            parts.append(draw(st.integers(-size, size - 1)))
+        else:
+            source = onp.random.default_rng(draw(st.integers(0, 999)))
+            places = source.integers(-size, size, size=draw(st.sampled_from([together, together[:1], ()])))
+            parts.append(places if kind < 9 else places.tolist())
+        axis += 1
+    if len(parts) == 1 and draw(st.booleans()):
+        return shape, parts[0]
+    return shape, tuple(parts)
+
+
+def values_of(shape):
+    return onp.arange(int(onp.prod(shape, dtype=int)), dtype="float32").reshape(shape)
+
+
+def with_mx_arrays(key):
+    """The key with NumPy's arrays as mx.np arrays."""
+    if isinstance(key, tuple):
+        return tuple(with_mx_arrays(part) for part in key)
+    return np.array(key) if isinstance(key, onp.ndarray) else key
+
+
+def seen(key):
+    return f"key {key!r}"
+
+
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(keys())
+def test_reading_and_assigning(drawn):
+    shape, key = drawn
+    values = values_of(shape)
+    expected = values[key]
+    for own in (key, with_mx_arrays(key)):
+        picked = np.array(values)[own]
+        assert isinstance(picked, np.ndarray) and picked.shape == expected.shape, seen(key)
+        assert (picked.asnumpy() == expected).all(), seen(key)
+
+    changed, array = values.copy(), np.array(values)
+    changed[key] = -1
+    array[key] = -1
+    assert (array.asnumpy() == changed).all(), seen(key)
+
+    # Places that are named twice take any of their values: assign what belongs there.
+    new = (-2 - values)[key]
+    changed[key] = new
+    array[with_mx_arrays(key)] = np.array(new)
+    assert (array.asnumpy() == changed).all(), seen(key)
+
+
+def test_one_element_has_no_dimensions():
+    a = np.arange(6).reshape(2, 3)
+    assert a[0, 0].shape == () and a[1, 2].item() == 5 and a[0][1].shape == ()
+    assert a[0, 0][()].shape == () and a[0, 0][...].item() == 0 and a[1, 1][None].tolist() == [4]
+
+
+def test_views_share_memory_and_copies_do_not():
+    a = np.arange(12).reshape(3, 4)
+    a[1][2] = 50
+    a[1:][0, 0] = 60
+    assert a[1].tolist() == [60, 5, 50, 7]
+    copied = a[[1]]
+    copied[:] = 0
+    assert a[1].tolist() == [60, 5, 50, 7]
+
+
+def test_masks_and_arrays_of_floats():
+    a = np.arange(6).reshape(2, 3)
+    assert a[a > 2].tolist() == [3, 4, 5] and a[a > 9].shape == (0,)
+    assert a[np.array([1.0, 0.0])].tolist() == [[3, 4, 5], [0, 1, 2]]  # floats are cut to integers, as in the reference
+    assert a[range(2)].tolist() == a.tolist() and a[True].shape == (1, 2, 3) and a[False].shape == (0, 2, 3)
+    a[a > 2] *= 0
+    assert a.tolist() == [[0, 1, 2], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("value", [[7, 8, 9], onp.array([7, 8, 9]), (7.0, 8.0, 9.0), onp.array([[7, 8, 9]], dtype="int64")])
+def test_assigned_values_broadcast_and_are_converted(value):
+    a = np.zeros((2, 3))
+    a[1] = value
+    a[0] = np.array([7, 8, 9], dtype="int32")
+    assert a.tolist() == [[7, 8, 9]] * 2
+
+
+def test_wrong_keys_and_values():
+    a = np.zeros((2, 3))
+    for key in (5, (0, 3), (0, 0, 0), "x", 1.5, np.array([5], dtype="int64"), (Ellipsis, Ellipsis)):
+        with pytest.raises(IndexError):
+            a[key]  # pylint: disable=pointless-statement
+    with pytest.raises(ValueError, match="given values"):
+        a[:, 0] = np.ones((2, 1))
+    with pytest.raises(ValueError):
+        a[0] = [1, 2]
+
+
+def test_gradients_go_through_every_kind_of_index():
+    weights = onp.arange(1, 13, dtype="float32").reshape(3, 4)
+    mask = weights > 6
+    for key in (1, slice(0, 2), (slice(None), 1), (slice(None, None, -2),), [0, 2], ([0, 0], [1, 1]), mask, (None, 1), (1, 2), (..., 3)):
+        x = np.array(weights)
+        x.attach_grad()
+        with autograd.record():
+            y = (x[np.array(key) if key is mask else key] * 3).sum()
+        y.backward()
+        expected = onp.zeros_like(weights)
+        onp.add.at(expected, key, 3)
+        assert x.grad.tolist() == expected.tolist(), seen(key)
+
+
+def test_indexing_where_there_is_nothing():
+    a = np.zeros((0, 3))
+    assert a[:].shape == (0, 3) and a[:, 0].shape == (0,) and a[[]].shape == (0, 3)
+    a[:] = 1
+    assert a.shape == (0, 3) and a.tolist() == []

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""np.random and npx.random: the reference's numbers for a seed, moments, shapes and types."""
+
+import numpy as onp
+import pytest
+
+from mxnet import np, npx
+
+# Obtained by running the reference 1.9.1 (float32, seed 7 before each call).
+REFERENCE = {
+    "np.random.uniform(size=(5,))": [0.42855945, 0.91751623, 0.80797774, 0.99770719, 0.74959618],
+    "np.random.uniform(0.0, 2.0, size=(3,), dtype='float64')": [0.8571189, 1.83503246, 1.61595547],
+    "np.random.uniform(np.array([0.0, 1.0]), 3.0, size=(3, 2))": [[1.28567839, 2.83503246], [2.42393327, 2.99541426], [2.2487886, 1.58677483]],
+    "np.random.normal(size=(5,))": [0.80283999, -0.13737269, -0.83998173, 1.01473117, -1.00169504],
+    "np.random.normal(1.0, np.array([1.0, 2.0]), size=(3, 2))": [[1.80283999, 0.72525465], [0.16001827, 3.02946234], [-0.00169504, 0.48828864]],
+    "np.random.lognormal(size=(3,))": [2.23187041, 0.87164533, 0.43171841],
+    "np.random.logistic(size=(3,))": [-0.28773102, 2.40906882, 1.43692315],
+    "np.random.gumbel(size=(3,))": [0.16567001, 2.45242, 1.5454272],
+    "np.random.exponential(2.0, size=(3,))": [1.6946516, 0.17217001, 0.42644155],
+    "np.random.rayleigh(2.0, size=(3,))": [2.60357571, 0.82986748, 1.30604982],
+    "np.random.weibull(2.0, size=(3,))": [0.92050302, 0.29340246, 0.46175835],
+    "np.random.pareto(2.0, size=(3,))": [0.52754658, 0.04398227, 0.11250073],
+    "np.random.power(2.0, size=(3,))": [0.75593686, 0.28719988, 0.43820345],
+    "np.random.rand(3)": [0.42855945, 0.91751623, 0.80797774],
+    "np.random.randn(2, 2)": [[0.80283999, -0.13737269], [-0.83998173, 1.01473117]],
+    "np.random.randint(10, size=(5,))": [9.0, 1.0, 2.0, 5.0, 3.0],
+    "np.random.choice(10, 5)": [2.0, 3.0, 3.0, 7.0, 1.0],
+    "np.random.choice(10, (2, 3), replace=False)": [[0.0, 1.0, 2.0], [7.0, 8.0, 5.0]],
+    "np.random.choice(3, 5, p=np.array([0.2, 0.3, 0.5]))": [1.0, 2.0, 2.0, 2.0, 2.0],
+    "np.random.multinomial(10, [0.2, 0.3, 0.5])": [1.0, 1.0, 8.0],
+    "npx.random.bernoulli(0.3, size=(8,))": [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0],
+    "npx.random.uniform_n(np.zeros(2), 1.0, batch_shape=(3,))": [[0.42855945, 0.91751623], [0.80797774, 0.99770719], [0.74959618, 0.29338741]],
+    "npx.random.normal_n(np.zeros(2), 1.0, batch_shape=(3,))": [[0.80283999, -0.13737269], [-0.83998173, 1.01473117], [-1.00169504, -0.25585568]],
+}
+
+
+@pytest.mark.parametrize("expression", REFERENCE)
+def test_a_seed_gives_the_references_numbers(expression):
+    npx.random.seed(7)
+    actual = eval(expression, {"np": np, "npx": npx})
+    onp.testing.assert_allclose(actual.asnumpy(), REFERENCE[expression], rtol=2e-6, atol=1e-7)
+
+
+# Mean and standard deviation of 20000 draws.
+MOMENTS = {
+    "np.random.uniform(1.0, 3.0, size=n)": (2, 3**-0.5),
+    "np.random.normal(1.0, 2.0, size=n)": (1, 2),
+    "np.random.lognormal(0.0, 0.5, size=n)": (onp.exp(0.125), onp.exp(0.125) * (onp.exp(0.25) - 1) ** 0.5),
+    "np.random.logistic(1.0, 2.0, size=n)": (1, 2 * onp.pi / 3**0.5),
+    "np.random.gumbel(1.0, 2.0, size=n)": (1 + 2 * 0.5772157, 2 * onp.pi / 6**0.5),
+    "np.random.exponential(2.0, size=n)": (2, 2),
+    "np.random.rayleigh(2.0, size=n)": (2 * (onp.pi / 2) ** 0.5, 2 * (2 - onp.pi / 2) ** 0.5),
+    "np.random.weibull(1.0, size=n)": (1, 1),
+    "np.random.pareto(5.0, size=n)": (0.25, (5 / 16 / 3) ** 0.5),
+    "np.random.power(3.0, size=n)": (0.75, (3 / 80) ** 0.5),
+    "np.random.gamma(2.0, 3.0, size=n)": (6, 18**0.5),
+    "np.random.chisquare(3.0, size=n)": (3, 6**0.5),
+    "np.random.beta(2.0, 3.0, size=n)": (0.4, 0.2),
+    "np.random.rand(*n)": (0.5, 12**-0.5),
+    "np.random.randn(*n)": (0, 1),
+    "np.random.randint(3, 7, size=n)": (4.5, 1.25**0.5),
+    "np.random.choice(5, size=n)": (2, 2**0.5),
+    "npx.random.bernoulli(0.3, size=n)": (0.3, 0.21**0.5),
+    "npx.random.bernoulli(logit=0.0, size=n)": (0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("expression", MOMENTS)
+def test_moments(expression):
+    draws = eval(expression, {"np": np, "npx": npx, "n": (200, 100)})
+    assert type(draws) is np.ndarray and draws.shape == (200, 100)
+    mean, deviation = MOMENTS[expression]
+    values = draws.asnumpy().astype("float64")
+    assert abs(values.mean() - mean) < 5 * deviation / 20000**0.5
+    assert abs(values.std() / deviation - 1) < 0.06
+
+
+def test_shapes_follow_size_or_the_parameters():
+    low = np.array([0.0, 10.0])
+    assert np.random.uniform().shape == () and np.random.uniform(size=3).shape == (3,)
+    made = np.random.uniform(low, 11.0)
+    assert made.shape == (2,) and made[1].item() >= 10
+    assert np.random.normal(low, low + 1, size=(4, 2)).shape == (4, 2)
+    assert npx.random.uniform_n(low, 11.0, batch_shape=(3, 4)).shape == (3, 4, 2)
+    assert npx.random.normal_n(batch_shape=(3,)).shape == (3,)
+    assert np.random.beta(low + 1, 2.0).shape == np.random.gamma(2.0, low + 1).shape == (2,)
+
+
+def test_types():
+    assert np.random.uniform(size=2, dtype="float64").dtype == onp.float64
+    assert np.random.normal(size=2, dtype="float16").dtype == onp.float16
+    assert np.random.randint(5, size=2).dtype == onp.int64 and np.random.randint(5, dtype="int32").dtype == onp.int32
+    assert npx.random.bernoulli(0.5, size=2, dtype="int32").dtype == onp.int32
+    with pytest.raises(ValueError, match="int32"):
+        np.random.uniform(dtype="int32")
+
+
+def test_results_go_where_out_says():
+    out = np.zeros((2, 3))
+    for draw in (np.random.uniform, np.random.normal, np.random.gumbel, np.random.lognormal):
+        assert draw(size=(2, 3), out=out) is out
+
+
+def test_choice_of_elements_and_by_weight():
+    assert set(np.random.choice(np.array([5.0, 7.0]), 50).tolist()) == {5.0, 7.0}
+    assert sorted(np.random.choice(6, 6, replace=False).tolist()) == list(range(6))
+    assert set(np.random.choice(3, 50, p=np.array([0.5, 0.0, 0.5])).tolist()) == {0, 2}
+
+
+def test_shuffle_moves_rows_in_place():
+    a = np.arange(20).reshape(10, 2)
+    assert np.random.shuffle(a) is None
+    assert sorted(a.tolist()) == onp.arange(20).reshape(10, 2).tolist() and a[0].tolist() != [0, 1]
+
+
+def test_multinomial_counts():
+    made = np.random.multinomial(10, [0.2, 0.3, 0.5], size=(4,))
+    assert made.shape == (4, 3) and made.sum(axis=1).tolist() == [10] * 4
+    assert np.random.multinomial(3, np.array([1.0, 0.0])).tolist() == [3, 0]
+    with pytest.raises(ValueError, match="NumPy"):
+        np.random.multinomial(3, onp.array([1.0, 0.0]))
+
+
+def test_multivariate_normal_has_the_covariance():
+    covariance = np.array([[2.0, 1.0], [1.0, 2.0]])
+    draws = np.random.multivariate_normal(np.array([1.0, -1.0]), covariance, size=(20000,)).asnumpy()
+    onp.testing.assert_allclose(draws.mean(axis=0), [1, -1], atol=0.05)
+    onp.testing.assert_allclose(onp.cov(draws.T), covariance.asnumpy(), atol=0.1)
+    assert np.random.multivariate_normal(np.zeros(2), covariance).shape == (2,)
+
+
+def test_wrong_parameters():
+    with pytest.raises(TypeError, match="for low"):
+        np.random.uniform([1, 2])
+    with pytest.raises(ValueError, match="one of the two"):
+        npx.random.bernoulli()
+    with pytest.raises(TypeError, match="foo"):
+        np.random.multinomial(1, [1.0], foo=2)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executors: binding, running, differentiating, reshaping and watching a symbol."""
+
+import mxnet as mx
+import numpy as np
+import pytest
+from mxnet.executor import Executor
+
+
+def network():
+    hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+    return mx.sym.Activation(hidden, act_type="relu", name="act")
+
+
+def parameters(seed=0):
+    random = np.random.RandomState(seed)
+    shapes = {"data": (4, 2), "fc_weight": (3, 2), "fc_bias": (3,)}
+    return {name: mx.nd.array(random.uniform(0.1, 1, shape)) for name, shape in shapes.items()}
+
+
+def expected(values):
+    x, w, b = (values[name].asnumpy() for name in ("data", "fc_weight", "fc_bias"))
+    return np.maximum(x @ w.T + b, 0)
+
+
+def test_bind_takes_lists_and_dictionaries():
+    net, values = network(), parameters()
+    for args in (values, [values[name] for name in net.list_arguments()]):
+        executor = net.bind(mx.cpu(), args)
+        assert isinstance(executor, Executor)
+        np.testing.assert_allclose(executor.forward()[0].asnumpy(), expected(values), rtol=1e-6)
+    assert executor.arg_dict["fc_bias"] is values["fc_bias"] and executor.grad_arrays is None
+
+
+def test_gradients_are_written_or_added():
+    net, values = network(), parameters()
+    grads = {name: mx.nd.ones(array.shape) for name, array in values.items()}
+    executor = net.bind(mx.cpu(), values, grads, grad_req={"fc_weight": "write", "fc_bias": "add", "data": "null"})
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones((4, 3)))
+    np.testing.assert_allclose(grads["fc_weight"].asnumpy(), np.tile(values["data"].asnumpy().sum(0), (3, 1)), rtol=1e-5)
+    np.testing.assert_allclose(grads["fc_bias"].asnumpy(), [5, 5, 5])
+    np.testing.assert_allclose(grads["data"].asnumpy(), np.ones((4, 2)))
+    assert executor.grad_dict["fc_bias"] is grads["fc_bias"]
+
+
+@pytest.mark.parametrize("form", [lambda g: g, lambda g: [g], lambda g: {"act_output": g}])
+def test_head_gradients_in_every_form(form):
+    executor = network().simple_bind(mx.cpu(), data=(4, 2))
+    executor.copy_params_from(parameters())
+    executor.forward(is_train=True)
+    executor.backward(form(2 * mx.nd.ones((4, 3))))
+    np.testing.assert_allclose(executor.grad_dict["fc_bias"].asnumpy(), [8, 8, 8])
+
+
+def test_simple_bind_makes_arrays_of_given_types():
+    executor = network().simple_bind(mx.cpu(), grad_req="null", type_dict={"data": "float64"}, data=(4, 2))
+    assert [array.shape for array in executor.arg_arrays] == [(4, 2), (3, 2), (3,)]
+    assert executor.grad_arrays == [None] * 3
+    assert executor.outputs[0].dtype == np.float64
+    assert executor.aux_arrays == [] and list(executor.output_dict) == ["act_output"]
+
+
+def test_forward_copies_arguments_by_name():
+    executor, values = network().simple_bind(mx.cpu(), data=(4, 2)), parameters()
+    executor.copy_params_from(values)
+    doubled = values["data"].asnumpy() * 2
+    outputs = executor.forward(data=doubled)
+    np.testing.assert_allclose(outputs[0].asnumpy(), expected({**values, "data": mx.nd.array(doubled)}), rtol=1e-5)
+    with pytest.raises(TypeError, match="nothing.*fc_weight"):
+        executor.forward(nothing=doubled)
+    with pytest.raises(ValueError, match=r"\(1, 2\).*\(4, 2\)"):
+        executor.forward(data=doubled[:1])
+    with pytest.raises(ValueError, match="list"):
+        executor.forward(data=[1, 2])
+
+
+def test_states_are_kept():
+    net = mx.sym.BatchNorm(mx.sym.var("data"), name="bn", momentum=0.5, fix_gamma=False)
+    executor = net.simple_bind(mx.cpu(), data=(8, 2))
+    executor.copy_params_from({"bn_gamma": mx.nd.ones(2)}, {"bn_moving_var": mx.nd.ones(2)})
+    executor.forward(is_train=True, data=np.full((8, 2), 4.0))
+    executor.backward()  # as in the reference, moments move when the gradient is taken
+    np.testing.assert_allclose(executor.aux_dict["bn_moving_mean"].asnumpy(), [2, 2])
+
+
+def test_reshape_shares_parameters():
+    executor = network().simple_bind(mx.cpu(), data=(4, 2))
+    executor.copy_params_from(parameters())
+    smaller = executor.reshape(data=(1, 2))
+    out = smaller.forward(data=np.ones((1, 2)))[0]
+    assert out.shape == (1, 3) and smaller.arg_dict["data"].shape == (1, 2)
+    executor.arg_dict["fc_bias"][:] = 7
+    np.testing.assert_allclose(smaller.arg_dict["fc_bias"].asnumpy(), [7, 7, 7])
+    with pytest.raises(mx.MXNetError):
+        executor.reshape(data=(9, 2))
+    assert executor.reshape(allow_up_sizing=True, data=(9, 2)).forward()[0].shape == (9, 3)
+
+
+def test_shared_buffer_is_filled_and_used():
+    buffer = {}
+    first = network().simple_bind(mx.cpu(), shared_buffer=buffer, data=(4, 2))
+    assert "data" in buffer
+    second = network().simple_bind(mx.cpu(), shared_buffer=buffer, data=(2, 2))
+    first.arg_dict["data"][:] = 3
+    np.testing.assert_allclose(second.arg_dict["data"].asnumpy(), np.full((2, 2), 3))
+
+
+def test_monitor_sees_values():
+    seen = {}
+    executor = network().simple_bind(mx.cpu(), data=(4, 2))
+    executor.set_monitor_callback(lambda name, array: seen.update({name: array.asnumpy()}))
+    executor.forward()
+    assert seen["fc_output"].shape == (4, 3) and "act_output" in seen
+    seen.clear()
+    executor.set_monitor_callback(None)
+    executor.forward()[0].wait_to_read()
+    assert not seen
+
+
+def test_what_is_wrong_is_said():
+    net, values = network(), parameters()
+    with pytest.raises(ValueError, match="2 arrays.*expected 3"):
+        net.bind(mx.cpu(), [values["data"], values["fc_bias"]])
+    with pytest.raises(ValueError, match="fc_bias"):
+        net.bind(mx.cpu(), {"data": values["data"], "fc_weight": values["fc_weight"]})
+    with pytest.raises(ValueError, match="'sum'"):
+        net.bind(mx.cpu(), values, grad_req="sum")
+    with pytest.raises(mx.MXNetError, match="simple_bind"):
+        net.simple_bind(mx.cpu(), fc_bias=(3,))
+    with pytest.raises(ValueError, match="'extra'"):
+        net.simple_bind(mx.cpu(), data=(4, 2)).copy_params_from({"extra": mx.nd.ones(1)})
+
+
+def test_eval_needs_no_executor():
+    x = mx.sym.var("x")
+    np.testing.assert_allclose((x * 2 + 1).eval(x=mx.nd.array([1, 2]))[0].asnumpy(), [3, 5])
+
+
+def test_the_compiled_graph_can_be_read():
+    executor = network().simple_bind(mx.cpu(), data=(4, 2))
+    assert "fc" in executor.debug_str()
+    assert "data" in executor.get_optimized_symbol().list_arguments()
