@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -41,25 +40,6 @@ def best(function, repeats=7):
         function()
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def copy_bandwidth():
-    """Bytes a second, read and written, of the better of one thread and one for each CPU."""
-    size = 84 << 20
-    source, target = np.ones(size, np.uint8), np.ones(size, np.uint8)
-    rates = []
-    for count in sorted({1, len(os.sched_getaffinity(0))}):
-
-        def copy():
-            parts = [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
-            threads = [threading.Thread(target=np.copyto, args=(target[p], source[p])) for p in parts]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-
-        rates.append(2 * size / best(copy))
-    return max(rates)
 
 
 def measure():
@@ -105,7 +85,10 @@ def main():
     if options.reference:
         command = [options.reference, os.path.abspath(__file__), "--child"]
         reference = json.loads(subprocess.check_output(command, env=environment).splitlines()[-1])
-    bandwidth = copy_bandwidth()
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    from timing import copy_bandwidth
+
+    bandwidth = max(copy_bandwidth(threads) for threads in {1, len(os.sched_getaffinity(0))})
     total = 4 * sum(int(np.prod(shape)) for shape in shapes())
     ours = measure()
     print(f"{len(shapes())} keys of {total / 1e6:.0f} MB on {DEVICES} devices; copies at {bandwidth / 1e9:.1f} GB/s")

@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/log.h"
+#include "kvstore/array_op.h"
 #include "ndarray/sparse_convert.h"
 
 namespace mxnet::kvstore {
@@ -43,7 +45,14 @@ class Ending {
 };
 
 const char* verb(CollectiveKind kind) {
-  return kind == CollectiveKind::kSum ? "KVStoreAllReduce" : "KVStoreBroadcast";
+  switch (kind) {
+    case CollectiveKind::kSum:
+      return "KVStoreAllReduce";
+    case CollectiveKind::kGather:
+      return "KVStoreAllGather";
+    default:
+      return "KVStoreBroadcast";
+  }
 }
 
 }  // namespace
@@ -51,16 +60,18 @@ const char* verb(CollectiveKind kind) {
 DistStore::DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& group)
     : LocalStore(std::move(type), config), config_(config), group_(group) {}
 
-// `array` lies in host memory and is dense.
+// `array` lies in host memory and is dense; gathered ones hold a part for each rank.
 void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArray& array,
                                 int priority) {
-  const int64_t count = array.size();
-  const int64_t slice = type_.sliced ? config_.slice_threshold.get() : std::max<int64_t>(count, 1);
+  const bool gather = kind == CollectiveKind::kGather;
+  const int64_t count = gather ? array.size() / group_.size() : array.size();
+  const int64_t slice =
+      type_.sliced && !gather ? config_.slice_threshold.get() : std::max<int64_t>(count, 1);
   const int64_t parts = std::max<int64_t>(1, (count + slice - 1) / slice);
   const std::array<Var*, 1> writes{array.var()};
   Engine::get().push_async(
-      [=, this, name = to_string(key), array = array.detach()](const RunContext&,
-                                                               OnComplete complete) {
+      [=, group = &group_, name = to_string(key), array = array.detach()](const RunContext&,
+                                                                          OnComplete complete) {
         const auto ending = std::make_shared<Ending>(complete, parts);
         for (int64_t part = 0; part < parts; ++part) {
           CollectiveRequest request;
@@ -72,7 +83,7 @@ void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArr
                          static_cast<std::size_t>(part * slice) * dtype_size(array.dtype());
           request.priority = priority;
           request.done = [ending, array](std::exception_ptr error) { ending->end(error); };
-          group_.submit(std::move(request));
+          group->submit(std::move(request));
         }
       },
       {.device = Device::cpu(),
@@ -98,8 +109,14 @@ void DistStore::init(Keys keys, KeyedArrays values) {
 }
 
 void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int priority) {
+  if (compression_.type != CompressionType::kNone && !sum.is_sparse())
+    return sum_compressed(key, sum, priority);
   if (in_host_memory(sum) && !sum.is_sparse())
     return push_collective(CollectiveKind::kSum, key, sum, priority);
+  if (sum.is_sparse() && config_.dist_row_sparse_verbose) {
+    log(LogLevel::kInfo, fmt::format("kvstore: rows of key {}, shape {}, travel as a dense array",
+                                     to_string(key), mxnet::to_string(sum.shape())));
+  }
   // Rows travel with the zeros between them: ranks differ in which rows they have.
   const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
   const NDArray dense = cast_storage(host, StorageType::kDense);
@@ -107,11 +124,50 @@ void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int prior
   transfer(dense, sum, priority);
 }
 
-void DistStore::set_compression(TextPairs) {
-  throw Error(ErrorCode::kNotImplemented, "kvstore",
-              fmt::format("gradient compression: given a store of type '{}', expected 'device': "
-                          "between processes gradients travel whole",
-                          type()));
+void DistStore::set_compression(TextPairs params) {
+  compression_ = Compression::parse(params);
+  packed_.clear();
+}
+
+// Each rank packs its own sum; all get the words of all, and add what they say in the order of the
+// ranks.
+void DistStore::sum_compressed(const Key& key, const NDArray& sum, int priority) {
+  if (sum.dtype() != DType::kFloat32) {
+    throw Error(ErrorCode::kType, "kvstore",
+                fmt::format("gradient compression: given {} values, expected float32",
+                            dtype_name(sum.dtype())));
+  }
+  const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
+  const int64_t count = sum.size(), words = compression_.words(count);
+  const int ranks = group_.size(), rank = group_.rank();
+  Packed& packed = packed_[key];
+  if (packed.rest.is_none()) {
+    packed.rest = zeros_like(host);
+    packed.words = NDArray(Shape{ranks * words}, DType::kInt32, Device::cpu(), "kvstore");
+  }
+  push_dense({.reads = {host, packed.rest},
+              .writes = {packed.words, packed.rest},
+              .name = "KVStorePack",
+              .priority = priority},
+             [compression = compression_, count, first = rank * words](const Addresses& at) {
+               compression.pack(static_cast<const float*>(at.reads[0]),
+                                static_cast<float*>(at.writes[1]),
+                                static_cast<uint32_t*>(at.writes[0]) + first, count);
+             });
+  push_collective(CollectiveKind::kGather, key, packed.words, priority);
+  push_dense(
+      {.reads = {packed.words}, .writes = {host}, .name = "KVStoreUnpack", .priority = priority},
+      [compression = compression_, count, words, ranks](const Addresses& at) {
+        std::vector<float> one(static_cast<std::size_t>(count));
+        auto* total = static_cast<float*>(at.writes[0]);
+        const auto* from = static_cast<const uint32_t*>(at.reads[0]);
+        compression.unpack(from, total, count);
+        for (int r = 1; r < ranks; ++r) {
+          compression.unpack(from + r * words, one.data(), count);
+          for (int64_t i = 0; i < count; ++i) total[i] += one[static_cast<std::size_t>(i)];
+        }
+      });
+  if (!in_host_memory(sum)) transfer(host, sum, priority);
 }
 
 void DistStore::barrier() {

@@ -2,6 +2,9 @@
 // The synchronous store of several processes: each holds all keys, and sums are formed over all of
 // them, so that an updater does the same on every rank.
 #pragma once
+#include <unordered_map>
+
+#include "kvstore/compression.h"
 #include "kvstore/local_store.h"
 #include "kvstore/process_group.h"
 
@@ -28,10 +31,17 @@ class DistStore final : public LocalStore {
   void sum_over_processes(const Key& key, const NDArray& sum, int priority) override;
 
  private:
+  // Of a key that is compressed: what was not sent yet, and the words of all ranks.
+  struct Packed {
+    NDArray rest, words;
+  };
   void push_collective(CollectiveKind kind, const Key& key, const NDArray& array, int priority);
+  void sum_compressed(const Key& key, const NDArray& sum, int priority);
 
   const KvstoreConfig& config_;
   ProcessGroup& group_;
+  Compression compression_;
+  std::unordered_map<Key, Packed> packed_;
 };
 
 }  // namespace mxnet::kvstore

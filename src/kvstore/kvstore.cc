@@ -35,14 +35,11 @@ std::unique_ptr<KVStore> KVStore::create(std::string_view name) {
                     type.name));
   }
   if (type.distributed) {
+    const ClusterConfig settings = kvstore::cluster_config();
+    kvstore::check_is_worker(settings);
     kvstore::ProcessGroup& group = kvstore::process_group();
-    const std::optional<int> workers = kvstore::cluster_config().num_worker;
-    if (workers && *workers != group.size()) {
-      throw Error(ErrorCode::kValue, "kvstore",
-                  fmt::format("given DMLC_NUM_WORKER={}, but {} processes were started; expected "
-                              "the same number (tools/launch.py sets both)",
-                              *workers, group.size()));
-    }
+    kvstore::check_num_workers(settings, group.size());
+    type = kvstore::with_transport(std::move(type), settings);
     return std::make_unique<kvstore::DistStore>(std::move(type), config().kvstore, group);
   }
   return std::make_unique<kvstore::LocalStore>(std::move(type), config().kvstore);

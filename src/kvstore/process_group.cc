@@ -31,12 +31,7 @@ ProcessGroup& join() {
   if (library == nullptr) missing(fmt::format("cannot be loaded ({})", dlerror()));
   const auto entry = reinterpret_cast<ProcessGroupEntry>(dlsym(library, kProcessGroupEntry));
   if (entry == nullptr) missing(fmt::format("does not export {}", kProcessGroupEntry));
-  const ClusterConfig settings = cluster_config();
-  ProcessGroupOptions options;
-  if (settings.ps_heartbeat_interval > 0)
-    options.heartbeat_seconds = settings.ps_heartbeat_interval;
-  if (settings.ps_heartbeat_timeout > 0) options.timeout_seconds = settings.ps_heartbeat_timeout;
-  return *entry(options);
+  return *entry(group_options(cluster_config(), config().cuda.enforce_determinism));
 }
 
 }  // namespace

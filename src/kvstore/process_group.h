@@ -11,15 +11,17 @@
 
 namespace mxnet::kvstore {
 
-enum class CollectiveKind : int32_t { kSum, kBroadcast, kBarrier };
+enum class CollectiveKind : int32_t { kSum, kBroadcast, kGather, kBarrier };
 
 // All ranks give requests of the same names; in what order they do does not matter, as long as it
 // is the same order for each name. `data` must stay until `done` is called.
 struct CollectiveRequest {
   CollectiveKind kind = CollectiveKind::kBarrier;
   std::string name;
-  void* data = nullptr;  // host memory; kSum: in and out; kBroadcast: in on rank 0, else out
-  int64_t count = 0;     // elements
+  // Host memory. kSum: in and out. kBroadcast: in on rank 0, else out. kGather: `count` elements
+  // for each rank, its own are in.
+  void* data = nullptr;
+  int64_t count = 0;  // elements
   DType dtype = DType::kUInt8;
   int priority = 0;  // higher goes earlier among those that all ranks have given
   // Called once, on a thread of the group that must not be kept: null, or what went wrong.
@@ -42,6 +44,9 @@ class ProcessGroup {
 struct ProcessGroupOptions {
   double heartbeat_seconds = 1;  // between signs of life
   double timeout_seconds = 8;    // without one, a rank counts as lost
+  // Which small requests travel together depends on when they come, and with it the order of
+  // additions among more than two ranks. False: each travels alone.
+  bool batches = true;
 };
 
 // As exported by the plug-in; the group is never destroyed.

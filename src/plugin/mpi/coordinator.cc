@@ -67,14 +67,17 @@ bool Coordinator::next(Decision& decision) {
     ready_.erase(ready_.begin());
     return true;
   }
-  const bool small = first.kind == static_cast<int32_t>(kvstore::CollectiveKind::kSum) &&
+  const bool small = batches_ &&
+                     first.kind == static_cast<int32_t>(kvstore::CollectiveKind::kSum) &&
                      bytes_of(first) <= kSmallBytes;
   int64_t bytes = 0;
   std::size_t taken = 0;
   // From the front only, so that nothing is overtaken.
   for (; taken < ready_.size(); ++taken) {
     const Round& round = ready_[taken].second;
-    const bool fits = round.refusal.empty() && round.first.kind == first.kind &&
+    const bool again = std::find(decision.ids.begin(), decision.ids.end(), ready_[taken].first) !=
+                       decision.ids.end();
+    const bool fits = !again && round.refusal.empty() && round.first.kind == first.kind &&
                       round.first.dtype == first.dtype && bytes_of(round.first) <= kSmallBytes &&
                       bytes + bytes_of(round.first) <= kBatchBytes;
     if (taken > 0 && !(small && fits)) break;

@@ -35,7 +35,8 @@ struct Decision {
 // One thread.
 class Coordinator {
  public:
-  explicit Coordinator(int ranks) : ranks_(ranks) {}
+  // `batches`: small requests travel together.
+  explicit Coordinator(int ranks, bool batches = true) : ranks_(ranks), batches_(batches) {}
 
   // A rank may ask for the next round of a name before the others have ended this one.
   void ask(int rank, const Wish& wish);
@@ -57,6 +58,7 @@ class Coordinator {
   static std::string describe(const Wish& wish);
 
   const int ranks_;
+  const bool batches_;
   uint64_t completed_ = 0;
   std::map<uint64_t, std::deque<Round>> waiting_;  // rounds of a name, the oldest in front
   std::vector<std::pair<uint64_t, Round>> ready_;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,6 +27,8 @@ constexpr std::chrono::microseconds kBusyNap{20}, kIdleNap{500};
 constexpr std::chrono::milliseconds kCheck{100};
 // Elements of one call: MPI counts in int.
 constexpr int64_t kMostElements = 1 << 30;
+// Elements from which on our own ring is faster than MPI's sums; below, fewer messages count.
+constexpr int64_t kRingElements = 64 << 10;
 
 uint64_t id_of(const CollectiveRequest& request) {
   // FNV-1a: equal on all ranks, whatever their standard library.
@@ -77,6 +79,11 @@ Decision decision_of(const std::vector<char>& bytes) {
   return decision;
 }
 
+std::exception_ptr too_late() {
+  return std::make_exception_ptr(
+      Error(ErrorCode::kGeneric, "kvstore", "this process has left the job already"));
+}
+
 std::chrono::steady_clock::duration seconds(double value) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(value));
@@ -91,11 +98,24 @@ MpiGroup::MpiGroup(const kvstore::ProcessGroupOptions& options) : options_(optio
 }
 
 void MpiGroup::submit(CollectiveRequest request) {
+  bool closed;
   {
     const MutexLock lock(mutex_);
-    submitted_.push_back(std::move(request));
+    closed = closed_;
+    if (!closed) submitted_.push_back(std::move(request));
   }
+  if (closed) return request.done(too_late());
   submitted_changed_.notify_one();
+}
+
+void MpiGroup::close() {
+  std::deque<CollectiveRequest> late;
+  {
+    const MutexLock lock(mutex_);
+    closed_ = true;
+    late.swap(submitted_);
+  }
+  for (CollectiveRequest& request : late) request.done(lost_rank_ >= 0 ? loss() : too_late());
 }
 
 void MpiGroup::leave() {
@@ -116,7 +136,8 @@ void MpiGroup::start_mpi() {
   MPI_Comm_dup(MPI_COMM_WORLD, &control_);
   MPI_Comm_rank(data_, &rank_);
   MPI_Comm_size(data_, &size_);
-  coordinator_ = std::make_unique<Coordinator>(size_);
+  coordinator_ = std::make_unique<Coordinator>(size_, options_.batches);
+  ring_ = std::make_unique<RingSum>(data_, rank_, size_);
   next_beat_ = next_check_ = Clock::now();
   peers_.resize(static_cast<std::size_t>(size_), Peer{Clock::now()});
 }
@@ -148,6 +169,7 @@ void MpiGroup::run(std::promise<void>& joined) {
   }
   // With somebody lost, the end of MPI would wait for it forever.
   if (lost_rank_ < 0) MPI_Finalize();
+  close();
 }
 
 // Whether there was something to do. After a loss MPI is left alone: what it still knows of buffers
@@ -311,10 +333,24 @@ void MpiGroup::run_one(const CollectiveRequest& what, char* data, int64_t count)
     return wait(request);
   }
   const MpiSum sum = mpi_sum(what.dtype);
+  if (kind == CollectiveKind::kGather) {
+    MX_ASSERT(count <= kMostElements);
+    MPI_Iallgather(MPI_IN_PLACE, 0, sum.type, data, static_cast<int>(count), sum.type, data_,
+                   &request);
+    return wait(request);
+  }
   const std::size_t item = dtype_size(what.dtype);
   for (int64_t start = 0; start < count && lost_rank_ < 0; start += kMostElements) {
     const int part = static_cast<int>(std::min(kMostElements, count - start));
     char* const from = data + static_cast<std::size_t>(start) * item;
+    if (kind == CollectiveKind::kSum && part >= kRingElements) {
+      ring_->run(from, part, sum, [this] {
+        hear_heartbeats();
+        watch();
+        return lost_rank_ < 0;
+      });
+      continue;
+    }
     if (kind == CollectiveKind::kSum) {
       MPI_Iallreduce(MPI_IN_PLACE, from, part, sum.type, sum.op, data_, &request);
     } else {
@@ -331,15 +367,20 @@ void MpiGroup::wait(MPI_Request& request) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0) return;
     if (tries % 16 != 0) continue;
-    // What else arrives meanwhile waits its turn, but for signs of life.
-    int there = 0;
-    MPI_Status status;
-    while (MPI_Iprobe(MPI_ANY_SOURCE, kHeartbeat, control_, &there, &status), there != 0) {
-      MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kHeartbeat, control_, MPI_STATUS_IGNORE);
-      peers_[static_cast<std::size_t>(status.MPI_SOURCE)].heard = Clock::now();
-    }
+    hear_heartbeats();
     watch();
     std::this_thread::yield();
+  }
+}
+
+// While a collective is under way, what else arrives waits its turn.
+void MpiGroup::hear_heartbeats() {
+  if (Clock::now() < next_check_) return;
+  int there = 0;
+  MPI_Status status;
+  while (MPI_Iprobe(MPI_ANY_SOURCE, kHeartbeat, control_, &there, &status), there != 0) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kHeartbeat, control_, MPI_STATUS_IGNORE);
+    peers_[static_cast<std::size_t>(status.MPI_SOURCE)].heard = Clock::now();
   }
 }
 

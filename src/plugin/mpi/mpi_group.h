@@ -18,6 +18,7 @@
 #include "base/lock.h"
 #include "kvstore/process_group.h"
 #include "plugin/mpi/coordinator.h"
+#include "plugin/mpi/ring_sum.h"
 
 namespace mxnet::mpi {
 
@@ -46,6 +47,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   };
 
   void run(std::promise<void>& joined);
+  void close();
   void start_mpi();
   bool turn(bool leaving);
   void take_submitted();
@@ -57,6 +59,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void run_one(const kvstore::CollectiveRequest& what, char* data, int64_t count);
   void complete(uint64_t id, std::exception_ptr error);
   void wait(MPI_Request& request);
+  void hear_heartbeats();
   void watch();
   void lose(int rank);
   void send(int to, int tag, std::vector<char> bytes);
@@ -72,11 +75,13 @@ class MpiGroup final : public kvstore::ProcessGroup {
   CondVar submitted_changed_;
   std::deque<kvstore::CollectiveRequest> submitted_ MX_GUARDED_BY(mutex_);
   bool leaving_ MX_GUARDED_BY(mutex_) = false;
+  bool closed_ MX_GUARDED_BY(mutex_) = false;  // the thread has ended
 
   // The thread's own.
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   std::map<uint64_t, std::deque<kvstore::CollectiveRequest>> pending_;  // by id, oldest first
   std::unique_ptr<Coordinator> coordinator_;                            // of rank 0
+  std::unique_ptr<RingSum> ring_;
   std::list<Outgoing> outgoing_;
   std::vector<Peer> peers_;
   int lost_rank_ = -1;  // the first one

@@ -2,27 +2,44 @@
 // Half types are sums of our own: MPI has none.
 #include "plugin/mpi/mpi_types.h"
 
+#include <type_traits>
+
 #include "base/error.h"
 
 namespace mxnet::mpi {
 namespace {
 
 template <class T>
-void add_halves(void* in, void* in_out, int* count, MPI_Datatype*) {
-  const T* from = static_cast<const T*>(in);
-  T* to = static_cast<T*>(in_out);
-  for (int i = 0; i < *count; ++i)
-    to[i] = T(static_cast<float>(to[i]) + static_cast<float>(from[i]));
+void add(void* to, const void* from, int64_t elements) {
+  T* sum = static_cast<T*>(to);
+  const T* term = static_cast<const T*>(from);
+  for (int64_t i = 0; i < elements; ++i) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      sum[i] = static_cast<T>(sum[i] + term[i]);
+    } else {
+      sum[i] = T(static_cast<float>(sum[i]) + static_cast<float>(term[i]));
+    }
+  }
+}
+
+template <class T>
+void add_for_mpi(void* in, void* in_out, int* count, MPI_Datatype*) {
+  add<T>(in_out, in, *count);
 }
 
 template <class T>
 MPI_Op half_op() {
   static const MPI_Op op = [] {
     MPI_Op made;
-    MPI_Op_create(&add_halves<T>, 1, &made);
+    MPI_Op_create(&add_for_mpi<T>, 1, &made);
     return made;
   }();
   return op;
+}
+
+template <class T>
+MpiSum plain(MPI_Datatype type, MPI_Op op = MPI_SUM) {
+  return {type, op, sizeof(T), &add<T>};
 }
 
 }  // namespace
@@ -30,23 +47,23 @@ MPI_Op half_op() {
 MpiSum mpi_sum(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
-      return {MPI_FLOAT, MPI_SUM};
+      return plain<float>(MPI_FLOAT);
     case DType::kFloat64:
-      return {MPI_DOUBLE, MPI_SUM};
+      return plain<double>(MPI_DOUBLE);
     case DType::kFloat16:
-      return {MPI_UINT16_T, half_op<float16>()};
+      return plain<float16>(MPI_UINT16_T, half_op<float16>());
     case DType::kBFloat16:
-      return {MPI_UINT16_T, half_op<bfloat16>()};
+      return plain<bfloat16>(MPI_UINT16_T, half_op<bfloat16>());
     case DType::kUInt8:
-      return {MPI_UINT8_T, MPI_SUM};
+      return plain<uint8_t>(MPI_UINT8_T);
     case DType::kInt32:
-      return {MPI_INT32_T, MPI_SUM};
+      return plain<int32_t>(MPI_INT32_T);
     case DType::kInt8:
-      return {MPI_INT8_T, MPI_SUM};
+      return plain<int8_t>(MPI_INT8_T);
     case DType::kInt64:
-      return {MPI_INT64_T, MPI_SUM};
+      return plain<int64_t>(MPI_INT64_T);
     case DType::kBool:
-      return {MPI_UINT8_T, MPI_LOR};
+      return plain<bool>(MPI_UINT8_T, MPI_LOR);
     case DType::kUnknown:
       break;
   }
