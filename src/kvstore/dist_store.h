@@ -14,7 +14,7 @@ namespace mxnet::kvstore {
 // them have it, the highest priority first.
 class DistStore final : public LocalStore {
  public:
-  // `group` and `config` must outlive the store.
+  // `config` must outlive the store, `group` also what it has pushed.
   DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& group);
 
   // Every rank stores the values of rank 0.

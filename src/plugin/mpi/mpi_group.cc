@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of a group. Messages: a Wish from each rank to rank 0, a Decision from rank 0 to each,
+// The thread of a group. Messages: Wishes from each rank to rank 0, a Decision from rank 0 to each,
 // a heartbeat both ways, a goodbye to rank 0.
 #include "plugin/mpi/mpi_group.h"
 
@@ -193,6 +193,7 @@ void MpiGroup::take_submitted() {
     const MutexLock lock(mutex_);
     fresh.swap(submitted_);
   }
+  std::vector<Wish> wishes;  // in one message
   for (CollectiveRequest& request : fresh) {
     if (lost_rank_ >= 0) {
       request.done(loss());
@@ -203,11 +204,13 @@ void MpiGroup::take_submitted() {
     if (rank_ == 0) {
       coordinator_->ask(0, wish);
     } else {
-      std::vector<char> bytes(sizeof(wish));
-      std::memcpy(bytes.data(), &wish, sizeof(wish));
-      send(0, kWish, std::move(bytes));
+      wishes.push_back(wish);
     }
   }
+  if (wishes.empty()) return;
+  std::vector<char> bytes(wishes.size() * sizeof(Wish));
+  std::memcpy(bytes.data(), wishes.data(), bytes.size());
+  send(0, kWish, std::move(bytes));
 }
 
 bool MpiGroup::receive() {
@@ -226,11 +229,13 @@ bool MpiGroup::receive() {
     peer.heard = Clock::now();
     if (status.MPI_TAG == kHeartbeat) continue;
     any = true;
-    if (status.MPI_TAG == kWish && bytes.size() == sizeof(Wish)) {
-      Wish wish;
-      std::memcpy(&wish, bytes.data(), sizeof(wish));
-      wish.name[Wish::kNameBytes - 1] = 0;
-      coordinator_->ask(status.MPI_SOURCE, wish);
+    if (status.MPI_TAG == kWish && rank_ == 0) {
+      for (std::size_t at = 0; at + sizeof(Wish) <= bytes.size(); at += sizeof(Wish)) {
+        Wish wish;
+        std::memcpy(&wish, bytes.data() + at, sizeof(wish));
+        wish.name[Wish::kNameBytes - 1] = 0;
+        coordinator_->ask(status.MPI_SOURCE, wish);
+      }
     } else if (status.MPI_TAG == kDecision) {
       obey(decision_of(bytes));
     } else if (status.MPI_TAG == kGoodbye) {
