@@ -118,8 +118,8 @@ def _inside_member(scope: Callable[[], Any], member: Any) -> Any:
     if isinstance(member, (staticmethod, classmethod)):
         return type(member)(_inside(scope, member.__func__))
     if isinstance(member, property):
-        parts = (member.fget, member.fset, member.fdel)
-        return property(*(part and _inside(scope, part) for part in parts), member.__doc__)
+        get, put, drop = (part and _inside(scope, part) for part in (member.fget, member.fset, member.fdel))
+        return property(get, put, drop, member.__doc__)
     return _inside(scope, member) if isinstance(member, type(_inside)) else member
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 
 from . import libinfo
@@ -32,6 +33,7 @@ def _load_binding() -> Any:
         except ImportError as error:
             if libinfo.enforces_native_binding():
                 raise ImportError(f"MXNET_ENFORCE_CYTHON=1, but the native module does not load: {error}") from error
+            warnings.warn(f"the slower binding on ctypes stands in for the native one: {error}", RuntimeWarning, stacklevel=3)
     from ._ctypes import core
 
     sys.modules[f"{__package__}._core"] = core

@@ -22,8 +22,8 @@ DataIterCreator creator_of(const std::string& wanted) {
     const char *name = nullptr, *description = nullptr;
     uint32_t num_args = 0;
     const char **names = nullptr, **types = nullptr, **docs = nullptr;
-    check(MXDataIterGetIterInfo(creators[i], &name, &description, &num_args, &names, &types,
-                                &docs));
+    check(
+        MXDataIterGetIterInfo(creators[i], &name, &description, &num_args, &names, &types, &docs));
     if (wanted == name) return creators[i];
   }
   throw py::key_error(wanted);
@@ -39,8 +39,8 @@ py::list data_iters() {
     const char *name = nullptr, *description = nullptr;
     uint32_t num_args = 0;
     const char **names = nullptr, **types = nullptr, **docs = nullptr;
-    check(MXDataIterGetIterInfo(creators[i], &name, &description, &num_args, &names, &types,
-                                &docs));
+    check(
+        MXDataIterGetIterInfo(creators[i], &name, &description, &num_args, &names, &types, &docs));
     py::list params;
     for (uint32_t k = 0; k < num_args; ++k)
       params.append(py::make_tuple(names[k], types[k], docs[k]));

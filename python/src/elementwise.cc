@@ -7,6 +7,7 @@
 #include <structmember.h>
 
 #include "array.h"
+#include "call_errors.h"
 #include "check.h"
 #include "operator.h"
 
@@ -136,20 +137,15 @@ PyGetSetDef kProperties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-template <class Function>
-PyType_Slot slot(int id, Function* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 }  // namespace
 
 void register_elementwise(py::module_& module) {
   g_out = PyUnicode_InternFromString("out");
-  PyType_Slot slots[] = {slot(Py_tp_new, elementwise_new),
-                         slot(Py_tp_dealloc, elementwise_dealloc),
-                         slot(Py_tp_traverse, elementwise_traverse),
-                         slot(Py_tp_clear, elementwise_clear),
-                         slot(Py_tp_call, PyVectorcall_Call),
+  PyType_Slot slots[] = {type_slot(Py_tp_new, elementwise_new),
+                         type_slot(Py_tp_dealloc, elementwise_dealloc),
+                         type_slot(Py_tp_traverse, elementwise_traverse),
+                         type_slot(Py_tp_clear, elementwise_clear),
+                         type_slot(Py_tp_call, PyVectorcall_Call),
                          {Py_tp_members, kMembers},
                          {Py_tp_getset, kProperties},
                          {0, nullptr}};

@@ -19,8 +19,7 @@ void register_shared_array(py::module_& module) {
       [](const py::handle& array) {
         int process = 0, descriptor = 0;
         NDArrayHandle handle = handle_of(array);
-        check_blocking(
-            [&] { return MXNDArrayGetSharedMemHandle(handle, &process, &descriptor); });
+        check_blocking([&] { return MXNDArrayGetSharedMemHandle(handle, &process, &descriptor); });
         return py::make_tuple(process, descriptor);
       },
       py::arg("array"));

@@ -70,8 +70,8 @@ const IterArguments& arguments_of(const io::IterDef& def) {
     return list;
   }();
   const auto& defs = io::data_iters();
-  return *(*all)[static_cast<std::size_t>(std::find(defs.begin(), defs.end(), &def) -
-                                          defs.begin())];
+  return *(
+      *all)[static_cast<std::size_t>(std::find(defs.begin(), defs.end(), &def) - defs.begin())];
 }
 
 }  // namespace

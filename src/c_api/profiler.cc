@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "c_api/guard.h"
+#include "c_api/kvstore_handle.h"
 #include "mxnet/c_api.h"
 #include "op/inline_vector.h"
 #include "storage/storage.h"
@@ -40,6 +41,7 @@ Enum checked(const char* function, const char* parameter, int value, Enum last,
 }
 
 void check_process(const char* function, int profile_process, KVStoreHandle store) {
+  c_api::check_store(store, function);
   if (checked(function, "profile_process", profile_process, kServer, "0 (worker) or 1 (server)") !=
       kWorker)
     reject_servers(function, store);
@@ -47,6 +49,7 @@ void check_process(const char* function, int profile_process, KVStoreHandle stor
 
 void configure(const char* function, int count, const char* const* keys, const char* const* values,
                KVStoreHandle store) {
+  c_api::check_store(store, function);
   if (count < 0) {
     throw Error(ErrorCode::kValue, function,
                 fmt::format("given {} parameters, expected 0 or more", count));

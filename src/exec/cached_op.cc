@@ -54,7 +54,8 @@ class Recorded {
  public:
   Recorded(CachedOpPlanRef plan, std::shared_ptr<Run> run)
       : plan_(std::move(plan)), run_(std::move(run)) {}
-  ~Recorded() { plan_->pool.give(std::move(run_->instance)); }
+  // A copy: the call itself may still wait in the engine, and it needs the instance.
+  ~Recorded() { plan_->pool.give(run_->instance); }
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;
 

@@ -10,8 +10,7 @@
 namespace mxnet::io {
 
 Device batch_device(BatchPlace place, int32_t device_id) {
-  if (place == BatchPlace::kGPU && gpu_count() > 0)
-    return Device::cpu_pinned(device_id);
+  if (place == BatchPlace::kGPU && gpu_count() > 0) return Device::cpu_pinned(device_id);
   return Device::cpu();
 }
 

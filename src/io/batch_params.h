@@ -29,8 +29,7 @@ IterBuilder<P>& with_batch_params(IterBuilder<P>& iter) {
 template <class P>
 IterBuilder<P>& with_prefetch_params(IterBuilder<P>& iter) {
   return iter
-      .param("prefetch_buffer", &PrefetchParams::prefetch_buffer, 4,
-             "Batches that are read ahead.")
+      .param("prefetch_buffer", &PrefetchParams::prefetch_buffer, 4, "Batches that are read ahead.")
       .choice("ctx", &PrefetchParams::ctx,
               Choices<BatchPlace>{{"gpu", BatchPlace::kGPU}, {"cpu", BatchPlace::kCPU}},
               "Where batches are used: for a GPU they lie in pinned memory.")

@@ -101,7 +101,8 @@ class CSVSource final : public BatchSource {
   // What fills a short batch up without wrapping is what the batch before held in its place.
   void keep_left_over() {
     if (params_.round_batch) return;
-    const T *data = batch_->data.template data_as<T>(), *label = batch_->label.template data_as<T>();
+    const T *data = batch_->data.template data_as<T>(),
+            *label = batch_->label.template data_as<T>();
     left_data_.assign(data, data + batch_->data.size());
     left_label_.assign(label, label + batch_->label.size());
     left_index_ = batch_->index;

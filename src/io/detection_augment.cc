@@ -77,7 +77,7 @@ Image DetectionAugmenter::operator()(Image image, DetectionLabel* label,
   if (params_.rand_crop_prob > 0 && params_.num_crop_sampler > 0 &&
       random.coin(params_.rand_crop_prob))
     image = cut(image, label, random);
-  return fitted(image, label, random);
+  return fitted(image, random);
 }
 
 void DetectionAugmenter::recolour(Image* image, SampleRandom& random) const {
@@ -169,24 +169,16 @@ Image DetectionAugmenter::cut(const Image& image, DetectionLabel* label,
   return cropped(image, top, left, height, width);
 }
 
-Image DetectionAugmenter::fitted(const Image& image, DetectionLabel* label,
-                                 SampleRandom& random) const {
+Image DetectionAugmenter::fitted(const Image& image, SampleRandom& random) const {
   if (params_.resize_mode == ResizeMode::kForce) return resized_to(image, height_, width_, random);
   double scale = std::min(static_cast<double>(height_) / static_cast<double>(image.height),
                           static_cast<double>(width_) / static_cast<double>(image.width));
   if (params_.resize_mode == ResizeMode::kShrink) scale = std::min(scale, 1.0);
-  const auto height = std::clamp<int64_t>(
-      std::lround(scale * static_cast<double>(image.height)), 1, height_);
-  const auto width =
-      std::clamp<int64_t>(std::lround(scale * static_cast<double>(image.width)), 1, width_);
-  const Image small = resized_to(image, height, width, random);
-  const int64_t top = (height_ - height) / 2, left = (width_ - width) / 2;
-  const auto w = static_cast<float>(width), h = static_cast<float>(height);
-  const Box window{-static_cast<float>(left) / w, -static_cast<float>(top) / h,
-                   static_cast<float>(width_ - left) / w, static_cast<float>(height_ - top) / h};
-  label->view(window, [](const Box&) { return true; });
-  return bordered(small, top, height_ - height - top, left, width_ - width - left,
-                  static_cast<uint8_t>(params_.fill_value));
+  const auto side = [scale](int64_t old, int64_t most) {
+    return std::clamp<int64_t>(static_cast<int64_t>(scale * static_cast<double>(old)), 1, most);
+  };
+  const int64_t height = side(image.height, height_), width = side(image.width, width_);
+  return resized_to(image, height, width, random);
 }
 
 }  // namespace mxnet::io

@@ -45,7 +45,8 @@ class DetectionAugmenter {
   DetectionAugmenter(const char* tag, const DetectionAugmentParams& params, int64_t height,
                      int64_t width);
 
-  // An image of exactly height x width, and its objects.
+  // An image of height x width, or with another resize_mode than force a part of that, and its
+  // objects.
   Image operator()(Image image, DetectionLabel* label, SampleRandom& random) const;
 
  private:
@@ -55,7 +56,7 @@ class DetectionAugmenter {
   // A part that meets what sampler number `i` asks for; false if the trials find none.
   bool find_part(std::size_t i, const Image& image, const DetectionLabel& label,
                  SampleRandom& random, Box* part) const;
-  Image fitted(const Image& image, DetectionLabel* label, SampleRandom& random) const;
+  Image fitted(const Image& image, SampleRandom& random) const;
   Image resized_to(const Image& image, int64_t height, int64_t width, SampleRandom& random) const;
 
   const DetectionAugmentParams params_;

@@ -30,14 +30,15 @@ DetectionLabel::DetectionLabel(const std::vector<float>& numbers) {
   const std::size_t header = count(0, kLeastHeader), width = count(1, kLeastObject);
   if (header == 0 || width == 0 || numbers.size() < header ||
       (numbers.size() - header) % width != 0) {
-    throw Error(ErrorCode::kValue, "detection label",
-                fmt::format("given {} numbers ({}), expected a header of at least 2 with its own "
-                            "width and that of an object (at least 5), then objects",
-                            numbers.size(), fmt::join(numbers.begin(),
-                                                      numbers.begin() + static_cast<std::ptrdiff_t>(
-                                                                            std::min<std::size_t>(
-                                                                                numbers.size(), 8)),
-                                                      ", ")));
+    throw Error(
+        ErrorCode::kValue, "detection label",
+        fmt::format("given {} numbers ({}), expected a header of at least 2 with its own "
+                    "width and that of an object (at least 5), then objects",
+                    numbers.size(),
+                    fmt::join(numbers.begin(),
+                              numbers.begin() + static_cast<std::ptrdiff_t>(
+                                                    std::min<std::size_t>(numbers.size(), 8)),
+                              ", ")));
   }
   header_.assign(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(header));
   for (std::size_t at = header; at < numbers.size(); at += width) {

@@ -36,12 +36,19 @@ ImageAugmenter::ImageAugmenter(const char* tag, const ImageAugmentParams& params
       throw Error(ErrorCode::kValue, tag, "given min_crop_size below 1, expected both sizes");
     expect_order(tag, "crop_size", params.min_crop_size, params.max_crop_size);
   }
+  if (params.random_resized_crop &&
+      (params.rand_crop || params.max_crop_size != -1 || params.min_crop_size != -1 ||
+       params.max_random_scale != 1 || params.min_random_scale != 1)) {
+    throw Error(ErrorCode::kValue, tag,
+                "given random_resized_crop with rand_crop, min_ or max_crop_size, or min_ or "
+                "max_random_scale, expected none of these with it");
+  }
   const bool known = (params.inter_method >= 0 && params.inter_method <= 4) ||
                      params.inter_method == 9 || params.inter_method == 10;
   if (!known) {
-    throw Error(ErrorCode::kValue, tag,
-                fmt::format("given inter_method {}, expected 0 to 4, 9 or 10",
-                            params.inter_method));
+    throw Error(
+        ErrorCode::kValue, tag,
+        fmt::format("given inter_method {}, expected 0 to 4, 9 or 10", params.inter_method));
   }
   if (params.fill_value < 0 || params.fill_value > 255 || params.pad < 0)
     throw Error(ErrorCode::kValue, tag,
@@ -108,12 +115,8 @@ Image ImageAugmenter::turned(const Image& image, SampleRandom& random) const {
   const double y0 = (static_cast<double>(height) - (yx * old_width + yy * old_height)) / 2;
   const double determinant = xx * yy - xy * yx;
   if (std::fabs(determinant) < 1e-9) return image;  // flattened to a line: nothing to see
-  const Affine to_old{yy / determinant,
-                      -xy / determinant,
-                      (xy * y0 - yy * x0) / determinant,
-                      -yx / determinant,
-                      xx / determinant,
-                      (yx * x0 - xx * y0) / determinant};
+  const Affine to_old{yy / determinant,  -xy / determinant, (xy * y0 - yy * x0) / determinant,
+                      -yx / determinant, xx / determinant,  (yx * x0 - xx * y0) / determinant};
   return warped(image, to_old, height, width, static_cast<uint8_t>(params_.fill_value));
 }
 
@@ -155,11 +158,16 @@ Image ImageAugmenter::cut(const Image& image, SampleRandom& random) const {
     return fitted(cropped(image, top, left, side, side), height_, width_, random);
   }
   if (image.height == height_ && image.width == width_) return image;
-  // What is too small along an axis is stretched along both to what is needed, at least.
+  // What is too small is enlarged, in its proportions: until the height suffices, then the width.
   Image large;
   const Image* source = &image;
-  if (image.height < height_ || image.width < width_) {
-    large = fitted(image, std::max(image.height, height_), std::max(image.width, width_), random);
+  if (source->height < height_) {
+    const int64_t width = std::max<int64_t>(source->width * height_ / source->height, 1);
+    large = fitted(*source, height_, width, random);
+    source = &large;
+  }
+  if (source->width < width_) {
+    large = fitted(*source, source->height * width_ / source->width, width_, random);
     source = &large;
   }
   const int64_t top = place(source->height - height_), left = place(source->width - width_);

@@ -86,9 +86,8 @@ void change_saturation(Image* image, float factor) {
 void add_lighting(Image* image, const float (&strength)[3]) {
   if (image->channels != 3) return;
   constexpr float kValues[3] = {55.46F, 4.794F, 1.148F};
-  constexpr float kVectors[3][3] = {{-0.5675F, 0.7192F, 0.4009F},
-                                    {-0.5808F, -0.0045F, -0.8140F},
-                                    {-0.5836F, -0.6948F, 0.4203F}};
+  constexpr float kVectors[3][3] = {
+      {-0.5675F, 0.7192F, 0.4009F}, {-0.5808F, -0.0045F, -0.8140F}, {-0.5836F, -0.6948F, 0.4203F}};
   float added[3] = {};
   for (int c = 0; c < 3; ++c)
     for (int k = 0; k < 3; ++k) added[c] += kVectors[c][k] * strength[k] * kValues[k];

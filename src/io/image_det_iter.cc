@@ -34,16 +34,16 @@ class DetSource final : public ImageRecordSource {
   explicit DetSource(const DetParams& params)
       : ImageRecordSource(kTag, "det_aug_default", params, params),
         augment_(kTag, params, params.data_shape[1], params.data_shape[2]),
-        normalize_(params, params.data_shape),
         dtype_(params.dtype == DType::kUnknown ? DType::kFloat32 : params.dtype),
+        normalize_(params, params.data_shape, dtype_),
         device_(batch_device(params.ctx)),
         pad_value_(params.label_pad_value) {
     const auto most = static_cast<int64_t>(most_labels());
     label_width_ = params.label_pad_width > 0 ? params.label_pad_width : most;
     if (most > label_width_) {
-      throw Error(ErrorCode::kValue, kTag,
-                  fmt::format("given label_pad_width {}, and a record has {} labels", label_width_,
-                              most));
+      throw Error(
+          ErrorCode::kValue, kTag,
+          fmt::format("given label_pad_width {}, and a record has {} labels", label_width_, most));
     }
   }
 
@@ -65,8 +65,9 @@ class DetSource final : public ImageRecordSource {
     DetectionLabel label(record.labels);
     image = augment_(std::move(image), &label, random);
     const auto bytes = static_cast<std::size_t>(file().data_shape.size()) * dtype_size(dtype_);
-    auto* const to = static_cast<char*>(batch->data.data()) + static_cast<std::size_t>(place) * bytes;
-    normalize_(image, random, to, dtype_);
+    auto* const to =
+        static_cast<char*>(batch->data.data()) + static_cast<std::size_t>(place) * bytes;
+    normalize_(image, random, to);
 
     const std::vector<float> numbers = label.numbers();
     float* out = batch->label.data_as<float>() + place * (kLabelHead + label_width_);
@@ -79,8 +80,8 @@ class DetSource final : public ImageRecordSource {
   }
 
   const DetectionAugmenter augment_;
-  const ImageNormalizer normalize_;
   const DType dtype_;
+  const ImageNormalizer normalize_;
   const Device device_;
   const float pad_value_;
   int64_t label_width_ = 0;

@@ -2,29 +2,36 @@
 // Means, deviations and types.
 #include "io/image_normalize.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "io/mean_image.h"
 #include "ndarray/convert_elements.h"
 
 namespace mxnet::io {
 
-ImageNormalizer::ImageNormalizer(const ImageNormalizeParams& params, const Shape& data_shape)
-    : params_(params) {
+namespace {
+
+// One line of one channel, whose pixels are `step` bytes apart.
+struct Line {
+  const uint8_t* in;
+  int64_t step, count;
+};
+
+void copy_bytes(const Line& line, uint8_t most, uint8_t* out) {
+  for (int64_t i = 0; i < line.count; ++i) out[i] = std::min(line.in[i * line.step], most);
+}
+
+}  // namespace
+
+ImageNormalizer::ImageNormalizer(const ImageNormalizeParams& params, const Shape& data_shape,
+                                 DType dtype)
+    : params_(params), shape_(data_shape), dtype_(dtype) {
   if (!params.mean_img.empty()) mean_image_ = read_mean_image(params.mean_img, data_shape);
 }
 
-void ImageNormalizer::operator()(const Image& image, SampleRandom& random, void* out,
-                                 DType dtype) const {
-  if (dtype == DType::kFloat32) return normalize(image, random, static_cast<float*>(out));
-  thread_local std::vector<float> numbers;
-  numbers.resize(image.pixels.size());
-  normalize(image, random, numbers.data());
-  convert_elements(out, dtype, numbers.data(), DType::kFloat32,
-                   static_cast<int64_t>(numbers.size()));
-}
-
-void ImageNormalizer::normalize(const Image& image, SampleRandom& random, float* out) const {
+void ImageNormalizer::operator()(const Image& image, SampleRandom& random, void* out) const {
   const ImageNormalizeParams& p = params_;
   float contrast = 1, light = 0;
   if (p.max_random_contrast > 0)
@@ -32,17 +39,29 @@ void ImageNormalizer::normalize(const Image& image, SampleRandom& random, float*
   if (p.max_random_illumination > 0)
     light = random.uniform(-p.max_random_illumination, p.max_random_illumination);
   const std::array<float, 3> means{p.mean_r, p.mean_g, p.mean_b}, stds{p.std_r, p.std_g, p.std_b};
-  const int64_t pixels = image.height * image.width;
+  const int64_t height = shape_[1], width = shape_[2];
+  const std::size_t item = dtype_size(dtype_);
+  if (image.height < height || image.width < width)
+    std::memset(out, 0, static_cast<std::size_t>(shape_.size()) * item);
+  std::vector<float> numbers(dtype_ == DType::kFloat32 ? 0 : static_cast<std::size_t>(width));
   for (int64_t c = 0; c < image.channels; ++c) {
     const auto channel = static_cast<std::size_t>(c);
     const float factor = stds[channel] == 0 ? p.scale : p.scale / stds[channel];
-    const float mean = means[channel];
-    const uint8_t* in = image.pixels.data() + c;
-    float* const to = out + c * pixels;
-    const float* const place_means = mean_image_.empty() ? nullptr : mean_image_.data() + c * pixels;
-    for (int64_t i = 0; i < pixels; ++i, in += image.channels) {
-      const float value = static_cast<float>(*in) - (place_means ? place_means[i] : mean);
-      to[i] = (value * contrast + light) * factor;
+    for (int64_t y = 0; y < image.height; ++y) {
+      const Line line{image.row(y) + c, image.channels, image.width};
+      const int64_t first = (c * height + y) * width;
+      char* const target = static_cast<char*>(out) + static_cast<std::size_t>(first) * item;
+      if (dtype_ == DType::kUInt8 || dtype_ == DType::kInt8) {
+        copy_bytes(line, dtype_ == DType::kInt8 ? 127 : 255, reinterpret_cast<uint8_t*>(target));
+        continue;
+      }
+      float* const to = numbers.empty() ? reinterpret_cast<float*>(target) : numbers.data();
+      for (int64_t x = 0; x < line.count; ++x) {
+        const float mean =
+            mean_image_.empty() ? means[channel] : mean_image_[static_cast<std::size_t>(first + x)];
+        to[x] = ((static_cast<float>(line.in[x * line.step]) - mean) * contrast + light) * factor;
+      }
+      if (!numbers.empty()) convert_elements(target, dtype_, to, DType::kFloat32, line.count);
     }
   }
 }

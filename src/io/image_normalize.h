@@ -13,18 +13,19 @@ namespace mxnet::io {
 // Immutable: any number of threads may use one.
 class ImageNormalizer {
  public:
-  // A standard deviation of 0 divides by nothing. Throws Error(kValue) for a mean image that does
-  // not have the shape.
-  ImageNormalizer(const ImageNormalizeParams& params, const Shape& data_shape);
+  // Bytes (kUInt8, kInt8) are pixels as they are, the nearest that the type has; numbers of other
+  // types are normalized. A standard deviation of 0 divides by nothing. Throws Error(kValue) for a
+  // mean image that does not have the shape.
+  ImageNormalizer(const ImageNormalizeParams& params, const Shape& data_shape, DType dtype);
 
-  // Writes data_shape.size() elements. REQUIRES: an image of that shape.
-  void operator()(const Image& image, SampleRandom& random, void* out, DType dtype) const;
+  // Writes data_shape.size() elements: ((pixel - mean) * contrast + illumination) * scale /
+  // deviation, and zeros below and to the right of an image that is smaller.
+  void operator()(const Image& image, SampleRandom& random, void* out) const;
 
  private:
-  // ((pixel - mean) * contrast + illumination) * scale / deviation.
-  void normalize(const Image& image, SampleRandom& random, float* out) const;
-
   const ImageNormalizeParams params_;
+  const Shape shape_;
+  const DType dtype_;
   std::vector<float> mean_image_;  // or empty
 };
 

@@ -28,7 +28,7 @@ class ImageSource final : public ImageRecordSource {
   ImageSource(const char* tag, const ImageRecordParams& params, DType dtype)
       : ImageRecordSource(tag, "aug_default", params, params),
         augment_(tag, params, params.data_shape[1], params.data_shape[2]),
-        normalize_(params, params.data_shape),
+        normalize_(params, params.data_shape, dtype),
         mirror_(params.mirror),
         rand_mirror_(params.rand_mirror),
         dtype_(dtype),
@@ -44,8 +44,8 @@ class ImageSource final : public ImageRecordSource {
     const auto size = static_cast<int64_t>(batch_size());
     const int64_t labels = file().label_width;
     batch->data = NDArray(batched(batch_size(), file().data_shape), dtype_, device_);
-    batch->label = NDArray(labels == 1 ? Shape{size} : Shape{size, labels}, DType::kFloat32,
-                           device_);
+    batch->label =
+        NDArray(labels == 1 ? Shape{size} : Shape{size, labels}, DType::kFloat32, device_);
   }
 
   void fill(const ImageRecord& record, Image image, SampleRandom& random, Batch* batch,
@@ -61,8 +61,9 @@ class ImageSource final : public ImageRecordSource {
     image = augment_(std::move(image), random);
     if (mirror_ || (rand_mirror_ && random.coin(0.5))) mirror(&image);
     const auto bytes = static_cast<std::size_t>(file().data_shape.size()) * dtype_size(dtype_);
-    auto* const to = static_cast<char*>(batch->data.data()) + static_cast<std::size_t>(place) * bytes;
-    normalize_(image, random, to, dtype_);
+    auto* const to =
+        static_cast<char*>(batch->data.data()) + static_cast<std::size_t>(place) * bytes;
+    normalize_(image, random, to);
   }
 
   const ImageAugmenter augment_;
@@ -78,8 +79,7 @@ void set_no_normalization(ImageNormalizeParams* params) {
   params->std_r = params->std_g = params->std_b = params->std_a = params->scale = 1;
 }
 
-std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& params,
-                                    DType dtype) {
+std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& params, DType dtype) {
   for (const float deviation : {params.std_r, params.std_g, params.std_b, params.std_a}) {
     if (deviation == 0)
       throw Error(ErrorCode::kValue, tag, "given a std of 0, expected another number");
@@ -95,12 +95,11 @@ std::unique_ptr<DataIter> make_float(const ImageRecordParams& params) {
 
 template <DType kOwn>
 std::unique_ptr<DataIter> make_bytes(const ImageRecordParams& params) {
-  const char* const tag =
-      kOwn == DType::kUInt8 ? "ImageRecordUInt8Iter" : "ImageRecordInt8Iter";
+  const char* const tag = kOwn == DType::kUInt8 ? "ImageRecordUInt8Iter" : "ImageRecordInt8Iter";
   if (params.dtype != DType::kUnknown && params.dtype != kOwn) {
-    throw Error(ErrorCode::kValue, tag,
-                fmt::format("given dtype {}, expected {}", dtype_name(params.dtype),
-                            dtype_name(kOwn)));
+    throw Error(
+        ErrorCode::kValue, tag,
+        fmt::format("given dtype {}, expected {}", dtype_name(params.dtype), dtype_name(kOwn)));
   }
   ImageRecordParams whole = params;
   set_no_normalization(&whole);

@@ -49,9 +49,9 @@ void check_params(const char* tag, const ImageFileParams& file, const char* sequ
   }
   const Shape& shape = file.data_shape;
   if (shape.ndim() != 3 || (shape[0] != 1 && shape[0] != 3) || shape[1] < 1 || shape[2] < 1) {
-    throw Error(ErrorCode::kValue, tag,
-                fmt::format("given data_shape {}, expected (1 or 3, height, width)",
-                            to_string(shape)));
+    throw Error(
+        ErrorCode::kValue, tag,
+        fmt::format("given data_shape {}, expected (1 or 3, height, width)", to_string(shape)));
   }
   expect_part(tag, file.part_index, file.num_parts);
 }
@@ -112,17 +112,16 @@ ImageRecordSource::ImageRecordSource(const char* tag, const char* sequence,
       workers_(std::max(file.preprocess_threads, 1)) {
   if (offsets_.empty()) {
     throw Error(ErrorCode::kValue, tag,
-                fmt::format("given '{}', which holds no record for part {} of {}",
-                            file.path_imgrec, file.part_index, file.num_parts));
+                fmt::format("given '{}', which holds no record for part {} of {}", file.path_imgrec,
+                            file.part_index, file.num_parts));
   }
   if (!file.path_imglist.empty()) listed_labels_ = read_image_list(file.path_imglist);
   for (int i = 0; i < workers_.threads(); ++i)
     readers_.push_back(std::make_unique<RecordReader>(file.path_imgrec));
   if (file.verbose) {
-    log(LogLevel::kInfo,
-        fmt::format("{}: {}, {} records in part {} of {}, {} threads for decoding", tag,
-                    file.path_imgrec, offsets_.size(), file.part_index, file.num_parts,
-                    workers_.threads()));
+    log(LogLevel::kInfo, fmt::format("{}: {}, {} records in part {} of {}, {} threads for decoding",
+                                     tag, file.path_imgrec, offsets_.size(), file.part_index,
+                                     file.num_parts, workers_.threads()));
   }
   order_records();
 }
@@ -183,7 +182,6 @@ bool ImageRecordSource::next(Batch* batch) {
   }
   if (gaps.size() == size) return false;
   if (gaps.empty()) return true;
-  move_gaps_to_the_end(&gaps, batch);
   batch->pad = static_cast<int>(gaps.size());
   wrapped_ = true;
   shuffle_before_ = shuffle_random_;
@@ -211,11 +209,12 @@ void ImageRecordSource::fill_gaps(std::vector<int64_t>* gaps, uint64_t epoch, Ba
       done[item] = decode_into(offsets_[number], worker, &random, batch, place) ? 1 : 0;
     });
     at_ += count;
-    // Records that cannot be decoded leave gaps, which the next ones fill.
+    // Records that cannot be decoded leave gaps, which the next ones fill, in order.
     std::size_t left = 0;
     for (std::size_t i = 0; i < gaps->size(); ++i)
       if (i >= count || done[i] == 0) (*gaps)[left++] = (*gaps)[i];
     gaps->resize(left);
+    if (std::find(done.begin(), done.end(), 0) != done.end()) move_gaps_to_the_end(gaps, batch);
   }
 }
 
@@ -231,9 +230,8 @@ bool ImageRecordSource::decode_into(uint64_t offset, int worker, SampleRandom* r
     record = parse_image_record(*bytes);
     image = decoded(record.image, static_cast<int>(file_.data_shape[0]));
   } catch (const Error& error) {
-    log(LogLevel::kWarning,
-        fmt::format("{}: the record at byte {} of '{}' is passed over: {}", tag_, offset,
-                    file_.path_imgrec, error.message()));
+    log(LogLevel::kWarning, fmt::format("{}: the record at byte {} of '{}' is passed over: {}",
+                                        tag_, offset, file_.path_imgrec, error.message()));
     return false;
   }
   const auto listed = listed_labels_.find(record.id);
@@ -283,8 +281,8 @@ std::size_t ImageRecordSource::most_labels() {
     try {
       const ImageRecord record = parse_image_record(*bytes);
       const auto listed = listed_labels_.find(record.id);
-      most = std::max(most, listed != listed_labels_.end() ? listed->second.size()
-                                                           : record.labels.size());
+      most = std::max(
+          most, listed != listed_labels_.end() ? listed->second.size() : record.labels.size());
     } catch (const Error&) {
       continue;  // reported when its turn comes
     }

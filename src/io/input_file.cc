@@ -15,18 +15,18 @@
 namespace mxnet::io {
 
 void file_error(const char* tag, const std::string& path, const char* verb, int error) {
-  throw Error(ErrorCode::kValue, tag,
-              fmt::format("given '{}': cannot {}: {}", path, verb,
-                          std::generic_category().message(error)));
+  throw Error(
+      ErrorCode::kValue, tag,
+      fmt::format("given '{}': cannot {}: {}", path, verb, std::generic_category().message(error)));
 }
 
 std::string local_file(const std::string& path, const char* tag) {
   const std::size_t scheme = path.find("://");
   if (scheme == std::string::npos) return path;
   if (path.starts_with("file://")) return path.substr(scheme + 3);
-  throw Error(ErrorCode::kValue, tag,
-              fmt::format("given '{}', expected a path or file:// (no other scheme is built in)",
-                          path));
+  throw Error(
+      ErrorCode::kValue, tag,
+      fmt::format("given '{}', expected a path or file:// (no other scheme is built in)", path));
 }
 
 InputFile::InputFile(std::string path, const char* tag) : path_(std::move(path)), tag_(tag) {

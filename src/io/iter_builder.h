@@ -27,9 +27,9 @@ class IterBuilder {
   template <class Base, class T, class D>
   IterBuilder& param(const char* name, T Base::*field, const D& initial, const char* doc) {
     const T value = static_cast<T>(initial);
-    return add(name, field, doc, false, value,
-               optional_type_text(ParamText<T>::kType, ParamText<T>::print(value),
-                                  ParamText<T>::kQuoted));
+    return add(
+        name, field, doc, false, value,
+        optional_type_text(ParamText<T>::kType, ParamText<T>::print(value), ParamText<T>::kQuoted));
   }
   template <class Base, class T>
   IterBuilder& param(const char* name, T Base::*field, const char* doc) {
@@ -55,8 +55,8 @@ class IterBuilder {
       throw ParamError{};
     };
     auto reset = [parse, initial](void* params) { parse(params, initial); };
-    def_.schema.add({name, "{" + words + "},optional, default='" + initial + "'", doc, false, parse,
-                     reset});
+    def_.schema.add(
+        {name, "{" + words + "},optional, default='" + initial + "'", doc, false, parse, reset});
     return *this;
   }
   // Bounds of the parameter declared just before.
@@ -91,11 +91,12 @@ class IterBuilder {
   template <class Base, class T>
   IterBuilder& add(const char* name, T Base::*field, const char* doc, bool required, T initial,
                    std::string type) {
-    def_.schema.add({name, std::move(type), doc, required,
-                     [field](void* params, std::string_view text) {
-                       static_cast<P*>(params)->*field = ParamText<T>::parse(text);
-                     },
-                     [field, initial](void* params) { static_cast<P*>(params)->*field = initial; }});
+    def_.schema.add(
+        {name, std::move(type), doc, required,
+         [field](void* params, std::string_view text) {
+           static_cast<P*>(params)->*field = ParamText<T>::parse(text);
+         },
+         [field, initial](void* params) { static_cast<P*>(params)->*field = initial; }});
     return *this;
   }
 

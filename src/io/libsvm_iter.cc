@@ -155,8 +155,7 @@ std::unique_ptr<DataIter> make_libsvm_iter(const LibSVMParams& params) {
     throw Error(ErrorCode::kValue, kTag,
                 fmt::format("given dtype {}, expected float32", dtype_name(params.dtype)));
   }
-  return std::make_unique<DataIter>(std::make_unique<LibSVMSource>(params),
-                                    params.prefetch_buffer);
+  return std::make_unique<DataIter>(std::make_unique<LibSVMSource>(params), params.prefetch_buffer);
 }
 
 }  // namespace

@@ -102,8 +102,8 @@ class MNISTSource final : public BatchSource {
     const auto n = static_cast<int64_t>(size);
     const int64_t pixels = int64_t{height_} * width_;
     *batch = Batch();
-    batch->data = NDArray(params_.flat ? Shape{n, pixels} : Shape{n, 1, height_, width_}, dtype,
-                          device_);
+    batch->data =
+        NDArray(params_.flat ? Shape{n, pixels} : Shape{n, 1, height_, width_}, dtype, device_);
     batch->label = NDArray(Shape{n}, dtype, device_);
     std::vector<float> data(size * static_cast<std::size_t>(pixels)), label(size);
     for (std::size_t i = 0; i < size; ++i) {
@@ -132,8 +132,8 @@ class MNISTSource final : public BatchSource {
 
 std::unique_ptr<DataIter> make_mnist_iter(const MNISTParams& params) {
   expect_part(kTag, params.part_index, params.num_parts);
-  auto iter = std::make_unique<DataIter>(std::make_unique<MNISTSource>(params),
-                                         params.prefetch_buffer);
+  auto iter =
+      std::make_unique<DataIter>(std::make_unique<MNISTSource>(params), params.prefetch_buffer);
   if (!params.silent) {
     log(LogLevel::kInfo, fmt::format("MNISTIter: {}, part {} of {}, shuffle={}", params.image,
                                      params.part_index, params.num_parts, params.shuffle));

@@ -32,8 +32,8 @@ std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
   const std::size_t wanted = std::max(bytes, read_ahead_);
   // A false length must not cost memory that the file cannot fill.
   const uint64_t size = file_.size();
-  const auto available = static_cast<std::size_t>(
-      std::min<uint64_t>(wanted, offset < size ? size - offset : 0));
+  const auto available =
+      static_cast<std::size_t>(std::min<uint64_t>(wanted, offset < size ? size - offset : 0));
   const std::size_t target = std::max(available, kept);
   const char* old = kept == 0 ? nullptr : buffer_.get() + (offset - start_);
   if (target > capacity_) {
@@ -93,8 +93,8 @@ std::optional<RecordReader::Damage> RecordReader::read_parts(PartHeader header,
     if (header.kind() == static_cast<uint32_t>(PartKind::kLast)) break;
     if (auto damage = read_header(offset, &header)) {
       damage->offset = position_;
-      damage->message = fmt::format("a record without its last part, at byte {}: {}", offset,
-                                    damage->message);
+      damage->message =
+          fmt::format("a record without its last part, at byte {}: {}", offset, damage->message);
       return damage;
     }
     if (header.starts_record() || header.kind() > static_cast<uint32_t>(PartKind::kLast)) {
@@ -168,9 +168,8 @@ void RecordReader::resume_after(const Damage& damage) {
   at = std::max(at, position_);
   ++skipped_.places;
   skipped_.bytes += at - position_;
-  log(LogLevel::kWarning,
-      fmt::format("RecordIO: '{}' at byte {}: {}; {} bytes skipped", file_.path(), damage.offset,
-                  damage.message, at - position_));
+  log(LogLevel::kWarning, fmt::format("RecordIO: '{}' at byte {}: {}; {} bytes skipped",
+                                      file_.path(), damage.offset, damage.message, at - position_));
   position_ = at;
 }
 

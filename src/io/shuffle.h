@@ -22,8 +22,7 @@ inline uint32_t draw_below(std::mt19937& random, uint32_t n) {
 // Every order is as likely as any other; one number an item, from the second item on.
 template <class T>
 void shuffle(std::vector<T>& items, std::mt19937& random) {
-  for (uint32_t i = 1; i < items.size(); ++i)
-    std::swap(items[i], items[draw_below(random, i + 1)]);
+  for (uint32_t i = 1; i < items.size(); ++i) std::swap(items[i], items[draw_below(random, i + 1)]);
 }
 
 }  // namespace mxnet::io

@@ -150,7 +150,7 @@ def test_several_outputs_are_a_list(left):
 @pytest.mark.parametrize(
     "call, text",
     [
-        (lambda x: mx.nd.exp(np.ones(3)), "exp: given numpy.ndarray"),
+        (lambda x: mx.nd.exp(np.ones(3)), r"exp: given (numpy\.)?ndarray"),
         (lambda x: mx.nd.sum(x, axes=1), "axes"),
         (lambda x: mx.nd.sum(x, axis="a"), "axis"),
         (lambda x: mx.nd.sum(x, data=x), "two values for data"),

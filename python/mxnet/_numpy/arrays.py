@@ -11,7 +11,7 @@ import numpy as onp
 from .. import _core
 from ..context import current_context
 from ..ndarray import _generate
-from ..ndarray.ndarray import _from_numpy
+from ..ndarray.creation import _from_numpy
 from .frontend import Frontend
 
 

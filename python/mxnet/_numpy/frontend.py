@@ -75,6 +75,10 @@ class Frontend:
         """The length along an axis, None where it is not known yet."""
         raise NotImplementedError
 
+    def in_numpy(self, name: str, *tensors: Any, **params: Any) -> Any:
+        """An operator of numpy_op_fallback, for tensors whose shape is not known yet."""
+        raise NotImplementedError
+
     def constant(self, values: Any, like: Any) -> Any:
         """A tensor of NumPy's values where another one is."""
         raise NotImplementedError

@@ -13,6 +13,8 @@ __all__ = [
     "argmax", "argmin", "argsort", "bincount", "clip", "delete", "diag_indices_from", "histogram", "insert", "nonzero",
     "sort", "take", "unique", "unravel_index", "where",
 ]
+_MOST = float("inf")
+
 
 def argmax(F: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """Where the largest element is, along an axis or in the flattened tensor."""
@@ -117,14 +119,14 @@ def clip(F: Any, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     """Elements no smaller and no larger than two numbers, of which one may be None."""
     if a_min is None and a_max is None:
         raise ValueError("clip: array_clip must set either max or min")
-    if a_min is None:
-        return F.minimum(a, a_max, out=out)
-    if a_max is None:
-        return F.maximum(a, a_min, out=out)
-    return F.op("_npi_clip")(a, a_min=float(a_min), a_max=float(a_max), out=out)
+    low = -_MOST if a_min is None else float(a_min)
+    high = _MOST if a_max is None else float(a_max)
+    return F.op("_npi_clip")(a, a_min=low, a_max=high, out=out)
 
 
-def histogram(F: Any, a: Any, bins: Any = 10, range: Any = None, normed: Any = None, weights: Any = None, density: Any = None) -> Any:  # pylint: disable=redefined-builtin
+def histogram(
+    F: Any, a: Any, bins: Any = 10, range: Any = None, normed: Any = None, weights: Any = None, density: Any = None
+) -> Any:  # pylint: disable=redefined-builtin
     """Counts of elements in bins, and the bins' edges."""
     for name, value in (("normed", normed), ("weights", weights), ("density", density)):
         if value is not None and value is not False:

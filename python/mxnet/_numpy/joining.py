@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any, List, Tuple
 
 import numpy as onp
 
@@ -66,10 +66,11 @@ def column_stack(F: Any, tup: Any) -> Any:
 
 def _parts(F: Any, op: str, ary: Any, indices_or_sections: Any, axis: int) -> List[Any]:
     if isinstance(indices_or_sections, (int, onp.integer)):
-        places, sections = (), int(indices_or_sections)
+        where: Tuple[int, ...] = ()
+        sections = int(indices_or_sections)
     else:
-        places, sections = (0, *ints(indices_or_sections)), 0
-    return F.listed(F.op(op)(ary, indices=places, axis=axis, squeeze_axis=False, sections=sections))
+        where, sections = (0, *ints(indices_or_sections)), 0
+    return F.listed(F.op(op)(ary, indices=where, axis=axis, squeeze_axis=False, sections=sections))
 
 
 def split(F: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> List[Any]:

@@ -84,62 +84,33 @@ def tensorsolve(F: Any, a: Any, b: Any, axes: Any = None) -> Any:
     return F.op("_npi_tensorsolve")(a, b, a_axes=() if axes is None else ints(axes))
 
 
-def _vector_norm(F: Any, x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:  # pylint: disable=redefined-builtin
-    if ord in (None, 2):
-        return F.sqrt(F.sum(F.square(x), axis=axis, keepdims=keepdims))
-    if ord == onp.inf:
-        return F.max(F.abs(x), axis=axis, keepdims=keepdims)
-    if ord == -onp.inf:
-        return F.min(F.abs(x), axis=axis, keepdims=keepdims)
-    if ord == 0:
-        return F.sum(F.not_equal(x, 0).astype(x.dtype), axis=axis, keepdims=keepdims)
-    if not is_number(ord):
-        raise ValueError(f"norm: given ord={ord!r} for vectors, expected a number")
-    if ord == 1:
-        return F.sum(F.abs(x), axis=axis, keepdims=keepdims)
-    return F.power(F.sum(F.power(F.abs(x), ord), axis=axis, keepdims=keepdims), 1.0 / ord)
+# Values of the operator's parameter `flag`.
+_OF_ALL, _OF_VECTORS, _OF_MATRICES, _FROBENIUS, _NUCLEAR = -2, -1, 0, 1, 2
 
 
-def _singular_values(F: Any, x: Any, axes: Tuple[int, int]) -> Any:
-    matrices = F.moveaxis(x, axes, (-2, -1))
-    rows, columns = F.shape(matrices, "norm by singular values")[-2:]
-    if rows > columns:  # the operator takes matrices that are no higher than wide
-        matrices = F.swapaxes(matrices, -1, -2)
-    return svd(F, matrices)[1]
-
-
-def _matrix_norm(F: Any, x: Any, ord: Any, axes: Tuple[int, int], keepdims: bool) -> Any:  # pylint: disable=redefined-builtin
-    row, column = axes
-    if ord in (None, "fro"):
-        return F.sqrt(F.sum(F.square(x), axis=axes, keepdims=keepdims))
-    if ord in (1, -1, onp.inf, -onp.inf):
-        over, then = (row, column) if ord in (1, -1) else (column, row)
-        sums = F.sum(F.abs(x), axis=over, keepdims=True)
-        made = (F.max if ord > 0 else F.min)(sums, axis=then, keepdims=True)
-        return made if keepdims else F.squeeze(made, axis=axes)
-    if ord in (2, -2, "nuc"):
-        values = _singular_values(F, x, axes)
-        made = {2: F.max, -2: F.min, "nuc": F.sum}[ord](values, axis=-1)
-        if not keepdims:
-            return made
-        dims = F.ndim(x, "norm with keepdims")
-        for axis in sorted(place % dims for place in axes):
-            made = F.expand_dims(made, axis)
-        return made
-    raise ValueError(f"norm: given ord={ord!r} for matrices, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
+def _kind_of_norm(ord: Any, count: int) -> Tuple[float, int]:  # pylint: disable=redefined-builtin
+    """The operator's order and flag for a norm along so many axes."""
+    if count == 1 and (ord is None or is_number(ord)):
+        return (2.0 if ord is None else float(ord)), _OF_VECTORS
+    if count == 2 and ord in (1, -1, 2, -2, onp.inf, -onp.inf):
+        return float(ord), _OF_MATRICES
+    if count == 2 and ord == "nuc":
+        return 2.0, _NUCLEAR
+    if ord is None or (count == 2 and ord == "fro"):
+        return 2.0, _FROBENIUS
+    expected = {1: "a number", 2: "'fro', 'nuc', 1, -1, 2, -2, inf or -inf"}.get(count, "None")
+    raise ValueError(f"norm: given ord={ord!r} along {count} axes, expected {expected}")
 
 
 def norm(F: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # pylint: disable=redefined-builtin
     """Norms of vectors (one axis) or matrices (two); without ord and axis that of all elements."""
     if axis is None and ord is None:
-        return F.sqrt(F.sum(F.square(x), keepdims=keepdims))
-    if axis is None:
-        axis = tuple(range(F.ndim(x, "norm without an axis")))
-    axes = ints(axis)
-    if len(axes) == 1:
-        return _vector_norm(F, x, ord, axes[0], keepdims)
-    if len(axes) == 2:
-        return _matrix_norm(F, x, ord, axes, keepdims)  # type: ignore[arg-type]
-    if ord is None:
-        return F.sqrt(F.sum(F.square(x), axis=axes, keepdims=keepdims))
-    raise ValueError(f"norm: given {len(axes)} axes, expected one or two")
+        return F.op("_npi_norm")(x, ord=2.0, flag=_OF_ALL, keepdims=keepdims)
+    if axis is not None:
+        axes = ints(axis)
+    elif isinstance(ord, str):  # of matrices
+        axes = (-2, -1) if F.known_ndim(x, 2) == 2 else tuple(range(F.known_ndim(x, 2)))
+    else:
+        axes = tuple(range(F.ndim(x, "norm without an axis")))
+    order, flag = _kind_of_norm(ord, len(axes))
+    return F.op("_npi_norm")(x, ord=order, axis=axes, flag=flag, keepdims=keepdims)

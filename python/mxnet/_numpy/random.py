@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Dict, List, Optional
 
 import numpy as onp
 
@@ -18,7 +18,8 @@ __all__ = [
 
 def draw(F: Any, name: str, params: Dict[str, Any], size: Any, ctx: Any, out: Any = None, **others: Any) -> Any:
     """Runs an operator of draws: numbers are parameters, tensors inputs."""
-    tensors, numbers = [], {}
+    tensors: List[Any] = []
+    numbers: Dict[str, Optional[float]] = {}
     for key, value in params.items():
         if F.is_tensor(value):
             tensors.append(value)
@@ -34,17 +35,23 @@ def draw(F: Any, name: str, params: Dict[str, Any], size: Any, ctx: Any, out: An
     return F.op(f"_npi_{name}")(*tensors, **numbers, size=shape, out=out, **where, **others)
 
 
-def uniform(F: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None) -> Any:
+def uniform(
+    F: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
+) -> Any:
     """Evenly in [low, high)."""
     return draw(F, "uniform", {"low": low, "high": high}, size, ctx, out, dtype=dtype_text(dtype))
 
 
-def normal(F: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None) -> Any:
+def normal(
+    F: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
+) -> Any:
     """The normal distribution."""
     return draw(F, "normal", {"loc": loc, "scale": scale}, size, ctx, out, dtype=dtype_text(dtype))
 
 
-def lognormal(F: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None) -> Any:
+def lognormal(
+    F: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
+) -> Any:
     """What has normally distributed logarithms."""
     return F.exp(normal(F, mean, sigma, size, dtype, ctx), out=out)
 
@@ -119,7 +126,12 @@ def randint(F: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = N
     if high is None:
         low, high = 0, low
     return F.op("_npi_random_randint")(
-        low=low, high=high, shape=() if size is None else ints(size), ctx=F.context(ctx), dtype=dtype_text(dtype, "int64"), out=out
+        low=low,
+        high=high,
+        shape=() if size is None else ints(size),
+        ctx=F.context(ctx),
+        dtype=dtype_text(dtype, "int64"),
+        out=out,
     )
 
 
@@ -151,7 +163,9 @@ def multivariate_normal(F: Any, mean: Any, cov: Any, size: Any = None, check_val
     """Normally distributed vectors with a mean and a positive definite covariance matrix."""
     if check_valid is not None or tol is not None:
         raise NotImplementedError("multivariate_normal: given check_valid or tol, expected None: the covariance is factored")
-    count = F.shape(mean, "multivariate_normal")[-1]
+    if F.known_ndim(mean, -1) < 0:
+        return F.in_numpy("multivariate_normal_fallback", mean, cov, size=None if size is None else ints(size))
+    count = F.shape(mean, "")[-1]
     lead = onp.broadcast_shapes(F.shape(mean, "")[:-1], F.shape(cov, "")[:-2])
     draws = normal(F, 0.0, 1.0, (*(() if size is None else ints(size)), *lead, count, 1), mean.dtype)
     turned = F.matmul(F.op("_npi_cholesky")(cov), draws)

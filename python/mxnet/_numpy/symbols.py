@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..context import current_context
@@ -76,6 +77,10 @@ class Symbols(Frontend):
 
     def known_length(self, value: Any, axis: int) -> Optional[int]:
         return None
+
+    def in_numpy(self, name: str, *tensors: Any, **params: Any) -> Any:
+        importlib.import_module("mxnet.numpy_op_fallback")  # registers them
+        return self.op("Custom")(*tensors, op_type=name, **params)
 
     def constant(self, values: Any, like: Any) -> Any:
         raise NotImplementedError(f"given {type(values).__name__}, expected a symbol: constants have no place in networks")

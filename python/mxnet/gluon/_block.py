@@ -10,7 +10,6 @@ from collections import OrderedDict
 from typing import Any, Callable, Dict, Optional
 
 from .. import initializer, ndarray
-from ..util import is_np_array
 from ._errors import MismatchError
 from ._naming import BlockScope
 from .parameter import Parameter, ParameterDict

@@ -43,7 +43,8 @@ def trace(block: Any, args: Sequence[Any]) -> Graph:
     inputs = [variable for variable in variables if variable is not None]
     outputs = block._forward_symbols(*regroup(variables, in_format))
     listed, out_format = flatten(outputs, "output")
-    return Graph(inputs, symbol.Group(listed) if len(listed) != 1 else listed[0], in_format, out_format)
+    output = listed[0] if len(listed) == 1 else symbol.Group(listed)
+    return Graph(inputs, output.as_np_ndarray() if is_np_array() else output, in_format, out_format)
 
 
 def _variable(name: str) -> Any:
@@ -64,10 +65,10 @@ class CachedGraph:
         self.out_format = graph.out_format
         self.parameters: List[Parameter] = [what for is_input, what in slots if not is_input]
         self._slots = slots
-        places = [place for place, (is_input, _) in enumerate(slots) if is_input]
-        # One plain input, one output: such a call needs nothing but a list.
-        self.direct = graph.in_format == [0] and graph.out_format == 0 and len(places) == 1
-        self._place = places[0] if self.direct else -1
+        place_of = {what: place for place, (is_input, what) in enumerate(slots) if is_input}
+        # Plain inputs that all take part, and one output: such a call needs nothing but a list.
+        self.direct = graph.in_format == [0] * len(place_of) and graph.out_format == 0
+        self._places = [place_of[i] for i in range(len(place_of))] if self.direct else []
         self._arrays: Dict[Tuple[int, int], List[Any]] = {}
         self._replacement = -1
 
@@ -78,23 +79,40 @@ class CachedGraph:
 
     def arrays_for(self, args: Tuple[Any, ...]) -> Optional[List[Any]]:
         """As gather, from memory; None where the usual way has to be gone. REQUIRES: direct."""
-        if len(args) != 1 or not isinstance(args[0], NDArray):
+        places = self._places
+        if len(args) != len(places):
             return None
-        array = args[0]
+        try:  # only arrays have a device
+            device = args[0]._device
+        except AttributeError:
+            return None
+        kept = self._arrays.get(device) if self._replacement == _replacements[0] else None
+        if kept is None:
+            kept = self._keep(args)
+            if kept is None:
+                return None
+        arrays = kept.copy()
+        if len(places) == 1:
+            arrays[places[0]] = args[0]
+            return arrays
+        for place, array in zip(places, args):
+            if not isinstance(array, NDArray):
+                return None
+            arrays[place] = array
+        return arrays
+
+    def _keep(self, args: Tuple[Any, ...]) -> Optional[List[Any]]:
+        """The list for a device, as of now; None if there are no values yet."""
         if self._replacement != _replacements[0]:
             self._arrays.clear()
             self._replacement = _replacements[0]
-        arrays = self._arrays.get(array._device)
-        if arrays is None:
-            if any(parameter._data is None for parameter in self.parameters):
-                return None
-            self._arrays[array._device] = arrays = self.gather([array])
-            arrays = arrays.copy()
-            self._arrays[array._device][self._place] = None  # a call's input is not kept alive
-        else:
-            arrays = arrays.copy()
-        arrays[self._place] = array
-        return arrays
+        if any(parameter._data is None for parameter in self.parameters):
+            return None
+        kept = self.gather(list(args))
+        for place in self._places:
+            kept[place] = None  # a call's inputs are not kept alive
+        self._arrays[args[0]._device] = kept
+        return kept
 
 
 def build_cached_graph(block: Any, graph: Graph, flags: List[Tuple[str, Any]]) -> CachedGraph:

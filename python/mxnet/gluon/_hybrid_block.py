@@ -8,14 +8,12 @@ import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import ndarray, symbol
-from .. import name as _name
 from ..ndarray import NDArray
 from ..symbol import Symbol
-from ..util import is_np_array
 from ._block import Block
 from ._cached_graph import CachedGraph, Graph, build_cached_graph, trace
 from ._structure import arrays_in, flatten, regroup
-from .parameter import DeferredInitializationError, _replacements
+from .parameter import DeferredInitializationError
 
 
 class HybridBlock(Block):
@@ -130,13 +128,22 @@ class HybridBlock(Block):
         self.__dict__["_graph"] = None
         self.__dict__["_cached"] = None
 
-    def _get_graph(self, *args: Any) -> Graph:
+    def _traced(self, *args: Any) -> Graph:
         if self._graph is None:
             self._graph = trace(self, args)
         return self._graph
 
+    # Libraries for 1.x read graphs by these names: inputs and output.
+
+    def _get_graph(self, *args: Any) -> Tuple[Any, Any]:
+        return self._traced(*args)[:2]
+
+    @property
+    def _cached_graph(self) -> Tuple[Any, ...]:
+        return () if self._graph is None else self._graph[:2]
+
     def _build_cache(self, *args: Any) -> CachedGraph:
-        graph = self._get_graph(*args)
+        graph = self._traced(*args)
         backend, options = self._backend
         if backend is not None:
             graph = graph.optimized(self, backend, options, args)
@@ -155,7 +162,7 @@ class HybridBlock(Block):
         self._infer_attrs("infer_type", "dtype", *args)
 
     def _infer_attrs(self, function: str, attribute: str, *args: Any) -> None:
-        graph = self._get_graph(*args)
+        graph = self._traced(*args)
         flat, _ = flatten(args, "input")
         arrays = [array for array in flat if array is not None]
         known = {variable.name: getattr(array, attribute) for variable, array in zip(graph.inputs, arrays)}

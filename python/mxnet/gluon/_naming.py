@@ -13,7 +13,15 @@ from typing import Any, Dict, List, Optional, Tuple
 from .. import name as _name
 from .parameter import ParameterDict
 
-_local = threading.local()
+
+class _Entered(threading.local):
+    """The scopes that each thread is in, the innermost last, and what names the symbols made inside."""
+
+    def __init__(self) -> None:
+        self.entered: List[Tuple[BlockScope, _name.Prefix]] = []
+
+
+_local = _Entered()
 
 
 class BlockScope:
@@ -22,16 +30,15 @@ class BlockScope:
     def __init__(self, block: Any) -> None:
         self._block = block
         self._counter: Dict[str, int] = {}
-        self._entered: List[Tuple[Optional[BlockScope], _name.Prefix]] = []
 
     @staticmethod
     def create(prefix: Optional[str], params: Optional[ParameterDict], hint: str) -> Tuple[str, ParameterDict]:
         """Prefix and parameters of a new block."""
-        scope = getattr(_local, "scope", None)
-        if scope is None:
+        if not _local.entered:
             if prefix is None:
                 prefix = _name.current().get(None, hint) + "_"
             return prefix, ParameterDict(prefix) if params is None else ParameterDict(params.prefix, params)
+        scope = _local.entered[-1][0]
         if prefix is None:
             prefix = f"{hint}{scope._next(hint)}_"
         if params is None:
@@ -47,16 +54,12 @@ class BlockScope:
         return number
 
     def __enter__(self) -> BlockScope:
-        if self._block._empty_prefix:
-            return self
-        manager = _name.Prefix(self._block.prefix)
-        manager.__enter__()
-        self._entered.append((getattr(_local, "scope", None), manager))
-        _local.scope = self
+        if not self._block._empty_prefix:
+            manager = _name.Prefix(self._block.prefix)
+            manager.__enter__()
+            _local.entered.append((self, manager))
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        if self._block._empty_prefix:
-            return
-        _local.scope, manager = self._entered.pop()
-        manager.__exit__(*exception)
+        if not self._block._empty_prefix:
+            _local.entered.pop()[1].__exit__(*exception)

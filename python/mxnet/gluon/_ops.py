@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators that layers use, under mx.nd's names, for mx.nd and for mx.np arrays.
 
-A layer calls `op(F, "FullyConnected")(...)`: with NumPy's arrays that is F.npx.fully_connected.
+A layer calls `op(F, "FullyConnected")(...)`: with NumPy's arrays that is F.npx.fully_connected. What np and npx do
+not have runs as the operator of mx.nd, on the same memory.
 """
 
 from __future__ import annotations
@@ -20,19 +21,17 @@ _NUMPY: Dict[str, str] = {
     "Embedding": "npx.embedding",
     "Flatten": "npx.batch_flatten",
     "FullyConnected": "npx.fully_connected",
-    "GroupNorm": "npx.group_norm",
-    "InstanceNorm": "npx.instance_norm",
     "LayerNorm": "npx.layer_norm",
     "LeakyReLU": "npx.leaky_relu",
     "Pooling": "npx.pooling",
     "RNN": "npx.rnn",
-    "CTCLoss": "npx.ctc_loss",
+    "SequenceMask": "npx.sequence_mask",
     "broadcast_maximum": "np.maximum",
     "broadcast_mul": "np.multiply",
     "concat": "np.concatenate",
     "identity": "np.copy",
     "log_softmax": "npx.log_softmax",
-    "pad": "npx.pad",
+    "pad": "npx.pad",  # np.pad is another function
     "pick": "npx.pick",
     "relu": "npx.relu",
     "reshape_like": "npx.reshape_like",
@@ -46,4 +45,25 @@ def op(F: Any, name: str) -> Callable[..., Any]:
     if not is_np_array():
         return getattr(F, name)
     module, _, function = _NUMPY.get(name, f"np.{name}").partition(".")
-    return getattr(getattr(F, module), function)
+    found = getattr(getattr(F, module), function, None)
+    if found is None:
+        return _bridged(getattr(F, name))
+    return _without_name(found) if module == "np" else found
+
+
+def _without_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's functions do not take names of nodes."""
+    return lambda *args, name=None, **kwargs: function(*args, **kwargs)
+
+
+def _bridged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of mx.nd or mx.sym, for arrays or symbols of mx.np."""
+
+    def plain(value: Any) -> Any:
+        return value.as_nd_ndarray() if hasattr(value, "as_nd_ndarray") else value
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        made = function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
+        return [part.as_np_ndarray() for part in made] if isinstance(made, list) else made.as_np_ndarray()
+
+    return call

@@ -16,7 +16,7 @@ from ._cached_graph import Graph
 from ._errors import MismatchError
 from ._hybrid_block import HybridBlock
 from ._structure import flatten, regroup
-from .parameter import DeferredInitializationError, Parameter, ParameterDict
+from .parameter import ParameterDict
 
 
 class SymbolBlock(HybridBlock):
@@ -29,6 +29,7 @@ class SymbolBlock(HybridBlock):
         variables, in_format = flatten(inputs, "input")
         listed, out_format = flatten([outputs] if isinstance(outputs, Symbol) else outputs, "output")
         output = listed[0] if len(listed) == 1 else symbol.Group(listed)
+        output = output.as_np_ndarray() if is_np_array() else output
         if isinstance(inputs, Symbol):
             in_format = [0]
         if len(listed) == 1:
@@ -67,8 +68,6 @@ class SymbolBlock(HybridBlock):
         """A block of what HybridBlock.export or Module has written."""
         output = symbol.load(symbol_file)
         names = [input_names] if isinstance(input_names, str) else list(input_names)
-        if is_np_array():
-            output = output.as_np_ndarray()
         inputs: List[Symbol] = [symbol.var(name) for name in names]
         loaded = None if param_file is None else ndarray.load(os.fspath(param_file))
         made = SymbolBlock(output, inputs)

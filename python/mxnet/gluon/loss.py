@@ -363,8 +363,8 @@ class SDMLLoss(Loss):
         others = self.smoothing_parameter / (size - 1)
         values = np.full((size, size), others, dtype=np.float32)
         np.fill_diagonal(values, own)
-        array = F.np.array if is_np_array() else F.array
-        return array(values, ctx=like.context).astype(like.dtype, copy=False)
+        made = F.array(values, ctx=like.context, dtype=like.dtype)
+        return made.as_np_ndarray() if is_np_array() else made
 
     def hybrid_forward(self, F: Any, x1: Any, x2: Any) -> Any:
         if not hasattr(x1, "asnumpy"):

@@ -88,6 +88,9 @@ class Parameter:
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
 
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_trainer": None}  # a copy is trained by whoever asks for it
+
     def __setstate__(self, state: Dict[str, Any]) -> None:
         # Gradients are marks on arrays, which copies of arrays do not have.
         self.__dict__.update(state)
@@ -97,7 +100,7 @@ class Parameter:
     def __deepcopy__(self, memo: Dict[int, Any]) -> Parameter:
         made = type(self).__new__(type(self))
         memo[id(self)] = made
-        state = dict(self.__dict__)
+        state = self.__getstate__()
         if self._data is not None:
             state["_data"] = [array.copy() for array in self._data]
         made.__setstate__(state)

@@ -236,22 +236,13 @@ class Trainer:
         scaler = getattr(self, "_amp_loss_scaler", None)
         if scaler is not None and scaler.has_overflow(self._params):
             return  # this step's gradients are infinite; the scaler has lowered its scale
+        if not ignore_stale_grad:
+            self._check_fresh()
         updates: List[List[Any]] = [[] for _ in self._updaters]
         for i, parameter in enumerate(self._params):
             if parameter._grad_req == "null":
                 continue
-            arrays = parameter._data
-            if arrays is None:
-                raise parameter._missing(None)
-            if not ignore_stale_grad:
-                for array in arrays:
-                    if not array._fresh_grad:
-                        raise UserWarning(
-                            f"no backward has written the gradient of Parameter {parameter.name} on {array.context} since the "
-                            "last step. If only a part of the parameters takes part in this one, use "
-                            "step(ignore_stale_grad=True)"
-                        )
-            for update, array, grad in zip(updates, arrays, parameter._grad or ()):
+            for update, array, grad in zip(updates, parameter._data or (), parameter._grad or ()):
                 if not ignore_stale_grad or array._fresh_grad:
                     update.append((i, grad, array))
                     array._fresh_grad = False
@@ -261,6 +252,20 @@ class Trainer:
             if update:
                 indices, grads, arrays = zip(*update)
                 updater(indices, grads, arrays)
+
+    def _check_fresh(self) -> None:
+        for parameter in self._params:
+            if parameter._grad_req == "null":
+                continue
+            if parameter._data is None:
+                raise parameter._missing(None)
+            for array in parameter._data:
+                if not array._fresh_grad:
+                    raise UserWarning(
+                        f"no backward has written the gradient of Parameter {parameter.name} on {array.context} since the "
+                        "last step. If only a part of the parameters takes part in this one, use "
+                        "step(ignore_stale_grad=True)"
+                    )
 
     # --- Files
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -36,18 +36,24 @@ def _plain(image: NDArray) -> NDArray:
     return image.as_nd_ndarray() if getattr(image, "_is_np", False) else image
 
 
+def _named(args: Tuple[Any, ...], kwargs: Dict[str, Any], names: Sequence[str]) -> Dict[str, Any]:
+    """Further arguments, given by position or by name."""
+    if len(args) > len(names):
+        raise TypeError(f"given {len(args)} further arguments, expected at most {', '.join(names)}")
+    return {**dict(zip(names, args)), **kwargs}
+
+
 def imread(filename: str, *args: Any, **kwargs: Any) -> NDArray:
     """The image in a JPEG or PNG file; flag=0 makes it grey, to_rgb=False blue, green, red."""
-    return _for_user(_internal._cvimread(filename, *args, **kwargs))
+    return _for_user(_internal._cvimread(filename=filename, **_named(args, kwargs, ("flag", "to_rgb"))))
 
 
 def imresize(src: NDArray, w: int, h: int, *args: Any, **kwargs: Any) -> NDArray:
     """An image in another size; interp: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 what suits, 10 random."""
+    kwargs = _named(args, kwargs, ("interp",))
     if "interp" in kwargs:
         kwargs["interp"] = _method(kwargs["interp"], (src.shape[0], src.shape[1], h, w))
-    elif args:
-        args = (_method(args[0], (src.shape[0], src.shape[1], h, w)), *args[1:])
-    return _for_user(_internal._cvimresize(_plain(src), w, h, *args, **kwargs))
+    return _for_user(_internal._cvimresize(_plain(src), w=w, h=h, **kwargs))
 
 
 def imdecode(buf: Any, *args: Any, **kwargs: Any) -> NDArray:
@@ -58,12 +64,13 @@ def imdecode(buf: Any, *args: Any, **kwargs: Any) -> NDArray:
         buf = nd.array(np.frombuffer(buf, dtype=np.uint8), dtype=np.uint8)
     if buf.size == 0:
         raise ValueError("given no bytes, expected a JPEG or PNG image")
-    return _for_user(_internal._cvimdecode(_plain(buf), *args, **kwargs))
+    return _for_user(_internal._cvimdecode(_plain(buf), **_named(args, kwargs, ("flag", "to_rgb"))))
 
 
 def copyMakeBorder(src: NDArray, top: int, bot: int, left: int, right: int, *args: Any, **kwargs: Any) -> NDArray:
     """An image with a border; type: 0 of `value` or `values`, 1 to 4 of the image itself."""
-    return _for_user(_internal._cvcopyMakeBorder(_plain(src), top, bot, left, right, *args, **kwargs))
+    kwargs = _named(args, kwargs, ("type", "value", "values"))
+    return _for_user(_internal._cvcopyMakeBorder(_plain(src), top=top, bot=bot, left=left, right=right, **kwargs))
 
 
 def _method(interp: int, sizes: Tuple[int, ...] = ()) -> int:

@@ -111,9 +111,33 @@ def as_numpy_key(key: Any) -> Any:
 
 
 def positions(key: Any, shape: Shape) -> np.ndarray:
-    """The places in the flat array that an index selects."""
-    size = int(np.prod(shape, dtype=np.int64))
-    return np.arange(size, dtype=np.int64).reshape(shape)[as_numpy_key(key)]
+    """The places in the flat array that an index selects; as much work as it selects elements."""
+    key = as_numpy_key(key)
+    if not shape:
+        return np.zeros(shape, np.int64)[key]
+    where, stride = 0, 1
+    for axis in reversed(range(len(shape))):
+        along = np.arange(shape[axis], dtype=np.int64) * stride
+        # No memory beyond `along`: NumPy picks from a view that repeats it.
+        where = where + np.broadcast_to(along.reshape(-1, *[1] * (len(shape) - axis - 1)), shape)[key]
+        stride *= shape[axis]
+    return np.asarray(where)
+
+
+def rows(key: Any, shape: Shape) -> Optional[np.ndarray]:
+    """The rows that an index selects if it is one array of integers, None otherwise."""
+    if isinstance(key, tuple) and len(key) == 1:
+        key = key[0]
+    if not isinstance(key, (list, np.ndarray, NDArrayBase)) or not shape or shape[0] == 0:
+        return None
+    picked = as_numpy_key(key)
+    if picked.dtype.kind not in "iu" or picked.ndim == 0:
+        return None
+    picked, size = picked.astype(np.int64), shape[0]
+    outside = picked[(picked < -size) | (picked >= size)]
+    if outside.size:
+        raise IndexError(f"index {outside[0]} is out of bounds for axis 0 with size {size}")
+    return np.where(picked < 0, picked + size, picked)
 
 
 def flat(array: Any) -> Any:
@@ -134,6 +158,10 @@ def get(array: Any, key: Any) -> Any:
         if step == 1 and begin < end:
             return array._slice(begin, end)
     if is_advanced(key):
+        taken = rows(key, shape)
+        if taken is not None:
+            _check_size(array, taken.shape + shape[1:])
+            return _generate.operator("take")(array, array._index_array(taken), axis=0)
         where = positions(key, shape)
         _check_size(array, where.shape)
         picked = _generate.operator("take")(flat(array), array._index_array(where.reshape(-1)), axis=0)

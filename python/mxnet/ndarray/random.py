@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._core import NDArrayBase
+from ..base import numeric_types
 from ..context import current_context
 from . import _generate
 from ._dtypes import dtype_name

@@ -45,6 +45,12 @@ class ndarray(Methods, NDArray):  # pylint: disable=invalid-name
     def __str__(self) -> str:
         return str(self.asnumpy())
 
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.size == 1 else format(str(self), spec)
+
+    def __pos__(self) -> ndarray:
+        return self.copy()
+
     def __bool__(self) -> bool:
         if self.size > 1:
             raise ValueError("The truth value of an ndarray with multiple elements is ambiguous.")

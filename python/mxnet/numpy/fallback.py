@@ -24,7 +24,7 @@ _RENAMED: Dict[str, Any] = {
     "alltrue": lambda *args, **kwargs: onp.all(*args, **kwargs),
     "in1d": lambda ar1, ar2, *args, **kwargs: onp.isin(onp.ravel(ar1), ar2, *args, **kwargs),
     "msort": lambda a: onp.sort(a, axis=0),
-    "trapz": lambda *args, **kwargs: getattr(onp, "trapezoid", None)(*args, **kwargs),
+    "trapz": lambda *args, **kwargs: getattr(onp, "trapezoid")(*args, **kwargs),
 }
 _FINANCIAL = ("mirr", "npv", "pmt", "ppmt", "pv", "rate")
 

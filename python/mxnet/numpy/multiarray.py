@@ -13,7 +13,7 @@ from .._numpy.arrays import arrays
 from .._numpy.frontend import ints, only_c
 from ..context import current_context
 from ..ndarray._dtypes import dtype_number
-from ..ndarray.ndarray import _from_numpy, _plain
+from ..ndarray.creation import _from_numpy, _plain
 from . import fallback
 from ._array import ndarray
 from .fallback import *  # noqa: F403

@@ -60,6 +60,8 @@ def _define(python: str, arrays: str, scalar: str, reversed_scalar: Optional[str
         return self._arithmetic(other, arrays, reversed_scalar)  # type: ignore[arg-type]
 
     setattr(Arithmetic, f"__{python}__", operator)
+    if python in ("add", "sub", "mul", "truediv"):  # a symbol has no memory: x += y is x = x + y
+        setattr(Arithmetic, f"__i{python}__", operator)
     if reversed_scalar is not None:
         setattr(Arithmetic, f"__r{python}__", reversed_operator)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Dict
 
 from .._core import SymbolBase
+from ..base import numeric_types
 from ..ndarray._dtypes import dtype_name
 from . import _generate
 from ._generate import _Null

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from .. import _core, attribute
 from .._core import SymbolBase
-from ..base import NotImplementedForSymbol
+from ..base import NotImplementedForSymbol, integer_types, numeric_types, string_types
 from ..ndarray._dtypes import dtype_number
 from ..ndarray._methods import METHODS
 from . import _generate
@@ -61,7 +61,7 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, index: Union[int, str, slice]) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         count = len(self)
         if isinstance(index, slice):
             return Group([self[i] for i in range(*index.indices(count))], type(self))

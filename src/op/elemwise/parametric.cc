@@ -56,10 +56,21 @@ OpBuilder<P> backward(const char* name) {
   return op;
 }
 
+// A limit as a value of the elements' type: the nearest that it has.
+template <class C>
+C limit(float value) {
+  if constexpr (std::is_integral_v<C>) {
+    using Range = std::numeric_limits<C>;
+    if (value <= static_cast<float>(Range::min())) return Range::min();
+    if (value >= static_cast<float>(Range::max())) return Range::max();
+  }
+  return convert<C>(value);
+}
+
 // NaN passes through.
 void clip_cpu(const ClipParams& p, KernelContext& context) {
   map_elements<kNumeric>("clip", context.in(0), context.out(0), [&p]<class C>(C x) {
-    const C low = convert<C>(p.a_min), high = convert<C>(p.a_max);
+    const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
     return x < low ? low : x > high ? high : x;
   });
 }
@@ -67,7 +78,7 @@ void clip_cpu(const ClipParams& p, KernelContext& context) {
 void clip_backward_cpu(const ClipParams& p, KernelContext& context) {
   map_pairs<kNumeric>("clip", context.in(0), context.in(1), context.out(0),
                       [&p]<class C>(C dy, C x) {
-                        const C low = convert<C>(p.a_min), high = convert<C>(p.a_max);
+                        const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
                         return ((x < low) | (x > high)) ? C(0) : dy;
                       });
 }

@@ -8,7 +8,6 @@ void decode_png(Bytes, int, const MakePixels&) {
   refuse("a PNG, and this library was built without libpng");
 }
 
-
 std::string encode_png(const uint8_t*, Size, int, int) {
   refuse("a PNG to write, and this build has no encoder for it");
 }

@@ -55,5 +55,13 @@ TEST(OnednnConfig, EmptyArraysAndDoublesArePlain) {
   EXPECT_EQ(result[0], 256);
 }
 
+TEST(OnednnConfig, SmallProductsArePlain) {
+  FloatArray x(Shape{4, 128}, 1), w(Shape{256, 128}, 1), y(Shape{4, 256});
+  EXPECT_EQ(run_first("FullyConnected", kDense, {x.tensor(), w.tensor()}, {y.tensor()}), "onednn");
+  FloatArray few(Shape{4, 64}, 1), v(Shape{256, 64}, 1), z(Shape{4, 256});
+  EXPECT_EQ(run_first("FullyConnected", kDense, {few.tensor(), v.tensor()}, {z.tensor()}), "plain");
+  EXPECT_EQ(z.values[0], 64);
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import threading
 
 import numpy as np
 import pytest
@@ -204,6 +205,22 @@ def test_random_numbers_are_the_same_as_without_a_graph():
     np.testing.assert_array_equal(results[0], results[1])
 
 
+def test_gradients_may_be_asked_for_before_the_call_has_run():
+    """Whoever drops the loss at once leaves the call waiting in the engine, with nothing but its own references."""
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(32, 3, padding=1, in_channels=8), nn.Conv2D(32, 3, padding=1, in_channels=32))
+    net.initialize(mx.init.Uniform(0.05))
+    net.hybridize(static_alloc=True)
+    x = mx.nd.ones((16, 8, 32, 32))
+    for _ in range(10):
+        with mx.autograd.record():
+            loss = net(x).mean()
+        loss.backward()
+        del loss
+    mx.nd.waitall()
+    assert np.isfinite(net[0].weight.grad().asnumpy()).all() and np.abs(net[0].weight.grad().asnumpy()).sum() > 0
+
+
 def test_op_hooks_see_what_operators_compute():
     net = nn.Dense(2, in_units=2, prefix="d_")
     net.initialize(init="one")
@@ -358,3 +375,47 @@ def test_models_of_the_reference_predict_what_they_did(name, hybridize):
     assert len(found) == len(expected)
     for a, b in zip(found, expected):
         np.testing.assert_allclose(a.asnumpy(), b, rtol=1e-3, atol=1e-5)
+
+
+def test_threads_share_a_net():
+    net = small_net()
+    net.hybridize(static_alloc=True)
+    inputs = [mx.nd.random.uniform(shape=(1 + i, 1, 8, 8)) for i in range(4)]
+    expected = [net(x).asnumpy() for x in inputs]
+    barrier = threading.Barrier(4)
+    failures = []
+
+    def work(i):
+        barrier.wait()
+        for _ in range(50):
+            found = net(inputs[i]).asnumpy()
+            if not np.allclose(found, expected[i], rtol=1e-4, atol=1e-6):
+                failures.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_names_are_counted_by_thread():
+    """Blocks made in two threads at once do not end up in each other's scopes."""
+    barrier = threading.Barrier(2)
+    found = {}
+
+    def work(prefix):
+        net = nn.HybridSequential(prefix=prefix)
+        with net.name_scope():
+            barrier.wait()
+            net.add(nn.Dense(1, in_units=1))
+            barrier.wait()
+        found[prefix] = list(net.collect_params())
+
+    threads = [threading.Thread(target=work, args=(prefix,)) for prefix in ("a_", "b_")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {prefix: [f"{prefix}dense0_weight", f"{prefix}dense0_bias"] for prefix in ("a_", "b_")}

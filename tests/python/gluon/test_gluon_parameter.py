@@ -160,7 +160,9 @@ def test_constant_stays_as_it_is():
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
 def test_copies_are_trained_by_themselves(clone):
     parameter = made()
+    gluon.Trainer([parameter], "sgd")
     copied = clone(parameter)
+    assert copied._trainer is None
     with mx.autograd.record():
         loss = (copied.data(mx.cpu(0)) * 3).sum()
     loss.backward()

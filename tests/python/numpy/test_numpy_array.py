@@ -40,6 +40,14 @@ def test_shown_without_elements_and_as_text(a):
     assert repr(a) == "array([[0., 1., 2.],\n       [3., 4., 5.]])"
 
 
+def test_formatted_as_a_number_or_as_text(a):
+    assert f"{a[1, 2]:.2f}" == "5.00" and f"{a[0]}" == "[0. 1. 2.]" and f"{np.array([2.5]):6.1f}" == "   2.5"
+
+
+def test_hashed_by_identity(a):
+    assert {a: 1}[a] == 1 and len({a, a, a.copy()}) == 2
+
+
 def test_as_pythons_numbers(a):
     assert a.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
     assert [a.item(4), a.item(1, 1), a.item((1, 1)), a[1, 1].item()] == [4.0] * 4
@@ -87,7 +95,7 @@ def test_python_operators(a):
     values = a.asnumpy()
     for actual, expected in [
         (a + a, values + values), (1 - a, 1 - values), (a * 2, values * 2), (2 / (a + 1), 2 / (values + 1)), (a % 2, values % 2),
-        (7 % (a + 1), 7 % (values + 1)), (a**2, values**2), (2**a, 2**values), (-a, -values), (abs(-a), values),
+        (7 % (a + 1), 7 % (values + 1)), (a**2, values**2), (2**a, 2**values), (-a, -values), (+a, values), (abs(-a), values),
         (a @ a.T, values @ values.T), (a > 2, values > 2), (2 >= a, 2 >= values), (a == a, values == values), (a != 1, values != 1),
         ((a > 1) & (a < 4), (values > 1) & (values < 4)), ((a < 1) | (a > 4), (values < 1) | (values > 4)),
         ((a > 1) ^ (a > 2), (values > 1) ^ (values > 2)), (~(a > 1), ~(values > 1)), (a[0] + a, values[0] + values),

@@ -114,6 +114,7 @@ np.bincount(np.ravel(i), weights=v)
 np.clip(a, 0, 1)
 np.clip(a, None, 0.5)
 np.clip(i, 2, None)
+np.clip(i, -1e12, 3.0)
 np.histogram(a, bins=5, range=(-1.0, 1.0))
 np.delete(v, 2)
 np.delete(v, slice(1, 4))
@@ -437,6 +438,7 @@ REFUSED = [
     ("np.identity(-1)", ValueError, "n=-1"),
     ("np.linalg.norm(a, 'no')", ValueError, "ord='no'"),
     ("np.linalg.norm(np.zeros((1, 1, 1)), 2)", ValueError, "3 axes"),
+    ("np.linalg.norm(a[0], 'fro')", ValueError, "1 axes"),
     ("np.linalg.pinv(a, hermitian=True)", NotImplementedError, "hermitian"),
     ("np.bincount(a, minlength=-1)", ValueError, "minlength"),
     ("np.empty_like(a, subok=True)", NotImplementedError, "subok"),

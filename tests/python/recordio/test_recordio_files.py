@@ -205,7 +205,7 @@ def test_images_are_packed_as_png_without_loss_and_as_jpeg_nearly():
     _, exact = mx.recordio.unpack_img(mx.recordio.pack_img(header, coarse, quality=3, img_fmt=".png"))
     assert exact.dtype == np.uint8 and (exact == coarse).all()
     _, near = mx.recordio.unpack_img(mx.recordio.pack_img(header, coarse, quality=95))
-    assert near.shape == coarse.shape and np.abs(near.astype(int) - coarse).mean() < 6
+    assert near.shape == coarse.shape and np.abs(near.astype(int) - coarse).mean() < 8
     grey = coarse[:, :, 0]
     _, back = mx.recordio.unpack_img(mx.recordio.pack_img(header, grey, quality=3, img_fmt=".png"))
     assert back.shape == grey.shape and (back == grey).all()

@@ -79,7 +79,14 @@ def get_model_file(name: str, root: str = _DEFAULT_ROOT) -> str:
         print(f"{path} has another SHA-1 than {_SHA1[name]}; it is downloaded again")
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        archive = download(f"{repo_url()}gluon/models/{file_name}.zip", path=os.path.join(place, file_name + ".zip"))
+        source = f"{repo_url()}gluon/models/{file_name}.zip"
+        try:
+            archive = download(source, path=os.path.join(place, file_name + ".zip"))
+        except OSError as error:
+            raise OSError(
+                f"no trained parameters of {name} from {source}: {error.__cause__}. Without a network, put them at {path}, "
+                "or let MXNET_GLUON_REPO name a place (file:///... too) that has them"
+            ) from error.__cause__
         with zipfile.ZipFile(archive) as zipped:
             zipped.extract(file_name + ".params", place)
         fresh = os.path.join(place, file_name + ".params")

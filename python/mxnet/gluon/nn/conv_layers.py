@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Dict, Tuple
 
 import numpy as np
 
-from ... import symbol
 from ...base import numeric_types
 from .._ops import op
 from ..block import HybridBlock
@@ -85,12 +84,13 @@ class _Conv(HybridBlock):
             self.act = None if activation is None else Activation(activation, prefix=activation + "_")
 
     def _weight_shape(self) -> Tuple[int, ...]:
-        layout = self._kwargs["layout"]
-        sample = [0] * len(layout)
-        sample[layout.find("N")] = 1
-        sample[layout.find("C")] = self._in_channels
-        made = getattr(symbol, self._op_name)(symbol.var("data", shape=sample), **self._kwargs)
-        return made.infer_shape_partial()[0][1]
+        """Outputs and inputs (the other way round for transposed ones), and the kernel where the layout has the space."""
+        groups, outer, inner = self._kwargs["num_group"], self._channels, self._in_channels
+        if self._op_name == "Deconvolution":
+            outer, inner = inner, outer
+        inner //= groups
+        kernel = self._kwargs["kernel"]
+        return (outer, inner, *kernel) if self._kwargs["layout"].startswith("NC") else (outer, *kernel, inner)
 
     def _alias(self) -> str:
         return "conv"

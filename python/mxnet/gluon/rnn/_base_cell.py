@@ -12,7 +12,7 @@ from .._ops import op
 from ..block import Block, HybridBlock
 from ..nn.activations import LeakyReLU
 from ..parameter import tensor_types
-from ._sequence import formatted, masked, ops_for
+from ._sequence import formatted, masked, stack
 
 _FUNCTIONS = ("tanh", "relu", "sigmoid", "softsign")
 
@@ -116,9 +116,9 @@ class RecurrentCell(Block):
                 history.append(states)
         if valid_length is None:
             return formatted(length, outputs, layout, merge_outputs)[0], states
-        last = ops_for(F)
+        last = op(F, "SequenceLast")
         states = [
-            last.SequenceLast(last.stack(*all_steps, axis=0), sequence_length=valid_length, use_sequence_length=True, axis=0)
+            last(stack(F, all_steps, 0), sequence_length=valid_length, use_sequence_length=True, axis=0)
             for all_steps in zip(*history)
         ]
         return masked(F, outputs, valid_length, axis, length, merge_outputs), states

@@ -11,7 +11,7 @@ from .._ops import op
 from .._block import indented
 from ..parameter import tensor_types
 from ._base_cell import HybridRecurrentCell, RecurrentCell, _zeros, begin_states, states_info
-from ._sequence import formatted, masked, ops_for, reversed_steps
+from ._sequence import concat, formatted, masked, reversed_steps
 
 
 class DropoutCell(HybridRecurrentCell):
@@ -207,12 +207,11 @@ class BidirectionalCell(HybridRecurrentCell):
             merge_outputs = isinstance(l_out, tensor_types)
         l_out = formatted(None, l_out, layout, merge_outputs)[0]
         r_out = formatted(None, r_out, layout, merge_outputs)[0]
-        concat = ops_for(F).concat
         if merge_outputs:
-            outputs = concat(l_out, r_out, dim=2, name=self._output_prefix + "out")
+            outputs = concat(F, (l_out, r_out), 2, self._output_prefix + "out")
         else:
             outputs = [
-                concat(l_step, r_step, dim=1, name=f"{self._output_prefix}t{i}")
+                concat(F, (l_step, r_step), 1, f"{self._output_prefix}t{i}")
                 for i, (l_step, r_step) in enumerate(zip(l_out, r_out))
             ]
         if valid_length is not None:

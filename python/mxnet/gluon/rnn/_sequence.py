@@ -7,6 +7,7 @@ from typing import Any, List, Optional, Tuple
 
 from ... import ndarray, symbol
 from ...util import is_np_array
+from .._ops import op
 from ..parameter import tensor_types
 
 
@@ -17,38 +18,14 @@ def kind_of(nested: Any) -> Any:
     return symbol if isinstance(nested, symbol.Symbol) else ndarray
 
 
-def ops_for(F: Any) -> Any:
-    """The module that holds stack, split and the Sequence operators for the thread's arrays."""
-    return _Numpy(F) if is_np_array() else F
+def stack(F: Any, arrays: Any, axis: int) -> Any:
+    """Arrays along a new axis."""
+    return F.np.stack(list(arrays), axis=axis) if is_np_array() else F.stack(*arrays, axis=axis)
 
 
-class _Numpy:
-    """The few operators that sequences need, under mx.nd's names, for NumPy's arrays."""
-
-    def __init__(self, F: Any) -> None:
-        self._np, self._npx = F.np, F.npx
-
-    def stack(self, *arrays: Any, axis: int) -> Any:
-        return self._np.stack(arrays, axis=axis)
-
-    def split(self, array: Any, num_outputs: int, axis: int, squeeze_axis: Any) -> Any:
-        parts = self._np.split(array, num_outputs, axis=axis)
-        return [self._np.squeeze(part, axis=axis) for part in parts] if squeeze_axis else parts
-
-    def concat(self, *arrays: Any, dim: int, name: Optional[str] = None) -> Any:
-        return self._np.concatenate(arrays, axis=dim)
-
-    def reverse(self, array: Any, axis: int) -> Any:
-        return self._np.flip(array, axis=axis)
-
-    def SequenceMask(self, array: Any, **options: Any) -> Any:  # pylint: disable=invalid-name
-        return self._npx.sequence_mask(array, **options)
-
-    def SequenceLast(self, array: Any, **options: Any) -> Any:  # pylint: disable=invalid-name
-        return self._npx.sequence_last(array, **options)
-
-    def SequenceReverse(self, array: Any, **options: Any) -> Any:  # pylint: disable=invalid-name
-        return self._npx.sequence_reverse(array, **options)
+def concat(F: Any, arrays: Any, axis: int, name: str) -> Any:
+    """Arrays along an axis that they have."""
+    return F.np.concatenate(list(arrays), axis=axis) if is_np_array() else F.concat(*arrays, dim=axis, name=name)
 
 
 def axes_of(layout: str) -> Tuple[int, int]:
@@ -60,8 +37,10 @@ def axes_of(layout: str) -> Tuple[int, int]:
 
 def split_steps(F: Any, array: Any, length: int, axis: int) -> List[Any]:
     """The steps of a sequence."""
-    parts = ops_for(F).split(array, num_outputs=length, axis=axis, squeeze_axis=1)
-    return list(parts) if length > 1 else [parts if isinstance(parts, tensor_types) else parts[0]]
+    if is_np_array():
+        return [F.np.squeeze(part, axis=axis) for part in F.np.split(array, length, axis=axis)]
+    parts = F.split(array, num_outputs=length, axis=axis, squeeze_axis=1)
+    return list(parts) if length > 1 else [parts]
 
 
 def formatted(length: Optional[int], inputs: Any, layout: str, merge: Optional[bool], in_layout: Optional[str] = None) -> Tuple[Any, int, Any, int]:
@@ -89,15 +68,15 @@ def formatted(length: Optional[int], inputs: Any, layout: str, merge: Optional[b
     if F is ndarray:
         batch = inputs[0].shape[batch_axis if batch_axis < axis else batch_axis - 1]
     if merge:
-        inputs = ops_for(F).stack(*inputs, axis=axis)
+        inputs = stack(F, inputs, axis)
     return inputs, axis, F, batch
 
 
 def masked(F: Any, data: Any, valid_length: Any, axis: int, length: int, merge: Optional[bool]) -> Any:
     """Zeros for the steps behind the end of each sample."""
     if not isinstance(data, tensor_types):
-        data = ops_for(F).stack(*data, axis=axis)
-    made = ops_for(F).SequenceMask(data, sequence_length=valid_length, use_sequence_length=True, axis=axis)
+        data = stack(F, data, axis)
+    made = op(F, "SequenceMask")(data, sequence_length=valid_length, use_sequence_length=True, axis=axis)
     return made if merge or merge is None else split_steps(F, made, length, axis)
 
 
@@ -105,6 +84,6 @@ def reversed_steps(F: Any, steps: List[Any], valid_length: Any) -> List[Any]:
     """The steps in reverse order, those of each sample from its own end."""
     if valid_length is None:
         return list(reversed(steps))
-    stacked = ops_for(F).stack(*steps, axis=0)
-    turned = ops_for(F).SequenceReverse(stacked, sequence_length=valid_length, use_sequence_length=True)
+    stacked = stack(F, steps, 0)
+    turned = op(F, "SequenceReverse")(stacked, sequence_length=valid_length, use_sequence_length=True)
     return split_steps(F, turned, len(steps), 0)

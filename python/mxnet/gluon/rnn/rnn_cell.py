@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple
 
+from ...base import numeric_types, string_types  # noqa: F401  (programs find them here)
 from ...util import is_np_array
 from .._errors import MismatchError
 from .._ops import op
 from .._block import indented
+from ..parameter import tensor_types  # noqa: F401
 from ._base_cell import (
     GatedCell,
     HybridRecurrentCell,

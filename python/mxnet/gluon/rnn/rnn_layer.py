@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ... import ndarray, symbol
+from ... import symbol
 from ...ndarray import NDArray
 from ...util import is_np_array
 from ..block import HybridBlock

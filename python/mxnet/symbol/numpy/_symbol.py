@@ -16,7 +16,7 @@ from ...ndarray._methods import METHODS
 from ..symbol import Symbol
 
 
-class _Symbol(Methods, Symbol):
+class _Symbol(Methods, Symbol):  # type: ignore[misc]
     """Some values of a network, with NumPy's operators."""
 
     _is_np = True
@@ -39,7 +39,9 @@ class _Symbol(Methods, Symbol):
         """The same values under another name."""
         return F.copy(self)
 
-    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> _Symbol:
+    def astype(  # type: ignore[override]
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> _Symbol:
         """The elements as another type."""
         if order not in ("K", "C", None) or casting != "unsafe" or not subok or not copy:
             raise ValueError("astype: expected order 'K' or 'C', casting 'unsafe', subok and copy")
@@ -93,7 +95,6 @@ def _is_operand(symbol: _Symbol, other: Any) -> bool:
 for _python, _name in {**_ARITHMETIC, **_COMPARISONS}.items():
     assert _name in BINARY
     _define(_python, _name)
-_Symbol.__hash__ = Symbol.__hash__  # type: ignore[method-assign]  (gone with __eq__)
 
 
 def _method(name: str) -> Any:

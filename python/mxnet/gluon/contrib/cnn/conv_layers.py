@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Tuple
 
+from ....base import numeric_types
 from ....util import is_np_array
 from ..._errors import MismatchError
 from ..._ops import op
@@ -15,7 +16,7 @@ __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 
 
 def _pair(value: Any) -> Tuple[int, ...]:
-    made = (value,) * 2 if isinstance(value, int) else tuple(value)
+    made = (int(value),) * 2 if isinstance(value, numeric_types) else tuple(value)
     if len(made) != 2:
         raise MismatchError(f"given {value}, expected a number or two of them")
     return made

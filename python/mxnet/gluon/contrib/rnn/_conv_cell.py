@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple
 
+from ....base import numeric_types
 from ..._errors import MismatchError
 from ..._ops import op
 from ...rnn import HybridRecurrentCell
@@ -12,7 +13,7 @@ from ...rnn._base_cell import activate, add, multiply
 from ...rnn.rnn_cell import split
 
 def _tuple(value: Any, dims: int) -> Tuple[int, ...]:
-    made = (value,) * dims if isinstance(value, int) else tuple(value)
+    made = (int(value),) * dims if isinstance(value, numeric_types) else tuple(value)
     if len(made) != dims:
         raise MismatchError(f"given {value}, expected a number or {dims} of them")
     return made

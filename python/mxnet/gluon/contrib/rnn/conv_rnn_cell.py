@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Tuple
 
+from ....base import numeric_types  # noqa: F401  (programs find it here)
 from ._conv_cell import _ConvGRUCell, _ConvLSTMCell, _ConvRNNCell
 
 __all__ = [

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stands in for the native module mxnet._core: the same names, on ctypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .dlpack import from_buffer, from_dlpack, to_dlpack
+from .executor import ExecutorBase, bind, simple_bind
+from .functions import *  # noqa: F403
+from .ndarray import CachedOp, NDArrayBase
+from .operator import ElementwiseFunction, Operator, op_info, op_names, set_text_maker
+from .symbol import (
+    SymbolBase, backend_symbol, optimize_for, recorded_symbol, symbol_atomic, symbol_from_json, symbol_group,
+    symbol_variable,
+)
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(
+        f"the binding on ctypes has no {name}; expected the native module, which MXNET_ENABLE_CYTHON=0 has switched off "
+        "or which does not load here"
+    )

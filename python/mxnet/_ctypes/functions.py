@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of the binding on ctypes that belong to no class: arrays, autograd, configuration, devices."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from . import ndarray as _ndarray
+from .lib import _LIB, MXCallbackList, NDArrayHandle, c_array, c_str, c_str_array, check_call
+from .ndarray import handles_of, wrap, wrap_all
+
+_exception_maker: List[Callable[[str], BaseException]] = []
+
+
+def set_exception_maker(maker: Callable[[str], BaseException]) -> None:
+    """Leaves the function that makes an exception of an error text."""
+    _exception_maker[:] = [maker]
+
+
+def last_error() -> str:
+    """The text of the last failure on this thread."""
+    return _LIB.MXGetLastError().decode("utf-8", "replace")
+
+
+def set_array_classes(dense: Any, row_sparse: Any, csr: Any, scalar: Any) -> None:
+    """The classes of results by storage type, and numpy.generic."""
+    _ndarray.classes.update({0: dense, 1: row_sparse, 2: csr, "scalar": scalar})
+
+
+def set_numpy_class(numpy: Any) -> None:
+    """The class of results of mx.np operators."""
+    _ndarray.classes["numpy"] = numpy
+
+
+def set_arithmetic(numpy: bool, operators: Dict[str, Any]) -> None:
+    """Operators by the names of Python's: (arrays, array OP number, number OP array)."""
+    _ndarray.arithmetic[bool(numpy)].update(operators)
+
+
+# --- Small helpers: a call that gives one thing of a type
+
+
+def _value(ctype: Any, function: Any, *arguments: Any) -> Any:
+    out = ctype()
+    check_call(function(*arguments, ctypes.byref(out)))
+    return out.value
+
+
+def _array(function: Any, *arguments: Any, numpy: bool = False) -> Any:
+    handle = NDArrayHandle()
+    check_call(function(*arguments, ctypes.byref(handle)))
+    return wrap(handle, numpy)
+
+
+def _int64s(values: Sequence[int]) -> Any:
+    return c_array(ctypes.c_int64, [int(value) for value in values])
+
+
+# --- The library
+
+
+def version() -> int:
+    """The version of the ABI."""
+    return _value(ctypes.c_int, _LIB.MXGetVersion)
+
+
+class _Feature(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("enabled", ctypes.c_bool)]
+
+
+def features() -> List[Tuple[str, bool]]:
+    """Names and states of all features."""
+    listed, size = ctypes.POINTER(_Feature)(), ctypes.c_size_t()
+    check_call(_LIB.MXLibInfoFeatures(ctypes.byref(listed), ctypes.byref(size)))
+    return [(listed[i].name.decode(), bool(listed[i].enabled)) for i in range(size.value)]
+
+
+def set_num_omp_threads(threads: int) -> None:
+    """The number of threads of parallel loops."""
+    check_call(_LIB.MXSetNumOMPThreads(threads))
+
+
+def notify_shutdown() -> None:
+    """Waits for all work and ends the engine."""
+    check_call(_LIB.MXNotifyShutdown())
+
+
+def set_bulk_size(size: int) -> int:
+    """The number of operations merged into one; gives the old one."""
+    return _value(ctypes.c_int, _LIB.MXEngineSetBulkSize, size)
+
+
+def wait_all() -> None:
+    """Waits for all work."""
+    check_call(_LIB.MXNDArrayWaitAll())
+
+
+# --- Configuration
+
+
+def _bytes(text: Optional[str]) -> Optional[bytes]:
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise TypeError(f"given {type(text).__name__}, expected str")
+    encoded = os.fsencode(text)
+    if b"\0" in encoded:
+        raise ValueError("embedded null byte")
+    return encoded
+
+
+def _config_text(function: Any, *arguments: Any) -> Optional[str]:
+    text = _value(ctypes.c_char_p, function, *arguments)
+    return None if text is None else os.fsdecode(text)
+
+
+def config_to_json() -> str:
+    """All rows."""
+    return _value(ctypes.c_char_p, _LIB.MXConfigToJSON).decode()
+
+
+def config_get(name: str) -> str:
+    """The value of a row."""
+    return _config_text(_LIB.MXConfigGet, _bytes(name)) or ""
+
+
+def config_set(name: str, value: Optional[str]) -> None:
+    """Changes a row."""
+    check_call(_LIB.MXConfigSet(_bytes(name), _bytes(value)))
+
+
+def getenv(name: str) -> Optional[str]:
+    """A variable as the library sees it."""
+    return _config_text(_LIB.MXGetEnv, _bytes(name))
+
+
+def setenv(name: str, value: Optional[str]) -> None:
+    """Sets a variable for the library."""
+    check_call(_LIB.MXSetEnv(_bytes(name), _bytes(value)))
+
+
+def is_np_shape() -> int:
+    """Whether shapes are NumPy's."""
+    return _value(ctypes.c_int, _LIB.MXIsNumpyShape)
+
+
+def set_np_shape(mode: int) -> int:
+    """Switches NumPy's shapes; gives the old mode."""
+    return _value(ctypes.c_int, _LIB.MXSetIsNumpyShape, int(mode))
+
+
+def seed(state: int) -> None:
+    """Seeds all generators."""
+    check_call(_LIB.MXRandomSeed(state))
+
+
+def seed_context(state: int, dev_type: int, dev_id: int) -> None:
+    """Seeds the generators of a device."""
+    check_call(_LIB.MXRandomSeedContext(state, dev_type, dev_id))
+
+
+# --- Devices and memory
+
+
+def gpu_count() -> int:
+    """The number of usable GPUs."""
+    return _value(ctypes.c_int, _LIB.MXGetGPUCount)
+
+
+def _free_and_total(function: Any, *arguments: Any) -> Tuple[int, int]:
+    free, total = ctypes.c_uint64(), ctypes.c_uint64()
+    check_call(function(*arguments, ctypes.byref(free), ctypes.byref(total)))
+    return free.value, total.value
+
+
+def gpu_memory_info(dev_id: int) -> Tuple[int, int]:
+    """Free and total bytes of a GPU."""
+    return _free_and_total(_LIB.MXGetGPUMemoryInformation64, dev_id)
+
+
+def cpu_memory_info() -> Tuple[int, int]:
+    """Free and total bytes of host memory."""
+    return _free_and_total(_LIB.MXGetCPUMemoryInformation)
+
+
+def empty_cache(dev_type: int, dev_id: int) -> None:
+    """Gives cached memory back."""
+    check_call(_LIB.MXStorageEmptyCache(dev_type, dev_id))
+
+
+_STATISTICS = (
+    "in_use", "requested", "cached", "peak_in_use", "peak_footprint", "hits", "misses", "flushes", "system_allocations",
+)
+
+
+def storage_statistics(dev_type: int, dev_id: int) -> Dict[str, int]:
+    """Statistics of a pool."""
+    numbers = (ctypes.c_uint64 * len(_STATISTICS))()
+    check_call(_LIB.MXStorageGetStatistics(dev_type, dev_id, numbers, ctypes.c_size_t(ctypes.sizeof(numbers))))
+    return dict(zip(_STATISTICS, numbers))
+
+
+def storage_table(dev_type: int, dev_id: int) -> str:
+    """The table of a pool."""
+    return _value(ctypes.c_char_p, _LIB.MXStorageGetTable, dev_type, dev_id).decode()
+
+
+def reset_peak(dev_type: int, dev_id: int) -> None:
+    """Starts the peaks anew."""
+    check_call(_LIB.MXStorageResetPeak(dev_type, dev_id))
+
+
+# --- Arrays
+
+
+def create(shape: Sequence[int], dev_type: int, dev_id: int, delay_alloc: bool, dtype: int, numpy: bool) -> Any:
+    """A dense array."""
+    return _array(_LIB.MXNDArrayCreateEx64, _int64s(shape), len(shape), dev_type, dev_id, int(delay_alloc), dtype, numpy=numpy)
+
+
+def create_none(numpy: bool) -> Any:
+    """An array that has neither shape nor memory yet."""
+    return _array(_LIB.MXNDArrayCreateNone, numpy=numpy)
+
+
+def create_sparse(storage_type: int, shape: Sequence[int], dev_type: int, dev_id: int, delay_alloc: bool, dtype: int, aux_types: Sequence[int], aux_shapes: Sequence[Sequence[int]]) -> Any:
+    """A sparse array."""
+    dims = [dim for aux in aux_shapes for dim in aux]
+    return _array(
+        _LIB.MXNDArrayCreateSparseEx64, storage_type, _int64s(shape), len(shape), dev_type, dev_id, int(delay_alloc), dtype,
+        len(aux_types), c_array(ctypes.c_int, list(aux_types)), c_array(ctypes.c_int, [len(aux) for aux in aux_shapes]),
+        _int64s(dims),
+    )
+
+
+def sync_copy(target: Any, source: Any, part: int) -> None:
+    """Copies into a part of a sparse array."""
+    check_call(_LIB.MXNDArraySyncCopyFromNDArray(target.handle, source.handle, part))
+
+
+def check_format(array: Any, full: bool) -> None:
+    """Raises where index arrays do not fit."""
+    check_call(_LIB.MXNDArraySyncCheckFormat(array.handle, ctypes.c_bool(full)))
+
+
+def sparse_data(array: Any) -> Any:
+    """The stored values."""
+    return _array(_LIB.MXNDArrayGetDataNDArray, array.handle)
+
+
+def sparse_aux(array: Any, i: int) -> Any:
+    """An index array."""
+    return _array(_LIB.MXNDArrayGetAuxNDArray64, array.handle, ctypes.c_int64(i))
+
+
+def save(file: str, arrays: Sequence[Any], names: Optional[Sequence[str]]) -> None:
+    """Writes arrays to a file."""
+    check_call(_LIB.MXNDArraySave(c_str(file), len(arrays), handles_of(arrays), None if names is None else c_str_array(names)))
+
+
+def _loaded(function: Any, arguments: Sequence[Any], numpy: bool) -> Tuple[List[Any], List[str]]:
+    count, num_names = ctypes.c_uint(), ctypes.c_uint()
+    handles, names = ctypes.POINTER(NDArrayHandle)(), ctypes.POINTER(ctypes.c_char_p)()
+    check_call(function(*arguments, ctypes.byref(count), ctypes.byref(handles), ctypes.byref(num_names), ctypes.byref(names)))
+    texts = [names[i].decode() for i in range(num_names.value)]
+    return wrap_all(count.value, handles, numpy), texts
+
+
+def load(file: str, numpy: bool) -> Tuple[List[Any], List[str]]:
+    """Arrays and names out of a file."""
+    return _loaded(_LIB.MXNDArrayLoad, (c_str(file),), numpy)
+
+
+def load_buffer(data: bytes, numpy: bool) -> Tuple[List[Any], List[str]]:
+    """Arrays and names out of a file's bytes."""
+    return _loaded(_LIB.MXNDArrayLoadFromBuffer, (ctypes.c_char_p(data), ctypes.c_size_t(len(data))), numpy)
+
+
+def to_bytes(array: Any) -> bytes:
+    """An array as bytes."""
+    size, data = ctypes.c_size_t(), ctypes.POINTER(ctypes.c_char)()
+    check_call(_LIB.MXNDArraySaveRawBytes(array.handle, ctypes.byref(size), ctypes.byref(data)))
+    return ctypes.string_at(data, size.value)
+
+
+def from_bytes(data: bytes, numpy: bool) -> Any:
+    """The reverse."""
+    return _array(_LIB.MXNDArrayLoadFromRawBytes, ctypes.c_char_p(data), ctypes.c_size_t(len(data)), numpy=numpy)
+
+
+# --- Autograd
+
+
+def _set_flag(function: Any, on: bool) -> bool:
+    return _value(ctypes.c_int, function, int(bool(on))) != 0
+
+
+def set_recording(on: bool) -> bool:
+    """Switches recording; gives what it was."""
+    return _set_flag(_LIB.MXAutogradSetIsRecording, on)
+
+
+def set_training(on: bool) -> bool:
+    """Switches the training mode; gives what it was."""
+    return _set_flag(_LIB.MXAutogradSetIsTraining, on)
+
+
+def is_recording() -> bool:
+    """Whether it records."""
+    return _value(ctypes.c_bool, _LIB.MXAutogradIsRecording)
+
+
+def is_training() -> bool:
+    """Whether it is the training mode."""
+    return _value(ctypes.c_bool, _LIB.MXAutogradIsTraining)
+
+
+def mark_variables(variables: Sequence[Any], gradients: Sequence[Any], requests: Sequence[int]) -> None:
+    """Makes arrays leaves."""
+    if not len(variables) == len(gradients) == len(requests):
+        raise ValueError("expected as many gradients and requests as variables")
+    numbers = c_array(ctypes.c_uint, list(requests))
+    check_call(_LIB.MXAutogradMarkVariables(len(variables), handles_of(variables), numbers, handles_of(gradients)))
+
+
+def backward(heads: Sequence[Any], head_grads: Optional[Sequence[Any]], variables: Sequence[Any], retain_graph: bool, create_graph: bool, train_mode: bool, numpy: bool) -> Optional[List[Any]]:
+    """Fills buffers, or with variables returns their gradients."""
+    if head_grads is not None and len(head_grads) != len(heads):
+        raise ValueError(f"given {len(head_grads)} head gradients, expected {len(heads)}, one per head")
+    made, types = ctypes.POINTER(NDArrayHandle)(), ctypes.POINTER(ctypes.c_int)()
+    check_call(_LIB.MXAutogradBackwardEx(
+        len(heads), handles_of(heads), None if head_grads is None else handles_of(head_grads), len(variables),
+        handles_of(variables) if variables else None, int(retain_graph), int(create_graph), int(train_mode),
+        ctypes.byref(made), ctypes.byref(types),
+    ))
+    return wrap_all(len(variables), made, numpy) if variables else None
+
+
+_BACKWARD = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int), ctypes.c_int,
+    ctypes.c_void_p,
+)
+_DROP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_kept: Dict[int, Any] = {}  # what the library may still call, by a number of its own
+
+
+def record_function(inputs: Sequence[Any], outputs: Sequence[Any], gradient: Callable[..., None]) -> None:
+    """Puts a function with a gradient in Python onto the tape."""
+
+    def call(num_ograds: int, num_igrads: int, handles: Any, requests: Any, is_train: int, _: Any) -> int:
+        import sys
+
+        arrays = wrap_all(num_ograds + num_igrads, handles)
+        try:
+            gradient(arrays[:num_ograds], arrays[num_ograds:], requests[:num_igrads], is_train != 0)
+            return 1
+        except BaseException:  # pylint: disable=broad-except  (the caller of backward() gets an error of the library)
+            sys.excepthook(*sys.exc_info())
+            return 0
+
+    def drop(_: Any) -> int:
+        _kept.pop(number, None)
+        return 1
+
+    functions = (_BACKWARD(call), _DROP(drop))
+    plain = ctypes.CFUNCTYPE(ctypes.c_int)
+    pointers = (plain * 2)(*(ctypes.cast(function, plain) for function in functions))
+    callbacks = MXCallbackList(2, pointers, (ctypes.c_void_p * 2)())
+    number = id(functions)
+    _kept[number] = (functions, pointers, callbacks)
+    check_call(_LIB.MXCustomFunctionRecord(len(inputs), handles_of(inputs), len(outputs), handles_of(outputs), ctypes.byref(callbacks)))

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The binding on ctypes: when it is chosen, and that it does what the native one does."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import mxnet as mx
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SHOW = "import mxnet as mx; print(mx.nd._internal.NDArrayBase.__module__, mx.nd.CachedOp.__module__)"
+# As if the native module did not load.
+BREAK = "import sys; sys.modules['mxnet._core'] = None\n"
+
+
+def test_each_binding_has_the_documented_classes(run_python):
+    assert run_python(SHOW, env={"MXNET_ENABLE_CYTHON": "0"}).stdout.split() == ["mxnet._ctypes.ndarray"] * 2
+    assert "mxnet._core" in run_python(SHOW).stdout
+    text = run_python("import mxnet as mx, mxnet._cy3.ndarray as n; print(n.NDArrayBase is mx.nd._internal.NDArrayBase)").stdout
+    assert text == "True\n"
+
+
+def test_it_stands_in_unless_that_is_forbidden(run_python):
+    done = run_python(BREAK + SHOW)
+    assert done.stdout.split() == ["mxnet._ctypes.ndarray"] * 2, done.stderr
+    done = run_python(BREAK + SHOW, env={"MXNET_ENFORCE_CYTHON": "1"})
+    assert done.returncode != 0 and "ImportError" in done.stderr and "MXNET_ENFORCE_CYTHON" in done.stderr
+
+
+@pytest.mark.skipif(mx.nd.NDArray.__mro__[1].__module__.startswith("mxnet._ctypes"), reason="already on ctypes")
+def test_the_same_tests_pass():
+    files = ["ndarray", "symbol", "test_ndarray.py", "test_autograd.py", "test_symbol.py", "test_config.py", "test_util.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(HERE / file) for file in files)],
+        env={**os.environ, "MXNET_ENABLE_CYTHON": "0"}, capture_output=True, text=True, timeout=300, check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
