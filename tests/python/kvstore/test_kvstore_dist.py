@@ -105,6 +105,21 @@ def test_every_rank_applies_the_updater_to_the_same_sum():
 
 
 @needs_mpi
+def test_an_optimizer_gives_every_rank_the_same_weights():
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.ones((3,)))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, momentum=0.5))
+        for step in range(2):
+            store.push("w", mx.nd.full((3,), rank + 1))
+        say(pulled("w", (3,)).tolist())
+        """,
+    )
+    assert lines == {rank: ["[-2.75, -2.75, -2.75]"] for rank in range(2)}, done.stderr
+
+
+@needs_mpi
 def test_compressed_sums_keep_what_they_lose():
     lines, done = run(
         2,
