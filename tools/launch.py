@@ -8,10 +8,12 @@ scripts read are set as well: DMLC_ROLE, DMLC_NUM_WORKER, DMLC_NUM_SERVER. Ranks
 
 import argparse
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 
 def parse(arguments):
@@ -57,6 +59,18 @@ def variables(options):
     return result
 
 
+# mpirun --enable-recovery forgets how processes end: each leaves its status behind, if it is not 0, where this program
+# finds it. On other hosts there is nobody to tell.
+KEEP_STATUS = """
+"$@" & child=$!
+trap 'kill -TERM $child' TERM INT
+wait $child; status=$?
+while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
+[ $status = 0 ] || echo $status > "$LAUNCH_STATUS_FOLDER/$OMPI_COMM_WORLD_RANK" 2>/dev/null
+exit $status
+"""
+
+
 def command_line(options, extra):
     """The command that starts all processes."""
     if options.launcher == "slurm":
@@ -68,9 +82,9 @@ def command_line(options, extra):
         command += ["--hostfile", options.hostfile]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-run-as-root")
-    for name in extra:
+    for name in [*extra, "LAUNCH_STATUS_FOLDER"]:
         command += ["-x", name]
-    return command + options.command
+    return [*command, "sh", "-c", KEEP_STATUS, "launch", *options.command]
 
 
 def main(arguments=None):
@@ -78,15 +92,23 @@ def main(arguments=None):
     extra = variables(options)
     command = command_line(options, extra)
     if options.dry_run:
-        print(" ".join(command))
+        print(shlex.join(command))
         return 0
     if shutil.which(command[0]) is None:
         package = "openmpi-bin" if command[0] == "mpirun" else "slurm-client"
         sys.exit(f"launch.py: {command[0]} not found: install it (Debian: {package})")
-    job = subprocess.Popen(command, env={**os.environ, **extra})
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda which, _: job.send_signal(which))
-    return job.wait()
+    with tempfile.TemporaryDirectory() as folder:
+        job = subprocess.Popen(command, env={**os.environ, **extra, "LAUNCH_STATUS_FOLDER": folder})
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda which, _: job.send_signal(which))
+        status = job.wait()
+        failed = sorted(os.listdir(folder), key=int)
+        for rank in failed:
+            with open(os.path.join(folder, rank)) as file:
+                code = int(file.read())
+            print(f"launch.py: rank {rank} ended with status {code}", file=sys.stderr)
+            status = status or code
+    return status
 
 
 if __name__ == "__main__":

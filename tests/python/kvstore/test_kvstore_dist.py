@@ -173,6 +173,8 @@ def test_a_killed_rank_is_named_by_all_others(place):
         PS_HEARTBEAT_TIMEOUT=SHORT,
     )
     assert lines == {0: ["True 1"], 2: ["True 1"]}, done.stderr
+    assert done.returncode == 128 + 9
+    assert "rank 1 ended with status 137" in done.stderr
 
 
 @needs_mpi
