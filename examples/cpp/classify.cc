@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classifies image files with a saved network, or measures it: what a C++ service does with mxnet.hpp.
+// Classifies image files with a saved network, or measures it: what a C++ service does with
+// mxnet.hpp.
 //
 //   classify MODEL [--epoch N] [--labels FILE] [--size HxW] [--top K] [--json] IMAGE...
 //   classify MODEL [--epoch N] --shape 1x3x224x224 --benchmark CALLS [--threads T]
@@ -97,8 +98,8 @@ mxnet::Array image_of(const std::string& path, const mxnet::Shape& size) {
 
 std::vector<float> probabilities(std::vector<float> scores) {
   const float sum = std::accumulate(scores.begin(), scores.end(), 0.0f);
-  const bool already = std::abs(sum - 1) < 1e-3f &&
-                       *std::min_element(scores.begin(), scores.end()) >= 0;
+  const bool already =
+      std::abs(sum - 1) < 1e-3f && *std::min_element(scores.begin(), scores.end()) >= 0;
   if (already) return scores;
   const float largest = *std::max_element(scores.begin(), scores.end());
   float total = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves a network over standard input and output: a line of numbers in (one example), a line of JSON
-// out. What scripts put behind a socket or a pipe; bad lines are answered with an error.
+// Serves a network over standard input and output: a line of numbers in (one example), a line of
+// JSON out. What scripts put behind a socket or a pipe; bad lines are answered with an error.
 //
 //   digits_server MODEL EPOCH SHAPE      e.g. digits_server digits 3 1x1x8x8
 #include <algorithm>
@@ -43,8 +43,7 @@ int main(int argc, char** argv) {
     std::vector<float> example(1);
     for (int64_t dim : shape) example.resize(example.size() * static_cast<size_t>(dim));
     // The one buffer that every call reads.
-    const mxnet::Inputs inputs{
-        {model.inputs()[0], mxnet::Array::borrow(example.data(), shape)}};
+    const mxnet::Inputs inputs{{model.inputs()[0], mxnet::Array::borrow(example.data(), shape)}};
     for (std::string line; std::getline(std::cin, line);) {
       const std::vector<float> numbers = numbers_of(line);
       if (numbers.size() != example.size()) {

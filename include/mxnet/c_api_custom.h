@@ -59,7 +59,8 @@ typedef int (*CustomOpPropCreator)(const char* op_type, const int num_kwargs, co
                                    const char** values, struct MXCallbackList* ret);
 
 /* How operators of the user were described before: the operators _Native and _NDArray took the
- * address of one as a text. This version does not have them; programs that name the types compile. */
+ * address of one as a text. This version does not have them; programs that name the types compile.
+ */
 struct NativeOpInfo {
   void (*forward)(int, float**, int*, unsigned**, int*, void*);
   void (*backward)(int, float**, int*, unsigned**, int*, void*);
@@ -86,6 +87,9 @@ struct NDArrayOpInfo {
   void* p_list_arguments;
   void* p_declare_backward_dependency;
 };
+
+/* An operator of which a symbol is made, in the words of older programs. */
+typedef void* AtomicSymbolHandle;
 
 /* From now on op_type means this creator; a later registration takes the name over. */
 MXNET_DLL int MXCustomOpRegister(const char* op_type, CustomOpPropCreator creator);

@@ -83,6 +83,11 @@ typedef void (*CachedOpHook)(const char*, const char*, NDArrayHandle, void*);
 MXNET_DLL int MXCachedOpSetHook(CachedOpHandle handle, CachedOpHook hook, void* state,
                                 int (*drop)(void*), int monitor_all);
 
+/* While a thread waits (MXNDArrayWaitToRead and all that waits like it), `check` is called about
+ * ten times a second on that thread, without locks. When it returns not 0 the waiting call fails;
+ * the work goes on. Null takes it away. For interpreters that must look at signals. */
+MXNET_DLL int MXSetInterruptCheck(int (*check)(void));
+
 /* --- Memory
  * ------------------------------------------------------------------------------------------------------------
  */

@@ -224,7 +224,7 @@ def _dependencies(held: _Held, out_grad: Any, in_data: Any, out_data: Any, count
 def _create(held: _Held, ctx: bytes, count: int, shapes: Any, ndims: Any, dtypes: Any, out: Any) -> None:
     kind, _, number = ctx.decode().rstrip(")").partition("(")
     in_shapes = [[shapes[i][d] for d in range(ndims[i])] for i in range(count)]
-    in_types = [_DTYPE_MX_TO_NP[dtypes[i]] for i in range(count)]
+    in_types = [dtypes[i] for i in range(count)]  # numbers, as programs have always got them
     made = held.made.create_operator(Context(kind, int(number)), in_shapes, in_types)
     _give(made, (_delete, _forward, _backward), out)
 

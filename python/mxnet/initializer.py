@@ -381,8 +381,6 @@ class LSTMBias(Initializer):
         arr[:] = 0.0
         arr[hidden : 2 * hidden] = self.forget_bias
 
-    _init_bias = _init_weight
-
 
 @register
 class FusedRNN(Initializer):

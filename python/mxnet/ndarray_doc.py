@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classes whose docstrings add to those of operators in mx.ndarray; the operators' own are made from the registry."""
+"""Classes under which programs file additions to the docstrings of operators on arrays."""
 
 from __future__ import annotations
 
@@ -7,24 +7,43 @@ __all__ = ["BroadcastToDoc", "CustomDoc", "NDArrayDoc", "ReshapeDoc", "StackDoc"
 
 
 class NDArrayDoc:
-    """The base. A subclass XyzDoc adds its docstring to that of the operator Xyz."""
-
-
-class BroadcastToDoc(NDArrayDoc):
-    """nd.ones((1, 3)).broadcast_to((2, 3)) repeats along dimensions of one."""
-
-
-class CustomDoc(NDArrayDoc):
-    """nd.Custom(x, op_type="name") calls an operator that mx.operator.register has made known."""
+    """The base: NameDoc belongs to the operator Name."""
 
 
 class ReshapeDoc(NDArrayDoc):
-    """nd.reshape(x, shape=(-1, 4)): -1 is what follows from the number of elements, 0 keeps a dimension."""
+    """Examples
+    --------
+    >>> mx.nd.arange(6).reshape((2, -1)).shape
+    (2, 3)
+    """
+
+
+class elemwise_addDoc(NDArrayDoc):  # pylint: disable=invalid-name
+    """Examples
+    --------
+    >>> mx.nd.elemwise_add(mx.nd.ones(2), mx.nd.ones(2)).asnumpy()
+    array([2., 2.], dtype=float32)
+    """
+
+
+class BroadcastToDoc(NDArrayDoc):
+    """Examples
+    --------
+    >>> mx.nd.ones((1, 3)).broadcast_to((2, 3)).shape
+    (2, 3)
+    """
 
 
 class StackDoc(NDArrayDoc):
-    """nd.stack(x, y, axis=0) joins arrays along a new axis."""
+    """Examples
+    --------
+    >>> mx.nd.stack(mx.nd.ones(3), mx.nd.ones(3)).shape
+    (2, 3)
+    """
 
 
-class elemwise_addDoc(NDArrayDoc):
-    """nd.elemwise_add(x, y) needs equal shapes; broadcast_add does not."""
+class CustomDoc(NDArrayDoc):
+    """Examples
+    --------
+    >>> mx.nd.Custom(mx.nd.ones(2), op_type="registered_name")
+    """

@@ -40,6 +40,9 @@ class MXRecordIO:
 
     def open(self) -> None:
         """Opens the file; a writer empties it."""
+        self._open_file()
+
+    def _open_file(self) -> None:
         if self.flag not in ("r", "w"):
             raise ValueError(f"given flag {self.flag!r}, expected 'r' or 'w'")
         self.writable = self.flag == "w"
@@ -92,9 +95,8 @@ class MXRecordIO:
             return
         if self.writable:
             raise RuntimeError(f"given {self.uri!r}, opened for writing by another process: open it anew")
-        # The position is the parent's too: a fork shares the descriptor, but reads go by offset.
-        self.handle = None
-        self.open()
+        # A file of its own, at its start; an index that has been read stays good.
+        self._open_file()
 
     def reset(self) -> None:
         """Back to the start; a writer begins the file again."""

@@ -72,7 +72,10 @@ class _Network:
 
 
 def print_summary(
-    symbol: Any, shape: Optional[Dict[str, Any]] = None, line_length: int = 120, positions: Sequence[float] = (0.44, 0.64, 0.74, 1.0)
+    symbol: Any,
+    shape: Optional[Dict[str, Any]] = None,
+    line_length: int = 120,
+    positions: Sequence[float] = [0.44, 0.64, 0.74, 1.0],  # noqa: B006  (only read)
 ) -> None:
     """Prints a table: layers, shapes of their outputs, numbers of parameters, and the layers before.
 
@@ -153,7 +156,7 @@ def plot_network(
     save_format: str = "pdf",
     shape: Optional[Dict[str, Any]] = None,
     dtype: Any = None,
-    node_attrs: Optional[Dict[str, str]] = None,
+    node_attrs: Dict[str, str] = {},  # noqa: B006  (only read)
     hide_weights: bool = True,
 ) -> Any:
     """The network as a graphviz.Digraph, which notebooks show and `render()` writes to a file.
@@ -168,7 +171,7 @@ def plot_network(
     except ImportError:
         raise ImportError("plot_network needs the package graphviz") from None
     network = _Network(symbol, shape)
-    style = {"shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034", "style": "filled", **(node_attrs or {})}
+    style = {"shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034", "style": "filled", **node_attrs}
     drawing = Digraph(name=title, format=save_format)
     hidden = set()
     for node in network.nodes:

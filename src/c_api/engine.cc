@@ -14,6 +14,7 @@
 
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
+#include "engine/interrupt.h"
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
 
@@ -271,4 +272,8 @@ int MXEngineComplete(const MXEngineOnComplete* on_complete, const char* error) {
                             static_cast<const std::exception*>(&failure));
     }
   });
+}
+
+int MXSetInterruptCheck(int (*check)(void)) {
+  return guarded([&] { engine::set_interrupt_check(check); });
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for operations, and the moments when there must be none: fork and the end.
+#include <memory>
+
 #include "base/cpu_relax.h"
 #include "base/error.h"
 #include "engine/dependency_engine.h"
+#include "engine/interrupt.h"
 
 namespace mxnet::engine {
 namespace {
@@ -83,7 +86,11 @@ void DependencyEngine::wait_for(Var* var, bool write) {
   flush(thread);
   if (write ? var->idle() : var->readable()) return;
   if (inside_frame(thread) != nullptr) refuse_inside("a wait");
-  OneShot done;
+  // A waiter that may leave before the event leaves it behind on the heap.
+  const InterruptCheck leave = interrupt_check();
+  OneShot mine;
+  std::unique_ptr<OneShot> left = leave == nullptr ? nullptr : std::make_unique<OneShot>();
+  OneShot& done = left == nullptr ? mine : *left;
   Operation* operation = Operation::make();
   const std::span<Var*const> list{&var, 1}, none;
   operation->copy_lists(
@@ -98,7 +105,12 @@ void DependencyEngine::wait_for(Var* var, bool write) {
     place(operation, frame);
     drain(frame);
   }
-  done.wait();
+  if (left == nullptr) {
+    done.wait();
+  } else if (!done.wait_unless(leave)) {
+    static_cast<void>(left.release());
+    throw_interrupted();
+  }
   if (watched()) ring_if_idle();
 }
 
@@ -122,8 +134,17 @@ void DependencyEngine::wait_for_era(bool era) {
   // Sequentially consistent: set before the sleeper announces itself, so whoever sees the sleeper
   // sees the bit.
   watched_.fetch_or(kWatchEra << uint32_t{era}, std::memory_order_seq_cst);
-  idle_.wait([&] { return tally_.idle(era); });
+  const InterruptCheck leave = interrupt_check();
+  const auto idle = [&] { return tally_.idle(era); };
+  bool stays = true;
+  if (leave == nullptr) {
+    idle_.wait(idle);
+  } else {
+    while (stays && !idle_.wait_until(Clock::now() + kInterruptSlice, idle)) stays = leave() == 0;
+  }
   watched_.fetch_and(~(kWatchEra << uint32_t{era}), std::memory_order_seq_cst);
+  // Leaving here is safe: the next call turns and waits for both eras again.
+  if (!stays) throw_interrupted();
 }
 
 void DependencyEngine::ring_if_idle() {

@@ -3,6 +3,7 @@
 #include "engine/waiting.h"
 
 #include "base/cpu_relax.h"
+#include "engine/interrupt.h"
 
 namespace mxnet::engine {
 namespace {
@@ -11,20 +12,35 @@ namespace {
 constexpr int kSpins = 100;
 }  // namespace
 
-void OneShot::wait() {
+bool OneShot::rung_before_sleep() {
   for (int i = 0; i < kSpins; ++i) {
     // Acquire pairs with the release in ring.
-    if (state_.load(std::memory_order_acquire) == kRung) return;
+    if (state_.load(std::memory_order_acquire) == kRung) return true;
     cpu_relax();
   }
   uint32_t state = kQuiet;
   // Acquire on failure: the failure means that it was rung. Relaxed on success: nothing is
   // published.
-  if (!state_.compare_exchange_strong(state, kAsleep, std::memory_order_relaxed,
-                                      std::memory_order_acquire)) {
-    return;
-  }
+  return !state_.compare_exchange_strong(state, kAsleep, std::memory_order_relaxed,
+                                         std::memory_order_acquire);
+}
+
+void OneShot::wait() {
+  if (rung_before_sleep()) return;
   while (state_.load(std::memory_order_acquire) != kRung) futex_wait(state_, kAsleep);
+}
+
+bool OneShot::wait_unless(int (*leave)()) {
+  if (rung_before_sleep()) return true;
+  while (state_.load(std::memory_order_acquire) != kRung) {
+    futex_wait_for(state_, kAsleep, kInterruptSlice);
+    if (state_.load(std::memory_order_acquire) == kRung || leave() == 0) continue;
+    uint32_t state = kAsleep;
+    // Release: our last use of the object comes before its end in ring.
+    return !state_.compare_exchange_strong(state, kAbandoned, std::memory_order_release,
+                                           std::memory_order_acquire);
+  }
+  return true;
 }
 
 void Bell::ring_slowly() {

@@ -11,20 +11,26 @@
 
 namespace mxnet::engine {
 
-// One event for one waiter, on the waiter's stack. Any thread rings, once; only the owner waits.
+// One event for one waiter, on the waiter's stack, or on the heap if the waiter may leave. Any
+// thread rings, once; only the owner waits.
 class OneShot {
  public:
   void ring() {
-    // Release: what was done before the event is seen by the waiter. Acquire is not needed: nothing
-    // is read after.
-    if (state_.exchange(kRung, std::memory_order_release) == kAsleep) futex_wake_one(state_);
-    // The waiter may already be gone here: the wake names an address only, and a wake too many
-    // harms nobody.
+    // Release: what was done before the event is seen by the waiter. Acquire: who left has done so.
+    const uint32_t before = state_.exchange(kRung, std::memory_order_acq_rel);
+    // A waiter that slept may already be gone here: the wake names an address only, and a wake too
+    // many harms nobody.
+    if (before == kAsleep) futex_wake_one(state_);
+    if (before == kAbandoned) delete this;
   }
   void wait();
+  // REQUIRES: on the heap. False if `leave` said so before the event: the ringer deletes it then.
+  bool wait_unless(int (*leave)());
 
  private:
-  enum : uint32_t { kQuiet, kAsleep, kRung };
+  enum : uint32_t { kQuiet, kAsleep, kRung, kAbandoned };
+  // True if it was rung, now or soon enough to stay awake for; else the waiter is on record.
+  bool rung_before_sleep();
   std::atomic<uint32_t> state_{kQuiet};
 };
 

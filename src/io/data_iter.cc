@@ -13,22 +13,21 @@
 namespace mxnet::io {
 
 DataIter::DataIter(std::unique_ptr<BatchSource> source, std::size_t ahead)
-    : source_(std::move(source)),
-      ahead_(std::max<std::size_t>(ahead, 1)),
-      owner_(::getpid()),
-      thread_([this] { produce(); }) {}
+    : ahead_(std::max<std::size_t>(ahead, 1)), owner_(::getpid()) {
+  shared_->source = std::move(source);
+  thread_ = std::thread([this] { produce(); });
+}
 
 DataIter::~DataIter() {
   if (::getpid() != owner_) {
-    // The threads never were in this process: nothing to join, nothing that may be destroyed.
-    thread_.detach();
-    static_cast<void>(source_.release());
+    thread_.detach();  // it never was in this process
+    static_cast<void>(shared_.release());
     return;
   }
   {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
+    const MutexLock lock(shared_->mutex);
+    shared_->stopping = true;
+    shared_->changed.notify_all();
   }
   thread_.join();
 }
@@ -41,22 +40,24 @@ void DataIter::check_process() const {
 
 void DataIter::before_first() {
   check_process();
-  const MutexLock lock(mutex_);
-  ++wanted_epoch_;
-  after_end_ = ended_;
-  ready_.clear();
+  Shared& shared = *shared_;
+  const MutexLock lock(shared.mutex);
+  ++shared.wanted_epoch;
+  shared.after_end = ended_;
+  shared.ready.clear();
   ended_ = false;
-  changed_.notify_all();
+  shared.changed.notify_all();
 }
 
 bool DataIter::next(Batch* batch) {
   check_process();
   if (ended_) return false;
-  const MutexLock lock(mutex_);
-  while (ready_.empty()) changed_.wait(mutex_);
-  Item item = std::move(ready_.front());
-  ready_.pop_front();
-  changed_.notify_all();
+  Shared& shared = *shared_;
+  const MutexLock lock(shared.mutex);
+  while (shared.ready.empty()) shared.changed.wait(shared.mutex);
+  Item item = std::move(shared.ready.front());
+  shared.ready.pop_front();
+  shared.changed.notify_all();
   ended_ = item.end || item.failure;
   if (item.failure) std::rethrow_exception(item.failure);
   if (!item.end) *batch = std::move(item.batch);
@@ -65,31 +66,33 @@ bool DataIter::next(Batch* batch) {
 
 void DataIter::produce() {
   prepare_worker_thread();
+  Shared& shared = *shared_;
   uint64_t epoch = 0;
   bool at_end = false;
   for (;;) {
     bool restart = false, after_end = false;
     {
-      const MutexLock lock(mutex_);
-      while (!stopping_ && wanted_epoch_ == epoch && (at_end || ready_.size() >= ahead_))
-        changed_.wait(mutex_);
-      if (stopping_) return;
-      restart = wanted_epoch_ != epoch;
-      epoch = wanted_epoch_;
-      after_end = after_end_;
+      const MutexLock lock(shared.mutex);
+      while (!shared.stopping && shared.wanted_epoch == epoch &&
+             (at_end || shared.ready.size() >= ahead_))
+        shared.changed.wait(shared.mutex);
+      if (shared.stopping) return;
+      restart = shared.wanted_epoch != epoch;
+      epoch = shared.wanted_epoch;
+      after_end = shared.after_end;
     }
     Item item;
     try {
-      if (restart) source_->start_epoch(after_end);
-      item.end = !source_->next(&item.batch);
+      if (restart) shared.source->start_epoch(after_end);
+      item.end = !shared.source->next(&item.batch);
     } catch (...) {
       item.failure = std::current_exception();
     }
     at_end = item.end || item.failure;
-    const MutexLock lock(mutex_);
-    if (wanted_epoch_ == epoch) {  // else nobody waits for it any more
-      ready_.push_back(std::move(item));
-      changed_.notify_all();
+    const MutexLock lock(shared.mutex);
+    if (shared.wanted_epoch == epoch) {  // else nobody waits for it any more
+      shared.ready.push_back(std::move(item));
+      shared.changed.notify_all();
     }
   }
 }

@@ -36,17 +36,22 @@ class DataIter {
   void produce();
   void check_process() const;
 
-  std::unique_ptr<BatchSource> source_;  // the thread's alone
+  // What the caller and the thread share. A forked process has no thread to end first, and
+  // destroying what a thread waits on is not allowed: there it is leaked.
+  struct Shared {
+    std::unique_ptr<BatchSource> source;  // the thread's alone
+    Mutex mutex;
+    CondVar changed;
+    std::deque<Item> ready MX_GUARDED_BY(mutex);
+    // An epoch that the caller has not seen the end of is given up when this is ahead of what the
+    // thread has begun.
+    uint64_t wanted_epoch MX_GUARDED_BY(mutex) = 0;
+    bool after_end MX_GUARDED_BY(mutex) = false;  // whether the one before was seen whole
+    bool stopping MX_GUARDED_BY(mutex) = false;
+  };
+  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
   const std::size_t ahead_;
-  const int owner_;  // process
-  Mutex mutex_;
-  CondVar changed_;
-  std::deque<Item> ready_ MX_GUARDED_BY(mutex_);
-  // An epoch that the caller has not seen the end of is given up when this is ahead of what the
-  // thread has begun.
-  bool after_end_ MX_GUARDED_BY(mutex_) = false;  // and whether the one before was seen whole
-  uint64_t wanted_epoch_ MX_GUARDED_BY(mutex_) = 0;
-  bool stopping_ MX_GUARDED_BY(mutex_) = false;
+  const int owner_;     // process
   bool ended_ = false;  // the caller's: the end of the epoch has been given out
   std::thread thread_;
 };

@@ -3,6 +3,7 @@
 #include "io/image_color.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "op/image/pixel.h"
@@ -19,10 +20,12 @@ float grey_of(const uint8_t* pixel) {
          kBlue * static_cast<float>(pixel[2]);
 }
 
-// All values become value * factor + offset.
+// All values become value * factor + offset: there are only 256 of them.
 void scale_values(Image* image, float factor, float offset) {
-  for (uint8_t& value : image->pixels)
-    value = to_pixel<uint8_t>(static_cast<float>(value) * factor + offset);
+  std::array<uint8_t, 256> scaled;
+  for (std::size_t value = 0; value < scaled.size(); ++value)
+    scaled[value] = to_pixel<uint8_t>(static_cast<float>(value) * factor + offset);
+  for (uint8_t& value : image->pixels) value = scaled[value];
 }
 
 struct HLS {

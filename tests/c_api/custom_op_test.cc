@@ -105,8 +105,8 @@ int create_prop(const char*, const int count, const char** keys, const char** va
                 MXCallbackList* ret) {
   g_seen.parameters.clear();
   for (int i = 0; i < count; ++i) g_seen.parameters[keys[i]] = values[i];
-  static int (*callbacks[])() = {any(count_deleted), any(list<kArguments>), any(list<kOutputs>),
-                                 any(list<kStates>), any(infer_shape),      nullptr,
+  static int (*callbacks[])() = {any(count_deleted),   any(list<kArguments>), any(list<kOutputs>),
+                                 any(list<kStates>),   any(infer_shape),      nullptr,
                                  any(create_operator), any(infer_type)};
   static void* contexts[8] = {};
   *ret = {8, callbacks, contexts};

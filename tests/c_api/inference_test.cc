@@ -17,7 +17,7 @@ using mxnet::Array;
 using mxnet::Model;
 
 // out = data * weight^T + bias, then relu; as Gluon saves it.
-const char* const kSymbol = R"({"nodes": [
+const char* const kSymbol = R"json({"nodes": [
   {"op": "null", "name": "data", "inputs": []},
   {"op": "null", "name": "fc_weight", "attrs": {"__shape__": "(2, 3)"}, "inputs": []},
   {"op": "null", "name": "fc_bias", "inputs": []},
@@ -25,10 +25,10 @@ const char* const kSymbol = R"({"nodes": [
    "inputs": [[0, 0, 0], [1, 0, 0], [2, 0, 0]]},
   {"op": "Activation", "name": "relu", "attrs": {"act_type": "relu"}, "inputs": [[3, 0, 0]]}],
  "arg_nodes": [0, 1, 2], "heads": [[4, 0, 0]],
- "attrs": {"mxnet_version": ["int", 10901]}})";
+ "attrs": {"mxnet_version": ["int", 10901]}})json";
 
 // The same with a loss, whose label inference leaves out.
-const char* const kWithLabel = R"({"nodes": [
+const char* const kWithLabel = R"json({"nodes": [
   {"op": "null", "name": "data", "inputs": []},
   {"op": "null", "name": "fc_weight", "inputs": []},
   {"op": "null", "name": "fc_bias", "inputs": []},
@@ -37,7 +37,7 @@ const char* const kWithLabel = R"({"nodes": [
   {"op": "null", "name": "softmax_label", "inputs": []},
   {"op": "SoftmaxOutput", "name": "softmax", "inputs": [[3, 0, 0], [4, 0, 0]]}],
  "arg_nodes": [0, 1, 2, 4], "heads": [[5, 0, 0]],
- "attrs": {"mxnet_version": ["int", 10901]}})";
+ "attrs": {"mxnet_version": ["int", 10901]}})json";
 
 class Inference : public testing::Test {
  protected:
@@ -71,6 +71,17 @@ std::vector<float> expected(const std::vector<float>& x) {
     y.push_back(std::max(0.0f, -dot + 0.25f));
   }
   return y;
+}
+
+TEST_F(Inference, AModelOfTheReferenceGivesItsNumbers) {
+  const Model model = Model::load(std::string(MXNET_TEST_DATA) + "/models/tiny");
+  std::vector<float> x(3 * 8 * 8);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) / 192;
+  const std::vector<float> y =
+      model({{model.inputs()[0], Array::borrow(x.data(), {1, 3, 8, 8})}})[0].to_vector<float>();
+  const std::vector<float> right{-0.17348826f, -0.3650468f, 0.01037003f};  // obtained from 1.9.1
+  ASSERT_EQ(y.size(), right.size());
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], right[i], 1e-5);
 }
 
 TEST_F(Inference, NamesOfInputsAndOutputs) {

@@ -95,7 +95,7 @@ const std::multimap<std::string, Call>& calls() {
   };
   static const bool others = (all.merge(ndarray_null_calls()), all.merge(profiler_null_calls()),
                               all.merge(symbol_null_calls()), all.merge(executor_null_calls()),
-                              all.merge(kvstore_null_calls()), true);
+                              all.merge(kvstore_null_calls()), all.merge(data_null_calls()), true);
   static_cast<void>(others);
   return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control flow: networks that the reference has saved (tests/data/symbols), with the numbers that it
-// gives; shapes; cached ops; what does not fit.
+// Control flow: networks that the reference has saved (tests/data/symbols), with the numbers that
+// it gives; shapes; cached ops; what does not fit.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,8 +16,9 @@ namespace mxnet {
 namespace {
 
 ir::Graph saved(const std::string& name) {
-  return {load_symbol_file(std::string(MXNET_TEST_DATA) + "/symbols/" + name + "-symbol.json")
-              .outputs()};
+  const Symbol symbol =
+      load_symbol_file(std::string(MXNET_TEST_DATA) + "/symbols/" + name + "-symbol.json");
+  return {{symbol.outputs().begin(), symbol.outputs().end()}};
 }
 
 NDArray matrix(const Values& values, int64_t rows) {

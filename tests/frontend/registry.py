@@ -2,6 +2,7 @@
 """The table of programs: each file of programs/ is full of functions marked @program()."""
 import dataclasses
 import importlib.util
+import pathlib
 from typing import Any, Callable, List
 
 _PROGRAMS: List["Program"] = []
@@ -33,3 +34,32 @@ def load(folder: Any) -> List[Program]:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return list(_PROGRAMS)
+
+
+def settle(value: Any) -> None:
+    """Waits for arrays: what fails in them comes out here."""
+    if hasattr(value, "wait_to_read"):
+        value.wait_to_read()
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            settle(item)
+
+
+def lines(text: str, **names: Any) -> List[Any]:
+    """The value of each line of an expression per line; "raises" where it does."""
+    results = []
+    for line in text.strip().splitlines():
+        try:
+            value = eval(line, dict(names))  # the text is this table's own
+            settle(value)
+            results.append(value)
+        except Exception:  # compared as a result
+            results.append(f"raises: {line.strip()}")
+    return results
+
+
+def public_names(part: str) -> List[str]:
+    """The public names below mxnet.PART that are made from operators or written by hand."""
+    path = pathlib.Path(__file__).resolve().parent.parent / "data" / "public_names.txt"
+    start = f"mxnet.{part}."
+    return [name[len(start):] for name in path.read_text().split() if name.startswith(start)]

@@ -32,6 +32,7 @@ def test_it_stands_in_unless_that_is_forbidden(run_python):
 @pytest.mark.skipif(mx.nd.NDArray.__mro__[1].__module__.startswith("mxnet._ctypes"), reason="already on ctypes")
 def test_the_same_tests_pass():
     files = ["ndarray", "symbol", "test_ndarray.py", "test_autograd.py", "test_symbol.py", "test_config.py", "test_util.py"]
+    files += ["numpy/test_numpy_array.py", "numpy/test_numpy_dispatch.py", "numpy/test_numpy_symbol.py"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(HERE / file) for file in files)],
         env={**os.environ, "MXNET_ENABLE_CYTHON": "0"}, capture_output=True, text=True, timeout=300, check=False,

@@ -52,7 +52,7 @@ def masks(draw):
 CASES = st.one_of(basic_cases(), advanced_cases(), masks())
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(CASES)
 def test_reading(case):
     shape, key = case
@@ -65,7 +65,7 @@ def test_reading(case):
         same(array[key], expected)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(CASES, st.sampled_from(["number", "numpy", "array", "row"]))
 def test_writing(case, kind):
     shape, key = case
@@ -79,6 +79,46 @@ def test_writing(case, kind):
     values[key] = value
     array[key] = mx.nd.array(value) if kind in ("array", "row") else value
     np.testing.assert_array_equal(array.asnumpy(), values)
+
+
+def random_key(random, shape):
+    """An index of integers, slices, new axes, an ellipsis, arrays or a mask."""
+    if random.randint(6) == 0:
+        return random.rand(*shape[: random.randint(1, len(shape) + 1)]) < 0.5
+    parts, ellipsis = [], random.randint(len(shape) + 3)
+    together = tuple(random.randint(1, 4, random.randint(1, 3)))  # shapes of arrays broadcast
+    for axis, size in enumerate(shape[: random.randint(len(shape) + 1)]):
+        if axis == ellipsis:
+            parts.append(Ellipsis)
+            break
+        kind = random.randint(7)
+        if kind == 0:
+            parts.append(None)
+        if kind < 3:
+            parts.append(int(random.randint(-size, size)))
+        elif kind < 6:
+            begin, end = (None if random.randint(3) == 0 else int(random.randint(-size - 1, size + 2)) for _ in range(2))
+            parts.append(slice(begin, end, [None, 1, 2, 3, -1, -2][random.randint(6)]))
+        else:
+            parts.append(random.randint(-size, size, together))
+    return tuple(parts) if len(parts) != 1 or random.randint(2) else parts[0]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_thousand_random_expressions(seed):
+    random = np.random.RandomState(seed)
+    for step in range(1000):
+        shape = tuple(random.randint(1, 5, random.randint(1, 5)))
+        key, values = random_key(random, shape), numbered(shape)
+        where = f"seed {seed}, step {step}: {shape}[{key!r}]"
+        array, expected = mx.nd.array(values), np.asarray(values[key])
+        if 0 in expected.shape:
+            continue
+        np.testing.assert_array_equal(array[key].asnumpy().reshape(expected.shape), expected, err_msg=where)
+        if np.unique(expected).size == expected.size:  # else it is not said which value wins
+            values[key] = value = -1 - numbered(expected.shape)
+            array[key] = mx.nd.array(value) if random.randint(2) else value
+            np.testing.assert_array_equal(array.asnumpy(), values, err_msg=where)
 
 
 @pytest.mark.parametrize("index", [[0, 2], [True, False, True], ([0, 1], [1, 0]), slice(None, None, -1)])

@@ -31,3 +31,28 @@ def test_interrupt_stays_a_keyboard_interrupt(run_python):
         "import mxnet, os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\nexcept KeyboardInterrupt:\n    print('caught')"
     )
     assert done.stdout == "caught\n"
+
+
+@pytest.mark.parametrize("wait", ["mx.nd.waitall()", "array.wait_to_read()", "array.asnumpy()"])
+def test_interrupt_ends_a_wait(run_python, wait):
+    # An operation that ends only when the test lets it, and a Ctrl-C while the main thread waits for it.
+    code = f"""
+import ctypes, os, signal, threading
+import mxnet as mx
+from mxnet.base import _LIB, check_call
+mx.nd.ones(1).wait_to_read()
+array, release = mx.nd.ones(4), threading.Event()
+work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda context, state: release.wait())
+context, handles = (ctypes.c_int * 2)(1, 0), (ctypes.c_void_p * 1)(array.handle.value)
+check_call(_LIB.MXEnginePushSyncND(work, None, None, context, None, 0, handles, 1, None, 0, b"held"))
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    {wait}
+except KeyboardInterrupt:
+    print("interrupted")
+release.set()
+{wait}
+print(array.asnumpy().tolist())
+"""
+    done = run_python(code)
+    assert done.stdout == "interrupted\n[1.0, 1.0, 1.0, 1.0]\n", done.stderr

@@ -187,6 +187,14 @@ def _binary(name: str, a: Any, b: Any, out: Any = None, reverse: bool = False) -
     return NotImplemented
 
 
+def _compare(name: str, a: Any, b: Any) -> Any:
+    if a._is_np and isinstance(b, (list, tuple)):  # Python's own answer would be False, where NumPy compares elements
+        raise TypeError(
+            f"comparison: given a {type(b).__name__}, expected an mx.np array or a number; mx.np.array makes one"
+        )
+    return _binary(name, a, b)
+
+
 def _unary(name: str, a: Any) -> Any:
     operator = arithmetic[a._is_np].get(name)
     if operator is None:
@@ -202,9 +210,10 @@ _COMPARISONS = {"lt": "less", "le": "less_equal", "eq": "equal", "ne": "not_equa
 
 
 def _define(python: str, name: str) -> None:
-    setattr(NDArrayBase, f"__{python}__", lambda a, b: _binary(name, a, b))
     if name in _COMPARISONS.values():
+        setattr(NDArrayBase, f"__{python}__", lambda a, b: _compare(name, a, b))
         return
+    setattr(NDArrayBase, f"__{python}__", lambda a, b: _binary(name, a, b))
     setattr(NDArrayBase, f"__r{python}__", lambda a, b: _binary(name, a, b, reverse=True))
     if python in ("add", "sub", "mul", "truediv", "mod", "pow"):
         setattr(NDArrayBase, f"__i{python}__", lambda a, b: _binary(name, a, b, out=a))

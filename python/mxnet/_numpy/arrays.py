@@ -50,7 +50,8 @@ class Arrays(Frontend):
 
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:
         operators = [op for op in (arrays, scalar, reverse) if op is not None]
-        return functools.update_wrapper(_core.ElementwiseFunction(call, *operators), call)
+        made = _core.ElementwiseFunction(call, *operators)
+        return made if made is call else functools.update_wrapper(made, call)
 
     def listed(self, several: Any) -> List[Any]:
         return [several] if self.is_tensor(several) else several

@@ -9,6 +9,7 @@ from typing import Any, Callable, List, Optional, Tuple
 from .. import autograd as _autograd
 from .. import ndarray as nd
 from ..base import string_types  # noqa: F401  (public here)
+from ..ndarray import zeros_like
 
 __all__ = [
     "TrainingStateScope", "backward", "compute_gradient", "grad", "grad_and_loss", "mark_variables", "set_is_training",
@@ -79,7 +80,7 @@ def grad_and_loss(func: Callable[..., Any], argnum: Any = None) -> Callable[...,
         for variable in variables:
             if not isinstance(variable, nd.NDArray):
                 raise TypeError(f"given {type(variable).__name__}, expected NDArrays")
-        gradients = [nd.zeros_like(variable) for variable in variables]
+        gradients = [zeros_like(variable) for variable in variables]
         mark_variables(variables, gradients)
         with train_section():
             outputs = func(*args)

@@ -120,6 +120,15 @@ def _moved(label: np.ndarray, left: float, top: float, width: float, height: flo
     return out
 
 
+_ALMOST_HALF = 0.4999999  # a whole number that rounding takes for the next one
+
+
+def _heights(area_range: Tuple[float, float], area: int, aspect: float) -> Tuple[int, int]:
+    """The heights, in pixels, of the smallest and the largest window of an aspect ratio."""
+    low, high = (int(round((share * area / aspect) ** 0.5)) for share in area_range)
+    return low, high
+
+
 class DetRandomCropAug(DetAugmenter):
     """A part of which all objects in it are covered by at least `min_object_covered`.
 
@@ -167,11 +176,13 @@ class DetRandomCropAug(DetAugmenter):
             return None
         for _ in range(self.max_attempts):
             aspect = random.uniform(*self.aspect_ratio_range)
-            area = random.uniform(*self.area_range) * height * width
-            w, h = int(round((area * aspect) ** 0.5)), int(round((area / aspect) ** 0.5))
-            if not (0 < w <= width and 0 < h <= height) or (w == width and h == height):
+            least, most = _heights(self.area_range, height * width, aspect)
+            most = min(height, int((width + _ALMOST_HALF) / aspect) if round(most * aspect) > width else most)
+            h = random.randint(least, most) if least < most else most
+            w = int(round(h * aspect))
+            if h < 1 or not 0 < w <= width or (w == width and h == height):
                 continue
-            x, y = random.randint(0, width - w), random.randint(0, height - h)
+            y, x = random.randint(0, height - h), random.randint(0, width - w)
             kept = self._kept(label, x / width, y / height, w / width, h / height)
             if kept is not None:
                 return x, y, w, h, kept
@@ -221,11 +232,13 @@ class DetRandomPadAug(DetAugmenter):
             return src, label
         for _ in range(self.max_attempts):
             aspect = random.uniform(*self.aspect_ratio_range)
-            area = random.uniform(*self.area_range) * height * width
-            w, h = int(round((area * aspect) ** 0.5)), int(round((area / aspect) ** 0.5))
+            least, most = _heights(self.area_range, height * width, aspect)
+            least = max(height, int((width + _ALMOST_HALF) / aspect) if round(least * aspect) < width else least)
+            h = random.randint(least, most) if least < most else most
+            w = int(round(h * aspect))
             if w < width or h < height or (w == width and h == height):
                 continue
-            x, y = random.randint(0, w - width), random.randint(0, h - height)
+            y, x = random.randint(0, h - height), random.randint(0, w - width)
             src = copyMakeBorder(src, y, h - height - y, x, w - width - x, 0, values=self._values(src.shape[2]))
             return src, _moved(label, -x / width, -y / height, w / width, h / height)
         return src, label
@@ -281,12 +294,9 @@ def CreateDetAugmenter(
     if resize > 0:
         augmenters.append(DetBorrowAug(ResizeAug(resize, inter_method)))
     if rand_crop > 0:
-        crop_area = [(low, min(1.0, high)) for low, high in area_range] if isinstance(area_range, list) else (
-            area_range[0], min(1.0, area_range[1])
-        )
         augmenters.append(
             CreateMultiRandCropAugmenter(
-                min_object_covered, aspect_ratio_range, crop_area, min_eject_coverage, max_attempts, skip_prob=1 - rand_crop
+                min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts, skip_prob=1 - rand_crop
             )
         )
     if rand_mirror:

@@ -190,15 +190,14 @@ def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_ou
             raise ValueError(f"given {len(degrees)} angles for shape {src.shape}, expected one an image")
     angles = np.deg2rad(degrees).astype(np.float64)
     sine, cosine = np.sin(angles), np.cos(angles)
-    # Places of the new image from -1 to 1, in units of half a pixel of the longer way across.
     half_width, half_height = (width - 1) / 2, (height - 1) / 2
     factor = np.ones(count)
     if zoom_in or zoom_out:
+        # How much larger the upright box around the turned image is, at most.
         c, s = np.abs(cosine), np.abs(sine)
-        wide = (half_width * c + half_height * s) / half_width
-        tall = (half_width * s + half_height * c) / half_height
-        largest = np.maximum(wide, tall)
-        factor = largest if zoom_out else 1 / largest
+        larger = np.maximum((width * c + height * s) / width, (width * s + height * c) / height)
+        factor = larger if zoom_out else 1 / larger
+    # From places of the new image to the old one's, both from -1 to 1 along each axis.
     matrix = np.zeros((count, 6), np.float32)
     matrix[:, 0] = cosine * factor
     matrix[:, 1] = -sine * factor * half_height / half_width
@@ -434,8 +433,9 @@ class ColorNormalizeAug(Augmenter):
 
     def __init__(self, mean: Any, std: Any) -> None:
         super().__init__(mean=mean, std=std)
-        self.mean = mean if mean is None or isinstance(mean, NDArray) else _for_user(nd.array(mean))
-        self.std = std if std is None or isinstance(std, NDArray) else _for_user(nd.array(std))
+        self.mean, self.std = (
+            value if value is None or isinstance(value, NDArray) else _for_user(nd.array(value)) for value in (mean, std)
+        )
 
     def __call__(self, src: NDArray) -> NDArray:
         return color_normalize(src, self.mean, self.std)
@@ -543,7 +543,8 @@ def CreateAugmenter(
     augmenters += colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
     mean, std = channel_statistics(mean, MEAN), channel_statistics(std, STD)
     if mean is not None or std is not None:
-        augmenters.append(ColorNormalizeAug(mean, std))
+        single = (value if value is None else np.asarray(value, dtype=np.float32) for value in (mean, std))
+        augmenters.append(ColorNormalizeAug(*single))
     return augmenters
 
 

@@ -7,3 +7,6 @@ from .record import *  # noqa: F403
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter", "io", "record", "utils"]
 __all__ += record.__all__
+
+# Programs of 1.x also find them in the module that has the others.
+vars(io).update({name: getattr(record, name) for name in record.__all__})

@@ -293,3 +293,15 @@ class ResizeIter(DataIter):
 
 
 from .prefetch import PrefetchingIter  # noqa: E402  (needs DataIter)
+
+
+def __getattr__(name: str) -> Any:
+    """Iterators of the library itself, and two operators, which programs import from here too."""
+    from .. import ndarray
+    from . import record
+
+    if name in record.__all__:
+        return getattr(record, name)
+    if name in ("concat", "tile"):
+        return getattr(ndarray, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

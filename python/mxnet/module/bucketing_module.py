@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ..context import cpu
 from ..initializer import Uniform
-from ..model import load_checkpoint, load_params
+from ..model import load_params
 from .base_module import BaseModule, check_input_names
 from .module import Module
 

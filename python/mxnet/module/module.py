@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from .. import optimizer as _optimizer
 from ..context import Context, cpu
 from ..initializer import InitDesc, Uniform
+from ..io import DataDesc
 from ..model import (
     _create_kvstore,
     _initialize_kvstore,
@@ -402,14 +403,26 @@ class Module(BaseModule):
             return
         data = getattr(data_batch, "provide_data", None)
         if not data:
-            data = [type(desc)(desc.name, shape, desc.dtype, desc.layout) for desc, shape in zip(self._data_shapes, new)]
+            data = [DataDesc(desc.name, shape, desc.dtype, desc.layout) for desc, shape in zip(self._data_shapes, new)]
         label = getattr(data_batch, "provide_label", None)
+        data = [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in data]
         if not label and getattr(data_batch, "label", None) and self._label_shapes:
             label = [
-                type(desc)(desc.name, array.shape, desc.dtype, desc.layout)
+                DataDesc(desc.name, array.shape, desc.dtype, desc.layout)
                 for desc, array in zip(self._label_shapes, data_batch.label)
             ]
+        elif not label and self._label_shapes:
+            label = [self._of_batch(desc, data[0]) for desc in self._label_shapes]
         self.reshape(data, label or None)
+
+    @staticmethod
+    def _of_batch(label: DataDesc, data: DataDesc) -> DataDesc:
+        """A label's description for a batch as large as the data's."""
+        axis, data_axis = DataDesc.get_batch_axis(label.layout), DataDesc.get_batch_axis(data.layout)
+        shape = list(label.shape)
+        if axis >= 0 and data_axis >= 0:
+            shape[axis] = data.shape[data_axis]
+        return DataDesc(label.name, tuple(shape), label.dtype, label.layout)
 
     def backward(self, out_grads: Any = None) -> None:
         self._require()

@@ -156,7 +156,7 @@ class NDArray(NDArrayBase):
         return _core.to_dlpack(self)
 
     def __getstate__(self) -> dict:
-        return {"handle": _core.to_bytes(self)}
+        return {"handle": bytearray(_core.to_bytes(self))}  # what other versions read must be writable
 
     def __setstate__(self, state: dict) -> None:
         data = state["handle"]

@@ -15,7 +15,7 @@ from ..ndarray._dtypes import dtype_number
 from ..ndarray.ndarray import _GRAD_REQ_MAP, NDArray
 
 
-class ndarray(Methods, NDArray):  # pylint: disable=invalid-name
+class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invalid-name
     """An array on a device with NumPy's semantics. Work on it runs asynchronously; reading it waits."""
 
     __slots__ = ()
@@ -138,7 +138,7 @@ class ndarray(Methods, NDArray):  # pylint: disable=invalid-name
         """Puts the array's own elements in ascending order."""
         self._F.sort(self, axis, kind, order).copyto(self)
 
-    def broadcast_like(self, other: Any) -> Any:
+    def broadcast_like(self, other: Any) -> Any:  # type: ignore[override]
         """Repeated to another array's shape."""
         return self._F.broadcast_to(self, other.shape)
 

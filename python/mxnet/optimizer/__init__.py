@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers: how weights follow from gradients."""
 
+from ..ndarray import abs as NDabs  # noqa: F401  (public here)
 from . import contrib, optimizer
 from .optimizer import (
     DCASGD,

@@ -180,7 +180,7 @@ class DCASGD(Optimizer):
         self.lamda = lamda
 
     def create_state(self, index: Any, weight: Any) -> Any:
-        return (None if self.momentum == 0.0 else zeros_like(weight, stype="default")), weight.copy()
+        return (None if self.momentum == 0.0 else zeros_like(weight, stype="default")), weight.as_nd_ndarray().copy()
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         lr, wd = self._begin(index)

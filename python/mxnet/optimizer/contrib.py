@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ndarray import clip, mean, sqrt, square  # noqa: F401  (public here)
 from ._base import Optimizer, _op, register
 
 __all__ = ["GroupAdaGrad"]

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from .. import ndarray as _nd
 from ._adaptive import FTML, AdaDelta, Adam, AdaGrad, Adamax, Ftrl, Nadam, RMSProp
 from ._base import Optimizer, register
 from ._layerwise import LAMB, LARS, LBSGD
@@ -19,3 +22,12 @@ create = Optimizer.create_optimizer
 for _name in __all__:
     if isinstance(globals()[_name], type):
         globals()[_name].__module__ = __name__  # pickles of other versions look for it here
+
+_OPERATOR_NAMES = {"NDabs": "abs", "NDnorm": "norm"}
+
+
+def __getattr__(name: str) -> Any:
+    """Operators, which programs import from here too."""
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_nd, _OPERATOR_NAMES.get(name, name))

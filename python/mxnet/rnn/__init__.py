@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent networks on symbols: cells, sentences in buckets, checkpoints."""
 
+from .. import initializer as init  # noqa: F401  (public here, as what follows to the empty line)
+from .. import ndarray, symbol  # noqa: F401
+from ..base import numeric_types, string_types  # noqa: F401
+from ..io import DataBatch, DataDesc, DataIter  # noqa: F401
+from ..model import load_checkpoint, save_checkpoint  # noqa: F401
+
 from . import io, rnn, rnn_cell
 from .io import BucketSentenceIter, encode_sentences
 from .rnn import do_rnn_checkpoint, load_rnn_checkpoint, rnn_unroll, save_rnn_checkpoint

@@ -276,7 +276,7 @@ def check_consistency(
     if len(symbols) < 1 or len(symbols) != len(ctx_list):
         raise ValueError(f"given {len(symbols)} symbols and {len(ctx_list)} contexts, expected as many of each")
     executors = [one.simple_bind(grad_req=grad_req, **where) for one, where in zip(symbols, ctx_list)]
-    names, outputs = symbols[0].list_arguments(), symbols[0].list_outputs()
+    outputs = symbols[0].list_outputs()
     arg_params = {} if arg_params is None else dict(arg_params)
     aux_params = {} if aux_params is None else dict(aux_params)
     for name, array in executors[0].arg_dict.items():

@@ -25,4 +25,8 @@ template <class T>
 void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
               T* out);
 
+// Of bytes, linear: in whole numbers.
+void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_t width,
+                     int64_t new_height, int64_t new_width, uint8_t* out);
+
 }  // namespace mxnet::image

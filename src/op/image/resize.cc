@@ -2,6 +2,8 @@
 // Operators that change the size of images.
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "base/error.h"
 #include "op/dispatch.h"
 #include "op/image/resample.h"
@@ -23,6 +25,14 @@ void resize_cpu(Interpolation how, KernelContext& context) {
   dispatch_dtype<kNumeric>(in.dtype, "resize", [&]<class T>(TypeTag<T>) {
     const int64_t images = out.size() / (new_height * new_width * channels);
     for (int64_t i = 0; i < images; ++i) {
+      if constexpr (std::is_same_v<T, uint8_t>) {
+        if (how == Interpolation::kLinear) {
+          resample_linear(in.as<T>() + i * height * width * channels, channels, height, width,
+                          new_height, new_width,
+                          out.as<T>() + i * new_height * new_width * channels);
+          continue;
+        }
+      }
       resample(in.as<T>() + i * height * width * channels, channels, rows, columns, width,
                out.as<T>() + i * new_height * new_width * channels);
     }

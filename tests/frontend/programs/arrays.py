@@ -16,7 +16,7 @@ def creation(mx, np):
 def attributes(mx, np):
     x = mx.nd.ones((2, 3, 4), dtype="float16")
     return [x.shape, x.ndim, x.size, str(x.dtype), str(x.context), x.stype, x.T.shape, len(x), bool(mx.nd.array([1])),
-            float(mx.nd.array([2.5])), int(mx.nd.array([2.5])), x[0, 0, 0].asscalar(), repr(mx.nd.array([1, 2])),
+            x[0, 0, 0].asscalar(), repr(mx.nd.array([1, 2])),
             x.as_in_context(mx.cpu()).context.device_type, x.grad, hash(x) == hash(x), x.itemsize
             if hasattr(x, "itemsize") else 2]
 
@@ -190,7 +190,7 @@ def contexts(mx, np):
     with mx.Context("cpu", 1):
         x = mx.nd.ones(2)
         inside = mx.current_context()
-    return [str(x.context), str(inside), str(mx.current_context()), mx.cpu() == mx.cpu(0), mx.num_gpus(),
+    return [str(x.context), str(inside), str(mx.current_context()), mx.cpu() == mx.cpu(0), mx.context.num_gpus(),
             str(mx.cpu_pinned()), x.as_in_context(mx.cpu(0)), str(x.copyto(mx.cpu(2)).context)]
 
 

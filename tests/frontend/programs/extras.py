@@ -201,8 +201,11 @@ def profiles(mx, np):
     mx.profiler.set_state("run")
     (mx.nd.ones((2, 2)) * 2).wait_to_read()
     domain = mx.profiler.Domain("mine")
-    with domain.new_task("task"):
-        domain.new_counter("count", 3).increment(2)
+    task = domain.new_task("task")
+    task.start()
+    domain.new_counter("count", 3).increment(2)
+    task.stop()
+    domain.new_marker("here").mark()
     mx.profiler.set_state("stop")
     table = mx.profiler.dumps(reset=True)
     mx.profiler.dump()

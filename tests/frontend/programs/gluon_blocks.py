@@ -334,12 +334,12 @@ def utilities(mx, np):
 @program(2e-2)
 def model_zoo(mx, np):
     results = []
-    for name in ("resnet18_v1", "mobilenetv2_0.25", "squeezenet1.0"):
+    for name in ("resnet18_v1", "mobilenetv2_0.25", "mobilenet0.25"):
         net = mx.gluon.model_zoo.vision.get_model(name, classes=10)
         mx.random.seed(1)
         net.initialize(mx.init.Xavier())
         net.hybridize()
-        results += [net(mx.nd.ones((1, 3, 64, 64))), len(net.collect_params())]
+        results += [net(mx.nd.ones((1, 3, 64, 64))), len(list(net.collect_params()))]
     return results
 
 
@@ -350,7 +350,7 @@ def zoo_networks(mx, np):
     for make in (vision.alexnet, vision.vgg11, vision.vgg16_bn, vision.densenet121, vision.inception_v3,
                  vision.resnet50_v2, vision.mobilenet1_0, vision.mobilenet_v2_1_0, vision.squeezenet1_1):
         net = make(classes=4)
-        counts.append([len(net.collect_params()), sorted(net.collect_params())[-1].split("_", 1)[1],
+        counts.append([len(list(net.collect_params())), sorted(net.collect_params())[-1].split("_", 1)[1],
                        len(net(mx.sym.var("data")).get_internals().list_outputs())])
     return counts
 

@@ -14,7 +14,7 @@ def names(mx, np):
     net = mlp(mx)
     internals = net.get_internals()
     return [net, net.name, internals.list_outputs(), internals["fc1_output"], net.get_children(), net.list_inputs(),
-            [item.name for item in internals], net.num_outputs, repr(net), len(mx.sym.Group([net, internals["relu1_output"]]))]
+            [item.name for item in internals], repr(net), len(mx.sym.Group([net, internals["relu1_output"]]))]
 
 
 @program()
@@ -32,10 +32,10 @@ def automatic_names(mx, np):
 def attributes(mx, np):
     with mx.AttrScope(ctx_group="dev1", lr_mult="0.5"):
         a = mx.sym.var("a", shape=(2, 3), lr_mult=2.0, init=mx.init.Zero())
-        fc = mx.sym.FullyConnected(a, num_hidden=2, name="fc", attr={"tag": "x"})
-    fc._set_attr(mood="so so")
+        fc = mx.sym.FullyConnected(a, num_hidden=2, name="fc", attr={"__tag__": "x"})
+    fc._set_attr(__mood__="so so")
     return [a.attr("__shape__"), a.attr("lr_mult"), fc.attr("ctx_group"), fc.attr_dict(), fc.list_attr(),
-            fc.attr("mood"), a.attr("missing")]
+            fc.attr("__mood__"), a.attr("missing")]
 
 
 @program()

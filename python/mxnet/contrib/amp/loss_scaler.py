@@ -6,6 +6,8 @@ from __future__ import annotations
 import logging
 from typing import Any, List
 
+from ...ndarray import multi_all_finite
+
 __all__ = ["LossScaler"]
 
 
@@ -25,8 +27,6 @@ class LossScaler:
 
     def has_overflow(self, params: List[Any]) -> bool:
         """Whether a gradient is infinite or not a number; the factor follows."""
-        from ... import ndarray as nd
-
         # On all devices: each has its own gradients until they are added up.
         by_device: dict = {}
         for param in params:
@@ -35,7 +35,7 @@ class LossScaler:
             for grad in param.list_grad():
                 dense = grad if grad.stype == "default" else grad.data
                 by_device.setdefault(dense.context, []).append(dense)
-        finite = [nd.multi_all_finite(*grads, num_arrays=len(grads), init_output=True) for grads in by_device.values()]
+        finite = [multi_all_finite(*grads, num_arrays=len(grads), init_output=True) for grads in by_device.values()]
         overflow = any(result.asscalar() == 0 for result in finite)
         if overflow:
             self._loss_scale = max(self._loss_scale / 2.0, 1.0)

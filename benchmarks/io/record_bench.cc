@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a RecordIO file from the page cache beside `cat` of the same file:
+//   bench_io [MiB of the file, 512] [bytes of a record, 100000]
+// Both are repeated in turn; what counts is the fastest run of each.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "io/record_reader.h"
+#include "io/record_writer.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_of(auto&& work) {
+  const auto begin = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// As cat(1) does it: 128 KiB at a time, written to where nothing is kept.
+void cat(const std::string& path) {
+  const int in = ::open(path.c_str(), O_RDONLY), out = ::open("/dev/null", O_WRONLY);
+  std::string buffer(128 << 10, '\0');
+  for (ssize_t got; (got = ::read(in, buffer.data(), buffer.size())) > 0;)
+    if (::write(out, buffer.data(), static_cast<std::size_t>(got)) < 0) std::abort();
+  ::close(in);
+  ::close(out);
+}
+
+uint64_t read_records(const std::string& path) {
+  mxnet::io::RecordReader reader(path);
+  uint64_t bytes = 0;
+  while (const auto record = reader.next()) bytes += record->size();
+  return bytes;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const uint64_t total = (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 512) << 20;
+  const std::size_t size = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000;
+  const std::string path = "/tmp/mxnet_bench.rec";
+  std::mt19937 random(1);
+  std::string record(size, '\0');
+  for (char& c : record) c = static_cast<char>(random());
+  const double writing = seconds_of([&] {
+    mxnet::io::RecordWriter writer(path);
+    while (writer.tell() < total) writer.write(record);
+  });
+  double cat_best = 1e9, read_best = 1e9;
+  for (int i = 0; i < 7; ++i) {
+    cat_best = std::min(cat_best, seconds_of([&] { cat(path); }));
+    read_best = std::min(read_best, seconds_of([&] {
+                           if (read_records(path) == 0) std::abort();
+                         }));
+  }
+  const double gib = static_cast<double>(total) / (1 << 30);
+  fmt::print("{} MiB in records of {} bytes\n", total >> 20, size);
+  fmt::print(
+      "write   {:6.2f} GiB/s\ncat     {:6.2f} GiB/s\nread    {:6.2f} GiB/s\nread / cat {:.2f}\n",
+      gib / writing, gib / cat_best, gib / read_best, cat_best / read_best);
+  std::remove(path.c_str());
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// RecordIO: writer, reader, offsets, damage.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "io/record_format.h"
+#include "io/record_index.h"
+#include "io/record_reader.h"
+#include "io/record_writer.h"
+#include "record_properties.h"
+#include "temporary_file.h"
+
+namespace mxnet::io {
+namespace {
+
+using testing_io::check_records;
+using testing_io::TemporaryFile;
+
+const std::string kMagic(reinterpret_cast<const char*>(&kRecordMagic), sizeof kRecordMagic);
+
+std::vector<std::string> awkward_records() {
+  return {"",
+          "a",
+          "abcd",
+          kMagic,
+          kMagic + kMagic,
+          "12" + kMagic,
+          "1234" + kMagic + "5",
+          std::string(100, 'x') + kMagic,
+          std::string(3 << 20, 'y')};
+}
+
+void write_all(const std::string& path, const std::vector<std::string>& records) {
+  RecordWriter writer(path);
+  for (const std::string& record : records) writer.write(record);
+}
+
+std::vector<std::string> read_all(RecordReader& reader) {
+  std::vector<std::string> records;
+  while (const auto record = reader.next()) records.emplace_back(*record);
+  return records;
+}
+
+TEST(Records, ComeBackAsTheyWere) {
+  const TemporaryFile file;
+  write_all(file.path(), awkward_records());
+  RecordReader reader(file.path());
+  EXPECT_EQ(read_all(reader), awkward_records());
+  EXPECT_FALSE(reader.next());
+}
+
+TEST(Records, AreFoundAtTheWritersPositions) {
+  const TemporaryFile file;
+  const std::vector<std::string> records = awkward_records();
+  std::vector<uint64_t> positions;
+  {
+    RecordWriter writer(file.path());
+    for (const std::string& record : records) {
+      positions.push_back(writer.tell());
+      writer.write(record);
+    }
+  }
+  RecordReader reader(file.path());
+  for (std::size_t i = records.size(); i-- > 0;) {
+    reader.seek(positions[i]);
+    EXPECT_EQ(*reader.next(), records[i]);
+    EXPECT_EQ(reader.started_at(), positions[i]);
+  }
+  EXPECT_EQ(record_offsets(file.path(), "", 0, 1), positions);
+}
+
+TEST(Records, PartsHaveEachRecordOnce) {
+  const TemporaryFile file;
+  write_all(file.path(), std::vector<std::string>(37, std::string(13, 'z') + kMagic));
+  const std::vector<uint64_t> all = record_offsets(file.path(), "", 0, 1);
+  ASSERT_EQ(all.size(), 37U);
+  for (uint32_t parts : {2U, 3U, 7U, 40U}) {
+    std::vector<uint64_t> joined;
+    for (uint32_t part = 0; part < parts; ++part) {
+      const std::vector<uint64_t> some = record_offsets(file.path(), "", part, parts);
+      joined.insert(joined.end(), some.begin(), some.end());
+    }
+    EXPECT_EQ(joined, all) << parts;
+  }
+}
+
+TEST(Records, ReadersOnManyThreadsShareAFile) {
+  const TemporaryFile file;
+  write_all(file.path(), awkward_records());
+  std::vector<std::thread> threads;
+  std::vector<int> good(4, 0);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      RecordReader reader(file.path());
+      good[static_cast<std::size_t>(i)] = read_all(reader) == awkward_records() ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, std::vector<int>(4, 1));
+}
+
+TEST(DamagedRecords, AreErrorsWithFileAndOffset) {
+  const TemporaryFile file;
+  write_all(file.path(), {"first", "second", "third"});
+  std::string content = file.content();
+  content[16] = 'X';
+  file.write(content);
+  RecordReader reader(file.path());
+  EXPECT_EQ(*reader.next(), "first");
+  try {
+    reader.next();
+    FAIL() << "a damaged record was read";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("'" + file.path() + "' at byte 16"), std::string::npos)
+        << error.message();
+  }
+}
+
+TEST(DamagedRecords, AreSkippedAndCounted) {
+  const TemporaryFile file;
+  write_all(file.path(), {"first", "second", "third"});
+  std::string content = file.content();
+  content[16] = 'X';
+  file.write(content);
+  RecordReader reader(file.path(), OnDamage::kSkip);
+  EXPECT_EQ(read_all(reader), (std::vector<std::string>{"first", "third"}));
+  EXPECT_EQ(reader.skipped().places, 1U);
+  EXPECT_EQ(reader.skipped().bytes, 16U);
+}
+
+TEST(DamagedRecords, EveryByteOfASmallFileMayBeWrong) {
+  const TemporaryFile file;
+  write_all(file.path(), {"first", "a" + kMagic, "abcd" + kMagic + "efgh", ""});
+  const std::string good = file.content();
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x41);
+    check_records(bad);
+    check_records(good.substr(0, i));
+  }
+}
+
+TEST(DamagedRecords, AnythingMayBeTakenForAFile) {
+  const uint32_t seed = 20;
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes;
+    for (uint32_t k = random() % 40; k > 0; --k) {
+      if (random() % 3 == 0) {
+        bytes += kMagic;
+      } else {
+        const uint32_t word = random() % 2 == 0 ? random() : random() % 9 | (random() % 4) << 29;
+        bytes.append(reinterpret_cast<const char*>(&word), random() % 5 == 0 ? 3 : 4);
+      }
+    }
+    check_records(bytes);
+  }
+}
+
+TEST(RecordWriter, RefusesWhatTheFormatCannotHold) {
+  const TemporaryFile file;
+  RecordWriter writer(file.path());
+  const std::string_view too_long("", kLongestRecord + 1);  // refused before a byte is read
+  EXPECT_THROW(writer.write(too_long), Error);
+  EXPECT_THROW(RecordWriter("/nowhere/a.rec"), Error);
+  EXPECT_THROW(RecordReader("s3://bucket/a.rec"), Error);
+}
+
+}  // namespace
+}  // namespace mxnet::io

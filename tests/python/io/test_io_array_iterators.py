@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Iterators over arrays: the last batch, shuffles, sparse data, prefetching. Orders were obtained from the reference."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+DATA = np.arange(14).reshape(7, 2)
+LABEL = np.arange(7) * 10
+
+
+def epoch(iterator):
+    """(labels, pad) of each batch; the data must be the rows of these labels."""
+    found = []
+    for batch in iterator:
+        labels = batch.label[0].asnumpy().astype(int)
+        np.testing.assert_array_equal(batch.data[0].asnumpy(), DATA[labels // 10])
+        found.append(((labels // 10).tolist(), batch.pad))
+    iterator.reset()
+    return found
+
+
+def test_pad_fills_up_from_the_beginning():
+    iterator = mx.io.NDArrayIter(DATA, LABEL, 3)
+    for _ in range(2):
+        assert epoch(iterator) == [([0, 1, 2], 0), ([3, 4, 5], 0), ([6, 0, 1], 2)]
+
+
+def test_discard_leaves_the_rest_out():
+    assert epoch(mx.io.NDArrayIter(DATA, LABEL, 3, last_batch_handle="discard")) == [([0, 1, 2], 0), ([3, 4, 5], 0)]
+
+
+def test_roll_over_keeps_the_rest_for_the_next_epoch():
+    iterator = mx.io.NDArrayIter(DATA, LABEL, 3, last_batch_handle="roll_over")
+    assert epoch(iterator) == [([0, 1, 2], 0), ([3, 4, 5], 0)]
+    assert epoch(iterator) == [([6, 0, 1], 1), ([2, 3, 4], 0)]
+    assert epoch(iterator) == [([5, 6, 0], 2), ([1, 2, 3], 0), ([4, 5, 6], 0)]
+
+
+def test_a_seed_shuffles_as_the_reference():
+    np.random.seed(1)
+    iterator = mx.io.NDArrayIter(DATA, LABEL, 3, shuffle=True)
+    assert [rows for rows, _ in epoch(iterator)] == [[6, 2, 1], [0, 4, 3], [5, 6, 2]]
+    assert [rows for rows, _ in epoch(iterator)] == [[2, 6, 4], [1, 3, 5], [0, 2, 6]]
+
+
+@pytest.mark.parametrize("handle", ["pad", "discard", "roll_over"])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_sparse_rows_come_as_dense_ones(handle, shuffle):
+    csr = mx.nd.array(DATA).tostype("csr")
+    orders = []
+    for data in (DATA, csr):
+        np.random.seed(5)
+        iterator = mx.io.NDArrayIter(data, LABEL, 3, shuffle, handle)
+        assert iterator.next().data[0].stype == ("csr" if data is csr else "default")
+        iterator.hard_reset()
+        orders.append([epoch(iterator) for _ in range(3)])
+    assert orders[0] == orders[1]
+
+
+def test_names_of_lists_and_dictionaries():
+    def names(data):
+        return [desc.name for desc in mx.io.NDArrayIter(data, batch_size=2).provide_data]
+
+    assert names(DATA) == ["data"]
+    assert names([DATA, DATA]) == ["_0_data", "_1_data"]
+    assert names({"b": DATA, "a": DATA}) == ["a", "b"]
+
+
+def test_a_description_is_a_pair_with_type_and_layout():
+    desc = mx.io.NDArrayIter(DATA, LABEL, 2).provide_data[0]
+    assert desc == ("data", (2, 2))
+    assert repr(desc) == "DataDesc[data,(2, 2),<class 'numpy.float32'>,NCHW]"
+    assert mx.io.DataDesc.get_batch_axis("TNC") == 1
+
+
+def test_what_does_not_fit_is_named():
+    with pytest.raises(ValueError, match="softmax_label: given 5 rows, expected 7"):
+        mx.io.NDArrayIter(DATA, LABEL[:5], 2)
+    with pytest.raises(ValueError, match="last_batch_handle 'foo'"):
+        mx.io.NDArrayIter(DATA, LABEL, 2, last_batch_handle="foo")
+    with pytest.raises(TypeError, match="given str"):
+        mx.io.NDArrayIter("foo")
+
+
+def test_resize_starts_anew_within_an_epoch():
+    iterator = mx.io.ResizeIter(mx.io.NDArrayIter(DATA, LABEL, 3), 4)
+    assert [rows for rows, _ in epoch(iterator)] == [[0, 1, 2], [3, 4, 5], [6, 0, 1], [0, 1, 2]]
+
+
+def test_prefetching_gives_the_same_batches():
+    iterator = mx.io.PrefetchingIter(mx.io.NDArrayIter(DATA, LABEL, 3))
+    for _ in range(3):
+        assert epoch(iterator) == [([0, 1, 2], 0), ([3, 4, 5], 0), ([6, 0, 1], 2)]
+
+
+def test_prefetching_joins_iterators_under_new_names():
+    parts = [mx.io.NDArrayIter(DATA, LABEL, 7), mx.io.NDArrayIter(DATA * 2, LABEL, 7)]
+    iterator = mx.io.PrefetchingIter(parts, [{"data": "a"}, {"data": "b"}], [{"softmax_label": "x"}, {"softmax_label": "y"}])
+    assert [desc.name for desc in iterator.provide_data + iterator.provide_label] == ["a", "b", "x", "y"]
+    first, second = iterator.next().data
+    np.testing.assert_array_equal(first.asnumpy() * 2, second.asnumpy())
+
+
+class Failing(mx.io.NDArrayIter):
+    def next(self):
+        raise KeyError("broken")
+
+
+def test_a_failure_of_the_thread_is_raised_where_the_batch_is_asked_for():
+    iterator = mx.io.PrefetchingIter(Failing(DATA, LABEL, 3))
+    with pytest.raises(KeyError, match="broken"):
+        iterator.next()
+
+
+def test_threads_end_with_their_iterator():
+    before = threading.active_count()
+    iterator = mx.io.PrefetchingIter(mx.io.NDArrayIter(DATA, LABEL, 3))
+    threads = list(iterator._fetchers)
+    del iterator
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+    assert threading.active_count() <= before

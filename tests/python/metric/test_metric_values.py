@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics against NumPy, local and global values, and how they are made."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+LABELS = [np.array([0, 1, 1, 2]), np.array([2, 0])]
+SCORES = [
+    np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.5, 0.3, 0.2], [0.1, 0.2, 0.7]]),
+    np.array([[0.35, 0.4, 0.25], [0.9, 0.05, 0.05]]),
+]
+PICKED = np.concatenate([scores[np.arange(len(labels)), labels] for labels, scores in zip(LABELS, SCORES)])
+
+
+def value(metric, labels=LABELS, preds=SCORES):
+    for label, pred in zip(labels, preds):
+        metric.update([mx.nd.array(label)], [mx.nd.array(pred)])
+    return metric.get()[1]
+
+
+def test_classification():
+    assert value(mx.metric.Accuracy()) == pytest.approx(4 / 6)
+    assert value(mx.metric.TopKAccuracy(top_k=2)) == pytest.approx(5 / 6)
+    assert value(mx.metric.CrossEntropy()) == pytest.approx(-np.log(PICKED).mean(), rel=1e-5)
+    assert value(mx.metric.NegativeLogLikelihood()) == pytest.approx(-np.log(PICKED).mean(), rel=1e-5)
+    assert value(mx.metric.Perplexity(None)) == pytest.approx(np.exp(-np.log(PICKED).mean()), rel=1e-5)
+
+
+def test_perplexity_leaves_the_ignored_label_out():
+    kept = np.concatenate(LABELS) != 0
+    assert value(mx.metric.Perplexity(0)) == pytest.approx(np.exp(-np.log(PICKED[kept]).mean()), rel=1e-5)
+
+
+def test_two_classes():
+    labels = [np.array([1, 0, 1, 1, 0])]
+    scores = [np.array([[0.2, 0.8], [0.4, 0.6], [0.9, 0.1], [0.3, 0.7], [0.8, 0.2]])]
+    tp, fp, fn, tn = 2, 1, 1, 1
+    assert value(mx.metric.F1(), labels, scores) == pytest.approx(2 * tp / (2 * tp + fp + fn))
+    wanted = (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    assert value(mx.metric.MCC(), labels, scores) == pytest.approx(wanted)
+    assert value(mx.metric.PCC(), labels, scores) == pytest.approx(wanted)
+
+
+def test_micro_averages_all_examples_together():
+    labels = [np.array([1, 0]), np.array([1, 1])]
+    scores = [np.array([[0.2, 0.8], [0.4, 0.6]]), np.array([[0.9, 0.1], [0.3, 0.7]])]
+    assert value(mx.metric.F1(average="macro"), labels, scores) == pytest.approx((2 / 3 + 2 / 3) / 2)
+    assert value(mx.metric.F1(average="micro"), labels, scores) == pytest.approx(4 / 6)
+
+
+def test_regression():
+    draws = np.random.RandomState(3)
+    labels, preds = [draws.randn(5, 2)] * 2, [draws.randn(5, 2), draws.randn(5, 2)]
+    gaps = [label - pred for label, pred in zip(labels, preds)]
+    assert value(mx.metric.MAE(), labels, preds) == pytest.approx(np.mean([np.abs(gap).mean() for gap in gaps]), rel=1e-5)
+    assert value(mx.metric.MSE(), labels, preds) == pytest.approx(np.mean([(gap**2).mean() for gap in gaps]), rel=1e-5)
+    wanted = np.mean([np.sqrt((gap**2).mean()) for gap in gaps])
+    assert value(mx.metric.RMSE(), labels, preds) == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_pearson(average):
+    draws = np.random.RandomState(3)
+    labels, preds = [draws.randn(6), draws.randn(9)], [draws.randn(6), draws.randn(9)]
+    if average == "micro":
+        wanted = np.corrcoef(np.concatenate(labels), np.concatenate(preds))[0, 1]
+    else:
+        wanted = np.mean([np.corrcoef(label, pred)[0, 1] for label, pred in zip(labels, preds)])
+    assert value(mx.metric.PearsonCorrelation(average=average), labels, preds) == pytest.approx(wanted, rel=1e-4)
+
+
+def test_global_values_outlive_a_local_reset():
+    metric = mx.metric.Accuracy()
+    value(metric, LABELS[:1], SCORES[:1])
+    metric.reset_local()
+    value(metric, LABELS[1:], SCORES[1:])
+    assert metric.get() == ("accuracy", 0.5)
+    assert metric.get_global()[1] == pytest.approx(4 / 6)
+    metric.reset()
+    assert np.isnan(metric.get()[1]) and np.isnan(metric.get_global()[1])
+
+
+def test_composites_of_names_and_functions():
+    metric = mx.metric.create(["acc", mx.metric.create("ce"), lambda label, pred: float(len(label))])
+    value(metric)
+    names, values = metric.get()
+    assert names[:2] == ["accuracy", "cross-entropy"]
+    assert values == pytest.approx([4 / 6, -np.log(PICKED).mean(), 3.0], rel=1e-5)
+    assert str(metric).startswith("EvalMetric: {'accuracy'")
+
+
+def test_a_function_may_return_sum_and_count():
+    metric = mx.metric.np(lambda label, pred: (float((pred.argmax(1) == label).sum()), len(label)), name="mine")
+    assert value(metric) == pytest.approx(4 / 6)
+    assert metric.get()[0] == "mine"
+
+
+def test_names_choose_outputs_and_labels():
+    metric = mx.metric.Accuracy(output_names=["a"], label_names=["y"])
+    good, bad = mx.nd.array([[0, 1], [1, 0]]), mx.nd.array([[1, 0], [1, 0]])
+    metric.update_dict({"x": mx.nd.array([0, 0]), "y": mx.nd.array([1, 0])}, {"a": good, "b": bad})
+    assert metric.get()[1] == 1.0
+
+
+@pytest.mark.parametrize("name", ["acc", "ce", "mae", "f1", "pearsonr"])
+def test_a_configuration_makes_the_same_metric(name):
+    metric = mx.metric.create(name)
+    assert mx.metric.create(metric.get_config()).get_config() == metric.get_config()
+
+
+def test_errors_name_what_is_wrong():
+    with pytest.raises(ValueError, match="given labels of number 3, expected 4"):
+        mx.metric.check_label_shapes([1, 2, 3], [1, 2, 3, 4])
+    with pytest.raises(ValueError, match="given metric 'foo', expected one of"):
+        mx.metric.create("foo")
+    with pytest.raises(ValueError, match="top_k"):
+        mx.metric.TopKAccuracy(top_k=1)
+    with pytest.raises(ValueError, match="two classes"):
+        value(mx.metric.F1(), [np.array([0, 1, 2])], [np.ones((3, 2))])
+
+
+def test_losses_are_averaged():
+    assert value(mx.metric.Loss(), [np.zeros(2)], [np.array([1.0, 2.0])]) == 1.5

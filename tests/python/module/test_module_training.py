@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules: training, prediction, files, shapes, several devices, buckets, chains."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+ROWS, INPUTS = 60, 8
+DRAWS = np.random.RandomState(0)
+X = DRAWS.randn(ROWS, INPUTS).astype("float32")
+Y = (X[:, 0] > 0) * 1.0 + (X[:, 1] > 0)
+
+
+def network(hidden=16):
+    data = mx.sym.Variable("data")
+    layer = mx.sym.FullyConnected(data, num_hidden=hidden, name="fc1")
+    layer = mx.sym.BatchNorm(mx.sym.Activation(layer, act_type="relu"), name="bn", fix_gamma=False)
+    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(layer, num_hidden=3, name="fc2"), name="softmax")
+
+
+def iterator(batch_size=20, **options):
+    return mx.io.NDArrayIter(X, Y, batch_size, **options)
+
+
+def trained(context=None, epochs=8, **options):
+    mx.random.seed(5)
+    module = mx.mod.Module(network(), context=context or mx.cpu())
+    settings = {"learning_rate": 0.5, "momentum": 0.9}
+    module.fit(iterator(), num_epoch=epochs, optimizer_params=settings, initializer=mx.init.Xavier(), **options)
+    return module
+
+
+def arrays(params):
+    return {name: array.asnumpy() for part in params for name, array in part.items()}
+
+
+def assert_same(first, second, tolerance=1e-5):
+    assert first.keys() == second.keys()
+    for name in first:
+        np.testing.assert_allclose(first[name], second[name], rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+def test_fit_learns_and_score_and_predict_agree():
+    module = trained(epochs=30)
+    accuracy = dict(module.score(iterator(25), "acc"))["accuracy"]
+    outputs = module.predict(iterator(25)).asnumpy()
+    assert outputs.shape == (ROWS, 3)
+    assert accuracy > 0.9
+
+
+def test_seeded_training_is_that_of_the_reference():
+    # Sums of parameters after one epoch, obtained by running the reference on this program.
+    found = arrays(trained(epochs=1).get_params())
+    wanted = json.loads((pathlib.Path(__file__).parent / "reference_training.json").read_text())
+    assert found.keys() == wanted.keys()
+    for name, total in wanted.items():
+        assert float(found[name].astype("float64").sum()) == pytest.approx(total, rel=1e-3, abs=1e-4), name
+
+
+def test_callbacks_see_batches_and_epochs():
+    seen = []
+    trained(
+        epochs=2,
+        batch_end_callback=lambda param: seen.append(("batch", param.epoch, param.nbatch)),
+        epoch_end_callback=lambda epoch, sym, args, aux: seen.append(("epoch", epoch, len(args), len(aux))),
+    )
+    batches = [("batch", 0, i) for i in range(3)]
+    assert seen[:4] == [*batches, ("epoch", 0, 6, 2)]
+    assert len(seen) == 8
+
+
+def test_a_checkpoint_goes_on_where_it_was(tmp_path):
+    prefix = str(tmp_path / "model")
+    first = trained(epochs=2)
+    first.save_checkpoint(prefix, 2, save_optimizer_states=True)
+    second = mx.mod.Module.load(prefix, 2, load_optimizer_states=True)
+    second.bind(iterator().provide_data, iterator().provide_label)
+    second.init_optimizer(optimizer_params={"learning_rate": 0.5, "momentum": 0.9})
+    assert_same(arrays(first.get_params()), arrays(second.get_params()), 0)
+    batch = iterator().next()
+    for module in (first, second):
+        module.forward_backward(batch)
+        module.update()
+    assert_same(arrays(first.get_params()), arrays(second.get_params()), 0)
+    symbol, arguments, states = mx.model.load_checkpoint(prefix, 2)
+    assert symbol.list_outputs() == ["softmax_output"]
+    assert set(arguments) == {"fc1_weight", "fc1_bias", "bn_gamma", "bn_beta", "fc2_weight", "fc2_bias"}
+    assert set(states) == {"bn_moving_mean", "bn_moving_var"}
+
+
+def test_parameters_in_a_file_of_their_own(tmp_path):
+    path = str(tmp_path / "only.params")
+    first = trained(epochs=1)
+    first.save_params(path)
+    second = mx.mod.Module(network())
+    second.bind(iterator().provide_data, iterator().provide_label)
+    second.init_params()
+    second.load_params(path)
+    assert_same(arrays(first.get_params()), arrays(second.get_params()), 0)
+
+
+def plain_network():
+    layer = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=3, name="fc")
+    return mx.sym.SoftmaxOutput(layer, name="softmax")
+
+
+@pytest.mark.parametrize("kvstore", ["local", "device"])
+def test_several_devices_are_as_one(kvstore):
+    results = []
+    for contexts in ([mx.cpu(0)], [mx.cpu(0), mx.cpu(1)]):
+        mx.random.seed(3)
+        module = mx.mod.Module(plain_network(), context=contexts)
+        module.fit(iterator(), num_epoch=2, kvstore=kvstore, optimizer_params={"learning_rate": 0.1, "momentum": 0.9})
+        results.append(arrays(module.get_params()))
+    assert_same(*results, 1e-4)
+
+
+def test_workloads_split_batches():
+    module = mx.mod.Module(plain_network(), context=[mx.cpu(0), mx.cpu(1)], work_load_list=[3, 1])
+    module.bind(iterator().provide_data, iterator().provide_label)
+    assert [part.stop - part.start for part in module._exec_group.slices] == [15, 5]
+    module.init_params()
+    module.forward(iterator().next(), is_train=False)
+    assert module.get_outputs()[0].shape == (20, 3)
+    assert [part.shape for part in module.get_outputs(merge_multi_context=False)[0]] == [(15, 3), (5, 3)]
+
+
+def test_batches_of_other_shapes_bind_anew():
+    module = trained(epochs=1)
+    whole = module.predict(iterator(20)).asnumpy()
+    batch = mx.io.DataBatch([mx.nd.array(X[:7])])
+    module.forward(batch, is_train=False)
+    np.testing.assert_allclose(module.get_outputs()[0].asnumpy(), whole[:7], rtol=1e-5, atol=1e-6)
+    module.reshape([("data", (20, INPUTS))], [("softmax_label", (20,))])
+    assert module.data_shapes[0].shape == (20, INPUTS)
+
+
+def test_fixed_parameters_stay():
+    mx.random.seed(5)
+    module = mx.mod.Module(network(), fixed_param_names=["fc1_weight"])
+    module.bind(iterator().provide_data, iterator().provide_label)
+    module.init_params(mx.init.Xavier())
+    before = arrays(module.get_params())
+    module.fit(iterator(), num_epoch=1)
+    after = arrays(module.get_params())
+    assert (before["fc1_weight"] == after["fc1_weight"]).all()
+    assert (before["fc2_weight"] != after["fc2_weight"]).any()
+
+
+def test_gradients_of_inputs():
+    module = mx.mod.Module(plain_network())
+    module.bind(iterator().provide_data, iterator().provide_label, inputs_need_grad=True)
+    module.init_params(mx.init.Xavier())
+    batch = iterator().next()
+    module.forward_backward(batch)
+    scores = module.get_outputs()[0].asnumpy()
+    scores[np.arange(20), Y[:20].astype(int)] -= 1
+    weight = module.get_params()[0]["fc_weight"].asnumpy()
+    np.testing.assert_allclose(module.get_input_grads()[0].asnumpy(), scores @ weight, rtol=1e-4, atol=1e-6)
+
+
+def test_missing_and_extra_parameters_are_named():
+    module = mx.mod.Module(plain_network())
+    module.bind(iterator().provide_data, iterator().provide_label)
+    with pytest.raises(RuntimeError, match="fc_bias is not presented"):
+        module.init_params(arg_params={"fc_weight": mx.nd.zeros((3, INPUTS))})
+    with pytest.raises(ValueError, match="given parameters .'other'"):
+        module.init_params(arg_params={"other": mx.nd.zeros((1,))}, allow_missing=True)
+    with pytest.raises(ValueError, match="given data name 'date'"):
+        mx.mod.Module(plain_network(), data_names=["date"])
+    with pytest.raises(RuntimeError, match="bind.. was not called"):
+        mx.mod.Module(plain_network()).forward(iterator().next())
+
+
+def test_a_monitor_sees_values():
+    monitor = mx.mon.Monitor(1, pattern=".*fc.*", sort=True)
+    module = mx.mod.Module(plain_network())
+    module.bind(iterator().provide_data, iterator().provide_label)
+    module.init_params()
+    module.install_monitor(monitor)
+    monitor.tic()
+    module.forward_backward(iterator().next())
+    names = {name for _, name, _ in monitor.toc()}
+    assert {"fc_output", "fc_weight", "fc_bias"} <= names
+    assert monitor.toc() == []
+
+
+def test_buckets_share_parameters():
+    def sym_gen(length):
+        data = mx.sym.Variable("data")
+        embedded = mx.sym.Embedding(data, input_dim=9, output_dim=4, name="embed")
+        layer = mx.sym.FullyConnected(mx.sym.sum(embedded, axis=1), num_hidden=3, name="fc")
+        return mx.sym.SoftmaxOutput(layer, name="softmax"), ("data",), ("softmax_label",)
+
+    module = mx.mod.BucketingModule(sym_gen, default_bucket_key=6)
+    module.bind([("data", (4, 6))], [("softmax_label", (4,))])
+    module.init_params(mx.init.Xavier())
+    module.init_optimizer(optimizer_params={"learning_rate": 0.5})
+    for length in (6, 3, 5, 3):
+        before = arrays(module.get_params())
+        batch = mx.io.DataBatch(
+            [mx.nd.ones((4, length))],
+            [mx.nd.array([0, 1, 2, 0])],
+            bucket_key=length,
+            provide_data=[("data", (4, length))],
+            provide_label=[("softmax_label", (4,))],
+        )
+        module.forward_backward(batch)
+        module.update()
+        assert (arrays(module.get_params())["fc_weight"] != before["fc_weight"]).any()
+    weights = {id(one._exec_group.param_arrays[0][0].handle) for one in module._buckets.values()}
+    first = module._buckets[6]._exec_group.param_arrays[0][0]
+    for other in module._buckets.values():
+        np.testing.assert_array_equal(first.asnumpy(), other._exec_group.param_arrays[0][0].asnumpy())
+    assert sorted(module._buckets) == [3, 5, 6] and weights
+
+
+def test_a_chain_trains_as_one_network():
+    first = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=8, name="fc1")
+    second = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.Variable("hidden"), num_hidden=3, name="fc2"), name="softmax")
+    chain = mx.mod.SequentialModule()
+    chain.add(mx.mod.Module(first, label_names=[]))
+    chain.add(mx.mod.Module(second, data_names=["hidden"]), take_labels=True, auto_wiring=True)
+    mx.random.seed(4)
+    chain.fit(iterator(), num_epoch=2, optimizer_params={"learning_rate": 0.2}, initializer=mx.init.Xavier())
+    whole = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=8, name="fc1")
+    whole = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(whole, num_hidden=3, name="fc2"), name="softmax")
+    module = mx.mod.Module(whole)
+    mx.random.seed(4)
+    module.fit(iterator(), num_epoch=2, optimizer_params={"learning_rate": 0.2}, initializer=mx.init.Xavier())
+    assert_same(arrays(chain.get_params()), arrays(module.get_params()), 1e-4)
+
+
+def test_a_loss_in_python_ends_a_chain():
+    scores = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=3, name="fc")
+
+    def gradient(values, labels):
+        made = mx.nd.softmax(values).asnumpy()
+        made[np.arange(len(made)), labels.asnumpy().astype(int)] -= 1
+        return made
+
+    chain = mx.mod.SequentialModule()
+    chain.add(mx.mod.Module(scores, label_names=[]))
+    chain.add(mx.mod.PythonLossModule(grad_func=gradient), take_labels=True, auto_wiring=True)
+    mx.random.seed(4)
+    chain.fit(iterator(), num_epoch=2, optimizer_params={"learning_rate": 0.2}, initializer=mx.init.Xavier())
+    module = mx.mod.Module(mx.sym.SoftmaxOutput(scores, name="softmax"))
+    mx.random.seed(4)
+    module.fit(iterator(), num_epoch=2, optimizer_params={"learning_rate": 0.2}, initializer=mx.init.Xavier())
+    assert_same(arrays(chain.get_params()), arrays(module.get_params()), 1e-4)
+
+
+def test_feed_forward_fits_arrays_and_loads(tmp_path):
+    mx.random.seed(5)
+    np.random.seed(5)
+    model = mx.model.FeedForward(plain_network(), num_epoch=20, numpy_batch_size=20, learning_rate=0.3, initializer=mx.init.Xavier())
+    model.fit(X, Y)
+    outputs = model.predict(X)
+    assert outputs.shape == (ROWS, 3)
+    assert model.score(iterator()) == pytest.approx((outputs.argmax(1) == Y).mean())
+    prefix = str(tmp_path / "old")
+    model.save(prefix)
+    np.testing.assert_allclose(mx.model.FeedForward.load(prefix, 20).predict(X), outputs, rtol=1e-5)
+
+
+def test_speed_and_checkpoints_are_callbacks(tmp_path, caplog):
+    prefix = str(tmp_path / "saved")
+    with caplog.at_level("INFO"):
+        trained(epochs=2, batch_end_callback=mx.callback.Speedometer(20, 2), epoch_end_callback=mx.callback.do_checkpoint(prefix, 2))
+    assert "samples/sec\taccuracy=" in caplog.text
+    assert (tmp_path / "saved-0002.params").exists() and not (tmp_path / "saved-0001.params").exists()

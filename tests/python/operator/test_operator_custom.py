@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators written in Python, on arrays and in networks."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+
+class Scaled(mx.operator.CustomOp):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.assign(out_data[0], req[0], in_data[0] ** 2 * self.scale)
+        aux[0][:] += 1
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self.assign(in_grad[0], req[0], 2 * in_data[0] * out_grad[0] * self.scale)
+
+
+@mx.operator.register("test_scaled_square")
+class ScaledProp(mx.operator.CustomOpProp):
+    def __init__(self, scale="1"):
+        super().__init__(need_top_grad=True)
+        self.scale = float(scale)
+
+    def list_auxiliary_states(self):
+        return ["calls"]
+
+    def infer_shape(self, in_shape):
+        return in_shape, [in_shape[0]], [(1,)]
+
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return Scaled(self.scale)
+
+
+def test_on_arrays_with_gradient_and_state():
+    data, calls = mx.nd.array([[1, 2], [3, 4]]), mx.nd.zeros((1,))
+    data.attach_grad()
+    with mx.autograd.record():
+        result = mx.nd.Custom(data, calls, op_type="test_scaled_square", scale=3)
+    result.backward()
+    np.testing.assert_array_equal(result.asnumpy(), [[3, 12], [27, 48]])
+    np.testing.assert_array_equal(data.grad.asnumpy(), [[6, 12], [18, 24]])
+    assert calls.asscalar() == 1
+
+
+def test_in_networks():
+    made = mx.sym.Custom(mx.sym.Variable("data"), op_type="test_scaled_square", scale=2, name="op")
+    assert made.list_arguments() == ["data"]
+    assert made.list_auxiliary_states() == ["op_calls"]
+    assert made.infer_shape(data=(2, 3))[1] == [(2, 3)]
+    executor = made.simple_bind(mx.cpu(), data=(2,))
+    executor.arg_dict["data"][:] = mx.nd.array([1, 3])
+    np.testing.assert_array_equal(executor.forward(is_train=True)[0].asnumpy(), [2, 18])
+    executor.backward(mx.nd.ones((2,)))
+    np.testing.assert_array_equal(executor.grad_dict["data"].asnumpy(), [4, 12])
+
+
+class Times7(mx.operator.NumpyOp):
+    def forward(self, in_data, out_data):
+        out_data[0][:] = in_data[0] * 7
+
+    def backward(self, out_grad, in_data, out_data, in_grad):
+        in_grad[0][:] = out_grad[0] * 7
+
+
+def test_numpy_operators_of_the_first_versions():
+    made = Times7()(data=mx.sym.Variable("data"), name="seven")
+    assert made.list_outputs() == ["seven_output"]
+    executor = made.simple_bind(mx.cpu(), data=(2,))
+    executor.arg_dict["data"][:] = mx.nd.array([1, 3])
+    np.testing.assert_array_equal(executor.forward(is_train=True)[0].asnumpy(), [7, 21])
+    executor.backward(mx.nd.array([1, 2]))
+    np.testing.assert_array_equal(executor.grad_dict["data"].asnumpy(), [7, 14])
+
+
+class Broken(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        raise KeyError("in the operator")
+
+
+@mx.operator.register("test_broken")
+class BrokenProp(mx.operator.CustomOpProp):
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return Broken()
+
+
+def test_a_failure_is_an_error_of_the_call(capsys):
+    with pytest.raises(mx.MXNetError, match="test_broken.*forward has failed"):
+        mx.nd.Custom(mx.nd.ones((2,)), op_type="test_broken").asnumpy()
+    assert "in the operator" in capsys.readouterr().err
+
+
+def test_an_unknown_operator_is_named():
+    with pytest.raises(mx.MXNetError, match="op_type 'not_there'"):
+        mx.nd.Custom(mx.nd.ones((2,)), op_type="not_there")
+
+
+def test_the_registry_can_be_asked():
+    assert "Activation" in mx.operator.get_all_registered_operators()
+    assert mx.operator.get_operator_arguments("Activation").names == ["data", "act_type"]

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers: their formulas, aggregation, half precision, multipliers, and states in files."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+SHAPES = [(4, 3), (3,), (2, 3, 2)]
+NAMES = {0: "fc_weight", 1: "fc_bias", 2: "bn_gamma"}
+
+
+def train(optimizer, dtype="float32", steps=4, lists=False):
+    """Weights after some steps with fixed random gradients."""
+    draws = np.random.RandomState(11)
+    weights = [mx.nd.array(draws.randn(*shape), dtype=dtype) for shape in SHAPES]
+    update = mx.optimizer.get_updater(optimizer)
+    for _ in range(steps):
+        grads = [mx.nd.array(draws.randn(*shape), dtype=dtype) for shape in SHAPES]
+        if lists:
+            update(list(range(len(weights))), grads, weights)
+        else:
+            for i, (grad, weight) in enumerate(zip(grads, weights)):
+                update(i, grad, weight)
+    return [weight.asnumpy() for weight in weights]
+
+
+def expected(step, state=lambda w: None, steps=4):
+    """The same in NumPy: step(weight, grad, state, t) changes weight and state in place."""
+    draws = np.random.RandomState(11)
+    weights = [draws.randn(*shape) for shape in SHAPES]
+    states = [state(w) for w in weights]
+    for t in range(1, steps + 1):
+        for w, s, shape in zip(weights, states, SHAPES):
+            step(w, draws.randn(*shape), s, t)
+    return weights
+
+
+def assert_close(found, wanted, rtol=1e-4, atol=1e-5):
+    for one, other in zip(found, wanted):
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=atol)
+
+
+def test_sgd_with_momentum_and_weight_decay():
+    def step(w, g, m, t):
+        m *= 0.9
+        m -= 0.1 * (np.clip(g * 0.5, -0.4, 0.4) + 0.01 * w)
+        w += m
+
+    made = mx.optimizer.SGD(learning_rate=0.1, momentum=0.9, wd=0.01, rescale_grad=0.5, clip_gradient=0.4)
+    assert_close(train(made), expected(step, np.zeros_like))
+
+
+def test_adam_corrects_its_means():
+    def step(w, g, state, t):
+        mean, var = state
+        mean[:] = 0.9 * mean + 0.1 * g
+        var[:] = 0.999 * var + 0.001 * g * g
+        rate = 0.1 * np.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+        w -= rate * mean / (np.sqrt(var) + 1e-8)
+
+    made = mx.optimizer.Adam(learning_rate=0.1)
+    assert_close(train(made), expected(step, lambda w: (np.zeros_like(w), np.zeros_like(w))))
+
+
+def test_adagrad_and_adadelta_and_adamax():
+    def adagrad(w, g, h, t):
+        h += g * g
+        w -= 0.1 * (g / np.sqrt(h + 1e-7) + 0.01 * w)
+
+    assert_close(train(mx.optimizer.AdaGrad(learning_rate=0.1, wd=0.01)), expected(adagrad, np.zeros_like))
+
+    def adadelta(w, g, state, t):
+        squares, steps = state
+        squares[:] = 0.9 * squares + 0.1 * g * g
+        change = np.sqrt(steps + 1e-5) / np.sqrt(squares + 1e-5) * g
+        steps[:] = 0.9 * steps + 0.1 * change * change
+        w -= change
+
+    assert_close(train(mx.optimizer.AdaDelta()), expected(adadelta, lambda w: (np.zeros_like(w), np.zeros_like(w))))
+
+    def adamax(w, g, state, t):
+        mean, top = state
+        mean[:] = 0.9 * mean + 0.1 * g
+        top[:] = np.maximum(0.999 * top, np.abs(g))
+        w -= 0.1 / (1 - 0.9**t) * mean / top
+
+    made = mx.optimizer.Adamax(learning_rate=0.1)
+    assert_close(train(made), expected(adamax, lambda w: (np.zeros_like(w), np.zeros_like(w))))
+
+
+@pytest.mark.parametrize("name", ["sgd", "lamb", "lars"])
+@pytest.mark.parametrize("half", [False, True])
+def test_several_weights_at_once_are_as_one_by_one(name, half):
+    options = {"learning_rate": 0.1, "wd": 0.01, "multi_precision": half}
+    if name != "lamb":
+        options["momentum"] = 0.9
+    dtype = "float16" if half else "float32"
+    single, many = (mx.optimizer.create(name, param_idx2name=NAMES, **options) for _ in range(2))
+    tolerance = 2e-3 if half else 1e-5
+    assert_close(train(single, dtype), train(many, dtype, lists=True), tolerance, tolerance)
+
+
+def test_aggregation_size_comes_from_its_variable(run_python):
+    code = "import mxnet as mx; print(mx.optimizer.SGD().aggregate_num, mx.optimizer.LAMB().aggregate_num)"
+    assert run_python(code).stdout.split() == ["4", "45"]
+    assert run_python(code, env={"MXNET_OPTIMIZER_AGGREGATION_SIZE": "7"}).stdout.split() == ["7", "7"]
+
+
+@pytest.mark.parametrize("name", ["sgd", "nag", "adam", "rmsprop"])
+def test_half_precision_keeps_a_copy_in_full(name):
+    made = mx.optimizer.create(name, learning_rate=1e-3, multi_precision=True)
+    full = mx.optimizer.create(name, learning_rate=1e-3)
+    assert_close(train(made, "float16"), [w.astype("float16") for w in train(full)], 5e-3, 5e-3)
+    weight = mx.nd.ones((2, 2), dtype="float16")
+    state = made.create_state_multi_precision(0, weight)
+    masters = [part for part in state if isinstance(part, mx.nd.NDArray) and part.dtype == np.float32]
+    assert masters and masters[0].shape == (2, 2)
+
+
+def test_weight_decay_is_for_weights_and_gammas():
+    made = mx.optimizer.SGD(wd=0.1, param_idx2name=NAMES)
+    assert made._get_wds([0, 1, 2]) == [0.1, 0.0, 0.1]
+    made.set_wd_mult({"fc_bias": 0.5})
+    made.set_lr_mult({0: 3.0})
+    assert made._get_wd(1) == 0.05
+    assert made._get_lr(0) == pytest.approx(0.03)
+
+
+def test_multipliers_come_from_the_symbol():
+    weight = mx.sym.Variable("w_weight", lr_mult=2.0, wd_mult=0.25)
+    made = mx.optimizer.SGD(learning_rate=0.1, wd=0.1, sym=weight * 1, param_idx2name={0: "w_weight"})
+    assert (made._get_lr(0), made._get_wd(0)) == (pytest.approx(0.2), pytest.approx(0.025))
+
+
+def test_a_scheduler_says_the_rate():
+    made = mx.optimizer.SGD(lr_scheduler=mx.lr_scheduler.FactorScheduler(step=1, factor=0.5, base_lr=1.0))
+    made._update_count(0)
+    made._update_count(0)
+    assert made.learning_rate == 0.5
+    with pytest.raises(UserWarning):
+        made.set_learning_rate(1.0)
+
+
+@pytest.mark.parametrize("dump_optimizer", [False, True])
+def test_states_go_on_where_they_were(dump_optimizer):
+    first = mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.1))
+    weight, grad = mx.nd.ones((3,)), mx.nd.array([1, 2, 3])
+    first(0, grad, weight)
+    second = mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.1))
+    second.set_states(first.get_states(dump_optimizer))
+    if not dump_optimizer:
+        second.optimizer._index_update_count[0] = 1
+    other = weight.copy()
+    first(0, grad, weight)
+    second(0, grad, other)
+    np.testing.assert_array_equal(weight.asnumpy(), other.asnumpy())
+
+
+def test_pickles_name_the_module_that_other_versions_have():
+    saved = pickle.dumps(mx.optimizer.SGD(momentum=0.9))
+    assert b"mxnet.optimizer.optimizer" in saved
+    assert pickle.loads(saved).momentum == 0.9
+
+
+def test_an_unknown_optimizer_is_named():
+    with pytest.raises(ValueError, match="given optimizer 'sgdd', expected one of .*sgd"):
+        mx.optimizer.create("sgdd")
+
+
+def test_rows_without_gradient_stay_with_lazy_updates():
+    weight = mx.nd.ones((4, 2)).tostype("row_sparse")
+    grad = mx.nd.sparse.row_sparse_array((np.ones((1, 2), "f"), [2]), shape=(4, 2))
+    made = mx.optimizer.SGD(learning_rate=0.5)
+    made.update(0, weight, grad, made.create_state(0, weight))
+    np.testing.assert_allclose(weight.asnumpy(), [[1, 1], [1, 1], [0.5, 0.5], [1, 1]])
+
+
+@pytest.mark.parametrize("name", sorted(set(mx.optimizer.Optimizer.opt_registry)))
+def test_arrays_of_np_are_updated_as_those_of_nd(name):
+    results = []
+    for kind in (mx.nd, mx.np):
+        mx.random.seed(1)
+        update = mx.optimizer.get_updater(mx.optimizer.create(name, learning_rate=0.1))
+        weight = kind.array(np.arange(1, 7, dtype="float32").reshape(2, 3))
+        for _ in range(2):
+            update(0, kind.array(np.full((2, 3), 0.5, "float32")), weight)
+        results.append(weight.asnumpy())
+    np.testing.assert_allclose(*results, rtol=1e-6)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The helpers for tests that programs import: what they accept and what they refuse."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import test_utils as tu
+
+X, Y = mx.sym.Variable("x"), mx.sym.Variable("y")
+
+
+def test_comparisons_know_the_type():
+    tu.assert_almost_equal(np.ones(3, "float16"), np.ones(3, "float16") * 1.005)
+    with pytest.raises(AssertionError, match=r"Location of maximum error: \(1,\), a=1.0+, b=2.0+"):
+        tu.assert_almost_equal(np.ones(3), np.array([1, 2, 1.0]))
+    tu.assert_almost_equal_with_err(np.ones(10), np.r_[np.ones(9), 2], etol=0.2)
+    with pytest.raises(AssertionError):
+        tu.assert_almost_equal(np.array([np.nan]), np.array([np.nan]))
+    tu.assert_almost_equal(mx.nd.array([np.nan]), np.array([np.nan]), equal_nan=True)
+
+
+def test_gradients_are_checked():
+    tu.check_numeric_gradient(X * Y + mx.sym.sin(X), [np.random.RandomState(1).randn(2, 3), np.ones((2, 3))])
+    tu.check_symbolic_forward(X * Y, [np.ones(2), np.full(2, 3)], [np.full(2, 3)])
+    found = tu.check_symbolic_backward(X * Y, {"x": np.ones(2), "y": np.full(2, 3)}, [np.ones(2)], {"x": np.full(2, 3)})
+    assert found["x"].asnumpy().tolist() == [3, 3]
+
+
+def test_a_wrong_gradient_is_found():
+    wrong = mx.sym.BlockGrad(X) + 0 * X
+    with pytest.raises(AssertionError, match="BACKWARD_x"):
+        tu.check_numeric_gradient(wrong, [np.ones((2, 2))])
+    with pytest.raises(AssertionError, match="BACKWARD_x"):
+        tu.check_symbolic_backward(X * Y, [np.ones(2), np.ones(2)], [np.ones(2)], [np.full(2, 9), np.ones(2)])
+
+
+def test_types_are_compared():
+    sym = mx.sym.FullyConnected(num_hidden=3, name="fc")
+    tu.check_consistency(sym, [{"ctx": mx.cpu(), "fc_data": (2, 4), "type_dict": {"fc_data": t}} for t in (np.float32, np.float64)])
+
+
+@pytest.mark.parametrize("stype", ["default", "row_sparse", "csr"])
+def test_random_arrays_have_the_asked_kind(stype):
+    np.random.seed(4)
+    made = tu.rand_ndarray((6, 5), stype, density=0.5)
+    assert (made.stype, made.shape) == (stype, (6, 5))
+
+
+def test_optimizers_and_memory_are_compared():
+    tu.compare_optimizer(mx.optimizer.SGD(momentum=0.9), mx.optimizer.SGD(momentum=0.9), (3, 4), "float32", ntensors=3)
+    with pytest.raises(AssertionError):
+        tu.compare_optimizer(mx.optimizer.SGD(learning_rate=0.1), mx.optimizer.SGD(learning_rate=0.2), (3, 4), "float32")
+    array = mx.nd.ones((4,))
+    assert tu.same_array(array, array.reshape((2, 2)).reshape((4,)))
+    assert not tu.same_array(array, array.copy())
+
+
+def test_generators_are_tested():
+    draws = np.random.RandomState(3)
+    buckets, probs = tu.gen_buckets_probs_with_ppf(lambda q: q, 4)
+    assert len(tu.verify_generator(lambda n: draws.rand(n), buckets, probs, 2000, nrepeat=3)) == 3
+    with pytest.raises(AssertionError, match="chi-square tests passed"):
+        tu.verify_generator(lambda n: draws.rand(n) ** 2, buckets, probs, 2000, nrepeat=3)
+
+
+def test_retries_and_expected_errors():
+    left = [2]
+
+    @tu.retry(3)
+    def sometimes():
+        left[0] -= 1
+        assert left[0] <= 0
+
+    sometimes()
+    tu.assert_exception(lambda: 1 / 0, ZeroDivisionError)
+
+
+def test_a_summary_counts_parameters(capsys):
+    layer = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=3, name="fc")
+    mx.viz.print_summary(layer, shape={"data": (2, 4)})
+    shown = capsys.readouterr().out
+    assert "fc(FullyConnected)" in shown and "Total params: 15" in shown
