@@ -240,16 +240,6 @@ void register_kvstore(py::module_& module) {
       .def("set_barrier_before_exit", &Store::set_barrier_before_exit)
       .def("send_command", &Store::send_command)
       .def("run_server", &Store::run_server);
-  module.def("is_worker_node", [] {
-    int is = 0;
-    check(MXKVStoreIsWorkerNode(&is));
-    return is != 0;
-  });
-  module.def("is_server_node", [] {
-    int is = 0;
-    check(MXKVStoreIsServerNode(&is));
-    return is != 0;
-  });
 }
 
 }  // namespace mxnet::python

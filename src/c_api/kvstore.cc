@@ -8,7 +8,6 @@
 
 #include "base/leaked.h"
 #include "c_api/guard.h"
-#include "c_api/kvstore_handle.h"
 #include "c_api/ndarray_handle.h"
 #include "kvstore/cluster.h"
 
@@ -134,10 +133,6 @@ int is_role(const char* role, int* ret, const char* function) {
 }
 
 }  // namespace
-
-void mxnet::c_api::check_store(KVStoreHandle handle, const char* function) {
-  if (handle != nullptr) store_of(handle, function);
-}
 
 int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals) {
   return guarded([&] {

@@ -57,4 +57,34 @@ void set_cluster_variable(std::string_view name, std::string_view value) {
   set.values[row.name] = value;
 }
 
+StoreType with_transport(StoreType type, const ClusterConfig& settings) {
+  type.sliced |= type.distributed && settings.ps_van_type == "p3";
+  return type;
+}
+
+ProcessGroupOptions group_options(const ClusterConfig& settings, bool deterministic) {
+  ProcessGroupOptions options;
+  options.batches = !deterministic;
+  if (settings.ps_heartbeat_interval > 0)
+    options.heartbeat_seconds = settings.ps_heartbeat_interval;
+  if (settings.ps_heartbeat_timeout > 0) options.timeout_seconds = settings.ps_heartbeat_timeout;
+  return options;
+}
+
+void check_is_worker(const ClusterConfig& settings) {
+  if (settings.role == "worker") return;
+  throw Error(ErrorCode::kValue, "kvstore",
+              fmt::format("given DMLC_ROLE={}, expected worker: every worker holds all keys, so "
+                          "servers and schedulers are not started",
+                          settings.role));
+}
+
+void check_num_workers(const ClusterConfig& settings, int processes) {
+  if (!settings.num_worker || *settings.num_worker == processes) return;
+  throw Error(ErrorCode::kValue, "kvstore",
+              fmt::format("given DMLC_NUM_WORKER={}, but {} processes were started; expected the "
+                          "same number (tools/launch.py sets both)",
+                          *settings.num_worker, processes));
+}
+
 }  // namespace mxnet::kvstore

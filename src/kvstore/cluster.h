@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "base/config.h"
+#include "kvstore/process_group.h"
+#include "kvstore/store_type.h"
 
 namespace mxnet::kvstore {
 
@@ -16,5 +18,13 @@ std::string cluster_role();
 
 // Throws Error(kValue) for a name that is no variable of this group, and for a bad value.
 void set_cluster_variable(std::string_view name, std::string_view value);
+
+// DMLC_PS_VAN_TYPE=p3 makes a p3 store of any distributed one.
+StoreType with_transport(StoreType type, const ClusterConfig& settings);
+ProcessGroupOptions group_options(const ClusterConfig& settings, bool deterministic = false);
+// Throws Error(kValue) for the roles that there are not here.
+void check_is_worker(const ClusterConfig& settings);
+// Throws Error(kValue) unless the launcher has promised as many workers as there are processes.
+void check_num_workers(const ClusterConfig& settings, int processes);
 
 }  // namespace mxnet::kvstore

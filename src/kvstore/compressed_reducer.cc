@@ -3,7 +3,6 @@
 #include "kvstore/compressed_reducer.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -11,18 +10,6 @@
 #include "kvstore/array_op.h"
 
 namespace mxnet::kvstore {
-namespace {
-
-NDArray zeros(const NDArray& like) {
-  const NDArray array = empty_like(like, like.device());
-  const auto bytes = array.bytes();
-  push_dense({.reads = {}, .writes = {array}, .name = "KVStoreZero"},
-             [bytes](const Addresses& at) { std::memset(at.writes[0], 0, bytes); });
-  return array;
-}
-
-}  // namespace
-
 std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays values, Device home,
                                                      int priority) {
   std::vector<Residual>& residuals = buffers.residuals;
@@ -39,7 +26,7 @@ std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays va
     const Shape words{compression_.words(count)};
     Residual& kept = residuals[i];
     if (kept.rest.is_none() || kept.rest.device() != value.device()) {
-      kept.rest = zeros(value);
+      kept.rest = zeros_like(value);
       kept.packed = NDArray(words, DType::kInt32, value.device(), "kvstore");
     }
     if (kept.arrived.is_none() || kept.arrived.device() != home) {

@@ -6,6 +6,8 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "kvstore/cluster.h"
+#include "kvstore/dist_store.h"
 #include "kvstore/local_store.h"
 
 namespace mxnet {
@@ -25,11 +27,20 @@ std::unique_ptr<KVStore> KVStore::create(std::string_view name) {
                 "given store type 'nccl', but this build is without NCCL; use 'device', which sums "
                 "over the same links");
   }
+  if (type.async) {
+    throw Error(
+        ErrorCode::kNotImplemented, "kvstore",
+        fmt::format("given store type '{}', expected a synchronous one such as 'dist_sync': "
+                    "there are no servers that could update at each worker's own pace",
+                    type.name));
+  }
   if (type.distributed) {
-    throw Error(ErrorCode::kNotImplemented, "kvstore",
-                fmt::format("given store type '{}', but the plug-in libmxnet_mpi.so, which carries "
-                            "it, is not there; install OpenMPI 4.1 and build with it",
-                            type.name));
+    const ClusterConfig settings = kvstore::cluster_config();
+    kvstore::check_is_worker(settings);
+    kvstore::ProcessGroup& group = kvstore::process_group();
+    kvstore::check_num_workers(settings, group.size());
+    type = kvstore::with_transport(std::move(type), settings);
+    return std::make_unique<kvstore::DistStore>(std::move(type), config().kvstore, group);
   }
   return std::make_unique<kvstore::LocalStore>(std::move(type), config().kvstore);
 }

@@ -102,11 +102,16 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, int prior
   Entry& stored = entry(group.index);
   const std::vector<NDArray> pushed = values_of(group, values, "push");
   move_home(stored, group.index, pushed);
-  if (!updater_) return reducer_->sum(stored.buffers, pushed, stored.value, priority);
+  const Key& key = keys_.key(group.index);
+  if (!updater_) {
+    reducer_->sum(stored.buffers, pushed, stored.value, priority);
+    return sum_over_processes(key, stored.value, priority);
+  }
   const NDArray& first = pushed.front();
   NDArray& merged = stored.buffers.merged;
-  if (pushed.size() == 1 && first.device() == stored.value.device() && !first.is_sparse()) {
-    return updater_(keys_.key(group.index), first, stored.value);
+  if (pushed.size() == 1 && first.device() == stored.value.device() && !first.is_sparse() &&
+      !spans_processes()) {
+    return updater_(key, first, stored.value);
   }
   // An updater gets rows where rows were pushed, whatever is stored.
   const bool rows = std::all_of(pushed.begin(), pushed.end(), [](const NDArray& value) {
@@ -119,7 +124,8 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, int prior
                   : NDArray(first.shape(), first.dtype(), stored.value.device(), "kvstore");
   }
   reducer_->sum(stored.buffers, pushed, merged, priority);
-  updater_(keys_.key(group.index), merged, stored.value);
+  sum_over_processes(key, merged, priority);
+  updater_(key, merged, stored.value);
 }
 
 void LocalStore::push(Keys keys, KeyedArrays values, int priority) {
@@ -148,7 +154,7 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
   for (std::size_t g = 0; g < from.size(); ++g) {
     Entry& stored = entry(from[g].index);
     const std::vector<NDArray> pulled = outs_of(to[g], outs, false);
-    if (updater_) {
+    if (updater_ || spans_processes()) {
       push_group(from[g], values, priority);
       reducer_->copy(stored.value, pulled, priority);
     } else {

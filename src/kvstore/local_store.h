@@ -27,6 +27,15 @@ class LocalStore : public KVStore {
   void set_updater(Updater updater) override { updater_ = std::move(updater); }
   void set_compression(TextPairs params) override;
 
+ protected:
+  // For stores of several processes: after the values of this one have been summed into `sum`.
+  virtual bool spans_processes() const { return false; }
+  virtual void sum_over_processes(const Key&, const NDArray& sum, int priority) {
+    static_cast<void>(sum), static_cast<void>(priority);
+  }
+  // What is stored under a key.
+  const NDArray& stored(const Key& key) { return entry(keys_.at(key)).value; }
+
  private:
   struct Entry {
     NDArray value;

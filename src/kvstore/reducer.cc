@@ -3,8 +3,10 @@
 #include "kvstore/reducer.h"
 
 #include <array>
+#include <cstring>
 
 #include "exec/invoke.h"
+#include "kvstore/array_op.h"
 #include "kvstore/device_reducer.h"
 #include "kvstore/host_reducer.h"
 #include "kvstore/tree_reducer.h"
@@ -47,6 +49,13 @@ void transfer(const NDArray& from, const NDArray& to, int priority) {
 NDArray empty_like(const NDArray& like, Device device) {
   if (!like.is_sparse()) return NDArray(like.shape(), like.dtype(), device, "kvstore");
   return NDArray(like.storage_type(), like.shape(), like.dtype(), device);
+}
+
+NDArray zeros_like(const NDArray& like) {
+  const NDArray array = empty_like(like, like.device());
+  push_dense({.reads = {}, .writes = {array}, .name = "KVStoreZero"},
+             [bytes = array.bytes()](const Addresses& at) { std::memset(at.writes[0], 0, bytes); });
+  return array;
 }
 
 const NDArray& staged(Buffers& buffers, std::size_t position, const NDArray& like, Device device) {

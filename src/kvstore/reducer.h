@@ -57,6 +57,8 @@ void transfer(const NDArray& from, const NDArray& to, int priority);
 const NDArray& staged(Buffers& buffers, std::size_t position, const NDArray& like, Device device);
 // An array of the shape, type and layout of `like`.
 NDArray empty_like(const NDArray& like, Device device);
+// The same, of a dense array, where it lies, filled with zeros.
+NDArray zeros_like(const NDArray& like);
 
 inline bool in_host_memory(const NDArray& array) { return !array.device().is_gpu(); }
 

@@ -114,14 +114,25 @@ TEST(HostSum, IntegersWrapAround) {
 TEST(HostSum, OnlyBigArraysAreSplitOverThreads) {
   KvstoreConfig config;
   config.bigarray_bound = 1000;
-  config.reduction_nthreads = 1;
-  EXPECT_EQ(sum_threads(1000, config), 1);
-  EXPECT_EQ(sum_threads(1001, config), 1);
   config.reduction_nthreads = 1024;
   EXPECT_EQ(sum_threads(1000, config), 1);
   EXPECT_EQ(sum_threads(1001, config), omp_threads());
-  config.serial_push = true;
+}
+
+TEST(HostSum, ThreadsOfBigArraysAreLimited) {
+  KvstoreConfig config;
+  config.bigarray_bound = 1000;
+  config.reduction_nthreads = 1;
   EXPECT_EQ(sum_threads(1001, config), 1);
+}
+
+TEST(HostSum, SerialSumsTakeOneThread) {
+  KvstoreConfig config;
+  config.bigarray_bound = 0;
+  config.reduction_nthreads = 1024;
+  EXPECT_EQ(sum_threads(1 << 20, config), omp_threads());
+  config.serial_push = true;
+  EXPECT_EQ(sum_threads(1 << 20, config), 1);
 }
 
 }  // namespace

@@ -89,6 +89,29 @@ TEST(TreeStore, BytesTravelOnlyOverLinks) {
     for (int b = 0; b < a; ++b) control().set_link_weight(a, b, 1);
 }
 
+TEST(TreeStore, BigArraysAreSplitOverTrees) {
+  // Copies between GPUs for one push of `size` elements: each tree over four GPUs has three links.
+  const auto peer_copies = [](int64_t size) {
+    const auto config = tree_config();
+    LocalStore store(parse_store_type("device"), *config);
+    store.init(Some{0}, Arrays{filled({size}, 0)});
+    const Arrays values = integers_on_gpus({size}, 4, 5);
+    push(store, 0, values);
+    Engine::get().wait_for_all();
+    const auto count = [] {
+      uint64_t sum = 0;
+      for (int g = 0; g < 4; ++g) sum += control().stats(g).peer;
+      return sum;
+    };
+    const uint64_t before = count();
+    push(store, 0, values);
+    Engine::get().wait_for_all();
+    return count() - before;
+  };
+  EXPECT_EQ(peer_copies(1000), 3U);
+  EXPECT_EQ(peer_copies(1001), 4U * 3U + 3U) << "four slices, three of them brought together";
+}
+
 TEST(TreeStore, FloatsAreTheSameFromRunToRun) {
   const auto config = tree_config();
   std::vector<float> first;

@@ -8,6 +8,7 @@ from typing import Any
 from .dlpack import from_buffer, from_dlpack, to_dlpack
 from .executor import ExecutorBase, bind, simple_bind
 from .functions import *  # noqa: F403
+from .kvstore import KVStoreHandle
 from .ndarray import CachedOp, NDArrayBase
 from .operator import ElementwiseFunction, Operator, op_info, op_names, set_text_maker
 from .symbol import (

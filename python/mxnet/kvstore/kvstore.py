@@ -54,14 +54,7 @@ class KVStore(KVStoreBase):
 
     @classmethod
     def _create(cls, name: str) -> "KVStore":
-        store = cls(_core.KVStoreHandle(name))
-        if "dist" in name and _core.is_server_node():
-            # A server's script goes no further than the line that makes its store.
-            from .kvstore_server import KVStoreServer
-
-            KVStoreServer(store).run()
-            raise SystemExit(0)
-        return store
+        return cls(_core.KVStoreHandle(name))
 
     def __del__(self) -> None:
         self.handle = None
@@ -123,6 +116,8 @@ class KVStore(KVStoreBase):
         """Lets the store change what it holds by this optimizer when something is pushed."""
         from .. import optimizer as opt
 
+        # Stores of several processes give the same sum to every worker, and each applies its own optimizer to it:
+        # nothing is sent, least of all a pickle.
         self._set_updater(opt.get_updater(optimizer))
 
     @staticmethod

@@ -9,8 +9,8 @@ __all__ = ["KVStoreServer"]
 
 
 class KVStoreServer:
-    """Serves a store until its workers have finished. Optimizers come as name and parameters; commands that the
-    library does not know itself are refused."""
+    """Serves a store until its workers have finished. The library's own stores have no servers (every worker holds all
+    keys), and say so."""
 
     def __init__(self, kvstore: KVStoreBase) -> None:
         self.kvstore = kvstore

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores of one process as scripts use them: keys, lists, updaters, registered stores, errors."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -109,6 +113,20 @@ def test_what_an_updater_raises_comes_out_of_push(store):
     assert pulled(store, "a")[0, 0] == 2
 
 
+def test_an_optimizer_works_on_what_is_stored_and_keeps_its_states(store, tmp_path):
+    store.init("w", mx.nd.ones((3,)))
+    store.set_optimizer(mx.optimizer.SGD(learning_rate=0.1, momentum=0.9))
+    for _ in range(2):
+        store.push("w", [mx.nd.ones((3,)), mx.nd.ones((3,))])
+    # Printed by the 1.9.1 wheel for the same calls.
+    np.testing.assert_allclose(pulled(store, "w", (3,)), 0.42000002, rtol=1e-6)
+    states = str(tmp_path / "states")
+    store.save_optimizer_states(states, dump_optimizer=True)
+    store.load_optimizer_states(states)
+    store.push("w", mx.nd.ones((3,)))
+    np.testing.assert_allclose(pulled(store, "w", (3,)), -0.02199996, rtol=1e-6)
+
+
 def test_row_sparse_pull_gives_the_rows_asked_for(store):
     dense = mx.nd.array([[1, 1], [0, 0], [2, 2], [3, 3]])
     store.init("e", dense.tostype("row_sparse"))
@@ -199,3 +217,11 @@ def test_teststore_sums_without_keeping_anything():
 def test_a_missing_package_is_named(name):
     with pytest.raises(ImportError, match=name):
         mx.kv.create(name)
+
+
+def test_the_binding_on_ctypes_does_the_same():
+    here = "an_updater or sums_are_those or row_sparse_pull or wrong_calls or pushpull or broadcast"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", here]
+    environment = {**os.environ, "MXNET_ENABLE_CYTHON": "0"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout

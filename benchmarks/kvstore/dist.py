@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums over processes of this machine beside MPI_Allreduce called directly.
+
+    PYTHONPATH=build/release/python python benchmarks/kvstore/dist.py --peer build/bench/benchmarks/kvstore/bench_mpi_allreduce
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+LAUNCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "launch.py")
+BIG = 25_000_000  # elements: 100 MB
+SMALL_KEYS, SMALL = 10_000, 256  # 1 KB each
+
+
+def best(store, function, repeats=6):
+    times = []
+    for _ in range(repeats):
+        store._barrier()
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def measure():
+    import mxnet as mx
+
+    store = mx.kv.create("dist_sync")
+    big = mx.nd.ones((BIG,))
+    medium = mx.nd.ones((SMALL_KEYS * SMALL,))
+    small = [mx.nd.ones((SMALL,)) for _ in range(SMALL_KEYS)]
+    store.init("big", big)
+    store.init("medium", medium)
+    names = [f"small{i}" for i in range(SMALL_KEYS)]
+    store.init(names, small)
+    mx.nd.waitall()
+
+    def time_of(keys, values):
+        def once():
+            store.pushpull(keys, values)
+            mx.nd.waitall()
+
+        return best(store, once)
+
+    result = {"big": time_of("big", big), "medium": time_of("medium", medium), "small": time_of(names, small)}
+    if store.rank == 0:
+        print(json.dumps(result), flush=True)
+
+
+def started(workers, *command):
+    output = subprocess.check_output([sys.executable, LAUNCH, "-n", str(workers), *command], text=True)
+    return json.loads([line for line in output.splitlines() if line.startswith("{")][-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peer", help="bench_mpi_allreduce")
+    parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        return measure()
+    for workers in options.workers:
+        ours = started(workers, sys.executable, os.path.abspath(__file__), "--child")
+        line = f"{workers} processes, 100 MB: {ours['big'] * 1e3:.1f} ms"
+        if options.peer:
+            direct = started(workers, options.peer, str(BIG))["seconds"]
+            line += f", MPI_Allreduce {direct * 1e3:.1f} ms, {100 * direct / ours['big']:.0f} % of its speed"
+        print(line)
+        ratio = ours["small"] / ours["medium"]
+        print(f"{workers} processes, 10 MB: {ours['medium'] * 1e3:.1f} ms in one key, {ours['small'] * 1e3:.1f} ms in 10^4 keys, x {ratio:.2f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

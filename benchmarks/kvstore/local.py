@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Push and pull of a ResNet-50-like set of keys over four devices, beside what its memory traffic needs.
+
+    PYTHONPATH=build/release/python python benchmarks/kvstore/local.py [--reference PYTHON]
+
+PYTHON is an interpreter with the 1.9.1 wheel, which runs the same calls; the ratio is printed beside each line.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+DEVICES = 4
+
+
+def shapes():
+    """84 MB of float32: the convolutions of four stages of bottleneck blocks, and vectors for their norms."""
+    all_shapes = [(64, 3, 7, 7), (64,), (64,)]
+    channels = 64
+    for width, blocks in [(64, 3), (128, 4), (256, 6), (512, 3)]:
+        for block in range(blocks):
+            if block == 0:
+                all_shapes.append((width * 4, channels, 1, 1))
+            all_shapes += [(width, channels, 1, 1), (width, width, 3, 3), (width * 4, width, 1, 1)]
+            all_shapes += [(width,), (width,), (width,), (width,), (width * 4,), (width * 4,)]
+            channels = width * 4
+    return [shape for shape in all_shapes if shape != (2048, 1024, 1, 1)]
+
+
+def best(function, repeats=7):
+    function()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def measure():
+    import mxnet as mx
+
+    keys = list(range(len(shapes())))
+    values = [[mx.nd.ones(shape, ctx=mx.cpu(d)) for d in range(DEVICES)] for shape in shapes()]
+    outs = [[mx.nd.zeros(shape, ctx=mx.cpu(d)) for d in range(DEVICES)] for shape in shapes()]
+    result = {}
+    for kind in ("local", "device"):
+        store = mx.kv.create(kind)
+        store.init(keys, [value[0] for value in values])
+
+        def in_lists():
+            store.push(keys, values)
+            store.pull(keys, out=outs)
+            mx.nd.waitall()
+
+        def by_key():
+            for key in keys:
+                store.push(key, values[key], priority=-key)
+                store.pull(key, out=outs[key], priority=-key)
+            mx.nd.waitall()
+
+        def together():
+            store.pushpull(keys, values, out=outs)
+            mx.nd.waitall()
+
+        result[kind] = {"push, pull": best(in_lists), "key by key": best(by_key), "pushpull": best(together)}
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reference", help="interpreter with the 1.9.1 wheel")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        print(json.dumps(measure()))
+        return
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    reference = None
+    if options.reference:
+        command = [options.reference, os.path.abspath(__file__), "--child"]
+        reference = json.loads(subprocess.check_output(command, env=environment).splitlines()[-1])
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    from timing import copy_bandwidth
+
+    bandwidth = max(copy_bandwidth(threads) for threads in {1, len(os.sched_getaffinity(0))})
+    total = 4 * sum(int(np.prod(shape)) for shape in shapes())
+    ours = measure()
+    print(f"{len(shapes())} keys of {total / 1e6:.0f} MB on {DEVICES} devices; copies at {bandwidth / 1e9:.1f} GB/s")
+    # Each value read and the sum written once; then the sum read and each out written once. In one pass the sum is
+    # not read again.
+    needs = {"push, pull": 2 * (DEVICES + 1), "key by key": 2 * (DEVICES + 1), "pushpull": 2 * DEVICES + 1}
+    for kind, rows in ours.items():
+        for row, seconds in rows.items():
+            need = needs[row] * total / bandwidth
+            line = f"{kind:7} {row:11} {seconds * 1e3:7.1f} ms   needs {need * 1e3:6.1f} ms   x {seconds / need:.2f}"
+            if reference:
+                line += f"   1.9.1 {reference[kind][row] * 1e3:7.1f} ms   {reference[kind][row] / seconds:.2f} times"
+            print(line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

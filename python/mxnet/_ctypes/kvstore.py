@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""KVStoreHandle on ctypes: the same as its native namesake."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .lib import _LIB, NDArrayHandle, c_array, c_str, c_str_array, check_call
+from .lib import KVStoreHandle as _Handle
+from .ndarray import handles_of, wrap
+
+__all__ = ["KVStoreHandle"]
+
+_NumberUpdater = ctypes.CFUNCTYPE(None, ctypes.c_int, NDArrayHandle, NDArrayHandle, ctypes.c_void_p)
+_TextUpdater = ctypes.CFUNCTYPE(None, ctypes.c_char_p, NDArrayHandle, NDArrayHandle, ctypes.c_void_p)
+_Controller = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+
+
+def _keys(keys: List[Any]) -> Tuple[str, Any]:
+    """What a function's name ends with for such keys, and the keys for the library."""
+    if keys and isinstance(keys[0], str):
+        return "Ex", c_str_array(keys)
+    return "", c_array(ctypes.c_int, keys)
+
+
+def _same_length(keys: List[Any], arrays: List[Any]) -> Any:
+    if len(keys) != len(arrays):
+        raise ValueError(f"given {len(keys)} keys and {len(arrays)} arrays, expected as many arrays as keys")
+    return handles_of(arrays)
+
+
+class KVStoreHandle:
+    """Owns a store of the library."""
+
+    def __init__(self, type: str) -> None:
+        self._handle = _Handle()
+        self._raised: Optional[BaseException] = None
+        self._callbacks: Tuple[Any, ...] = ()
+        check_call(_LIB.MXKVStoreCreate(c_str(type), ctypes.byref(self._handle)))
+
+    def __del__(self) -> None:
+        if self._handle:
+            _LIB.MXKVStoreFree(self._handle)
+
+    @property
+    def value(self) -> Optional[int]:
+        """The address behind the handle."""
+        return self._handle.value
+
+    @property
+    def type(self) -> str:
+        """The store's name."""
+        text = ctypes.c_char_p()
+        check_call(_LIB.MXKVStoreGetType(self._handle, ctypes.byref(text)))
+        return (text.value or b"").decode()
+
+    @property
+    def rank(self) -> int:
+        """This process."""
+        return self._number(_LIB.MXKVStoreGetRank)
+
+    @property
+    def group_size(self) -> int:
+        """How many processes there are."""
+        return self._number(_LIB.MXKVStoreGetGroupSize)
+
+    def num_dead_node(self, node: int, timeout: int) -> int:
+        """How many of them are lost."""
+        number = ctypes.c_int()
+        check_call(_LIB.MXKVStoreGetNumDeadNode(self._handle, node, ctypes.byref(number), timeout))
+        return number.value
+
+    def init(self, keys: List[Any], values: List[Any]) -> None:
+        """Stores copies."""
+        self._call("MXKVStoreInit", keys, values)
+
+    def push(self, keys: List[Any], values: List[Any], priority: int) -> None:
+        """Sums."""
+        self._call("MXKVStorePush", keys, values, priority)
+
+    def pull(self, keys: List[Any], outs: List[Any], priority: int, ignore_sparse: bool) -> None:
+        """Writes what is stored."""
+        self._call("MXKVStorePullWithSparse", keys, outs, priority, ctypes.c_bool(ignore_sparse))
+
+    def row_sparse_pull(self, keys: List[Any], outs: List[Any], row_ids: List[Any], priority: int) -> None:
+        """Writes rows of it."""
+        self._call("MXKVStorePullRowSparse", keys, outs, _same_length(keys, row_ids), priority)
+
+    def pushpull(self, keys: List[Any], values: List[Any], out_keys: List[Any], outs: List[Any], priority: int) -> None:
+        """Sums, and writes the result."""
+        self._exchange("MXKVStorePushPull", keys, values, out_keys, outs, priority)
+
+    def broadcast(
+        self, keys: List[Any], values: List[Any], out_keys: List[Any], outs: List[Any], priority: int
+    ) -> None:
+        """Stores copies, and writes them."""
+        self._exchange("MXKVStoreBroadcast", keys, values, out_keys, outs, priority)
+
+    def set_updater(self, updater: Callable[[Any, Any, Any], None]) -> None:
+        """Calls updater(key, pushed, stored) at each push."""
+
+        def update(key: Any, pushed: int, stored: int, _: Any) -> None:
+            # Both are owned from here on, whatever happens.
+            value, target = wrap(NDArrayHandle(pushed)), wrap(NDArrayHandle(stored))
+            self._guarded(lambda: updater(key.decode() if isinstance(key, bytes) else key, value, target))
+
+        self._callbacks = (_NumberUpdater(update), _TextUpdater(update))
+        check_call(_LIB.MXKVStoreSetUpdaterEx(self._handle, *self._callbacks, None))
+
+    def set_gradient_compression(self, params: Dict[str, str]) -> None:
+        """Sends less."""
+        names, values = c_str_array(params), c_str_array(params.values())
+        check_call(_LIB.MXKVStoreSetGradientCompression(self._handle, len(params), names, values))
+
+    def barrier(self) -> None:
+        """Waits for all processes."""
+        check_call(_LIB.MXKVStoreBarrier(self._handle))
+
+    def set_barrier_before_exit(self, wait: bool) -> None:
+        """Whether the end waits for all processes."""
+        check_call(_LIB.MXKVStoreSetBarrierBeforeExit(self._handle, int(wait)))
+
+    def send_command(self, head: int, body: str) -> None:
+        """To all servers."""
+        check_call(_LIB.MXKVStoreSendCommmandToServers(self._handle, head, c_str(body)))
+
+    def run_server(self, controller: Callable[[int, str], None]) -> None:
+        """Serves until the workers have finished."""
+        callback = _Controller(lambda head, body, _: self._guarded(lambda: controller(head, body.decode())))
+        self._check(_LIB.MXKVStoreRunServer(self._handle, callback, None))
+
+    def _number(self, function: Any) -> int:
+        number = ctypes.c_int()
+        check_call(function(self._handle, ctypes.byref(number)))
+        return number.value
+
+    def _call(self, name: str, keys: List[Any], arrays: List[Any], *others: Any) -> None:
+        suffix, all_keys = _keys(keys)
+        function = getattr(_LIB, name + suffix)
+        self._check(function(self._handle, len(keys), all_keys, _same_length(keys, arrays), *others))
+
+    def _exchange(
+        self, name: str, keys: List[Any], values: List[Any], out_keys: List[Any], outs: List[Any], priority: int
+    ) -> None:
+        suffix, all_keys = _keys(keys)
+        out_suffix, all_out_keys = _keys(out_keys)
+        if suffix != out_suffix:
+            raise ValueError("given integer and string keys, expected keys of one kind")
+        given, taken = _same_length(keys, values), _same_length(out_keys, outs)
+        function = getattr(_LIB, name + suffix)
+        self._check(
+            function(self._handle, len(keys), all_keys, len(out_keys), all_out_keys, given, taken, priority)
+        )
+
+    def _guarded(self, call: Callable[[], Any]) -> None:
+        """For callbacks: what they raise comes out of the call that led to them."""
+        if self._raised is not None:
+            return
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001  (nothing may pass through the library)
+            self._raised = error
+
+    def _check(self, result: int) -> None:
+        raised, self._raised = self._raised, None
+        if raised is not None:
+            raise raised
+        check_call(result)

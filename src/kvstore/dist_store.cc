@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine operations that end when the group says so.
+#include "kvstore/dist_store.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "kvstore/array_op.h"
+#include "ndarray/sparse_convert.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+// Of the slices of one array: ends the operation when the last one has ended.
+class Ending {
+ public:
+  Ending(OnComplete complete, int64_t parts) : complete_(complete), left_(parts) {}
+  void end(const std::exception_ptr& error) {
+    if (error) {
+      const MutexLock lock(mutex_);
+      if (!error_) error_ = error;
+    }
+    // Acquire and release: the last one sees the errors of the others.
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+    const MutexLock lock(mutex_);
+    if (error_) {
+      complete_.fail(error_);
+    } else {
+      complete_();
+    }
+  }
+
+ private:
+  const OnComplete complete_;
+  std::atomic<int64_t> left_;
+  Mutex mutex_;
+  std::exception_ptr error_ MX_GUARDED_BY(mutex_);
+};
+
+const char* verb(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kSum:
+      return "KVStoreAllReduce";
+    case CollectiveKind::kGather:
+      return "KVStoreAllGather";
+    default:
+      return "KVStoreBroadcast";
+  }
+}
+
+}  // namespace
+
+DistStore::DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& group)
+    : LocalStore(std::move(type), config), config_(config), group_(group) {}
+
+// `array` lies in host memory and is dense; gathered ones hold a part for each rank.
+void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArray& array,
+                                int priority) {
+  const bool gather = kind == CollectiveKind::kGather;
+  const int64_t count = gather ? array.size() / group_.size() : array.size();
+  const int64_t slice =
+      type_.sliced && !gather ? config_.slice_threshold.get() : std::max<int64_t>(count, 1);
+  const int64_t parts = std::max<int64_t>(1, (count + slice - 1) / slice);
+  const std::array<Var*, 1> writes{array.var()};
+  Engine::get().push_async(
+      [=, group = &group_, name = to_string(key), array = array.detach()](const RunContext&,
+                                                                          OnComplete complete) {
+        const auto ending = std::make_shared<Ending>(complete, parts);
+        for (int64_t part = 0; part < parts; ++part) {
+          CollectiveRequest request;
+          request.kind = kind;
+          request.name = parts == 1 ? name : fmt::format("{}[{}]", name, part);
+          request.count = std::min(slice, count - part * slice);
+          request.dtype = array.dtype();
+          request.data = static_cast<char*>(array.data()) +
+                         static_cast<std::size_t>(part * slice) * dtype_size(array.dtype());
+          request.priority = priority;
+          request.done = [ending, array](std::exception_ptr error) { ending->end(error); };
+          group->submit(std::move(request));
+        }
+      },
+      {.device = Device::cpu(),
+       .reads = {},
+       .writes = writes,
+       .property = FnProperty::kCPUPrioritized,
+       .priority = priority,
+       .name = verb(kind)});
+}
+
+void DistStore::init(Keys keys, KeyedArrays values) {
+  LocalStore::init(keys, values);
+  for (const Key& key : keys) {
+    const NDArray& value = stored(key);
+    if (!value.is_sparse()) {
+      push_collective(CollectiveKind::kBroadcast, key, value, 0);
+    } else {
+      const NDArray dense = cast_storage(value, StorageType::kDense);
+      push_collective(CollectiveKind::kBroadcast, key, dense, 0);
+      transfer(dense, value, 0);
+    }
+  }
+}
+
+void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int priority) {
+  if (compression_.type != CompressionType::kNone && !sum.is_sparse())
+    return sum_compressed(key, sum, priority);
+  if (in_host_memory(sum) && !sum.is_sparse())
+    return push_collective(CollectiveKind::kSum, key, sum, priority);
+  if (sum.is_sparse() && config_.dist_row_sparse_verbose) {
+    log(LogLevel::kInfo, fmt::format("kvstore: rows of key {}, shape {}, travel as a dense array",
+                                     to_string(key), mxnet::to_string(sum.shape())));
+  }
+  // Rows travel with the zeros between them: ranks differ in which rows they have.
+  const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
+  const NDArray dense = cast_storage(host, StorageType::kDense);
+  push_collective(CollectiveKind::kSum, key, dense, priority);
+  transfer(dense, sum, priority);
+}
+
+void DistStore::set_compression(TextPairs params) {
+  compression_ = Compression::parse(params);
+  packed_.clear();
+}
+
+// Each rank packs its own sum; all get the words of all, and add what they say in the order of the
+// ranks.
+void DistStore::sum_compressed(const Key& key, const NDArray& sum, int priority) {
+  if (sum.dtype() != DType::kFloat32) {
+    throw Error(ErrorCode::kType, "kvstore",
+                fmt::format("gradient compression: given {} values, expected float32",
+                            dtype_name(sum.dtype())));
+  }
+  const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
+  const int64_t count = sum.size(), words = compression_.words(count);
+  const int ranks = group_.size(), rank = group_.rank();
+  Packed& packed = packed_[key];
+  if (packed.rest.is_none()) {
+    packed.rest = zeros_like(host);
+    packed.words = NDArray(Shape{ranks * words}, DType::kInt32, Device::cpu(), "kvstore");
+  }
+  push_dense({.reads = {host, packed.rest},
+              .writes = {packed.words, packed.rest},
+              .name = "KVStorePack",
+              .priority = priority},
+             [compression = compression_, count, first = rank * words](const Addresses& at) {
+               compression.pack(static_cast<const float*>(at.reads[0]),
+                                static_cast<float*>(at.writes[1]),
+                                static_cast<uint32_t*>(at.writes[0]) + first, count);
+             });
+  push_collective(CollectiveKind::kGather, key, packed.words, priority);
+  push_dense(
+      {.reads = {packed.words}, .writes = {host}, .name = "KVStoreUnpack", .priority = priority},
+      [compression = compression_, count, words, ranks](const Addresses& at) {
+        std::vector<float> one(static_cast<std::size_t>(count));
+        auto* total = static_cast<float*>(at.writes[0]);
+        const auto* from = static_cast<const uint32_t*>(at.reads[0]);
+        compression.unpack(from, total, count);
+        for (int r = 1; r < ranks; ++r) {
+          compression.unpack(from + r * words, one.data(), count);
+          for (int64_t i = 0; i < count; ++i) total[i] += one[static_cast<std::size_t>(i)];
+        }
+      });
+  if (!in_host_memory(sum)) transfer(host, sum, priority);
+}
+
+void DistStore::barrier() {
+  CollectiveRequest request;
+  request.name = "barrier";
+  run_collective(group_, std::move(request));
+}
+
+void DistStore::send_command(int head, std::string_view) {
+  throw Error(ErrorCode::kNotImplemented, "kvstore",
+              fmt::format("given command {} for the servers, but a store of type '{}' has none: "
+                          "every worker holds all keys",
+                          head, type()));
+}
+
+}  // namespace mxnet::kvstore

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the plug-in beside this library.
+#include "kvstore/process_group.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <future>
+
+#include <fmt/format.h>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "device/plugin_loader.h"
+#include "kvstore/cluster.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+ProcessGroup& join() {
+  const std::string path = path_beside_this_library("libmxnet_mpi.so");
+  const auto missing = [&](const std::string& why) {
+    throw Error(ErrorCode::kNotImplemented, "kvstore",
+                fmt::format("distributed stores need the plug-in {}, which {}: install OpenMPI 4.1 "
+                            "(Debian: libopenmpi-dev, openmpi-bin) and build mxnet with it present",
+                            path, why));
+  };
+  if (access(path.c_str(), F_OK) != 0) missing("does not exist");
+  // Global: OpenMPI opens modules of its own, which look for its names.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) missing(fmt::format("cannot be loaded ({})", dlerror()));
+  const auto entry = reinterpret_cast<ProcessGroupEntry>(dlsym(library, kProcessGroupEntry));
+  if (entry == nullptr) missing(fmt::format("does not export {}", kProcessGroupEntry));
+  return *entry(group_options(cluster_config(), config().cuda.enforce_determinism));
+}
+
+}  // namespace
+
+ProcessGroup& process_group() {
+  static ProcessGroup& group = join();
+  return group;
+}
+
+void run_collective(ProcessGroup& group, CollectiveRequest request) {
+  std::promise<void> promise;
+  request.done = [&](std::exception_ptr error) {
+    if (error) {
+      promise.set_exception(error);
+    } else {
+      promise.set_value();
+    }
+  };
+  std::future<void> result = promise.get_future();
+  group.submit(std::move(request));
+  result.get();
+}
+
+}  // namespace mxnet::kvstore

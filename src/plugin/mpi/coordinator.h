@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rank 0 decides: a collective runs when every rank has asked for it, urgent ones first, small
+// ones together. Knows nothing of messages.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mxnet::mpi {
+
+// One rank's wish; travels as bytes.
+struct Wish {
+  static constexpr std::size_t kNameBytes = 104;
+  uint64_t id = 0;  // of kind and name
+  int64_t count = 0;
+  int32_t kind = 0, dtype = 0, priority = 0;
+  int32_t element_bytes = 1;
+  char name[kNameBytes] = {};  // cut short if need be; for messages
+
+  bool agrees_with(const Wish& other) const {
+    return count == other.count && dtype == other.dtype && kind == other.kind;
+  }
+};
+
+// What all ranks are to do next, in this order on each of them.
+struct Decision {
+  enum Kind : int32_t { kRun, kRefuse, kLost, kEnd } kind = kRun;
+  std::vector<uint64_t> ids;  // kRun: one or a batch; kRefuse: the one
+  int32_t rank = -1;          // kLost
+  std::string reason;         // kRefuse
+};
+
+// One thread.
+class Coordinator {
+ public:
+  // `batches`: small requests travel together.
+  explicit Coordinator(int ranks, bool batches = true) : ranks_(ranks), batches_(batches) {}
+
+  // A rank may ask for the next round of a name before the others have ended this one.
+  void ask(int rank, const Wish& wish);
+  // The next decision; false if there is none.
+  bool next(Decision& decision);
+  // Whether somebody has asked for what not all have asked for yet.
+  bool waiting() const { return !waiting_.empty(); }
+
+ private:
+  struct Round {
+    Wish first;
+    int first_rank = 0;
+    std::vector<bool> asked;
+    int count = 0;
+    std::string refusal;
+    int priority = 0;
+    uint64_t order = 0;  // of completion
+  };
+  static std::string describe(const Wish& wish);
+
+  const int ranks_;
+  const bool batches_;
+  uint64_t completed_ = 0;
+  std::map<uint64_t, std::deque<Round>> waiting_;  // rounds of a name, the oldest in front
+  std::vector<std::pair<uint64_t, Round>> ready_;
+};
+
+}  // namespace mxnet::mpi

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread of a group. Messages: Wishes from each rank to rank 0, a Decision from rank 0 to each,
+// a heartbeat both ways, a goodbye to rank 0.
+#include "plugin/mpi/mpi_group.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "plugin/mpi/mpi_types.h"
+
+namespace mxnet::mpi {
+namespace {
+
+using kvstore::CollectiveKind;
+using kvstore::CollectiveRequest;
+
+enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye };
+
+// Between looks at the network: short while something is under way, longer when nothing is.
+constexpr std::chrono::microseconds kBusyNap{20}, kIdleNap{500};
+// Between looks at who is still there.
+constexpr std::chrono::milliseconds kCheck{100};
+// Elements of one call: MPI counts in int.
+constexpr int64_t kMostElements = 1 << 30;
+// Elements from which on our own ring is faster than MPI's sums; below, fewer messages count.
+constexpr int64_t kRingElements = 64 << 10;
+
+uint64_t id_of(const CollectiveRequest& request) {
+  // FNV-1a: equal on all ranks, whatever their standard library.
+  uint64_t hash = 14695981039346656037ULL;
+  const auto take = [&](unsigned char byte) { hash = (hash ^ byte) * 1099511628211ULL; };
+  take(static_cast<unsigned char>(request.kind));
+  for (const char c : request.name) take(static_cast<unsigned char>(c));
+  return hash;
+}
+
+Wish wish_of(const CollectiveRequest& request) {
+  Wish wish;
+  wish.id = id_of(request);
+  wish.count = request.count;
+  wish.kind = static_cast<int32_t>(request.kind);
+  wish.dtype = static_cast<int32_t>(request.dtype);
+  wish.priority = request.priority;
+  wish.element_bytes = static_cast<int32_t>(dtype_size(request.dtype));
+  request.name.copy(wish.name, Wish::kNameBytes - 1);
+  return wish;
+}
+
+// kind, rank, number of ids, ids, reason.
+std::vector<char> bytes_of(const Decision& decision) {
+  const int64_t head[] = {decision.kind, decision.rank, static_cast<int64_t>(decision.ids.size())};
+  std::vector<char> bytes(sizeof(head) + decision.ids.size() * 8 + decision.reason.size());
+  std::memcpy(bytes.data(), head, sizeof(head));
+  if (!decision.ids.empty())
+    std::memcpy(bytes.data() + sizeof(head), decision.ids.data(), decision.ids.size() * 8);
+  decision.reason.copy(bytes.data() + sizeof(head) + decision.ids.size() * 8,
+                       decision.reason.size());
+  return bytes;
+}
+
+Decision decision_of(const std::vector<char>& bytes) {
+  int64_t head[3];
+  MX_ASSERT(bytes.size() >= sizeof(head));
+  std::memcpy(head, bytes.data(), sizeof(head));
+  const auto ids = static_cast<std::size_t>(head[2]);
+  MX_ASSERT(head[2] >= 0 && ids <= (bytes.size() - sizeof(head)) / 8);
+  Decision decision;
+  decision.kind = static_cast<Decision::Kind>(head[0]);
+  decision.rank = static_cast<int32_t>(head[1]);
+  decision.ids.resize(ids);
+  if (ids > 0) std::memcpy(decision.ids.data(), bytes.data() + sizeof(head), ids * 8);
+  decision.reason.assign(bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(head) + ids * 8),
+                         bytes.end());
+  return decision;
+}
+
+std::exception_ptr too_late() {
+  return std::make_exception_ptr(
+      Error(ErrorCode::kGeneric, "kvstore", "this process has left the job already"));
+}
+
+std::chrono::steady_clock::duration seconds(double value) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(value));
+}
+
+}  // namespace
+
+MpiGroup::MpiGroup(const kvstore::ProcessGroupOptions& options) : options_(options) {
+  std::promise<void> joined;
+  thread_ = std::thread([&] { run(joined); });
+  joined.get_future().get();
+}
+
+void MpiGroup::submit(CollectiveRequest request) {
+  bool closed;
+  {
+    const MutexLock lock(mutex_);
+    closed = closed_;
+    if (!closed) submitted_.push_back(std::move(request));
+  }
+  if (closed) return request.done(too_late());
+  submitted_changed_.notify_one();
+}
+
+void MpiGroup::close() {
+  std::deque<CollectiveRequest> late;
+  {
+    const MutexLock lock(mutex_);
+    closed_ = true;
+    late.swap(submitted_);
+  }
+  for (CollectiveRequest& request : late) request.done(lost_rank_ >= 0 ? loss() : too_late());
+}
+
+void MpiGroup::leave() {
+  {
+    const MutexLock lock(mutex_);
+    if (leaving_) return;
+    leaving_ = true;
+  }
+  submitted_changed_.notify_one();
+  thread_.join();
+}
+
+void MpiGroup::start_mpi() {
+  int level = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_dup(MPI_COMM_WORLD, &data_);
+  MPI_Comm_dup(MPI_COMM_WORLD, &control_);
+  MPI_Comm_rank(data_, &rank_);
+  MPI_Comm_size(data_, &size_);
+  coordinator_ = std::make_unique<Coordinator>(size_, options_.batches);
+  ring_ = std::make_unique<RingSum>(data_, rank_, size_);
+  next_beat_ = next_check_ = Clock::now();
+  peers_.resize(static_cast<std::size_t>(size_), Peer{Clock::now()});
+}
+
+void MpiGroup::run(std::promise<void>& joined) {
+  start_mpi();
+  joined.set_value();
+  bool said_goodbye = false;
+  while (!ended_) {
+    bool leaving;
+    {
+      const MutexLock lock(mutex_);
+      leaving = leaving_ && submitted_.empty();
+    }
+    if (leaving && lost_rank_ >= 0) break;
+    leaving = leaving && pending_.empty();
+    if (leaving && !said_goodbye) {
+      said_goodbye = true;
+      if (rank_ != 0) send(0, kGoodbye, {});
+      peers_[static_cast<std::size_t>(rank_)].leaving = true;
+    }
+    if (turn(leaving)) continue;
+    const MutexLock lock(mutex_);
+    if (submitted_.empty())
+      submitted_changed_.wait_until(mutex_,
+                                    Clock::now() + (pending_.empty() ? kIdleNap : kBusyNap));
+  }
+  for (; !outgoing_.empty() && lost_rank_ < 0; reap_sends()) {
+  }
+  // With somebody lost, the end of MPI would wait for it forever.
+  if (lost_rank_ < 0) MPI_Finalize();
+  close();
+}
+
+// Whether there was something to do. After a loss MPI is left alone: what it still knows of buffers
+// is not to be moved on.
+bool MpiGroup::turn(bool leaving) {
+  take_submitted();
+  if (lost_rank_ >= 0) {
+    if (rank_ == 0) reap_sends();
+    return false;
+  }
+  const bool received = receive();
+  if (rank_ == 0) decide(leaving);
+  watch();
+  reap_sends();
+  return received;
+}
+
+void MpiGroup::take_submitted() {
+  std::deque<CollectiveRequest> fresh;
+  {
+    const MutexLock lock(mutex_);
+    fresh.swap(submitted_);
+  }
+  std::vector<Wish> wishes;  // in one message
+  for (CollectiveRequest& request : fresh) {
+    if (lost_rank_ >= 0) {
+      request.done(loss());
+      continue;
+    }
+    const Wish wish = wish_of(request);
+    pending_[wish.id].push_back(std::move(request));
+    if (rank_ == 0) {
+      coordinator_->ask(0, wish);
+    } else {
+      wishes.push_back(wish);
+    }
+  }
+  if (wishes.empty()) return;
+  std::vector<char> bytes(wishes.size() * sizeof(Wish));
+  std::memcpy(bytes.data(), wishes.data(), bytes.size());
+  send(0, kWish, std::move(bytes));
+}
+
+bool MpiGroup::receive() {
+  bool any = false;
+  while (true) {
+    int there = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, control_, &there, &status);
+    if (there == 0) return any;
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    std::vector<char> bytes(static_cast<std::size_t>(count));
+    MPI_Recv(bytes.data(), count, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, control_,
+             MPI_STATUS_IGNORE);
+    Peer& peer = peers_[static_cast<std::size_t>(status.MPI_SOURCE)];
+    peer.heard = Clock::now();
+    if (status.MPI_TAG == kHeartbeat) continue;
+    any = true;
+    if (status.MPI_TAG == kWish && rank_ == 0) {
+      for (std::size_t at = 0; at + sizeof(Wish) <= bytes.size(); at += sizeof(Wish)) {
+        Wish wish;
+        std::memcpy(&wish, bytes.data() + at, sizeof(wish));
+        wish.name[Wish::kNameBytes - 1] = 0;
+        coordinator_->ask(status.MPI_SOURCE, wish);
+      }
+    } else if (status.MPI_TAG == kDecision) {
+      obey(decision_of(bytes));
+    } else if (status.MPI_TAG == kGoodbye) {
+      peer.leaving = true;
+    }
+    if (lost_rank_ >= 0) return true;
+  }
+}
+
+void MpiGroup::tell_all(const Decision& decision) {
+  for (int to = 1; to < size_; ++to) send(to, kDecision, bytes_of(decision));
+}
+
+void MpiGroup::decide(bool leaving) {
+  Decision decision;
+  while (lost_rank_ < 0 && coordinator_->next(decision)) {
+    tell_all(decision);
+    obey(decision);
+  }
+  if (lost_rank_ >= 0) return;
+  const auto gone =
+      std::find_if(peers_.begin(), peers_.end(), [](const Peer& p) { return p.leaving; });
+  if (coordinator_->waiting() && gone != peers_.end()) {
+    // Somebody waits for a rank that will not come.
+    decision = {};
+    decision.kind = Decision::kLost;
+    decision.rank = static_cast<int32_t>(gone - peers_.begin());
+  } else if (leaving &&
+             std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.leaving; })) {
+    decision = {};
+    decision.kind = Decision::kEnd;
+  } else {
+    return;
+  }
+  tell_all(decision);
+  obey(decision);
+}
+
+void MpiGroup::obey(const Decision& decision) {
+  switch (decision.kind) {
+    case Decision::kRun:
+      return run_batch(decision.ids);
+    case Decision::kRefuse:
+      return complete(decision.ids.front(), std::make_exception_ptr(Error(
+                                                ErrorCode::kValue, "kvstore", decision.reason)));
+    case Decision::kLost:
+      return lose(decision.rank);
+    case Decision::kEnd:
+      ended_ = true;
+  }
+}
+
+// The oldest request of this id.
+void MpiGroup::complete(uint64_t id, std::exception_ptr error) {
+  const auto found = pending_.find(id);
+  MX_ASSERT(found != pending_.end());
+  CollectiveRequest request = std::move(found->second.front());
+  found->second.pop_front();
+  if (found->second.empty()) pending_.erase(found);
+  request.done(std::move(error));
+}
+
+// All of one kind and type; each id once.
+void MpiGroup::run_batch(const std::vector<uint64_t>& ids) {
+  std::vector<const CollectiveRequest*> requests;
+  int64_t count = 0;
+  for (const uint64_t id : ids) {
+    requests.push_back(&pending_.at(id).front());
+    count += requests.back()->count;
+  }
+  const CollectiveRequest& first = *requests.front();
+  char* data = static_cast<char*>(first.data);
+  const auto each_part = [&](auto&& copy) {
+    char* at = batch_.data();
+    for (const CollectiveRequest* request : requests) {
+      const std::size_t bytes =
+          static_cast<std::size_t>(request->count) * dtype_size(request->dtype);
+      copy(at, static_cast<char*>(request->data), bytes);
+      at += bytes;
+    }
+  };
+  const bool together = requests.size() > 1;
+  if (together) {
+    batch_.resize(static_cast<std::size_t>(count) * dtype_size(first.dtype));
+    data = batch_.data();
+    each_part([](char* batch, const char* own, std::size_t n) { std::memcpy(batch, own, n); });
+  }
+  run_one(first, data, count);
+  if (lost_rank_ >= 0) return;  // all requests have failed
+  if (together)
+    each_part([](const char* batch, char* own, std::size_t n) { std::memcpy(own, batch, n); });
+  for (const uint64_t id : ids) complete(id, nullptr);
+}
+
+void MpiGroup::run_one(const CollectiveRequest& what, char* data, int64_t count) {
+  const CollectiveKind kind = what.kind;
+  MPI_Request request;
+  if (kind == CollectiveKind::kBarrier) {
+    MPI_Ibarrier(data_, &request);
+    return wait(request);
+  }
+  const MpiSum sum = mpi_sum(what.dtype);
+  if (kind == CollectiveKind::kGather) {
+    MX_ASSERT(count <= kMostElements);
+    MPI_Iallgather(MPI_IN_PLACE, 0, sum.type, data, static_cast<int>(count), sum.type, data_,
+                   &request);
+    return wait(request);
+  }
+  const std::size_t item = dtype_size(what.dtype);
+  for (int64_t start = 0; start < count && lost_rank_ < 0; start += kMostElements) {
+    const int part = static_cast<int>(std::min(kMostElements, count - start));
+    char* const from = data + static_cast<std::size_t>(start) * item;
+    if (kind == CollectiveKind::kSum && part >= kRingElements) {
+      ring_->run(from, part, sum, [this] {
+        hear_heartbeats();
+        watch();
+        return lost_rank_ < 0;
+      });
+      continue;
+    }
+    if (kind == CollectiveKind::kSum) {
+      MPI_Iallreduce(MPI_IN_PLACE, from, part, sum.type, sum.op, data_, &request);
+    } else {
+      MPI_Ibcast(from, part, sum.type, 0, data_, &request);
+    }
+    wait(request);
+  }
+}
+
+// Returns early when a rank is lost.
+void MpiGroup::wait(MPI_Request& request) {
+  for (int tries = 1; lost_rank_ < 0; ++tries) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    if (tries % 16 != 0) continue;
+    hear_heartbeats();
+    watch();
+    std::this_thread::yield();
+  }
+}
+
+// While a collective is under way, what else arrives waits its turn.
+void MpiGroup::hear_heartbeats() {
+  if (Clock::now() < next_check_) return;
+  int there = 0;
+  MPI_Status status;
+  while (MPI_Iprobe(MPI_ANY_SOURCE, kHeartbeat, control_, &there, &status), there != 0) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kHeartbeat, control_, MPI_STATUS_IGNORE);
+    peers_[static_cast<std::size_t>(status.MPI_SOURCE)].heard = Clock::now();
+  }
+}
+
+// Everybody watches everybody: whoever is left knows, even inside a collective.
+void MpiGroup::watch() {
+  const Clock::time_point now = Clock::now();
+  if (now < next_check_ || size_ == 1) return;
+  next_check_ = now + kCheck;
+  const bool beat = now >= next_beat_;
+  if (beat) next_beat_ = now + seconds(options_.heartbeat_seconds);
+  for (int other = 0; other < size_; ++other) {
+    if (other == rank_) continue;
+    if (beat) send(other, kHeartbeat, {});
+    if (now - peers_[static_cast<std::size_t>(other)].heard > seconds(options_.timeout_seconds))
+      return lose(other);
+  }
+}
+
+void MpiGroup::lose(int rank) {
+  if (lost_rank_ >= 0) return;
+  lost_rank_ = rank;
+  lost_.store(1, std::memory_order_relaxed);
+  auto failed = std::exchange(pending_, {});
+  for (auto& [id, rounds] : failed)
+    for (CollectiveRequest& request : rounds) request.done(loss());
+}
+
+std::exception_ptr MpiGroup::loss() const {
+  return std::make_exception_ptr(
+      Error(ErrorCode::kGeneric, "kvstore",
+            fmt::format("rank {} of {} is lost: it has ended, or nothing was heard of it for {} s "
+                        "(PS_HEARTBEAT_TIMEOUT)",
+                        lost_rank_, size_, options_.timeout_seconds)));
+}
+
+void MpiGroup::send(int to, int tag, std::vector<char> bytes) {
+  outgoing_.push_back({std::move(bytes), MPI_REQUEST_NULL});
+  Outgoing& message = outgoing_.back();
+  MPI_Isend(message.bytes.data(), static_cast<int>(message.bytes.size()), MPI_BYTE, to, tag,
+            control_, &message.request);
+}
+
+void MpiGroup::reap_sends() {
+  for (auto message = outgoing_.begin(); message != outgoing_.end();) {
+    int done = 0;
+    MPI_Test(&message->request, &done, MPI_STATUS_IGNORE);
+    message = done != 0 ? outgoing_.erase(message) : std::next(message);
+  }
+}
+
+}  // namespace mxnet::mpi

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Distributed stores without a network: ranks are stores in one process, whose group adds up what
+// they give.
+#include "kvstore/dist_store.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "base/lock.h"
+#include "kvstore/stores.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+using namespace testing_kvstore;  // NOLINT(google-build-using-namespace)
+using Some = std::vector<Key>;
+using Arrays = std::vector<NDArray>;
+
+// Where the ranks meet. Thread-safe.
+class Meeting {
+ public:
+  explicit Meeting(int ranks) : ranks_(ranks) {}
+
+  int ranks() const { return ranks_; }
+  void arrive(int rank, CollectiveRequest request) {
+    std::map<int, CollectiveRequest> all;
+    {
+      const MutexLock lock(mutex_);
+      seen_.push_back({request.name, request.count, request.priority});
+      auto& waiting = waiting_[request.name];
+      waiting.emplace(rank, std::move(request));
+      if (static_cast<int>(waiting.size()) < ranks_) return;
+      all.swap(waiting);
+    }
+    for (auto& [other, given] : all) combine(all.at(0), given, other);
+    for (auto& [other, given] : all) {
+      const std::size_t whole =
+          bytes(given) * (given.kind == CollectiveKind::kGather ? all.size() : 1);
+      if (given.kind != CollectiveKind::kBarrier && other != 0)
+        std::memcpy(given.data, all.at(0).data, whole);
+      given.done(failure);
+    }
+  }
+
+  struct Seen {
+    std::string name;
+    int64_t count;
+    int priority;
+  };
+  std::vector<Seen> seen() {
+    const MutexLock lock(mutex_);
+    return seen_;
+  }
+  std::exception_ptr failure;
+
+ private:
+  static std::size_t bytes(const CollectiveRequest& request) {
+    return static_cast<std::size_t>(request.count) * dtype_size(request.dtype);
+  }
+  static void combine(CollectiveRequest& sum, const CollectiveRequest& given, int rank) {
+    if (given.kind == CollectiveKind::kGather) {
+      const std::size_t at = static_cast<std::size_t>(rank) * bytes(given);
+      std::memcpy(static_cast<char*>(sum.data) + at, static_cast<char*>(given.data) + at,
+                  bytes(given));
+    }
+    if (rank == 0 || given.kind != CollectiveKind::kSum) return;
+    ASSERT_EQ(given.dtype, DType::kFloat32);
+    for (int64_t i = 0; i < sum.count; ++i)
+      static_cast<float*>(sum.data)[i] += static_cast<const float*>(given.data)[i];
+  }
+
+  const int ranks_;
+  Mutex mutex_;
+  std::map<std::string, std::map<int, CollectiveRequest>> waiting_ MX_GUARDED_BY(mutex_);
+  std::vector<Seen> seen_ MX_GUARDED_BY(mutex_);
+};
+
+class Member final : public ProcessGroup {
+ public:
+  Member(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+  int rank() const override { return rank_; }
+  int size() const override { return meeting_.ranks(); }
+  int lost() const override { return 0; }
+  void submit(CollectiveRequest request) override { meeting_.arrive(rank_, std::move(request)); }
+
+ private:
+  Meeting& meeting_;
+  const int rank_;
+};
+
+struct Job {
+  explicit Job(int ranks, const char* type = "dist_sync") : meeting(ranks) {
+    for (int r = 0; r < ranks; ++r) {
+      members.push_back(std::make_unique<Member>(meeting, r));
+      stores.push_back(
+          std::make_unique<DistStore>(parse_store_type(type), config, *members.back()));
+    }
+  }
+  ~Job() {
+    // Operations under way use the group; their failures were the test's business.
+    try {
+      Engine::get().wait_for_all();
+    } catch (const Error&) {
+    }
+  }
+  // The same for each rank; values by rank.
+  void init(const Key& key, const std::vector<NDArray>& values) {
+    for (std::size_t r = 0; r < stores.size(); ++r)
+      stores[r]->init(same_key(key, 1), std::span(&values[r], 1));
+  }
+
+  KvstoreConfig config;
+  Meeting meeting;
+  std::vector<std::unique_ptr<Member>> members;
+  std::vector<std::unique_ptr<DistStore>> stores;
+};
+
+TEST(DistStore, AllRanksStartWithTheValuesOfRankZero) {
+  Job job(3);
+  job.init("a", {filled({2}, 5), filled({2}, 6), filled({2}, 7)});
+  for (auto& store : job.stores) EXPECT_EQ(pulled(*store, "a", {2})[0], 5);
+  EXPECT_EQ(job.stores[2]->rank(), 2);
+  EXPECT_EQ(job.stores[2]->group_size(), 3);
+}
+
+TEST(DistStore, PushSumsOverDevicesAndRanks) {
+  Job job(2);
+  job.init("a", {filled({2}, 0), filled({2}, 0)});
+  push(*job.stores[0], "a", {filled({2}, 1), filled({2}, 2)});
+  push(*job.stores[1], "a", {filled({2}, 10, Device::gpu(0)), filled({2}, 20, Device::gpu(1))});
+  for (auto& store : job.stores) EXPECT_EQ(pulled(*store, "a", {2})[0], 33);
+}
+
+TEST(DistStore, UpdatersSeeTheSumOfAllRanksOnEachOfThem) {
+  Job job(2, "dist_device_sync");
+  job.init("a", {filled({2}, 100), filled({2}, 0)});
+  for (auto& store : job.stores) {
+    store->set_updater([](const Key&, const NDArray& pushed, const NDArray& stored) {
+      // Reads when the operation runs: the sum of the ranks is not there yet.
+      const std::array<Var*, 1> reads{pushed.var()}, writes{stored.var()};
+      Engine::get().push(
+          [=](const RunContext&) { stored.data_as<float>()[0] -= pushed.data_as<float>()[0]; },
+          {.device = Device::cpu(), .reads = reads, .writes = writes, .name = "Update"});
+    });
+  }
+  push(*job.stores[0], "a", {filled({2}, 1)});
+  push(*job.stores[1], "a", {filled({2}, 10)});
+  for (auto& store : job.stores) EXPECT_EQ(pulled(*store, "a", {2})[0], 89);
+}
+
+TEST(DistStore, PushPullWorksInPlace) {
+  Job job(2);
+  job.init(3, {filled({2}, 0), filled({2}, 0)});
+  const Arrays a{filled({2}, 1)}, b{filled({2}, 2)};
+  job.stores[0]->push_pull(Some{3}, a, Some{3}, a, 0);
+  job.stores[1]->push_pull(Some{3}, b, Some{3}, b, 0);
+  EXPECT_EQ(floats(a[0])[0], 3);
+  EXPECT_EQ(floats(b[0])[0], 3);
+}
+
+TEST(DistStore, RowsAreSummed) {
+  Job job(2);
+  const Shape shape{4, 1};
+  job.init("e", {make_row_sparse(shape, {1}, {0}), make_row_sparse(shape, {9}, {3})});
+  push(*job.stores[0], "e", {make_row_sparse(shape, {1, 2}, {0, 1})});
+  push(*job.stores[1], "e", {make_row_sparse(shape, {3}, {1})});
+  for (auto& store : job.stores)
+    EXPECT_EQ(pulled(*store, "e", shape), (std::vector<float>{1, 5, 0, 0}));
+}
+
+TEST(DistStore, RowsOnTheirWayAreLoggedOnDemand) {
+  const auto logged = [](bool verbose) {
+    Job job(1);
+    job.config.dist_row_sparse_verbose = verbose;
+    const Shape shape{4, 1};
+    job.init("e", {make_row_sparse(shape, {1}, {0})});
+    testing::internal::CaptureStderr();
+    push(*job.stores[0], "e", {make_row_sparse(shape, {1}, {0})});
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(logged(true).find("rows of key 'e', shape (4,1)"), std::string::npos);
+  EXPECT_EQ(logged(false).find("rows of key"), std::string::npos);
+}
+
+TEST(DistStore, P3SendsSlicesOfTheConfiguredSize) {
+  const auto counts = [](const char* type) {
+    Job job(1, type);
+    job.config.slice_threshold = 40;
+    job.init("a", {filled({100}, 1)});
+    push(*job.stores[0], "a", {filled({100}, 2)}, -7);
+    EXPECT_EQ(pulled(*job.stores[0], "a", {100}), std::vector<float>(100, 2));
+    std::vector<int64_t> result;
+    for (const Meeting::Seen& seen : job.meeting.seen())
+      if (seen.priority == -7) result.push_back(seen.count);
+    return result;
+  };
+  EXPECT_EQ(counts("dist_sync_p3"), (std::vector<int64_t>{40, 40, 20}));
+  EXPECT_EQ(counts("dist_sync"), (std::vector<int64_t>{100}));
+}
+
+TEST(DistStore, CompressedSumsAreThoseOfWhatEachRankSent) {
+  Job job(3);
+  const std::vector<std::pair<std::string_view, std::string_view>> params{{"type", "2bit"},
+                                                                          {"threshold", "0.5"}};
+  for (auto& store : job.stores) store->set_compression(params);
+  const Shape shape{40};  // more than two words
+  job.init("a", {filled(shape, 0), filled(shape, 0), filled(shape, 0)});
+  const float given[] = {0.75f, 0.25f, -1};
+  for (const float expected : {0.0f, 0.5f}) {  // 0.5 + 0 - 0.5, then with the rests 0.5 + 0.5 - 0.5
+    for (std::size_t r = 0; r < 3; ++r) push(*job.stores[r], "a", {filled(shape, given[r])});
+    for (auto& store : job.stores)
+      EXPECT_EQ(pulled(*store, "a", shape), std::vector<float>(40, expected));
+  }
+}
+
+TEST(DistStore, AFailureOfTheGroupIsThrownByAWait) {
+  Job job(1);
+  job.init("a", {filled({2}, 0)});
+  pulled(*job.stores[0], "a", {2});
+  job.meeting.failure = std::make_exception_ptr(Error(ErrorCode::kGeneric, "rank 1 is lost"));
+  push(*job.stores[0], "a", {filled({2}, 1)});
+  EXPECT_NE(error_of([&] { pulled(*job.stores[0], "a", {2}); }).find("rank 1 is lost"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { job.stores[0]->barrier(); }).find("rank 1 is lost"), std::string::npos);
+}
+
+TEST(DistStore, WhatItLacksIsAnErrorThatSaysSo) {
+  Job job(1);
+  EXPECT_NE(error_of([&] { job.stores[0]->send_command(0, ""); }).find("servers"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { KVStore::create("dist_async"); }).find("dist_sync"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mxnet::kvstore

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stores of several processes, started by tools/launch.py: sums, faults, and what the launcher promises."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+import pytest
+
+import mxnet as mx
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+LAUNCH = os.path.join(ROOT, "tools", "launch.py")
+
+
+def has_plugin():
+    return os.path.exists(os.path.join(os.path.dirname(mx.libinfo.find_lib_path()[0]), "libmxnet_mpi.so"))
+
+
+needs_mpi = pytest.mark.skipif(not has_plugin() or shutil.which("mpirun") is None, reason="needs OpenMPI")
+
+# Seconds after which a rank counts as lost: short, so that tests of that are; and long where nobody is to be lost,
+# whatever else the machine does.
+SHORT, LONG = "4", "60"
+
+PRELUDE = """
+import os, signal, sys
+import numpy as np
+import mxnet as mx
+store = mx.kv.create(os.environ.get("STORE", "dist_sync"))
+rank, size = store.rank, store.num_workers
+
+def say(*words):
+    # A file each: mpirun mixes what ranks print.
+    with open(os.path.join(os.environ["SAID"], str(rank)), "a") as file:
+        print(*words, file=file)
+
+def pulled(key, shape):
+    out = mx.nd.zeros(shape)
+    store.pull(key, out=out)
+    return out.asnumpy()
+"""
+
+
+def run(workers, body, **variables):
+    """The lines that each rank says, by rank, and the end of the job."""
+    program = PRELUDE + textwrap.dedent(body)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PS_HEARTBEAT_TIMEOUT": LONG, "SAID": folder, **variables}
+        command = [sys.executable, "-c", program]
+        if workers is not None:
+            command = [sys.executable, LAUNCH, "-n", str(workers), *command]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        lines = {}
+        for rank in os.listdir(folder):
+            with open(os.path.join(folder, rank)) as file:
+                lines[int(rank)] = file.read().splitlines()
+    return lines, done
+
+
+@needs_mpi
+@pytest.mark.parametrize("workers, kind", [(2, "dist_sync"), (4, "dist_sync"), (2, "dist_device_sync"), (4, "p3")])
+def test_sums_are_those_of_one_process(workers, kind):
+    lines, done = run(
+        workers,
+        """
+        shapes = [(3, 4), (1,), (70000,), (5, 2)]
+        def gradient(key, of):
+            return np.random.RandomState(17 * key + of).randint(-100, 100, shapes[key]).astype("float32")
+        for key, shape in enumerate(shapes):
+            store.init(key, mx.nd.full(shape, rank))
+        say("started with", sum(float(pulled(key, shape).sum()) for key, shape in enumerate(shapes)))
+        # Ranks push in different orders.
+        for key in sorted(range(len(shapes)), key=lambda k: (k * (rank + 3)) % 7):
+            store.push(key, mx.nd.array(gradient(key, rank)), priority=-key)
+        for key, shape in enumerate(shapes):
+            np.testing.assert_array_equal(pulled(key, shape), sum(gradient(key, r) for r in range(size)))
+        store._barrier()
+        say("done", size)
+        """,
+        STORE=kind,
+    )
+    assert lines == {rank: ["started with 0.0", f"done {workers}"] for rank in range(workers)}, done.stderr
+    assert done.returncode == 0
+
+
+@needs_mpi
+def test_every_rank_applies_the_updater_to_the_same_sum():
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.full((4,), 100))
+        def update(key, pushed, stored):
+            stored -= 0.5 * pushed
+        store._set_updater(update)
+        for step in range(3):
+            store.push("w", [mx.nd.full((4,), rank + 1), mx.nd.full((4,), 10)])
+        say(pulled("w", (4,)).tolist())
+        """,
+    )
+    assert lines == {rank: ["[65.5, 65.5, 65.5, 65.5]"] for rank in range(2)}, done.stderr
+
+
+@needs_mpi
+def test_an_optimizer_gives_every_rank_the_same_weights():
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.ones((3,)))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, momentum=0.5))
+        for step in range(2):
+            store.push("w", mx.nd.full((3,), rank + 1))
+        say(pulled("w", (3,)).tolist())
+        """,
+    )
+    assert lines == {rank: ["[-2.75, -2.75, -2.75]"] for rank in range(2)}, done.stderr
+
+
+@needs_mpi
+def test_compressed_sums_keep_what_they_lose():
+    lines, done = run(
+        2,
+        """
+        store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
+        store.init("w", mx.nd.zeros((40,)))
+        for step in range(2):
+            store.push("w", mx.nd.full((40,), [0.75, 0.25][rank]))
+            say(pulled("w", (40,))[7])
+        """,
+    )
+    assert lines == {rank: ["0.5", "1.0"] for rank in range(2)}, done.stderr
+
+
+@needs_mpi
+def test_many_small_keys_and_pushpull_in_place():
+    lines, done = run(
+        2,
+        """
+        values = [mx.nd.full((key % 7 + 1,), key) for key in range(300)]
+        for key in range(300):
+            store.init(key, values[key])
+        for key in range(300):
+            store.pushpull(key, values[key], priority=-key)
+        say(all((value.asnumpy() == 2 * key).all() for key, value in enumerate(values)))
+        """,
+    )
+    assert lines == {0: ["True"], 1: ["True"]}, done.stderr
+
+
+@needs_mpi
+@pytest.mark.parametrize("place", ["push", "barrier"])
+def test_a_killed_rank_is_named_by_all_others(place):
+    lines, done = run(
+        3,
+        f"""
+        store.init(1, mx.nd.zeros((4,)))
+        pulled(1, (4,))
+        store._barrier()
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        try:
+            if "{place}" == "push":
+                store.push(1, mx.nd.ones((4,)))
+                pulled(1, (4,))
+            else:
+                store._barrier()
+        except mx.MXNetError as error:
+            say("rank 1 of 3 is lost" in str(error), store.num_dead_node(7))
+        """,
+        PS_HEARTBEAT_TIMEOUT=SHORT,
+    )
+    assert lines == {0: ["True 1"], 2: ["True 1"]}, done.stderr
+    assert done.returncode == 128 + 9
+    assert "rank 1 ended with status 137" in done.stderr
+
+
+@needs_mpi
+def test_a_rank_that_ends_early_is_an_error_for_those_that_wait():
+    lines, done = run(
+        2,
+        """
+        store.init(1, mx.nd.zeros((4,)))
+        pulled(1, (4,))
+        if rank == 1:
+            raise SystemExit(0)
+        store.push(1, mx.nd.ones((4,)))
+        try:
+            pulled(1, (4,))
+        except mx.MXNetError as error:
+            say("rank 1 of 2 is lost" in str(error))
+        """,
+    )
+    assert lines == {0: ["True"]}, done.stderr
+
+
+@needs_mpi
+def test_different_shapes_are_an_error_that_names_both_sides():
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.zeros((4 + rank,)))
+        try:
+            pulled("w", (4 + rank,))
+        except ValueError as error:
+            say("rank 0 gave 4 of float32, rank 1 gave 5 of float32" in str(error))
+        """,
+    )
+    assert lines == {0: ["True"], 1: ["True"]}, done.stderr
+
+
+@needs_mpi
+def test_a_process_of_its_own_is_a_job_of_one():
+    lines, done = run(None, "store.init(1, mx.nd.ones((2,)))\nsay(size, pulled(1, (2,)).tolist())")
+    assert lines == {0: ["1 [1.0, 1.0]"]}, done.stderr
+
+
+@needs_mpi
+def test_the_number_of_workers_must_be_the_promised_one():
+    lines, done = run(None, "", DMLC_NUM_WORKER="3")
+    assert "DMLC_NUM_WORKER=3" in done.stderr
+
+
+def test_what_is_not_there_says_what_to_use():
+    with pytest.raises(NotImplementedError, match="dist_sync"):
+        mx.kv.create("dist_async")
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (["-n", "2", "a.out", "-x"], ["mpirun", "-np 2", "DMLC_NUM_WORKER", "a.out -x"]),
+        (["-n", "2", "-s", "1", "-H", "hosts", "a.out"], ["--hostfile hosts"]),
+        (["-n", "3", "--launcher", "slurm", "a.out"], ["srun", "--ntasks 3"]),
+    ],
+)
+def test_launcher_commands(arguments, expected):
+    done = subprocess.run([sys.executable, LAUNCH, "--dry-run", *arguments], capture_output=True, text=True, timeout=60)
+    for part in expected:
+        assert part in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["-n", "0", "a.out"], ["-n", "2"], ["-n", "2", "--launcher", "ssh", "a.out"]])
+def test_launcher_refuses_what_makes_no_sense(arguments):
+    done = subprocess.run([sys.executable, LAUNCH, *arguments], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "error" in done.stderr
