@@ -117,7 +117,8 @@ TEST_F(Inference, BuffersOfTheProgramAreUsedInPlace) {
   const Model model = Model::load(prefix_, 3);
   alignas(64) float x[6] = {1, 0, 0, 0, 0, 1};
   alignas(64) float y[4] = {-1, -1, -1, -1};
-  const Array in = Array::borrow(static_cast<const float*>(x), {2, 3}), out = Array::borrow(y, {2, 2});
+  const Array in = Array::borrow(static_cast<const float*>(x), {2, 3}),
+              out = Array::borrow(y, {2, 2});
   EXPECT_EQ(out.data<float>(), y);
   model.run({{"data", in}}, {out});
   EXPECT_EQ(std::vector<float>(y, y + 4), expected({1, 0, 0, 0, 0, 1}));
@@ -130,7 +131,8 @@ TEST_F(Inference, LabelsMayBeLeftOut) {
   const Model model = Model::from_memory(kWithLabel, params());
   EXPECT_EQ(model.inputs(), (std::vector<std::string>{"data", "softmax_label"}));
   const std::vector<float> x{1, 2, 3, 4, 5, 6};
-  const std::vector<float> y = model({{"data", Array::copy_of(x.data(), {2, 3})}})[0].to_vector<float>();
+  const std::vector<float> y =
+      model({{"data", Array::copy_of(x.data(), {2, 3})}})[0].to_vector<float>();
   ASSERT_EQ(y.size(), 4U);
   EXPECT_NEAR(y[0] + y[1], 1, 1e-6);
 }
@@ -156,7 +158,8 @@ TEST_F(Inference, ThreadsShareAModel) {
       const auto value = static_cast<float>(t);
       const std::vector<float> x{value, 1, -value}, right = expected(x);
       for (int i = 0; i < 200; ++i)
-        wrong[t] += model({{"data", Array::copy_of(x.data(), {1, 3})}})[0].to_vector<float>() != right;
+        wrong[t] +=
+            model({{"data", Array::copy_of(x.data(), {1, 3})}})[0].to_vector<float>() != right;
     });
   }
   for (std::thread& thread : threads) thread.join();
