@@ -25,7 +25,7 @@ struct PointwiseStep {
 
 // Parameters of the operator `kName`. Inputs have `shape`'s number of elements, or one.
 struct PointwiseChain {
-  static constexpr const char* kName = "_fused_pointwise";
+  static constexpr const char* kName = "_sg_pointwise";
 
   std::vector<PointwiseStep> steps;
   // Steps whose results are the outputs. The first is the last step, so that its output may lie
