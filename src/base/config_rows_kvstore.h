@@ -10,7 +10,7 @@
       "CPU threads that sum big arrays within one machine.") \
   LIVE(serial_push, bool, "MXNET_KVSTORE_SERIAL_PUSH", "0", any(), active("HostSum.SerialSumsTakeOneThread"), \
       "Sum pushes one after the other; for measurements.") \
-  LIVE(update_on_kvstore, bool, "MXNET_UPDATE_ON_KVSTORE", "1", any(), pending("issue 9: kvstore"), \
+  LIVE(update_on_kvstore, bool, "MXNET_UPDATE_ON_KVSTORE", "1", any(), active("test_who_updates_follows_the_variable"), \
       "Let the store run the optimizer where it can.") \
   STARTUP(enable_gpu_p2p, bool, "MXNET_ENABLE_GPU_P2P", "1", any(), active("DeviceStore.PeerAccessDecidesTheWayBetweenGpus"), \
       "Copy directly between GPUs where they can, for kvstore type device.") \

@@ -10,18 +10,18 @@
       "Header directory that mx.libinfo reports. Empty: the package's own.") \
   STARTUP(ld_library_path, std::string, "LD_LIBRARY_PATH", "", any_bytes(), active("test_find_lib_path_searches_ld_library_path_first"), \
       "Directories in which mx.libinfo looks for libmxnet.so before the package's own.") \
-  STARTUP(enable_cython, bool, "MXNET_ENABLE_CYTHON", "1", any(), pending("issue 7: binding"), \
+  STARTUP(enable_cython, bool, "MXNET_ENABLE_CYTHON", "1", any(), active("test_each_binding_has_the_documented_classes"), \
       "Use the compiled binding; 0 calls the C ABI through ctypes.") \
-  STARTUP(enforce_cython, bool, "MXNET_ENFORCE_CYTHON", "0", any(), pending("issue 7: binding"), \
+  STARTUP(enforce_cython, bool, "MXNET_ENFORCE_CYTHON", "0", any(), active("test_it_stands_in_unless_that_is_forbidden"), \
       "Fail when the compiled binding cannot be loaded.") \
-  LIVE(home, std::string, "MXNET_HOME", "~/.mxnet", any(), pending("issue 7: gluon"), \
+  LIVE(home, std::string, "MXNET_HOME", "~/.mxnet", any(), active("test_trained_parameters_come_from_the_repository"), \
       "Directory of downloaded data sets and models.") \
   STARTUP(appdata, std::string, "APPDATA", "", any_bytes(), inert("Windows is not supported"), \
       "Where MXNET_HOME lies by default on Windows.") \
   LIVE(gluon_repo, std::string, "MXNET_GLUON_REPO", "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/", any(), \
-      pending("issue 7: gluon"), \
+      active("test_trained_parameters_come_from_the_repository"), \
       "Base URL of data sets and trained models.") \
-  LIVE(optimizer_aggregation_size, int, "MXNET_OPTIMIZER_AGGREGATION_SIZE", "4", between(1, 60), pending("issue 7: optimizers"), \
+  LIVE(optimizer_aggregation_size, int, "MXNET_OPTIMIZER_AGGREGATION_SIZE", "4", between(1, 60), active("test_aggregation_size_comes_from_its_variable"), \
       "Weights that one call of a multi-tensor optimizer updates; LAMB takes 45 unless this is set.") \
   LIVE(update_aggregation_size, std::optional<int>, "MXNET_UPDATE_AGGREGATION_SIZE", "auto", at_least(1), \
       pending("issue 7: optimizers"), \

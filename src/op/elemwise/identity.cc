@@ -44,6 +44,7 @@ Gradients pass(const NoParams&, Grad& grad) { return {grad.dout(0)}; }
 [[maybe_unused]] const auto make_loss =
     define("make_loss", "Marks a loss: its gradient is one, whatever comes from above.")
         .alias("_sparse_make_loss")
+        .output("loss")
         .lenient()
         .grad([](const NoParams&, Grad& grad) {
           return Gradients{apply("ones_like", {grad.in(0)})};

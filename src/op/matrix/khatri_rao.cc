@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Khatri-Rao product: Kronecker products column by column.
+#include "op/numbered_names.h"
 #include "op/matrix/la_op.h"
 
 namespace mxnet {
@@ -51,6 +52,7 @@ void khatri_rao_cpu(const KhatriRaoParams&, KernelContext& context) {
 MX_OP(khatri_rao, KhatriRaoParams)
 .doc("Column-wise Kronecker product of matrices.")
     .inputs("args", "Matrices with equally many columns.", &KhatriRaoParams::num_args, "num_args")
+    .input_names([](const KhatriRaoParams& p) { return numbered_names("arg", p.num_args); })
     .param("num_args", &KhatriRaoParams::num_args, "Number of matrices.")
     .unlisted()
     .dtypes(kNumeric)

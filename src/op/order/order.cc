@@ -325,6 +325,7 @@ MX_OP(sort, OrderParams)
 .doc("The elements along an axis in order.")
     .alias("_npi_sort")
     .input("data", "The array.")
+    .output("output0")
     .param("axis", &OrderParams::axis, std::optional<int32_t>(-1),
            "The axis; None sorts the flattened array.")
     .param("is_ascend", &OrderParams::is_ascend, true, "Whether the smallest come first.")

@@ -127,6 +127,21 @@ def test_sums_and_updates_can_be_two_calls():
         stored.update(1)
 
 
+# A store that updates refuses to be asked for sums alone.
+@pytest.mark.parametrize("value, store_updates", [("1", True), ("0", False)])
+def test_who_updates_follows_the_variable(value, store_updates):
+    net = dense(TWO)
+    with mx.util.environment("MXNET_UPDATE_ON_KVSTORE", value):
+        trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 1.0}, kvstore="device")
+        backward(net, *TWO)
+        if store_updates:
+            with pytest.raises(AssertionError, match="update_on_kvstore=False"):
+                trainer.allreduce_grads()
+        else:
+            trainer.allreduce_grads()
+            assert (net.weight.grad(TWO[0]).asnumpy() == 2).all()
+
+
 def test_devices_have_to_be_the_same():
     params = dense(TWO).collect_params()
     params.update(dense(mx.cpu(2)).collect_params())
