@@ -22,7 +22,7 @@ using namespace mxnet::c_api;
 
 namespace {
 
-constexpr int kInt = 0, kFloat = 2;  // as DLPack numbers them
+constexpr int kInt = 0;  // as DLPack numbers it
 
 // An integer, or a tuple of such objects.
 struct Object {
