@@ -290,17 +290,17 @@ MXNET_DLL int MXEnginePushAsyncND(EngineAsyncFunc async_func, void* func_param,
                                   EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
                                   NDArrayHandle* const_nds_handle, int num_const_nds,
                                   NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
-                                  EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                  EngineFnPropertyHandle prop_handle MXNET_DEFAULT(nullptr),
                                   int priority MXNET_DEFAULT(0),
-                                  const char* opr_name MXNET_DEFAULT(NULL),
+                                  const char* opr_name MXNET_DEFAULT(nullptr),
                                   bool wait MXNET_DEFAULT(false));
 MXNET_DLL int MXEnginePushSyncND(EngineSyncFunc sync_func, void* func_param,
                                  EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
                                  NDArrayHandle* const_nds_handle, int num_const_nds,
                                  NDArrayHandle* mutable_nds_handle, int num_mutable_nds,
-                                 EngineFnPropertyHandle prop_handle MXNET_DEFAULT(NULL),
+                                 EngineFnPropertyHandle prop_handle MXNET_DEFAULT(nullptr),
                                  int priority MXNET_DEFAULT(0),
-                                 const char* opr_name MXNET_DEFAULT(NULL));
+                                 const char* opr_name MXNET_DEFAULT(nullptr));
 
 /* --- Operators
  * ---------------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ void save(const std::string& file, const py::sequence& arrays, const py::object&
   std::vector<std::string> texts;
   std::vector<const char*> keys;
   if (!names.is_none()) texts = py::cast<std::vector<std::string>>(names);
+  keys.reserve(texts.size());
   for (const std::string& text : texts) keys.push_back(text.c_str());
   check_blocking([&] {
     return MXNDArraySave(file.c_str(), static_cast<uint32_t>(handles.size()), handles.data(),

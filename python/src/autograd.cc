@@ -63,12 +63,13 @@ py::object backward(const py::sequence& heads, const py::object& head_grads,
 int call_backward(int num_ograds, int num_igrads, void** handles, const int* requests,
                   const int is_train, void* state) {
   const py::gil_scoped_acquire held;
+  const auto ograds_end = static_cast<std::size_t>(num_ograds);
   const std::vector<NDArrayHandle> all(handles, handles + num_ograds + num_igrads);
   try {
     py::list ograds, igrads, reqs;
     for (int i = 0; i < num_ograds; ++i) ograds.append(wrapped(all[static_cast<std::size_t>(i)]));
     for (int i = 0; i < num_igrads; ++i) {
-      igrads.append(wrapped(all[static_cast<std::size_t>(num_ograds + i)]));
+      igrads.append(wrapped(all[ograds_end + static_cast<std::size_t>(i)]));
       reqs.append(requests[i]);
     }
     py::handle(static_cast<PyObject*>(state))(ograds, igrads, reqs, is_train != 0);

@@ -2,7 +2,7 @@
 // From the values of a call's parameters to a prepared call: by comparing with the last few, or by
 // their texts.
 #include <algorithm>
-#include <cstring>
+#include <bit>
 
 #include "check.h"
 #include "operator.h"
@@ -32,7 +32,7 @@ bool same_value(PyObject* a, PyObject* b) {
   if (Py_TYPE(a) != Py_TYPE(b)) return false;
   if (PyFloat_CheckExact(a)) {
     const double x = PyFloat_AS_DOUBLE(a), y = PyFloat_AS_DOUBLE(b);
-    return std::memcmp(&x, &y, sizeof(x)) == 0;
+    return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
   }
   if (PyUnicode_CheckExact(a)) return PyUnicode_Compare(a, b) == 0;
   if (PyLong_CheckExact(a)) return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
@@ -77,6 +77,9 @@ PreparedCallRef PreparedCalls::prepare(int num_inputs,
                                        const std::vector<ParamValue>& params) const {
   std::vector<std::string> texts;
   std::vector<const char*> names, values;
+  texts.reserve(params.size());
+  names.reserve(params.size());
+  values.reserve(params.size());
   for (const ParamValue& param : params) texts.push_back(text_of(param.value));
   for (std::size_t i = 0; i < params.size(); ++i) {
     const char* name = PyUnicode_AsUTF8(params[i].name);

@@ -51,6 +51,7 @@ std::unique_ptr<SymbolBase> atomic(const std::string& op, const Texts& keys, con
 void compose(const SymbolBase& symbol, const std::string& name, const Texts& keys,
              const std::vector<const SymbolBase*>& inputs) {
   std::vector<SymbolHandle> handles;
+  handles.reserve(inputs.size());
   for (const SymbolBase* input : inputs) handles.push_back(input->handle());
   std::vector<const char*> names = pointers(keys);
   check(NNSymbolCompose(symbol.handle(), name.c_str(), static_cast<uint32_t>(handles.size()),
@@ -59,6 +60,7 @@ void compose(const SymbolBase& symbol, const std::string& name, const Texts& key
 
 std::unique_ptr<SymbolBase> group(const std::vector<const SymbolBase*>& symbols) {
   std::vector<SymbolHandle> handles;
+  handles.reserve(symbols.size());
   for (const SymbolBase* symbol : symbols) handles.push_back(symbol->handle());
   SymbolHandle handle = nullptr;
   check(MXSymbolCreateGroup(static_cast<uint32_t>(handles.size()), handles.data(), &handle));

@@ -2,6 +2,7 @@
 // Registration of operators of the user, and what their descriptions say.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -37,6 +38,7 @@ class IntShapes {
   void add(const Shape& shape) {
     const int unknown = is_numpy_shape() ? -1 : 0;
     std::vector<int> dims;
+    dims.reserve(static_cast<std::size_t>(std::max(0, shape.ndim())));
     for (int i = 0; i < shape.ndim(); ++i)
       dims.push_back(shape[i] < 0 ? unknown : static_cast<int>(shape[i]));
     ndims.push_back(shape.rank_known() ? shape.ndim() : unknown);

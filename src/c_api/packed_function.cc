@@ -106,7 +106,7 @@ std::string tuple_text(const char* function, const Object& object) {
 }
 
 Result run_operator(const char* op, std::vector<NDArrayHandle> inputs,
-                    std::vector<std::pair<const char*, std::string>> params) {
+                    const std::vector<std::pair<const char*, std::string>>& params) {
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : params) {
     keys.push_back(key);

@@ -2,6 +2,7 @@
 """What tests are given: a fresh interpreter, the operators of a library through its C ABI, random numbers."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -28,6 +29,11 @@ def rng(request):
     return np.random.default_rng([seed, sum(request.node.name.encode())])
 
 
+def hear_ctrl_c():
+    """In the child: a run in the background of a shell has inherited that SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def run_python():
     """Runs code in a new interpreter. `env` adds variables, None removes one."""
@@ -41,7 +47,8 @@ def run_python():
                 variables[name] = value
         command = [sys.executable, "-m", module] if module else [sys.executable, "-c", code]
         return subprocess.run(
-            [*command, *arguments], env=variables, capture_output=True, text=True, timeout=60, check=False
-        )
+            [*command, *arguments], env=variables, capture_output=True, text=True, timeout=60, check=False,
+            preexec_fn=hear_ctrl_c,
+        )  # fmt: skip
 
     return run

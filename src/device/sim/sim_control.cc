@@ -44,7 +44,10 @@ void SimControl::set_link_weight(int a, int b, double weight) {
   check_ordinal("sim", a, devices_);
   check_ordinal("sim", b, devices_);
   MutexLock lock(mutex_);
-  const auto at = [&](int x, int y) { return static_cast<std::size_t>(x * devices_ + y); };
+  const auto at = [&](int x, int y) {
+    return static_cast<std::size_t>(x) * static_cast<std::size_t>(devices_) +
+           static_cast<std::size_t>(y);
+  };
   links_[at(a, b)] = links_[at(b, a)] = weight;
 }
 
@@ -70,7 +73,8 @@ SimControl::CopyPlan SimControl::next_copy(int device) {
 
 double SimControl::link_weight(int a, int b) const {
   MutexLock lock(mutex_);
-  return links_[static_cast<std::size_t>(a * devices_ + b)];
+  return links_[static_cast<std::size_t>(a) * static_cast<std::size_t>(devices_) +
+                static_cast<std::size_t>(b)];
 }
 
 void SimControl::count(int device, uint64_t SimStats::*counter, uint64_t by) {

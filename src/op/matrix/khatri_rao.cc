@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Khatri-Rao product: Kronecker products column by column.
-#include "op/numbered_names.h"
 #include "op/matrix/la_op.h"
+#include "op/numbered_names.h"
 
 namespace mxnet {
 namespace {
