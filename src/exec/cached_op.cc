@@ -71,7 +71,8 @@ class Recorded {
       if (source >= inputs) run->externals[v] = std::move(output_grads[source - inputs]);
     }
     std::vector<NDArray> grads(inputs);
-    auto o = static_cast<std::size_t>(plan.num_variables() + plan_->num_outputs);
+    auto o = static_cast<std::size_t>(plan.num_variables()) +
+             static_cast<std::size_t>(plan_->num_outputs);
     for (std::size_t i = 0; i < inputs; ++i) {
       if (!plan_->key.wants[i]) continue;
       const ArrayType& type = plan_->key.types[i];

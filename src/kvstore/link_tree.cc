@@ -186,7 +186,8 @@ std::string subtree_text(const LinkTree& tree, int device) {
 
 LinkMatrix::LinkMatrix(int devices, std::vector<double> weights)
     : devices_(devices), weights_(std::move(weights)) {
-  MX_ASSERT(weights_.size() == static_cast<std::size_t>(devices * devices));
+  MX_ASSERT(weights_.size() ==
+            static_cast<std::size_t>(devices) * static_cast<std::size_t>(devices));
 }
 
 void LinkMatrix::set(int a, int b, double weight) {

@@ -11,7 +11,8 @@ namespace mxnet::kvstore {
 class LinkMatrix {
  public:
   explicit LinkMatrix(int devices)
-      : devices_(devices), weights_(static_cast<std::size_t>(devices * devices)) {}
+      : devices_(devices),
+        weights_(static_cast<std::size_t>(devices) * static_cast<std::size_t>(devices)) {}
   LinkMatrix(int devices, std::vector<double> weights);
 
   int devices() const { return devices_; }
