@@ -103,6 +103,9 @@ TEST_F(SimFork, WorkInFlightIsLostInTheChildOnceAndToldThere) {
 TEST_F(SimFork, ForksWhileOtherThreadsUseTheDevices) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "its runtime takes a child's thread for one of the parent's that had the same id";
+#elif defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "gcc 12's runtime does not hold its allocator's locks while it forks: a child "
+                  "may wait for ever";
 #endif
   constexpr int kForks = 30;
   std::atomic<bool> stop{false};
