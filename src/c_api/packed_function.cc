@@ -148,7 +148,7 @@ Result zeros(const Arguments& arguments) {
       {"shape", tuple_text(arguments.function(), arguments.object(0))}};
   if (const char* dtype = arguments.text_or_none(1)) params.emplace_back("dtype", dtype);
   if (const char* device = arguments.text_or_none(2)) params.emplace_back("ctx", device);
-  return run_operator("_npi_zeros", {}, std::move(params));
+  return run_operator("_npi_zeros", {}, params);
 }
 
 // axes: a number, or (axes of a, axes of b), each a number or a tuple.

@@ -45,7 +45,8 @@ void BoundPlan::prepare() {
 void BoundPlan::forget_failures(int first_output, int last_output) {
   Engine& engine = Engine::get();
   for (int o = first_output; o < last_output; ++o) {
-    const NDArray& array = state_->externals[static_cast<std::size_t>(plan_->num_variables() + o)];
+    const NDArray& array = state_->externals[static_cast<std::size_t>(plan_->num_variables()) +
+                                             static_cast<std::size_t>(o)];
     if (!array.is_none() && plan_->overwrites(o)) engine.forget_failure(array.var());
   }
 }

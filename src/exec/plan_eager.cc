@@ -97,7 +97,8 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
         if (!input->is_sparse()) input = &moved.emplace_back(moved_to(*input, here));
     }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
-      out.push_back(values[static_cast<std::size_t>(graph_.first_entry(n) + o)]);
+      out.push_back(
+          values[static_cast<std::size_t>(graph_.first_entry(n)) + static_cast<std::size_t>(o)]);
     if (observer != nullptr && observer->input)
       for (std::size_t i = 0; i < in.size(); ++i)
         observer->input(node, static_cast<int>(i), *in[i]);

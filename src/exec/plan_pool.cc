@@ -41,8 +41,7 @@ Ref<PlanInstance> PlanPool::take() {
 }
 
 void PlanPool::give(Ref<PlanInstance> instance) {
-  instance->add_ref();  // the slot's
-  PlanInstance* const given = instance.get();
+  PlanInstance* const given = instance.release();  // the slot's now
   // Release: see take. One that lies there already came from a call in between; it goes.
   if (PlanInstance* old = my_slot().exchange(given, std::memory_order_acq_rel))
     if (old->drop_ref()) delete old;

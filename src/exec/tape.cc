@@ -148,7 +148,7 @@ bool wants_gradient(const NDArray& array) {
   return leaf == nullptr || leaf->request != Request::kNull;
 }
 
-void mark_variable(NDArray& array, Request request, NDArray grad) {
+void mark_variable(NDArray& array, Request request, const NDArray& grad) {
   if (request != Request::kNull &&
       (grad.is_none() || grad.shape() != array.shape() || grad.dtype() != array.dtype())) {
     throw Error(ErrorCode::kValue, "attach_grad",

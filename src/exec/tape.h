@@ -103,7 +103,7 @@ LeafNode* leaf_of(const NDArray& array);
 bool wants_gradient(const NDArray& array);
 
 // attach_grad: `array` becomes a leaf, whatever it was before. `grad` is none for kNull.
-void mark_variable(NDArray& array, Request request, NDArray grad);
+void mark_variable(NDArray& array, Request request, const NDArray& grad);
 
 // What may not be written while recording: outputs that are part of a graph, and inputs whose
 // values the call's own gradient needs. Throws Error(kValue): the gradients would be wrong.
