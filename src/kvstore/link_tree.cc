@@ -191,8 +191,7 @@ LinkMatrix::LinkMatrix(int devices, std::vector<double> weights)
 }
 
 void LinkMatrix::set(int a, int b, double weight) {
-  weights_[static_cast<std::size_t>(a * devices_ + b)] = weight;
-  weights_[static_cast<std::size_t>(b * devices_ + a)] = weight;
+  weights_[index(a, b)] = weights_[index(b, a)] = weight;
 }
 
 int LinkTree::depth() const { return height(*this, root); }

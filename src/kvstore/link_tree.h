@@ -16,10 +16,15 @@ class LinkMatrix {
   LinkMatrix(int devices, std::vector<double> weights);
 
   int devices() const { return devices_; }
-  double at(int a, int b) const { return weights_[static_cast<std::size_t>(a * devices_ + b)]; }
+  double at(int a, int b) const { return weights_[index(a, b)]; }
   void set(int a, int b, double weight);
 
  private:
+  std::size_t index(int a, int b) const {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(devices_) +
+           static_cast<std::size_t>(b);
+  }
+
   int devices_;
   std::vector<double> weights_;
 };
