@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/config_table.h"
+#include "fork_under_load.h"
 
 namespace mxnet {
 namespace {
@@ -225,6 +226,7 @@ TEST(ConfigProcess, LiveRowsAreReadWhileTheyChange) {
 // The process's own: one thread keeps setting while another forks; the
 // child must find the lock free.
 TEST(ConfigProcess, AForkedChildCanSet) {
+  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
   config();
   std::atomic<bool> done{false};
   std::latch start(2);

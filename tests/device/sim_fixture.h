@@ -3,6 +3,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <latch>
 #include <memory>
@@ -23,16 +24,26 @@ inline DeviceConfig sim_config(int devices, int64_t bytes = 16 << 20) {
 class Gate {
  public:
   void close(Stream& stream) {
-    stream.api().host_call(stream.device(), stream.native(), [latch = latch_] { latch->wait(); });
+    stream.api().host_call(stream.device(), stream.native(), [state = state_] {
+      state->reached = true;
+      state->reached.notify_all();
+      state->opened.wait();
+    });
   }
+  // Returns when a stream stands at the gate.
+  void wait_until_reached() { state_->reached.wait(false); }
   void open() {
-    if (!latch_->try_wait()) latch_->count_down();
+    if (!state_->opened.try_wait()) state_->opened.count_down();
   }
   ~Gate() { open(); }
 
  private:
+  struct State {
+    std::atomic<bool> reached{false};
+    std::latch opened{1};
+  };
   // Shared: a waiter may still be leaving wait() when the gate is gone.
-  std::shared_ptr<std::latch> latch_ = std::make_shared<std::latch>(1);
+  std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 // Device memory that is given back at the end; copies through whichever stream a test names.

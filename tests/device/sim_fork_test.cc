@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "device/sim/sim_translate.h"
+#include "fork_under_load.h"
 #include "sim_fixture.h"
 
 namespace mxnet::testing {
@@ -82,6 +83,7 @@ TEST_F(SimFork, WorkInFlightIsLostInTheChildOnceAndToldThere) {
   Gate gate;
   std::atomic<int> ran{0};
   gate.close(stream);
+  gate.wait_until_reached();
   api_.host_call(0, stream.native(), [&ran] { ++ran; });
   event.record(stream);
   EXPECT_TRUE(child([&] {
@@ -104,50 +106,32 @@ TEST_F(SimFork, ForksWhileOtherThreadsUseTheDevices) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "its runtime takes a child's thread for one of the parent's that had the same id";
 #endif
-#if defined(__SANITIZE_ADDRESS__)
-  // Its runtime forks without its allocator's locks: a child of threads that only call malloc hangs
-  // now and then. So the threads stand between two rounds while the process forks.
-  constexpr bool kBetweenRounds = true;
-#else
-  constexpr bool kBetweenRounds = false;
-#endif
-  std::atomic<bool> forking{false};
-  std::atomic<int> inside{0};
+  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
   constexpr int kForks = 30;
   std::atomic<bool> stop{false};
   std::vector<std::thread> users;
   for (int t = 0; t < 3; ++t) {
-    users.emplace_back([this, &stop, &forking, &inside] {
+    users.emplace_back([this, &stop] {
       Stream stream(api_, 0);
       Event event(api_, 0);
       while (!stop) {
-        ++inside;
-        if (forking) {
-          --inside;
-          std::this_thread::yield();
-          continue;
-        }
         void* data = api_.allocate(0, 1000);
         api_.fill(0, data, 1, 1000, stream.native());
         event.record(stream);
         EXPECT_TRUE(stop || data != nullptr);
         event.synchronize();
         api_.release(0, data, 1000);
-        --inside;
       }
       stream.synchronize();
     });
   }
   for (int i = 0; i < kForks; ++i) {
-    forking = kBetweenRounds;
-    while (forking && inside > 0) std::this_thread::yield();
     EXPECT_TRUE(child([&] {
       Stream stream(api_, 0);
       SimBlock block(api_, 0, 4);
       write(block.data(), i, stream);
       return read(block.data(), stream) == i;
     })) << i;
-    forking = false;
   }
   stop = true;
   for (std::thread& user : users) user.join();

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "fixture.h"
+#include "fork_under_load.h"
 
 extern char** environ;
 
@@ -35,6 +36,7 @@ int work_in_child(Var* inherited) {
 }
 
 TEST(EngineFork, ParentAndChildKeepWorkingAfterTwoHundredForksUnderLoad) {
+  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
   Engine& engine = Engine::get();
   Var* shared = engine.new_variable();
   std::atomic<bool> stop{false};

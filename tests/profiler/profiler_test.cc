@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "engine/engine.h"
+#include "fork_under_load.h"
 #include "profiler/user_objects.h"
 #include "trace.h"
 
@@ -386,7 +387,8 @@ int look_around_in_child(const std::string& parents_file) {
 }
 
 TEST(ProfilerFork, AChildStartsStoppedAndEmptyAndTheParentGoesOn) {
-#if defined(__SANITIZE_THREAD__)  // with die_after_fork=0 too
+  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();  // it dumps every millisecond
+#if defined(__SANITIZE_THREAD__)               // with die_after_fork=0 too
   GTEST_SKIP() << "its runtime takes the child's thread for the parent's, whose id it has";
 #endif
   TemporaryFile file;

@@ -12,6 +12,7 @@
 
 #include "device/sim/sim_device_api.h"
 #include "fake_memory.h"
+#include "fork_under_load.h"
 
 namespace mxnet::testing {
 namespace {
@@ -32,6 +33,7 @@ bool in_child(const Body& body) {
 }
 
 TEST(Fork, UnderLoadLeavesTheChildAndTheParentWorking) {
+  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
   FakeMemory memory;
   Storage storage(StorageConfig(), no_gpu(memory));
   std::atomic<bool> stop{false};
