@@ -10,39 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "kvstore/array_op.h"
+#include "kvstore/ending.h"
 #include "ndarray/sparse_convert.h"
 
 namespace mxnet::kvstore {
 namespace {
-
-// Of the slices of one array: ends the operation when the last one has ended.
-class Ending {
- public:
-  Ending(OnComplete complete, int64_t parts) : complete_(complete), left_(parts) {}
-  void end(const std::exception_ptr& error) {
-    if (error) {
-      const MutexLock lock(mutex_);
-      if (!error_) error_ = error;
-    }
-    // Acquire and release: the last one sees the errors of the others.
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-    const MutexLock lock(mutex_);
-    if (error_) {
-      complete_.fail(error_);
-    } else {
-      complete_();
-    }
-  }
-
- private:
-  const OnComplete complete_;
-  std::atomic<int64_t> left_;
-  Mutex mutex_;
-  std::exception_ptr error_ MX_GUARDED_BY(mutex_);
-};
 
 const char* verb(CollectiveKind kind) {
   switch (kind) {
@@ -58,7 +32,19 @@ const char* verb(CollectiveKind kind) {
 }  // namespace
 
 DistStore::DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& group)
-    : LocalStore(std::move(type), config), config_(config), group_(group) {}
+    : LocalStore(std::move(type), config), config_(config), group_(group) {
+  static std::atomic<int32_t> stores{0};
+  if (group.servers() > 0)
+    servers_ = std::make_unique<Servers>(group, config, stores++, !type_.async, type_.sliced);
+  if (!type_.async) return;
+  if (!servers_) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("given a store of type '{}' in a job without servers, expected at least "
+                            "one: tools/launch.py -n {} -s 1 starts it",
+                            type_.name, group.size()));
+  }
+  served_ = true;
+}
 
 // `array` lies in host memory and is dense; gathered ones hold a part for each rank.
 void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArray& array,
@@ -105,10 +91,73 @@ void DistStore::init(Keys keys, KeyedArrays values) {
       push_collective(CollectiveKind::kBroadcast, key, dense, 0);
       transfer(dense, value, 0);
     }
+    keys_.push_back(key);
+    if (served_) serve_key(key);
   }
 }
 
+// From here on the servers hold the keys.
+void DistStore::serve() {
+  if (served_) return;
+  if (!servers_) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("given a command for the servers in a job without any, expected at "
+                            "least one: tools/launch.py -n {} -s 1 starts it",
+                            group_.size()));
+  }
+  if (LocalStore::updates()) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                "given a command for the servers by a store with an updater of its own, expected "
+                "either the one or the other");
+  }
+  served_ = true;
+  for (const Key& key : keys_) serve_key(key);
+}
+
+void DistStore::serve_key(const Key& key) {
+  const NDArray& value = stored(key);
+  if (value.storage_type() == StorageType::kCSR) {
+    throw Error(ErrorCode::kType, "kvstore",
+                fmt::format("key {}: given a csr array, expected one that servers can hold: dense "
+                            "or row_sparse",
+                            to_string(key)));
+  }
+  NDArray& mirror = mirrors_[key] = in_host_memory(value) ? value : value.copy(Device::cpu());
+  if (group_.rank() == 0) servers_->init(key, mirror);
+}
+
+void DistStore::update(const Key& key, const NDArray& sum, const NDArray& stored, int priority) {
+  if (!served_) return LocalStore::update(key, sum, stored, priority);
+  const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
+  servers_->push(key, host, mirrors_.at(key), priority);
+}
+
+void DistStore::refresh(const Key& key, int priority) {
+  if (!served_) return;
+  const NDArray &mirror = mirrors_.at(key), &value = stored(key);
+  servers_->pull(key, mirror, priority);
+  if (value.var() != mirror.var()) transfer(mirror, value, priority);
+}
+
+bool DistStore::fetch_rows(const Key& key, const NDArray& row_ids, const NDArray& rows,
+                           int priority) {
+  if (!served_) return false;
+  servers_->pull_rows(key, row_ids, mirrors_.at(key), rows, priority);
+  return true;
+}
+
+void DistStore::set_updater(Updater updater) {
+  if (served_) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("given an updater for a store of type '{}' whose keys are held by "
+                            "servers, expected set_optimizer: the servers update",
+                            type()));
+  }
+  LocalStore::set_updater(std::move(updater));
+}
+
 void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int priority) {
+  if (served_) return;
   if (compression_.type != CompressionType::kNone && !sum.is_sparse())
     return sum_compressed(key, sum, priority);
   if (in_host_memory(sum) && !sum.is_sparse())
@@ -127,6 +176,7 @@ void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int prior
 void DistStore::set_compression(TextPairs params) {
   compression_ = Compression::parse(params);
   packed_.clear();
+  if (servers_) servers_->set_compression(compression_);
 }
 
 // Each rank packs its own sum; all get the words of all, and add what they say in the order of the
@@ -176,11 +226,9 @@ void DistStore::barrier() {
   run_collective(group_, std::move(request));
 }
 
-void DistStore::send_command(int head, std::string_view) {
-  throw Error(ErrorCode::kNotImplemented, "kvstore",
-              fmt::format("given command {} for the servers, but a store of type '{}' has none: "
-                          "every worker holds all keys",
-                          head, type()));
+std::vector<std::string> DistStore::send_command(int head, std::string_view body) {
+  serve();
+  return servers_->command(head, body);
 }
 
 }  // namespace mxnet::kvstore

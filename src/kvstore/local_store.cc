@@ -103,7 +103,7 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, int prior
   const std::vector<NDArray> pushed = values_of(group, values, "push");
   move_home(stored, group.index, pushed);
   const Key& key = keys_.key(group.index);
-  if (!updater_) {
+  if (!updates()) {
     reducer_->sum(stored.buffers, pushed, stored.value, priority);
     return sum_over_processes(key, stored.value, priority);
   }
@@ -111,7 +111,7 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, int prior
   NDArray& merged = stored.buffers.merged;
   if (pushed.size() == 1 && first.device() == stored.value.device() && !first.is_sparse() &&
       !spans_processes()) {
-    return updater_(key, first, stored.value);
+    return update(key, first, stored.value, priority);
   }
   // An updater gets rows where rows were pushed, whatever is stored.
   const bool rows = std::all_of(pushed.begin(), pushed.end(), [](const NDArray& value) {
@@ -125,7 +125,7 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, int prior
   }
   reducer_->sum(stored.buffers, pushed, merged, priority);
   sum_over_processes(key, merged, priority);
-  updater_(key, merged, stored.value);
+  update(key, merged, stored.value, priority);
 }
 
 void LocalStore::push(Keys keys, KeyedArrays values, int priority) {
@@ -135,8 +135,12 @@ void LocalStore::push(Keys keys, KeyedArrays values, int priority) {
 
 void LocalStore::pull(Keys keys, KeyedArrays outs, int priority, bool ignore_sparse) {
   check_counts("pull", keys, outs);
-  for (const KeyGroup& group : group_keys(keys_, keys))
-    reducer_->copy(entry(group.index).value, outs_of(group, outs, ignore_sparse), priority);
+  for (const KeyGroup& group : group_keys(keys_, keys)) {
+    const std::vector<NDArray> pulled = outs_of(group, outs, ignore_sparse);
+    if (pulled.empty()) continue;
+    refresh(keys_.key(group.index), priority);
+    reducer_->copy(entry(group.index).value, pulled, priority);
+  }
 }
 
 void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedArrays outs,
@@ -154,8 +158,9 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
   for (std::size_t g = 0; g < from.size(); ++g) {
     Entry& stored = entry(from[g].index);
     const std::vector<NDArray> pulled = outs_of(to[g], outs, false);
-    if (updater_ || spans_processes()) {
+    if (updates() || spans_processes()) {
       push_group(from[g], values, priority);
+      refresh(keys_.key(from[g].index), priority);
       reducer_->copy(stored.value, pulled, priority);
     } else {
       const std::vector<NDArray> pushed = values_of(from[g], values, "push");
@@ -181,12 +186,14 @@ void LocalStore::pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int
           in_host_memory(row_ids[place]) ? row_ids[place] : row_ids[place].copy(Device::cpu());
       const bool direct = in_host_memory(out) && out.dtype() == stored.dtype();
       const NDArray rows = direct ? out.detach() : empty_like(stored, Device::cpu());
-      push_on_host(
-          {.reads = {stored, ids},
-           .writes = {rows},
-           .name = "KVStorePullRows",
-           .priority = priority},
-          [](Arrays reads, Arrays writes) { take_rows(reads[0], reads[1], writes.front()); });
+      if (!fetch_rows(key, ids, rows, priority)) {
+        push_on_host(
+            {.reads = {stored, ids},
+             .writes = {rows},
+             .name = "KVStorePullRows",
+             .priority = priority},
+            [](Arrays reads, Arrays writes) { take_rows(reads[0], reads[1], writes.front()); });
+      }
       if (!direct) transfer(rows, out, priority);
     }
   }

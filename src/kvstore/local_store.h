@@ -33,6 +33,19 @@ class LocalStore : public KVStore {
   virtual void sum_over_processes(const Key&, const NDArray& sum, int priority) {
     static_cast<void>(sum), static_cast<void>(priority);
   }
+  // Whether update() is to be called with a sum instead of keeping it.
+  virtual bool updates() const { return updater_ != nullptr; }
+  virtual void update(const Key& key, const NDArray& sum, const NDArray& stored, int priority) {
+    static_cast<void>(priority);
+    updater_(key, sum, stored);
+  }
+  // Where what is stored is only a copy: makes it the current one.
+  virtual void refresh(const Key&, int priority) { static_cast<void>(priority); }
+  // The same for rows, into `rows`; false: what is stored is current.
+  virtual bool fetch_rows(const Key&, const NDArray& row_ids, const NDArray& rows, int priority) {
+    static_cast<void>(row_ids), static_cast<void>(rows), static_cast<void>(priority);
+    return false;
+  }
   // What is stored under a key.
   const NDArray& stored(const Key& key) { return entry(keys_.at(key)).value; }
 

@@ -80,9 +80,14 @@ class Meeting {
 class Member final : public ProcessGroup {
  public:
   Member(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+  bool is_server() const override { return false; }
   int rank() const override { return rank_; }
   int size() const override { return meeting_.ranks(); }
-  int lost() const override { return 0; }
+  int servers() const override { return 0; }
+  void call(ServerCall) override { FAIL() << "there are no servers"; }
+  bool next_call(ServedCall&) override { return false; }
+  int lost_workers() const override { return 0; }
+  int lost_servers() const override { return 0; }
   void submit(CollectiveRequest request) override { meeting_.arrive(rank_, std::move(request)); }
 
  private:
@@ -228,9 +233,8 @@ TEST(DistStore, AFailureOfTheGroupIsThrownByAWait) {
 
 TEST(DistStore, WhatItLacksIsAnErrorThatSaysSo) {
   Job job(1);
-  EXPECT_NE(error_of([&] { job.stores[0]->send_command(0, ""); }).find("servers"),
-            std::string::npos);
-  EXPECT_NE(error_of([] { KVStore::create("dist_async"); }).find("dist_sync"), std::string::npos);
+  EXPECT_NE(error_of([&] { job.stores[0]->send_command(0, ""); }).find("-s 1"), std::string::npos);
+  EXPECT_NE(error_of([] { Job asynchronous(1, "dist_async"); }).find("-s 1"), std::string::npos);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import numbers
 from typing import Any, Callable, List, Mapping, Optional, Tuple
 
@@ -12,6 +13,8 @@ from ..ndarray import NDArray
 from .base import Arrays, KVStoreBase
 
 __all__ = ["KVStore"]
+
+_numbers = itertools.count()
 
 
 def _flat(key: Any, value: Any) -> Tuple[List[Any], List[NDArray]]:
@@ -51,6 +54,8 @@ class KVStore(KVStoreBase):
             raise TypeError(f"given {type(handle).__name__}, expected a store: use mx.kv.create(name)")
         self.handle = handle
         self._updater: Any = None
+        # Workers make their stores in the same order: by this number, servers tell them apart.
+        self._number = next(_numbers)
 
     @classmethod
     def _create(cls, name: str) -> "KVStore":
@@ -114,6 +119,14 @@ class KVStore(KVStoreBase):
 
     def set_optimizer(self, optimizer: Any) -> None:
         """Lets the store change what it holds by this optimizer when something is pushed."""
+        if self.handle.num_servers > 0:
+            # Servers get its registered name and its parameters as JSON.
+            from ._remote import ARRIVE, SET_OPTIMIZER, RemoteUpdater, ask, optimizer_to_json, tell
+
+            ask(self, ARRIVE)
+            tell(self, SET_OPTIMIZER, lambda: optimizer_to_json(optimizer).encode())
+            self._updater = RemoteUpdater(self, optimizer)
+            return
         from .. import optimizer as opt
 
         # Stores of several processes give the same sum to every worker, and each applies its own optimizer to it:
@@ -177,5 +190,5 @@ class KVStore(KVStoreBase):
         self.handle.barrier()
 
     def _send_command_to_servers(self, head: int, body: str) -> None:
-        """Has every server's controller called with the two."""
-        self.handle.send_command(head, body)
+        """Has every server's controller called with the two, and waits until they have answered."""
+        self.handle.ask_servers(head, body.encode())

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "plugin/mpi/messages.h"
 #include "plugin/mpi/mpi_types.h"
 
 namespace mxnet::mpi {
@@ -30,55 +32,6 @@ constexpr int64_t kMostElements = 1 << 30;
 // Elements from which on our own ring is faster than MPI's sums; below, fewer messages count.
 constexpr int64_t kRingElements = 64 << 10;
 
-uint64_t id_of(const CollectiveRequest& request) {
-  // FNV-1a: equal on all ranks, whatever their standard library.
-  uint64_t hash = 14695981039346656037ULL;
-  const auto take = [&](unsigned char byte) { hash = (hash ^ byte) * 1099511628211ULL; };
-  take(static_cast<unsigned char>(request.kind));
-  for (const char c : request.name) take(static_cast<unsigned char>(c));
-  return hash;
-}
-
-Wish wish_of(const CollectiveRequest& request) {
-  Wish wish;
-  wish.id = id_of(request);
-  wish.count = request.count;
-  wish.kind = static_cast<int32_t>(request.kind);
-  wish.dtype = static_cast<int32_t>(request.dtype);
-  wish.priority = request.priority;
-  wish.element_bytes = static_cast<int32_t>(dtype_size(request.dtype));
-  request.name.copy(wish.name, Wish::kNameBytes - 1);
-  return wish;
-}
-
-// kind, rank, number of ids, ids, reason.
-std::vector<char> bytes_of(const Decision& decision) {
-  const int64_t head[] = {decision.kind, decision.rank, static_cast<int64_t>(decision.ids.size())};
-  std::vector<char> bytes(sizeof(head) + decision.ids.size() * 8 + decision.reason.size());
-  std::memcpy(bytes.data(), head, sizeof(head));
-  if (!decision.ids.empty())
-    std::memcpy(bytes.data() + sizeof(head), decision.ids.data(), decision.ids.size() * 8);
-  decision.reason.copy(bytes.data() + sizeof(head) + decision.ids.size() * 8,
-                       decision.reason.size());
-  return bytes;
-}
-
-Decision decision_of(const std::vector<char>& bytes) {
-  int64_t head[3];
-  MX_ASSERT(bytes.size() >= sizeof(head));
-  std::memcpy(head, bytes.data(), sizeof(head));
-  const auto ids = static_cast<std::size_t>(head[2]);
-  MX_ASSERT(head[2] >= 0 && ids <= (bytes.size() - sizeof(head)) / 8);
-  Decision decision;
-  decision.kind = static_cast<Decision::Kind>(head[0]);
-  decision.rank = static_cast<int32_t>(head[1]);
-  decision.ids.resize(ids);
-  if (ids > 0) std::memcpy(decision.ids.data(), bytes.data() + sizeof(head), ids * 8);
-  decision.reason.assign(bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(head) + ids * 8),
-                         bytes.end());
-  return decision;
-}
-
 std::exception_ptr too_late() {
   return std::make_exception_ptr(
       Error(ErrorCode::kGeneric, "kvstore", "this process has left the job already"));
@@ -91,10 +44,20 @@ std::chrono::steady_clock::duration seconds(double value) {
 
 }  // namespace
 
-MpiGroup::MpiGroup(const kvstore::ProcessGroupOptions& options) : options_(options) {
+MpiGroup::MpiGroup(const kvstore::ProcessGroupOptions& options)
+    : options_(options), calls_([this] { submitted_changed_.notify_one(); }) {
   std::promise<void> joined;
   thread_ = std::thread([&] { run(joined); });
   joined.get_future().get();
+}
+
+int MpiGroup::lost_workers() const {
+  const int lost = lost_.load(std::memory_order_relaxed);  // a plain number
+  return lost >= 0 && lost < size_ ? 1 : 0;
+}
+
+int MpiGroup::lost_servers() const {
+  return lost_.load(std::memory_order_relaxed) >= size_ ? 1 : 0;
 }
 
 void MpiGroup::submit(CollectiveRequest request) {
@@ -116,6 +79,7 @@ void MpiGroup::close() {
     late.swap(submitted_);
   }
   for (CollectiveRequest& request : late) request.done(lost_rank_ >= 0 ? loss() : too_late());
+  calls_.close(nullptr);
 }
 
 void MpiGroup::leave() {
@@ -132,20 +96,31 @@ void MpiGroup::start_mpi() {
   int level = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_dup(MPI_COMM_WORLD, &data_);
-  MPI_Comm_dup(MPI_COMM_WORLD, &control_);
-  MPI_Comm_rank(data_, &rank_);
-  MPI_Comm_size(data_, &size_);
+  // Workers first, then servers: where nothing else is said, ranks are those among all.
+  int world_rank = 0, all = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, world_rank + (options_.server ? all : 0), &control_);
+  MPI_Comm_rank(control_, &rank_);
+  MPI_Comm_split(control_, options_.server ? 1 : 0, rank_, &data_);
+  int beside = 0;
+  MPI_Comm_size(data_, &beside);
+  size_ = options_.server ? all - beside : beside;
+  all_ = all;
+  MPI_Comm for_calls;
+  MPI_Comm_dup(control_, &for_calls);
+  calls_.start(for_calls, size_);
   coordinator_ = std::make_unique<Coordinator>(size_, options_.batches);
   ring_ = std::make_unique<RingSum>(data_, rank_, size_);
   next_beat_ = next_check_ = Clock::now();
-  peers_.resize(static_cast<std::size_t>(size_), Peer{Clock::now()});
+  peers_.resize(static_cast<std::size_t>(all_), Peer{Clock::now()});
 }
 
 void MpiGroup::run(std::promise<void>& joined) {
   start_mpi();
   joined.set_value();
   bool said_goodbye = false;
+  Clock::time_point last_active = Clock::now();
   while (!ended_) {
     bool leaving;
     {
@@ -153,23 +128,37 @@ void MpiGroup::run(std::promise<void>& joined) {
       leaving = leaving_ && submitted_.empty();
     }
     if (leaving && lost_rank_ >= 0) break;
-    leaving = leaving && pending_.empty();
+    leaving = leaving && pending_.empty() && (is_server() || calls_.idle());
     if (leaving && !said_goodbye) {
       said_goodbye = true;
-      if (rank_ != 0) send(0, kGoodbye, {});
-      peers_[static_cast<std::size_t>(rank_)].leaving = true;
+      say_goodbye();
     }
-    if (turn(leaving)) continue;
+    // A server that ends on its own leaves others waiting, who are told by rank 0.
+    if (leaving && is_server() && outgoing_.empty()) break;
+    if (turn(leaving)) {
+      last_active = Clock::now();
+      continue;
+    }
     const MutexLock lock(mutex_);
-    if (submitted_.empty())
-      submitted_changed_.wait_until(mutex_,
-                                    Clock::now() + (pending_.empty() ? kIdleNap : kBusyNap));
+    if (submitted_.empty()) submitted_changed_.wait_until(mutex_, Clock::now() + nap(last_active));
   }
   for (; !outgoing_.empty() && lost_rank_ < 0; reap_sends()) {
   }
   // With somebody lost, the end of MPI would wait for it forever.
-  if (lost_rank_ < 0) MPI_Finalize();
+  if (lost_rank_ < 0 && ended_) MPI_Finalize();
   close();
+}
+
+// The longer nothing happens, the longer it sleeps; a collective that others wait for is urgent.
+MpiGroup::Clock::duration MpiGroup::nap(Clock::time_point last_active) const {
+  if (!pending_.empty()) return kBusyNap;
+  return std::clamp<Clock::duration>((Clock::now() - last_active) / 8, kBusyNap, kIdleNap);
+}
+
+void MpiGroup::say_goodbye() {
+  peers_[static_cast<std::size_t>(rank_)].leaving = true;
+  if (rank_ != 0) send(0, kGoodbye, {});
+  for (int server = size_; server < all_ && !is_server(); ++server) send(server, kGoodbye, {});
 }
 
 // Whether there was something to do. After a loss MPI is left alone: what it still knows of buffers
@@ -181,10 +170,12 @@ bool MpiGroup::turn(bool leaving) {
     return false;
   }
   const bool received = receive();
+  if (lost_rank_ >= 0 || ended_) return true;
+  const bool called = servers() > 0 && calls_.turn();
   if (rank_ == 0) decide(leaving);
   watch();
   reap_sends();
-  return received;
+  return received || called;
 }
 
 void MpiGroup::take_submitted() {
@@ -240,13 +231,17 @@ bool MpiGroup::receive() {
       obey(decision_of(bytes));
     } else if (status.MPI_TAG == kGoodbye) {
       peer.leaving = true;
+      if (is_server()) calls_.worker_left(status.MPI_SOURCE);
     }
     if (lost_rank_ >= 0) return true;
   }
 }
 
 void MpiGroup::tell_all(const Decision& decision) {
-  for (int to = 1; to < size_; ++to) send(to, kDecision, bytes_of(decision));
+  const std::vector<char> bytes = bytes_of(decision);
+  // What is to be run concerns workers only.
+  const bool of_workers = decision.kind == Decision::kRun || decision.kind == Decision::kRefuse;
+  for (int to = 1; to < (of_workers ? size_ : all_); ++to) send(to, kDecision, bytes);
 }
 
 void MpiGroup::decide(bool leaving) {
@@ -256,16 +251,20 @@ void MpiGroup::decide(bool leaving) {
     obey(decision);
   }
   if (lost_rank_ >= 0) return;
-  const auto gone =
-      std::find_if(peers_.begin(), peers_.end(), [](const Peer& p) { return p.leaving; });
-  if (coordinator_->waiting() && gone != peers_.end()) {
-    // Somebody waits for a rank that will not come.
-    decision = {};
+  const auto leaves = [](const Peer& p) { return p.leaving; };
+  const auto workers = std::span(peers_).first(static_cast<std::size_t>(size_));
+  const auto servers = std::span(peers_).subspan(static_cast<std::size_t>(size_));
+  const auto server = std::find_if(servers.begin(), servers.end(), leaves);
+  const auto worker = std::find_if(workers.begin(), workers.end(), leaves);
+  decision = {};
+  if (server != servers.end()) {
     decision.kind = Decision::kLost;
-    decision.rank = static_cast<int32_t>(gone - peers_.begin());
-  } else if (leaving &&
-             std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.leaving; })) {
-    decision = {};
+    decision.rank = static_cast<int32_t>(size_ + (server - servers.begin()));
+  } else if (coordinator_->waiting() && worker != workers.end()) {
+    // Somebody waits for a rank that will not come.
+    decision.kind = Decision::kLost;
+    decision.rank = static_cast<int32_t>(worker - workers.begin());
+  } else if (leaving && std::all_of(workers.begin(), workers.end(), leaves)) {
     decision.kind = Decision::kEnd;
   } else {
     return;
@@ -392,11 +391,11 @@ void MpiGroup::hear_heartbeats() {
 // Everybody watches everybody: whoever is left knows, even inside a collective.
 void MpiGroup::watch() {
   const Clock::time_point now = Clock::now();
-  if (now < next_check_ || size_ == 1) return;
+  if (now < next_check_ || all_ == 1) return;
   next_check_ = now + kCheck;
   const bool beat = now >= next_beat_;
   if (beat) next_beat_ = now + seconds(options_.heartbeat_seconds);
-  for (int other = 0; other < size_; ++other) {
+  for (int other = 0; other < all_; ++other) {
     if (other == rank_) continue;
     if (beat) send(other, kHeartbeat, {});
     if (now - peers_[static_cast<std::size_t>(other)].heard > seconds(options_.timeout_seconds))
@@ -407,18 +406,23 @@ void MpiGroup::watch() {
 void MpiGroup::lose(int rank) {
   if (lost_rank_ >= 0) return;
   lost_rank_ = rank;
-  lost_.store(1, std::memory_order_relaxed);
+  lost_.store(rank, std::memory_order_relaxed);
   auto failed = std::exchange(pending_, {});
   for (auto& [id, rounds] : failed)
     for (CollectiveRequest& request : rounds) request.done(loss());
+  calls_.close(loss());
 }
 
 std::exception_ptr MpiGroup::loss() const {
+  const std::string who =
+      lost_rank_ < size_ ? fmt::format("rank {} of {}", lost_rank_, size_)
+                         : fmt::format("server {} of {} (rank {} of all {})", lost_rank_ - size_,
+                                       servers(), lost_rank_, all_);
   return std::make_exception_ptr(
       Error(ErrorCode::kGeneric, "kvstore",
-            fmt::format("rank {} of {} is lost: it has ended, or nothing was heard of it for {} s "
+            fmt::format("{} is lost: it has ended, or nothing was heard of it for {} s "
                         "(PS_HEARTBEAT_TIMEOUT)",
-                        lost_rank_, size_, options_.timeout_seconds)));
+                        who, options_.timeout_seconds)));
 }
 
 void MpiGroup::send(int to, int tag, std::vector<char> bytes) {
