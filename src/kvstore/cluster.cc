@@ -74,10 +74,11 @@ ProcessGroupOptions group_options(const ClusterConfig& settings, bool determinis
 
 void check_role(const ClusterConfig& settings) {
   if (settings.role != "scheduler") return;
-  throw Error(ErrorCode::kValue, "kvstore",
-              fmt::format("given DMLC_ROLE={}, expected worker or server: processes find each other "
-                          "through MPI, without a scheduler",
-                          settings.role));
+  throw Error(
+      ErrorCode::kValue, "kvstore",
+      fmt::format("given DMLC_ROLE={}, expected worker or server: processes find each other "
+                  "through MPI, without a scheduler",
+                  settings.role));
 }
 
 void check_num_workers(const ClusterConfig& settings, int processes) {

@@ -38,10 +38,11 @@ DistStore::DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& 
     servers_ = std::make_unique<Servers>(group, config, stores++, !type_.async, type_.sliced);
   if (!type_.async) return;
   if (!servers_) {
-    throw Error(ErrorCode::kValue, "kvstore",
-                fmt::format("given a store of type '{}' in a job without servers, expected at least "
-                            "one: tools/launch.py -n {} -s 1 starts it",
-                            type_.name, group.size()));
+    throw Error(
+        ErrorCode::kValue, "kvstore",
+        fmt::format("given a store of type '{}' in a job without servers, expected at least "
+                    "one: tools/launch.py -n {} -s 1 starts it",
+                    type_.name, group.size()));
   }
   served_ = true;
 }

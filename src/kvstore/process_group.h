@@ -77,8 +77,8 @@ class ProcessGroup {
   virtual void submit(CollectiveRequest request) = 0;
   // Fails through `done`, with what the server answered or as submit(). REQUIRES: a worker.
   virtual void call(ServerCall call) = 0;
-  // Waits for a call. False: all workers have finished. Throws Error(kGeneric) naming a rank that is
-  // lost. REQUIRES: a server.
+  // Waits for a call. False: all workers have finished. Throws Error(kGeneric) naming a rank that
+  // is lost. REQUIRES: a server.
   virtual bool next_call(ServedCall& call) = 0;
   // Who is known to be gone; after the first one nobody counts further.
   virtual int lost_workers() const = 0;

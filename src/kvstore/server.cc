@@ -68,14 +68,14 @@ NDArray array_of(std::vector<char> body, const Request& request) {
                             : NDArray(request.storage, request.shape, request.dtype, Device::cpu());
   const bool packed = request.compression.type != CompressionType::kNone;
   if (request.storage == StorageType::kDense) {
-    const auto expected = packed ? static_cast<std::size_t>(
-                                       request.compression.words(array.size()) * 4)
-                                 : array.bytes();
+    const auto expected =
+        packed ? static_cast<std::size_t>(request.compression.words(array.size()) * 4)
+               : array.bytes();
     if (bytes.size() != expected || (packed && request.dtype != DType::kFloat32)) {
-      throw Error(ErrorCode::kValue, "kvstore",
-                  fmt::format("key {}: given {} bytes, expected {} for shape {}",
-                              to_string(request.key), bytes.size(), expected,
-                              to_string(request.shape)));
+      throw Error(
+          ErrorCode::kValue, "kvstore",
+          fmt::format("key {}: given {} bytes, expected {} for shape {}", to_string(request.key),
+                      bytes.size(), expected, to_string(request.shape)));
     }
     if (array.size() == 0) return array;
   }
@@ -97,8 +97,7 @@ NDArray array_of(std::vector<char> body, const Request& request) {
 
 }  // namespace
 
-Server::Server(ProcessGroup& group)
-    : group_(group), reducer_(config().kvstore, SumOrder::kLeft) {}
+Server::Server(ProcessGroup& group) : group_(group), reducer_(config().kvstore, SumOrder::kLeft) {}
 
 void Server::run(const ServerController& controller) {
   for (ServedCall call; group_.next_call(call); call = {}) {
@@ -157,8 +156,7 @@ void Server::obey(ServedCall& call, const Request& request, const ServerControll
   }
 }
 
-void Server::command(ServedCall& call, const Request& request,
-                     const ServerController& controller) {
+void Server::command(ServedCall& call, const Request& request, const ServerController& controller) {
   commanded_ = &tables_[request.store];
   const auto text = std::make_shared<std::string>();
   try {
@@ -188,11 +186,11 @@ void Server::init(ServedCall& call, const Request& request) {
 
 void Server::push(ServedCall& call, const Request& request, Entry& entry) {
   if (request.dtype != entry.value.dtype() || request.shape != entry.value.shape()) {
-    throw Error(ErrorCode::kValue, "kvstore",
-                fmt::format("key {}: given {} of {} by rank {}, expected {} of {}, those of init",
-                            to_string(entry.key), dtype_name(request.dtype),
-                            to_string(request.shape), call.worker,
-                            dtype_name(entry.value.dtype()), to_string(entry.value.shape())));
+    throw Error(
+        ErrorCode::kValue, "kvstore",
+        fmt::format("key {}: given {} of {} by rank {}, expected {} of {}, those of init",
+                    to_string(entry.key), dtype_name(request.dtype), to_string(request.shape),
+                    call.worker, dtype_name(entry.value.dtype()), to_string(entry.value.shape())));
   }
   const NDArray value = array_of(std::move(call.body), request);
   const Updater& updater = updater_of(tables_[request.store]);

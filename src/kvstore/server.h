@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server does: it holds its part of the keys, changes them by what workers push, and answers.
+// What a server does: it holds its part of the keys, changes them by what workers push, and
+// answers.
 #pragma once
 #include <deque>
 #include <map>

@@ -38,9 +38,9 @@ using Body = std::shared_ptr<std::vector<char>>;
 auto exact_room(void* to, int64_t expected, std::string key) {
   return [to, expected, key = std::move(key)](int64_t bytes) {
     if (bytes == expected) return to;
-    throw Error(ErrorCode::kGeneric, "kvstore",
-                fmt::format("key {}: a server answered with {} bytes, expected {}", key, bytes,
-                            expected));
+    throw Error(
+        ErrorCode::kGeneric, "kvstore",
+        fmt::format("key {}: a server answered with {} bytes, expected {}", key, bytes, expected));
   };
 }
 
@@ -71,7 +71,8 @@ void Servers::set_compression(const Compression& compression) {
 
 std::vector<Servers::Part> Servers::parts_of(const Key& key, const NDArray& mirror) const {
   const int64_t servers = group_.servers(), count = mirror.size();
-  if (mirror.is_sparse() || servers == 1 || count < std::max(config_.bigarray_bound.get(), kPartUnit))
+  if (mirror.is_sparse() || servers == 1 ||
+      count < std::max(config_.bigarray_bound.get(), kPartUnit))
     return {{static_cast<int>(spread(key) % static_cast<uint64_t>(servers)), 0, count}};
   const int64_t units = (count + kPartUnit - 1) / kPartUnit;
   std::vector<Part> parts;
@@ -102,10 +103,10 @@ int64_t Servers::slice_bytes() const {
 void Servers::send_dense(Ask ask, const Key& key, const NDArray& value, const NDArray& mirror,
                          int priority) {
   push_calls(
-      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror), slice = slice_bytes(),
-       value = value.detach(), mirror = mirror.detach()](const RunContext&, OnComplete complete) {
-        const auto ending =
-            std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
+      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror),
+       slice = slice_bytes(), value = value.detach(),
+       mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        const auto ending = std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
         const auto item = static_cast<int64_t>(dtype_size(value.dtype()));
         for (const Part& part : parts) {
           ServerCall call;
@@ -135,7 +136,8 @@ void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& m
   Packed& packed = packed_[key];
   if (packed.rest.is_none()) {
     packed.rest = zeros_like(value);
-    packed.words = NDArray(Shape{compression_.words(count)}, DType::kInt32, Device::cpu(), "kvstore");
+    packed.words =
+        NDArray(Shape{compression_.words(count)}, DType::kInt32, Device::cpu(), "kvstore");
   }
   push_dense({.reads = {value, packed.rest},
               .writes = {packed.words, packed.rest},
@@ -147,10 +149,10 @@ void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& m
                                 static_cast<uint32_t*>(at.writes[0]), count);
              });
   push_calls(
-      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror), compression = compression_,
-       words = packed.words, mirror = mirror.detach()](const RunContext&, OnComplete complete) {
-        const auto ending =
-            std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
+      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror),
+       compression = compression_, words = packed.words,
+       mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        const auto ending = std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
         for (const Part& part : parts) {
           Request head = request(Ask::kPush, key, mirror, part, parts.size() == 1, store, sync);
           head.compression = compression;
@@ -171,8 +173,9 @@ void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& m
 void Servers::send_rows(Ask ask, const Key& key, const NDArray& value, const NDArray& mirror,
                         int priority) {
   push_calls(
-      [=, group = &group_, store = store_, sync = sync_, part = parts_of(key, mirror).front(), slice = slice_bytes(),
-       value = value.detach(), mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+      [=, group = &group_, store = store_, sync = sync_, part = parts_of(key, mirror).front(),
+       slice = slice_bytes(), value = value.detach(),
+       mirror = mirror.detach()](const RunContext&, OnComplete complete) {
         const auto body = std::make_shared<std::vector<char>>(pack_rows(value));
         Request head = request(ask, key, mirror, part, true, store, sync);
         head.storage = StorageType::kRowSparse;
@@ -209,15 +212,15 @@ void Servers::pull(const Key& key, const NDArray& mirror, int priority) {
   const bool rows = mirror.is_sparse();
   const auto arrived = std::make_shared<std::vector<char>>();  // rows only
   push_calls(
-      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror), slice = slice_bytes(),
-       mirror = mirror.detach()](const RunContext&, OnComplete complete) {
-        const auto ending =
-            std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
+      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror),
+       slice = slice_bytes(), mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        const auto ending = std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
         const auto item = static_cast<int64_t>(dtype_size(mirror.dtype()));
         for (const Part& part : parts) {
           ServerCall call;
           call.server = part.server;
-          call.head = to_bytes(request(Ask::kPull, key, mirror, part, parts.size() == 1, store, sync));
+          call.head =
+              to_bytes(request(Ask::kPull, key, mirror, part, parts.size() == 1, store, sync));
           call.priority = priority;
           call.slice_bytes = slice;
           if (rows) {
@@ -248,7 +251,8 @@ void Servers::pull_rows(const Key& key, const NDArray& row_ids, const NDArray& m
   const auto wanted = std::make_shared<std::vector<int64_t>>();
   const auto arrived = std::make_shared<std::vector<char>>();
   push_calls(
-      [=, group = &group_, store = store_, sync = sync_, part = parts_of(key, mirror).front(), row_ids = row_ids.detach(),
+      [=, group = &group_, store = store_, sync = sync_, part = parts_of(key, mirror).front(),
+       row_ids = row_ids.detach(),
        mirror = mirror.detach()](const RunContext&, OnComplete complete) {
         *wanted = wanted_rows(row_ids, mirror.shape()[0]);
         ServerCall call;
@@ -264,12 +268,14 @@ void Servers::pull_rows(const Key& key, const NDArray& row_ids, const NDArray& m
         call.done = [ending, wanted, arrived](std::exception_ptr error) { ending->end(error); };
         group->call(std::move(call));
       },
-      {.reads = {row_ids}, .writes = {mirror, out}, .name = "KVStorePullRows", .priority = priority});
+      {.reads = {row_ids},
+       .writes = {mirror, out},
+       .name = "KVStorePullRows",
+       .priority = priority});
   push_calls(
       [=, out = out.detach()](const RunContext&, OnComplete complete) {
         set_rows(out, *wanted);
-        if (!arrived->empty())
-          std::memcpy(out.sparse().values(), arrived->data(), arrived->size());
+        if (!arrived->empty()) std::memcpy(out.sparse().values(), arrived->data(), arrived->size());
         complete();
       },
       {.reads = {}, .writes = {out}, .name = "KVStoreTakeRows", .priority = priority});

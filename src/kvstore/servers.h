@@ -13,8 +13,8 @@
 
 namespace mxnet::kvstore {
 
-// One thread at a time; pushes engine operations. `mirror` is this worker's array of a key, dense or
-// row_sparse, in host memory: it gives form, receives what is pulled, and puts the requests of a
+// One thread at a time; pushes engine operations. `mirror` is this worker's array of a key, dense
+// or row_sparse, in host memory: it gives form, receives what is pulled, and puts the requests of a
 // key in order. Dense arrays of MXNET_KVSTORE_BIGARRAY_BOUND elements lie in equal parts on all
 // servers, others on one.
 class Servers {

@@ -33,8 +33,7 @@ std::string to_bytes(const Request& request) {
   head.threshold = request.compression.threshold;
   head.ndim = request.shape.ndim();
   head.key_is_text = text != nullptr ? 1 : 0;
-  head.number =
-      text != nullptr ? static_cast<int64_t>(text->size()) : std::get<int>(request.key);
+  head.number = text != nullptr ? static_cast<int64_t>(text->size()) : std::get<int>(request.key);
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof(head));
   for (const int64_t dim : request.shape)
     bytes.append(reinterpret_cast<const char*>(&dim), sizeof(dim));

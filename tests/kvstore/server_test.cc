@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "base/lock.h"
 #include "kvstore/servers.h"
 #include "kvstore/stores.h"
 
@@ -123,7 +124,7 @@ TEST(Server, BigArraysLieOnAllServers) {
   job.config.bigarray_bound = 64;
   std::vector<float> numbers(200);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
-  const NDArray mine = make({200}, numbers), other = filled({200}, 0);
+  const NDArray mine = make(Shape{200}, numbers), other = filled({200}, 0);
   job.workers[0].init("a", mine);
   job.workers[1].pull("a", other, 0);
   EXPECT_EQ(floats(other), numbers);
@@ -139,7 +140,7 @@ TEST(Server, RowsTravelAsRows) {
   const NDArray other(StorageType::kRowSparse, shape, DType::kFloat32, Device::cpu());
   const NDArray out(StorageType::kRowSparse, shape, DType::kFloat32, Device::cpu());
   job.workers[0].init("e", mine);
-  job.workers[1].pull_rows("e", make({2}, {500, 3}), other, out, 0);
+  job.workers[1].pull_rows("e", make(Shape{2}, std::vector<float>{500, 3}), other, out, 0);
   out.wait_to_read();
   EXPECT_EQ(out.sparse().stored(), 2);
   const auto* values = static_cast<const float*>(out.sparse().values());
@@ -167,8 +168,10 @@ TEST(Server, WhatIsWrongIsAnAnswerThatNamesIt) {
   job.workers[0].init("a", mine);
   mine.wait_to_write();
   job.workers[1].push("a", longer, longer, 0);
-  EXPECT_NE(error_of([&] { longer.wait_to_write(); }).find("given float32 of (4) by rank 1"),
-            std::string::npos);
+  const std::string error = error_of([&] { longer.wait_to_write(); });
+  EXPECT_NE(error.find("given float32 of (4,) by rank 1, expected float32 of (3,)"),
+            std::string::npos)
+      << error;
   EXPECT_EQ(job.workers[0].command(1, "hear"), (std::vector<std::string>{"hear!", "hear!"}));
   EXPECT_NE(error_of([&] { job.workers[0].command(13, ""); }).find("unlucky"), std::string::npos);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads are messages of one tag each way; the slices of a body have a tag of their own, so that those
-// of several bodies may alternate.
+// Heads are messages of one tag each way; the slices of a body have a tag of their own, so that
+// those of several bodies may alternate.
 #include "plugin/mpi/calls.h"
 
 #include <algorithm>
@@ -156,8 +156,7 @@ void Calls::take_submitted() {
     parcel->body_tag = body_tag(id, false);
     parcel->priority = call.priority;
     parcel->slice = slice_of(call.slice_bytes);
-    parcel->head =
-        with_text(CallHead{id, call.bytes, parcel->slice, call.priority, 0}, call.head);
+    parcel->head = with_text(CallHead{id, call.bytes, parcel->slice, call.priority, 0}, call.head);
     parcel->body = static_cast<const char*>(call.body);
     parcel->bytes = call.bytes;
     waiting_[id].call = std::move(call);
@@ -304,9 +303,8 @@ void Calls::hear_answer(const std::vector<char>& bytes) {
   std::exception_ptr error;
   void* to = nullptr;
   if (head.failed != 0) {
-    error = std::make_exception_ptr(
-        Error(static_cast<ErrorCode>(head.code), "kvstore",
-              fmt::format("server {}: {}", waiting.call.server, text)));
+    error = std::make_exception_ptr(Error(static_cast<ErrorCode>(head.code), "kvstore",
+                                          fmt::format("server {}: {}", waiting.call.server, text)));
   } else {
     try {
       to = waiting.call.room(head.bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of workers to servers, and the answers: a head, then a body in slices. Among what waits to be
-// sent, the urgent goes first, slice by slice.
+// Calls of workers to servers, and the answers: a head, then a body in slices. Among what waits to
+// be sent, the urgent goes first, slice by slice.
 #pragma once
 #include <mpi.h>
 

@@ -414,10 +414,10 @@ void MpiGroup::lose(int rank) {
 }
 
 std::exception_ptr MpiGroup::loss() const {
-  const std::string who =
-      lost_rank_ < size_ ? fmt::format("rank {} of {}", lost_rank_, size_)
-                         : fmt::format("server {} of {} (rank {} of all {})", lost_rank_ - size_,
-                                       servers(), lost_rank_, all_);
+  const std::string who = lost_rank_ < size_
+                              ? fmt::format("rank {} of {}", lost_rank_, size_)
+                              : fmt::format("server {} of {} (rank {} of all {})",
+                                            lost_rank_ - size_, servers(), lost_rank_, all_);
   return std::make_exception_ptr(
       Error(ErrorCode::kGeneric, "kvstore",
             fmt::format("{} is lost: it has ended, or nothing was heard of it for {} s "

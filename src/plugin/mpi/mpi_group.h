@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group of MPI processes: workers and servers. One thread of each makes all calls of MPI: it tells rank 0 what this
-// rank wants, hears what all are to do next, does it, and watches for signs of life.
+// A group of MPI processes: workers and servers. One thread of each makes all calls of MPI: it
+// tells rank 0 what this rank wants, hears what all are to do next, does it, and watches for signs
+// of life.
 #pragma once
 #include <mpi.h>
 
