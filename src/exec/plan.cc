@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "exec/run_kernel.h"
+#include "op/create/constant.h"
 #include "op/fused/pointwise.h"
 #include "op/inline_vector.h"
 #include "op/parsed_attrs.h"
@@ -151,6 +152,9 @@ void Plan::add_tensor(int entry, bool value) {
         break;
       case Place::Kind::kOutput:
         tensor.external = num_variables() + place.index;
+        break;
+      case Place::Kind::kConstant:
+        tensor.constant = &constant_value(graph_.node(place.index));
         break;
       case Place::Kind::kArena:
         tensor.in_arena = true;
@@ -321,6 +325,7 @@ std::string Plan::debug_str() const {
         text += t == step.num_in ? " -> " : " ";
         text += to_string(place.type->shape);
         if (place.in_arena) text += fmt::format("@{}", place.offset);
+        if (place.constant != nullptr) text += "=constant";
         if (place.external >= num_variables())
           text += fmt::format("=output{}", place.external - num_variables());
       }

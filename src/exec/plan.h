@@ -71,12 +71,13 @@ class Plan {
     // The one output is to be added to its array: the tensor before it holds what is added.
     bool accumulate;
   };
-  // Where a tensor lies: in the arena, or at an external (external >= 0), or nowhere.
+  // Where a tensor lies: in the arena, at an external (external >= 0), in a constant, or nowhere.
   struct TensorPlace {
     const ArrayType* type;
     std::size_t offset = 0;
     int external = -1;
     bool in_arena = false;
+    const NDArray* constant = nullptr;  // lives in the graph
   };
   // An external that a segment uses, and the tensors that are it: slots[first, first + count).
   struct Use {

@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "exec/fold_values.h"
 #include "graph/fuse_conv.h"
 #include "graph/fuse_pointwise.h"
 #include "graph/gradient.h"
@@ -44,11 +45,21 @@ bool is_pure(const IndexedGraph& graph) {
   return true;
 }
 
-TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known) {
-  const TypedGraph fused =
-      infer_all(fuse_convolutions(typed.graph, typed.types, FuseOptions::configured()), known);
-  LaidOutGraph laid_out = lay_out(fused.graph, fused.types);
-  TypedGraph result = infer_all(std::move(laid_out.graph), known);
+TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PassOptions& passes) {
+  const TypedGraph fused = infer_all(run_pass("fuse_convolutions", typed.graph.graph(), passes,
+                                              [&](const ir::Graph&) {
+                                                return fuse_convolutions(typed.graph, typed.types,
+                                                                         FuseOptions::configured());
+                                              }),
+                                     known);
+  LaidOutGraph laid_out;
+  TypedGraph result = infer_all(run_pass("lay_out", fused.graph.graph(), passes,
+                                         [&](const ir::Graph&) {
+                                           laid_out = lay_out(fused.graph, fused.types);
+                                           return laid_out.graph;
+                                         }),
+                                known);
   for (int n = 0; n < result.graph.num_nodes(); ++n) {
     const auto at = laid_out.kernels.find(&result.graph.node(n));
     result.kernels.push_back(at == laid_out.kernels.end() ? nullptr : at->second);
@@ -75,14 +86,17 @@ TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry
   }
   GradientOptions options = configured_gradient();
   options.differentiable = differentiable;
-  std::vector<ir::Entry> gradients = gradient(forward, training.head_grads, wrt, options);
-  for (std::size_t i = 0; i < wrt.size(); ++i) {
-    if (!gradients[i]) {
-      gradients[i] = apply("zeros_like", {Value(wrt[i])}).entry();
-      gradients[i].node->name = wrt[i].node->name + "_no_grad";
+  training.graph = run_pass("gradient", forward, configured_passes(), [&](ir::Graph graph) {
+    std::vector<ir::Entry> gradients = gradient(forward, training.head_grads, wrt, options);
+    for (std::size_t i = 0; i < wrt.size(); ++i) {
+      if (!gradients[i]) {
+        gradients[i] = apply("zeros_like", {Value(wrt[i])}).entry();
+        gradients[i].node->name = wrt[i].node->name + "_no_grad";
+      }
+      graph.outputs.push_back(std::move(gradients[i]));
     }
-    training.graph.outputs.push_back(std::move(gradients[i]));
-  }
+    return graph;
+  });
   return training;
 }
 
@@ -154,27 +168,44 @@ TypedGraph mirrored(TypedGraph typed, const std::map<const ir::Node*, ArrayType>
   MirrorOptions mirror_options;
   mirror_options.cheap = true;
   mirror_options.segments = wish.memory_opt > 0 || budget > 0;
+  mirror_options.split = !options.device.is_gpu();  // kernels of the parts are for CPUs
   mirror_options.budget = budget;
   mirror_options.bytes = [&](const IndexedGraph& candidate, const std::vector<ArrayType>& types) {
     if (const auto fused = pointwise_fused(candidate, types, options))
       return planned_bytes(fused->graph, fused->types, options);
     return planned_bytes(candidate, types, options);
   };
-  return infer_all(mirror(typed.graph, typed.types, options.forward_outputs, mirror_options),
+  return infer_all(run_pass("mirror", typed.graph.graph(), configured_passes(),
+                            [&](const ir::Graph&) {
+                              return mirror(typed.graph, typed.types, options.forward_outputs,
+                                            mirror_options);
+                            }),
                    known);
+}
+
+TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known, Device device,
+                const PassOptions& passes) {
+  return infer_all(
+      run_pass("fold_constants", typed.graph.graph(), passes,
+               [&](const ir::Graph&) { return fold_graph(typed.graph, typed.types, device); }),
+      known);
 }
 
 }  // namespace
 
 TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
                        const PlanOptions& options) {
-  TypedGraph inferred = infer_all(std::move(graph), known);
-  TypedGraph typed = options.optimise && is_pure(inferred.graph)
-                         ? optimise(inferred, known)
-                         : mirrored(std::move(inferred), known, options);
-  if (auto fused = pointwise_fused(typed.graph, typed.types, options, typed.kernels))
-    return *std::move(fused);
-  return typed;
+  const PassOptions passes = configured_passes();
+  if (options.forward_outputs < static_cast<int>(graph.outputs.size()))
+    graph = run_joint_passes(graph, passes);
+  TypedGraph folded = fold(infer_all(std::move(graph), known), known, options.device, passes);
+  TypedGraph typed = options.optimise && is_pure(folded.graph)
+                         ? optimise(folded, known, passes)
+                         : mirrored(std::move(folded), known, options);
+  auto fused = pointwise_fused(typed.graph, typed.types, options, typed.kernels);
+  run_pass("fuse_pointwise", typed.graph.graph(), passes,
+           [&](const ir::Graph&) { return (fused ? *fused : typed).graph.graph(); });
+  return fused ? *std::move(fused) : std::move(typed);
 }
 
 }  // namespace mxnet

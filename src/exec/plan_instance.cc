@@ -79,6 +79,7 @@ void PlanInstance::place_tensors() {
   const std::span<const Plan::TensorPlace> places = plan_->tensors();
   for (std::size_t t = 0; t < places.size(); ++t) {
     const Plan::TensorPlace& place = places[t];
+    if (place.constant != nullptr) place_constant(t, *place.constant);
     if (!place.in_arena) continue;
     if (arrays_.empty()) {
       tensors_[t].data = static_cast<char*>(chunk_->data()) + place.offset;
@@ -87,6 +88,15 @@ void PlanInstance::place_tensors() {
     }
   }
   placed_ = true;
+}
+
+void PlanInstance::place_constant(std::size_t t, const NDArray& value) {
+  if (!arrays_.empty()) {
+    arrays_[t] = value.detach();
+    return;
+  }
+  tensors_[t].data = value.data();
+  if (!origins_.empty()) origins_[t] = {value.chunk().get(), 0, keep_chunk};
 }
 
 void PlanInstance::bind(const Plan::Segment& segment, Externals externals) {

@@ -54,6 +54,7 @@ class PlanInstance : public RefCounted {
 
  private:
   void place_tensors();
+  void place_constant(std::size_t t, const NDArray& value);
   void bind(const Plan::Segment& segment, Externals externals);
   void bind_arrays(const Plan::Segment& segment, Externals externals);
   void run_steps(const Plan::Segment& segment, const RunContext& context);
