@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "graph/fuse_conv.h"
+#include "graph/fuse_dense.h"
 #include "graph/fuse_pointwise.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
@@ -33,27 +34,41 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
   return typed;
 }
 
-// Passes for inference count on nobody but its readers seeing a value change. BatchNorm only reads
-// its states there.
+bool moves_averages_only(const OpDef& op) {
+  const std::string& name = op.name();
+  return name == "BatchNorm" || name == "_backward_BatchNorm" ||
+         name == "_contrib_BatchNormWithReLU" || name == "_backward_contrib_BatchNormWithReLU";
+}
+
+// Passes count on nobody but its readers seeing a value change. BatchNorm only reads its states;
+// its gradient moves them, which nothing reads in the same run.
 bool is_pure(const IndexedGraph& graph) {
   for (int n = 0; n < graph.num_nodes(); ++n) {
     const ir::Node& node = graph.node(n);
     if (!node.control_deps().empty()) return false;
-    if (!graph.mutated(n).empty() && node.op->name() != "BatchNorm") return false;
+    if (!graph.mutated(n).empty() && !moves_averages_only(*node.op)) return false;
   }
   return true;
 }
 
-TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known) {
-  const TypedGraph fused =
-      infer_all(fuse_convolutions(typed.graph, typed.types, FuseOptions::configured()), known);
-  LaidOutGraph laid_out = lay_out(fused.graph, fused.types);
+// Values in layouts of the kernels' choice.
+TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    bool training) {
+  LaidOutGraph laid_out = lay_out(typed.graph, typed.types, training);
   TypedGraph result = infer_all(std::move(laid_out.graph), known);
   for (int n = 0; n < result.graph.num_nodes(); ++n) {
     const auto at = laid_out.kernels.find(&result.graph.node(n));
     result.kernels.push_back(at == laid_out.kernels.end() ? nullptr : at->second);
   }
   return result;
+}
+
+TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known) {
+  const TypedGraph convolved =
+      infer_all(fuse_convolutions(typed.graph, typed.types, FuseOptions::configured()), known);
+  const TypedGraph fused = infer_all(
+      fuse_dense(convolved.graph, convolved.types, FuseDenseOptions::configured()), known);
+  return laid_out(fused, known, false);
 }
 
 }  // namespace
@@ -164,14 +179,21 @@ TypedGraph mirrored(TypedGraph typed, const std::map<const ir::Node*, ArrayType>
                    known);
 }
 
+// What is to run: fused or mirrored, and laid out.
+TypedGraph transformed(TypedGraph inferred, const std::map<const ir::Node*, ArrayType>& known,
+                       const PlanOptions& options) {
+  const bool optimises = options.optimise && is_pure(inferred.graph);
+  if (optimises && !options.training) return optimise(inferred, known);
+  TypedGraph typed = mirrored(std::move(inferred), known, options);
+  return optimises ? laid_out(typed, known, true) : typed;
+}
+
 }  // namespace
 
 TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
                        const PlanOptions& options) {
   TypedGraph inferred = infer_all(std::move(graph), known);
-  TypedGraph typed = options.optimise && is_pure(inferred.graph)
-                         ? optimise(inferred, known)
-                         : mirrored(std::move(inferred), known, options);
+  TypedGraph typed = transformed(std::move(inferred), known, options);
   if (auto fused = pointwise_fused(typed.graph, typed.types, options, typed.kernels))
     return *std::move(fused);
   return typed;
