@@ -56,10 +56,10 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
     options.backward_bulk = bulk(on, std::max<int>(1, c.executor.bulk_exec_max_node_train_bwd));
   } else {
     options.forward_bulk = bulk(c.executor.bulk_exec_inference, 0);
-    const std::string& backend = c.subgraph.backend;
-    options.optimise =
-        !device.is_gpu() && c.onednn.enabled && (backend == "ONEDNN" || backend == "MKLDNN");
   }
+  const std::string& backend = c.subgraph.backend;
+  options.optimise =
+      !device.is_gpu() && c.onednn.enabled && (backend == "ONEDNN" || backend == "MKLDNN");
   return options;
 }
 

@@ -29,7 +29,7 @@ struct PlanOptions {
   bool on_caller = false;
   PackingOptions packing;
   bool inplace = true;
-  // For inference: operators are fused, and values lie in layouts of the kernels' choice.
+  // Values lie in layouts of the kernels' choice; in inference operators are fused, too.
   bool optimise = false;
   // Neighbouring pointwise operators run as one.
   bool fuse_pointwise = false;

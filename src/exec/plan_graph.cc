@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "exec/fold_values.h"
 #include "graph/fuse_conv.h"
+#include "graph/fuse_dense.h"
 #include "graph/fuse_pointwise.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
@@ -34,29 +35,30 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
   return typed;
 }
 
-// Passes for inference count on nobody but its readers seeing a value change. BatchNorm only reads
-// its states there.
+bool moves_averages_only(const OpDef& op) {
+  const std::string& name = op.name();
+  return name == "BatchNorm" || name == "_backward_BatchNorm" ||
+         name == "_contrib_BatchNormWithReLU" || name == "_backward_contrib_BatchNormWithReLU";
+}
+
+// Passes count on nobody but its readers seeing a value change. BatchNorm only reads its states;
+// its gradient moves them, which nothing reads in the same run.
 bool is_pure(const IndexedGraph& graph) {
   for (int n = 0; n < graph.num_nodes(); ++n) {
     const ir::Node& node = graph.node(n);
     if (!node.control_deps().empty()) return false;
-    if (!graph.mutated(n).empty() && node.op->name() != "BatchNorm") return false;
+    if (!graph.mutated(n).empty() && !moves_averages_only(*node.op)) return false;
   }
   return true;
 }
 
-TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
-                    const PassOptions& passes) {
-  const TypedGraph fused = infer_all(run_pass("fuse_convolutions", typed.graph.graph(), passes,
-                                              [&](const ir::Graph&) {
-                                                return fuse_convolutions(typed.graph, typed.types,
-                                                                         FuseOptions::configured());
-                                              }),
-                                     known);
+// Values in layouts of the kernels' choice.
+TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PassOptions& passes, bool training) {
   LaidOutGraph laid_out;
-  TypedGraph result = infer_all(run_pass("lay_out", fused.graph.graph(), passes,
+  TypedGraph result = infer_all(run_pass("lay_out", typed.graph.graph(), passes,
                                          [&](const ir::Graph&) {
-                                           laid_out = lay_out(fused.graph, fused.types);
+                                           laid_out = lay_out(typed.graph, typed.types, training);
                                            return laid_out.graph;
                                          }),
                                 known);
@@ -65,6 +67,25 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
     result.kernels.push_back(at == laid_out.kernels.end() ? nullptr : at->second);
   }
   return result;
+}
+
+TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PassOptions& passes) {
+  const TypedGraph convolved =
+      infer_all(run_pass("fuse_convolutions", typed.graph.graph(), passes,
+                         [&](const ir::Graph&) {
+                           return fuse_convolutions(typed.graph, typed.types,
+                                                    FuseOptions::configured());
+                         }),
+                known);
+  const TypedGraph fused =
+      infer_all(run_pass("fuse_dense", convolved.graph.graph(), passes,
+                         [&](const ir::Graph&) {
+                           return fuse_dense(convolved.graph, convolved.types,
+                                             FuseDenseOptions::configured());
+                         }),
+                known);
+  return laid_out(fused, known, passes, false);
 }
 
 }  // namespace
@@ -191,6 +212,15 @@ TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& kn
       known);
 }
 
+// What is to run: fused or mirrored, and laid out.
+TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayType>& known,
+                       const PlanOptions& options, const PassOptions& passes) {
+  const bool optimises = options.optimise && is_pure(folded.graph);
+  if (optimises && !options.training) return optimise(folded, known, passes);
+  TypedGraph typed = mirrored(std::move(folded), known, options);
+  return optimises ? laid_out(typed, known, passes, true) : typed;
+}
+
 }  // namespace
 
 TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
@@ -199,9 +229,7 @@ TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayTyp
   if (options.forward_outputs < static_cast<int>(graph.outputs.size()))
     graph = run_joint_passes(graph, passes);
   TypedGraph folded = fold(infer_all(std::move(graph), known), known, options.device, passes);
-  TypedGraph typed = options.optimise && is_pure(folded.graph)
-                         ? optimise(folded, known, passes)
-                         : mirrored(std::move(folded), known, options);
+  TypedGraph typed = transformed(std::move(folded), known, options, passes);
   auto fused = pointwise_fused(typed.graph, typed.types, options, typed.kernels);
   run_pass("fuse_pointwise", typed.graph.graph(), passes,
            [&](const ir::Graph&) { return (fused ? *fused : typed).graph.graph(); });

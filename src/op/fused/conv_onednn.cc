@@ -3,16 +3,15 @@
 // normalisation makes of them.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "op/fused/conv.h"
 #include "op/fused/fold.h"
 #include "op/fused/packed_weight.h"
 #include "op/fused/post_ops_onednn.h"
+#include "op/fused/sum_place.h"
 #include "op/fused/winograd.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/onednn/prepared.h"
-#include "op/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -97,10 +96,7 @@ class FusedConv final : public PreparedKernel {
 
     void run(const KernelContext& context, std::span<const InputOrigin> origins) override {
       const FusedConvParams& params = conv_.params_;
-      // The sum is added to what is in the output's place; the plan lets them share it where it
-      // can.
-      if (params.sum && context.in(1).data != context.out(0).data)
-        copy(context.in(1).data, context.out(0).data);
+      if (params.sum) place_sum(context, conv_.descs_.map.get_size());
       const auto packed = conv_.keeper_.get(context, origins, params.weight_input(),
                                             [&] { return conv_.pack(context); });
       const std::array<void*, 2> given{packed->weight.data(), packed->bias.data()};
@@ -108,15 +104,6 @@ class FusedConv final : public PreparedKernel {
     }
 
    private:
-    void copy(const void* from, void* to) const {
-      parallel_for(
-          static_cast<int64_t>(conv_.descs_.map.get_size()), 0.25,
-          [&](int64_t first, int64_t last) {
-            std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first,
-                        static_cast<std::size_t>(last - first));
-          },
-          4096);
-    }
     const FusedConv& conv_;
     onednn::PrimitiveRun primitive_;
   };
