@@ -225,24 +225,3 @@ int MXReducePrecisionSymbol(SymbolHandle symbol, SymbolHandle*, uint32_t, const 
               "conversion of finished networks is not part of this library yet");
   });
 }
-
-int MXQuantizeSymbol(SymbolHandle symbol, SymbolHandle*, const int*, const uint32_t, const char**,
-                     const uint32_t, const char**, const uint32_t, const char**, const char*,
-                     const bool, const char*, const char*, uint32_t*, const char***) {
-  return guarded([&] {
-    symbol_of(symbol, "MXQuantizeSymbol");
-    not_there("MXQuantizeSymbol",
-              "given a network to quantize, expected a quantized one: the conversion is not part "
-              "of this library yet");
-  });
-}
-
-int MXSetCalibTableToQuantizedSymbol(SymbolHandle symbol, const uint32_t, const char**,
-                                     const float*, const float*, SymbolHandle*) {
-  return guarded([&] {
-    symbol_of(symbol, "MXSetCalibTableToQuantizedSymbol");
-    not_there("MXSetCalibTableToQuantizedSymbol",
-              "given calibration tables, expected a network that is quantized already: calibration "
-              "is not part of this library yet");
-  });
-}
