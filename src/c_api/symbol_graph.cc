@@ -10,6 +10,7 @@
 #include "graph/casts.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
+#include "graph/quantize_fuse.h"
 #include "graph/symbol_cut.h"
 #include "op/grad.h"
 
@@ -67,6 +68,7 @@ int remove_operators(const char* function, const char* backend) {
 
 // A backend that works when graphs are compiled leaves the passes before it.
 Symbol for_backend(const Symbol& symbol, const char* name, const KnownTypes& known) {
+  if (is_quantize_backend(name)) return Symbol(fuse_for_quantization(symbol.graph()));
   const std::shared_ptr<const Partitioner> partitioner = backend(name);
   return Symbol(partitioner ? partition(symbol.graph(), *partitioner)
                             : run_passes(symbol.graph(), known, configured_passes()));
