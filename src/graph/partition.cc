@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/leaked.h"
 #include "base/lock.h"
+#include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
@@ -246,8 +247,9 @@ ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner) {
 
 ir::Graph inline_parts(const ir::Graph& graph) {
   return rewrite(graph, [](const ir::Node&, const Ref<ir::Node>& node) -> Replacement {
-    if (node->is_variable() || node->op->name() != "_CachedOp" || node->subgraphs().empty())
-      return std::nullopt;
+    if (node->is_variable()) return std::nullopt;
+    if (std::vector<ir::Entry> lowered = lowered_attention(*node); !lowered.empty()) return lowered;
+    if (!stands_for_graph(*node)) return std::nullopt;
     const ir::Graph inner = inline_parts(*node->subgraphs()[0]);  // as deep as files may nest
     const InputList inputs = list_inputs(inner);
     std::map<const ir::Node*, ir::Entry> outer;
