@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import numpy as np
 
@@ -89,20 +89,26 @@ def _numbers(value: Any) -> np.ndarray:
 
 def _inputs(symbol: Any, values: Dict[str, Any], shapes: List[Any], types: Any) -> Dict[str, Tuple[Tuple[int, ...], Any]]:
     """Shape and type of each input that is neither a parameter nor a label, in order."""
-    nodes = json.loads(symbol.tojson())["nodes"]
-    used: Dict[int, bool] = {}
-    for node in nodes:
-        for place, (source, *_) in enumerate(node["inputs"]):
-            used[source] = used.get(source, False) or LABELS.get(node["op"]) != place
-    names = [
-        node["name"] for i, node in enumerate(nodes) if node["op"] == "null" and node["name"] not in values and used.get(i, True)
-    ]
+    loaded = json.loads(symbol.tojson())
+    nodes = loaded["nodes"]
+    needed = _needed(nodes, {head[0] for head in loaded["heads"]})
+    names = [nodes[i]["name"] for i in needed if nodes[i]["op"] == "null" and nodes[i]["name"] not in values]
     if len(shapes) != len(names):
         raise ValueError(f"export_model: given {len(shapes)} shapes, expected one for each of {', '.join(names)}")
     kinds = list(types) if isinstance(types, (list, tuple)) else [types] * len(names)
     if len(kinds) != len(names):
         raise ValueError(f"export_model: given {len(kinds)} types, expected one, or one for each of {', '.join(names)}")
     return {name: (tuple(shape), np.dtype(kind)) for name, shape, kind in zip(names, shapes, kinds)}
+
+
+def _needed(nodes: List[Any], heads: Set[int]) -> List[int]:
+    """The nodes that inference needs, inputs before what uses them: those behind labels are left out."""
+    needed = set(heads)
+    for i in range(len(nodes) - 1, -1, -1):
+        if i in needed:
+            label = LABELS.get(nodes[i]["op"])
+            needed.update(source for place, (source, *_) in enumerate(nodes[i]["inputs"]) if place != label)
+    return sorted(needed)
 
 
 def _free_sizes(inputs: Dict[str, Any], given: Any) -> Dict[str, List[Any]]:
@@ -127,19 +133,14 @@ def _write(symbol: Any, inputs: Dict[str, Any], graph: Graph) -> List[Tuple[str,
     place_of = dict(zip(internals.list_outputs(), heads))
     wanted = [place_of[name] for name in symbol.list_outputs()]
 
-    needed = {node for node, _ in wanted}
-    for i in range(len(nodes) - 1, -1, -1):  # inputs come before what uses them
-        if i in needed:
-            label = LABELS.get(nodes[i]["op"])
-            needed.update(source for place, (source, *_) in enumerate(nodes[i]["inputs"]) if place != label)
-
+    needed = _needed(nodes, {node for node, _ in wanted})
     names: Dict[Tuple[int, int], str] = {}
-    for i in sorted(needed):
+    for i in needed:
         described = nodes[i]
         if described["op"] == "null":
             names[i, 0] = described["name"]
             graph.unique(described["name"])
-    for i in sorted(needed):
+    for i in needed:
         described = nodes[i]
         if described["op"] != "null":
             label = LABELS.get(described["op"])
@@ -147,13 +148,18 @@ def _write(symbol: Any, inputs: Dict[str, Any], graph: Graph) -> List[Tuple[str,
             node = Node(described["op"], described["name"], described.get("attrs", {}))
             node.inputs = [names[source] for source in sources]
             node.shapes = [shape_of[source] for source in sources]
+            if any(not shape or 0 in shape for shape in node.shapes):
+                shown = ", ".join(f"{name} {shape}" for name, (shape, _) in inputs.items())
+                raise node.refuse(f"inputs of shapes {node.shapes}, after {shown}", "in_shapes and parameters that tell them")
             node.dtypes = [dtype_of[source] for source in sources]
             made = [head for head in heads if head[0] == i]
             node.out_shapes, node.out_dtypes = [shape_of[m] for m in made], [dtype_of[m] for m in made]
             names.update(((i, k), name) for k, name in enumerate(_written(graph, node)))
-    _keep_used(graph, [names[place] for place in wanted])
+    _keep_used(graph, [names[place] for place in wanted if place in names])
     outputs = []
     for shown, place in zip(symbol.list_outputs(), wanted):
+        if place not in names:
+            raise MXNetError(f"export_model: given output {shown!r}, expected one that ONNX has too: choose others with sym[i]")
         final = graph.unique(shown)
         graph.nodes.append(onnx().helper.make_node("Identity", [names[place]], [final], name=graph.unique(f"{shown}/out")))
         outputs.append((final, shape_of[place], dtype_of[place]))
@@ -165,9 +171,7 @@ def _known(internals: Any, inputs: Dict[str, Any], values: Dict[str, np.ndarray]
     listed = {*internals.list_arguments(), *internals.list_auxiliary_states()}
     given = {name: shape for name, (shape, _) in inputs.items()}
     given.update({name: value.shape for name, value in values.items() if name in listed})
-    shapes = internals.infer_shape(**{k: v for k, v in given.items() if k in internals.list_arguments()})[1]
-    if shapes is None:
-        raise MXNetError(f"export_model: given in_shapes {list(given.values())[: len(inputs)]}, expected some that fit the network")
+    shapes = internals.infer_shape_partial(**{k: v for k, v in given.items() if k in internals.list_arguments()})[1]
     kinds = {name: dtype for name, (_, dtype) in inputs.items()}
     kinds.update({name: value.dtype for name, value in values.items() if name in internals.list_arguments()})
     types = internals.infer_type_partial(**kinds)[1]

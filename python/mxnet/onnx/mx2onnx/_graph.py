@@ -28,6 +28,8 @@ def _value(kind: str, text: Any) -> Any:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):  # numbers such as 'inf' or '1L'
         value = float(text) if not text.endswith("L") else int(text[:-1])
+    if kind.startswith(("float", "double")):
+        return float(value)
     if kind.startswith("Shape") and not isinstance(value, tuple):
         value = tuple(value) if isinstance(value, list) else (value,)
     return value

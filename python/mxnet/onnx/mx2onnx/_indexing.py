@@ -93,7 +93,7 @@ def _sequence_mask(g: Any, n: Any) -> str:
         return g.op("Identity", n.inputs[0])
     time = n.shapes[0][n.params.axis]
     places = g.const(np.arange(time, dtype=np.int64).reshape((time, 1) if n.params.axis == 0 else (1, time)))
-    inside = g.op("Less", places, g.unsqueeze(_lengths(g, n), 1 - n.params.axis))
+    inside = g.op("Less", places, g.unsqueeze(_lengths(g, n), n.params.axis))
     if n.rank > 2:
         inside = g.unsqueeze(inside, *range(2, n.rank))
     return g.op("Where", inside, n.inputs[0], g.const(n.params.value, n.dtypes[0]))

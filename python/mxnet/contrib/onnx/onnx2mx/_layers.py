@@ -233,7 +233,7 @@ def _lp_pool(n: Any) -> Any:
 
 
 def _global(n: Any, kind: str, **more: Any) -> Any:
-    return sym.Pooling(n.sym(), pool_type=kind, global_pool=True, kernel=[1] * (n.rank() - 2), **more)
+    return sym.Pooling(n.sym(), pool_type=kind, global_pool=True, **more)
 
 
 @reads("GlobalMaxPool")

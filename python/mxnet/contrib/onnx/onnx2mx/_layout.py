@@ -84,7 +84,10 @@ def _slice(n: Any) -> Any:
 
 @reads("Gather")
 def _gather(n: Any) -> Any:
-    return sym.take(n.sym(0), n.sym(1), axis=n.attrs.get("axis", 0), mode="wrap")
+    axis = n.attrs.get("axis", 0)
+    made = sym.take(n.sym(0), n.sym(1), axis=axis, mode="wrap")
+    single = isinstance(n.inputs[1], np.ndarray) and n.inputs[1].ndim == 0  # one place: its axis disappears
+    return sym.squeeze(made, axis=axis) if single and n.rank() > 1 else made
 
 
 @reads("GatherND")

@@ -101,6 +101,7 @@ class GraphProto:
         self._params: Dict[str, np.ndarray] = {}
         self._states: Dict[str, np.ndarray] = {}
         self._names: Dict[int, str] = {}  # of constants, by the identity of their arrays, which _values keeps
+        self._symbols: Dict[str, Any] = {}  # of constants
         self._shapes: Dict[str, Tuple[int, ...]] = {}
         self._types: Dict[str, Any] = {}
 
@@ -164,15 +165,21 @@ class GraphProto:
         mine, others = (self._states, self._params) if state else (self._params, self._states)
         if name in others:  # one constant of the file as both: two of them here
             name = f"{name}_{'state' if state else 'parameter'}"
-        mine[name] = value
-        return symbol.Variable(name, shape=value.shape, dtype=value.dtype)
+        if name not in mine:
+            mine[name] = value.reshape(1) if value.ndim == 0 else value  # () stands for an unknown shape
+            self._symbols[name] = symbol.Variable(name, shape=mine[name].shape, dtype=value.dtype)
+        return self._symbols[name]
 
     def shape_of(self, value: Any, node: Node) -> Tuple[int, ...]:
-        """The shape of a symbol."""
-        shapes = value.infer_shape_partial(**self._of_inputs(value, self._shapes))[1]
-        if not shapes or not shapes[0]:
-            raise node.refuse("an input of unknown shape", "shapes of the file's inputs that tell it")
-        return shapes[0]
+        """The shape of a symbol; 0 stands for a size that follows from one that the file leaves open."""
+        guesses = []
+        for free in (2, 3):  # what differs between two tries is not fixed
+            known = {name: tuple(size or free for size in shape) for name, shape in self._shapes.items()}
+            found = value.infer_shape_partial(**self._of_inputs(value, known))[1]
+            if not found or not found[0] or 0 in found[0]:
+                raise node.refuse("an input of unknown shape", "shapes of the file's inputs that tell it")
+            guesses.append(found[0])
+        return tuple(size if size == other else 0 for size, other in zip(*guesses))
 
     def dtype_of(self, value: Any) -> Any:
         """The type of a symbol."""
