@@ -71,20 +71,18 @@ TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, Arr
 
 TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
                     const PassOptions& passes) {
-  const TypedGraph convolved =
-      infer_all(run_pass("fuse_convolutions", typed.graph.graph(), passes,
-                         [&](const ir::Graph&) {
-                           return fuse_convolutions(typed.graph, typed.types,
-                                                    FuseOptions::configured());
-                         }),
-                known);
-  const TypedGraph fused =
-      infer_all(run_pass("fuse_dense", convolved.graph.graph(), passes,
-                         [&](const ir::Graph&) {
-                           return fuse_dense(convolved.graph, convolved.types,
-                                             FuseDenseOptions::configured());
-                         }),
-                known);
+  const TypedGraph convolved = infer_all(
+      run_pass("fuse_convolutions", typed.graph.graph(), passes,
+               [&](const ir::Graph&) {
+                 return fuse_convolutions(typed.graph, typed.types, FuseOptions::configured());
+               }),
+      known);
+  const TypedGraph fused = infer_all(run_pass("fuse_dense", convolved.graph.graph(), passes,
+                                              [&](const ir::Graph&) {
+                                                return fuse_dense(convolved.graph, convolved.types,
+                                                                  FuseDenseOptions::configured());
+                                              }),
+                                     known);
   return laid_out(fused, known, passes, false);
 }
 

@@ -35,11 +35,10 @@ struct Descs {
     const ConvArrays a(g);
     constexpr int64_t kFewChannels = 4;
     const bool input = g.image_channels <= kFewChannels;
-    Descs descs{
-        input ? onednn::plain_desc(a.image(), kFloat) : onednn::channel_blocks(a.image()),
-        any_layout(a.weight(), kFloat),
-        params.no_bias ? memory::desc() : onednn::plain_desc({g.map_channels}, kFloat),
-        onednn::channel_blocks(a.map())};
+    Descs descs{input ? onednn::plain_desc(a.image(), kFloat) : onednn::channel_blocks(a.image()),
+                any_layout(a.weight(), kFloat),
+                params.no_bias ? memory::desc() : onednn::plain_desc({g.map_channels}, kFloat),
+                onednn::channel_blocks(a.map())};
     if (!is_full(descs.image) || !is_full(descs.map)) return std::nullopt;
     return descs;
   }
@@ -69,22 +68,32 @@ DataGradient::primitive_desc data_gradient_of(const ConvGeometry& g, const Descs
   Descs hint = d;
   hint.bias = memory::desc();
   hint.weight = any_layout(a.weight(), kFloat);
-  return {onednn::engine(), dnnl::algorithm::convolution_direct,
-          d.image,          d.weight,
-          d.map,            a.stride(),
-          a.dilate(),       a.pad(),
-          a.pad_behind(),   forward_of(g, hint),
+  return {onednn::engine(),
+          dnnl::algorithm::convolution_direct,
+          d.image,
+          d.weight,
+          d.map,
+          a.stride(),
+          a.dilate(),
+          a.pad(),
+          a.pad_behind(),
+          forward_of(g, hint),
           onednn::attributes()};
 }
 WeightGradient::primitive_desc weight_gradient_of(const ConvGeometry& g, const Descs& d) {
   const ConvArrays a(g);
   Descs hint = d;
   hint.weight = any_layout(a.weight(), kFloat);
-  return {onednn::engine(), dnnl::algorithm::convolution_direct,
-          d.image,          d.weight,
-          d.bias,           d.map,
-          a.stride(),       a.dilate(),
-          a.pad(),          a.pad_behind(),
+  return {onednn::engine(),
+          dnnl::algorithm::convolution_direct,
+          d.image,
+          d.weight,
+          d.bias,
+          d.map,
+          a.stride(),
+          a.dilate(),
+          a.pad(),
+          a.pad_behind(),
           forward_of(g, hint),
           onednn::attributes()};
 }
@@ -114,8 +123,8 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
   }
   arguments.push_back({DNNL_ARG_DST, descs->map, static_cast<int>(in.size())});
   return onednn::prepared_primitive(
-      [g, d = *descs] { return onednn::compiled<Forward>(forward_of(g, d)); },
-      std::move(arguments), std::move(in), {onednn::layout_of(descs->map)});
+      [g, d = *descs] { return onednn::compiled<Forward>(forward_of(g, d)); }, std::move(arguments),
+      std::move(in), {onednn::layout_of(descs->map)});
 }
 
 // Inputs: gradient of the map, image, weight; outputs: those of image, weight and bias that are
