@@ -156,9 +156,10 @@ class Mirror {
   double bytes_made(int n) const {
     if (is_given(graph_.node(n))) return 0;
     double bytes = 0;
-    for (int o = 0; o < graph_.num_outputs(n); ++o)
-      bytes += static_cast<double>(
-          bytes_of(types_[static_cast<std::size_t>(graph_.first_entry(n) + o)]));
+    for (int o = 0; o < graph_.num_outputs(n); ++o) {
+      const int entry = graph_.first_entry(n) + o;
+      bytes += static_cast<double>(bytes_of(types_[static_cast<std::size_t>(entry)]));
+    }
     return bytes;
   }
 

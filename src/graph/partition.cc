@@ -25,7 +25,7 @@ namespace {
 
 class OperatorSelection final : public Partitioner {
  public:
-  explicit OperatorSelection(std::vector<std::string> names) {
+  explicit OperatorSelection(const std::vector<std::string>& names) {
     for (const std::string& name : names) ops_.insert(&Registry::get().at(name));
   }
   bool selects(const ir::Node& node) const override { return ops_.count(node.op) > 0; }

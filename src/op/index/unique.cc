@@ -49,6 +49,7 @@ struct Slices {
   bool same_bytes(int64_t a, int64_t b) const {
     for (int64_t k = 0; k < width(); ++k) {
       const T x = at(a, k), y = at(b, k);
+      // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits, as the name says
       if (std::memcmp(&x, &y, sizeof(T)) != 0) return false;
     }
     return true;
