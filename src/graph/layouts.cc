@@ -60,8 +60,8 @@ class Layouts {
       if (kernel) result_.kernels[node.get()] = kernel;
     }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
-      versions(graph_.first_entry(n) + o) = {
-          {kernel ? kernel->out()[static_cast<std::size_t>(o)] : through, {node, o, 0}}};
+      versions(graph_.first_entry(n) +
+               o) = {{kernel ? kernel->out()[static_cast<std::size_t>(o)] : through, {node, o, 0}}};
   }
 
   // The layout that a pointwise operator takes its arrays in and leaves its result in: it does not

@@ -49,8 +49,8 @@ struct Call {
             onednn::attributes()};
   }
   dnnl::batch_normalization_backward::primitive_desc backward() const {
-    return {onednn::engine(), dnnl::prop_kind::backward, data,      data, data,
-            eps,              flags(),                   forward(), onednn::attributes()};
+    return {onednn::engine(), dnnl::prop_kind::backward, data, data, data, eps, flags(),
+            forward(),        onednn::attributes()};
   }
 };
 
@@ -95,9 +95,7 @@ class NormRun final : public PreparedRun {
 class NormForward final : public PreparedKernel {
  public:
   NormForward(const Call& call, std::vector<LayoutRef> in, std::vector<LayoutRef> out)
-      : PreparedKernel("onednn", std::move(in), std::move(out)),
-        call_(call),
-        primitive_([call] {
+      : PreparedKernel("onednn", std::move(in), std::move(out)), call_(call), primitive_([call] {
           return onednn::compiled<dnnl::batch_normalization_forward>(call.forward());
         }) {}
   std::unique_ptr<PreparedRun> make_run() const override {

@@ -22,7 +22,8 @@ void infer(const FusedDenseParams& params, Infer& infer) {
 }
 
 OpBuilder<FusedDenseParams>& declare(OpBuilder<FusedDenseParams>& op) {
-  return op.doc("A fully connected layer with the operators that follow it, in plans for inference.")
+  return op
+      .doc("A fully connected layer with the operators that follow it, in plans for inference.")
       .input("data", "Rows.")
       .input_list("parameters", "What the fused operators read.")
       .num_inputs([](const FusedDenseParams& p) { return p.num_inputs(); })

@@ -27,7 +27,8 @@ Desc describe(const FusedDenseParams& params, const DenseSizes& s, bool plain_we
   return {onednn::engine(),
           dnnl::prop_kind::forward_inference,
           plain_desc({s.rows, s.depth}, kFloat),
-          plain_weight ? plain_desc(weight, kFloat) : memory::desc(weight, kFloat, memory::format_tag::any),
+          plain_weight ? plain_desc(weight, kFloat)
+                       : memory::desc(weight, kFloat, memory::format_tag::any),
           params.dense.no_bias ? memory::desc() : plain_desc({s.hidden}, kFloat),
           plain_desc({s.rows, s.hidden}, kFloat),
           attributes};
@@ -68,11 +69,10 @@ class FusedDense final : public PreparedKernel {
         primitive_.run(context, given);
         return;
       }
-      const auto packed =
-          config().onednn.disable_fc_cache
-              ? dense_.pack(context)
-              : dense_.keeper_.get(context, origins, params.weight_input(),
-                                   [&] { return dense_.pack(context); });
+      const auto packed = config().onednn.disable_fc_cache
+                              ? dense_.pack(context)
+                              : dense_.keeper_.get(context, origins, params.weight_input(),
+                                                   [&] { return dense_.pack(context); });
       const std::array<void*, 1> given{packed->weight.data()};
       primitive_.run(context, given);
     }
