@@ -45,7 +45,8 @@ TEST(PlannedBytes, MemoryOptimisationTakesTheBestOfBoth) {
 TEST(PlannedBytes, Vgg16WithSegmentsNeedsLittleMoreThanItsWidestGradient) {
   constexpr std::size_t kWide = std::size_t{kBatch} * 64 * 224 * 224 * sizeof(float);
   const Symbol network = vgg16();
-  EXPECT_LE(training_bytes(network), 1950 * kMB);
+  // Reordered weights and their gradients included.
+  EXPECT_LE(training_bytes(network), 2000 * kMB);
   const Variable best("MXNET_MEMORY_OPT", "1");
   EXPECT_LE(training_bytes(network), 3 * kWide + kWide / 3);
 }
