@@ -11,7 +11,7 @@
       "Permit float32 to be rounded to float16 on the way into tensor cores.") \
   LIVE(fc_true_fp16, bool, "MXNET_FC_TRUE_FP16", "0", any(), pending("issue 10: cuBLASLt"), \
       "Accumulate float16 products in float16: faster, less exact.") \
-  LIVE(enforce_determinism, bool, "MXNET_ENFORCE_DETERMINISM", "0", any(), pending("issue 10: kernels"), \
+  LIVE(enforce_determinism, bool, "MXNET_ENFORCE_DETERMINISM", "0", any(), active("WinogradConfig.TheRowChoosesWhoDecides"), \
       "Use deterministic algorithms only, and fail where there is none.") \
   STARTUP(worker_nstreams, int, "MXNET_GPU_WORKER_NSTREAMS", "1", between(1, 2), pending("issue 10: streams"), \
       "Streams that one operator may use; with 2, both gradients of a convolution run at the same time.") \

@@ -48,9 +48,9 @@
       "Skip the fusion of sums into FullyConnected.") \
   LIVE(disable_fuse_fc_eltwise, bool, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE", "0", any(), active("FusedDenseConfig.EachRowSwitchesItsFusionOff"), \
       "Skip the fusion of elementwise operators into FullyConnected.") \
-  LIVE(disable_bn_relu_opt, bool, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "0", any(), active("FusedNormConfig.EachRowSwitchesTheFusionOff"), \
+  LIVE(disable_bn_relu_opt, bool, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "0", any(), inert("nothing is fused into batch normalization but by convolutions before it"), \
       "Skip all fusions into batch normalization.") \
-  LIVE(disable_fuse_bn_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", "0", any(), active("FusedNormConfig.EachRowSwitchesTheFusionOff"), \
+  LIVE(disable_fuse_bn_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", "0", any(), inert("nothing is fused into batch normalization but by convolutions before it"), \
       "Skip the fusion of activations into batch normalization.") \
   LIVE(disable_batch_dot_fuse, bool, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE", "0", any(), inert("nothing is fused into batch_dot"), \
       "Skip fusions into batch_dot.") \

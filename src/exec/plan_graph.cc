@@ -176,13 +176,18 @@ std::optional<TypedGraph> pointwise_fused(const IndexedGraph& graph,
   return fused;
 }
 
+// Whether the configuration asks for recomputation.
+bool saves_memory() {
+  const auto& wish = config().memory_plan;
+  return wish.backward_do_mirror || wish.memory_opt > 0 || wish.backward_mirror_budget > 0;
+}
+
 // Recomputation of cheap values in the backward part, as the configuration asks for it.
 TypedGraph mirrored(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known,
                     const PlanOptions& options) {
   const auto& wish = config().memory_plan;
   const auto budget = static_cast<std::size_t>(int64_t{wish.backward_mirror_budget});
-  const bool any = wish.backward_do_mirror || wish.memory_opt > 0 || budget > 0;
-  if (!any || options.forward_outputs >= static_cast<int>(typed.graph.outputs().size()))
+  if (!saves_memory() || options.forward_outputs >= static_cast<int>(typed.graph.outputs().size()))
     return typed;
   MirrorOptions mirror_options;
   mirror_options.cheap = true;
@@ -216,7 +221,8 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
   const bool optimises = options.optimise && is_pure(folded.graph);
   if (optimises && !options.training) return optimise(folded, known, passes);
   TypedGraph typed = mirrored(std::move(folded), known, options);
-  return optimises ? laid_out(typed, known, passes, true) : typed;
+  // Values in two layouts take memory, which is worth more than time where somebody saves it.
+  return optimises && !saves_memory() ? laid_out(typed, known, passes, true) : std::move(typed);
 }
 
 }  // namespace

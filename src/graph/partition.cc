@@ -9,9 +9,11 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/leaked.h"
 #include "base/lock.h"
+#include "base/log.h"
 #include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
 #include "graph/rewrite.h"
@@ -107,6 +109,11 @@ class Partition {
     ir::Graph result;
     for (int entry : graph_.outputs()) result.outputs.push_back(now(entry));
     return result;
+  }
+  // What run() has done (MXNET_SUBGRAPH_VERBOSE).
+  std::string summary() const {
+    return fmt::format("partition: {} of {} nodes in {} parts{}", nodes_in_parts_,
+                       graph_.num_nodes(), parts_, lines_);
   }
 
  private:
@@ -211,8 +218,17 @@ class Partition {
     extras->subgraphs.push_back(std::make_shared<const ir::Graph>(std::move(inner)));
     part->extras = std::move(extras);
     parse_node(part.get());
+    describe(part->name, members);
     for (std::size_t o = 0; o < results.size(); ++o)
       now(results[o]) = {part, static_cast<int32_t>(o), 0};
+  }
+
+  void describe(const std::string& name, const std::vector<int>& members) {
+    nodes_in_parts_ += static_cast<int>(members.size());
+    if (config().subgraph.verbose < 2) return;
+    lines_ += fmt::format("\n  {}:", name);
+    for (int n : members)
+      lines_ += fmt::format(" {}({})", graph_.node(n).name, graph_.node(n).op->name());
   }
 
   const IndexedGraph graph_;
@@ -222,7 +238,8 @@ class Partition {
   std::vector<std::vector<int>> members_;  // of each unit, in order
   std::vector<ir::Entry> now_;             // what stands for each entry
   std::vector<bool> is_result_;
-  int parts_ = 0;
+  int parts_ = 0, nodes_in_parts_ = 0;
+  std::string lines_;  // one for each part
 };
 
 struct Backends {
@@ -242,7 +259,10 @@ std::unique_ptr<Partitioner> select_operators(std::vector<std::string> names) {
 }
 
 ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner) {
-  return Partition(graph, partitioner).run();
+  Partition partition(graph, partitioner);
+  ir::Graph result = partition.run();
+  if (config().subgraph.verbose > 0) log(LogLevel::kInfo, partition.summary());
+  return result;
 }
 
 ir::Graph inline_parts(const ir::Graph& graph) {

@@ -46,7 +46,7 @@ TEST(PlannedBytes, Vgg16WithSegmentsNeedsLittleMoreThanTwoOfItsWidestArrays) {
   constexpr std::size_t kWide = std::size_t{kBatch} * 64 * 224 * 224 * sizeof(float);
   const Symbol network = vgg16();
   const std::size_t plain = training_bytes(network);
-  EXPECT_LE(plain, 1950 * kMB);
+  EXPECT_LE(plain, 2000 * kMB);  // reordered weights and their gradients included
   const Variable best("MXNET_MEMORY_OPT", "1");
   const std::size_t bytes = training_bytes(network);
   EXPECT_LE(bytes, 2 * kWide + kWide / 3);
