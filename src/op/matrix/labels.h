@@ -147,17 +147,20 @@ struct Multilinear {
         .grad(gradient_backward);
   }
 
-  // Both operators of a problem with two arguments; `params` declares the parameters on either.
+  // Both operators of a problem with two arguments; `params` declares the parameters on either,
+  // `shortcut` kernels of the forward one that come before the general one.
   static bool define_pair(const char* name, const char* backward_op,
                           std::initializer_list<const char*> aliases, const char* doc,
                           const char* lhs, const char* rhs, DTypeSet types,
-                          void (*params)(OpBuilder<P>&)) {
+                          void (*params)(OpBuilder<P>&),
+                          void (*shortcut)(OpBuilder<P>&) = nullptr) {
     forward_name = name;
     backward_name = backward_op;
     OpBuilder<P> forward(name);
     for (const char* alias : aliases) forward.alias(alias);
     forward.doc(doc).input(lhs, "First argument.").input(rhs, "Second argument.");
     params(forward);
+    if (shortcut != nullptr) shortcut(forward);
     finish(forward, types);
     OpBuilder<P> backward(backward_name);
     backward.doc("Gradient of one argument of the operator after which it is called.")
