@@ -32,8 +32,8 @@ inline constexpr uint32_t kInfinityBits<float> = 0x7f800000;
 template <>
 inline constexpr uint64_t kInfinityBits<double> = 0x7ff0000000000000;
 
-// `flip` is 0 for ascending and all ones for descending order. Always inlined: loops are compiled for
-// several instruction sets.
+// `flip` is 0 for ascending and all ones for descending order. Always inlined: loops are compiled
+// for several instruction sets.
 template <class T>
 [[gnu::always_inline]] inline SortKey<T> to_key(T value, SortKey<T> flip) {
   using K = SortKey<T>;

@@ -120,10 +120,11 @@ TEST(VectorMath, DoubleIsWithinTwoUlp) {
 // All pairs of edges, random bit patterns and moderate numbers; whole and half exponents too.
 TEST(VectorMath, PowerOfFloatsIsWithinTwoUlp) {
   using Limits = std::numeric_limits<float>;
-  const float kEdges[] = {0.0f,  -0.0f, 1.0f,  -1.0f, Limits::infinity(), -Limits::infinity(),
-                          0.5f,  -0.5f, 2.0f,  -2.0f, Limits::quiet_NaN(), Limits::max(),
-                          3.0f,  -3.0f, -7.5f, 1e20f, Limits::denorm_min(), -Limits::denorm_min(),
-                          1e-20f, 16777217.0f};
+  const float kEdges[] = {
+      0.0f,   -0.0f,      1.0f,  -1.0f, Limits::infinity(),   -Limits::infinity(),
+      0.5f,   -0.5f,      2.0f,  -2.0f, Limits::quiet_NaN(),  Limits::max(),
+      3.0f,   -3.0f,      -7.5f, 1e20f, Limits::denorm_min(), -Limits::denorm_min(),
+      1e-20f, 16777217.0f};
   std::vector<float> a, b;
   for (float x : kEdges)
     for (float y : kEdges) a.push_back(x), b.push_back(y);
@@ -145,7 +146,8 @@ TEST(VectorMath, PowerOfFloatsIsWithinTwoUlp) {
     float alone;
     const auto right = binary_loop<float, float>(BinaryRow::power).right_scalar;
     right(&a[i], &b[i], &alone, 1);
-    ASSERT_EQ(std::bit_cast<uint32_t>(alone), std::bit_cast<uint32_t>(y[i])) << a[i] << " ^ " << b[i];
+    ASSERT_EQ(std::bit_cast<uint32_t>(alone), std::bit_cast<uint32_t>(y[i]))
+        << a[i] << " ^ " << b[i];
   }
 }
 

@@ -105,16 +105,20 @@ void clip_backward_cpu(const ClipParams& p, KernelContext& context) {
                            Value()};
         });
 
-// Quadratic within 1 / scalar^2 of zero, linear outside.
+// Quadratic within 1 / scalar^2 of zero, linear outside. Of integers the whole part, with a whole
+// scalar^2.
 void smooth_l1_cpu(const SmoothL1Params& p, KernelContext& context) {
   map_elements<kNumeric>("smooth_l1", context.in(0), context.out(0), [&p]<class C>(C x) {
     const C square = convert<C>(p.scalar * p.scalar);
-    const C edge = C(1) / square;
-    const C outside = row_math::absolute(x) - convert<C>(0.5 / (double{p.scalar} * p.scalar));
-    if constexpr (std::integral<C>)
-      return row_math::absolute(x) > edge ? outside : static_cast<C>(x * x * square / 2);
-    else
-      return row_math::absolute(x) > edge ? outside : C(0.5) * x * x * square;
+    if constexpr (std::integral<C>) {
+      const auto size = static_cast<double>(row_math::absolute(x)),
+                 scale = static_cast<double>(square);
+      if (square == C(0)) return C(0);
+      return convert<C>(size > 1 / scale ? size - 0.5 / scale : 0.5 * size * size * scale);
+    } else {
+      const C outside = row_math::absolute(x) - convert<C>(0.5 / (double{p.scalar} * p.scalar));
+      return row_math::absolute(x) > C(1) / square ? outside : C(0.5) * x * x * square;
+    }
   });
 }
 

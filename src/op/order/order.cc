@@ -38,7 +38,10 @@ class RowOrder {
 
  public:
   RowOrder(const Rows& rows, const T* x, const KernelContext& context)
-      : rows_(rows), x_(x), context_(context), flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
+      : rows_(rows),
+        x_(x),
+        context_(context),
+        flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
 
   void positions(const Visit& visit) const {
     const bool few = rows_.k <= rows_.n / 4;
