@@ -50,6 +50,7 @@ void Positions::read(int64_t first, int64_t n, int64_t* to) const {
       clip_positions(to, n, extent_);
       break;
     case OutOfRange::kWrap:
+      if (all_within(to, n, 0, extent_)) break;
       for (int64_t i = 0; i < n; ++i) {
         if (to[i] >= 0 && to[i] < extent_) continue;  // spares the division
         to[i] %= extent_;
@@ -57,6 +58,7 @@ void Positions::read(int64_t first, int64_t n, int64_t* to) const {
       }
       break;
     case OutOfRange::kRaise:
+      if (all_within(to, n, 0, extent_)) break;
       for (int64_t i = 0; i < n; ++i)
         if (to[i] < 0 || to[i] >= extent_) fail(tag_, to[i], 0, extent_);
       break;

@@ -180,6 +180,15 @@ void small_matrices_cpu(const DotParams& params, KernelContext& context) {
   a.dtype == DType::kFloat32 ? multiply(1.0f) : multiply(1.0);
 }
 
+bool infer_matrices(const DotParams& params, Infer& infer) {
+  const InferArg a = infer.in(0), b = infer.in(1);
+  if (!a.known() || !b.known() || a.ndim() != 2 || b.ndim() != 2) return false;
+  const MatrixProduct p(params, a.shape(), b.shape());
+  if (b.dim(params.transpose_b ? 1 : 0) != p.k) return false;  // the general way says what is wrong
+  infer.out(0).set_shape({p.m, p.n});
+  return true;
+}
+
 void dot_params(OpBuilder<DotParams>& op) {
   op.makes_sparse([](const DotParams& params) {
     return params.forward_stype == StorageChoice::kRowSparse ||
@@ -197,12 +206,14 @@ void dot_params(OpBuilder<DotParams>& op) {
 void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
 
 [[maybe_unused]] const bool defined = [] {
-  return Multilinear<DotParams, dot_labels, one>::define_pair(
+  using Dot = Multilinear<DotParams, dot_labels, one>;
+  return Dot::define_pair(
              "dot", "_backward_dot", {"_sparse_dot"},
              "Product over the last dimension of the first array and the first of the second.",
              "lhs", "rhs", kFloating, dot_params,
              [](OpBuilder<DotParams>& op) {
                op.cpu(small_matrices_cpu, are_small_matrices, "small matrices");
+               Dot::infer_shortcut = infer_matrices;
              }) &&
          Multilinear<DotParams, batch_dot_labels, one>::define_pair(
              "batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},

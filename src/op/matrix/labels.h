@@ -49,8 +49,13 @@ struct Multilinear {
     return shapes;
   }
 
+  // Constant-initialised, like the names below: infers common cases without labels; false for
+  // others.
+  inline static bool (*infer_shortcut)(const P&, Infer&) = nullptr;
+
   static void infer(const P& params, Infer& infer) {
     infer.one_dtype();
+    if (infer_shortcut != nullptr && infer_shortcut(params, infer)) return;
     std::vector<Shape> shapes;
     for (int i = 0; i < infer.num_in(); ++i) {
       if (!infer.in(i).known()) return;
@@ -148,7 +153,7 @@ struct Multilinear {
   }
 
   // Both operators of a problem with two arguments; `params` declares the parameters on either,
-  // `shortcut` kernels of the forward one that come before the general one.
+  // `shortcut` what of the forward one comes before the general way.
   static bool define_pair(const char* name, const char* backward_op,
                           std::initializer_list<const char*> aliases, const char* doc,
                           const char* lhs, const char* rhs, DTypeSet types,

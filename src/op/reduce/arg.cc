@@ -9,15 +9,22 @@
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/reduce/axes.h"
-#include "op/reduce_loops.h"
 
 namespace mxnet {
 namespace {
 
 constexpr int64_t kTile = 256;
 
+// Rows whose positions fit lanes as narrow as the elements.
+constexpr int64_t kRowBlock = int64_t{1} << 30;
+template <class T>
+struct PositionOf {
+  using type = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+};
+
+// Always inlined: loops are compiled for several instruction sets.
 template <bool largest, class T>
-bool beats(T a, T b) {
+[[gnu::always_inline]] inline bool beats(T a, T b) {
   return (largest ? a > b : a < b) | ((a != a) & (b == b));
 }
 
@@ -25,10 +32,10 @@ bool beats(T a, T b) {
 #include "base/simd_targets.h"
 
 // A template argument list with a comma cannot stand in a macro's argument.
-#define MX_LOOPS best_value<largest, T>
+#define MX_VALUE best_value<largest, T>
+#define MX_POSITION best_position<largest, T>
 template <bool largest, class T>
 int64_t best_of_row(const T* x, int64_t n) {
-  // The value first, at the speed of memory; then where it is, out of the cache.
   if constexpr (kIsHalf<T>) {
     int64_t at = 0;
     float best = static_cast<float>(x[0]);
@@ -40,17 +47,15 @@ int64_t best_of_row(const T* x, int64_t n) {
       }
     }
     return at;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    const Reduction reduction = largest ? Reduction::max : Reduction::min;  // NaN wins in both
-    return MX_SIMD_CALL(first_of<T>)(x, n, reduce_loops<T, T>(reduction).row(x, n, 0));
+  } else if constexpr (sizeof(T) >= 4) {
+    return MX_SIMD_CALL(MX_POSITION)(x, n);
   } else {
-    return MX_SIMD_CALL(first_of<T>)(x, n, MX_SIMD_CALL(MX_LOOPS)(x, n));
+    // The value first, at the speed of memory; then where it is, out of the cache.
+    return MX_SIMD_CALL(first_of<T>)(x, n, MX_SIMD_CALL(MX_VALUE)(x, n));
   }
 }
-#undef MX_LOOPS
-
-// Rows whose numbers fit lanes as narrow as the elements.
-constexpr int64_t kRowBlock = int64_t{1} << 30;
+#undef MX_VALUE
+#undef MX_POSITION
 
 // `width` neighbouring columns of n rows.
 template <bool largest, class T, class Out>
