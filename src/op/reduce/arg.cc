@@ -9,22 +9,15 @@
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/reduce/axes.h"
+#include "op/reduce_loops.h"
 
 namespace mxnet {
 namespace {
 
 constexpr int64_t kTile = 256;
 
-// Rows whose positions fit lanes as narrow as the elements.
-constexpr int64_t kRowBlock = int64_t{1} << 30;
-template <class T>
-struct PositionOf {
-  using type = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-};
-
-// Always inlined: loops are compiled for several instruction sets.
 template <bool largest, class T>
-[[gnu::always_inline]] inline bool beats(T a, T b) {
+bool beats(T a, T b) {
   return (largest ? a > b : a < b) | ((a != a) & (b == b));
 }
 
@@ -32,10 +25,10 @@ template <bool largest, class T>
 #include "base/simd_targets.h"
 
 // A template argument list with a comma cannot stand in a macro's argument.
-#define MX_VALUE best_value<largest, T>
-#define MX_POSITION best_position<largest, T>
+#define MX_LOOPS best_value<largest, T>
 template <bool largest, class T>
 int64_t best_of_row(const T* x, int64_t n) {
+  // The value first, at the speed of memory; then where it is, out of the cache.
   if constexpr (kIsHalf<T>) {
     int64_t at = 0;
     float best = static_cast<float>(x[0]);
@@ -47,15 +40,17 @@ int64_t best_of_row(const T* x, int64_t n) {
       }
     }
     return at;
-  } else if constexpr (sizeof(T) >= 4) {
-    return MX_SIMD_CALL(MX_POSITION)(x, n);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    const Reduction reduction = largest ? Reduction::max : Reduction::min;  // NaN wins in both
+    return MX_SIMD_CALL(first_of<T>)(x, n, reduce_loops<T, T>(reduction).row(x, n, 0));
   } else {
-    // The value first, at the speed of memory; then where it is, out of the cache.
-    return MX_SIMD_CALL(first_of<T>)(x, n, MX_SIMD_CALL(MX_VALUE)(x, n));
+    return MX_SIMD_CALL(first_of<T>)(x, n, MX_SIMD_CALL(MX_LOOPS)(x, n));
   }
 }
-#undef MX_VALUE
-#undef MX_POSITION
+#undef MX_LOOPS
+
+// Rows whose numbers fit lanes as narrow as the elements.
+constexpr int64_t kRowBlock = int64_t{1} << 30;
 
 // `width` neighbouring columns of n rows.
 template <bool largest, class T, class Out>
