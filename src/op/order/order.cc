@@ -82,32 +82,32 @@ class RowOrder {
     const double cost = kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether));
     // Rows of an inner axis are brought together first; others are one each.
     const int64_t side_by_side = r.inner == 1 ? 0 : kTogether * r.n;
-    const int threads = threads_for(r.outer * groups, cost);
-    Item* const scratches = context_.workspace_of<Item>(threads * room);
-    T* const gathereds = context_.workspace_of<T>(threads * side_by_side + 1);
+    const int64_t units = r.outer * groups;
+    const int64_t parts = std::min<int64_t>(threads_for(units, cost), units);
+    Item* const scratches = context_.workspace_of<Item>(parts * room);
+    T* const gathereds = context_.workspace_of<T>(parts * side_by_side + 1);
     std::atomic<int> started = 0;
-    parallel_for(
-        r.outer * groups, cost,
-        [&](int64_t first, int64_t last) {
-          // Each part has its own; which one does not matter.
-          const int part = started.fetch_add(1, std::memory_order_relaxed);
-          Item* const scratch = scratches + part * room;
-          T* const gathered = gathereds + part * side_by_side;
-          for (int64_t unit = first; unit < last; ++unit) {
-            const int64_t o = unit / groups, column = unit % groups * kTogether;
-            const int64_t from = o * r.n * r.inner + column, to = o * r.k * r.inner + column;
-            const int64_t width = std::min(kTogether, r.inner - column);
-            for (int64_t i = 0; r.inner > 1 && i < r.n; ++i) {
-              for (int64_t j = 0; j < width; ++j)
-                gathered[j * r.n + i] = x_[from + i * r.inner + j];
-            }
-            for (int64_t j = 0; j < width; ++j) {
-              const T* row = r.inner > 1 ? gathered + j * r.n : x_ + from;
-              fn(row, from + j, to + j, scratch);
-            }
-          }
-        },
-        1);
+    const auto run = [&](int64_t first, int64_t last) {
+      // Each part has its own; which one does not matter.
+      const int part = started.fetch_add(1, std::memory_order_relaxed);
+      Item* const scratch = scratches + part * room;
+      T* const gathered = gathereds + part * side_by_side;
+      for (int64_t unit = first; unit < last; ++unit) {
+        const int64_t o = unit / groups, column = unit % groups * kTogether;
+        const int64_t from = o * r.n * r.inner + column, to = o * r.k * r.inner + column;
+        const int64_t width = std::min(kTogether, r.inner - column);
+        for (int64_t i = 0; r.inner > 1 && i < r.n; ++i) {
+          for (int64_t j = 0; j < width; ++j) gathered[j * r.n + i] = x_[from + i * r.inner + j];
+        }
+        for (int64_t j = 0; j < width; ++j) {
+          const T* row = r.inner > 1 ? gathered + j * r.n : x_ + from;
+          fn(row, from + j, to + j, scratch);
+        }
+      }
+    };
+    // A row alone is divided by its sort.
+    if (units == 1) return run(0, 1);
+    parallel_for(units, cost, run, 1);
   }
 
   const Rows rows_;
