@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "graph/fuse_conv.h"
 #include "graph/fuse_pointwise.h"
+#include "graph/fused_layer.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
 #include "graph/layouts.h"
@@ -33,13 +34,16 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
   return typed;
 }
 
-// Passes for inference count on nobody but its readers seeing a value change. BatchNorm only reads
-// its states there.
+// Passes for inference count on nobody but its readers seeing a value change. BatchNorm, and a
+// convolution that has taken one over, only read
+// their states there.
 bool is_pure(const IndexedGraph& graph) {
   for (int n = 0; n < graph.num_nodes(); ++n) {
     const ir::Node& node = graph.node(n);
     if (!node.control_deps().empty()) return false;
-    if (!graph.mutated(n).empty() && node.op->name() != "BatchNorm") return false;
+    if (!graph.mutated(n).empty() && node.op->name() != "BatchNorm" &&
+        node.op->name() != kFusedConv)
+      return false;
   }
   return true;
 }

@@ -103,8 +103,6 @@ def test_gradients_by_the_old_interface():
 def test_what_is_not_there_says_so():
     with pytest.raises(NotImplementedError, match="ONNX is not part of this version"):
         mx.contrib.onnx.import_model("model.onnx")
-    with pytest.raises(NotImplementedError, match="conversion of networks is not part"):
-        quantization.quantize_model(network(), {}, {})
 
 
 def test_operators_of_contrib():
