@@ -31,8 +31,9 @@ MX_OP(_CustomFunction, NoParams)
 .doc("A function of the user with a gradient, as autograd has recorded it.")
     .num_inputs([](const NoParams&) { return 0; })
     .infer([](const NoParams&, Infer& infer) {
-      infer.fail("given the name of a recorded function, expected autograd.Function: functions "
-                 "live as long as the tape that they are on");
+      infer.fail(
+          "given the name of a recorded function, expected autograd.Function: functions "
+          "live as long as the tape that they are on");
     });
 
 }  // namespace
