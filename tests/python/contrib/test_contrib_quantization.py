@@ -249,6 +249,20 @@ def test_attention_of_bytes():
     assert all(node["attrs"].get("enable_float_output") == "True" for node in nodes(qsym) if node["op"].startswith("_sg"))
 
 
+def test_recurrent_layers_read_bytes():
+    names_in = {"p": "parameters", "s": "state", "c": "state_cell"}
+    given = {kind: mx.sym.Variable(name) for name, kind in names_in.items()}
+    net = mx.sym.RNN(mx.sym.Variable("data"), **given, state_size=6, num_layers=2, mode="lstm", name="rnn")
+    values = examples((5, 3, 4))
+    sizes = dict(zip(net.list_arguments(), net.infer_shape(data=values.shape)[0]))
+    arrays = {name: mx.nd.array(np.random.RandomState(SEED).uniform(-0.5, 0.5, sizes[name])) for name in names_in}
+    qsym, qarg, _, collector = q.quantize_graph(net, arrays, {}, calib_mode="naive")
+    assert names(qsym) == ["data_quantize", "quantized_rnn"] and collector.include_layer == ["data"]
+    assert nodes(qsym)[1]["attrs"]["quantized"] == "true"
+    np.testing.assert_allclose(run(qsym, qarg, {}, values), run(net, arrays, {}, values), atol=0.01)
+    assert names(q.quantize_graph(net, {}, {}, calib_mode="none", quantize_mode="smart")[0]) == names(qsym)
+
+
 def digits_block():
     net = mx.gluon.nn.HybridSequential()
     with net.name_scope():
