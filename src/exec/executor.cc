@@ -288,6 +288,9 @@ void Executor::forward_eagerly(bool training) {
     };
     if (monitor_all_) {
       observer.input = [&](const ir::Node& node, int i, const NDArray& value) {
+        // A variable goes by its own name as well, as 1.x shows it.
+        const ir::Node& source = *node.inputs[static_cast<std::size_t>(i)].node;
+        if (source.is_variable()) monitor_(source.name, value);
         monitor_(node.name + "_" + node.op->input_name(node.params.get(), i), value);
       };
     }

@@ -11,6 +11,7 @@
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
 #include "graph/fuse_pointwise.h"
+#include "graph/fused_layer.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
 #include "graph/layouts.h"
@@ -37,12 +38,13 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
 
 bool moves_averages_only(const OpDef& op) {
   const std::string& name = op.name();
-  return name == "BatchNorm" || name == "_backward_BatchNorm" ||
+  return name == "BatchNorm" || name == "_backward_BatchNorm" || name == kFusedConv ||
          name == "_contrib_BatchNormWithReLU" || name == "_backward_contrib_BatchNormWithReLU";
 }
 
-// Passes count on nobody but its readers seeing a value change. BatchNorm only reads its states;
-// its gradient moves them, which nothing reads in the same run.
+// Passes count on nobody but its readers seeing a value change. BatchNorm, and a convolution that
+// has taken one over, only read its states; its gradient moves them, which nothing reads in the
+// same run.
 bool is_pure(const IndexedGraph& graph) {
   for (int n = 0; n < graph.num_nodes(); ++n) {
     const ir::Node& node = graph.node(n);

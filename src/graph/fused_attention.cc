@@ -115,7 +115,10 @@ std::vector<ir::Entry> lowered_attention(const ir::Node& node) {
                      : array);
   }
   const Value real = apply(real_attention(node), in, {{"heads", std::to_string(params.heads)}});
-  if (!params.quantized || params.float_output) return {real.entry()};
+  if (!params.quantized || params.float_output) {
+    real.entry().node->name = node.name;  // calibration watches it
+    return {real.entry()};
+  }
   if (!params.min_calib || !params.max_calib) {
     throw Error(ErrorCode::kValue, node.op->name(),
                 fmt::format("{}: given no range of the result, expected min_calib_range and "

@@ -16,7 +16,27 @@
 namespace mxnet {
 namespace {
 
+// The parameter that counts the inputs of an operator which lists none of them.
+struct InputCount {
+  const char* op;
+  const char* parameter;
+};
+
+}  // namespace
+
+// Builders alone write definitions; those for operators with parameters have no word for this.
+template <>
+class OpBuilder<InputCount> {
+ public:
+  static void set(const InputCount& count) {
+    const_cast<OpDef&>(Registry::get().at(count.op)).key_var_num_args_ = count.parameter;
+  }
+};
+
+namespace {
+
 struct LayerParams {
+  int32_t num_args;
   // Said by attributes although the graph shows it: kept for those who read them.
   bool with_bn, with_act, with_sum, with_postsum_act, with_eltwise;
   bool quantized, float_output;
@@ -148,6 +168,8 @@ void declare_layer(OpBuilder<LayerParams>& op) {
   op.num_inputs([](const LayerParams& p) { return p.num_inputs(); })
       .outputs([](const LayerParams& p) { return p.num_outputs(); })
       .mutates([](const LayerParams& p) { return p.mutated; })
+      .param("num_args", &LayerParams::num_args, 1, "Number of inputs; the graph knows it.")
+      .unlisted()
       .param("quantized", &LayerParams::quantized, false, "Whether data are bytes.")
       .unlisted()
       .param("min_calib_range", &LayerParams::min_calib, std::nullopt, "Least of the result.")
@@ -192,7 +214,8 @@ std::vector<std::string> output_names(const void* params, const char* min, const
              "Whether weights are real, and brought to bytes for each channel.")
       .unlisted();
   declare_layer(rows);
-
+  OpBuilder<InputCount>::set({kFusedConv, "num_args"});
+  OpBuilder<InputCount>::set({kFusedRows, "num_args"});
   return add_subgraph_op(kFusedConv, {[](const void* params, SubgraphList graphs) {
                                         return bind_layer(kFusedConv, params, graphs);
                                       },
@@ -216,7 +239,7 @@ bool is_fused_layer(const ir::Node& node) { return is_layer(node) || is_fused_at
 
 bool stands_for_graph(const ir::Node& node) {
   if (node.is_variable() || node.subgraphs().size() != 1) return false;
-  if (node.op->name() == "_CachedOp") return true;
+  if (node.op->name() == "_CachedOp" || node.op->name() == "_CachedOpThreadSafe") return true;
   return is_layer(node) && !static_cast<const LayerParams*>(node.params.get())->quantized;
 }
 

@@ -275,13 +275,16 @@ ir::Graph inline_parts(const ir::Graph& graph) {
     std::map<const ir::Node*, ir::Entry> outer;
     for (std::size_t i = 0; i < inputs.nodes.size(); ++i)
       outer[inputs.nodes[i]] = node->inputs.at(i);
-    return rewrite(inner,
-                   [&](const ir::Node& original, const Ref<ir::Node>&) -> Replacement {
-                     const auto at = outer.find(&original);
-                     if (at == outer.end()) return std::nullopt;
-                     return std::vector<ir::Entry>{at->second};
-                   })
-        .outputs;
+    std::vector<ir::Entry> values =
+        rewrite(inner, [&](const ir::Node& original, const Ref<ir::Node>&) -> Replacement {
+          const auto at = outer.find(&original);
+          if (at == outer.end()) return std::nullopt;
+          return std::vector<ir::Entry>{at->second};
+        }).outputs;
+    // A fused layer's result, the copy of its last node, goes by the layer's name: calibration
+    // watches it.
+    if (is_fused_layer(*node)) values[0].node->name = node->name;
+    return values;
   });
 }
 

@@ -102,12 +102,11 @@ Form embedding(const ir::Node& node, bool) {
 }
 
 Form rnn(const ir::Node& node, bool) {
-  if (text(node, "mode", "") != "lstm" || is_true(node, "use_sequence_length") ||
-      text(node, "projection_size", "None") != "None")
-    return std::nullopt;
+  if (text(node, "mode", "") != "lstm" || is_true(node, "use_sequence_length")) return std::nullopt;
   QuantizedForm form = with_inputs(node, "_contrib_quantized_rnn", {0});
   form.float_result = true;
   form.quantizer = "_contrib_quantize_asym";
+  form.attrs.emplace_back("quantized", "true");
   return form;
 }
 

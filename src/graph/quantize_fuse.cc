@@ -177,7 +177,7 @@ class Fuser {
         Ref<ir::Node> variable(new VariableNode);
         variable->name = fmt::format("{}{}", name, named[name]++);
         outer[variable.get()] = input;
-        input = {std::move(variable), 0, input.version};
+        input = {std::move(variable), 0, 0};
       }
       inside[outside.get()] = {copy, 0, 0};
       last = std::move(copy);

@@ -146,6 +146,7 @@ def run_examples(
     executor.copy_params_from(arg_params, aux_params, allow_extra_params=True)
     executor.set_monitor_callback(collector.collect, monitor_all=True)
     seen = 0
+    data.reset()
     for batch in _batches(data):
         arrays = {each[0]: array for each, array in zip(descriptions, batch.data)}
         executor.forward(is_train=False, **arrays)
@@ -153,6 +154,8 @@ def run_examples(
         seen += batch.data[0].shape[0]
         if max_num_examples is not None and seen >= max_num_examples:
             break
+    if seen == 0:
+        raise ValueError("calib_data: given no batch, expected one or more")
     return seen
 
 

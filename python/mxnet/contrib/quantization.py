@@ -241,7 +241,7 @@ def _as_block(qsym: Any, qarg_params: Params, qaux_params: Params, names: List[s
         for name, array in arrays.items():
             if name in parameters:
                 parameters[name].grad_req = "null"
-                parameters[name]._load_init(array, ctx)
+                parameters[name]._load_init(array, ctx, cast_dtype=True, dtype_source="saved")
     return block
 
 

@@ -83,6 +83,7 @@ void activate(const PostOp& op, float* x, int64_t n) {
   const float a = op.alpha, b = op.beta;
   switch (op.kind) {
     case PostOp::Kind::kRelu:
+      if (a == 0) return map(x, n, [](float v) { return v > 0 ? v : 0.0f; });
       return map(x, n, [a](float v) { return v > 0 ? v : a * v; });
     case PostOp::Kind::kSigmoid:
       return map(x, n, [](float v) { return 1 / (1 + std::exp(-v)); });
