@@ -214,16 +214,3 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
       if (names != nullptr) *names = nullptr;
   });
 }
-
-int MXReducePrecisionSymbol(SymbolHandle symbol, SymbolHandle*, uint32_t, const int*, uint32_t,
-                            const int*, const int*, const int, const uint32_t, const uint32_t,
-                            const uint32_t, const uint32_t, const uint32_t, const uint32_t,
-                            const char**, const char**, const char**, const char**, const char**,
-                            const char**, const char**, const char**, const char**) {
-  return guarded([&] {
-    symbol_of(symbol, "MXReducePrecisionSymbol");
-    not_there("MXReducePrecisionSymbol",
-              "given a network to convert to mixed precision, expected one that has its casts: the "
-              "conversion of finished networks is not part of this library yet");
-  });
-}
