@@ -74,10 +74,6 @@ Symbol for_backend(const Symbol& symbol, const char* name, const KnownTypes& kno
                             : run_passes(symbol.graph(), known, configured_passes()));
 }
 
-[[noreturn]] void not_there(const char* function, const char* instead) {
-  throw Error(ErrorCode::kNotImplemented, function, instead);
-}
-
 }  // namespace
 
 int MXSymbolGrad(SymbolHandle sym, uint32_t num_wrt, const char** wrt, SymbolHandle* out) {
