@@ -25,6 +25,13 @@ cudaKernel_t loaded(const ChainKernel& kernel) {
   return static_cast<cudaKernel_t>(kernel.function);
 }
 
+// Here because the core shows plug-ins only what they cannot do themselves.
+int64_t elements(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t dim : shape.dims()) count *= dim;
+  return count;
+}
+
 bool is_aligned(const void* data, std::size_t bytes) {
   return reinterpret_cast<uintptr_t>(data) % bytes == 0;
 }
@@ -33,9 +40,9 @@ bool is_aligned(const void* data, std::size_t bytes) {
 
 std::vector<ChainInput> chain_inputs(const PointwiseChain& chain, const KernelContext& context) {
   std::vector<ChainInput> inputs;
-  const int64_t size = chain.shape.size();
+  const int64_t size = elements(chain.shape);
   for (int i = 0; i < context.num_in(); ++i)
-    inputs.push_back({context.in(i).dtype, size != 1 && context.in(i).size() == 1});
+    inputs.push_back({context.in(i).dtype, size != 1 && elements(context.in(i).shape()) == 1});
   return inputs;
 }
 
@@ -48,7 +55,8 @@ bool launch_chain(ChainKernels& kernels, const PointwiseChain& chain, const Kern
       kernel->state.load(std::memory_order_acquire) != ChainKernel::State::kReady)
     return false;
   const int vector = kernel->source.vector;
-  ChainArguments arguments{chain.shape.size(), chain.shape.size() / vector, {}};
+  const int64_t size = elements(chain.shape);
+  ChainArguments arguments{size, size / vector, {}};
   std::size_t count = 0;
   const auto add = [&](const Tensor& tensor, bool single) {
     const std::size_t group = static_cast<std::size_t>(vector) * dtype_size(tensor.dtype);
