@@ -114,6 +114,7 @@ std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions optio
   std::map<const ir::Node*, ArrayType> known = variable_types();
   for (std::size_t o = 0; o < heads.size(); ++o)
     known[heads[o].node.get()] = types_[static_cast<std::size_t>(this->graph().outputs()[o])];
+  options.replay = true;
   TypedGraph typed = typed_graph(std::move(graph), known, options);
   return std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options,
                                       std::move(typed.kernels));

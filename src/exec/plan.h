@@ -33,6 +33,8 @@ struct PlanOptions {
   bool optimise = false;
   // Neighbouring pointwise operators run as one.
   bool fuse_pointwise = false;
+  // Arrays stay where they are from run to run: segments may be graphs of the device.
+  bool replay = false;
 
   // What the configuration says for inference and for training.
   static PlanOptions configured(Device device, bool training);
