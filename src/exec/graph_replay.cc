@@ -28,11 +28,11 @@ std::unique_ptr<GraphReplay> GraphReplay::make(const Plan& plan) {
   if (!settings().enable_cuda_graphs || !plan.options().device.is_gpu()) return nullptr;
   DeviceApi& api = device_api(DeviceType::kGPU);
   GraphCapture* capture = graph_capture(api);
-  return capture == nullptr ? nullptr : std::make_unique<GraphReplay>(plan, api, *capture);
+  return capture == nullptr ? nullptr : std::make_unique<GraphReplay>(plan, *capture);
 }
 
-GraphReplay::GraphReplay(const Plan& plan, DeviceApi& api, GraphCapture& capture)
-    : plan_(plan), api_(api), capture_(capture), segments_(plan.segments().size()) {}
+GraphReplay::GraphReplay(const Plan& plan, GraphCapture& capture)
+    : plan_(plan), capture_(capture), segments_(plan.segments().size()) {}
 
 std::vector<GraphReplay::Recording> GraphReplay::split(const Plan::Segment& segment) {
   std::vector<bool> recordable(plan_.steps().size());

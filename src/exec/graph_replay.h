@@ -24,7 +24,7 @@ class GraphReplay {
 
   // Null where the configuration does not ask for it, or the plan's device has no graphs.
   static std::unique_ptr<GraphReplay> make(const Plan& plan);
-  GraphReplay(const Plan& plan, DeviceApi& api, GraphCapture& capture);
+  GraphReplay(const Plan& plan, GraphCapture& capture);
 
   // Runs a segment: `run_step` puts one step on the stream; `arrays` are the plan's tensors.
   void run(const Plan::Segment& segment, std::span<const NDArray> arrays, const RunContext& context,
@@ -52,7 +52,6 @@ class GraphReplay {
   void print(const Recording& recording) const;
 
   const Plan& plan_;
-  DeviceApi& api_;
   GraphCapture& capture_;
   std::vector<std::vector<Recording>> segments_;  // as in the plan; empty until first run
   std::vector<const void*> addresses_;            // of this run
