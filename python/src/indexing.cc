@@ -170,7 +170,7 @@ void call_slice(NDArrayHandle array, const Selection& s, NDArrayHandle* out) {
 }
 
 py::object basic_index(const py::object& object, const py::object& key) {
-  const py::object not_for_us = py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  py::object not_for_us = py::reinterpret_borrow<py::object>(Py_NotImplemented);
   if (!is_array(object.ptr())) return not_for_us;
   const ArrayObject* array = as_array(object.ptr());
   int ndim = 0, np_shape = 0;

@@ -109,7 +109,7 @@ bool GraphReplay::record(Recording& recording, const RunContext& context,
       for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
     } catch (...) {
       // Ends the capture all the same; what it gives is of no use.
-      DeviceGraph(capture_, device, capture_.end_capture(device, stream));
+      const DeviceGraph unused(capture_, device, capture_.end_capture(device, stream));
       throw;
     }
     graph = DeviceGraph(capture_, device, capture_.end_capture(device, stream));

@@ -71,9 +71,11 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
     memory.layout_bytes.resize(types.size());
     for (int n = 0; n < graph.num_nodes(); ++n) {
       const PreparedKernelRef& kernel = kernels[static_cast<std::size_t>(n)];
-      for (int o = 0; kernel && o < graph.num_outputs(n); ++o)
+      for (int o = 0; kernel && o < graph.num_outputs(n); ++o) {
+        const int entry = graph.first_entry(n) + o;
         if (const LayoutRef& layout = kernel->out()[static_cast<std::size_t>(o)])
-          memory.layout_bytes[static_cast<std::size_t>(graph.first_entry(n) + o)] = layout->bytes();
+          memory.layout_bytes[static_cast<std::size_t>(entry)] = layout->bytes();
+      }
     }
   }
   memory.packing = options.packing;
@@ -186,8 +188,9 @@ void Plan::add_node(int n) {
     types.push_back(types_[static_cast<std::size_t>(inputs[i])]);
   }
   for (int o = 0; o < step.num_out; ++o) {
-    add_tensor(graph_.first_entry(n) + o, true);
-    types.push_back(types_[static_cast<std::size_t>(graph_.first_entry(n) + o)]);
+    const int entry = graph_.first_entry(n) + o;
+    add_tensor(entry, true);
+    types.push_back(types_[static_cast<std::size_t>(entry)]);
   }
   const std::span<const ArrayType> all = types.span();
   if (step.prepared != nullptr) {

@@ -31,6 +31,7 @@ class Folder {
     const int n = graph_.index_of(original);
     if (!known(n)) return std::nullopt;
     std::vector<ir::Entry> outputs;
+    outputs.reserve(static_cast<std::size_t>(graph_.num_outputs(n)));
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       outputs.push_back({make_constant(original.name, placed(graph_.first_entry(n) + o)), 0, 0});
     return outputs;

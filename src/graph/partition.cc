@@ -254,8 +254,8 @@ Backends& backends() {
 
 }  // namespace
 
-std::unique_ptr<Partitioner> select_operators(std::vector<std::string> names) {
-  return std::make_unique<OperatorSelection>(std::move(names));
+std::unique_ptr<Partitioner> select_operators(const std::vector<std::string>& names) {
+  return std::make_unique<OperatorSelection>(names);
 }
 
 ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner) {

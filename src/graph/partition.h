@@ -21,7 +21,7 @@ class Partitioner {
 };
 
 // Nodes by the names of their operators.
-std::unique_ptr<Partitioner> select_operators(std::vector<std::string> names);
+std::unique_ptr<Partitioner> select_operators(const std::vector<std::string>& names);
 
 // Connected selected nodes become one node each, as large as can be without a path that leaves the
 // part and comes back. Deterministic and linear; the graph given is not changed.

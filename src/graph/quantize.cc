@@ -81,8 +81,10 @@ class Quantizer {
         continue;
       form(n) = quantized_form(node, options_.channel_wise);
       // Bytes stand for the first result alone.
-      for (int o = 1; o < graph_.num_outputs(n) && form(n) && !form(n)->float_result; ++o)
-        if (read[static_cast<std::size_t>(graph_.first_entry(n) + o)]) form(n).reset();
+      for (int o = 1; o < graph_.num_outputs(n) && form(n) && !form(n)->float_result; ++o) {
+        const int entry = graph_.first_entry(n) + o;
+        if (read[static_cast<std::size_t>(entry)]) form(n).reset();
+      }
     }
   }
 

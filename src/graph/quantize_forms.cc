@@ -25,7 +25,8 @@ bool is_true(const ir::Node& node, const char* key) {
   return given == "1" || given == "True" || given == "true";
 }
 
-QuantizedForm with_inputs(const ir::Node& node, const char* op, std::vector<std::size_t> in_bytes) {
+QuantizedForm with_inputs(const ir::Node& node, const char* op,
+                          const std::vector<std::size_t>& in_bytes) {
   QuantizedForm form;
   form.op = op;
   form.in_bytes.resize(node.inputs.size());
@@ -119,7 +120,7 @@ QuantizedForm fused(QuantizedForm form, const char* yes) {
 Form fused_convolution(const ir::Node& node, bool) {
   std::vector<std::size_t> in_bytes{0};
   if (is_true(node, "with_sum")) in_bytes.push_back(node.inputs.size() - 1);
-  return fused(with_inputs(node, "_sg_mkldnn_conv", std::move(in_bytes)), "true");
+  return fused(with_inputs(node, "_sg_mkldnn_conv", in_bytes), "true");
 }
 
 Form fused_fully_connected(const ir::Node& node, bool channel_wise) {

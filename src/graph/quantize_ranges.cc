@@ -52,6 +52,7 @@ ir::Graph with_ranges(const ir::Graph& graph, const std::vector<CalibratedRange>
     set_attr(changed.get(), "max_calib_range", range_text(at->second->max));
     parse_node(changed.get());
     std::vector<ir::Entry> outputs;
+    outputs.reserve(static_cast<std::size_t>(num_outputs(*changed)));
     for (int o = 0; o < num_outputs(*changed); ++o) outputs.push_back({changed, o, 0});
     return outputs;
   });

@@ -23,6 +23,7 @@ void gather(const Windows& w, const T* image, int64_t channels, int64_t first, i
   for (int64_t i = 0; i < count; ++i) {
     w.visit(first + i, [&](int64_t in_kernel, int64_t in_image) {
       for (int64_t c = 0; c < channels; ++c)
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): the bytes are numbers
         to[i * padded + c * k + in_kernel] = image[c * size + in_image];
     });
   }

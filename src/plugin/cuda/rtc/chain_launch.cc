@@ -40,6 +40,7 @@ bool is_aligned(const void* data, std::size_t bytes) {
 
 std::vector<ChainInput> chain_inputs(const PointwiseChain& chain, const KernelContext& context) {
   std::vector<ChainInput> inputs;
+  inputs.reserve(static_cast<std::size_t>(context.num_in()));
   const int64_t size = elements(chain.shape);
   for (int i = 0; i < context.num_in(); ++i)
     inputs.push_back({context.in(i).dtype, size != 1 && elements(context.in(i).shape()) == 1});

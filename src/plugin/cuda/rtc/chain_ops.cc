@@ -172,9 +172,11 @@ std::string scalar_value(const Call& call, BinaryRow row, bool scalar_left, bool
 
 std::string sum(const Call& call) {
   std::string text = call.in[0].variable;
-  for (std::size_t i = 1; i < call.in.size(); ++i)
+  for (std::size_t i = 1; i < call.in.size(); ++i) {
+    text.append(", ").append(call.in[i].variable);
     text = call_in(call, binary_texts()[static_cast<std::size_t>(BinaryRow::add)].value, call.out(),
-                   text + ", " + call.in[i].variable);
+                   text);
+  }
   return rounded(call.out(), text);
 }
 

@@ -23,6 +23,7 @@ class Generator {
     for (std::size_t k = 0; k < chain_.steps.size(); ++k) {
       const PointwiseStep& step = chain_.steps[k];
       std::vector<ChainValue> in;
+      in.reserve(step.in.size());
       for (const int source : step.in) in.push_back(value(source));
       const auto expression = step_expression(step, in, &functions_);
       if (!expression) return step.op->name();

@@ -105,6 +105,7 @@ CompiledCode compile(const CompileRequest& request) {
     nvrtc.check(nvrtc.add_name_expression(program.get(), name.c_str()), "nvrtcAddNameExpression");
   const std::vector<std::string> options = all_options(request);
   std::vector<const char*> pointers;
+  pointers.reserve(options.size());
   for (const std::string& option : options) pointers.push_back(option.c_str());
   const nvrtcResult result =
       nvrtc.compile_program(program.get(), static_cast<int>(pointers.size()), pointers.data());
