@@ -39,7 +39,7 @@ void restore_hidden_keys(const std::vector<std::pair<std::string, std::string>>&
       continue;
     }
     std::string stored = stored_key(key);
-    set_attr(node, stored.empty() ? key : std::move(stored), value);
+    set_attr(node, stored.empty() ? key : stored, value);
   }
 }
 
