@@ -115,7 +115,7 @@ class Replay {
     TypedGraph typed = typed_graph(mlp.graph, known, options);
     plan_ = std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options);
     arrays_.resize(plan_->tensors().size(), args_[0]);
-    replay_ = std::make_unique<GraphReplay>(*plan_, api_, *graph_capture(api_));
+    replay_ = std::make_unique<GraphReplay>(*plan_, *graph_capture(api_));
   }
   // Runs all steps; each adds its number to what was done.
   std::vector<int> run() {

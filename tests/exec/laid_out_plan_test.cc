@@ -11,6 +11,7 @@
 
 #include "exec/network_fixture.h"
 #include "op/fused/conv_trials.h"
+#include "openmp_under_tsan.h"
 
 namespace mxnet {
 namespace {
@@ -130,6 +131,7 @@ TEST(LaidOutTraining, OddChannelsGroupsPoolingAndJoinsAgree) {
 }
 
 TEST(LaidOutTraining, WinogradGivesTheMapAndTheGradientOfTheImage) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   Network net({2, 32, 32, 32});
   const Value y = net.conv("c1", net.conv("c0", net.data(), 32, 48, 3, true), 48, 32);
   const std::string plan = net.check_training(y);
@@ -172,6 +174,7 @@ class TrialsFile {
 };
 
 TEST(WinogradConfig, TheRowChoosesWhoDecides) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
   Network net({1, 32, 24, 24});
   const Value output = net.conv("c", net.data(), 32, 32);
@@ -194,6 +197,7 @@ TEST(WinogradConfig, TheRowChoosesWhoDecides) {
 }
 
 TEST(ConvTrials, AFileKeepsThem) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
   const TrialsFile trials;
   const Variable measure("MXNET_ONEDNN_WINOGRAD", "measure");
