@@ -13,7 +13,7 @@ namespace mxnet {
 // Raise it with every change of this header, device_api.h, device.h, error.h or inline_function.h
 // that moves a field or a virtual function: both libraries must come from the same tree, and this
 // number is how they find out.
-inline constexpr uint32_t kPluginAbiVersion = 1;
+inline constexpr uint32_t kPluginAbiVersion = 2;
 inline constexpr const char* kPluginEntry = "mxnet_plugin_table";
 
 // Puts y[i] = f(x[i]), 0 <= i < n, on `stream`. Throws Error if the launch fails.

@@ -116,9 +116,14 @@ void define_forward(ConvOp& op, const char* doc, bool one_dimension) {
       });
 }
 
+// All gradients that are wanted, or that of data alone, which needs of data but its shape: what a
+// graph that saves memory asks for separately (graph/split_gradients.h).
+enum class Which : bool { kWanted, kOfData };
+
 template <bool kTransposed>
-void define_backward(const char* name, const char* doc) {
+void define_backward(const char* name, Which which, const char* doc) {
   ConvOp op(name);
+  if (which == Which::kOfData) op.type_only(1);
   op.doc(doc)
       .input("dout", "Gradient of the output.")
       .input("data", "Input of the forward call.")
@@ -126,7 +131,7 @@ void define_backward(const char* name, const char* doc) {
       .outputs([](const ConvParams& p) { return __builtin_popcount(uint32_t(p.wanted) & 7); });
   declare_params(op, kTransposed, true);
   op.param("wanted", &ConvParams::wanted, "Sum of 1 for data, 2 for weight, 4 for bias.");
-  op.range<int32_t>(1, 7);
+  op.range<int32_t>(1, which == Which::kOfData ? 1 : 7);
   op.dtypes(kFloating)
       .infer([](const ConvParams& p, Infer& infer) {
         infer.one_dtype();
@@ -158,8 +163,12 @@ void define_backward(const char* name, const char* doc) {
                        "Transposed convolution: each number of `data` is the factor of a kernel in "
                        "the output, overlaps add up, plus `bias`.",
                        true);
-  define_backward<false>("_backward_Convolution", "Gradients of Convolution.");
-  define_backward<true>("_backward_Deconvolution", "Gradients of Deconvolution.");
+  using enum Which;
+  define_backward<false>("_backward_Convolution", kWanted, "Gradients of Convolution.");
+  define_backward<true>("_backward_Deconvolution", kWanted, "Gradients of Deconvolution.");
+  define_backward<false>("_backward_Convolution_data", kOfData, "Gradient of Convolution's data.");
+  define_backward<true>("_backward_Deconvolution_data", kOfData,
+                        "Gradient of Deconvolution's data.");
   return true;
 }();
 
