@@ -48,7 +48,7 @@ int count_dead(const ProcessGroup& group, int groups) {
 
 void run_collective(ProcessGroup& group, CollectiveRequest request) {
   std::promise<void> promise;
-  request.done = [&](std::exception_ptr error) {
+  request.done = [&](const std::exception_ptr& error) {
     if (error) {
       promise.set_exception(error);
     } else {

@@ -63,9 +63,9 @@ void answer_after(const NDArray& value, std::vector<std::shared_ptr<Promise>> pr
 // As bytes, in the form that `request` tells; filled by an operation.
 NDArray array_of(std::vector<char> body, const Request& request) {
   const std::string_view bytes(body.data(), body.size());
-  const NDArray array = request.storage == StorageType::kDense
-                            ? NDArray(request.shape, request.dtype, Device::cpu(), "kvstore")
-                            : NDArray(request.storage, request.shape, request.dtype, Device::cpu());
+  NDArray array = request.storage == StorageType::kDense
+                      ? NDArray(request.shape, request.dtype, Device::cpu(), "kvstore")
+                      : NDArray(request.storage, request.shape, request.dtype, Device::cpu());
   const bool packed = request.compression.type != CompressionType::kNone;
   if (request.storage == StorageType::kDense) {
     const auto expected =

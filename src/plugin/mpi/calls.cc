@@ -79,12 +79,11 @@ void Calls::submit(ServerCall call) {
     const MutexLock lock(mutex_);
     if (!closed_) {
       submitted_.push_back(std::move(call));
-    } else {
-      error = error_ ? error_ : too_late();
+      return wake_();
     }
+    error = error_ ? error_ : too_late();
   }
-  if (error) return call.done(error);
-  wake_();
+  call.done(error);
 }
 
 bool Calls::next(ServedCall& call) {
@@ -224,6 +223,7 @@ bool Calls::complete_some() {
   indices.resize(static_cast<std::size_t>(count));
   std::sort(indices.begin(), indices.end());
   std::vector<std::function<void()>> ended;
+  ended.reserve(indices.size());
   for (const int i : indices) ended.push_back(std::move(ends_[static_cast<std::size_t>(i)]));
   for (auto i = indices.rbegin(); i != indices.rend(); ++i) {
     const auto at = static_cast<std::size_t>(*i);

@@ -61,14 +61,15 @@ int MpiGroup::lost_servers() const {
 }
 
 void MpiGroup::submit(CollectiveRequest request) {
-  bool closed;
   {
     const MutexLock lock(mutex_);
-    closed = closed_;
-    if (!closed) submitted_.push_back(std::move(request));
+    if (!closed_) {
+      submitted_.push_back(std::move(request));
+      submitted_changed_.notify_one();
+      return;
+    }
   }
-  if (closed) return request.done(too_late());
-  submitted_changed_.notify_one();
+  request.done(too_late());
 }
 
 void MpiGroup::close() {
