@@ -7,10 +7,10 @@
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_calls.h"
 #include "exec/tape_symbol.h"
+#include "graph/backends.h"
 #include "graph/casts.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
-#include "graph/quantize_fuse.h"
 #include "graph/symbol_cut.h"
 #include "op/grad.h"
 
@@ -64,14 +64,6 @@ int remove_operators(const char* function, const char* backend) {
                   fmt::format("given {}, expected a backend that has been set", backend));
     }
   });
-}
-
-// A backend that works when graphs are compiled leaves the passes before it.
-Symbol for_backend(const Symbol& symbol, const char* name, const KnownTypes& known) {
-  if (is_quantize_backend(name)) return Symbol(fuse_for_quantization(symbol.graph()));
-  const std::shared_ptr<const Partitioner> partitioner = backend(name);
-  return Symbol(partitioner ? partition(symbol.graph(), *partitioner)
-                            : run_passes(symbol.graph(), known, configured_passes()));
 }
 
 }  // namespace
@@ -142,8 +134,8 @@ int MXGenBackendSubgraph(SymbolHandle sym_handle, const char* backend,
   return guarded([&] {
     require(backend, "MXGenBackendSubgraph", "backend");
     require(ret_sym_handle, "MXGenBackendSubgraph", "ret_sym_handle");
-    *ret_sym_handle =
-        new_handle(for_backend(symbol_of(sym_handle, "MXGenBackendSubgraph"), backend, {}));
+    *ret_sym_handle = new_handle(Symbol(optimize_for_backend(
+        symbol_of(sym_handle, "MXGenBackendSubgraph").graph(), backend, {}, {})));
   });
 }
 
@@ -168,7 +160,7 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
     require(ret_sym_handle, function, "ret_sym_handle");
     checked_device(function, dev_type, 0);
     const Symbol& symbol = symbol_of(sym_handle, function);
-    checked_attrs(function, num_options, keys, vals);
+    const auto options = checked_attrs(function, num_options, keys, vals);
     KnownTypes known;
     const auto add = [&](std::string_view name, ArrayType type) {
       known.names.push_back(name);
@@ -201,7 +193,8 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
     checked_names(function, num_input_stypes, input_stype_names);
     if (num_input_stypes > 0) require(input_stypes, function, "input_stypes");
     if (!skip_infer && !known.names.empty()) infer_symbol(symbol, known, true);
-    *ret_sym_handle = new_handle(for_backend(symbol, backend_name, known));
+    *ret_sym_handle =
+        new_handle(Symbol(optimize_for_backend(symbol.graph(), backend_name, options, known)));
     for (int* count : {new_args_cnt, new_aux_cnt})
       if (count != nullptr) *count = 0;
     for (NDArrayHandle** handles : {new_args_handle, new_aux_handle})

@@ -12,8 +12,8 @@ from .kvstore import KVStoreHandle
 from .ndarray import CachedOp, NDArrayBase
 from .operator import ElementwiseFunction, Operator, op_info, op_names, set_text_maker
 from .symbol import (
-    SymbolBase, backend_symbol, optimize_for, recorded_symbol, symbol_atomic, symbol_from_json, symbol_group,
-    symbol_variable,
+    SymbolBase, backend_symbol, optimize_for, recorded_symbol, reduce_precision, symbol_atomic, symbol_from_json,
+    symbol_group, symbol_variable,
 )
 
 
