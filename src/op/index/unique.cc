@@ -123,8 +123,10 @@ void unique_values(const T* data, int64_t n, KernelContext& context) {
   // No branch: whether a key differs from the last one cannot be foreseen.
   int64_t groups = n > 0;
   for (int64_t i = 1; i < n; ++i) {
-    keys[groups] = keys[i];
-    groups += keys[i] != keys[groups - 1];
+    const K key = keys[i];
+    const bool differs = key != keys[i - 1];
+    keys[groups] = key;
+    groups += differs;
   }
   T* to = context.make_out(0, {groups}).template as<T>();
   values_of(keys, to, groups, K{0});
