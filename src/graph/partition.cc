@@ -34,12 +34,14 @@ class OperatorSelection final : public Partitioner {
 };
 
 // The group of each node, -1 for those that stay. A node's stage counts how often the way to it has
-// left a selected node for another. A way that leaves a group can only reach later stages, so that
-// connected selected nodes of one stage never depend on themselves.
+// left a selected node for one that stays or is of another group. A way that leaves a group can
+// only reach later stages, so that connected selected nodes of one stage never depend on
+// themselves.
 class Grouping {
  public:
   Grouping(const IndexedGraph& graph, const Partitioner& partitioner)
       : parent_(static_cast<std::size_t>(graph.num_nodes())), selected_(parent_.size()) {
+    std::vector<int> group(parent_.size());
     std::iota(parent_.begin(), parent_.end(), 0);
     std::vector<int> stage(parent_.size());
     for (int n = 0; n < graph.num_nodes(); ++n) {
@@ -48,9 +50,13 @@ class Grouping {
       // Dependencies besides values stay outside.
       selected_[at] =
           !node.is_variable() && node.control_deps().empty() && partitioner.selects(node);
+      if (selected_[at]) group[at] = partitioner.group(node);
+      const auto joins = [&](std::size_t source) {
+        return selected_[source] && selected_[at] && group[source] == group[at];
+      };
       for (const int e : graph.inputs(n)) {
         const auto source = static_cast<std::size_t>(graph.node_of(e));
-        const int leaves = selected_[source] && !selected_[at] ? 1 : 0;
+        const int leaves = selected_[source] && !joins(source) ? 1 : 0;
         stage[at] = std::max(stage[at], stage[source] + leaves);
       }
       for (const Ref<ir::Node>& dep : node.control_deps())
@@ -58,7 +64,7 @@ class Grouping {
       if (!selected_[at]) continue;
       for (const int e : graph.inputs(n)) {
         const int source = graph.node_of(e);
-        if (selected_[static_cast<std::size_t>(source)] &&
+        if (joins(static_cast<std::size_t>(source)) &&
             stage[static_cast<std::size_t>(source)] == stage[at])
           parent_[static_cast<std::size_t>(find(n))] = find(source);
       }
@@ -107,6 +113,7 @@ class Partition {
       : share_equal_(share_equal),
         graph_(graph),
         order_(ir::topological_order(graph.outputs)),
+        partitioner_(partitioner),
         op_(Registry::get().at(partitioner.subgraph_op())),
         grouping_(graph_, partitioner),
         members_(static_cast<std::size_t>(graph_.num_nodes())),
@@ -224,6 +231,11 @@ class Partition {
         results.push_back(e);
       }
     }
+    Attrs attrs;
+    if (!partitioner_.takes(inner, seen_++, &attrs)) {
+      for (const int n : members) keep(n);
+      return;
+    }
     // The graph's variables are listed in the order of its own walk.
     std::map<const ir::Node*, ir::Entry> outer_of;
     for (const auto& [e, entry] : inside)
@@ -231,6 +243,7 @@ class Partition {
     Ref<ir::Node> part(new ir::Node);
     part->op = &op_;
     part->name = fmt::format("{}{}", op_.name(), parts_++);
+    part->attrs = std::move(attrs);
     for (const ir::Node* variable : list_inputs(inner).nodes)
       part->inputs.push_back(outer_of.at(variable));
     auto extras = std::make_shared<ir::NodeExtras>();
@@ -260,11 +273,13 @@ class Partition {
   const bool share_equal_;
   const IndexedGraph graph_;
   const std::vector<ir::Node*> order_;
+  const Partitioner& partitioner_;
   const OpDef& op_;
   Grouping grouping_;
   std::vector<std::vector<int>> members_;  // of each unit, in order
   std::vector<ir::Entry> now_;             // what stands for each entry
   std::vector<bool> is_result_;
+  int seen_ = 0;  // parts, those that are not taken among them
   int parts_ = 0, nodes_in_parts_ = 0;
   std::string lines_;                                                    // one for each part
   std::map<std::string, std::shared_ptr<const ir::Graph>> known_parts_;  // by text

@@ -17,6 +17,13 @@ class Partitioner {
  public:
   virtual ~Partitioner() = default;
   virtual bool selects(const ir::Node& node) const = 0;
+  // Only selected nodes of one group become one part.
+  virtual int group(const ir::Node& /*node*/) const { return 0; }
+  // Whether part `number` is taken; otherwise its nodes stay as they are. May add attributes to the
+  // node that is to carry it.
+  virtual bool takes(const ir::Graph& /*part*/, int /*number*/, Attrs* /*attrs*/) const {
+    return true;
+  }
   // Operator of the nodes that carry the parts (graph/subgraph_op.h).
   virtual std::string_view subgraph_op() const { return "_CachedOp"; }
   // The same with options of its own, as a caller gives them; null where it knows one of them not.
