@@ -98,39 +98,80 @@ void LocalStore::move_home(Entry& entry, std::size_t index, Arrays values) {
   if (entry.value.device() != home) entry.value = entry.value.copy(home);
 }
 
-void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, int priority) {
-  Entry& stored = entry(group.index);
-  const std::vector<NDArray> pushed = values_of(group, values, "push");
-  move_home(stored, group.index, pushed);
-  const Key& key = keys_.key(group.index);
-  if (!updates()) {
-    reducer_->sum(stored.buffers, pushed, stored.value, priority);
-    return sum_over_processes(key, stored.value, priority);
-  }
+// Where what an updater is given is summed. It gets rows where rows were pushed, whatever is
+// stored.
+NDArray& LocalStore::merged(Entry& stored, const std::vector<NDArray>& pushed) {
   const NDArray& first = pushed.front();
-  NDArray& merged = stored.buffers.merged;
-  if (pushed.size() == 1 && first.device() == stored.value.device() && !first.is_sparse() &&
-      !spans_processes()) {
-    return update(key, first, stored.value, priority);
-  }
-  // An updater gets rows where rows were pushed, whatever is stored.
   const bool rows = std::all_of(pushed.begin(), pushed.end(), [](const NDArray& value) {
     return value.storage_type() == StorageType::kRowSparse;
   });
   const StorageType type = rows ? StorageType::kRowSparse : StorageType::kDense;
+  NDArray& merged = stored.buffers.merged;
   if (merged.is_none() || merged.storage_type() != type ||
       merged.device() != stored.value.device()) {
     merged = rows ? empty_like(first, stored.value.device())
                   : NDArray(first.shape(), first.dtype(), stored.value.device(), "kvstore");
   }
-  reducer_->sum(stored.buffers, pushed, merged, priority);
-  sum_over_processes(key, merged, priority);
-  update(key, merged, stored.value, priority);
+  return merged;
+}
+
+// `outs` get what is stored then, after finish_call() at the latest. `one_of_many`: the call has
+// other keys.
+void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, std::vector<NDArray> outs,
+                            bool one_of_many, int priority) {
+  Entry& stored = entry(group.index);
+  const std::vector<NDArray> pushed = values_of(group, values, "push");
+  move_home(stored, group.index, pushed);
+  const Key& key = keys_.key(group.index);
+  const bool updated = updates();
+  if (updated && pushed.size() == 1 && pushed.front().device() == stored.value.device() &&
+      !pushed.front().is_sparse() && !spans_processes()) {
+    update(key, pushed.front(), stored.value, priority);
+  } else {
+    const NDArray& sum = updated ? merged(stored, pushed) : stored.value;
+    if (one_of_many && sum_together(key, pushed, sum, updated ? Arrays() : outs, priority)) {
+      if (updated) unfinished_.push_back({group.index, std::move(outs)});
+      return;
+    }
+    reducer_->sum(stored.buffers, pushed, sum, priority);
+    sum_over_processes(key, sum, priority);
+    if (updated) update(key, sum, stored.value, priority);
+  }
+  if (outs.empty()) return;
+  refresh(key, priority);
+  reducer_->copy(stored.value, outs, priority);
+}
+
+// Where one key is found wrong, those before it still travel: other processes wait for them.
+template <class Body>
+void LocalStore::call_of_many(int priority, Body&& each_key) {
+  try {
+    each_key();
+  } catch (...) {
+    finish_call(priority);
+    throw;
+  }
+  finish_call(priority);
+}
+
+void LocalStore::finish_call(int priority) {
+  finish_together(priority);
+  for (const Unfinished& next : std::exchange(unfinished_, {})) {
+    Entry& stored = entry(next.index);
+    const Key& key = keys_.key(next.index);
+    update(key, stored.buffers.merged, stored.value, priority);
+    if (next.outs.empty()) continue;
+    refresh(key, priority);
+    reducer_->copy(stored.value, next.outs, priority);
+  }
 }
 
 void LocalStore::push(Keys keys, KeyedArrays values, int priority) {
   check_counts("push", keys, values);
-  for (const KeyGroup& group : group_keys(keys_, keys)) push_group(group, values, priority);
+  const std::vector<KeyGroup> groups = group_keys(keys_, keys);
+  call_of_many(priority, [&] {
+    for (const KeyGroup& group : groups) push_group(group, values, {}, groups.size() > 1, priority);
+  });
 }
 
 void LocalStore::pull(Keys keys, KeyedArrays outs, int priority, bool ignore_sparse) {
@@ -155,19 +196,19 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
     throw Error(ErrorCode::kValue, "kvstore",
                 "pushpull: given different keys for values and for outs, expected the same ones");
   }
-  for (std::size_t g = 0; g < from.size(); ++g) {
-    Entry& stored = entry(from[g].index);
-    const std::vector<NDArray> pulled = outs_of(to[g], outs, false);
-    if (updates() || spans_processes()) {
-      push_group(from[g], values, priority);
-      refresh(keys_.key(from[g].index), priority);
-      reducer_->copy(stored.value, pulled, priority);
-    } else {
-      const std::vector<NDArray> pushed = values_of(from[g], values, "push");
-      move_home(stored, from[g].index, pushed);
-      reducer_->sum_and_copy(stored.buffers, pushed, stored.value, pulled, priority);
+  call_of_many(priority, [&] {
+    for (std::size_t g = 0; g < from.size(); ++g) {
+      std::vector<NDArray> pulled = outs_of(to[g], outs, false);
+      if (updates() || spans_processes()) {
+        push_group(from[g], values, std::move(pulled), from.size() > 1, priority);
+      } else {
+        Entry& stored = entry(from[g].index);
+        const std::vector<NDArray> pushed = values_of(from[g], values, "push");
+        move_home(stored, from[g].index, pushed);
+        reducer_->sum_and_copy(stored.buffers, pushed, stored.value, pulled, priority);
+      }
     }
-  }
+  });
 }
 
 void LocalStore::pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int priority) {
