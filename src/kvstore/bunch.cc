@@ -35,17 +35,31 @@ class Hash {
   uint64_t value_ = 14695981039346656037ULL;
 };
 
-// Without repetitions.
-std::vector<Var*> variables(Arrays arrays) {
-  std::vector<Var*> vars;
-  vars.reserve(arrays.size());
-  for (const NDArray& array : arrays) vars.push_back(array.var());
-  std::sort(vars.begin(), vars.end());
-  vars.erase(std::unique(vars.begin(), vars.end()), vars.end());
-  return vars;
+}  // namespace
+
+UsedVariables::Use& UsedVariables::place(const Var* var) {
+  const auto mixed =
+      static_cast<std::size_t>(reinterpret_cast<uintptr_t>(var) * 11400714819323198485ULL >> 20);
+  for (std::size_t at = mixed;; ++at) {
+    Use& use = uses_[at & (uses_.size() - 1)];
+    if (use.bunch != bunch_ || use.var == var) return use;
+  }
 }
 
-}  // namespace
+UsedVariables::Use& UsedVariables::operator[](const Var* var) {
+  if (2 * count_ >= uses_.size()) {
+    const std::vector<Use> old =
+        std::exchange(uses_, std::vector<Use>(std::max<std::size_t>(64, 2 * uses_.size())));
+    for (const Use& use : old)
+      if (use.bunch == bunch_) place(use.var) = use;
+  }
+  Use& use = place(var);
+  if (use.bunch != bunch_) {
+    use = {.var = var, .bunch = bunch_};
+    ++count_;
+  }
+  return use;
+}
 
 bool Bunch::suits(Arrays values, const NDArray& to, Arrays outs) {
   const auto plain = [&](const NDArray& array) {
@@ -58,11 +72,10 @@ bool Bunch::suits(Arrays values, const NDArray& to, Arrays outs) {
 
 // Everything is read before anything is written: a key that is to see what an earlier one of the
 // call writes must wait for it. What is written of one memory counts as one piece of it.
-bool Bunch::reads_what_is_written(Arrays values) const {
+bool Bunch::reads_what_is_written(Arrays values) {
   return std::any_of(values.begin(), values.end(), [&](const NDArray& value) {
-    const auto found = written_.find(value.var());
-    return found != written_.end() && value.offset() < found->second.last &&
-           found->second.first < value.offset() + value.bytes();
+    const UsedVariables::Use& use = used_[value.var()];
+    return use.written && value.offset() < use.last && use.first < value.offset() + value.bytes();
   });
 }
 
@@ -83,13 +96,18 @@ bool Bunch::add(CollectiveKind kind, const Key& key, Arrays values, const NDArra
   all.pieces.push_back(
       {to.size(), static_cast<uint32_t>(values.size()), static_cast<uint32_t>(1 + outs.size())});
   all.values.insert(all.values.end(), values.begin(), values.end());
+  for (const NDArray& value : values) {
+    UsedVariables::Use& use = used_[value.var()];
+    if (!use.read) all.reads.push_back(value.var());
+    use.read = true;
+  }
   const auto write = [&](const NDArray& target) {
-    const Span span{target.offset(), target.offset() + target.bytes()};
-    const auto [known, fresh] = written_.try_emplace(target.var(), span);
-    if (!fresh) {
-      known->second.first = std::min(known->second.first, span.first);
-      known->second.last = std::max(known->second.last, span.last);
-    }
+    UsedVariables::Use& use = used_[target.var()];
+    const std::size_t first = target.offset(), last = first + target.bytes();
+    if (!use.written) all.writes.push_back(target.var());
+    use.first = use.written ? std::min(use.first, first) : first;
+    use.last = std::max(use.last, last);
+    use.written = true;
     all.targets.push_back(target);
   };
   write(to);
@@ -165,7 +183,7 @@ void Bunch::send(int priority) {
   const auto list = list_of(*contents_);
   const std::shared_ptr<const Contents> contents = std::exchange(contents_, nullptr);
   keys_.clear();
-  written_.clear();
+  used_.clear();
   const NDArray packed(Shape{contents->count}, contents->dtype, Device::cpu(), "kvstore");
   const std::array<Var*, 1> between{packed.var()};
   const bool broadcast = contents->kind == CollectiveKind::kBroadcast;
@@ -189,19 +207,18 @@ void Bunch::send(int priority) {
         group->submit(std::move(request));
       },
       {.device = Device::cpu(),
-       .reads = variables(contents->values),
+       .reads = contents->reads,
        .writes = between,
        .property = FnProperty::kCPUPrioritized,
        .priority = priority,
        .name = broadcast ? "KVStoreBroadcast" : "KVStoreAllReduce"});
-  const std::vector<Var*> writes = variables(contents->targets);
   // They are written whole: what failed there before is of no interest.
-  for (Var* var : writes) Engine::get().forget_failure(var);
+  for (Var* var : contents->writes) Engine::get().forget_failure(var);
   Engine::get().push(
       [contents, packed](const RunContext&) { scatter(*contents, packed.data_as<char>()); },
       {.device = Device::cpu(),
        .reads = between,
-       .writes = writes,
+       .writes = contents->writes,
        .property = FnProperty::kCPUPrioritized,
        .priority = priority,
        .name = "KVStoreTake"});

@@ -14,6 +14,31 @@
 
 namespace mxnet::kvstore {
 
+// A table of variables that is filled and cleared for each bunch, and allocates only while it
+// grows. One thread at a time.
+class UsedVariables {
+ public:
+  struct Use {
+    const Var* var = nullptr;
+    uint64_t bunch = 0;  // other than the present one: the place is free
+    bool read = false, written = false;
+    std::size_t first = 0, last = 0;  // bytes that are written, and what lies between
+  };
+
+  Use& operator[](const Var* var);
+  void clear() {
+    ++bunch_;
+    count_ = 0;
+  }
+
+ private:
+  Use& place(const Var* var);
+
+  std::vector<Use> uses_;  // a power of two
+  uint64_t bunch_ = 1;
+  std::size_t count_ = 0;
+};
+
 // One thread at a time. Keys that come again in the same order cost neither names nor hashes.
 class Bunch {
  public:
@@ -45,18 +70,15 @@ class Bunch {
     int64_t count = 0;  // elements of all
     std::vector<Piece> pieces;
     std::vector<NDArray> values, targets;  // of all pieces, one after the other
+    std::vector<Var*> reads, writes;       // theirs, each once
   };
   struct Known {
     std::vector<Key> keys;
     std::shared_ptr<const RequestList> list;
   };
-  // What of an array's memory has been written so far.
-  struct Span {
-    std::size_t first, last;  // bytes
-  };
 
   bool add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& to, Arrays outs);
-  bool reads_what_is_written(Arrays values) const;
+  bool reads_what_is_written(Arrays values);
   std::shared_ptr<const RequestList> list_of(const Contents& contents);
   static void gather(const Contents& contents, SumOrder order, char* to);
   static void scatter(const Contents& contents, const char* from);
@@ -65,7 +87,7 @@ class Bunch {
   const SumOrder order_;
   std::shared_ptr<Contents> contents_;  // null: empty
   std::vector<Key> keys_;
-  std::unordered_map<const Var*, Span> written_;
+  UsedVariables used_;
   std::unordered_map<uint64_t, Known> known_;  // by a hash of keys, type and sizes
 };
 

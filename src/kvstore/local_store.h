@@ -71,23 +71,24 @@ class LocalStore : public KVStore {
   };
 
   Entry& entry(std::size_t index) { return *entries_[index]; }
-  // The arrays of one group, checked against what is stored.
-  std::vector<NDArray> values_of(const KeyGroup& group, KeyedArrays values, const char* call);
-  std::vector<NDArray> outs_of(const KeyGroup& group, KeyedArrays outs, bool ignore_sparse);
-  NDArray& merged(Entry& entry, const std::vector<NDArray>& pushed);
-  void push_group(const KeyGroup& group, KeyedArrays values, std::vector<NDArray> outs,
-                  bool one_of_many, int priority);
+  // The arrays of one group, checked against what is stored; into pushed_ and pulled_.
+  void take_values(const KeyGroup& group, KeyedArrays values, const char* call);
+  void take_outs(const KeyGroup& group, KeyedArrays outs, bool ignore_sparse);
+  NDArray& merged(Entry& entry);
+  void push_group(const KeyGroup& group, KeyedArrays values, bool one_of_many, int priority);
   template <class Body>
   void call_of_many(int priority, Body&& each_key);
   void finish_call(int priority);
   void move_home(Entry& entry, std::size_t index, Arrays values);
 
   KeyTable keys_;
+  KnownGroups groups_;
   std::vector<std::unique_ptr<Entry>> entries_;
   const KvstoreConfig& config_;
   std::unique_ptr<Reducer> reducer_;
   Updater updater_;
-  std::vector<Unfinished> unfinished_;  // empty between calls
+  std::vector<Unfinished> unfinished_;    // empty between calls
+  std::vector<NDArray> pushed_, pulled_;  // of the key at hand; members, to allocate nothing
 };
 
 }  // namespace mxnet::kvstore

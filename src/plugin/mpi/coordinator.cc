@@ -63,9 +63,13 @@ void Coordinator::ask(int rank, const Wish& wish) {
     round = rounds.insert(rounds.end(), std::move(fresh));
   }
   if (!wish.agrees_with(round->first) && round->refusal.empty()) {
-    round->refusal = fmt::format("key '{}': rank {} gave {}, rank {} gave {}; expected the same",
-                                 round->first.name, round->first_rank, describe(round->first), rank,
-                                 describe(wish));
+    const auto side = [](int of, const Wish& given) {
+      return fmt::format("rank {} gave {}", of, describe(given));
+    };
+    const std::string first = side(round->first_rank, round->first), other = side(rank, wish);
+    const bool ordered = round->first_rank < rank;
+    round->refusal = fmt::format("key {}: {}, {}; expected the same", round->first.name,
+                                 ordered ? first : other, ordered ? other : first);
   }
   round->asked[place] = true;
   ++waits_[place];
