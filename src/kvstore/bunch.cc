@@ -95,11 +95,11 @@ bool Bunch::add(CollectiveKind kind, const Key& key, Arrays values, const NDArra
   all.count += to.size();
   all.pieces.push_back(
       {to.size(), static_cast<uint32_t>(values.size()), static_cast<uint32_t>(1 + outs.size())});
-  all.values.insert(all.values.end(), values.begin(), values.end());
   for (const NDArray& value : values) {
     UsedVariables::Use& use = used_[value.var()];
     if (!use.read) all.reads.push_back(value.var());
     use.read = true;
+    all.values.push_back({value.chunk(), value.offset()});
   }
   const auto write = [&](const NDArray& target) {
     UsedVariables::Use& use = used_[target.var()];
@@ -108,7 +108,7 @@ bool Bunch::add(CollectiveKind kind, const Key& key, Arrays values, const NDArra
     use.first = use.written ? std::min(use.first, first) : first;
     use.last = std::max(use.last, last);
     use.written = true;
-    all.targets.push_back(target);
+    all.targets.push_back({target.chunk(), target.offset()});
   };
   write(to);
   for (const NDArray& out : outs) write(out);
@@ -150,7 +150,7 @@ std::shared_ptr<const RequestList> Bunch::list_of(const Contents& contents) {
 }
 
 void Bunch::gather(const Contents& contents, SumOrder order, char* to) {
-  const NDArray* value = contents.values.data();
+  const Place* value = contents.values.data();
   std::vector<const void*> in;
   for (const Piece& piece : contents.pieces) {
     const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
@@ -169,10 +169,10 @@ void Bunch::gather(const Contents& contents, SumOrder order, char* to) {
 }
 
 void Bunch::scatter(const Contents& contents, const char* from) {
-  const NDArray* target = contents.targets.data();
+  const Place* target = contents.targets.data();
   for (const Piece& piece : contents.pieces) {
     const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
-    for (const NDArray* const end = target + piece.targets; target != end; ++target)
+    for (const Place* const end = target + piece.targets; target != end; ++target)
       std::memcpy(target->data(), from, bytes);
     from += bytes;
   }

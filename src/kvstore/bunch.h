@@ -64,13 +64,19 @@ class Bunch {
     int64_t count;  // elements
     uint32_t values, targets;
   };
+  // What is needed of an array: a tenth of it, and there are thousands.
+  struct Place {
+    Ref<Chunk> chunk;
+    std::size_t offset;  // bytes
+    char* data() const { return static_cast<char*>(chunk->data()) + offset; }
+  };
   struct Contents {
     CollectiveKind kind = CollectiveKind::kSum;
     DType dtype = DType::kUnknown;
     int64_t count = 0;  // elements of all
     std::vector<Piece> pieces;
-    std::vector<NDArray> values, targets;  // of all pieces, one after the other
-    std::vector<Var*> reads, writes;       // theirs, each once
+    std::vector<Place> values, targets;  // of all pieces, one after the other
+    std::vector<Var*> reads, writes;     // theirs, each once
   };
   struct Known {
     std::vector<Key> keys;

@@ -66,7 +66,8 @@ void LocalStore::take_values(const KeyGroup& group, KeyedArrays values, const ch
                   fmt::format("{} of key {}: given a csr array, expected a dense or row_sparse one",
                               call, to_string(key)));
     }
-    pushed_.push_back(as_type(value.detach(), stored.dtype()));
+    pushed_.push_back(value.detach());
+    if (value.dtype() != stored.dtype()) pushed_.back() = as_type(pushed_.back(), stored.dtype());
   }
 }
 
