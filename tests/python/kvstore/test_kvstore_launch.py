@@ -2,6 +2,7 @@
 """What tools/launch.py promises: commands, options, and jobs by other launchers and on several hosts."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -50,6 +51,63 @@ exec mpirun $root --enable-recovery --oversubscribe --bind-to none -np "$tasks" 
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     lines, done = run(2, SUM, servers=1, launch=["--launcher", "slurm"], PATH=path)
     assert lines == {rank: ["[3.0, 3.0, 3.0] worker 2"] for rank in range(2)}, done.stderr
+
+
+# What mpirun starts its daemons by: a host is a network namespace of this name, with a name of its own.
+AGENT = """#!/bin/sh
+host=$1; shift
+exec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"
+"""
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    """Two hosts on a network of their own, with addresses; gone afterwards."""
+    if shutil.which("ip") is None or shutil.which("unshare") is None or os.geteuid() != 0:
+        pytest.skip("network namespaces need iproute2 and root")
+    mark = f"mx{os.getpid() % 10000}"
+    names = [f"{mark}h{i}" for i in range(2)]
+    commands = [f"ip link add {mark}b type bridge", f"ip addr add 10.231.77.254/24 dev {mark}b", f"ip link set {mark}b up"]
+    for i, name in enumerate(names):
+        commands += [
+            f"ip netns add {name}",
+            f"ip link add {mark}v{i} type veth peer name eth0 netns {name}",
+            f"ip link set {mark}v{i} master {mark}b up",
+            f"ip -n {name} addr add 10.231.77.{i + 1}/24 dev eth0",
+            f"ip -n {name} link set eth0 up",
+            f"ip -n {name} link set lo up",
+        ]
+    try:
+        for command in commands:
+            done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                pytest.skip(f"network namespaces are not permitted here: {command}: {done.stderr.strip()}")
+        yield names
+    finally:
+        for command in [*(f"ip netns del {name}" for name in names), f"ip link del {mark}b"]:
+            subprocess.run(command.split(), capture_output=True, check=False)
+
+
+@needs_mpi
+def test_a_job_on_several_hosts(hosts, tmp_path):
+    agent = tmp_path / "agent"
+    agent.write_text(AGENT)
+    agent.chmod(0o755)
+    hostfile = tmp_path / "hosts"
+    hostfile.write_text("".join(f"{name} slots=2\n" for name in hosts))
+    lines, done = run(
+        3,
+        SUM + "import socket\nsay(socket.gethostname())",
+        servers=1,
+        launch=["-H", str(hostfile)],
+        OMPI_MCA_plm_rsh_agent=str(agent),
+        OMPI_MCA_oob_tcp_if_include="10.231.77.0/24",
+        OMPI_MCA_btl_tcp_if_include="10.231.77.0/24",
+    )
+    assert {rank: said[0] for rank, said in lines.items()} == {
+        rank: "[6.0, 6.0, 6.0] worker 3" for rank in range(3)
+    }, done.stderr
+    assert {said[1] for said in lines.values()} == set(hosts)
 
 
 @pytest.mark.parametrize(
