@@ -22,22 +22,26 @@ class Keys {
  public:
   explicit Keys(const py::sequence& keys) {
     if (keys.size() > 0 && py::isinstance<py::str>(keys[0])) {
-      texts_ = keys.cast<std::vector<std::string>>();
-      for (const std::string& text : texts_) pointers_.push_back(text.c_str());
+      kept_ = py::tuple(keys);
+      pointers_.reserve(kept_.size());
+      for (const py::handle text : kept_) {
+        pointers_.push_back(PyUnicode_AsUTF8(text.ptr()));
+        if (pointers_.back() == nullptr) throw py::error_already_set();
+      }
     } else {
       numbers_ = keys.cast<std::vector<int>>();
     }
   }
-  bool are_texts() const { return !texts_.empty(); }
+  bool are_texts() const { return !pointers_.empty(); }
   uint32_t size() const {
-    return static_cast<uint32_t>(are_texts() ? texts_.size() : numbers_.size());
+    return static_cast<uint32_t>(are_texts() ? pointers_.size() : numbers_.size());
   }
   const int* numbers() const { return numbers_.data(); }
   const char** texts() { return pointers_.data(); }
 
  private:
   std::vector<int> numbers_;
-  std::vector<std::string> texts_;
+  py::tuple kept_;  // whose texts these are:
   std::vector<const char*> pointers_;
 };
 
@@ -176,8 +180,18 @@ class Store {
   template <class Number, class Text>
   void exchange(Number number, Text text, const py::sequence& keys, const py::sequence& values,
                 const py::sequence& out_keys, const py::sequence& outs, int priority) {
-    Keys k(keys), ok(out_keys);
-    std::vector<NDArrayHandle> v = arrays(k, values), o = arrays(ok, outs);
+    Keys k(keys);
+    std::vector<NDArrayHandle> v = arrays(k, values);
+    if (keys.is(out_keys) && values.is(outs)) {  // in place
+      return run([&] {
+        return k.are_texts() ? text(handle_, k.size(), k.texts(), k.size(), k.texts(), v.data(),
+                                    v.data(), priority)
+                             : number(handle_, k.size(), k.numbers(), k.size(), k.numbers(),
+                                      v.data(), v.data(), priority);
+      });
+    }
+    Keys ok(out_keys);
+    std::vector<NDArrayHandle> o = arrays(ok, outs);
     if (k.are_texts() != ok.are_texts())
       throw py::value_error("given integer and string keys, expected keys of one kind");
     run([&] {

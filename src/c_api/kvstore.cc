@@ -98,9 +98,13 @@ int exchange(KVStoreHandle handle, mx_uint vnum, K vkeys, mx_uint onum, K okeys,
              void (KVStore::*call)(Keys, KeyedArrays, Keys, KeyedArrays, int)) {
   return guarded(
       [&] {
-        (store_of(handle, function).*call)(
-            keys_of(function, vnum, vkeys), arrays_of(function, vnum, vals, "vals"),
-            keys_of(function, onum, okeys), arrays_of(function, onum, outs, "outs"), priority);
+        const std::vector<Key> keys = keys_of(function, vnum, vkeys);
+        const std::vector<NDArray> values = arrays_of(function, vnum, vals, "vals");
+        KVStore& store = store_of(handle, function);
+        if (vnum == onum && vkeys == okeys && vals == outs)  // in place
+          return (store.*call)(keys, values, keys, values, priority);
+        (store.*call)(keys, values, keys_of(function, onum, okeys),
+                      arrays_of(function, onum, outs, "outs"), priority);
       },
       function);
 }

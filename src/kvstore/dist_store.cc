@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -32,7 +33,10 @@ const char* verb(CollectiveKind kind) {
 }  // namespace
 
 DistStore::DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& group)
-    : LocalStore(std::move(type), config), config_(config), group_(group) {
+    : LocalStore(std::move(type), config),
+      config_(config),
+      group_(group),
+      bunch_(group, type_.on_device ? SumOrder::kLeft : SumOrder::kGrouped) {
   static std::atomic<int32_t> stores{0};
   if (group.servers() > 0)
     servers_ = std::make_unique<Servers>(group, config, stores++, !type_.async, type_.sliced);
@@ -47,14 +51,18 @@ DistStore::DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& 
   served_ = true;
 }
 
+// Of one request.
+int64_t DistStore::most_elements() const {
+  return type_.sliced ? config_.slice_threshold.get() : std::numeric_limits<int64_t>::max();
+}
+
 // `array` lies in host memory and is dense; gathered ones hold a part for each rank.
 void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArray& array,
                                 int priority) {
   const bool gather = kind == CollectiveKind::kGather;
   const int64_t count = gather ? array.size() / group_.size() : array.size();
-  const int64_t slice =
-      type_.sliced && !gather ? config_.slice_threshold.get() : std::max<int64_t>(count, 1);
-  const int64_t parts = std::max<int64_t>(1, (count + slice - 1) / slice);
+  const int64_t slice = gather ? std::max<int64_t>(count, 1) : most_elements();
+  const int64_t parts = std::max<int64_t>(1, count / slice + (count % slice != 0 ? 1 : 0));
   const std::array<Var*, 1> writes{array.var()};
   Engine::get().push_async(
       [=, group = &group_, name = to_string(key), array = array.detach()](const RunContext&,
@@ -83,17 +91,26 @@ void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArr
 
 void DistStore::init(Keys keys, KeyedArrays values) {
   LocalStore::init(keys, values);
+  for (const Key& key : keys) broadcast_first(key, keys.size() > 1);
+  bunch_.send(0);
   for (const Key& key : keys) {
-    const NDArray& value = stored(key);
-    if (!value.is_sparse()) {
-      push_collective(CollectiveKind::kBroadcast, key, value, 0);
-    } else {
-      const NDArray dense = cast_storage(value, StorageType::kDense);
-      push_collective(CollectiveKind::kBroadcast, key, dense, 0);
-      transfer(dense, value, 0);
-    }
     keys_.push_back(key);
     if (served_) serve_key(key);
+  }
+}
+
+void DistStore::broadcast_first(const Key& key, bool one_of_many) {
+  const NDArray& value = stored(key);
+  if (one_of_many && Bunch::suits({&value, 1}, value, {}) && value.size() <= most_elements()) {
+    if (bunch_.add_broadcast(key, value)) return;
+    bunch_.send(0);
+    bunch_.add_broadcast(key, value);
+  } else if (!value.is_sparse()) {
+    push_collective(CollectiveKind::kBroadcast, key, value, 0);
+  } else {
+    const NDArray dense = cast_storage(value, StorageType::kDense);
+    push_collective(CollectiveKind::kBroadcast, key, dense, 0);
+    transfer(dense, value, 0);
   }
 }
 
@@ -172,6 +189,16 @@ void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int prior
   const NDArray dense = cast_storage(host, StorageType::kDense);
   push_collective(CollectiveKind::kSum, key, dense, priority);
   transfer(dense, sum, priority);
+}
+
+bool DistStore::sum_together(const Key& key, Arrays values, const NDArray& to, Arrays outs,
+                             int priority) {
+  if (served_ || compression_.type != CompressionType::kNone || config_.serial_push ||
+      to.size() > most_elements() || !Bunch::suits(values, to, outs))
+    return false;
+  if (bunch_.add(key, values, to, outs)) return true;
+  bunch_.send(priority);
+  return bunch_.add(key, values, to, outs);
 }
 
 void DistStore::set_compression(TextPairs params) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "kvstore/bunch.h"
 #include "kvstore/compression.h"
 #include "kvstore/local_store.h"
 #include "kvstore/process_group.h"
@@ -35,6 +36,9 @@ class DistStore final : public LocalStore {
  protected:
   bool spans_processes() const override { return !served_; }
   void sum_over_processes(const Key& key, const NDArray& sum, int priority) override;
+  bool sum_together(const Key& key, Arrays values, const NDArray& to, Arrays outs,
+                    int priority) override;
+  void finish_together(int priority) override { bunch_.send(priority); }
   bool updates() const override { return served_ || LocalStore::updates(); }
   void update(const Key& key, const NDArray& sum, const NDArray& stored, int priority) override;
   void refresh(const Key& key, int priority) override;
@@ -47,12 +51,15 @@ class DistStore final : public LocalStore {
     NDArray rest, words;
   };
   void push_collective(CollectiveKind kind, const Key& key, const NDArray& array, int priority);
+  int64_t most_elements() const;
+  void broadcast_first(const Key& key, bool one_of_many);
   void sum_compressed(const Key& key, const NDArray& sum, int priority);
   void serve();
   void serve_key(const Key& key);
 
   const KvstoreConfig& config_;
   ProcessGroup& group_;
+  Bunch bunch_;  // empty between calls
   Compression compression_;
   std::unordered_map<Key, Packed> packed_;
   std::unique_ptr<Servers> servers_;  // null: there are none

@@ -16,6 +16,13 @@ namespace mxnet::kvstore {
 
 enum class CollectiveKind : int32_t { kSum, kBroadcast, kGather, kBarrier };
 
+// What a request for several keys stands for: one request each, whose data lie one after the other.
+struct RequestList {
+  uint64_t id = 0;  // of names, counts and type: lists that differ have different ones
+  std::vector<std::string> names;
+  std::vector<int64_t> counts;  // elements
+};
+
 // All ranks give requests of the same names; in what order they do does not matter, as long as it
 // is the same order for each name. `data` must stay until `done` is called.
 struct CollectiveRequest {
@@ -27,6 +34,9 @@ struct CollectiveRequest {
   int64_t count = 0;  // elements
   DType dtype = DType::kUInt8;
   int priority = 0;  // higher goes earlier among those that all ranks have given
+  // Null: a request of its own. kSum and kBroadcast may have one; ranks that give the same lists
+  // save time, those that give other lists of the same names, or single ones, get the same results.
+  std::shared_ptr<const RequestList> list;
   // Called once, on a thread of the group that must not be kept: null, or what went wrong.
   std::function<void(std::exception_ptr)> done;
 };

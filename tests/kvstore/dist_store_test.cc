@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -163,6 +164,75 @@ TEST(DistStore, PushPullWorksInPlace) {
   job.stores[1]->push_pull(Some{3}, b, Some{3}, b, 0);
   EXPECT_EQ(floats(a[0])[0], 3);
   EXPECT_EQ(floats(b[0])[0], 3);
+}
+
+// Three keys in one call, the second too big to travel with others.
+struct Three {
+  std::vector<Key> keys{"a", "big", "c"};
+  std::vector<Shape> shapes{{2}, {100000}, {3, 1}};
+  Arrays filled_with(float value) const {
+    Arrays arrays;
+    for (const Shape& shape : shapes) arrays.push_back(filled(shape, value));
+    return arrays;
+  }
+};
+
+TEST(DistStore, SmallKeysOfACallTravelAsOne) {
+  Job job(2);
+  const Three three;
+  for (int r = 0; r < 2; ++r) job.stores[r]->init(three.keys, three.filled_with(7.0f + r));
+  for (auto& store : job.stores) EXPECT_EQ(pulled(*store, "c", {3, 1})[2], 7);
+  const std::size_t before = job.meeting.seen().size();
+  const Arrays mine = three.filled_with(1), other = three.filled_with(2);
+  job.stores[0]->push_pull(three.keys, mine, three.keys, mine, 0);
+  job.stores[1]->push_pull(three.keys, other, three.keys, other, 0);
+  for (const Arrays& arrays : {mine, other})
+    for (const NDArray& array : arrays)
+      EXPECT_EQ(floats(array), std::vector<float>(static_cast<std::size_t>(array.size()), 3));
+  EXPECT_EQ(pulled(*job.stores[1], "a", {2})[1], 3) << "stored as well";
+  const std::vector<Meeting::Seen> seen = job.meeting.seen();
+  EXPECT_EQ(seen.size() - before, 4U) << "two of each rank";
+  EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), [](const Meeting::Seen& request) {
+    return request.name == "'a' and 1 more" && request.count == 5;
+  }));
+}
+
+TEST(DistStore, UpdatersSeeEachOfTheKeysThatTravelTogether) {
+  Job job(1);
+  const Three three;
+  job.stores[0]->init(three.keys, three.filled_with(10));
+  std::vector<Key> updated;
+  job.stores[0]->set_updater([&](const Key& key, const NDArray& pushed, const NDArray& stored) {
+    updated.push_back(key);
+    pushed.copy_to(stored);
+  });
+  const Arrays values = three.filled_with(4), outs = three.filled_with(0);
+  std::vector<Key> twice{"a", "a", "big", "c"};
+  job.stores[0]->push_pull(twice, Arrays{values[0], values[0], values[1], values[2]}, three.keys,
+                           outs, 0);
+  EXPECT_EQ(updated, (std::vector<Key>{"big", "a", "c"}));
+  EXPECT_EQ(floats(outs[0])[0], 8);
+  EXPECT_EQ(floats(outs[1])[0], 4);
+  EXPECT_EQ(floats(outs[2])[0], 4);
+}
+
+TEST(DistStore, AKeyReadsWhatAnEarlierOneOfTheCallHasWritten) {
+  Job job(1);
+  job.stores[0]->init(Some{1, 2}, Arrays{filled({2}, 0), filled({2}, 0)});
+  const NDArray between = filled({2}, 5), out = filled({2}, 0);
+  job.stores[0]->push_pull(Some{1, 2}, Arrays{filled({2}, 3), between}, Some{1, 2},
+                           Arrays{between, out}, 0);
+  EXPECT_EQ(floats(out)[0], 3);
+}
+
+TEST(DistStore, KeysBeforeOneThatIsRefusedStillTravel) {
+  Job job(1);
+  job.stores[0]->init(Some{1, 2}, Arrays{filled({2}, 0), filled({2}, 0)});
+  EXPECT_NE(error_of([&] {
+              job.stores[0]->push(Some{1, 2}, Arrays{filled({2}, 6), filled({3}, 6)}, 0);
+            }).find("key 2"),
+            std::string::npos);
+  EXPECT_EQ(pulled(*job.stores[0], 1, {2})[0], 6);
 }
 
 TEST(DistStore, RowsAreSummed) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from typing import Any, Callable, List, Mapping, Optional, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _core
 from ..base import MXNetValueError
@@ -17,12 +17,19 @@ __all__ = ["KVStore"]
 _numbers = itertools.count()
 
 
+def _all_of(items: Sequence[Any], kinds: Any) -> bool:
+    """Whether all are of these kinds: lists of thousands are looked at by the kinds in them."""
+    return all(issubclass(kind, kinds) and kind is not bool for kind in set(map(type, items)))
+
+
 def _flat(key: Any, value: Any) -> Tuple[List[Any], List[NDArray]]:
     """Keys and arrays of a call as two lists: a key with a list of arrays stands there once for each."""
     if isinstance(key, (list, tuple)):
         if not isinstance(value, (list, tuple)) or len(key) != len(value):
             given = len(value) if isinstance(value, (list, tuple)) else type(value).__name__
             raise MXNetValueError(f"given {len(key)} keys and {given} as values, expected a value for each key")
+        if (_all_of(key, int) or _all_of(key, str)) and _all_of(value, NDArray):
+            return list(key), list(value)
         keys: List[Any] = []
         arrays: List[NDArray] = []
         for one_key, one_value in zip(key, value):
@@ -84,7 +91,8 @@ class KVStore(KVStoreBase):
 
     def pushpull(self, key: Any, value: Arrays, out: Optional[Arrays] = None, priority: int = 0) -> None:
         """A push and a pull in one pass; into the values themselves where there is no `out`."""
-        self.handle.pushpull(*_flat(key, value), *_flat(key, value if out is None else out), priority)
+        given = _flat(key, value)
+        self.handle.pushpull(*given, *(given if out is None else _flat(key, out)), priority)
 
     def row_sparse_pull(self, key: Any, out: Optional[Arrays] = None, priority: int = 0, row_ids: Any = None) -> None:
         """Writes the rows that `row_ids` names into row_sparse arrays.

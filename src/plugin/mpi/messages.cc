@@ -15,6 +15,11 @@ uint64_t id_of(const CollectiveRequest& request) {
   uint64_t hash = 14695981039346656037ULL;
   const auto take = [&](unsigned char byte) { hash = (hash ^ byte) * 1099511628211ULL; };
   take(static_cast<unsigned char>(request.kind));
+  if (request.list) {
+    for (int shift = 0; shift < 64; shift += 8)
+      take(static_cast<unsigned char>(request.list->id >> shift));
+    return hash;
+  }
   for (const char c : request.name) take(static_cast<unsigned char>(c));
   return hash;
 }
@@ -27,6 +32,7 @@ Wish wish_of(const CollectiveRequest& request) {
   wish.dtype = static_cast<int32_t>(request.dtype);
   wish.priority = request.priority;
   wish.element_bytes = static_cast<int32_t>(dtype_size(request.dtype));
+  wish.list = request.list ? 1 : 0;
   request.name.copy(wish.name, Wish::kNameBytes - 1);
   return wish;
 }

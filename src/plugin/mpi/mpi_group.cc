@@ -27,6 +27,8 @@ enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye };
 constexpr std::chrono::microseconds kBusyNap{20}, kIdleNap{500};
 // Between looks at who is still there.
 constexpr std::chrono::milliseconds kCheck{100};
+// So long every rank waits for another before they look into the lists that they wait for.
+constexpr std::chrono::milliseconds kOdds{250};
 // Elements of one call: MPI counts in int.
 constexpr int64_t kMostElements = 1 << 30;
 // Elements from which on our own ring is faster than MPI's sums; below, fewer messages count.
@@ -40,6 +42,32 @@ std::exception_ptr too_late() {
 std::chrono::steady_clock::duration seconds(double value) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(value));
+}
+
+// What a list stands for, each by itself; the last to end ends the whole.
+std::vector<CollectiveRequest> parts_of(CollectiveRequest whole) {
+  struct Ending {
+    std::function<void(std::exception_ptr)> done;
+    std::size_t left;
+    std::exception_ptr error;
+  };
+  const auto list = std::move(whole.list);
+  const auto ending =
+      std::make_shared<Ending>(Ending{std::move(whole.done), list->names.size(), nullptr});
+  whole.list = nullptr;
+  std::vector<CollectiveRequest> parts(list->names.size(), whole);
+  char* data = static_cast<char*>(whole.data);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].name = list->names[i];
+    parts[i].count = list->counts[i];
+    parts[i].data = data;
+    data += static_cast<std::size_t>(list->counts[i]) * dtype_size(whole.dtype);
+    parts[i].done = [ending](const std::exception_ptr& error) {
+      if (error && !ending->error) ending->error = error;
+      if (--ending->left == 0) ending->done(ending->error);
+    };
+  }
+  return parts;
 }
 
 }  // namespace
@@ -185,24 +213,49 @@ void MpiGroup::take_submitted() {
     const MutexLock lock(mutex_);
     fresh.swap(submitted_);
   }
-  std::vector<Wish> wishes;  // in one message
+  std::vector<Wish> wishes;
   for (CollectiveRequest& request : fresh) {
     if (lost_rank_ >= 0) {
       request.done(loss());
-      continue;
-    }
-    const Wish wish = wish_of(request);
-    pending_[wish.id].push_back(std::move(request));
-    if (rank_ == 0) {
-      coordinator_->ask(0, wish);
     } else {
-      wishes.push_back(wish);
+      ask(std::move(request), wishes);
     }
+  }
+  ask_rank_zero(wishes);
+}
+
+void MpiGroup::ask(CollectiveRequest request, std::vector<Wish>& wishes) {
+  const Wish wish = wish_of(request);
+  if (request.list && (!options_.batches || split_.count(wish.id) != 0)) {
+    for (CollectiveRequest& part : parts_of(std::move(request))) ask(std::move(part), wishes);
+    return;
+  }
+  pending_[wish.id].push_back(std::move(request));
+  wishes.push_back(wish);
+}
+
+void MpiGroup::ask_rank_zero(const std::vector<Wish>& wishes) {
+  if (rank_ == 0) {
+    for (const Wish& wish : wishes) coordinator_->ask(0, wish);
+    return;
   }
   if (wishes.empty()) return;
   std::vector<char> bytes(wishes.size() * sizeof(Wish));
   std::memcpy(bytes.data(), wishes.data(), bytes.size());
   send(0, kWish, std::move(bytes));
+}
+
+void MpiGroup::split(const std::vector<uint64_t>& ids) {
+  std::vector<Wish> wishes;
+  for (const uint64_t id : ids) {
+    split_.insert(id);
+    const auto found = pending_.find(id);
+    if (found == pending_.end()) continue;
+    const auto rounds = std::move(found->second);
+    pending_.erase(found);
+    for (const CollectiveRequest& request : rounds) ask(request, wishes);
+  }
+  ask_rank_zero(wishes);
 }
 
 bool MpiGroup::receive() {
@@ -241,7 +294,7 @@ bool MpiGroup::receive() {
 void MpiGroup::tell_all(const Decision& decision) {
   const std::vector<char> bytes = bytes_of(decision);
   // What is to be run concerns workers only.
-  const bool of_workers = decision.kind == Decision::kRun || decision.kind == Decision::kRefuse;
+  const bool of_workers = decision.kind != Decision::kLost && decision.kind != Decision::kEnd;
   for (int to = 1; to < (of_workers ? size_ : all_); ++to) send(to, kDecision, bytes);
 }
 
@@ -252,6 +305,14 @@ void MpiGroup::decide(bool leaving) {
     obey(decision);
   }
   if (lost_rank_ >= 0) return;
+  if (!coordinator_->at_odds() || odds_asked_ != coordinator_->asked()) {
+    odds_asked_ = coordinator_->asked();
+    odds_since_ = Clock::now();
+  } else if (Clock::now() - odds_since_ > kOdds) {
+    decision = coordinator_->split();
+    tell_all(decision);
+    return obey(decision);
+  }
   const auto leaves = [](const Peer& p) { return p.leaving; };
   const auto workers = std::span(peers_).first(static_cast<std::size_t>(size_));
   const auto servers = std::span(peers_).subspan(static_cast<std::size_t>(size_));
@@ -281,6 +342,8 @@ void MpiGroup::obey(const Decision& decision) {
     case Decision::kRefuse:
       return complete(decision.ids.front(), std::make_exception_ptr(Error(
                                                 ErrorCode::kValue, "kvstore", decision.reason)));
+    case Decision::kSplit:
+      return split(decision.ids);
     case Decision::kLost:
       return lose(decision.rank);
     case Decision::kEnd:

@@ -12,6 +12,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -60,6 +61,9 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void say_goodbye();
   bool turn(bool leaving);
   void take_submitted();
+  void ask(kvstore::CollectiveRequest request, std::vector<Wish>& wishes);
+  void ask_rank_zero(const std::vector<Wish>& wishes);
+  void split(const std::vector<uint64_t>& ids);
   bool receive();
   void decide(bool leaving);
   void tell_all(const Decision& decision);
@@ -91,7 +95,10 @@ class MpiGroup final : public kvstore::ProcessGroup {
   // The thread's own.
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   std::map<uint64_t, std::deque<kvstore::CollectiveRequest>> pending_;  // by id, oldest first
-  std::unique_ptr<Coordinator> coordinator_;                            // of rank 0
+  std::set<uint64_t> split_;                  // lists, of which only the parts are asked for
+  std::unique_ptr<Coordinator> coordinator_;  // of rank 0
+  uint64_t odds_asked_ = 0;                   // rank 0: wishes when ranks began to be at odds,
+  Clock::time_point odds_since_{};            // and when that was
   std::unique_ptr<RingSum> ring_;
   std::list<Outgoing> outgoing_;
   std::vector<Peer> peers_;

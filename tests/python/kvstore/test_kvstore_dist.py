@@ -1,64 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores of several processes, started by tools/launch.py: sums, faults, and what the launcher promises."""
+"""Stores of several processes, started by tools/launch.py: sums, updates, rows, and servers."""
 
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import textwrap
 
 import pytest
 
-import mxnet as mx
-
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-LAUNCH = os.path.join(ROOT, "tools", "launch.py")
-
-
-def has_plugin():
-    return os.path.exists(os.path.join(os.path.dirname(mx.libinfo.find_lib_path()[0]), "libmxnet_mpi.so"))
-
-
-needs_mpi = pytest.mark.skipif(not has_plugin() or shutil.which("mpirun") is None, reason="needs OpenMPI")
-
-# Seconds after which a rank counts as lost: short, so that tests of that are; and long where nobody is to be lost,
-# whatever else the machine does.
-SHORT, LONG = "4", "60"
-
-PRELUDE = """
-import os, signal, sys
-import numpy as np
-import mxnet as mx
-store = mx.kv.create(os.environ.get("STORE", "dist_sync"))
-rank, size = store.rank, store.num_workers
-
-def say(*words):
-    # A file each: mpirun mixes what ranks print.
-    with open(os.path.join(os.environ["SAID"], str(rank)), "a") as file:
-        print(*words, file=file)
-
-def pulled(key, shape):
-    out = mx.nd.zeros(shape)
-    store.pull(key, out=out)
-    return out.asnumpy()
-"""
-
-
-def run(workers, body, servers=0, **variables):
-    """The lines that each rank says, by rank, and the end of the job."""
-    program = PRELUDE + textwrap.dedent(body)
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "PS_HEARTBEAT_TIMEOUT": LONG, "SAID": folder, **variables}
-        command = [sys.executable, "-c", program]
-        if workers is not None:
-            command = [sys.executable, LAUNCH, "-n", str(workers), "-s", str(servers), *command]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-        lines = {}
-        for rank in os.listdir(folder):
-            with open(os.path.join(folder, rank)) as file:
-                lines[int(rank)] = file.read().splitlines()
-    return lines, done
+from dist_job import needs_mpi, run
 
 
 @needs_mpi
@@ -151,49 +98,43 @@ def test_many_small_keys_and_pushpull_in_place():
 
 
 @needs_mpi
-@pytest.mark.parametrize("place", ["push", "barrier"])
-def test_a_killed_rank_is_named_by_all_others(place):
+def test_a_list_of_keys_is_summed_with_what_others_push_one_by_one():
     lines, done = run(
         3,
-        f"""
-        store.init(1, mx.nd.zeros((4,)))
-        pulled(1, (4,))
-        store._barrier()
-        if rank == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        try:
-            if "{place}" == "push":
-                store.push(1, mx.nd.ones((4,)))
-                pulled(1, (4,))
+        """
+        keys = [f"key{i}" for i in range(20)]
+        store.init(keys, [mx.nd.zeros((i + 1,)) for i in range(20)])
+        for step in range(3):
+            values = [mx.nd.full((i + 1,), rank + i) for i in range(20)]
+            if rank == 0:
+                store.push(keys, values)
+            elif rank == 1:
+                store.push(keys[:7], values[:7])
+                store.push(keys[7:], values[7:])
             else:
-                store._barrier()
-        except mx.MXNetError as error:
-            say("rank 1 of 3 is lost" in str(error), store.num_dead_node(7))
+                for key, value in reversed(list(zip(keys, values))):
+                    store.push(key, value)
+            for i, key in enumerate(keys):
+                np.testing.assert_array_equal(pulled(key, (i + 1,)), np.full((i + 1,), 3 + 3 * i))
+        say("equal")
         """,
-        PS_HEARTBEAT_TIMEOUT=SHORT,
     )
-    assert lines == {0: ["True 1"], 2: ["True 1"]}, done.stderr
-    assert done.returncode == 128 + 9
-    assert "rank 1 ended with status 137" in done.stderr
+    assert lines == {rank: ["equal"] for rank in range(3)}, done.stderr
 
 
 @needs_mpi
-def test_a_rank_that_ends_early_is_an_error_for_those_that_wait():
+def test_lists_with_different_shapes_name_the_key():
     lines, done = run(
         2,
         """
-        store.init(1, mx.nd.zeros((4,)))
-        pulled(1, (4,))
-        if rank == 1:
-            raise SystemExit(0)
-        store.push(1, mx.nd.ones((4,)))
+        store.init(["a", "b", "c"], [mx.nd.zeros((2,)), mx.nd.zeros((3 + rank,)), mx.nd.zeros((4 - rank,))])
         try:
-            pulled(1, (4,))
-        except mx.MXNetError as error:
-            say("rank 1 of 2 is lost" in str(error))
+            mx.nd.waitall()
+        except ValueError as error:
+            say(all(part in str(error) for part in ("'b'", "rank 0 gave 3", "rank 1 gave 4")))
         """,
     )
-    assert lines == {0: ["True"]}, done.stderr
+    assert lines == {0: ["True"], 1: ["True"]}, done.stderr
 
 
 @needs_mpi
@@ -349,53 +290,3 @@ def test_a_custom_optimizer_needs_consent():
         STORE="dist_async",
     )
     assert lines == {0: ["True"]}, done.stderr
-
-
-@needs_mpi
-def test_a_lost_server_is_named_by_all_workers():
-    lines, done = run(
-        2,
-        """
-        store.init("w", mx.nd.zeros((2,)))
-        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
-        if rank == 0:
-            import subprocess
-            for process in subprocess.check_output(["ps", "-eo", "pid,ppid,args"], text=True).splitlines():
-                if "-m mxnet.kvstore" in process and os.environ["JOB"] in open(
-                    f"/proc/{process.split()[0]}/environ").read() and " sh " not in process:
-                    os.kill(int(process.split()[0]), signal.SIGKILL)
-        try:
-            while True:
-                store.push("w", mx.nd.ones((2,)))
-                pulled("w", (2,))
-        except mx.MXNetError as error:
-            say("server 0 of 1" in str(error), store.num_dead_node(2), store.num_dead_node(4))
-        """,
-        servers=1,
-        STORE="dist_async",
-        PS_HEARTBEAT_TIMEOUT=SHORT,
-        JOB=f"kvstore-test-{os.getpid()}",
-    )
-    assert lines == {0: ["True 1 0"], 1: ["True 1 0"]}, done.stderr
-    assert "server 0 ended with status 137" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "arguments, expected",
-    [
-        (["-n", "2", "a.out", "-x"], ["mpirun", "-np 2", "DMLC_NUM_WORKER", "a.out -x"]),
-        (["-n", "2", "-s", "1", "-H", "hosts", "python3", "a.py"], ["-np 3", "--hostfile hosts", "-m mxnet.kvstore"]),
-        (["-n", "3", "-s", "2", "--launcher", "slurm", "a.out"], ["srun", "--ntasks 5"]),
-    ],
-)
-def test_launcher_commands(arguments, expected):
-    done = subprocess.run([sys.executable, LAUNCH, "--dry-run", *arguments], capture_output=True, text=True, timeout=60)
-    for part in expected:
-        assert part in done.stdout
-
-
-@pytest.mark.parametrize("arguments", [["-n", "0", "a.out"], ["-n", "2"], ["-n", "2", "--launcher", "ssh", "a.out"]])
-def test_launcher_refuses_what_makes_no_sense(arguments):
-    done = subprocess.run([sys.executable, LAUNCH, *arguments], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2
-    assert "error" in done.stderr
