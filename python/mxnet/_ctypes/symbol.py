@@ -22,6 +22,8 @@ Texts = Sequence[str]
 class SymbolBase:
     """Owns a symbol of the library."""
 
+    handle: Any = None
+
     def __init__(self) -> None:
         self.handle = SymbolHandle()
 
