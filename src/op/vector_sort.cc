@@ -13,9 +13,7 @@
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
-#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"  // GCC 12's own intrinsics, not ours
-#endif
 
 namespace mxnet {
 namespace {

@@ -99,7 +99,7 @@ TEST(ToDLPack, EveryTypeKeepsItsBytesThereAndBack) {
 
 TEST(FromDLPack, TypesThatArraysCannotHaveAreRefused) {
   // int16, uint16, uint32, uint64, float of 8 and 128 bits, bool of 32, complex, opaque.
-  const std::pair<int, int> unknown[] = {{0, 16}, {1, 16}, {1, 32}, {1, 64},  {2, 8},
+  const std::pair<int, int> unknown[] = {{0, 16},  {1, 16}, {1, 32}, {1, 64},  {2, 8},
                                          {2, 128}, {6, 32}, {5, 64}, {5, 128}, {3, 64}};
   for (const auto& [code, bits] : unknown) {
     Foreign foreign({2});

@@ -101,7 +101,8 @@ void expect_values_in_order() {
       std::vector<T> values(n), out(n);
       for (T& value : values) value = static_cast<T>(static_cast<int64_t>(random() % 4001) - 2000);
       if constexpr (std::is_floating_point_v<T>) {
-        const T special[] = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(),
+        const T special[] = {std::numeric_limits<T>::quiet_NaN(),
+                             std::numeric_limits<T>::infinity(),
                              -std::numeric_limits<T>::infinity(), T{-0.0}};
         for (const T value : special) values[random() % n] = value;
       }

@@ -75,8 +75,7 @@ class RowOrder {
     const int64_t n = rows_.n, inner = rows_.inner;
     each_group<K>(n, [&](T* rows, int64_t width, int64_t from, K* spare) {
       if (inner == 1) return sort_values(x_ + from, out + from, spare, n, flip_);
-      for (int64_t j = 0; j < width; ++j)
-        sort_values(rows + j * n, rows + j * n, spare, n, flip_);
+      for (int64_t j = 0; j < width; ++j) sort_values(rows + j * n, rows + j * n, spare, n, flip_);
       spread(rows, out + from, width);
     });
   }

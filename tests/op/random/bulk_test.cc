@@ -52,11 +52,9 @@ TEST(BulkDraws, ExponentialNumbersAreThoseDrawnOneByOne) {
 // From shapes whose tries often end early to those whose never do.
 TEST(BulkDraws, GammaNumbersAreThoseDrawnOneByOne) {
   for (const float alpha : {1.0f, 1.25f, 2.5f, 40.0f}) {
-    expect_same(
-        [&](Mt19937& stream, float* out, int64_t n) {
-          return fill_gamma(stream, out, n, alpha, 3.0f);
-        },
-        [&](Draws& draws) { return draws.gamma<float>(alpha, 3.0f); });
+    expect_same([&](Mt19937& stream, float* out,
+                    int64_t n) { return fill_gamma(stream, out, n, alpha, 3.0f); },
+                [&](Draws& draws) { return draws.gamma<float>(alpha, 3.0f); });
   }
 }
 
