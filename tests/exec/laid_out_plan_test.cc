@@ -156,6 +156,7 @@ int64_t arena_bytes_in(const std::string& plan) {
 }
 
 TEST(LaidOutTraining, WhatIsComputedAgainLiesInBlocksToo) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   Network net({2, 32, 16, 16});
   const Value y = pooled_stack(net, 4);
   const int64_t before = arena_bytes_in(net.check_training(y));
@@ -167,6 +168,7 @@ TEST(LaidOutTraining, WhatIsComputedAgainLiesInBlocksToo) {
 }
 
 TEST(LaidOutTraining, BudgetsOfAnySizeAgreeWithPlainRows) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   Network net({4, 32, 32, 32});
   const Value y = pooled_stack(net, 6);
   const int64_t before = arena_bytes_in(net.check_training(y));
