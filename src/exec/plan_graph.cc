@@ -3,6 +3,7 @@
 #include "exec/plan_graph.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/config.h"
@@ -56,11 +57,13 @@ bool is_pure(const IndexedGraph& graph) {
 
 // Values in layouts of the kernels' choice.
 TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
-                    const PassOptions& passes, bool training) {
+                    const PassOptions& passes, bool training,
+                    std::size_t widest = std::numeric_limits<std::size_t>::max()) {
   LaidOutGraph laid_out;
   TypedGraph result = infer_all(run_pass("lay_out", typed.graph.graph(), passes,
                                          [&](const ir::Graph&) {
-                                           laid_out = lay_out(typed.graph, typed.types, training);
+                                           laid_out =
+                                               lay_out(typed.graph, typed.types, training, widest);
                                            return laid_out.graph;
                                          }),
                                 known);
@@ -238,8 +241,10 @@ class Saving {
     TypedGraph tight = smallest(budget - room);
     const std::size_t needed = bytes(tight);
     if (needed <= budget - room) {
-      TypedGraph candidate = lay(tight);
-      if (bytes(candidate) <= budget) return candidate;
+      for (std::size_t part = 1; part <= kMostParts; part *= 2) {
+        TypedGraph candidate = lay(tight, widest_value(tight) / part);
+        if (bytes(candidate) <= budget) return candidate;
+      }
     }
     return needed > budget ? std::move(tight) : smallest(budget);
   }
@@ -247,8 +252,27 @@ class Saving {
  private:
   // What reordered weights and their gradients take of a plan.
   static constexpr double kReorderedPart = 0.04;
+  // Values of up to which part of the widest lie in layouts, where not all may.
+  static constexpr std::size_t kMostParts = 4;
 
-  TypedGraph lay(const TypedGraph& typed) const { return laid_out(typed, known_, passes_, true); }
+  TypedGraph lay(const TypedGraph& typed,
+                 std::size_t widest = std::numeric_limits<std::size_t>::max()) const {
+    return laid_out(typed, known_, passes_, true, widest);
+  }
+  // Of what lies in the plan's own memory.
+  static std::size_t widest_value(const TypedGraph& typed) {
+    const IndexedGraph& graph = typed.graph;
+    std::vector<bool> given(typed.types.size());
+    for (int n : graph.variables()) given[static_cast<std::size_t>(graph.first_entry(n))] = true;
+    for (int entry : graph.outputs()) given[static_cast<std::size_t>(entry)] = true;
+    std::size_t widest = 0;
+    for (std::size_t e = 0; e < given.size(); ++e) {
+      const ArrayType& type = typed.types[e];
+      const auto elements = static_cast<std::size_t>(type.shape.size());
+      if (!given[e]) widest = std::max(widest, elements * dtype_size(type.dtype));
+    }
+    return widest;
+  }
   std::size_t bytes(const TypedGraph& typed) const {
     const auto fused = pointwise_fused(typed.graph, typed.types, options_, typed.kernels);
     const TypedGraph& runs = fused ? *fused : typed;
