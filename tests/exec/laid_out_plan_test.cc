@@ -255,7 +255,26 @@ TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
     return;
   }
   EXPECT_NE(result.values, exact);
-  EXPECT_EQ(result.steps("[winograd]"), 0) << result.plan;
+  EXPECT_GT(result.steps("[onednn]"), 0) << result.plan;
+}
+
+TEST(BFloat16Plan, WinogradLayersBetweenStayInFloat32) {
+  Network net({2, 32, 16, 16});
+  Value x = net.data();
+  for (const char* block : {"a", "b"}) {
+    const std::string name = block;
+    const Value narrow = relu(net.conv(name + "0", x, 32, 32, 1));
+    const Value wide = relu(net.conv(name + "1", narrow, 32, 32));
+    x = relu(sum(net.conv(name + "2", wide, 32, 32, 1), x));
+  }
+  const Network::Result exact = net.run(x);
+  const Variable narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  const Network::Result result = net.run(x);
+  Network::expect_near(result.values, exact.values, 0.02);
+  EXPECT_EQ(result.steps("[winograd]"), exact.steps("[winograd]")) << result.plan;
+  if (__builtin_cpu_supports("avx512bf16")) {
+    EXPECT_NE(result.values, exact.values);
+  }
 }
 
 }  // namespace
