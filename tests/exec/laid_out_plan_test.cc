@@ -239,6 +239,15 @@ TEST(WinogradConfig, TheRowChoosesWhoDecides) {
   EXPECT_EQ(count(trials.text(), "1x32x24x24:32:pad1,1"), 1);
 }
 
+TEST(WinogradConfig, SmallMapsHaveSmallTilesAndTheSmallestNone) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  for (const auto& [size, layers] : {std::pair{14, 1}, {7, 0}}) {
+    Network net({1, 32, size, size});
+    EXPECT_EQ(net.check(net.conv("c", net.data(), 32, 32)).steps("[winograd]"), layers) << size;
+  }
+}
+
 TEST(ConvTrials, AFileKeepsThem) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
@@ -282,7 +291,7 @@ TEST(ConvTrials, TimesArePositiveAndKeysTellLayersApart) {
 // --- bfloat16 ------------------------------------------------------------------------------------
 
 TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
-  Network net({2, 3, 16, 16});
+  Network net({1, 3, 16, 16});
   Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 3, 32), 32));
   const Value pool = apply("Pooling", {x}, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}});
   const Value joined =
@@ -299,6 +308,26 @@ TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
   }
   EXPECT_NE(result.values, exact);
   EXPECT_EQ(result.steps("[winograd]"), 0) << result.plan;
+}
+
+TEST(BFloat16Plan, WinogradLayersBetweenStayInFloat32) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net({2, 32, 16, 16});
+  Value x = net.data();
+  for (const char* block : {"a", "b"}) {
+    const std::string name = block;
+    const Value narrow = relu(net.conv(name + "0", x, 32, 32, 1));
+    const Value wide = relu(net.conv(name + "1", narrow, 32, 32));
+    x = relu(sum(net.conv(name + "2", wide, 32, 32, 1), x));
+  }
+  const Network::Result exact = net.run(x);
+  const Variable narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  const Network::Result result = net.run(x);
+  Network::expect_near(result.values, exact.values, 0.02);
+  EXPECT_EQ(result.steps("[winograd]"), exact.steps("[winograd]")) << result.plan;
+  if (__builtin_cpu_supports("avx512bf16")) {
+    EXPECT_NE(result.values, exact.values);
+  }
 }
 
 }  // namespace
