@@ -69,6 +69,7 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
   if (how == Interpolation::kLanczos) taps.width = 8;
   if (how == Interpolation::kArea)
     taps.width = shrinks ? static_cast<int64_t>(std::ceil(scale)) + 1 : 2;
+  taps.interpolates = how != Interpolation::kNearest && !(how == Interpolation::kArea && shrinks);
   for (int64_t i = 0; i < to; ++i) {
     const double place = static_cast<double>(i), centre = (place + 0.5) * scale - 0.5;
     switch (how) {
@@ -102,13 +103,54 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
   return taps;
 }
 
-template <class T>
-void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
-              T* out) {
-  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+namespace {
+
+// Weights of bytes are whole numbers of 2^-11, as image libraries have them: networks see the
+// pixels that they were trained with.
+constexpr int kWeightBits = 11;
+
+template <class C>
+std::vector<C> weights_of(const Taps& taps) {
+  if constexpr (std::is_integral_v<C>) {
+    std::vector<C> whole;
+    whole.reserve(taps.weight.size());
+    for (const float weight : taps.weight)
+      whole.push_back(static_cast<C>(std::lrint(weight * (1 << kWeightBits))));
+    return whole;
+  } else {
+    return {taps.weight.begin(), taps.weight.end()};
+  }
+}
+
+// A row's part of a new pixel. Between `two` rows four bits go first and sixteen then, as where
+// interpolation is linear (resample_bytes.cc).
+template <class C>
+C weighed(C weight, C value, bool two) {
+  if constexpr (std::is_integral_v<C>) {
+    if (two) return (weight * (value >> 4)) >> 16;
+  }
+  return weight * value;
+}
+
+// Of the sum of those.
+template <class T, class C>
+T pixel_of(C sum, bool two) {
+  if constexpr (std::is_integral_v<C>) {
+    const int bits = two ? 2 : 2 * kWeightBits;
+    return static_cast<T>(std::clamp((sum + (1 << (bits - 1))) >> bits, 0, 255));
+  } else {
+    return to_pixel<T>(sum);
+  }
+}
+
+template <class T, class C>
+void resample_as(const T* in, int64_t channels, const Taps& rows, const Taps& columns,
+                 int64_t width, T* out) {
+  const std::vector<C> row_weights = weights_of<C>(rows), column_weights = weights_of<C>(columns);
   const auto new_rows = static_cast<int64_t>(rows.old.size()) / rows.width;
   const auto new_width = static_cast<int64_t>(columns.old.size()) / columns.width;
   const int64_t line = new_width * channels;
+  const bool two = rows.width == 2;
   if (new_rows * line == 0) return;
   // Old rows in the new width are kept while the next new row may want them again.
   parallel_for(
@@ -121,7 +163,7 @@ void resample(const T* in, int64_t channels, const Taps& rows, const Taps& colum
           std::fill_n(sum.get(), line, C{0});
           for (int64_t k = 0; k < rows.width; ++k) {
             const auto tap = static_cast<std::size_t>(y * rows.width + k);
-            const C weight = rows.weight[tap];
+            const C weight = row_weights[tap];
             if (weight == 0) continue;
             const int64_t row = rows.old[tap], slot = row % rows.width;
             C* to = lines.get() + slot * line;
@@ -133,20 +175,33 @@ void resample(const T* in, int64_t channels, const Taps& rows, const Taps& colum
                   C value = 0;
                   for (int64_t j = 0; j < columns.width; ++j) {
                     const auto at = static_cast<std::size_t>(x * columns.width + j);
-                    if (columns.weight[at] == 0) continue;  // a pixel beyond the image is no NaN
-                    value += static_cast<C>(columns.weight[at]) *
-                             static_cast<C>(from[columns.old[at] * channels + c]);
+                    if (column_weights[at] == 0) continue;  // a pixel beyond the image is no NaN
+                    value +=
+                        column_weights[at] * static_cast<C>(from[columns.old[at] * channels + c]);
                   }
                   to[x * channels + c] = value;
                 }
               }
             }
-            for (int64_t i = 0; i < line; ++i) sum[i] += weight * to[i];
+            for (int64_t i = 0; i < line; ++i) sum[i] += weighed<C>(weight, to[i], two);
           }
-          for (int64_t i = 0; i < line; ++i) out[y * line + i] = to_pixel<T>(sum[i]);
+          for (int64_t i = 0; i < line; ++i) out[y * line + i] = pixel_of<T>(sum[i], two);
         }
       },
       1);
+}
+
+}  // namespace
+
+template <class T>
+void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
+              T* out) {
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    if (rows.interpolates && columns.interpolates)
+      return resample_as<T, int32_t>(in, channels, rows, columns, width, out);
+  }
+  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  resample_as<T, C>(in, channels, rows, columns, width, out);
 }
 
 #define MX_RESAMPLE(name, T, tag) \
