@@ -15,12 +15,15 @@
 namespace mxnet::image {
 namespace {
 
-double cubic(double t) {
-  constexpr double kA = -0.75;  // of the family of cubic kernels, the one that images know
-  t = std::fabs(t);
-  if (t <= 1) return ((kA + 2) * t - (kA + 3)) * t * t + 1;
-  if (t < 2) return ((kA * t - 5 * kA) * t + 8 * kA) * t - 4 * kA;
-  return 0;
+// The four weights of a place `x` behind the second of four pixels. In float, in this order and
+// with the last as what is left: bytes depend on the last bit.
+void add_cubic(Taps& taps, float x) {
+  constexpr float kA = -0.75F;  // of the family of cubic kernels, the one that images know
+  const float before = x + 1, after = 1 - x;
+  const float first = ((kA * before - 5 * kA) * before + 8 * kA) * before - 4 * kA;
+  const float second = ((kA + 2) * x - (kA + 3)) * x * x + 1;
+  const float third = ((kA + 2) * after - (kA + 3)) * after * after + 1;
+  taps.weight.insert(taps.weight.end(), {first, second, third, 1.0F - first - second - third});
 }
 
 double lanczos(double t) {
@@ -80,9 +83,14 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
       case Interpolation::kLinear:
         around(taps, std::clamp(centre, 0.0, static_cast<double>(from - 1)), 1, from, tent);
         break;
-      case Interpolation::kCubic:
-        around(taps, centre, 2, from, cubic);
+      case Interpolation::kCubic: {
+        const auto at = static_cast<float>(centre);
+        const auto base = static_cast<int64_t>(std::floor(at));
+        for (int64_t k = base - 1; k <= base + 2; ++k)
+          taps.old.push_back(std::clamp<int64_t>(k, 0, from - 1));
+        add_cubic(taps, at - static_cast<float>(base));
         break;
+      }
       case Interpolation::kLanczos:
         around(taps, centre, 4, from, lanczos);
         break;

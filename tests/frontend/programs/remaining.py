@@ -74,6 +74,9 @@ EXPRESSIONS = {  # name: expression over mx, np and the functions above
                             "out=arrays(mx, np, (3,), dtype='float16'))]",
     "calibrate_entropy": "mx.nd.contrib.calibrate_entropy(mx.nd.array(np.bincount(np.random.RandomState(3).binomial(600, 0.5, "
                          "9000), minlength=601)), mx.nd.array(np.linspace(-3, 3, 602)), num_quantized_bins=101)",
+    "dgl_adjacency": "mx.nd.contrib.dgl_adjacency(graph(mx))",
+    "edge_id": "mx.nd.contrib.edge_id(graph(mx), mx.nd.array([0, 1, 2], dtype='int64'), mx.nd.array([1, 2, 2], dtype='int64'))",
+    "dgl_subgraph": "list(mx.nd.contrib.dgl_subgraph(graph(mx), mx.nd.array([0, 1, 2], dtype='int64'), return_mapping=True))",
     "sym_rand_zipfian": "[part.list_outputs() for part in mx.sym.contrib.rand_zipfian(mx.sym.var('x'), 4, 10)]",
     "sym_shuffle": "mx.sym.random.shuffle(mx.sym.var('x'), name='s')",
     "group_adagrad": "updated(mx, mx.optimizer.contrib.GroupAdaGrad(learning_rate=0.1))",
@@ -140,6 +143,12 @@ EXPRESSIONS = {  # name: expression over mx, np and the functions above
     "npx_multibox_detection": "mx.npx.multibox_detection(mx.np.array([[[0.1, 0.6], [0.9, 0.4]]]), mx.np.zeros((1, 8)), "
                               "mx.np.array([[[0.1, 0.1, 0.4, 0.4], [0.5, 0.5, 0.9, 0.9]]]))",
 }
+
+
+def graph(mx):
+    """Four nodes with numbered edges."""
+    edges, ends, starts = list(range(1, 8)), [1, 3, 0, 2, 0, 3, 2], [0, 2, 4, 6, 7]
+    return mx.nd.sparse.csr_matrix((edges, ends, starts), shape=(4, 4), dtype="int64")
 
 
 def updated(mx, optimizer):
