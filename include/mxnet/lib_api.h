@@ -80,20 +80,21 @@ MX_EXT_EXPORT inline int MXExtensionVersion(void) { return MX_EXT_VERSION; }
 
 MX_EXT_EXPORT inline int MXExtensionOpen(const MXExtHost* host, const MXExtLibrary** library,
                                          MXExtMessage* message) {
-  using namespace mxnet::ext;
-  return detail::guarded(message, [&] {
-    detail::host() = host;
-    const std::vector<MXExtOp>& ops = detail::registered<CustomOp>().tables();
-    const std::vector<MXExtPass>& passes = detail::registered<CustomPass>().tables();
+  namespace ext = mxnet::ext;
+  return ext::detail::guarded(message, [&] {
+    ext::detail::host() = host;
+    const std::vector<MXExtOp>& ops = ext::detail::registered<ext::CustomOp>().tables();
+    const std::vector<MXExtPass>& passes = ext::detail::registered<ext::CustomPass>().tables();
     const std::vector<MXExtPartitioner>& partitioners =
-        detail::registered<CustomPartitioner>().tables();
-    detail::opened_library() = {ops.data(),
-                                passes.data(),
-                                partitioners.data(),
-                                static_cast<int32_t>(ops.size()),
-                                static_cast<int32_t>(passes.size()),
-                                static_cast<int32_t>(partitioners.size())};
-    *library = &detail::opened_library();
+        ext::detail::registered<ext::CustomPartitioner>().tables();
+    MXExtLibrary& opened = ext::detail::opened_library();
+    opened = {ops.data(),
+              passes.data(),
+              partitioners.data(),
+              static_cast<int32_t>(ops.size()),
+              static_cast<int32_t>(passes.size()),
+              static_cast<int32_t>(partitioners.size())};
+    *library = &opened;
     return initialize(host->mxnet_version);
   });
 }

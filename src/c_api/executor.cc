@@ -226,7 +226,12 @@ int MXExecutorOutputs(ExecutorHandle handle, uint32_t* out_size, NDArrayHandle**
     require(out, "MXExecutorOutputs", "out");
     std::vector<NDArrayHandle>& handles = executor_returns().outputs;
     handles.clear();
-    for (const NDArray& array : executor.outputs()) handles.push_back(new_handle(array));
+    for (const NDArray& array : executor.outputs()) {
+      // Before the first run, a result whose shape follows from values: front ends ask every array
+      // for its kind, and ask for the outputs again after the run.
+      handles.push_back(
+          new_handle(array.is_none() ? NDArray(Shape{0}, DType::kFloat32, Device{}) : array));
+    }
     *out_size = static_cast<uint32_t>(handles.size());
     *out = handles.data();
   });

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 #include "c_api/ext_passes.h"
 #include "c_api/ndarray_handle.h"
@@ -75,7 +75,7 @@ ExtResult for_backend(const Symbol& symbol, const char* name, const KnownTypes& 
   return {Symbol(optimize_for_backend(symbol.graph(), name, options, known)), {}, {}};
 }
 
-// What a backend has added, until the next call on this thread.
+// Parameters that a backend has added.
 struct AddedParameters {
   std::vector<NDArrayHandle> handles;
   std::vector<std::string> names;
@@ -229,11 +229,12 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
     if (!skip_infer && !known.names.empty())
       facts.types = infer_entries(IndexedGraph(symbol.graph()), known, true);
     ExtResult result = for_backend(symbol, backend_name, known, facts, options);
-    thread_local std::optional<AddedParameters> arguments_added, states_added;
-    arguments_added.emplace(std::move(result.arguments));
-    states_added.emplace(std::move(result.states));
+    // Until the next call on this thread.
+    thread_local std::unique_ptr<std::pair<AddedParameters, AddedParameters>> added;
+    added = std::make_unique<std::pair<AddedParameters, AddedParameters>>(
+        std::move(result.arguments), std::move(result.states));
     *ret_sym_handle = new_handle(std::move(result.symbol));
-    arguments_added->give(new_args_cnt, new_args_handle, new_arg_names_handle);
-    states_added->give(new_aux_cnt, new_aux_handle, new_aux_names_handle);
+    added->first.give(new_args_cnt, new_args_handle, new_arg_names_handle);
+    added->second.give(new_aux_cnt, new_aux_handle, new_aux_names_handle);
   });
 }

@@ -193,3 +193,19 @@ def test_files(mx, rng, tmp_path):
     np.testing.assert_array_equal(mx.run("_cvimread", filename=tmp_path / "image.png")[0], image)
     with pytest.raises(Failure, match="nowhere.png"):
         mx.run("_cvimread", filename=tmp_path / "nowhere.png")
+
+
+# Numbers of the 1.9.1 release: interpolation, size, the first channel of the first two rows, and the sum of all.
+REFERENCE_RESIZES = [
+    (2, (7, 6), [0, 47, 162, 240, 111, 102, 193, 9, 84, 137, 111, 83, 149, 240], 15006),
+    (4, (7, 6), [0, 35, 171, 242, 111, 91, 191, 9, 82, 144, 112, 78, 155, 248], 15027),
+    (3, (7, 6), [0, 67, 133, 222, 106, 121, 188, 22, 88, 129, 116, 102, 143, 210], 14967),
+]
+
+
+@pytest.mark.parametrize("interp, size, rows, total", REFERENCE_RESIZES)
+def test_resized_bytes_are_the_releases(mx, interp, size, rows, total):
+    image = (np.arange(60).reshape(4, 5, 3) * 37 % 256).astype("uint8")
+    result = mx.run("_cvimresize", image, w=size[0], h=size[1], interp=interp)[0]
+    assert result[:2, :, 0].ravel().tolist() == rows
+    assert int(result.astype("int64").sum()) == total

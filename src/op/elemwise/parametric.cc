@@ -197,7 +197,7 @@ void quadratic_cpu(const QuadraticParams& p, KernelContext& context) {
           return Gradients{grad.dout(0) * (grad.in(0) * (2.0 * double{p.a}) + double{p.b})};
         });
 
-// Ties go away from zero, as in `round`; integers are cut.
+// Ties go to the even neighbour, as in NumPy; integers are cut.
 void around_cpu(const AroundParams& p, KernelContext& context) {
   const double scale = std::pow(10.0, std::abs(p.decimals));
   const bool whole = p.decimals < 0;
@@ -209,7 +209,7 @@ void around_cpu(const AroundParams& p, KernelContext& context) {
       return static_cast<C>(static_cast<int64_t>(x) / by * by);
     } else {
       const C by = static_cast<C>(scale);
-      return whole ? std::round(x / by) * by : std::round(x * by) / by;
+      return whole ? std::nearbyint(x / by) * by : std::nearbyint(x * by) / by;
     }
   });
 }

@@ -91,7 +91,9 @@ OpBuilder<DecodeParams>& with_colors(OpBuilder<DecodeParams>& op) {
   OpBuilder<DecodeParams> from_bytes("_cvimdecode");
   from_bytes.doc("The pixels of a JPEG or PNG image, (height, width, channels).")
       .alias("_npi_cvimdecode")
-      .array_input("buf", "The bytes of its file, uint8.");
+      .array_input("buf", "The bytes of its file, uint8.")
+      // What networks have always called it.
+      .input_names([](const DecodeParams&) { return std::vector<std::string>{"data"}; });
   with_colors(from_bytes)
       .infer([](const DecodeParams& params, Infer& infer) {
         infer.in(0).set_dtype(DType::kUInt8);

@@ -214,6 +214,8 @@ void border_cpu(const BorderParams& params, KernelContext& context) {
 MX_OP(_cvcopyMakeBorder, BorderParams)
 .doc("An image with a border around it.")
     .array_input("src", "(height, width, channels).")
+    // What networks have always called it.
+    .input_names([](const BorderParams&) { return std::vector<std::string>{"data"}; })
     .param("top", &BorderParams::top, "Rows above.")
     .param("bot", &BorderParams::bottom, "Rows below.")
     .param("left", &BorderParams::left, "Columns to the left.")

@@ -15,12 +15,15 @@
 namespace mxnet::image {
 namespace {
 
-double cubic(double t) {
-  constexpr double kA = -0.75;  // of the family of cubic kernels, the one that images know
-  t = std::fabs(t);
-  if (t <= 1) return ((kA + 2) * t - (kA + 3)) * t * t + 1;
-  if (t < 2) return ((kA * t - 5 * kA) * t + 8 * kA) * t - 4 * kA;
-  return 0;
+// The four weights of a place `x` behind the second of four pixels. In float, in this order and
+// with the last as what is left: bytes depend on the last bit.
+void add_cubic(Taps& taps, float x) {
+  constexpr float kA = -0.75F;  // of the family of cubic kernels, the one that images know
+  const float before = x + 1, after = 1 - x;
+  const float first = ((kA * before - 5 * kA) * before + 8 * kA) * before - 4 * kA;
+  const float second = ((kA + 2) * x - (kA + 3)) * x * x + 1;
+  const float third = ((kA + 2) * after - (kA + 3)) * after * after + 1;
+  taps.weight.insert(taps.weight.end(), {first, second, third, 1.0F - first - second - third});
 }
 
 double lanczos(double t) {
@@ -69,6 +72,7 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
   if (how == Interpolation::kLanczos) taps.width = 8;
   if (how == Interpolation::kArea)
     taps.width = shrinks ? static_cast<int64_t>(std::ceil(scale)) + 1 : 2;
+  taps.interpolates = how != Interpolation::kNearest && !(how == Interpolation::kArea && shrinks);
   for (int64_t i = 0; i < to; ++i) {
     const double place = static_cast<double>(i), centre = (place + 0.5) * scale - 0.5;
     switch (how) {
@@ -79,9 +83,14 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
       case Interpolation::kLinear:
         around(taps, std::clamp(centre, 0.0, static_cast<double>(from - 1)), 1, from, tent);
         break;
-      case Interpolation::kCubic:
-        around(taps, centre, 2, from, cubic);
+      case Interpolation::kCubic: {
+        const auto at = static_cast<float>(centre);
+        const auto base = static_cast<int64_t>(std::floor(at));
+        for (int64_t k = base - 1; k <= base + 2; ++k)
+          taps.old.push_back(std::clamp<int64_t>(k, 0, from - 1));
+        add_cubic(taps, at - static_cast<float>(base));
         break;
+      }
       case Interpolation::kLanczos:
         around(taps, centre, 4, from, lanczos);
         break;
@@ -102,13 +111,54 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
   return taps;
 }
 
-template <class T>
-void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
-              T* out) {
-  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+namespace {
+
+// Weights of bytes are whole numbers of 2^-11, as image libraries have them: networks see the
+// pixels that they were trained with.
+constexpr int kWeightBits = 11;
+
+template <class C>
+std::vector<C> weights_of(const Taps& taps) {
+  if constexpr (std::is_integral_v<C>) {
+    std::vector<C> whole;
+    whole.reserve(taps.weight.size());
+    for (const float weight : taps.weight)
+      whole.push_back(static_cast<C>(std::lrint(weight * (1 << kWeightBits))));
+    return whole;
+  } else {
+    return {taps.weight.begin(), taps.weight.end()};
+  }
+}
+
+// A row's part of a new pixel. Between `two` rows four bits go first and sixteen then, as where
+// interpolation is linear (resample_bytes.cc).
+template <class C>
+C weighed(C weight, C value, bool two) {
+  if constexpr (std::is_integral_v<C>) {
+    if (two) return (weight * (value >> 4)) >> 16;
+  }
+  return weight * value;
+}
+
+// Of the sum of those.
+template <class T, class C>
+T pixel_of(C sum, bool two) {
+  if constexpr (std::is_integral_v<C>) {
+    const int bits = two ? 2 : 2 * kWeightBits;
+    return static_cast<T>(std::clamp((sum + (1 << (bits - 1))) >> bits, 0, 255));
+  } else {
+    return to_pixel<T>(sum);
+  }
+}
+
+template <class T, class C>
+void resample_as(const T* in, int64_t channels, const Taps& rows, const Taps& columns,
+                 int64_t width, T* out) {
+  const std::vector<C> row_weights = weights_of<C>(rows), column_weights = weights_of<C>(columns);
   const auto new_rows = static_cast<int64_t>(rows.old.size()) / rows.width;
   const auto new_width = static_cast<int64_t>(columns.old.size()) / columns.width;
   const int64_t line = new_width * channels;
+  const bool two = rows.width == 2;
   if (new_rows * line == 0) return;
   // Old rows in the new width are kept while the next new row may want them again.
   parallel_for(
@@ -121,7 +171,7 @@ void resample(const T* in, int64_t channels, const Taps& rows, const Taps& colum
           std::fill_n(sum.get(), line, C{0});
           for (int64_t k = 0; k < rows.width; ++k) {
             const auto tap = static_cast<std::size_t>(y * rows.width + k);
-            const C weight = rows.weight[tap];
+            const C weight = row_weights[tap];
             if (weight == 0) continue;
             const int64_t row = rows.old[tap], slot = row % rows.width;
             C* to = lines.get() + slot * line;
@@ -133,20 +183,33 @@ void resample(const T* in, int64_t channels, const Taps& rows, const Taps& colum
                   C value = 0;
                   for (int64_t j = 0; j < columns.width; ++j) {
                     const auto at = static_cast<std::size_t>(x * columns.width + j);
-                    if (columns.weight[at] == 0) continue;  // a pixel beyond the image is no NaN
-                    value += static_cast<C>(columns.weight[at]) *
-                             static_cast<C>(from[columns.old[at] * channels + c]);
+                    if (column_weights[at] == 0) continue;  // a pixel beyond the image is no NaN
+                    value +=
+                        column_weights[at] * static_cast<C>(from[columns.old[at] * channels + c]);
                   }
                   to[x * channels + c] = value;
                 }
               }
             }
-            for (int64_t i = 0; i < line; ++i) sum[i] += weight * to[i];
+            for (int64_t i = 0; i < line; ++i) sum[i] += weighed<C>(weight, to[i], two);
           }
-          for (int64_t i = 0; i < line; ++i) out[y * line + i] = to_pixel<T>(sum[i]);
+          for (int64_t i = 0; i < line; ++i) out[y * line + i] = pixel_of<T>(sum[i], two);
         }
       },
       1);
+}
+
+}  // namespace
+
+template <class T>
+void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
+              T* out) {
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    if (rows.interpolates && columns.interpolates)
+      return resample_as<T, int32_t>(in, channels, rows, columns, width, out);
+  }
+  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  resample_as<T, C>(in, channels, rows, columns, width, out);
 }
 
 #define MX_RESAMPLE(name, T, tag) \

@@ -14,6 +14,7 @@ struct Taps {
   int64_t width = 1;
   std::vector<int64_t> old;
   std::vector<float> weight;
+  bool interpolates = false;  // mixes the same number of neighbours everywhere
 };
 
 // `shrinks`: whether the image becomes smaller, or stays, along both axes; areas are averaged only

@@ -115,6 +115,8 @@ MX_OP(_cvimresize, CvResizeParams)
 .doc("An image in another size.")
     .alias("_npi_cvimresize")
     .array_input("src", "(height, width, channels).")
+    // What networks have always called it.
+    .input_names([](const CvResizeParams&) { return std::vector<std::string>{"data"}; })
     .param("w", &CvResizeParams::w, "Width of the result.")
     .param("h", &CvResizeParams::h, "Height of the result.")
     .param("interp", &CvResizeParams::interp, 1, "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos.")

@@ -227,7 +227,13 @@ void add_inputs(OpBuilder<SliceLikeParams>& op) {
 void add_inputs(OpBuilder<CropParams>& op) {
   op.inputs("data", "Images, and perhaps some of the wanted size.", &CropParams::num_args,
             "num_args")
-      .input_type("Symbol or Symbol[]");
+      .input_type("Symbol or Symbol[]")
+      // What networks have always called inputs that they do not name.
+      .input_names([](const CropParams& params) {
+        std::vector<std::string> names;
+        for (int i = 0; i < params.num_args; ++i) names.push_back("arg" + std::to_string(i));
+        return names;
+      });
 }
 
 MX_DEFINE_SLICE(define_slice, SliceParams, "slice",

@@ -210,7 +210,8 @@ void dirichlet_backward_cpu(const PdfParams& params, KernelContext& context) {
   });
 }
 
-// (batch..., samples, width) against (batch..., width).
+// (batch..., samples, width) against (batch..., width), or one sample for each set of
+// concentrations.
 void infer_dirichlet(const PdfParams&, Infer& infer) {
   infer.one_dtype();
   const Shape& sample = infer.in(0).shape();
@@ -218,7 +219,8 @@ void infer_dirichlet(const PdfParams&, Infer& infer) {
   if (sample.ndim() < 2) infer.in(0).fail("at least two dimensions");
   const auto outer = static_cast<std::size_t>(sample.ndim() - 1);
   infer.out(0).set_shape(Shape(sample.dims().first(outer)));
-  Shape alpha(sample.dims().first(outer - 1));
+  const bool one_each = infer.in(1).ndim() == sample.ndim();
+  Shape alpha(sample.dims().first(one_each ? outer : outer - 1));
   alpha.push_back(sample.back());
   infer.in(1).set_shape(alpha);
 }

@@ -43,9 +43,10 @@ def cells_of_gluon_contrib(mx, np):
     out, states = projected(mx.nd.ones((2, 2)), projected.begin_state(2))
     results.append([out, list(states)])
     stack = mx.gluon.rnn.HybridSequentialRNNCell()
-    stack.add(mx.gluon.rnn.GRUCell(3, input_size=2), mx.gluon.rnn.DropoutCell(0.5))
+    stack.add(mx.gluon.rnn.GRUCell(3, input_size=2))
+    stack.add(mx.gluon.rnn.DropoutCell(0.5))
     stack.initialize(mx.init.Constant(0.2))
-    results.append(stack(mx.nd.ones((2, 2)), stack.begin_state(2))[0])
+    results.append(stack(mx.nd.ones((2, 2)), stack.begin_state(batch_size=2))[0])
     for layer in (mx.gluon.nn.SELU(), mx.gluon.nn.HybridLambda("relu"), contrib.nn.PixelShuffle3D((1, 2, 2))):
         results.append(attempt(lambda: layer(mx.nd.arange(32).reshape((1, 4, 2, 2, 2)) - 9)))
     results.append(list(contrib.data.IntervalSampler(13, interval=3)))
