@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What there is: operators by name and handle, and what their arguments are. Front ends make their
 // functions of it.
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/lock.h"
 #include "c_api/guard.h"
 #include "c_api/op_handle.h"
+#include "op/late_ops.h"
 
 using namespace mxnet;
 using namespace mxnet::c_api;
@@ -41,20 +43,23 @@ const OpArguments& arguments_of(const OpDef& op) {
 }
 
 struct AllOps {
-  std::vector<std::string> names;
+  AllOps() : names(Registry::get().names()) {
+    for (const std::string& name : names) name_pointers.push_back(name.c_str());
+    for (const OpDef* op : Registry::get().ops()) handles.push_back(handle_of(*op));
+  }
+  const std::vector<std::string> names;
   std::vector<const char*> name_pointers;
   std::vector<void*> handles;
 };
 
-// All that is registered, sorted.
+// All that is registered, sorted. Lists that went out before an extension was loaded stay good.
 const AllOps& all_ops() {
-  static const AllOps* const all = [] {
-    auto* ops = new AllOps;
-    ops->names = Registry::get().names();
-    for (const std::string& name : ops->names) ops->name_pointers.push_back(name.c_str());
-    for (const OpDef* op : Registry::get().ops()) ops->handles.push_back(handle_of(*op));
-    return ops;
-  }();
+  static Leaked<Mutex> mutex;
+  static Leaked<std::map<std::size_t, std::unique_ptr<const AllOps>>> by_count;
+  const std::size_t late = late_op_count();
+  const MutexLock lock(*mutex);
+  std::unique_ptr<const AllOps>& all = (*by_count)[late];
+  if (!all) all = std::make_unique<const AllOps>();
   return *all;
 }
 

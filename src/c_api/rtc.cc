@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU kernels from source, and code that other compilers made: entry points that programs look up
 // at start, and that say what is missing when they are called.
-#include <dlfcn.h>
-
-#include <fmt/format.h>
-
 #include "c_api/guard.h"
 #include "mxnet/c_api.h"
 
@@ -79,28 +75,6 @@ int MXRtcCudaKernelFree(CudaKernelHandle handle) {
 int MXRtcCudaKernelCall(CudaKernelHandle handle, int, void**, uint32_t, uint32_t, uint32_t,
                         uint32_t, uint32_t, uint32_t, uint32_t) {
   return fails_without_handle(handle, "MXRtcCudaKernelCall");
-}
-
-int MXLoadLib(const char* path, unsigned /*verbose*/) {
-  return guarded([&] {
-    require(path, "MXLoadLib", "path");
-    void* library = ::dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) {
-      throw Error(ErrorCode::kValue, "MXLoadLib",
-                  fmt::format("given '{}', expected a shared library: {}", path, ::dlerror()));
-    }
-    const bool extension = ::dlsym(library, "_opRegSize") != nullptr;
-    ::dlclose(library);
-    if (!extension) {
-      throw Error(
-          ErrorCode::kValue, "MXLoadLib",
-          fmt::format("given '{}', expected a library of operators: it has no _opRegSize", path));
-    }
-    throw Error(ErrorCode::kNotImplemented, "MXLoadLib",
-                fmt::format("given the library of operators '{}', expected none: this version "
-                            "cannot run operators from other libraries",
-                            path));
-  });
 }
 
 int MXTVMBridge(void* pregister) {

@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "c_api/ext_passes.h"
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_calls.h"
 #include "exec/tape_symbol.h"
+#include "graph/backends.h"
 #include "graph/casts.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
-#include "graph/quantize_fuse.h"
 #include "graph/symbol_cut.h"
 #include "op/grad.h"
 
@@ -66,13 +68,32 @@ int remove_operators(const char* function, const char* backend) {
   });
 }
 
-// A backend that works when graphs are compiled leaves the passes before it.
-Symbol for_backend(const Symbol& symbol, const char* name, const KnownTypes& known) {
-  if (is_quantize_backend(name)) return Symbol(fuse_for_quantization(symbol.graph()));
-  const std::shared_ptr<const Partitioner> partitioner = backend(name);
-  return Symbol(partitioner ? partition(symbol.graph(), *partitioner)
-                            : run_passes(symbol.graph(), known, configured_passes()));
+ExtResult for_backend(const Symbol& symbol, const char* name, const KnownTypes& known,
+                      const GraphFacts& facts = {}, const Attrs& options = {}) {
+  std::optional<ExtResult> by_extension = optimize_by_extension(name, symbol, facts, options);
+  if (by_extension.has_value()) return *std::move(by_extension);
+  return {Symbol(optimize_for_backend(symbol.graph(), name, options, known)), {}, {}};
 }
+
+// What a backend has added, until the next call on this thread.
+struct AddedParameters {
+  std::vector<NDArrayHandle> handles;
+  std::vector<std::string> names;
+  std::vector<char*> pointers;
+
+  explicit AddedParameters(std::vector<std::pair<std::string, NDArray>> parameters) {
+    for (auto& [name, array] : parameters) {
+      names.push_back(std::move(name));
+      handles.push_back(new_handle(std::move(array)));
+    }
+    for (std::string& name : names) pointers.push_back(name.data());
+  }
+  void give(int* count, NDArrayHandle** arrays, char*** texts) {
+    if (count != nullptr) *count = static_cast<int>(handles.size());
+    if (arrays != nullptr) *arrays = handles.empty() ? nullptr : handles.data();
+    if (texts != nullptr) *texts = pointers.empty() ? nullptr : pointers.data();
+  }
+};
 
 }  // namespace
 
@@ -143,12 +164,12 @@ int MXGenBackendSubgraph(SymbolHandle sym_handle, const char* backend,
     require(backend, "MXGenBackendSubgraph", "backend");
     require(ret_sym_handle, "MXGenBackendSubgraph", "ret_sym_handle");
     *ret_sym_handle =
-        new_handle(for_backend(symbol_of(sym_handle, "MXGenBackendSubgraph"), backend, {}));
+        new_handle(for_backend(symbol_of(sym_handle, "MXGenBackendSubgraph"), backend, {}).symbol);
   });
 }
 
-// Shapes and types that the caller knows serve to find mistakes before the network is taken apart:
-// no backend of ours chooses by them, and none makes new parameters.
+// Shapes and types that the caller knows serve to find mistakes before the network is taken apart;
+// extensions may look at them and at parameters, and may add parameters.
 int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, const int dev_type,
                          SymbolHandle* ret_sym_handle, const uint32_t args_len,
                          NDArrayHandle* in_args_handle, const uint32_t aux_len,
@@ -168,8 +189,9 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
     require(ret_sym_handle, function, "ret_sym_handle");
     checked_device(function, dev_type, 0);
     const Symbol& symbol = symbol_of(sym_handle, function);
-    checked_attrs(function, num_options, keys, vals);
+    const Attrs options = checked_attrs(function, num_options, keys, vals);
     KnownTypes known;
+    GraphFacts facts;
     const auto add = [&](std::string_view name, ArrayType type) {
       known.names.push_back(name);
       known.types.push_back(std::move(type));
@@ -182,6 +204,10 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
         if (handles[i] == nullptr) continue;
         const NDArray& array = array_of(handles[i], function);
         add((*names)[i], {array.shape(), array.dtype()});
+        if (array.is_none() || array.is_sparse() || array.device().type == DeviceType::kGPU)
+          continue;
+        array.wait_to_read();
+        facts.parameters[(*names)[i]] = array.detach();
       }
     };
     std::vector<std::string> arguments, states;
@@ -200,13 +226,14 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
       add(dtype_names[i], {Shape(), checked_dtype(function, input_dtypes[i])});
     checked_names(function, num_input_stypes, input_stype_names);
     if (num_input_stypes > 0) require(input_stypes, function, "input_stypes");
-    if (!skip_infer && !known.names.empty()) infer_symbol(symbol, known, true);
-    *ret_sym_handle = new_handle(for_backend(symbol, backend_name, known));
-    for (int* count : {new_args_cnt, new_aux_cnt})
-      if (count != nullptr) *count = 0;
-    for (NDArrayHandle** handles : {new_args_handle, new_aux_handle})
-      if (handles != nullptr) *handles = nullptr;
-    for (char*** names : {new_arg_names_handle, new_aux_names_handle})
-      if (names != nullptr) *names = nullptr;
+    if (!skip_infer && !known.names.empty())
+      facts.types = infer_entries(IndexedGraph(symbol.graph()), known, true);
+    ExtResult result = for_backend(symbol, backend_name, known, facts, options);
+    thread_local std::optional<AddedParameters> arguments_added, states_added;
+    arguments_added.emplace(std::move(result.arguments));
+    states_added.emplace(std::move(result.states));
+    *ret_sym_handle = new_handle(std::move(result.symbol));
+    arguments_added->give(new_args_cnt, new_args_handle, new_arg_names_handle);
+    states_added->give(new_aux_cnt, new_aux_handle, new_aux_names_handle);
   });
 }

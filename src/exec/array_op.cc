@@ -8,22 +8,32 @@
 
 #include "base/error.h"
 #include "base/leaked.h"
+#include "base/lock.h"
 
 namespace mxnet {
 namespace {
 
-std::map<std::string, ArrayOp, std::less<>>& table() {
-  static Leaked<std::map<std::string, ArrayOp, std::less<>>> table;
+struct Table {
+  Mutex mutex;
+  std::map<std::string, ArrayOp, std::less<>> by_name MX_GUARDED_BY(mutex);  // never removed
+};
+
+Table& table() {
+  static Leaked<Table> table;
   return *table;
 }
 
 }  // namespace
 
-bool add_array_op(const char* op, ArrayOp entry) { return table().emplace(op, entry).second; }
+bool add_array_op(const char* op, ArrayOp entry) {
+  const MutexLock lock(table().mutex);
+  return table().by_name.emplace(op, entry).second;
+}
 
 const ArrayOp* find_array_op(const OpDef& op) {
-  const auto known = table().find(op.name());
-  return known == table().end() ? nullptr : &known->second;
+  const MutexLock lock(table().mutex);
+  const auto known = table().by_name.find(op.name());
+  return known == table().by_name.end() ? nullptr : &known->second;
 }
 
 void deliver_result(const OpDef& op, std::size_t index, NDArray result, NDArray* output) {

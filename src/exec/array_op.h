@@ -17,8 +17,8 @@ struct ArrayOp {
   bool has_state = false;
 };
 
-// Call before main, as MX_OP is. The operator must say shape_from_values(): only such are looked
-// up.
+// Call before the operator is used, thread-safe. The operator must say shape_from_values(): only
+// such are looked up.
 bool add_array_op(const char* op, ArrayOp entry);
 // Null for all other operators.
 const ArrayOp* find_array_op(const OpDef& op);

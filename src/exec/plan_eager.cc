@@ -11,6 +11,7 @@
 #include "base/numpy_shape.h"
 #include "exec/array_op.h"
 #include "graph/infer.h"
+#include "graph/subgraph_op.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
@@ -35,7 +36,9 @@ ParamsPtr own_params(const ir::Node& node) {
   if (body == nullptr || !body->has_state) return node.params;
   InlineVector<std::pair<std::string_view, std::string_view>, 8> texts;
   for (const auto& [key, text] : node.attrs) texts.emplace_back(key, text);
-  return node.op->parse(texts.span());
+  const ParamsPtr params = node.op->parse(texts.span());
+  return node.subgraphs().empty() ? params
+                                  : params_with_subgraphs(*node.op, params, node.subgraphs());
 }
 
 }  // namespace

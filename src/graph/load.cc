@@ -135,8 +135,9 @@ class Loader {
 
 }  // namespace
 
-Symbol load_symbol(std::string_view json) {
-  ir::SavedGraph saved = ir::parse_saved_graph(json);
+Symbol load_symbol(std::string_view json) { return symbol_of_saved(ir::parse_saved_graph(json)); }
+
+Symbol symbol_of_saved(ir::SavedGraph saved) {
   const int version = saved.version.value_or(kOldestVersion);
   if (version > kSymbolFileVersion) {
     log(LogLevel::kWarning,

@@ -10,9 +10,6 @@
 #include <unordered_set>
 
 #include "base/config.h"
-#include "base/error.h"
-#include "base/leaked.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
@@ -37,12 +34,14 @@ class OperatorSelection final : public Partitioner {
 };
 
 // The group of each node, -1 for those that stay. A node's stage counts how often the way to it has
-// left a selected node for another. A way that leaves a group can only reach later stages, so that
-// connected selected nodes of one stage never depend on themselves.
+// left a selected node for one that stays or is of another group. A way that leaves a group can
+// only reach later stages, so that connected selected nodes of one stage never depend on
+// themselves.
 class Grouping {
  public:
   Grouping(const IndexedGraph& graph, const Partitioner& partitioner)
       : parent_(static_cast<std::size_t>(graph.num_nodes())), selected_(parent_.size()) {
+    std::vector<int> group(parent_.size());
     std::iota(parent_.begin(), parent_.end(), 0);
     std::vector<int> stage(parent_.size());
     for (int n = 0; n < graph.num_nodes(); ++n) {
@@ -51,9 +50,13 @@ class Grouping {
       // Dependencies besides values stay outside.
       selected_[at] =
           !node.is_variable() && node.control_deps().empty() && partitioner.selects(node);
+      if (selected_[at]) group[at] = partitioner.group(node);
+      const auto joins = [&](std::size_t source) {
+        return selected_[source] && selected_[at] && group[source] == group[at];
+      };
       for (const int e : graph.inputs(n)) {
         const auto source = static_cast<std::size_t>(graph.node_of(e));
-        const int leaves = selected_[source] && !selected_[at] ? 1 : 0;
+        const int leaves = selected_[source] && !joins(source) ? 1 : 0;
         stage[at] = std::max(stage[at], stage[source] + leaves);
       }
       for (const Ref<ir::Node>& dep : node.control_deps())
@@ -61,7 +64,7 @@ class Grouping {
       if (!selected_[at]) continue;
       for (const int e : graph.inputs(n)) {
         const int source = graph.node_of(e);
-        if (selected_[static_cast<std::size_t>(source)] &&
+        if (joins(static_cast<std::size_t>(source)) &&
             stage[static_cast<std::size_t>(source)] == stage[at])
           parent_[static_cast<std::size_t>(find(n))] = find(source);
       }
@@ -83,11 +86,34 @@ class Grouping {
   std::vector<bool> selected_;
 };
 
+// What a part computes, whatever its values are called.
+std::string text_of_part(const ir::Graph& part) {
+  std::string text;
+  std::map<const ir::Node*, std::size_t> numbers;
+  const auto add_entry = [&](const ir::Entry& entry) {
+    text += fmt::format(" {}.{}", numbers.at(entry.node.get()), entry.index);
+  };
+  for (const ir::Node* node : ir::topological_order(part.outputs)) {
+    numbers.emplace(node, numbers.size());
+    text += node->is_variable() ? "variable" : node->op->name();
+    for (const auto& [key, value] : node->attrs)
+      text += fmt::format(" {}={}:{}", key, value.size(), value);
+    for (const auto& inner : node->subgraphs())
+      text += fmt::format(" {}", static_cast<const void*>(inner.get()));
+    for (const ir::Entry& input : node->inputs) add_entry(input);
+    text += '\n';
+  }
+  for (const ir::Entry& output : part.outputs) add_entry(output);
+  return text;
+}
+
 class Partition {
  public:
-  Partition(const ir::Graph& graph, const Partitioner& partitioner)
-      : graph_(graph),
+  Partition(const ir::Graph& graph, const Partitioner& partitioner, bool share_equal)
+      : share_equal_(share_equal),
+        graph_(graph),
         order_(ir::topological_order(graph.outputs)),
+        partitioner_(partitioner),
         op_(Registry::get().at(partitioner.subgraph_op())),
         grouping_(graph_, partitioner),
         members_(static_cast<std::size_t>(graph_.num_nodes())),
@@ -205,6 +231,11 @@ class Partition {
         results.push_back(e);
       }
     }
+    Attrs attrs;
+    if (!partitioner_.takes(inner, seen_++, &attrs)) {
+      for (const int n : members) keep(n);
+      return;
+    }
     // The graph's variables are listed in the order of its own walk.
     std::map<const ir::Node*, ir::Entry> outer_of;
     for (const auto& [e, entry] : inside)
@@ -212,15 +243,23 @@ class Partition {
     Ref<ir::Node> part(new ir::Node);
     part->op = &op_;
     part->name = fmt::format("{}{}", op_.name(), parts_++);
+    part->attrs = std::move(attrs);
     for (const ir::Node* variable : list_inputs(inner).nodes)
       part->inputs.push_back(outer_of.at(variable));
     auto extras = std::make_shared<ir::NodeExtras>();
-    extras->subgraphs.push_back(std::make_shared<const ir::Graph>(std::move(inner)));
+    extras->subgraphs.push_back(shared(std::move(inner)));
     part->extras = std::move(extras);
     parse_node(part.get());
     describe(part->name, members);
     for (std::size_t o = 0; o < results.size(); ++o)
       now(results[o]) = {part, static_cast<int32_t>(o), 0};
+  }
+
+  std::shared_ptr<const ir::Graph> shared(ir::Graph part) {
+    if (!share_equal_) return std::make_shared<const ir::Graph>(std::move(part));
+    std::shared_ptr<const ir::Graph>& known = known_parts_[text_of_part(part)];
+    if (!known) known = std::make_shared<const ir::Graph>(std::move(part));
+    return known;
   }
 
   void describe(const std::string& name, const std::vector<int>& members) {
@@ -231,26 +270,20 @@ class Partition {
       lines_ += fmt::format(" {}({})", graph_.node(n).name, graph_.node(n).op->name());
   }
 
+  const bool share_equal_;
   const IndexedGraph graph_;
   const std::vector<ir::Node*> order_;
+  const Partitioner& partitioner_;
   const OpDef& op_;
   Grouping grouping_;
   std::vector<std::vector<int>> members_;  // of each unit, in order
   std::vector<ir::Entry> now_;             // what stands for each entry
   std::vector<bool> is_result_;
+  int seen_ = 0;  // parts, those that are not taken among them
   int parts_ = 0, nodes_in_parts_ = 0;
-  std::string lines_;  // one for each part
+  std::string lines_;                                                    // one for each part
+  std::map<std::string, std::shared_ptr<const ir::Graph>> known_parts_;  // by text
 };
-
-struct Backends {
-  Mutex mutex;
-  std::map<std::string, std::shared_ptr<const Partitioner>> by_name MX_GUARDED_BY(mutex);
-};
-
-Backends& backends() {
-  static Leaked<Backends> backends;
-  return *backends;
-}
 
 }  // namespace
 
@@ -258,8 +291,8 @@ std::unique_ptr<Partitioner> select_operators(const std::vector<std::string>& na
   return std::make_unique<OperatorSelection>(names);
 }
 
-ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner) {
-  Partition partition(graph, partitioner);
+ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner, bool share_equal) {
+  Partition partition(graph, partitioner, share_equal);
   ir::Graph result = partition.run();
   if (config().subgraph.verbose > 0) log(LogLevel::kInfo, partition.summary());
   return result;
@@ -286,27 +319,6 @@ ir::Graph inline_parts(const ir::Graph& graph) {
     if (is_fused_layer(*node)) values[0].node->name = node->name;
     return values;
   });
-}
-
-void register_backend(const std::string& name, std::shared_ptr<const Partitioner> partitioner) {
-  const MutexLock lock(backends().mutex);
-  backends().by_name[name] = std::move(partitioner);
-}
-
-bool remove_backend(const std::string& name) {
-  const MutexLock lock(backends().mutex);
-  return backends().by_name.erase(name) > 0;
-}
-
-std::shared_ptr<const Partitioner> backend(const std::string& name) {
-  if (name == "ONEDNN" || name == "MKLDNN") return nullptr;
-  const MutexLock lock(backends().mutex);
-  const auto at = backends().by_name.find(name);
-  if (at != backends().by_name.end()) return at->second;
-  std::string known = "ONEDNN";
-  for (const auto& [other, partitioner] : backends().by_name) known += ", " + other;
-  throw Error(ErrorCode::kValue, "backend",
-              fmt::format("given {}, expected one of: {}", name, known));
 }
 
 }  // namespace mxnet

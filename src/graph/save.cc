@@ -64,10 +64,14 @@ ir::SavedGraph saved_graph(const ir::Graph& graph) {
 
 }  // namespace
 
-std::string save_symbol(const Symbol& symbol) {
+ir::SavedGraph saved_of_symbol(const Symbol& symbol) {
   ir::SavedGraph saved = saved_graph(symbol.graph());
   saved.version = kSymbolFileVersion;
-  return ir::print_saved_graph(saved);
+  return saved;
+}
+
+std::string save_symbol(const Symbol& symbol) {
+  return ir::print_saved_graph(saved_of_symbol(symbol));
 }
 
 void save_symbol_file(const Symbol& symbol, const std::string& path) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/leaked.h"
+#include "base/lock.h"
 #include "graph/infer.h"
 #include "graph/symbol.h"
 #include "op/op_builder.h"
@@ -15,9 +16,21 @@
 namespace mxnet {
 namespace {
 
-std::map<std::string, SubgraphOp, std::less<>>& table() {
-  static Leaked<std::map<std::string, SubgraphOp, std::less<>>> table;
+struct Table {
+  Mutex mutex;
+  std::map<std::string, SubgraphOp, std::less<>> by_name MX_GUARDED_BY(mutex);
+};
+
+Table& table() {
+  static Leaked<Table> table;
   return *table;
+}
+
+// Without functions where the operator is not in the table.
+SubgraphOp find_subgraph_op(const OpDef& op) {
+  const MutexLock lock(table().mutex);
+  const auto known = table().by_name.find(op.name());
+  return known == table().by_name.end() ? SubgraphOp{} : known->second;
 }
 
 // _CachedOp: the node computes its one graph. Inputs are the graph's variables, in their order.
@@ -96,21 +109,22 @@ std::vector<int> cached_mutated(const CachedParams& params) {
 
 }  // namespace
 
-bool add_subgraph_op(const char* op, SubgraphOp entry) { return table().emplace(op, entry).second; }
+bool add_subgraph_op(const char* op, SubgraphOp entry) {
+  const MutexLock lock(table().mutex);
+  return table().by_name.emplace(op, entry).second;
+}
 
 ParamsPtr params_with_subgraphs(const OpDef& op, const ParamsPtr& params, SubgraphList graphs) {
-  const auto known = table().find(op.name());
-  if (known != table().end() && known->second.bind != nullptr)
-    return known->second.bind(params.get(), graphs);
+  if (const SubgraphOp known = find_subgraph_op(op); known.bind != nullptr)
+    return known.bind(params.get(), graphs);
   throw Error(ErrorCode::kValue, op.name(),
               fmt::format("given {} subgraphs, expected none", graphs.size()));
 }
 
 std::string output_name(const ir::Node& node, int index) {
-  const auto known = table().find(node.op->name());
-  if (known != table().end() && known->second.output_names != nullptr &&
-      (known->second.bind == nullptr || !node.subgraphs().empty()))
-    return known->second.output_names(node.params.get())[static_cast<std::size_t>(index)];
+  const SubgraphOp known = find_subgraph_op(*node.op);
+  if (known.output_names != nullptr && (known.bind == nullptr || !node.subgraphs().empty()))
+    return known.output_names(node.params.get())[static_cast<std::size_t>(index)];
   return node.op->output_name(node.params.get(), index);
 }
 

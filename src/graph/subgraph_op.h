@@ -21,12 +21,12 @@ using SubgraphList = std::span<const std::shared_ptr<const ir::Graph>>;
 struct SubgraphOp {
   // The parameters of a node with these graphs; throws Error(kValue) where they do not fit. Null
   // for operators without graphs, of which there are those that only name their outputs.
-  ParamsPtr (*bind)(const void* params, SubgraphList graphs);
+  ParamsPtr (*bind)(const void* params, SubgraphList graphs) = nullptr;
   // Names of the node's outputs; null where the definition knows them.
   std::vector<std::string> (*output_names)(const void* params) = nullptr;
 };
 
-// Call before main, as MX_OP is.
+// Call before the operator is used. Thread-safe.
 bool add_subgraph_op(const char* op, SubgraphOp entry);
 
 // Throws Error(kValue) for an operator that takes no graphs.

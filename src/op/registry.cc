@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/leaked.h"
+#include "base/lock.h"
+#include "op/late_ops.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -36,7 +41,52 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Beside the others, so that those are found without a lock.
+struct LateOps {
+  Mutex mutex;
+  std::map<std::string, std::unique_ptr<OpDef>, std::less<>> by_name MX_GUARDED_BY(mutex);
+  // Release and acquire are not needed: who sees a count then takes the lock.
+  std::atomic<std::size_t> count{0};
+
+  const OpDef* find(std::string_view name) {
+    if (count.load(std::memory_order_relaxed) == 0) return nullptr;
+    const MutexLock lock(mutex);
+    const auto at = by_name.find(name);
+    return at == by_name.end() ? nullptr : at->second.get();
+  }
+  template <class Use>
+  void each(Use use) {
+    const MutexLock lock(mutex);
+    for (const auto& [name, op] : by_name) use(*op);
+  }
+};
+
+LateOps& late_ops() {
+  static Leaked<LateOps> late;
+  return *late;
+}
+
 }  // namespace
+
+void add_late_ops(std::vector<std::unique_ptr<OpDef>> ops) {
+  const auto taken = [](const std::string& name) {
+    throw Error(ErrorCode::kValue, "operator",
+                fmt::format("given a new operator '{}', expected a name that is free", name));
+  };
+  for (const std::unique_ptr<OpDef>& op : ops)
+    if (Registry::get().find(op->name()) != nullptr) taken(op->name());
+  const MutexLock lock(late_ops().mutex);
+  std::map<std::string, std::unique_ptr<OpDef>, std::less<>> added;
+  for (std::unique_ptr<OpDef>& op : ops) {
+    const std::string name = op->name();
+    if (late_ops().by_name.count(name) > 0 || !added.emplace(name, std::move(op)).second)
+      taken(name);
+  }
+  late_ops().by_name.merge(added);
+  late_ops().count.store(late_ops().by_name.size(), std::memory_order_relaxed);
+}
+
+std::size_t late_op_count() { return late_ops().count.load(std::memory_order_relaxed); }
 
 struct Registry::Impl {
   std::vector<std::unique_ptr<OpDef>> ops;
@@ -78,7 +128,7 @@ void Registry::add_alias(OpDef& op, std::string alias) {
 
 const OpDef* Registry::find(std::string_view name) const {
   const auto it = impl_->by_name.find(name);
-  return it == impl_->by_name.end() ? nullptr : it->second;
+  return it == impl_->by_name.end() ? late_ops().find(name) : it->second;
 }
 
 const OpDef& Registry::at(std::string_view name) const {
@@ -95,6 +145,7 @@ std::vector<std::string> Registry::names() const {
   std::vector<std::string> names;
   names.reserve(impl_->by_name.size());
   for (const auto& [name, op] : impl_->by_name) names.push_back(name);
+  late_ops().each([&](const OpDef& op) { names.push_back(op.name()); });
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -103,6 +154,7 @@ std::vector<const OpDef*> Registry::ops() const {
   std::vector<const OpDef*> ops;
   ops.reserve(impl_->ops.size());
   for (const auto& op : impl_->ops) ops.push_back(op.get());
+  late_ops().each([&](const OpDef& op) { ops.push_back(&op); });
   std::sort(ops.begin(), ops.end(),
             [](const OpDef* a, const OpDef* b) { return a->name() < b->name(); });
   return ops;

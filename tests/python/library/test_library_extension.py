@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Extension libraries, compiled as users do: their operators, passes and partitioners are those of the package."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import threading
+
+import mxnet as mx
+import numpy as np
+import pytest
+from mxnet import autograd, gluon
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+COMPILER = shutil.which("g++") or shutil.which("clang++")
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
+SEED = 20260814
+
+
+def compiled(source, library):
+    """The library of a source file."""
+    command = [COMPILER, "-std=c++17", "-shared", "-fPIC", "-O0", f"-I{ROOT / 'include'}", str(source), "-o", str(library)]
+    subprocess.run(command, check=True)
+    return str(library)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("extensions")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def examples(folder):
+    """Both examples, loaded once: names stay for as long as the process lives."""
+    for name in ("operators", "graphs"):
+        mx.library.load(compiled(ROOT / "examples" / "extensions" / f"{name}.cc", folder / f"lib{name}.so"), verbose=False)
+
+
+def matrices():
+    rng = np.random.default_rng(SEED)
+    return rng.standard_normal((3, 4)).astype("float32"), rng.standard_normal((4, 5)).astype("float32")
+
+
+def test_operator_runs():
+    a, b = matrices()
+    result = mx.nd.example_gemm(mx.nd.array(a), mx.nd.array(b))
+    np.testing.assert_allclose(result.asnumpy(), a @ b, rtol=1e-5)
+
+
+def test_gradient_through_autograd():
+    a, b = (mx.nd.array(x) for x in matrices())
+    a.attach_grad(), b.attach_grad()
+    with autograd.record():
+        loss = (mx.nd.example_gemm(a, b) ** 2).sum()
+    loss.backward()
+    c = a.asnumpy() @ b.asnumpy()
+    np.testing.assert_allclose(a.grad.asnumpy(), 2 * c @ b.asnumpy().T, rtol=1e-4)
+    np.testing.assert_allclose(b.grad.asnumpy(), 2 * a.asnumpy().T @ c, rtol=1e-4)
+
+
+def test_gradient_through_an_executor():
+    a, b = matrices()
+    net = mx.sym.example_gemm(mx.sym.var("a"), mx.sym.var("b"), name="product")
+    assert net.list_outputs() == ["product_output"]
+    assert net.infer_shape(a=(3, 4), b=(4, 5))[1] == [(3, 5)]
+    executor = net.bind(mx.cpu(), {"a": mx.nd.array(a), "b": mx.nd.array(b)},
+                        args_grad={"a": mx.nd.zeros((3, 4)), "b": mx.nd.zeros((4, 5))})
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones((3, 5)))
+    np.testing.assert_allclose(executor.outputs[0].asnumpy(), a @ b, rtol=1e-5)
+    np.testing.assert_allclose(executor.grad_dict["a"].asnumpy(), np.ones((3, 5)) @ b.T, rtol=1e-4)
+
+
+def test_in_a_saved_network():
+    net = mx.sym.example_gemm(mx.sym.var("a"), mx.sym.var("b"))
+    again = mx.sym.load_json(net.tojson())
+    assert again.tojson() == net.tojson()
+    assert again.list_arguments() == ["a", "b"]
+
+
+def test_input_that_is_written():
+    data, mean = mx.nd.array([1.0, 2.0]), mx.nd.array([3.0, 5.0])
+    result = mx.nd.example_running_mean(data, mean, momentum=0.5)
+    np.testing.assert_allclose(mean.asnumpy(), [2.0, 3.5])
+    np.testing.assert_allclose(result.asnumpy(), [2.0, 3.5])
+    net = mx.sym.example_running_mean(mx.sym.var("data"), mx.sym.var("mean"))
+    assert net.list_auxiliary_states() == ["mean"]
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: mx.nd.example_gemm(mx.nd.ones((2, 3)), mx.nd.ones((2, 3))), "as many columns"),
+    (lambda: mx.nd.example_gemm(mx.nd.ones((2, 3), dtype="int32"), mx.nd.ones((3, 2), dtype="int32")), "expected float32"),
+    (lambda: mx.nd.example_gemm(mx.nd.ones((2, 3))), "example_gemm"),
+    (lambda: mx.nd.example_running_mean(mx.nd.ones(2), mx.nd.ones(2), momentum="much").wait_to_read(), "stof"),
+])
+def test_errors_are_the_extensions_own_text(call, message):
+    with pytest.raises((mx.MXNetError, ValueError, TypeError), match=message):
+        call()
+
+
+def test_state_lives_from_a_call_to_its_gradient():
+    x = mx.nd.array([1.0, 10.0])
+    x.attach_grad()
+    with autograd.record():
+        first = mx.nd.example_counter(x)
+        second = mx.nd.example_counter(x)  # while the first is still needed: a state of its own
+        both = first + second
+    both.backward()
+    scale = both.asnumpy()[0]
+    np.testing.assert_allclose(x.grad.asnumpy(), [scale, scale])
+
+
+def test_state_of_a_bound_network_is_its_own():
+    net = mx.sym.example_counter(mx.sym.var("x"))
+    executors = [net.bind(mx.cpu(), {"x": mx.nd.ones(1)}) for _ in range(2)]
+    counts = [float(executor.forward()[0].asscalar()) for executor in executors for _ in range(3)]
+    assert counts == [1, 2, 3, 1, 2, 3]
+
+
+def test_in_a_hybridized_block():
+    class Product(gluon.HybridBlock):
+        def hybrid_forward(self, F, a, b):
+            return F.relu(F.example_gemm(a, b))
+
+    a, b = matrices()
+    block = Product()
+    eager = block(mx.nd.array(a), mx.nd.array(b)).asnumpy()
+    block.hybridize()
+    np.testing.assert_array_equal(block(mx.nd.array(a), mx.nd.array(b)).asnumpy(), eager)
+    np.testing.assert_allclose(eager, np.maximum(a @ b, 0), rtol=1e-5)
+
+
+def test_threads_share_an_operator():
+    a, b = matrices()
+    failures = []
+
+    def work():
+        for _ in range(50):
+            result = mx.nd.example_gemm(mx.nd.array(a), mx.nd.array(b)).asnumpy()
+            if not np.allclose(result, a @ b, rtol=1e-5):
+                failures.append(result)
+            mx.nd.example_counter(mx.nd.ones(3)).wait_to_read()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_pass_adds_a_parameter():
+    args = {"x": mx.nd.array([2.0, 4.0])}
+    halved = mx.sym.exp(mx.sym.var("x"), name="e").optimize_for("example_half", args, factor=0.25)
+    assert halved.list_arguments() == ["x", "e_factor"]
+    np.testing.assert_allclose(args["e_factor"].asnumpy(), [0.25])
+    result = halved.bind(mx.cpu(), args).forward()[0].asnumpy()
+    np.testing.assert_allclose(result, np.exp([2.0, 4.0]) * 0.25, rtol=1e-6)
+
+
+def chain_network():
+    x = mx.sym.var("x")
+    return mx.sym.exp(mx.sym.sin(mx.sym.log(mx.sym.exp(x))))
+
+
+def test_parts_run_in_the_extension():
+    net = chain_network()
+    parts = net.optimize_for("example_chains")
+    assert [node["op"] for node in json.loads(parts.tojson())["nodes"]] == [
+        "null", "example_chain", "sin", "example_chain"]
+    x = np.linspace(0.5, 2, 6, dtype="float32")
+    expected = net.bind(mx.cpu(), {"x": mx.nd.array(x)}).forward()[0].asnumpy()
+    got = parts.bind(mx.cpu(), {"x": mx.nd.array(x)}).forward()[0].asnumpy()
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+    again = mx.sym.load_json(parts.tojson()).bind(mx.cpu(), {"x": mx.nd.array(x)}).forward()[0].asnumpy()
+    np.testing.assert_array_equal(again, got)
+
+
+def test_review_refuses_small_parts():
+    parts = chain_network().optimize_for("example_chains", smallest=2)
+    nodes = json.loads(parts.tojson())["nodes"]
+    assert [node["op"] for node in nodes] == ["null", "example_chain", "sin", "exp"]
+    assert nodes[1]["attrs"]["nodes"] == "2"
+
+
+def test_selector_walks_through_the_network():
+    net = chain_network()
+    parts = net.optimize_for("example_walks")
+    assert [node["op"] for node in json.loads(parts.tojson())["nodes"]] == [
+        "null", "_CachedOp", "sin", "_CachedOp"]
+    x = mx.nd.array([0.5, 1.5])
+    np.testing.assert_allclose(parts.bind(mx.cpu(), {"x": x}).forward()[0].asnumpy(),
+                               net.bind(mx.cpu(), {"x": x}).forward()[0].asnumpy(), rtol=1e-6)
+
+
+def test_loading_again_changes_nothing(folder):
+    before = mx.nd.example_gemm
+    mx.library.load(str(folder / "liboperators.so"))
+    assert mx.nd.example_gemm(mx.nd.ones((1, 1)), mx.nd.ones((1, 1))).asscalar() == 1
+    assert before.__name__ == "example_gemm"
+
+
+@pytest.mark.parametrize("name, code, message", [
+    ("version", 'extern "C" int MXExtensionVersion() { return 999; }', "interface 999, expected 1"),
+    ("release", 'extern "C" int _opRegSize() { return 0; }', "an extension of the 1.x release"),
+    ("nothing", "int nothing;", "lib_api.h"),
+    ("refuses", '#include <mxnet/lib_api.h>\nmxnet::ext::MXReturnValue initialize(int) '
+                '{ MX_ERROR_MSG << "not today"; return mxnet::ext::MX_FAIL; }', "not today"),
+    ("throws", '#include <mxnet/lib_api.h>\n#include <stdexcept>\nmxnet::ext::MXReturnValue initialize(int) '
+               '{ throw std::runtime_error("a bad day"); }', "a bad day"),
+    ("taken", '#include <mxnet/lib_api.h>\nusing namespace mxnet::ext;\n'
+              'MXReturnValue f(const Attributes&, std::vector<MXTensor>*, std::vector<MXTensor>*, const OpResource&) { return MX_SUCCESS; }\n'
+              'MXReturnValue p(const Attributes&, int*, int*) { return MX_SUCCESS; }\n'
+              'MXReturnValue s(const Attributes&, ShapeList*, ShapeList*) { return MX_SUCCESS; }\n'
+              'REGISTER_OP(softmax).setForward(f, "cpu").setParseAttrs(p).setInferShape(s);\n'
+              'MXReturnValue initialize(int) { return MX_SUCCESS; }', "'softmax'.*a name that is free"),
+    ("gpu", '#include <mxnet/lib_api.h>\nusing namespace mxnet::ext;\n'
+            'MXReturnValue f(const Attributes&, std::vector<MXTensor>*, std::vector<MXTensor>*, const OpResource&) { return MX_SUCCESS; }\n'
+            'REGISTER_OP(example_far).setForward(f, "gpu");\n'
+            'MXReturnValue initialize(int) { return MX_SUCCESS; }', 'given "gpu", expected "cpu"'),
+])
+def test_libraries_that_do_not_fit(folder, name, code, message):
+    source = folder / f"{name}.cc"
+    source.write_text(code, encoding="utf-8")
+    with pytest.raises((mx.MXNetError, ValueError), match=message):
+        mx.library.load(compiled(source, folder / f"lib{name}.so"))
