@@ -182,6 +182,9 @@ void Bunch::send(int priority) {
   if (!contents_) return;
   const auto list = list_of(*contents_);
   const std::shared_ptr<const Contents> contents = std::exchange(contents_, nullptr);
+  // What is only written is written whole: what failed there before is of no interest.
+  for (Var* var : contents->writes)
+    if (!used_[var].read) Engine::get().forget_failure(var);
   keys_.clear();
   used_.clear();
   const NDArray packed(Shape{contents->count}, contents->dtype, Device::cpu(), "kvstore");
@@ -212,8 +215,6 @@ void Bunch::send(int priority) {
        .property = FnProperty::kCPUPrioritized,
        .priority = priority,
        .name = broadcast ? "KVStoreBroadcast" : "KVStoreAllReduce"});
-  // They are written whole: what failed there before is of no interest.
-  for (Var* var : contents->writes) Engine::get().forget_failure(var);
   Engine::get().push(
       [contents, packed](const RunContext&) { scatter(*contents, packed.data_as<char>()); },
       {.device = Device::cpu(),

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "kvstore/array_op.h"
 #include "kvstore/ending.h"
+#include "kvstore/row_gather.h"
 #include "ndarray/sparse_convert.h"
 
 namespace mxnet::kvstore {
@@ -180,15 +181,19 @@ void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int prior
     return sum_compressed(key, sum, priority);
   if (in_host_memory(sum) && !sum.is_sparse())
     return push_collective(CollectiveKind::kSum, key, sum, priority);
-  if (sum.is_sparse() && config_.dist_row_sparse_verbose) {
-    log(LogLevel::kInfo, fmt::format("kvstore: rows of key {}, shape {}, travel as a dense array",
-                                     to_string(key), mxnet::to_string(sum.shape())));
-  }
-  // Rows travel with the zeros between them: ranks differ in which rows they have.
   const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
-  const NDArray dense = cast_storage(host, StorageType::kDense);
-  push_collective(CollectiveKind::kSum, key, dense, priority);
-  transfer(dense, sum, priority);
+  if (sum.storage_type() == StorageType::kRowSparse) {
+    if (config_.dist_row_sparse_verbose) {
+      log(LogLevel::kInfo, fmt::format("kvstore: rows of key {}, shape {}, travel to all",
+                                       to_string(key), mxnet::to_string(sum.shape())));
+    }
+    sum_rows_over(group_, to_string(key), host, priority);
+    if (host.var() != sum.var()) transfer(host, sum, priority);
+  } else {
+    const NDArray dense = cast_storage(host, StorageType::kDense);
+    push_collective(CollectiveKind::kSum, key, dense, priority);
+    transfer(dense, sum, priority);
+  }
 }
 
 bool DistStore::sum_together(const Key& key, Arrays values, const NDArray& to, Arrays outs,

@@ -182,6 +182,7 @@ TEST(DistStore, SmallKeysOfACallTravelAsOne) {
   const Three three;
   for (int r = 0; r < 2; ++r) job.stores[r]->init(three.keys, three.filled_with(7.0f + r));
   for (auto& store : job.stores) EXPECT_EQ(pulled(*store, "c", {3, 1})[2], 7);
+  Engine::get().wait_for_all();
   const std::size_t before = job.meeting.seen().size();
   const Arrays mine = three.filled_with(1), other = three.filled_with(2);
   job.stores[0]->push_pull(three.keys, mine, three.keys, mine, 0);
@@ -225,6 +226,14 @@ TEST(DistStore, AKeyReadsWhatAnEarlierOneOfTheCallHasWritten) {
   EXPECT_EQ(floats(out)[0], 3);
 }
 
+TEST(DistStore, AFailureIsNotForgottenByAListInPlace) {
+  Job job(1);
+  job.stores[0]->init(Some{1, 2}, Arrays{filled({2}, 0), filled({2}, 0)});
+  const Arrays values{filled({2}, 3), broken_array({2})};
+  job.stores[0]->push_pull(Some{1, 2}, values, Some{1, 2}, values, 0);
+  EXPECT_NE(error_of([&] { values[1].wait_to_read(); }).find("gone wrong"), std::string::npos);
+}
+
 TEST(DistStore, KeysBeforeOneThatIsRefusedStillTravel) {
   Job job(1);
   job.stores[0]->init(Some{1, 2}, Arrays{filled({2}, 0), filled({2}, 0)});
@@ -243,6 +252,27 @@ TEST(DistStore, RowsAreSummed) {
   push(*job.stores[1], "e", {make_row_sparse(shape, {3}, {1})});
   for (auto& store : job.stores)
     EXPECT_EQ(pulled(*store, "e", shape), (std::vector<float>{1, 5, 0, 0}));
+}
+
+TEST(DistStore, OnlyRowsTravel) {
+  Job job(2);
+  const Shape shape{1000, 2};
+  const NDArray empty = make_row_sparse(shape, {}, {});
+  job.init("e", {empty, empty});
+  Engine::get().wait_for_all();
+  const std::size_t before = job.meeting.seen().size();
+  push(*job.stores[0], "e", {make_row_sparse(shape, {1, 2, 3, 4}, {7, 500})});
+  push(*job.stores[1], "e", {make_row_sparse(shape, {-3, -4}, {500})});
+  for (auto& store : job.stores) {
+    const std::vector<float> sum = pulled(*store, "e", shape);
+    EXPECT_EQ(sum[14], 1);
+    EXPECT_EQ(sum[1001], 0);
+    EXPECT_EQ(std::count(sum.begin(), sum.end(), 0), 1998);
+  }
+  int64_t words = 0;
+  const std::vector<Meeting::Seen> seen = job.meeting.seen();
+  for (std::size_t i = before; i < seen.size(); ++i) words += seen[i].count;
+  EXPECT_EQ(words, 2 * (1 + 5)) << "of each rank a size, then a number, two places, two rows";
 }
 
 TEST(DistStore, RowsOnTheirWayAreLoggedOnDemand) {

@@ -20,6 +20,20 @@ int64_t bytes_of(const Wish& wish) { return wish.count * wish.element_bytes; }
 
 }  // namespace
 
+const char* Coordinator::what(const Wish& wish) {
+  switch (static_cast<kvstore::CollectiveKind>(wish.kind)) {
+    case kvstore::CollectiveKind::kSum:
+      return "a sum of ";
+    case kvstore::CollectiveKind::kBroadcast:
+      return "a first value of ";
+    case kvstore::CollectiveKind::kGather:
+      return "the gathering of ";
+    case kvstore::CollectiveKind::kBarrier:
+      break;
+  }
+  return "a barrier of ";
+}
+
 std::string Coordinator::describe(const Wish& wish) {
   return fmt::format("{} of {}", wish.count, dtype_name(static_cast<DType>(wish.dtype)));
 }
@@ -63,8 +77,9 @@ void Coordinator::ask(int rank, const Wish& wish) {
     round = rounds.insert(rounds.end(), std::move(fresh));
   }
   if (!wish.agrees_with(round->first) && round->refusal.empty()) {
-    const auto side = [](int of, const Wish& given) {
-      return fmt::format("rank {} gave {}", of, describe(given));
+    const bool alike = wish.kind == round->first.kind;
+    const auto side = [&](int of, const Wish& given) {
+      return fmt::format("rank {} gave {}{}", of, alike ? "" : what(given), describe(given));
     };
     const std::string first = side(round->first_rank, round->first), other = side(rank, wish);
     const bool ordered = round->first_rank < rank;

@@ -14,7 +14,7 @@ namespace mxnet::mpi {
 // One rank's wish; travels as bytes.
 struct Wish {
   static constexpr std::size_t kNameBytes = 96;
-  uint64_t id = 0;  // of kind and name
+  uint64_t id = 0;  // of the name, or of a list
   int64_t count = 0;
   int32_t kind = 0, dtype = 0, priority = 0;
   int32_t element_bytes = 1;
@@ -65,6 +65,7 @@ class Coordinator {
     int priority = 0;
     uint64_t order = 0;  // of completion
   };
+  static const char* what(const Wish& wish);
   static std::string describe(const Wish& wish);
 
   const int ranks_;

@@ -9,7 +9,7 @@
 
 namespace mxnet::mpi {
 
-// Of kind and name: equal on all ranks.
+// Of the name: equal on all ranks, so that those who want different things of one name hear of it.
 uint64_t id_of(const kvstore::CollectiveRequest& request);
 Wish wish_of(const kvstore::CollectiveRequest& request);
 

@@ -138,6 +138,41 @@ def test_lists_with_different_shapes_name_the_key():
 
 
 @needs_mpi
+def test_rows_are_summed_without_servers():
+    lines, done = run(
+        3,
+        """
+        store.init("e", mx.nd.zeros((1000, 2)).tostype("row_sparse"))
+        rows = mx.nd.sparse.row_sparse_array((np.full((2, 2), rank + 1.0), [10, 20 + rank]), shape=(1000, 2))
+        store.push("e", rows)
+        out = mx.nd.sparse.zeros("row_sparse", (1000, 2))
+        store.row_sparse_pull("e", out=out, row_ids=mx.nd.array([10, 21, 500]))
+        say(out.indices.asnumpy().tolist(), out.data.asnumpy().tolist())
+        """,
+    )
+    expected = ["[10, 21, 500] [[6.0, 6.0], [2.0, 2.0], [0.0, 0.0]]"]
+    assert lines == {rank: expected for rank in range(3)}, done.stderr
+
+
+@needs_mpi
+def test_rows_on_one_rank_and_a_dense_gradient_on_another_are_an_error_on_both():
+    lines, done = run(
+        2,
+        """
+        store.init("e", mx.nd.zeros((100, 2)))
+        store._set_updater(lambda key, pushed, stored: None)
+        value = mx.nd.ones((100, 2))
+        store.push("e", value.tostype("row_sparse") if rank == 1 else value)
+        try:
+            mx.nd.waitall()
+        except ValueError as error:
+            say("rank 0 gave a sum of 200 of float32, rank 1 gave the gathering of 1 of int64" in str(error))
+        """,
+    )
+    assert lines == {0: ["True"], 1: ["True"]}, done.stderr
+
+
+@needs_mpi
 def test_different_shapes_are_an_error_that_names_both_sides():
     lines, done = run(
         2,
