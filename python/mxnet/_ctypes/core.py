@@ -11,13 +11,17 @@ from .data import (
 from .dlpack import from_buffer, from_dlpack, to_dlpack
 from .executor import ExecutorBase, bind, simple_bind
 from .functions import *  # noqa: F403
+from .interrupts import install as _install_interrupts
 from .kvstore import KVStoreHandle
+from .lib import _LIB
 from .ndarray import CachedOp, NDArrayBase
 from .operator import ElementwiseFunction, Operator, all_dense, op_info, op_names, set_text_maker, update_weights
 from .symbol import (
     SymbolBase, backend_symbol, optimize_for, recorded_symbol, reduce_precision, symbol_atomic, symbol_from_json,
     symbol_group, symbol_variable,
 )
+
+_install_interrupts(_LIB)
 
 
 def __getattr__(name: str) -> Any:
