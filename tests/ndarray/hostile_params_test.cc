@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broken and hostile array files: an error that names file and byte, bounded memory, no crash.
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "arrays.h"
@@ -68,6 +69,17 @@ TEST(HostileParams, EveryTruncationIsAnError) {
                 std::string::npos)
           << error;
     }
+  }
+}
+
+// One more than the greatest number of rows would be the least number that there is.
+TEST(HostileParams, RowsWithoutASuccessorAreAnError) {
+  for (const int64_t pointers : {int64_t{0}, int64_t{1}, std::numeric_limits<int64_t>::max()}) {
+    const std::string text = csr_record(0, std::numeric_limits<int64_t>::max(), pointers).text();
+    const std::string error = error_of([&] { load_text(text, NumpyShape::kOff); });
+    EXPECT_NE(error.find("given '<buffer>', invalid NDArray file format at byte "),
+              std::string::npos)
+        << error;
   }
 }
 
