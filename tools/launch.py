@@ -3,7 +3,8 @@
 """Starts a distributed job: `launch.py -n 4 [-H hosts] python train.py --kv-store dist_sync`.
 
 Processes are started by OpenMPI (local, ssh, mpi) or by Slurm; they find each other through it. The variables that
-scripts read are set as well: DMLC_ROLE, DMLC_NUM_WORKER, DMLC_NUM_SERVER. Ranks are those of MPI.
+scripts read are set as well: DMLC_ROLE, DMLC_NUM_WORKER, DMLC_NUM_SERVER. Ranks are those of MPI: workers first, then
+servers, which run `python -m mxnet.kvstore`, or, where the command is no Python program, the same command.
 """
 
 import argparse
@@ -23,18 +24,28 @@ def parse(arguments):
         "-s",
         "--num-servers",
         type=int,
-        help="accepted for scripts of the 1.x line: every worker holds all keys, so none are started",
+        default=0,
+        help="processes that hold keys and run the optimizer: needed by dist_async, possible with all (default: 0)",
     )
     parser.add_argument("-H", "--hostfile", help="a file with one host a line; without it, all run here")
     parser.add_argument("--launcher", choices=["local", "ssh", "mpi", "slurm"], help="default: ssh with -H, else local")
     parser.add_argument("--env", action="append", default=[], metavar="NAME:VALUE", help="a variable for all processes")
-    parser.add_argument("--env-server", action="append", default=[], help="accepted, see --num-servers")
-    parser.add_argument("--env-worker", action="append", default=[], metavar="NAME:VALUE", help="as --env")
+    parser.add_argument("--env-server", action="append", default=[], metavar="NAME:VALUE", help="for servers")
+    parser.add_argument("--env-worker", action="append", default=[], metavar="NAME:VALUE", help="for workers")
+    parser.add_argument(
+        "--server-import",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="servers import it, and run the optimizers that it registers",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the command and leave")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the program and its arguments")
     options = parser.parse_args(arguments)
     if options.num_workers < 1:
         parser.error(f"given {options.num_workers} workers, expected at least 1")
+    if options.num_servers < 0:
+        parser.error(f"given {options.num_servers} servers, expected 0 or more")
     if not options.command:
         parser.error("given no command to start")
     if options.launcher is None:
@@ -44,14 +55,10 @@ def parse(arguments):
     return options
 
 
-def variables(options):
-    """What is set for every process."""
-    result = {
-        "DMLC_ROLE": "worker",
-        "DMLC_NUM_WORKER": str(options.num_workers),
-        "DMLC_NUM_SERVER": str(options.num_servers or 0),
-    }
-    for pair in options.env + options.env_worker:
+def pairs(given):
+    """NAME:VALUE as a dictionary."""
+    result = {}
+    for pair in given:
         name, separator, value = pair.partition(":")
         if not separator:
             sys.exit(f"launch.py: given {pair!r}, expected NAME:VALUE")
@@ -59,23 +66,60 @@ def variables(options):
     return result
 
 
+def variables(options):
+    """What is set for every process."""
+    return {
+        "DMLC_ROLE": "worker",
+        "DMLC_NUM_WORKER": str(options.num_workers),
+        "DMLC_NUM_SERVER": str(options.num_servers),
+        **pairs(options.env),
+    }
+
+
+# Runs on every rank: with the variables of its role, the command of workers or, by the rank, of servers.
+#
 # mpirun --enable-recovery forgets how processes end: each leaves its status behind, if it is not 0, where this program
 # finds it. On other hosts there is nobody to tell.
-KEEP_STATUS = """
-"$@" & child=$!
+START = """
+rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${SLURM_PROCID:-0}}}
+if [ "$rank" -ge "$DMLC_NUM_WORKER" ]; then
+  export DMLC_ROLE=server; eval "exec_this() { $2; }"
+else
+  worker=$1; shift 2; eval "$worker"; exec_this() { exec "$@"; }
+fi
+exec_this "$@" & child=$!
 trap 'kill -TERM $child' TERM INT
 wait $child; status=$?
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
-[ $status = 0 ] || echo $status > "$LAUNCH_STATUS_FOLDER/$OMPI_COMM_WORLD_RANK" 2>/dev/null
+[ $status = 0 ] || echo $status > "$LAUNCH_STATUS_FOLDER/$rank" 2>/dev/null
 exit $status
 """
 
 
+def server_command(options):
+    """What a server runs."""
+    first = options.command[0]
+    if not os.path.basename(first).startswith("python"):
+        return options.command
+    imports = [word for module in options.server_import for word in ("--import", module)]
+    return [first, "-m", "mxnet.kvstore", *imports]
+
+
+def start_words(options):
+    """The shell program of a rank, its words for each role, and the workers' command."""
+    exports = [
+        "".join(f"export {name}={shlex.quote(value)}; " for name, value in pairs(given).items())
+        for given in (options.env_worker, options.env_server)
+    ]
+    return ["sh", "-c", START, "launch", exports[0] + "true", exports[1] + "exec " + shlex.join(server_command(options)), *options.command]
+
+
 def command_line(options, extra):
     """The command that starts all processes."""
+    count = str(options.num_workers + options.num_servers)
     if options.launcher == "slurm":
-        return ["srun", "--mpi=pmix", "--ntasks", str(options.num_workers), "--kill-on-bad-exit=0", *options.command]
-    command = ["mpirun", "-np", str(options.num_workers)]
+        return ["srun", "--mpi=pmix", "--ntasks", count, "--kill-on-bad-exit=0", *start_words(options)]
+    command = ["mpirun", "-np", count]
     # A process that dies is noticed by the others, who say so; mpirun would kill them before they can.
     command += ["--enable-recovery", "--oversubscribe", "--bind-to", "none"]
     if options.hostfile:
@@ -84,7 +128,7 @@ def command_line(options, extra):
         command.append("--allow-run-as-root")
     for name in [*extra, "LAUNCH_STATUS_FOLDER"]:
         command += ["-x", name]
-    return [*command, "sh", "-c", KEEP_STATUS, "launch", *options.command]
+    return [*command, *start_words(options)]
 
 
 def main(arguments=None):
@@ -106,7 +150,9 @@ def main(arguments=None):
         for rank in failed:
             with open(os.path.join(folder, rank)) as file:
                 code = int(file.read())
-            print(f"launch.py: rank {rank} ended with status {code}", file=sys.stderr)
+            number = int(rank) - options.num_workers
+            who = f"rank {rank}" if number < 0 else f"server {number}"
+            print(f"launch.py: {who} ended with status {code}", file=sys.stderr)
             status = status or code
     return status
 

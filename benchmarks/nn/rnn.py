@@ -2,8 +2,9 @@
 """The fused recurrent operator beside its peers: two layers of 512 LSTM (or GRU) units, batch 32, 64 steps, forward and training.
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so python benchmarks/nn/rnn.py [--threads N] [--mode lstm|gru] [--repeat N]
-           [--peer-python PYTHON_WITH_TORCH] [--reference-python PYTHON_WITH_MXNET_1_9_1]
-Times are the least of the repetitions, in milliseconds; peers that are not installed are left out. Each library runs in
+           [--peer-python PYTHON_WITH_PEERS] [--reference-python PYTHON_WITH_MXNET_1_9_1] [--engines ours,torch,...]
+Peers are PyTorch, ONNX Runtime and OpenVINO (these two run forward only; they need onnx). Times are the least of the
+repetitions, in milliseconds; peers that are not installed are left out. Each library runs in
 a process of its own, so that their thread pools do not meet, and they take turns.
 """
 import argparse
@@ -101,6 +102,50 @@ def torch(mode, repeat):
     return [least(forward, repeat), least(train, repeat)]
 
 
+def onnx_model(mode):
+    """Layers of the operator LSTM or GRU, as the bytes of an ONNX file."""
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+    rng = np.random.default_rng(0)
+    rows = GATES[mode] * UNITS
+    nodes, weights, x = [], [], "x"
+    for layer in range(LAYERS):
+        names = [f"{kind}{layer}" for kind in "WRB"]
+        for name, shape in zip(names, [(1, rows, UNITS), (1, rows, UNITS), (1, 2 * rows)]):
+            weights.append(numpy_helper.from_array((rng.standard_normal(shape) * 0.04).astype("float32"), name))
+        nodes.append(helper.make_node(mode.upper(), [x, *names], [f"y{layer}"], hidden_size=UNITS))
+        nodes.append(helper.make_node("Squeeze", [f"y{layer}", "axis"], [f"x{layer}"]))
+        x = f"x{layer}"
+    weights.append(numpy_helper.from_array(np.array([1], "int64"), "axis"))
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [STEPS, BATCH, UNITS]) for name in ("x", x)]
+    graph = helper.make_graph(nodes, mode, values[:1], values[1:], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def onnxruntime(mode, repeat):
+    import numpy as np
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = int(os.environ["OMP_NUM_THREADS"])
+    session = ort.InferenceSession(onnx_model(mode), options, providers=["CPUExecutionProvider"])
+    x = np.random.default_rng(0).standard_normal((STEPS, BATCH, UNITS)).astype("float32")
+    return [least(lambda: session.run(None, {"x": x}), repeat)]
+
+
+def openvino(mode, repeat):
+    import numpy as np
+    import openvino as ov
+    core = ov.Core()
+    settings = {"INFERENCE_NUM_THREADS": os.environ["OMP_NUM_THREADS"], "INFERENCE_PRECISION_HINT": "f32"}
+    network = core.compile_model(core.read_model(onnx_model(mode)), "CPU", settings)
+    request = network.create_infer_request()
+    x = np.random.default_rng(0).standard_normal((STEPS, BATCH, UNITS)).astype("float32")
+    return [least(lambda: request.infer([x]), repeat)]
+
+
+ENGINES = {"ours": ours, "reference": reference, "torch": torch, "onnxruntime": onnxruntime, "openvino": openvino}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -109,14 +154,16 @@ def main():
     parser.add_argument("--peer-python", default=sys.executable)
     parser.add_argument("--reference-python")
     parser.add_argument("--turns", type=int, default=2)
-    parser.add_argument("--only", choices=["ours", "torch", "reference"], help=argparse.SUPPRESS)
+    parser.add_argument("--engines", default=",".join(ENGINES), help="which ones, in this order")
+    parser.add_argument("--only", choices=ENGINES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.only:
-        print(*{"ours": ours, "torch": torch, "reference": reference}[args.only](args.mode, args.repeat))
+        print(*ENGINES[args.only](args.mode, args.repeat))
         return
-    pythons = {"ours": sys.executable, "reference": args.reference_python, "torch": args.peer_python}
+    pythons = {name: args.peer_python for name in ENGINES}
+    pythons |= {"ours": sys.executable, "reference": args.reference_python}
     results = {}
-    for name in [name for name in pythons if pythons[name]] * args.turns:
+    for name in [name for name in args.engines.split(",") if pythons[name]] * args.turns:
         environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
         if name == "reference":
             environment.pop("MXNET_LIBRARY_PATH", None)
@@ -128,12 +175,13 @@ def main():
             continue
         times = [float(word) for word in done.stdout.split()]
         results[name] = [min(pair) for pair in zip(times, results.get(name, times))]
-    for name, (forward, training) in results.items():
-        print(f"{name:9} {args.mode} {args.threads} threads: forward {forward:7.2f} ms, training {training:7.2f} ms")
-    peers = [times for name, times in results.items() if name != "ours"]
-    if peers and "ours" in results:
-        ratios = [min(there) / here for here, there in zip(results["ours"], zip(*peers))]
-        print(f"faster than the best peer by {ratios[0]:.2f} forward, {ratios[1]:.2f} training")
+    for name, times in results.items():
+        words = [f"{kind} {value:7.2f} ms" for kind, value in zip(("forward", "training"), times)]
+        print(f"{name:11} {args.mode} {args.threads} threads: {', '.join(words)}")
+    for i, kind in enumerate(("forward", "training")):
+        peers = [times[i] for name, times in results.items() if name != "ours" and len(times) > i]
+        if peers and "ours" in results:
+            print(f"{kind}: {min(peers) / results['ours'][i]:.2f} times as fast as the best peer")
 
 
 main()

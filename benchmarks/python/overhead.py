@@ -29,9 +29,23 @@ def step():
     with mx.autograd.record():
         y = op(*args)
     y.backward()
+def training(optimizer, **options):
+    net = mx.gluon.nn.HybridSequential()
+    for i in range(5):
+        net.add(mx.gluon.nn.Dense(16, activation="relu", in_units=16))
+    net.initialize()
+    net.hybridize(static_alloc=True, static_shape=True)
+    trainer = mx.gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 1e-3, **options})
+    def train():
+        with mx.autograd.record():
+            loss = net(args[0]).sum()
+        loss.backward()
+        trainer.step(8)
+    return train
 cases = {
     "a + b": lambda: a + b, "add(a, b, out=o)": lambda: add(a, b, out=o), "a[1]": lambda: a[1],
     "MLP forward": lambda: op(*args), "MLP forward + backward": step,
+    "MLP and SGD's step": training("sgd", momentum=0.9), "MLP and Adam's step": training("adam"),
 }
 wait = mx.nd.waitall
 """
@@ -48,9 +62,17 @@ def forward():
         return net(x)
 def step():
     net(x).sum().backward()
+def training(optimizer):
+    def train():
+        optimizer.zero_grad()
+        net(x).sum().backward()
+        optimizer.step()
+    return train
 cases = {
     "a + b": lambda: a + b, "add(a, b, out=o)": lambda: torch.add(a, b, out=o), "a[1]": lambda: a[1],
     "MLP forward": forward, "MLP forward + backward": step,
+    "MLP and SGD's step": training(torch.optim.SGD(net.parameters(), 1e-3, momentum=0.9, fused=True)),
+    "MLP and Adam's step": training(torch.optim.Adam(net.parameters(), 1e-3, fused=True)),
 }
 wait = lambda: None
 """

@@ -128,6 +128,27 @@ MXNET_DLL int MXRecordIOReaderGetSkipped(RecordIOHandle handle, uint64_t* places
 MXNET_DLL int MXImageEncode(NDArrayHandle image, const char* format, int quality,
                             const char** out_bytes, size_t* out_size);
 
+/* --- Key-value stores with servers
+ * ---------------------------------------------------------------------------------------------
+ */
+
+MXNET_DLL int MXKVStoreGetNumServers(KVStoreHandle handle, int* out);
+/* As MXKVStoreSendCommmandToServers, with a body of any bytes; what each server answered. The
+ * replies are good until the next call on this thread. Fails with what a server's controller said.
+ */
+MXNET_DLL int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size_t size,
+                                  uint32_t* out_num, const char*** out_replies,
+                                  const size_t** out_sizes);
+/* A server's answer to a command, which must stay until the next one; not 0: an error of that text.
+ */
+typedef int (*MXKVStoreResponder)(int head, const char* body, size_t size, const char** reply,
+                                  size_t* reply_size, void* state);
+/* For updaters, which return nothing: the call that is under way on this thread fails with the text
+ * once the updater returns; on a server, the push of the worker does. */
+MXNET_DLL int MXKVStoreFailUpdate(const char* text);
+/* As MXKVStoreRunServer, with a controller that answers. */
+MXNET_DLL int MXKVStoreServe(KVStoreHandle handle, MXKVStoreResponder responder, void* state);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -44,6 +44,7 @@ _ALIASES = {
     "mon": "monitor",
     "nd": "ndarray",
     "np": "numpy",
+    "np_symbol": "symbol.numpy._symbol",
     "npx": "numpy_extension",
     "rnd": "random",
     "sym": "symbol",

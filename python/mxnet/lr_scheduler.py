@@ -112,7 +112,13 @@ class _Falling(LRScheduler):
     """From `base_lr` at the end of the warm-up to `final_lr` at `max_update`, along a curve."""
 
     def __init__(
-        self, max_update: int, base_lr: float, final_lr: float, warmup_steps: int, warmup_begin_lr: float, warmup_mode: str
+        self,
+        max_update: int,
+        base_lr: float = 0.01,
+        final_lr: float = 0,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
     ) -> None:
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if not isinstance(max_update, int) or max_update < 1:
@@ -157,17 +163,6 @@ class PolyScheduler(_Falling):
 
 class CosineScheduler(_Falling):
     """Falls as half a wave of the cosine."""
-
-    def __init__(
-        self,
-        max_update: int,
-        base_lr: float = 0.01,
-        final_lr: float = 0,
-        warmup_steps: int = 0,
-        warmup_begin_lr: float = 0,
-        warmup_mode: str = "linear",
-    ) -> None:
-        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
 
     def _height(self, passed: float) -> float:
         return (1 + cos(pi * passed)) / 2

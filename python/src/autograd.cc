@@ -107,6 +107,21 @@ void record_function(const py::sequence& inputs, const py::sequence& outputs,
   });
 }
 
+// Places of variables whose gradients no backward has written since they were last used.
+py::list stale_gradients(const py::tuple& variables) {
+  py::list places;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(variables.ptr()); ++i) {
+    int fresh = 0;
+    check(MXNDArrayGetGradState(handle_of(PyTuple_GET_ITEM(variables.ptr(), i)), &fresh));
+    if (fresh == 0) places.append(i);
+  }
+  return places;
+}
+
+void use_gradients(const py::tuple& variables) {
+  for (const py::handle variable : variables) check(MXNDArraySetGradState(handle_of(variable), 0));
+}
+
 }  // namespace
 
 void register_autograd(py::module_& module) {
@@ -123,6 +138,8 @@ void register_autograd(py::module_& module) {
                                   grads.data()));
   });
   module.def("backward", &backward);
+  module.def("stale_gradients", &stale_gradients);
+  module.def("use_gradients", &use_gradients);
   module.def("record_function", &record_function);
 }
 

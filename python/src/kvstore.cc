@@ -2,6 +2,7 @@
 // KVStoreHandle owns a store; what is decided about keys, lists and optimizers is in mxnet/kvstore.
 #include <pybind11/stl.h>
 
+#include <deque>
 #include <exception>
 #include <map>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "array.h"
 #include "check.h"
+#include "mxnet/c_api_ext.h"
 
 namespace py = pybind11;
 
@@ -20,22 +22,26 @@ class Keys {
  public:
   explicit Keys(const py::sequence& keys) {
     if (keys.size() > 0 && py::isinstance<py::str>(keys[0])) {
-      texts_ = keys.cast<std::vector<std::string>>();
-      for (const std::string& text : texts_) pointers_.push_back(text.c_str());
+      kept_ = py::tuple(keys);
+      pointers_.reserve(kept_.size());
+      for (const py::handle text : kept_) {
+        pointers_.push_back(PyUnicode_AsUTF8(text.ptr()));
+        if (pointers_.back() == nullptr) throw py::error_already_set();
+      }
     } else {
       numbers_ = keys.cast<std::vector<int>>();
     }
   }
-  bool are_texts() const { return !texts_.empty(); }
+  bool are_texts() const { return !pointers_.empty(); }
   uint32_t size() const {
-    return static_cast<uint32_t>(are_texts() ? texts_.size() : numbers_.size());
+    return static_cast<uint32_t>(are_texts() ? pointers_.size() : numbers_.size());
   }
   const int* numbers() const { return numbers_.data(); }
   const char** texts() { return pointers_.data(); }
 
  private:
   std::vector<int> numbers_;
-  std::vector<std::string> texts_;
+  py::tuple kept_;  // whose texts these are:
   std::vector<const char*> pointers_;
 };
 
@@ -120,8 +126,9 @@ class Store {
   }
 
   void set_updater(py::function updater) {
-    updater_ = std::move(updater);
-    check(MXKVStoreSetUpdaterEx(handle_, update_number, update_text, this));
+    // The earlier ones stay: servers have one for each of the workers' stores.
+    updaters_.push_back({this, std::move(updater)});
+    check(MXKVStoreSetUpdaterEx(handle_, update_number, update_text, &updaters_.back()));
   }
   void set_compression(const std::map<std::string, std::string>& params) {
     std::vector<const char*> keys, values;
@@ -141,9 +148,22 @@ class Store {
   void send_command(int head, const std::string& body) {
     run([&] { return MXKVStoreSendCommmandToServers(handle_, head, body.c_str()); });
   }
+  std::vector<py::bytes> ask_servers(int head, const std::string& body) {
+    uint32_t count = 0;
+    const char** replies = nullptr;
+    const size_t* sizes = nullptr;
+    run([&] {
+      return MXKVStoreAskServers(handle_, head, body.data(), body.size(), &count, &replies, &sizes);
+    });
+    std::vector<py::bytes> result;
+    for (uint32_t i = 0; i < count; ++i) result.emplace_back(replies[i], sizes[i]);
+    return result;
+  }
+  // The controller gets a number and bytes, and returns bytes; what it raises is its answer.
   void run_server(py::function controller) {
     controller_ = std::move(controller);
-    run([&] { return MXKVStoreRunServer(handle_, control, this); });
+    serving_ = true;
+    run([&] { return MXKVStoreServe(handle_, respond, this); });
   }
 
  private:
@@ -160,8 +180,18 @@ class Store {
   template <class Number, class Text>
   void exchange(Number number, Text text, const py::sequence& keys, const py::sequence& values,
                 const py::sequence& out_keys, const py::sequence& outs, int priority) {
-    Keys k(keys), ok(out_keys);
-    std::vector<NDArrayHandle> v = arrays(k, values), o = arrays(ok, outs);
+    Keys k(keys);
+    std::vector<NDArrayHandle> v = arrays(k, values);
+    if (keys.is(out_keys) && values.is(outs)) {  // in place
+      return run([&] {
+        return k.are_texts() ? text(handle_, k.size(), k.texts(), k.size(), k.texts(), v.data(),
+                                    v.data(), priority)
+                             : number(handle_, k.size(), k.numbers(), k.size(), k.numbers(),
+                                      v.data(), v.data(), priority);
+      });
+    }
+    Keys ok(out_keys);
+    std::vector<NDArrayHandle> o = arrays(ok, outs);
     if (k.are_texts() != ok.are_texts())
       throw py::value_error("given integer and string keys, expected keys of one kind");
     run([&] {
@@ -194,26 +224,58 @@ class Store {
       raised_ = std::current_exception();
     }
   }
+  struct Updater {
+    Store* store;
+    py::function call;
+  };
   template <class K>
-  void update(K key, NDArrayHandle pushed, NDArrayHandle stored) noexcept {
-    call_python([&] {
+  static void update(K key, NDArrayHandle pushed, NDArrayHandle stored, void* updater) noexcept {
+    auto* self = static_cast<Updater*>(updater);
+    self->store->call_python([&] {
       const py::object value = wrapped(pushed), target = wrapped(stored);
-      updater_(key, value, target);
+      self->call(key, value, target);
     });
+    self->store->tell_failure();
   }
-  static void update_number(int key, NDArrayHandle pushed, NDArrayHandle stored, void* self) {
-    static_cast<Store*>(self)->update(key, pushed, stored);
+  // To the library, for the worker whose push it was.
+  void tell_failure() noexcept {
+    if (!raised_) return;
+    const py::gil_scoped_acquire acquired;
+    try {
+      std::rethrow_exception(raised_);
+    } catch (const std::exception& error) {
+      MXKVStoreFailUpdate(error.what());
+    }
+    if (serving_) raised_ = nullptr;
   }
-  static void update_text(const char* key, NDArrayHandle pushed, NDArrayHandle stored, void* self) {
-    static_cast<Store*>(self)->update(std::string(key), pushed, stored);
+  static void update_number(int key, NDArrayHandle pushed, NDArrayHandle stored, void* updater) {
+    update(key, pushed, stored, updater);
   }
-  static void control(int head, const char* body, void* self) {
+  static void update_text(const char* key, NDArrayHandle pushed, NDArrayHandle stored,
+                          void* updater) {
+    update(std::string(key), pushed, stored, updater);
+  }
+  static int respond(int head, const char* body, size_t size, const char** reply,
+                     size_t* reply_size, void* self) {
     auto* store = static_cast<Store*>(self);
-    store->call_python([&] { store->controller_(head, std::string(body)); });
+    const py::gil_scoped_acquire acquired;
+    int failed = 0;
+    try {
+      store->reply_ = store->controller_(head, py::bytes(body, size)).cast<std::string>();
+    } catch (const std::exception& error) {
+      store->reply_ = error.what();
+      failed = 1;
+    }
+    *reply = store->reply_.data();
+    *reply_size = store->reply_.size();
+    return failed;
   }
 
   KVStoreHandle handle_ = nullptr;
-  py::function updater_, controller_;
+  std::deque<Updater> updaters_;  // at places that stay
+  py::function controller_;
+  std::string reply_;
+  bool serving_ = false;
   std::exception_ptr raised_;
 };
 
@@ -239,6 +301,8 @@ void register_kvstore(py::module_& module) {
       .def("barrier", &Store::barrier)
       .def("set_barrier_before_exit", &Store::set_barrier_before_exit)
       .def("send_command", &Store::send_command)
+      .def_property_readonly("num_servers", &Store::number<MXKVStoreGetNumServers>)
+      .def("ask_servers", &Store::ask_servers)
       .def("run_server", &Store::run_server);
 }
 

@@ -16,6 +16,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_array_functions(module);
   mxnet::python::register_prepared_calls(module);
   mxnet::python::register_operator(module);
+  mxnet::python::register_weight_updates(module);
   mxnet::python::register_arithmetic(module);
   mxnet::python::register_elementwise(module);
   mxnet::python::register_autograd(module);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols as backends rewrite them and as autograd has recorded them; options and dictionaries are
-// in mxnet/symbol/_backend.py.
+// Symbols as backends and mixed precision rewrite them and as autograd has recorded them; options
+// and dictionaries are in mxnet/symbol/_backend.py.
 #include <pybind11/stl.h>
 
 #include "array.h"
@@ -69,6 +69,41 @@ py::tuple optimize_for(const SymbolBase& symbol, const std::string& backend, int
                         added(num_aux, new_aux, aux_names));
 }
 
+using Names = std::vector<std::string>;
+
+std::vector<const char*> pointers_to(const Names& names) {
+  std::vector<const char*> pointers;
+  pointers.reserve(names.size());
+  for (const std::string& name : names) pointers.push_back(name.c_str());
+  return pointers;
+}
+
+// The symbol with casts. `conditions`: operator, parameter, and its values that ask for float32.
+std::unique_ptr<SymbolBase> reduce_precision(
+    const SymbolBase& symbol, int dtype, const Names& target_ops, const Names& fp32_ops,
+    const Names& widest_ops,
+    const std::vector<std::tuple<std::string, std::string, Names>>& conditions,
+    const Names& excluded, const Names& parameters, bool cast_parameters) {
+  Names condition_ops, condition_parameters, condition_values;
+  std::vector<int> bounds{0};
+  for (const auto& [op, parameter, values] : conditions) {
+    condition_ops.push_back(op);
+    condition_parameters.push_back(parameter);
+    condition_values.insert(condition_values.end(), values.begin(), values.end());
+    bounds.push_back(static_cast<int>(condition_values.size()));
+  }
+  const auto count = [](const auto& list) { return static_cast<uint32_t>(list.size()); };
+  SymbolHandle handle = nullptr;
+  check(MXReducePrecisionSymbol(
+      symbol.handle(), &handle, 0, nullptr, count(bounds), bounds.data(), &dtype, cast_parameters,
+      count(target_ops), count(fp32_ops), count(widest_ops), count(condition_ops), count(excluded),
+      count(parameters), pointers_to(target_ops).data(), pointers_to(fp32_ops).data(),
+      pointers_to(widest_ops).data(), pointers_to(condition_ops).data(),
+      pointers_to(excluded).data(), pointers_to(condition_parameters).data(),
+      pointers_to(condition_values).data(), pointers_to(parameters).data(), nullptr));
+  return owned_symbol(handle);
+}
+
 // What was recorded to compute an array.
 std::unique_ptr<SymbolBase> recorded_symbol(const py::handle& array) {
   SymbolHandle handle = nullptr;
@@ -82,6 +117,7 @@ void register_symbol_backend(py::module_& module) {
   module.def("backend_symbol", &backend_symbol);
   module.def("optimize_for", &optimize_for);
   module.def("recorded_symbol", &recorded_symbol);
+  module.def("reduce_precision", &reduce_precision);
 }
 
 }  // namespace mxnet::python

@@ -34,8 +34,8 @@
       "What this process is, as set by the launcher: worker, server or scheduler.") \
   STARTUP(num_worker, std::optional<int>, "DMLC_NUM_WORKER", "auto", at_least(1), active("Cluster.TheNumberOfWorkersMustBeThatOfTheJob"), \
       "Number of workers; auto: as many as the launcher started.") \
-  STARTUP(num_server, std::optional<int>, "DMLC_NUM_SERVER", "auto", at_least(0), inert("every worker holds all keys, so there are no servers"), \
-      "Number of servers; auto: as many as workers.") \
+  STARTUP(num_server, std::optional<int>, "DMLC_NUM_SERVER", "auto", at_least(0), inert("servers are the processes that the launcher has started as such"), \
+      "Number of servers, set by the launcher for scripts that read it.") \
   STARTUP(rank, std::optional<int>, "DMLC_RANK", "auto", at_least(0), inert("ranks are those of MPI"), \
       "Preferred rank; auto: as the launcher numbers.") \
   STARTUP(ps_root_uri, std::string, "DMLC_PS_ROOT_URI", "", any(), inert("processes find each other through MPI"), \

@@ -248,7 +248,7 @@ int MXExecutorGetOptimizedSymbol(ExecutorHandle handle, SymbolHandle* out) {
   return guarded([&] {
     const Executor& executor = executor_of(handle, "MXExecutorGetOptimizedSymbol");
     require(out, "MXExecutorGetOptimizedSymbol", "out");
-    *out = new_handle(Symbol(executor.graph().graph()));
+    *out = new_handle(Symbol(executor.optimized_graph()));
   });
 }
 

@@ -10,6 +10,7 @@
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "kvstore/cluster.h"
+#include "mxnet/c_api_ext.h"
 
 using namespace mxnet;
 using namespace mxnet::c_api;
@@ -97,12 +98,19 @@ int exchange(KVStoreHandle handle, mx_uint vnum, K vkeys, mx_uint onum, K okeys,
              void (KVStore::*call)(Keys, KeyedArrays, Keys, KeyedArrays, int)) {
   return guarded(
       [&] {
-        (store_of(handle, function).*call)(
-            keys_of(function, vnum, vkeys), arrays_of(function, vnum, vals, "vals"),
-            keys_of(function, onum, okeys), arrays_of(function, onum, outs, "outs"), priority);
+        const std::vector<Key> keys = keys_of(function, vnum, vkeys);
+        const std::vector<NDArray> values = arrays_of(function, vnum, vals, "vals");
+        KVStore& store = store_of(handle, function);
+        if (vnum == onum && vkeys == okeys && vals == outs)  // in place
+          return (store.*call)(keys, values, keys, values, priority);
+        (store.*call)(keys, values, keys_of(function, onum, okeys),
+                      arrays_of(function, onum, outs, "outs"), priority);
       },
       function);
 }
+
+// What an updater has said that is wrong.
+thread_local const char* t_update_failure = nullptr;
 
 void set_updater(KVStore& store, MXKVStoreUpdater* updater, MXKVStoreStrUpdater* str_updater,
                  void* context) {
@@ -112,6 +120,7 @@ void set_updater(KVStore& store, MXKVStoreUpdater* updater, MXKVStoreStrUpdater*
                   fmt::format("key {} was pushed, but no updater for {} keys was given",
                               kvstore::to_string(key), kind));
     };
+    t_update_failure = nullptr;
     if (const int* number = std::get_if<int>(&key)) {
       if (updater == nullptr) missing("integer");
       updater(*number, new_handle(pushed), new_handle(stored), context);
@@ -119,6 +128,10 @@ void set_updater(KVStore& store, MXKVStoreUpdater* updater, MXKVStoreStrUpdater*
       if (str_updater == nullptr) missing("string");
       str_updater(std::get<std::string>(key).c_str(), new_handle(pushed), new_handle(stored),
                   context);
+    }
+    if (const char* failure = std::exchange(t_update_failure, nullptr)) {
+      throw Error(ErrorCode::kGeneric, "kvstore",
+                  fmt::format("update of key {}: {}", kvstore::to_string(key), failure));
     }
   });
 }
@@ -315,6 +328,7 @@ int MXKVStoreRunServer(KVStoreHandle handle, MXKVStoreServerController* controll
     require(reinterpret_cast<const void*>(controller), "MXKVStoreRunServer", "controller");
     store.run_server([=](int head, const std::string& body) {
       controller(head, body.c_str(), controller_handle);
+      return std::string();
     });
   });
 }
@@ -334,5 +348,61 @@ int MXKVStoreGetNumDeadNode(KVStoreHandle handle, const int node_id, int* number
     static_cast<void>(timeout_sec);
     require(number, "MXKVStoreGetNumDeadNode", "number");
     *number = store_of(handle, "MXKVStoreGetNumDeadNode").num_dead_nodes(node_id);
+  });
+}
+
+int MXKVStoreGetNumServers(KVStoreHandle handle, int* out) {
+  return guarded([&] {
+    require(out, "MXKVStoreGetNumServers", "out");
+    *out = store_of(handle, "MXKVStoreGetNumServers").num_servers();
+  });
+}
+
+int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size_t size,
+                        uint32_t* out_num, const char*** out_replies, const size_t** out_sizes) {
+  return guarded([&] {
+    constexpr const char* kFunction = "MXKVStoreAskServers";
+    KVStore& store = store_of(handle, kFunction);
+    require(body, kFunction, "body");
+    require(out_num, kFunction, "out_num");
+    require(out_replies, kFunction, "out_replies");
+    require(out_sizes, kFunction, "out_sizes");
+    struct Returns {
+      std::vector<std::string> replies;
+      std::vector<const char*> texts;
+      std::vector<size_t> sizes;
+    };
+    thread_local const auto returns = std::make_unique<Returns>();
+    *returns = {};
+    returns->replies = store.send_command(cmd_id, {body, size});
+    for (const std::string& reply : returns->replies) {
+      returns->texts.push_back(reply.data());
+      returns->sizes.push_back(reply.size());
+    }
+    *out_num = static_cast<uint32_t>(returns->replies.size());
+    *out_replies = returns->texts.data();
+    *out_sizes = returns->sizes.data();
+  });
+}
+
+int MXKVStoreFailUpdate(const char* text) {
+  return guarded([&] {
+    require(text, "MXKVStoreFailUpdate", "text");
+    t_update_failure = keep_for_caller(text);
+  });
+}
+
+int MXKVStoreServe(KVStoreHandle handle, MXKVStoreResponder responder, void* state) {
+  return guarded([&] {
+    KVStore& store = store_of(handle, "MXKVStoreServe");
+    require(reinterpret_cast<const void*>(responder), "MXKVStoreServe", "responder");
+    store.run_server([=](int head, const std::string& body) {
+      const char* reply = nullptr;
+      size_t size = 0;
+      const int failed = responder(head, body.data(), body.size(), &reply, &size, state);
+      std::string text(reply == nullptr ? "" : reply, reply == nullptr ? 0 : size);
+      if (failed != 0) throw Error(ErrorCode::kValue, "kvstore", text);
+      return text;
+    });
   });
 }

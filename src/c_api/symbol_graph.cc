@@ -9,10 +9,10 @@
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_calls.h"
 #include "exec/tape_symbol.h"
+#include "graph/backends.h"
 #include "graph/casts.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
-#include "graph/quantize_fuse.h"
 #include "graph/symbol_cut.h"
 #include "op/grad.h"
 
@@ -68,19 +68,11 @@ int remove_operators(const char* function, const char* backend) {
   });
 }
 
-// A backend that works when graphs are compiled leaves the passes before it.
-Symbol for_own_backend(const Symbol& symbol, const char* name, const KnownTypes& known) {
-  if (is_quantize_backend(name)) return Symbol(fuse_for_quantization(symbol.graph()));
-  const std::shared_ptr<const Partitioner> partitioner = backend(name);
-  return Symbol(partitioner ? partition(symbol.graph(), *partitioner)
-                            : run_passes(symbol.graph(), known, configured_passes()));
-}
-
 ExtResult for_backend(const Symbol& symbol, const char* name, const KnownTypes& known,
                       const GraphFacts& facts = {}, const Attrs& options = {}) {
   std::optional<ExtResult> by_extension = optimize_by_extension(name, symbol, facts, options);
   if (by_extension.has_value()) return *std::move(by_extension);
-  return {for_own_backend(symbol, name, known), {}, {}};
+  return {Symbol(optimize_for_backend(symbol.graph(), name, options, known)), {}, {}};
 }
 
 // Parameters that a backend has added.

@@ -21,7 +21,14 @@ namespace {
 struct Run {
   Ref<PlanInstance> instance;
   std::vector<NDArray> externals;
+  Device home;  // of what it makes
 };
+
+// CPUs share plans, and results are where the inputs are, as of any operator.
+Device home_of(std::span<NDArray* const> inputs, Device device) {
+  if (inputs.empty() || inputs[0]->device().type != DeviceType::kCPU) return device;
+  return inputs[0]->device();
+}
 
 void push_segments(const CachedOpPlan& plan, const std::shared_ptr<Run>& run,
                    std::span<const Plan::Segment> segments) {
@@ -76,7 +83,7 @@ class Recorded {
     for (std::size_t i = 0; i < inputs; ++i) {
       if (!plan_->key.wants[i]) continue;
       const ArrayType& type = plan_->key.types[i];
-      grads[i] = NDArray(type.shape, type.dtype, plan_->key.device, "gradients");
+      grads[i] = NDArray(type.shape, type.dtype, run->home, "gradients");
       run->externals[o++] = grads[i];
     }
     push_segments(*plan_, run, plan.backward_segments());
@@ -176,13 +183,15 @@ class CachedOp::Impl {
   void invoke(const std::shared_ptr<Impl>& self, std::span<NDArray* const> inputs,
               OutputRefs outputs, Device device) {
     check_inputs(inputs, outputs, &device);
-    if (runs_eagerly(inputs)) return invoke_eagerly(inputs, outputs, device);
+    const Device home = home_of(inputs, device);
+    if (runs_eagerly(inputs)) return invoke_eagerly(inputs, outputs, home);
     const AutogradState state = autograd_state();
     std::vector<bool> wants;
     if (state.recording) wants = wanted(inputs, outputs);
     const CachedOpPlanRef plan = plans_.find(inputs, device, state.training, wants);
     auto run = std::make_shared<Run>();
     run->instance = plan->pool.take();
+    run->home = home;
     Engine::get().forget_failure(run->instance->var());
     std::vector<NDArray> results = fill_externals(*plan, *run, inputs, outputs);
     push_segments(*plan, run, plan->plan().forward_segments());
@@ -254,7 +263,7 @@ class CachedOp::Impl {
       const bool direct = !given.is_none() && !given.is_sparse() && !overlaps_any(given, inputs) &&
                           !overlaps_any(given, outputs.first(o));
       results.push_back(direct ? given.detach()
-                               : NDArray(type.shape, type.dtype, plan.key.device, "outputs"));
+                               : NDArray(type.shape, type.dtype, run.home, "outputs"));
       run.externals[external] = results.back();
     }
     return results;

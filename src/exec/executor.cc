@@ -14,6 +14,7 @@
 #include "exec/backward.h"
 #include "exec/plan_graph.h"
 #include "exec/tape.h"
+#include "graph/backends.h"
 #include "graph/infer.h"
 #include "graph/partition.h"
 #include "op/parsed_attrs.h"
@@ -334,6 +335,12 @@ std::string Executor::debug_str() {
     return text;
   }
   return (wants_gradients() ? training_plan() : inference_plan()).plan().debug_str();
+}
+
+ir::Graph Executor::optimized_graph() const {
+  if (eager_only_) return graph().graph();
+  return shown_for_backend(compiled_graph(graph().graph(), variable_types()),
+                           config().subgraph.backend, device_.is_gpu() || wants_gradients());
 }
 
 }  // namespace mxnet

@@ -57,6 +57,8 @@ class Executor {
 
   // The plan that runs (that of training, if there are gradients), with its memory.
   std::string debug_str();
+  // The graph after the passes, without gradients and with layers that run as one in one node.
+  ir::Graph optimized_graph() const;
 
  private:
   enum class State : unsigned char { kIdle, kPlanned, kRecorded, kUsed };

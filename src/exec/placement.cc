@@ -6,6 +6,7 @@
 
 #include "exec/autograd_state.h"
 #include "exec/backward.h"
+#include "exec/imperative.h"
 #include "exec/tape.h"
 #include "graph/symbol_attributes.h"
 
@@ -15,10 +16,15 @@ namespace {
 // Device numbers of CPUs tell nothing apart.
 bool same_place(Device a, Device b) { return a.is_gpu() ? a == b : !b.is_gpu(); }
 
-NDArray copy_on(const NDArray& array, Device device) {
-  NDArray copy(array.shape(), array.dtype(), device, "moved");
-  array.copy_to(copy);
-  return copy;
+// `to` holds what `from` does: gradients of it are gradients of `from`.
+void record_move(NDArray& from, NDArray& to) {
+  if (!autograd_state().recording || !wants_gradient(from)) return;
+  const std::array<NDArray*, 1> inputs{&from}, outputs{&to};
+  record_function(
+      [home = from.device()](std::vector<NDArray> grads) {
+        return std::vector<NDArray>{moved_to(grads[0], home)};
+      },
+      inputs, outputs);
 }
 
 }  // namespace
@@ -39,15 +45,25 @@ bool spans_devices(const IndexedGraph& graph, const DeviceGroups& groups, Device
 
 NDArray moved_to(NDArray& array, Device device) {
   if (same_place(array.device(), device)) return array;
-  NDArray copy = copy_on(array, device);
-  if (!autograd_state().recording || !wants_gradient(array)) return copy;
-  const std::array<NDArray*, 1> inputs{&array}, outputs{&copy};
-  record_function(
-      [home = array.device()](std::vector<NDArray> grads) {
-        return std::vector<NDArray>{moved_to(grads[0], home)};
-      },
-      inputs, outputs);
+  NDArray copy = array.copy(device);
+  record_move(array, copy);
   return copy;
+}
+
+bool on_two_devices(const NDArray& a, const NDArray& b) {
+  return !same_place(a.device(), b.device());
+}
+
+void copy_across(NDArray& from, NDArray& to) {
+  if (from.dtype() == to.dtype() && from.storage_type() == to.storage_type()) {
+    from.copy_to(to);
+    return record_move(from, to);
+  }
+  // Devices move bytes; what converts them is an operator, and runs at one end.
+  NDArray moved = moved_to(from, to.device());
+  const OpDef& op = Registry::get().at("_copyto");
+  const std::array<NDArray*, 1> inputs{&moved}, outputs{&to};
+  imperative_invoke(parse_attrs(op, {}), inputs, outputs);
 }
 
 }  // namespace mxnet

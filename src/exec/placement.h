@@ -21,5 +21,9 @@ bool spans_devices(const IndexedGraph& graph, const DeviceGroups& groups, Device
 // The array itself if operators on `device` can read it, else a copy there. Under the thread's
 // autograd switches: gradients find their way back.
 NDArray moved_to(NDArray& array, Device device);
+// One of the two is on a GPU that is not the other's device.
+bool on_two_devices(const NDArray& a, const NDArray& b);
+// Copies between two devices, of types and layouts that may differ. Gradients find their way back.
+void copy_across(NDArray& from, NDArray& to);
 
 }  // namespace mxnet

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "exec/run_kernel.h"
+#include "graph/backends.h"
 #include "op/create/constant.h"
 #include "op/fused/pointwise.h"
 #include "op/inline_vector.h"
@@ -57,9 +58,10 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
   } else {
     options.forward_bulk = bulk(c.executor.bulk_exec_inference, 0);
   }
-  const std::string& backend = c.subgraph.backend;
-  options.optimise =
-      !device.is_gpu() && c.onednn.enabled && (backend == "ONEDNN" || backend == "MKLDNN");
+  const std::string& name = c.subgraph.backend;
+  options.optimise = !device.is_gpu() && c.onednn.enabled && is_onednn_backend(name);
+  // Parts of a registered one run as the operators that they are; an unknown one is an error.
+  if (name != "NONE") backend(name);
   return options;
 }
 

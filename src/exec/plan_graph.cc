@@ -3,6 +3,7 @@
 #include "exec/plan_graph.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/config.h"
@@ -56,11 +57,13 @@ bool is_pure(const IndexedGraph& graph) {
 
 // Values in layouts of the kernels' choice.
 TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
-                    const PassOptions& passes, bool training) {
+                    const PassOptions& passes, bool training,
+                    std::size_t widest = std::numeric_limits<std::size_t>::max()) {
   LaidOutGraph laid_out;
   TypedGraph result = infer_all(run_pass("lay_out", typed.graph.graph(), passes,
                                          [&](const ir::Graph&) {
-                                           laid_out = lay_out(typed.graph, typed.types, training);
+                                           laid_out =
+                                               lay_out(typed.graph, typed.types, training, widest);
                                            return laid_out.graph;
                                          }),
                                 known);
@@ -184,13 +187,10 @@ bool saves_memory() {
   return wish.backward_do_mirror || wish.memory_opt > 0 || wish.backward_mirror_budget > 0;
 }
 
-// Recomputation of cheap values in the backward part, as the configuration asks for it.
-TypedGraph mirrored(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known,
-                    const PlanOptions& options) {
+// Recomputation of values in the backward part, as the configuration asks for it.
+TypedGraph mirrored(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PlanOptions& options, std::size_t budget) {
   const auto& wish = config().memory_plan;
-  const auto budget = static_cast<std::size_t>(int64_t{wish.backward_mirror_budget});
-  if (!saves_memory() || options.forward_outputs >= static_cast<int>(typed.graph.outputs().size()))
-    return typed;
   MirrorOptions mirror_options;
   mirror_options.cheap = true;
   mirror_options.segments = wish.memory_opt > 0 || budget > 0;
@@ -217,14 +217,88 @@ TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& kn
       known);
 }
 
+// Plans that save memory. Values in two layouts take a little of it, which is worth the time that
+// they save unless somebody asks for the smallest plan, or they do not fit.
+class Saving {
+ public:
+  Saving(const TypedGraph& plain, const std::map<const ir::Node*, ArrayType>& known,
+         const PlanOptions& options, const PassOptions& passes)
+      : plain_(plain), known_(known), options_(options), passes_(passes) {}
+
+  TypedGraph smallest(std::size_t budget) const {
+    return mirrored(plain_, known_, options_, budget);
+  }
+
+  // No larger than without recomputation.
+  TypedGraph with_layouts() const {
+    TypedGraph unmirrored = lay(plain_), candidate = lay(smallest(0));
+    return bytes(candidate) <= bytes(unmirrored) ? std::move(candidate) : std::move(unmirrored);
+  }
+
+  TypedGraph within(std::size_t budget) const {
+    if (TypedGraph unmirrored = lay(plain_); bytes(unmirrored) <= budget) return unmirrored;
+    const auto room = static_cast<std::size_t>(kReorderedPart * static_cast<double>(budget));
+    TypedGraph tight = smallest(budget - room);
+    const std::size_t needed = bytes(tight);
+    if (needed <= budget - room) {
+      for (std::size_t part = 1; part <= kMostParts; part *= 2) {
+        TypedGraph candidate = lay(tight, widest_value(tight) / part);
+        if (bytes(candidate) <= budget) return candidate;
+      }
+    }
+    return needed > budget ? std::move(tight) : smallest(budget);
+  }
+
+ private:
+  // What reordered weights and their gradients take of a plan.
+  static constexpr double kReorderedPart = 0.04;
+  // Values of up to which part of the widest lie in layouts, where not all may.
+  static constexpr std::size_t kMostParts = 4;
+
+  TypedGraph lay(const TypedGraph& typed,
+                 std::size_t widest = std::numeric_limits<std::size_t>::max()) const {
+    return laid_out(typed, known_, passes_, true, widest);
+  }
+  // Of what lies in the plan's own memory.
+  static std::size_t widest_value(const TypedGraph& typed) {
+    const IndexedGraph& graph = typed.graph;
+    std::vector<bool> given(typed.types.size());
+    for (int n : graph.variables()) given[static_cast<std::size_t>(graph.first_entry(n))] = true;
+    for (int entry : graph.outputs()) given[static_cast<std::size_t>(entry)] = true;
+    std::size_t widest = 0;
+    for (std::size_t e = 0; e < given.size(); ++e) {
+      const ArrayType& type = typed.types[e];
+      const auto elements = static_cast<std::size_t>(type.shape.size());
+      if (!given[e]) widest = std::max(widest, elements * dtype_size(type.dtype));
+    }
+    return widest;
+  }
+  std::size_t bytes(const TypedGraph& typed) const {
+    const auto fused = pointwise_fused(typed.graph, typed.types, options_, typed.kernels);
+    const TypedGraph& runs = fused ? *fused : typed;
+    return planned_bytes(runs.graph, runs.types, options_, runs.kernels);
+  }
+
+  const TypedGraph& plain_;
+  const std::map<const ir::Node*, ArrayType>& known_;
+  const PlanOptions& options_;
+  const PassOptions& passes_;
+};
+
 // What is to run: fused or mirrored, and laid out.
 TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayType>& known,
                        const PlanOptions& options, const PassOptions& passes) {
   const bool optimises = options.optimise && is_pure(folded.graph);
+  const bool differentiates =
+      options.forward_outputs < static_cast<int>(folded.graph.outputs().size());
   if (optimises && !options.training) return optimise(folded, known, passes);
-  TypedGraph typed = mirrored(std::move(folded), known, options);
-  // Values in two layouts take memory, which is worth more than time where somebody saves it.
-  return optimises && !saves_memory() ? laid_out(typed, known, passes, true) : std::move(typed);
+  if (!saves_memory() || !differentiates)
+    return optimises ? laid_out(folded, known, passes, true) : std::move(folded);
+  const auto& wish = config().memory_plan;
+  const auto budget = static_cast<std::size_t>(int64_t{wish.backward_mirror_budget});
+  const Saving saving(folded, known, options, passes);
+  if (!optimises || wish.memory_opt > 0) return saving.smallest(budget);
+  return budget > 0 ? saving.within(budget) : saving.with_layouts();
 }
 
 }  // namespace

@@ -13,10 +13,12 @@ namespace {
 
 class Layouts {
  public:
-  Layouts(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training)
+  Layouts(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training,
+          std::size_t widest)
       : graph_(graph),
         types_(types),
         training_(training),
+        widest_(widest),
         versions_(static_cast<std::size_t>(graph.num_entries())) {}
 
   LaidOutGraph run() {
@@ -42,8 +44,9 @@ class Layouts {
     PreparedKernelRef kernel;
     LayoutRef through;
     if (!node->is_variable()) {
-      through = training_ ? passed_through(n) : nullptr;
-      if (through == nullptr) kernel = prepare(n);
+      const bool plain = is_wide(n);
+      through = training_ && !plain ? passed_through(n) : nullptr;
+      if (through == nullptr && !plain) kernel = prepare(n);
       std::vector<ir::Entry> inputs;
       const std::span<const int> entries = graph_.inputs(n);
       inputs.reserve(entries.size());
@@ -62,6 +65,19 @@ class Layouts {
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       versions(graph_.first_entry(n) +
                o) = {{kernel ? kernel->out()[static_cast<std::size_t>(o)] : through, {node, o, 0}}};
+  }
+
+  bool is_wide(int n) const {
+    const auto wide = [&](int entry) {
+      const Tensor value = tensor(entry);
+      return static_cast<std::size_t>(value.size()) * dtype_size(value.dtype) > widest_;
+    };
+    const std::span<const int> inputs = graph_.inputs(n);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!graph_.node(n).op->type_only(static_cast<int>(i)) && wide(inputs[i])) return true;
+    for (int o = 0; o < graph_.num_outputs(n); ++o)
+      if (wide(graph_.first_entry(n) + o)) return true;
+    return false;
   }
 
   // The layout that a pointwise operator takes its arrays in and leaves its result in: it does not
@@ -114,15 +130,16 @@ class Layouts {
   const IndexedGraph& graph_;
   const std::vector<ArrayType>& types_;
   const bool training_;
+  const std::size_t widest_;
   std::vector<std::vector<Version>> versions_;  // per entry
   LaidOutGraph result_;
 };
 
 }  // namespace
 
-LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types,
-                     bool training) {
-  return Layouts(graph, types, training).run();
+LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training,
+                     std::size_t widest) {
+  return Layouts(graph, types, training, widest).run();
 }
 
 }  // namespace mxnet

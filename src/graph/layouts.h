@@ -2,6 +2,8 @@
 // Which layout each value of a compiled graph lies in. Kernels that are prepared choose theirs in
 // the order in which they run; steps between layouts become nodes.
 #pragma once
+#include <cstddef>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +23,9 @@ struct LaidOutGraph {
 // brought into another layout at most once, for all who read it there.
 // While training pointwise operators take the layout of what they read, so that gradients go back
 // in the layouts of the way forward.
-LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training);
+// Operators that read or make a value of more than `widest` bytes stay with plain rows: such a
+// value in two layouts would be what a plan needs most memory for.
+LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training,
+                     std::size_t widest = std::numeric_limits<std::size_t>::max());
 
 }  // namespace mxnet

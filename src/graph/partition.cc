@@ -10,9 +10,6 @@
 #include <unordered_set>
 
 #include "base/config.h"
-#include "base/error.h"
-#include "base/leaked.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
@@ -89,10 +86,32 @@ class Grouping {
   std::vector<bool> selected_;
 };
 
+// What a part computes, whatever its values are called.
+std::string text_of_part(const ir::Graph& part) {
+  std::string text;
+  std::map<const ir::Node*, std::size_t> numbers;
+  const auto add_entry = [&](const ir::Entry& entry) {
+    text += fmt::format(" {}.{}", numbers.at(entry.node.get()), entry.index);
+  };
+  for (const ir::Node* node : ir::topological_order(part.outputs)) {
+    numbers.emplace(node, numbers.size());
+    text += node->is_variable() ? "variable" : node->op->name();
+    for (const auto& [key, value] : node->attrs)
+      text += fmt::format(" {}={}:{}", key, value.size(), value);
+    for (const auto& inner : node->subgraphs())
+      text += fmt::format(" {}", static_cast<const void*>(inner.get()));
+    for (const ir::Entry& input : node->inputs) add_entry(input);
+    text += '\n';
+  }
+  for (const ir::Entry& output : part.outputs) add_entry(output);
+  return text;
+}
+
 class Partition {
  public:
-  Partition(const ir::Graph& graph, const Partitioner& partitioner)
-      : graph_(graph),
+  Partition(const ir::Graph& graph, const Partitioner& partitioner, bool share_equal)
+      : share_equal_(share_equal),
+        graph_(graph),
         order_(ir::topological_order(graph.outputs)),
         partitioner_(partitioner),
         op_(Registry::get().at(partitioner.subgraph_op())),
@@ -228,12 +247,19 @@ class Partition {
     for (const ir::Node* variable : list_inputs(inner).nodes)
       part->inputs.push_back(outer_of.at(variable));
     auto extras = std::make_shared<ir::NodeExtras>();
-    extras->subgraphs.push_back(std::make_shared<const ir::Graph>(std::move(inner)));
+    extras->subgraphs.push_back(shared(std::move(inner)));
     part->extras = std::move(extras);
     parse_node(part.get());
     describe(part->name, members);
     for (std::size_t o = 0; o < results.size(); ++o)
       now(results[o]) = {part, static_cast<int32_t>(o), 0};
+  }
+
+  std::shared_ptr<const ir::Graph> shared(ir::Graph part) {
+    if (!share_equal_) return std::make_shared<const ir::Graph>(std::move(part));
+    std::shared_ptr<const ir::Graph>& known = known_parts_[text_of_part(part)];
+    if (!known) known = std::make_shared<const ir::Graph>(std::move(part));
+    return known;
   }
 
   void describe(const std::string& name, const std::vector<int>& members) {
@@ -244,6 +270,7 @@ class Partition {
       lines_ += fmt::format(" {}({})", graph_.node(n).name, graph_.node(n).op->name());
   }
 
+  const bool share_equal_;
   const IndexedGraph graph_;
   const std::vector<ir::Node*> order_;
   const Partitioner& partitioner_;
@@ -254,18 +281,9 @@ class Partition {
   std::vector<bool> is_result_;
   int seen_ = 0;  // parts, those that are not taken among them
   int parts_ = 0, nodes_in_parts_ = 0;
-  std::string lines_;  // one for each part
+  std::string lines_;                                                    // one for each part
+  std::map<std::string, std::shared_ptr<const ir::Graph>> known_parts_;  // by text
 };
-
-struct Backends {
-  Mutex mutex;
-  std::map<std::string, std::shared_ptr<const Partitioner>> by_name MX_GUARDED_BY(mutex);
-};
-
-Backends& backends() {
-  static Leaked<Backends> backends;
-  return *backends;
-}
 
 }  // namespace
 
@@ -273,8 +291,8 @@ std::unique_ptr<Partitioner> select_operators(const std::vector<std::string>& na
   return std::make_unique<OperatorSelection>(names);
 }
 
-ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner) {
-  Partition partition(graph, partitioner);
+ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner, bool share_equal) {
+  Partition partition(graph, partitioner, share_equal);
   ir::Graph result = partition.run();
   if (config().subgraph.verbose > 0) log(LogLevel::kInfo, partition.summary());
   return result;
@@ -301,27 +319,6 @@ ir::Graph inline_parts(const ir::Graph& graph) {
     if (is_fused_layer(*node)) values[0].node->name = node->name;
     return values;
   });
-}
-
-void register_backend(const std::string& name, std::shared_ptr<const Partitioner> partitioner) {
-  const MutexLock lock(backends().mutex);
-  backends().by_name[name] = std::move(partitioner);
-}
-
-bool remove_backend(const std::string& name) {
-  const MutexLock lock(backends().mutex);
-  return backends().by_name.erase(name) > 0;
-}
-
-std::shared_ptr<const Partitioner> backend(const std::string& name) {
-  if (name == "ONEDNN" || name == "MKLDNN") return nullptr;
-  const MutexLock lock(backends().mutex);
-  const auto at = backends().by_name.find(name);
-  if (at != backends().by_name.end()) return at->second;
-  std::string known = "ONEDNN";
-  for (const auto& [other, partitioner] : backends().by_name) known += ", " + other;
-  throw Error(ErrorCode::kValue, "backend",
-              fmt::format("given {}, expected one of: {}", name, known));
 }
 
 }  // namespace mxnet

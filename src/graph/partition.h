@@ -26,23 +26,20 @@ class Partitioner {
   }
   // Operator of the nodes that carry the parts (graph/subgraph_op.h).
   virtual std::string_view subgraph_op() const { return "_CachedOp"; }
+  // The same with options of its own, as a caller gives them; null where it knows one of them not.
+  virtual std::shared_ptr<const Partitioner> with_options(AttrList) const { return nullptr; }
 };
 
 // Nodes by the names of their operators.
 std::unique_ptr<Partitioner> select_operators(const std::vector<std::string>& names);
 
 // Connected selected nodes become one node each, as large as can be without a path that leaves the
-// part and comes back. Deterministic and linear; the graph given is not changed.
-ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner);
+// part and comes back. `share_equal`: parts that differ in names only carry the graph of the first.
+// Deterministic and linear; the graph given is not changed.
+ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner,
+                    bool share_equal = false);
 // The reverse: every _CachedOp node, and every other one that stands for a graph
 // (graph/fused_layer.h), is replaced by what it carries.
 ir::Graph inline_parts(const ir::Graph& graph);
-
-// Backends by name. Registering a name again replaces it; thread-safe.
-void register_backend(const std::string& name, std::shared_ptr<const Partitioner> partitioner);
-bool remove_backend(const std::string& name);
-// Throws Error(kValue) with the names there are. Null for the backends that work when a graph is
-// compiled and so leave it as it is here: ONEDNN, or MKLDNN.
-std::shared_ptr<const Partitioner> backend(const std::string& name);
 
 }  // namespace mxnet

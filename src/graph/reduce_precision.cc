@@ -40,8 +40,10 @@ class Reducer {
     if (node->is_variable()) return variable(original);
     std::vector<ir::Entry> inputs = node->inputs;
     if (needs_float32(original)) {
+      // Variables count as float32, but 1.9.1 makes sure of it before conditional operators.
+      const bool all = !always_float32(original);
       for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (!is_state(original, i) && !inputs[i].node->is_variable())
+        if (!is_state(original, i) && (all || !inputs[i].node->is_variable()))
           inputs[i] = cast(inputs[i], DType::kFloat32);
     } else if (options_.target_ops.contains(original.op->name())) {
       for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -72,9 +74,11 @@ class Reducer {
 
   // --- what a node asks for --------------------------------------------------------------------
 
+  bool always_float32(const ir::Node& node) const {
+    return options_.excluded.contains(node.name) || options_.fp32_ops.contains(node.op->name());
+  }
   bool needs_float32(const ir::Node& node) const {
-    if (options_.excluded.contains(node.name) || options_.fp32_ops.contains(node.op->name()))
-      return true;
+    if (always_float32(node)) return true;
     return std::any_of(options_.conditional_fp32_ops.begin(), options_.conditional_fp32_ops.end(),
                        [&](const PrecisionOptions::Condition& condition) {
                          if (condition.op != node.op->name()) return false;

@@ -64,6 +64,7 @@ StoreType with_transport(StoreType type, const ClusterConfig& settings) {
 
 ProcessGroupOptions group_options(const ClusterConfig& settings, bool deterministic) {
   ProcessGroupOptions options;
+  options.server = settings.role == "server";
   options.batches = !deterministic;
   if (settings.ps_heartbeat_interval > 0)
     options.heartbeat_seconds = settings.ps_heartbeat_interval;
@@ -71,12 +72,13 @@ ProcessGroupOptions group_options(const ClusterConfig& settings, bool determinis
   return options;
 }
 
-void check_is_worker(const ClusterConfig& settings) {
-  if (settings.role == "worker") return;
-  throw Error(ErrorCode::kValue, "kvstore",
-              fmt::format("given DMLC_ROLE={}, expected worker: every worker holds all keys, so "
-                          "servers and schedulers are not started",
-                          settings.role));
+void check_role(const ClusterConfig& settings) {
+  if (settings.role != "scheduler") return;
+  throw Error(
+      ErrorCode::kValue, "kvstore",
+      fmt::format("given DMLC_ROLE={}, expected worker or server: processes find each other "
+                  "through MPI, without a scheduler",
+                  settings.role));
 }
 
 void check_num_workers(const ClusterConfig& settings, int processes) {

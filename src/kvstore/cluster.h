@@ -22,9 +22,9 @@ void set_cluster_variable(std::string_view name, std::string_view value);
 // DMLC_PS_VAN_TYPE=p3 makes a p3 store of any distributed one.
 StoreType with_transport(StoreType type, const ClusterConfig& settings);
 ProcessGroupOptions group_options(const ClusterConfig& settings, bool deterministic = false);
-// Throws Error(kValue) for the roles that there are not here.
-void check_is_worker(const ClusterConfig& settings);
-// Throws Error(kValue) unless the launcher has promised as many workers as there are processes.
+// Throws Error(kValue) for the role that there is not here.
+void check_role(const ClusterConfig& settings);
+// Throws Error(kValue) unless the launcher has promised as many workers as there are.
 void check_num_workers(const ClusterConfig& settings, int processes);
 
 }  // namespace mxnet::kvstore

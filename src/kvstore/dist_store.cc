@@ -5,44 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "kvstore/array_op.h"
+#include "kvstore/ending.h"
+#include "kvstore/row_gather.h"
 #include "ndarray/sparse_convert.h"
 
 namespace mxnet::kvstore {
 namespace {
-
-// Of the slices of one array: ends the operation when the last one has ended.
-class Ending {
- public:
-  Ending(OnComplete complete, int64_t parts) : complete_(complete), left_(parts) {}
-  void end(const std::exception_ptr& error) {
-    if (error) {
-      const MutexLock lock(mutex_);
-      if (!error_) error_ = error;
-    }
-    // Acquire and release: the last one sees the errors of the others.
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-    const MutexLock lock(mutex_);
-    if (error_) {
-      complete_.fail(error_);
-    } else {
-      complete_();
-    }
-  }
-
- private:
-  const OnComplete complete_;
-  std::atomic<int64_t> left_;
-  Mutex mutex_;
-  std::exception_ptr error_ MX_GUARDED_BY(mutex_);
-};
 
 const char* verb(CollectiveKind kind) {
   switch (kind) {
@@ -58,16 +34,36 @@ const char* verb(CollectiveKind kind) {
 }  // namespace
 
 DistStore::DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& group)
-    : LocalStore(std::move(type), config), config_(config), group_(group) {}
+    : LocalStore(std::move(type), config),
+      config_(config),
+      group_(group),
+      bunch_(group, type_.on_device ? SumOrder::kLeft : SumOrder::kGrouped) {
+  static std::atomic<int32_t> stores{0};
+  if (group.servers() > 0)
+    servers_ = std::make_unique<Servers>(group, config, stores++, !type_.async, type_.sliced);
+  if (!type_.async) return;
+  if (!servers_) {
+    throw Error(
+        ErrorCode::kValue, "kvstore",
+        fmt::format("given a store of type '{}' in a job without servers, expected at least "
+                    "one: tools/launch.py -n {} -s 1 starts it",
+                    type_.name, group.size()));
+  }
+  served_ = true;
+}
+
+// Of one request.
+int64_t DistStore::most_elements() const {
+  return type_.sliced ? config_.slice_threshold.get() : std::numeric_limits<int64_t>::max();
+}
 
 // `array` lies in host memory and is dense; gathered ones hold a part for each rank.
 void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArray& array,
                                 int priority) {
   const bool gather = kind == CollectiveKind::kGather;
   const int64_t count = gather ? array.size() / group_.size() : array.size();
-  const int64_t slice =
-      type_.sliced && !gather ? config_.slice_threshold.get() : std::max<int64_t>(count, 1);
-  const int64_t parts = std::max<int64_t>(1, (count + slice - 1) / slice);
+  const int64_t slice = gather ? std::max<int64_t>(count, 1) : most_elements();
+  const int64_t parts = std::max<int64_t>(1, count / slice + (count % slice != 0 ? 1 : 0));
   const std::array<Var*, 1> writes{array.var()};
   Engine::get().push_async(
       [=, group = &group_, name = to_string(key), array = array.detach()](const RunContext&,
@@ -82,7 +78,7 @@ void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArr
           request.data = static_cast<char*>(array.data()) +
                          static_cast<std::size_t>(part * slice) * dtype_size(array.dtype());
           request.priority = priority;
-          request.done = [ending, array](std::exception_ptr error) { ending->end(error); };
+          request.done = [ending, array](const std::exception_ptr& error) { ending->end(error); };
           group->submit(std::move(request));
         }
       },
@@ -96,37 +92,124 @@ void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArr
 
 void DistStore::init(Keys keys, KeyedArrays values) {
   LocalStore::init(keys, values);
+  for (const Key& key : keys) broadcast_first(key, keys.size() > 1);
+  bunch_.send(0);
   for (const Key& key : keys) {
-    const NDArray& value = stored(key);
-    if (!value.is_sparse()) {
-      push_collective(CollectiveKind::kBroadcast, key, value, 0);
-    } else {
-      const NDArray dense = cast_storage(value, StorageType::kDense);
-      push_collective(CollectiveKind::kBroadcast, key, dense, 0);
-      transfer(dense, value, 0);
-    }
+    keys_.push_back(key);
+    if (served_) serve_key(key);
   }
 }
 
+void DistStore::broadcast_first(const Key& key, bool one_of_many) {
+  const NDArray& value = stored(key);
+  if (one_of_many && Bunch::suits({&value, 1}, value, {}) && value.size() <= most_elements()) {
+    if (bunch_.add_broadcast(key, value)) return;
+    bunch_.send(0);
+    bunch_.add_broadcast(key, value);
+  } else if (!value.is_sparse()) {
+    push_collective(CollectiveKind::kBroadcast, key, value, 0);
+  } else {
+    const NDArray dense = cast_storage(value, StorageType::kDense);
+    push_collective(CollectiveKind::kBroadcast, key, dense, 0);
+    transfer(dense, value, 0);
+  }
+}
+
+// From here on the servers hold the keys.
+void DistStore::serve() {
+  if (served_) return;
+  if (!servers_) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("given a command for the servers in a job without any, expected at "
+                            "least one: tools/launch.py -n {} -s 1 starts it",
+                            group_.size()));
+  }
+  if (LocalStore::updates()) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                "given a command for the servers by a store with an updater of its own, expected "
+                "either the one or the other");
+  }
+  served_ = true;
+  for (const Key& key : keys_) serve_key(key);
+}
+
+void DistStore::serve_key(const Key& key) {
+  const NDArray& value = stored(key);
+  if (value.storage_type() == StorageType::kCSR) {
+    throw Error(ErrorCode::kType, "kvstore",
+                fmt::format("key {}: given a csr array, expected one that servers can hold: dense "
+                            "or row_sparse",
+                            to_string(key)));
+  }
+  NDArray& mirror = mirrors_[key] = in_host_memory(value) ? value : value.copy(Device::cpu());
+  if (group_.rank() == 0) servers_->init(key, mirror);
+}
+
+void DistStore::update(const Key& key, const NDArray& sum, const NDArray& stored, int priority) {
+  if (!served_) return LocalStore::update(key, sum, stored, priority);
+  const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
+  servers_->push(key, host, mirrors_.at(key), priority);
+}
+
+void DistStore::refresh(const Key& key, int priority) {
+  if (!served_) return;
+  const NDArray &mirror = mirrors_.at(key), &value = stored(key);
+  servers_->pull(key, mirror, priority);
+  if (value.var() != mirror.var()) transfer(mirror, value, priority);
+}
+
+bool DistStore::fetch_rows(const Key& key, const NDArray& row_ids, const NDArray& rows,
+                           int priority) {
+  if (!served_) return false;
+  servers_->pull_rows(key, row_ids, mirrors_.at(key), rows, priority);
+  return true;
+}
+
+void DistStore::set_updater(Updater updater) {
+  if (served_) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("given an updater for a store of type '{}' whose keys are held by "
+                            "servers, expected set_optimizer: the servers update",
+                            type()));
+  }
+  LocalStore::set_updater(std::move(updater));
+}
+
 void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int priority) {
+  if (served_) return;
   if (compression_.type != CompressionType::kNone && !sum.is_sparse())
     return sum_compressed(key, sum, priority);
   if (in_host_memory(sum) && !sum.is_sparse())
     return push_collective(CollectiveKind::kSum, key, sum, priority);
-  if (sum.is_sparse() && config_.dist_row_sparse_verbose) {
-    log(LogLevel::kInfo, fmt::format("kvstore: rows of key {}, shape {}, travel as a dense array",
-                                     to_string(key), mxnet::to_string(sum.shape())));
-  }
-  // Rows travel with the zeros between them: ranks differ in which rows they have.
   const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
-  const NDArray dense = cast_storage(host, StorageType::kDense);
-  push_collective(CollectiveKind::kSum, key, dense, priority);
-  transfer(dense, sum, priority);
+  if (sum.storage_type() == StorageType::kRowSparse) {
+    if (config_.dist_row_sparse_verbose) {
+      log(LogLevel::kInfo, fmt::format("kvstore: rows of key {}, shape {}, travel to all",
+                                       to_string(key), mxnet::to_string(sum.shape())));
+    }
+    sum_rows_over(group_, to_string(key), host, priority);
+    if (host.var() != sum.var()) transfer(host, sum, priority);
+  } else {
+    const NDArray dense = cast_storage(host, StorageType::kDense);
+    push_collective(CollectiveKind::kSum, key, dense, priority);
+    transfer(dense, sum, priority);
+  }
+}
+
+bool DistStore::sum_together(const Key& key, Arrays values, const NDArray& to, Arrays outs,
+                             int priority) {
+  if (served_ || compression_.type != CompressionType::kNone || config_.serial_push ||
+      to.size() > most_elements() || !Bunch::suits(values, to, outs))
+    return false;
+  if (bunch_.add(key, values, to, outs)) return true;
+  bunch_.send(priority);
+  return bunch_.add(key, values, to, outs);
 }
 
 void DistStore::set_compression(TextPairs params) {
   compression_ = Compression::parse(params);
   packed_.clear();
+  if (servers_) servers_->set_compression(compression_);
 }
 
 // Each rank packs its own sum; all get the words of all, and add what they say in the order of the
@@ -176,11 +259,9 @@ void DistStore::barrier() {
   run_collective(group_, std::move(request));
 }
 
-void DistStore::send_command(int head, std::string_view) {
-  throw Error(ErrorCode::kNotImplemented, "kvstore",
-              fmt::format("given command {} for the servers, but a store of type '{}' has none: "
-                          "every worker holds all keys",
-                          head, type()));
+std::vector<std::string> DistStore::send_command(int head, std::string_view body) {
+  serve();
+  return servers_->command(head, body);
 }
 
 }  // namespace mxnet::kvstore

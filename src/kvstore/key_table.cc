@@ -87,4 +87,15 @@ std::vector<KeyGroup> group_keys(const KeyTable& table, Keys keys) {
   return groups;
 }
 
+// Groups of known keys never change, whatever is added later.
+Groups KnownGroups::of(const KeyTable& table, Keys keys) {
+  constexpr std::size_t kLong = 16;  // below, grouping costs no more than comparing
+  if (groups_ && std::equal(keys.begin(), keys.end(), keys_.begin(), keys_.end())) return groups_;
+  auto groups = std::make_shared<const std::vector<KeyGroup>>(group_keys(table, keys));
+  if (keys.size() < kLong) return groups;
+  keys_.assign(keys.begin(), keys.end());
+  groups_ = groups;
+  return groups;
+}
+
 }  // namespace mxnet::kvstore

@@ -2,6 +2,7 @@
 // Keys of a store: all integers or all texts, each known from its init on.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -43,5 +44,18 @@ struct KeyGroup {
 
 // Equal keys together, in the order of rank(); places within a group in the caller's order.
 std::vector<KeyGroup> group_keys(const KeyTable& table, Keys keys);
+
+using Groups = std::shared_ptr<const std::vector<KeyGroup>>;
+
+// The same of one table, for callers that give the same list again and again: the last long one is
+// kept. One thread at a time.
+class KnownGroups {
+ public:
+  Groups of(const KeyTable& table, Keys keys);
+
+ private:
+  std::vector<Key> keys_;
+  Groups groups_;
+};
 
 }  // namespace mxnet::kvstore

@@ -9,6 +9,7 @@
 #include "kvstore/cluster.h"
 #include "kvstore/dist_store.h"
 #include "kvstore/local_store.h"
+#include "kvstore/server_store.h"
 
 namespace mxnet {
 
@@ -20,6 +21,9 @@ void KVStore::run_server(const ServerController&) {
       fmt::format("run_server: given a store of type '{}', expected a distributed one", type()));
 }
 
+// Without servers, nobody hears it.
+std::vector<std::string> KVStore::send_command(int, std::string_view) { return {}; }
+
 std::unique_ptr<KVStore> KVStore::create(std::string_view name) {
   kvstore::StoreType type = kvstore::parse_store_type(name);
   if (type.nccl) {
@@ -27,17 +31,16 @@ std::unique_ptr<KVStore> KVStore::create(std::string_view name) {
                 "given store type 'nccl', but this build is without NCCL; use 'device', which sums "
                 "over the same links");
   }
-  if (type.async) {
-    throw Error(
-        ErrorCode::kNotImplemented, "kvstore",
-        fmt::format("given store type '{}', expected a synchronous one such as 'dist_sync': "
-                    "there are no servers that could update at each worker's own pace",
-                    type.name));
-  }
   if (type.distributed) {
     const ClusterConfig settings = kvstore::cluster_config();
-    kvstore::check_is_worker(settings);
+    kvstore::check_role(settings);
     kvstore::ProcessGroup& group = kvstore::process_group();
+    if (group.size() == 0) {
+      throw Error(ErrorCode::kValue, "kvstore",
+                  fmt::format("given a job of {} servers alone, expected workers as well",
+                              group.servers()));
+    }
+    if (group.is_server()) return std::make_unique<kvstore::ServerStore>(std::move(type), group);
     kvstore::check_num_workers(settings, group.size());
     type = kvstore::with_transport(std::move(type), settings);
     return std::make_unique<kvstore::DistStore>(std::move(type), config().kvstore, group);

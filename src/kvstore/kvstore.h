@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kvstore/key_table.h"
 #include "kvstore/store_type.h"
@@ -25,8 +26,8 @@ using KeyedArrays = std::span<const NDArray>;
 // Changes the stored array (the third), given what was pushed (the second).
 using Updater = std::function<void(const Key&, const NDArray&, const NDArray&)>;
 using TextPairs = std::span<const std::pair<std::string_view, std::string_view>>;
-// What servers call for each command that workers send.
-using ServerController = std::function<void(int head, const std::string& body)>;
+// What servers call for each command that workers send; its result, or what it throws, goes back.
+using ServerController = std::function<std::string(int head, const std::string& body)>;
 
 // One thread at a time. All calls on arrays only push engine operations, unless they say otherwise;
 // what fails there is thrown by a wait on an array that depends on it. Throws Error(kValue) for
@@ -72,7 +73,9 @@ class KVStore {
   virtual void barrier() {}
   virtual void set_barrier_before_exit(bool) {}
   virtual int num_dead_nodes(int) const { return 0; }
-  virtual void send_command(int, std::string_view) {}
+  virtual int num_servers() const { return 0; }
+  // Has the controller of every server called, and waits; what they answered.
+  virtual std::vector<std::string> send_command(int head, std::string_view body);
   // Returns when the workers have finished.
   virtual void run_server(const ServerController& controller);
 

@@ -54,11 +54,10 @@ void LocalStore::init(Keys keys, KeyedArrays values) {
   }
 }
 
-std::vector<NDArray> LocalStore::values_of(const KeyGroup& group, KeyedArrays values,
-                                           const char* call) {
+void LocalStore::take_values(const KeyGroup& group, KeyedArrays values, const char* call) {
   const NDArray& stored = entry(group.index).value;
   const Key& key = keys_.key(group.index);
-  std::vector<NDArray> result;
+  pushed_.clear();
   for (const std::size_t place : group.places) {
     const NDArray& value = values[place];
     check_shape(call, key, value, stored);
@@ -67,20 +66,19 @@ std::vector<NDArray> LocalStore::values_of(const KeyGroup& group, KeyedArrays va
                   fmt::format("{} of key {}: given a csr array, expected a dense or row_sparse one",
                               call, to_string(key)));
     }
-    result.push_back(as_type(value.detach(), stored.dtype()));
+    pushed_.push_back(value.detach());
+    if (value.dtype() != stored.dtype()) pushed_.back() = as_type(pushed_.back(), stored.dtype());
   }
-  return result;
 }
 
-std::vector<NDArray> LocalStore::outs_of(const KeyGroup& group, KeyedArrays outs,
-                                         bool ignore_sparse) {
+void LocalStore::take_outs(const KeyGroup& group, KeyedArrays outs, bool ignore_sparse) {
   Entry& stored = entry(group.index);
   const Key& key = keys_.key(group.index);
-  std::vector<NDArray> result;
+  pulled_.clear();
   for (const std::size_t place : group.places) {
     check_shape("pull", key, outs[place], stored.value);
     if (!ignore_sparse || !outs[place].is_sparse()) {
-      result.push_back(outs[place].detach());
+      pulled_.push_back(outs[place].detach());
     } else if (!stored.warned) {
       stored.warned = true;
       log(LogLevel::kWarning,
@@ -89,7 +87,6 @@ std::vector<NDArray> LocalStore::outs_of(const KeyGroup& group, KeyedArrays outs
                       to_string(key), storage_type_name(outs[place].storage_type())));
     }
   }
-  return result;
 }
 
 void LocalStore::move_home(Entry& entry, std::size_t index, Arrays values) {
@@ -98,71 +95,125 @@ void LocalStore::move_home(Entry& entry, std::size_t index, Arrays values) {
   if (entry.value.device() != home) entry.value = entry.value.copy(home);
 }
 
-void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, int priority) {
-  Entry& stored = entry(group.index);
-  const std::vector<NDArray> pushed = values_of(group, values, "push");
-  move_home(stored, group.index, pushed);
-  const Key& key = keys_.key(group.index);
-  if (!updater_) {
-    reducer_->sum(stored.buffers, pushed, stored.value, priority);
-    return sum_over_processes(key, stored.value, priority);
-  }
-  const NDArray& first = pushed.front();
-  NDArray& merged = stored.buffers.merged;
-  if (pushed.size() == 1 && first.device() == stored.value.device() && !first.is_sparse() &&
-      !spans_processes()) {
-    return updater_(key, first, stored.value);
-  }
-  // An updater gets rows where rows were pushed, whatever is stored.
-  const bool rows = std::all_of(pushed.begin(), pushed.end(), [](const NDArray& value) {
+// Where what an updater is given is summed. It gets rows where rows were pushed, whatever is
+// stored.
+NDArray& LocalStore::merged(Entry& stored) {
+  const NDArray& first = pushed_.front();
+  const bool rows = std::all_of(pushed_.begin(), pushed_.end(), [](const NDArray& value) {
     return value.storage_type() == StorageType::kRowSparse;
   });
   const StorageType type = rows ? StorageType::kRowSparse : StorageType::kDense;
+  NDArray& merged = stored.buffers.merged;
   if (merged.is_none() || merged.storage_type() != type ||
       merged.device() != stored.value.device()) {
     merged = rows ? empty_like(first, stored.value.device())
                   : NDArray(first.shape(), first.dtype(), stored.value.device(), "kvstore");
   }
-  reducer_->sum(stored.buffers, pushed, merged, priority);
-  sum_over_processes(key, merged, priority);
-  updater_(key, merged, stored.value);
+  return merged;
+}
+
+// pulled_ gets what is stored then, after finish_call() at the latest. `one_of_many`: the call has
+// other keys.
+void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, bool one_of_many,
+                            int priority) {
+  Entry& stored = entry(group.index);
+  take_values(group, values, "push");
+  move_home(stored, group.index, pushed_);
+  const Key& key = keys_.key(group.index);
+  const bool updated = updates();
+  const NDArray first = pushed_.front();
+  if (updated && pushed_.size() == 1 && first.device() == stored.value.device() &&
+      !first.is_sparse() && !spans_processes()) {
+    update(key, first, stored.value, priority);
+  } else {
+    const NDArray& sum = updated ? merged(stored) : stored.value;
+    if (one_of_many && sum_together(key, pushed_, sum, updated ? Arrays() : pulled_, priority)) {
+      if (updated) unfinished_.push_back({group.index, pulled_});
+      return;
+    }
+    reducer_->sum(stored.buffers, pushed_, sum, priority);
+    sum_over_processes(key, sum, priority);
+    if (updated) update(key, sum, stored.value, priority);
+  }
+  if (pulled_.empty()) return;
+  refresh(key, priority);
+  reducer_->copy(stored.value, pulled_, priority);
+}
+
+// Where one key is found wrong, those before it still travel: other processes wait for them.
+template <class Body>
+void LocalStore::call_of_many(int priority, Body&& each_key) {
+  try {
+    each_key();
+  } catch (...) {
+    finish_call(priority);
+    throw;
+  }
+  finish_call(priority);
+}
+
+void LocalStore::finish_call(int priority) {
+  pushed_.clear();  // users' arrays are not to live longer for it
+  pulled_.clear();
+  finish_together(priority);
+  for (const Unfinished& next : std::exchange(unfinished_, {})) {
+    Entry& stored = entry(next.index);
+    const Key& key = keys_.key(next.index);
+    update(key, stored.buffers.merged, stored.value, priority);
+    if (next.outs.empty()) continue;
+    refresh(key, priority);
+    reducer_->copy(stored.value, next.outs, priority);
+  }
 }
 
 void LocalStore::push(Keys keys, KeyedArrays values, int priority) {
   check_counts("push", keys, values);
-  for (const KeyGroup& group : group_keys(keys_, keys)) push_group(group, values, priority);
+  const Groups groups = groups_.of(keys_, keys);
+  call_of_many(priority, [&] {
+    pulled_.clear();
+    for (const KeyGroup& group : *groups) push_group(group, values, groups->size() > 1, priority);
+  });
 }
 
 void LocalStore::pull(Keys keys, KeyedArrays outs, int priority, bool ignore_sparse) {
   check_counts("pull", keys, outs);
-  for (const KeyGroup& group : group_keys(keys_, keys))
-    reducer_->copy(entry(group.index).value, outs_of(group, outs, ignore_sparse), priority);
+  const Groups groups = groups_.of(keys_, keys);
+  for (const KeyGroup& group : *groups) {
+    take_outs(group, outs, ignore_sparse);
+    if (pulled_.empty()) continue;
+    refresh(keys_.key(group.index), priority);
+    reducer_->copy(entry(group.index).value, pulled_, priority);
+  }
+  pulled_.clear();
 }
 
 void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedArrays outs,
                            int priority) {
   check_counts("pushpull", keys, values);
   check_counts("pushpull", out_keys, outs);
-  const std::vector<KeyGroup> from = group_keys(keys_, keys), to = group_keys(keys_, out_keys);
-  const bool same =
-      std::equal(from.begin(), from.end(), to.begin(), to.end(),
-                 [](const KeyGroup& a, const KeyGroup& b) { return a.index == b.index; });
+  const Groups from = groups_.of(keys_, keys), to = groups_.of(keys_, out_keys);
+  const bool same = from == to || std::equal(from->begin(), from->end(), to->begin(), to->end(),
+                                             [](const KeyGroup& a, const KeyGroup& b) {
+                                               return a.index == b.index;
+                                             });
   if (!same) {
     throw Error(ErrorCode::kValue, "kvstore",
                 "pushpull: given different keys for values and for outs, expected the same ones");
   }
-  for (std::size_t g = 0; g < from.size(); ++g) {
-    Entry& stored = entry(from[g].index);
-    const std::vector<NDArray> pulled = outs_of(to[g], outs, false);
-    if (updater_ || spans_processes()) {
-      push_group(from[g], values, priority);
-      reducer_->copy(stored.value, pulled, priority);
-    } else {
-      const std::vector<NDArray> pushed = values_of(from[g], values, "push");
-      move_home(stored, from[g].index, pushed);
-      reducer_->sum_and_copy(stored.buffers, pushed, stored.value, pulled, priority);
+  call_of_many(priority, [&] {
+    for (std::size_t g = 0; g < from->size(); ++g) {
+      const KeyGroup& group = (*from)[g];
+      take_outs((*to)[g], outs, false);
+      if (updates() || spans_processes()) {
+        push_group(group, values, from->size() > 1, priority);
+      } else {
+        Entry& stored = entry(group.index);
+        take_values(group, values, "push");
+        move_home(stored, group.index, pushed_);
+        reducer_->sum_and_copy(stored.buffers, pushed_, stored.value, pulled_, priority);
+      }
     }
-  }
+  });
 }
 
 void LocalStore::pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int priority) {
@@ -181,12 +232,14 @@ void LocalStore::pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int
           in_host_memory(row_ids[place]) ? row_ids[place] : row_ids[place].copy(Device::cpu());
       const bool direct = in_host_memory(out) && out.dtype() == stored.dtype();
       const NDArray rows = direct ? out.detach() : empty_like(stored, Device::cpu());
-      push_on_host(
-          {.reads = {stored, ids},
-           .writes = {rows},
-           .name = "KVStorePullRows",
-           .priority = priority},
-          [](Arrays reads, Arrays writes) { take_rows(reads[0], reads[1], writes.front()); });
+      if (!fetch_rows(key, ids, rows, priority)) {
+        push_on_host(
+            {.reads = {stored, ids},
+             .writes = {rows},
+             .name = "KVStorePullRows",
+             .priority = priority},
+            [](Arrays reads, Arrays writes) { take_rows(reads[0], reads[1], writes.front()); });
+      }
       if (!direct) transfer(rows, out, priority);
     }
   }

@@ -33,6 +33,28 @@ class LocalStore : public KVStore {
   virtual void sum_over_processes(const Key&, const NDArray& sum, int priority) {
     static_cast<void>(sum), static_cast<void>(priority);
   }
+  // The same for several keys of a call at once, which are collected: false, or `to` and all of
+  // `outs` become the sum of the values over all processes, after finish_together() at the latest.
+  virtual bool sum_together(const Key&, Arrays values, const NDArray& to, Arrays outs,
+                            int priority) {
+    static_cast<void>(values), static_cast<void>(to), static_cast<void>(outs);
+    static_cast<void>(priority);
+    return false;
+  }
+  virtual void finish_together(int priority) { static_cast<void>(priority); }
+  // Whether update() is to be called with a sum instead of keeping it.
+  virtual bool updates() const { return updater_ != nullptr; }
+  virtual void update(const Key& key, const NDArray& sum, const NDArray& stored, int priority) {
+    static_cast<void>(priority);
+    updater_(key, sum, stored);
+  }
+  // Where what is stored is only a copy: makes it the current one.
+  virtual void refresh(const Key&, int priority) { static_cast<void>(priority); }
+  // The same for rows, into `rows`; false: what is stored is current.
+  virtual bool fetch_rows(const Key&, const NDArray& row_ids, const NDArray& rows, int priority) {
+    static_cast<void>(row_ids), static_cast<void>(rows), static_cast<void>(priority);
+    return false;
+  }
   // What is stored under a key.
   const NDArray& stored(const Key& key) { return entry(keys_.at(key)).value; }
 
@@ -42,19 +64,31 @@ class LocalStore : public KVStore {
     Buffers buffers;
     bool warned = false;  // that sparse arrays were left alone
   };
+  // A key of the call under way whose sum is still to be used.
+  struct Unfinished {
+    std::size_t index;
+    std::vector<NDArray> outs;
+  };
 
   Entry& entry(std::size_t index) { return *entries_[index]; }
-  // The arrays of one group, checked against what is stored.
-  std::vector<NDArray> values_of(const KeyGroup& group, KeyedArrays values, const char* call);
-  std::vector<NDArray> outs_of(const KeyGroup& group, KeyedArrays outs, bool ignore_sparse);
-  void push_group(const KeyGroup& group, KeyedArrays values, int priority);
+  // The arrays of one group, checked against what is stored; into pushed_ and pulled_.
+  void take_values(const KeyGroup& group, KeyedArrays values, const char* call);
+  void take_outs(const KeyGroup& group, KeyedArrays outs, bool ignore_sparse);
+  NDArray& merged(Entry& entry);
+  void push_group(const KeyGroup& group, KeyedArrays values, bool one_of_many, int priority);
+  template <class Body>
+  void call_of_many(int priority, Body&& each_key);
+  void finish_call(int priority);
   void move_home(Entry& entry, std::size_t index, Arrays values);
 
   KeyTable keys_;
+  KnownGroups groups_;
   std::vector<std::unique_ptr<Entry>> entries_;
   const KvstoreConfig& config_;
   std::unique_ptr<Reducer> reducer_;
   Updater updater_;
+  std::vector<Unfinished> unfinished_;    // empty between calls
+  std::vector<NDArray> pushed_, pulled_;  // of the key at hand; members, to allocate nothing
 };
 
 }  // namespace mxnet::kvstore

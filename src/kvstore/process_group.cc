@@ -41,9 +41,14 @@ ProcessGroup& process_group() {
   return group;
 }
 
+int count_dead(const ProcessGroup& group, int groups) {
+  return ((groups & 2) != 0 ? group.lost_servers() : 0) +
+         ((groups & 4) != 0 ? group.lost_workers() : 0);
+}
+
 void run_collective(ProcessGroup& group, CollectiveRequest request) {
   std::promise<void> promise;
-  request.done = [&](std::exception_ptr error) {
+  request.done = [&](const std::exception_ptr& error) {
     if (error) {
       promise.set_exception(error);
     } else {

@@ -5,13 +5,23 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/dtype.h"
+#include "base/error.h"
 
 namespace mxnet::kvstore {
 
 enum class CollectiveKind : int32_t { kSum, kBroadcast, kGather, kBarrier };
+
+// What a request for several keys stands for: one request each, whose data lie one after the other.
+struct RequestList {
+  uint64_t id = 0;  // of names, counts and type: lists that differ have different ones
+  std::vector<std::string> names;
+  std::vector<int64_t> counts;  // elements
+};
 
 // All ranks give requests of the same names; in what order they do does not matter, as long as it
 // is the same order for each name. `data` must stay until `done` is called.
@@ -24,24 +34,69 @@ struct CollectiveRequest {
   int64_t count = 0;  // elements
   DType dtype = DType::kUInt8;
   int priority = 0;  // higher goes earlier among those that all ranks have given
+  // Null: a request of its own. kSum and kBroadcast may have one; ranks that give the same lists
+  // save time, those that give other lists of the same names, or single ones, get the same results.
+  std::shared_ptr<const RequestList> list;
   // Called once, on a thread of the group that must not be kept: null, or what went wrong.
   std::function<void(std::exception_ptr)> done;
 };
 
-// Thread-safe.
+// What a worker asks of one server. Urgent calls leave first, and small ones may overtake big ones:
+// what is to come after a call is called when that is done.
+struct ServerCall {
+  int server = 0;
+  std::string head;            // says what is asked, and what the body is; short
+  const void* body = nullptr;  // must stay until `done` is called
+  int64_t bytes = 0;
+  int priority = 0;
+  int64_t slice_bytes = 0;  // bodies give way to more urgent ones after so many; 0 = never
+  // Where an answer of that many bytes goes. On a thread of the group, as `done`.
+  std::function<void*(int64_t bytes)> room;
+  std::function<void(std::exception_ptr)> done;
+};
+
+// What a server says to that. `keep` holds `data` until it has left.
+struct Answer {
+  const void* data = nullptr;
+  int64_t bytes = 0;
+  std::shared_ptr<const void> keep;
+  ErrorCode code = ErrorCode::kGeneric;  // of `error`
+  std::string error;                     // empty: none
+};
+
+// A call as the server sees it.
+struct ServedCall {
+  int worker = 0;
+  bool left = false;  // no call: the worker has finished
+  std::string head;
+  std::vector<char> body;
+  std::function<void(Answer)> answer;  // to be called once, on any thread
+};
+
+// Of workers, and of servers that they may have. Thread-safe.
 class ProcessGroup {
  public:
   virtual ~ProcessGroup() = default;
-  virtual int rank() const = 0;
-  virtual int size() const = 0;
+  virtual bool is_server() const = 0;
+  virtual int rank() const = 0;     // among workers, of a server among servers
+  virtual int size() const = 0;     // workers
+  virtual int servers() const = 0;  // besides them
   // Fails through `done`: Error(kGeneric) naming the rank where one is lost or has left,
   // Error(kValue) naming both sides where ranks disagree about what a name is.
+  // REQUIRES: a worker.
   virtual void submit(CollectiveRequest request) = 0;
-  // Ranks that are known to be gone; after the first one nobody counts further.
-  virtual int lost() const = 0;
+  // Fails through `done`, with what the server answered or as submit(). REQUIRES: a worker.
+  virtual void call(ServerCall call) = 0;
+  // Waits for a call. False: all workers have finished. Throws Error(kGeneric) naming a rank that
+  // is lost. REQUIRES: a server.
+  virtual bool next_call(ServedCall& call) = 0;
+  // Who is known to be gone; after the first one nobody counts further.
+  virtual int lost_workers() const = 0;
+  virtual int lost_servers() const = 0;
 };
 
 struct ProcessGroupOptions {
+  bool server = false;           // this process is one
   double heartbeat_seconds = 1;  // between signs of life
   double timeout_seconds = 8;    // without one, a rank counts as lost
   // Which small requests travel together depends on when they come, and with it the order of
@@ -56,6 +111,9 @@ using ProcessGroupEntry = ProcessGroup* (*)(const ProcessGroupOptions& options);
 // The group of this process, joined at the first call. Throws Error(kNotImplemented) that says what
 // to install where there is no plug-in.
 ProcessGroup& process_group();
+
+// Of the groups 2 (servers) and 4 (workers), or their sum: how many are known to be gone.
+int count_dead(const ProcessGroup& group, int groups);
 
 // Submits and waits. Throws what the request fails with.
 void run_collective(ProcessGroup& group, CollectiveRequest request);

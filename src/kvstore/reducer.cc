@@ -52,7 +52,7 @@ NDArray empty_like(const NDArray& like, Device device) {
 }
 
 NDArray zeros_like(const NDArray& like) {
-  const NDArray array = empty_like(like, like.device());
+  NDArray array = empty_like(like, like.device());
   push_dense({.reads = {}, .writes = {array}, .name = "KVStoreZero"},
              [bytes = array.bytes()](const Addresses& at) { std::memset(at.writes[0], 0, bytes); });
   return array;

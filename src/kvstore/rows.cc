@@ -39,8 +39,9 @@ int64_t row_size(const NDArray& array) {
   return array.shape()[0] == 0 ? 0 : array.size() / array.shape()[0];
 }
 
-// Makes room for `rows` and writes their numbers.
-void set_rows(const NDArray& to, const std::vector<int64_t>& rows) {
+}  // namespace
+
+void set_rows(const NDArray& to, std::span<const int64_t> rows) {
   SparseStore& store = to.sparse();
   store.resize(static_cast<int64_t>(rows.size()), to.device());
   dispatch_dtype<DTypeSet::of(DType::kInt32, DType::kInt64)>(
@@ -49,8 +50,6 @@ void set_rows(const NDArray& to, const std::vector<int64_t>& rows) {
         for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<T>(rows[i]);
       });
 }
-
-}  // namespace
 
 void sum_rows(std::span<const NDArray> from, const NDArray& to) {
   std::vector<std::vector<int64_t>> stored;
@@ -88,29 +87,79 @@ void sum_rows(std::span<const NDArray> from, const NDArray& to) {
   });
 }
 
-void take_rows(const NDArray& from, const NDArray& row_ids, const NDArray& to) {
+std::vector<int64_t> wanted_rows(const NDArray& row_ids, int64_t rows) {
   std::vector<int64_t> wanted = read_numbers(row_ids.dtype(), row_ids.data(), row_ids.size());
   sort_unique(wanted);
-  const int64_t rows = from.shape()[0];
   if (!wanted.empty() && (wanted.front() < 0 || wanted.back() >= rows)) {
     throw Error(ErrorCode::kIndex, "kvstore",
                 fmt::format("row_sparse_pull: given row {}, expected a number from 0 to {}",
                             wanted.front() < 0 ? wanted.front() : wanted.back(), rows - 1));
   }
-  set_rows(to, wanted);
+  return wanted;
+}
+
+int64_t row_bytes(const NDArray& array) {
+  return row_size(array) * static_cast<int64_t>(dtype_size(array.dtype()));
+}
+
+void copy_rows(const NDArray& from, std::span<const int64_t> wanted, char* values) {
   const std::vector<int64_t> stored = stored_rows(from);
-  const std::size_t bytes = static_cast<std::size_t>(row_size(from)) * dtype_size(from.dtype());
+  const auto bytes = static_cast<std::size_t>(row_bytes(from));
   const auto* source = static_cast<const char*>(from.sparse().values());
-  auto* target = static_cast<char*>(to.sparse().values());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto found = std::lower_bound(stored.begin(), stored.end(), wanted[i]);
     if (found != stored.end() && *found == wanted[i]) {
-      std::memcpy(target + i * bytes,
+      std::memcpy(values + i * bytes,
                   source + static_cast<std::size_t>(found - stored.begin()) * bytes, bytes);
     } else {
-      std::memset(target + i * bytes, 0, bytes);
+      std::memset(values + i * bytes, 0, bytes);
     }
   }
+}
+
+void take_rows(const NDArray& from, const NDArray& row_ids, const NDArray& to) {
+  const std::vector<int64_t> wanted = wanted_rows(row_ids, from.shape()[0]);
+  set_rows(to, wanted);
+  copy_rows(from, wanted, static_cast<char*>(to.sparse().values()));
+}
+
+std::vector<char> pack_rows(const NDArray& array) {
+  const std::vector<int64_t> rows = stored_rows(array);
+  const auto count = static_cast<int64_t>(rows.size());
+  const std::size_t numbers = rows.size() * sizeof(int64_t);
+  const std::size_t values = rows.size() * static_cast<std::size_t>(row_bytes(array));
+  std::vector<char> bytes(sizeof(count) + numbers + values);
+  std::memcpy(bytes.data(), &count, sizeof(count));
+  if (count == 0) return bytes;
+  std::memcpy(bytes.data() + sizeof(count), rows.data(), numbers);
+  std::memcpy(bytes.data() + sizeof(count) + numbers, array.sparse().values(), values);
+  return bytes;
+}
+
+void unpack_rows(std::string_view bytes, const NDArray& array) {
+  int64_t count = -1;
+  if (bytes.size() >= sizeof(count)) std::memcpy(&count, bytes.data(), sizeof(count));
+  const int64_t width = row_bytes(array), limit = array.shape()[0];
+  const std::size_t numbers = static_cast<std::size_t>(std::max<int64_t>(count, 0)) * sizeof(count);
+  std::vector<int64_t> rows;
+  bool good = count >= 0 && count <= limit &&
+              bytes.size() == sizeof(count) + numbers + static_cast<std::size_t>(count * width);
+  if (good) {
+    rows.resize(static_cast<std::size_t>(count));
+    if (count > 0) std::memcpy(rows.data(), bytes.data() + sizeof(count), numbers);
+    good = std::is_sorted(rows.begin(), rows.end()) &&
+           (rows.empty() || (rows.front() >= 0 && rows.back() < limit));
+  }
+  if (!good) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("given {} bytes that are no rows of an array of shape {}, expected "
+                            "their number, their places and their values",
+                            bytes.size(), to_string(array.shape())));
+  }
+  set_rows(array, rows);
+  if (count > 0)
+    std::memcpy(array.sparse().values(), bytes.data() + sizeof(count) + numbers,
+                static_cast<std::size_t>(count * width));
 }
 
 }  // namespace mxnet::kvstore

@@ -73,7 +73,7 @@ NDArray TreeReducer::sum_up(const LinkTree& tree, const std::vector<NDArray>& va
   for (const int child : tree.children(device))
     terms.push_back(sum_up(tree, values, child, priority));
   if (terms.size() == 1) return own;
-  const NDArray sum = empty_like(own, own.device());
+  NDArray sum = empty_like(own, own.device());
   Buffers arrivals;
   plain_.sum(arrivals, terms, sum, priority);
   return sum;

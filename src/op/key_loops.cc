@@ -3,6 +3,7 @@
 #include "op/key_loops.h"
 
 #include "base/simd.h"
+#include "op/vector_sort.h"
 
 namespace mxnet {
 namespace {
@@ -27,10 +28,23 @@ void values_of(const SortKey<T>* keys, T* values, int64_t n, SortKey<T> flip) {
   MX_SIMD_CALL(values_of<T>)(keys, values, n, flip);
 }
 
+template <class T>
+void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<T> flip) {
+  // Elements and their keys have the same size: what is sorted are numbers in the memory of `out`.
+  auto* const keys = reinterpret_cast<SortKey<T>*>(out);
+  keys_of(values, keys, n, flip);
+  if constexpr (sizeof(T) >= 4) {
+    if (sort_by_vectors<T>(keys, n, flip)) return;
+  }
+  sort_keys(keys, spare, n);
+  values_of(keys, out, n, flip);
+}
+
 #define MX_INSTANTIATE(T)                                                    \
   template void keys_of(const T*, SortKey<T>*, int64_t, SortKey<T>);         \
   template void keyed_of(const T*, Keyed<SortKey<T>>*, int64_t, SortKey<T>); \
-  template void values_of(const SortKey<T>*, T*, int64_t, SortKey<T>);
+  template void values_of(const SortKey<T>*, T*, int64_t, SortKey<T>);       \
+  template void sort_values(const T*, T*, SortKey<T>*, int64_t, SortKey<T>);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)
 MX_INSTANTIATE(float16)

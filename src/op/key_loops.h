@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of elements as the keys of op/sort_key.h and back, by the widest instructions of the CPU.
+// Rows of elements as the keys of op/sort_key.h, sorted, and back, by the widest instructions of
+// the CPU.
 #pragma once
 #include "op/sort_key.h"
 #include "op/sort_rows.h"
@@ -17,5 +18,10 @@ void keyed_of(const T* values, Keyed<SortKey<T>>* keys, int64_t n, SortKey<T> fl
 // values[i] = from_key(keys[i], flip).
 template <class T>
 void values_of(const SortKey<T>* keys, T* values, int64_t n, SortKey<T> flip);
+
+// out[0, n) = the values in the order of their keys. `spare` has room for n; no two of the three
+// overlap, but out may be values.
+template <class T>
+void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<T> flip);
 
 }  // namespace mxnet

@@ -299,8 +299,10 @@ struct LoopType {
       std::is_same_v<A, int64_t>,
       std::conditional_t<kReal, void,
                          std::conditional_t<std::is_same_v<T, int64_t>, int64_t, int32_t>>,
-      std::conditional_t<kHalf || std::is_same_v<T, float>, float,
-                         std::conditional_t<std::is_same_v<A, double>, double, void>>>;
+      std::conditional_t<
+          std::is_same_v<T, float16> && std::is_same_v<A, float>, float16,
+          std::conditional_t<kHalf || std::is_same_v<T, float>, float,
+                             std::conditional_t<std::is_same_v<A, double>, double, void>>>>;
 };
 
 }  // namespace

@@ -5,8 +5,11 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
+#include "base/half.h"
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -66,6 +69,7 @@ const ReduceLoops<L, A>& reduce_loops(Reduction reduction) {
 }
 
 template const ReduceLoops<float, float>& reduce_loops(Reduction);
+template const ReduceLoops<float16, float>& reduce_loops(Reduction);
 template const ReduceLoops<float, double>& reduce_loops(Reduction);
 template const ReduceLoops<double, double>& reduce_loops(Reduction);
 template const ReduceLoops<int32_t, int64_t>& reduce_loops(Reduction);

@@ -45,7 +45,8 @@ struct ReduceLoops {
   void (*merge)(A* acc, const A* other, int64_t n);
 };
 
-// (float, float), (float, double), (double, double), (int32_t, int64_t), (int64_t, int64_t).
+// (float, float), (float16, float), (float, double), (double, double), (int32_t, int64_t),
+// (int64_t, int64_t).
 template <class L, class A>
 const ReduceLoops<L, A>& reduce_loops(Reduction reduction);
 

@@ -50,23 +50,26 @@ template <class T>
   return static_cast<K>(bits ^ flip);
 }
 
-// Undoes to_key; NaN and zero lose their sign.
-template <class T>
-[[gnu::always_inline]] inline T from_key(SortKey<T> key, SortKey<T> flip) {
+// Turns a key into the bits of the element that it belongs to, which undoes to_key: NaN and zero
+// lose their sign. B is SortKey<T> or a vector of such, which is why it is not returned.
+template <class T, class B>
+[[gnu::always_inline]] inline void key_to_bits(B& bits, const B& flip) {
   using K = SortKey<T>;
   constexpr K kSign = static_cast<K>(K{1} << (sizeof(K) * 8 - 1));
-  K bits = static_cast<K>(key ^ flip);
+  bits = static_cast<B>(bits ^ flip);
   if constexpr (kSortsAsReal<T>) {
-    const K number = static_cast<K>(bits ^ kSign);
-    const K signed_number =
-        (number & kSign) != 0 ? static_cast<K>((K{0} - number) | kSign) : number;
-    // The largest number that is no NaN is infinity, so all ones stand for NaN alone; its quiet
-    // pattern is all ones but the sign.
-    bits = bits == static_cast<K>(~K{0}) ? static_cast<K>(~kSign) : signed_number;
+    const B number = static_cast<B>(bits ^ kSign);
+    // All ones, the key of NaN, are its quiet pattern when the sign is taken away.
+    bits = (number & kSign) != 0 ? static_cast<B>((B{} - number) | kSign) : number;
   } else if constexpr (std::is_signed_v<T>) {
-    bits = static_cast<K>(bits ^ kSign);
+    bits = static_cast<B>(bits ^ kSign);
   }
-  return std::bit_cast<T>(bits);
+}
+
+template <class T>
+[[gnu::always_inline]] inline T from_key(SortKey<T> key, SortKey<T> flip) {
+  key_to_bits<T>(key, flip);
+  return std::bit_cast<T>(key);
 }
 
 }  // namespace mxnet

@@ -99,7 +99,7 @@ constexpr int64_t kCounted = int64_t{1} << 15;
 template <class K>
 void sort_keys(K* keys, K* spare, int64_t n) {
   if constexpr (sizeof(K) >= 4) {
-    if (sort_by_vectors(keys, spare, n)) return;
+    if (sort_by_vectors<K>(keys, n, 0)) return;
   } else {
     if (n >= (sizeof(K) == 1 ? kShort : kCounted) && n <= int64_t{UINT32_MAX})
       return count_and_write(keys, n);
@@ -111,8 +111,7 @@ template <class K>
 void sort_keyed(Keyed<K>* keys, Keyed<K>* spare, int64_t n) {
   if constexpr (sizeof(K) == 4 && std::endian::native == std::endian::little) {
     static_assert(sizeof(Keyed<K>) == sizeof(uint64_t));
-    if (sort_by_vectors(reinterpret_cast<uint64_t*>(keys), reinterpret_cast<uint64_t*>(spare), n))
-      return;
+    if (sort_by_vectors<uint64_t>(reinterpret_cast<uint64_t*>(keys), n, 0)) return;
   }
   sort_items(keys, spare, n);
 }

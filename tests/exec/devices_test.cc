@@ -64,5 +64,29 @@ TEST(Devices, GradientsStayOnTheDevice) {
   EXPECT_EQ(values_of(grad), (Values{2, 4, 6}));
 }
 
+TEST(Devices, CopiesMayCross) {
+  NDArray x = array_of({1, 2, 3}), there = array_of({0, 0, 0}, {}, Device::gpu(1));
+  call_into(there, "_copyto", {&x});
+  EXPECT_EQ(values_of(there), (Values{1, 2, 3}));
+  NDArray half({3}, DType::kFloat16, kGpu);
+  call_into(half, "_copyto", {&there});
+  EXPECT_EQ(values_of(call("cast", {&half}, {{"dtype", "float32"}})), (Values{1, 2, 3}));
+}
+
+TEST(Devices, GradientsFollowCopiesHome) {
+  NDArray x = array_of({1, 2, 3}, {}, kGpu);
+  NDArray grad = array_of({0, 0, 0}, {}, kGpu);
+  mark_variable(x, Request::kWrite, grad);
+  NDArray there({3}, DType::kFloat64, Device::cpu()), y;
+  {
+    const Recording recording;
+    NDArray square = call("square", {&x});
+    call_into(there, "_copyto", {&square});
+    y = call("_mul_scalar", {&there}, {{"scalar", "3"}});
+  }
+  backward_from(y);
+  EXPECT_EQ(values_of(grad), (Values{6, 12, 18}));
+}
+
 }  // namespace
 }  // namespace mxnet

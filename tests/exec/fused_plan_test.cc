@@ -13,7 +13,7 @@ namespace mxnet {
 namespace {
 
 TEST(FusedPlan, AResidualBlockIsAsManyStepsAsConvolutions) {
-  Network net({2, 16, 9, 7});
+  Network net({1, 16, 9, 7});
   const Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 16, 32), 32));
   const Value a = relu(net.batch_norm("bn1", net.conv("c1", x, 32, 32, 1), 32, "True"));
   const Value b = net.batch_norm("bn2", net.conv("c2", a, 32, 32, 3, true), 32);

@@ -139,6 +139,49 @@ TEST(LaidOutTraining, WinogradGivesTheMapAndTheGradientOfTheImage) {
   EXPECT_EQ(count(plan, "(_backward_Convolution) [winograd]"), 2) << plan;
 }
 
+// Convolutions, normalised, with a pooling layer after every second one.
+Value pooled_stack(Network& net, int layers) {
+  Value x = net.data();
+  for (int i = 0; i < layers; ++i) {
+    const std::string n = std::to_string(i);
+    x = relu(net.batch_norm("bn" + n, net.conv("c" + n, x, 32, 32), 32));
+    if (i % 2 == 1)
+      x = apply("Pooling", {x}, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}, {"pool_type", "max"}});
+  }
+  return x;
+}
+
+int64_t arena_bytes_in(const std::string& plan) {
+  return std::stoll(plan.substr(plan.find("planned bytes: ") + 15));
+}
+
+TEST(LaidOutTraining, WhatIsComputedAgainLiesInBlocksToo) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net({2, 32, 16, 16});
+  const Value y = pooled_stack(net, 4);
+  const int64_t before = arena_bytes_in(net.check_training(y));
+  const Variable mirror("MXNET_BACKWARD_DO_MIRROR", "1");
+  const std::string plan = net.check_training(y);
+  EXPECT_GT(count(plan, "_mirror("), 0) << plan;
+  EXPECT_GT(count(plan, "weight_reorder"), 0) << plan;
+  EXPECT_LE(arena_bytes_in(plan), before);
+}
+
+TEST(LaidOutTraining, BudgetsOfAnySizeAgreeWithPlainRows) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net({4, 32, 32, 32});
+  const Value y = pooled_stack(net, 6);
+  const int64_t before = arena_bytes_in(net.check_training(y));
+  int laid_out = 0;
+  for (int64_t tenths = 9; tenths > 1; tenths -= 2) {
+    const Variable budget("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before * tenths / 10));
+    const std::string plan = net.check_training(y);
+    EXPECT_LE(arena_bytes_in(plan), before) << tenths;
+    laid_out += count(plan, "_mirror(") > 0 && count(plan, "weight_reorder") > 0;
+  }
+  EXPECT_GT(laid_out, 0);
+}
+
 TEST(LaidOutTraining, NormalisationOfImagesInBlocksIsTheSameWhenStatisticsAreGiven) {
   Network net({2, 16, 8, 8});
   const Value conv = net.conv("c", net.data(), 16, 32);
@@ -196,6 +239,15 @@ TEST(WinogradConfig, TheRowChoosesWhoDecides) {
   EXPECT_EQ(count(trials.text(), "1x32x24x24:32:pad1,1"), 1);
 }
 
+TEST(WinogradConfig, SmallMapsHaveSmallTilesAndTheSmallestNone) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  for (const auto& [size, layers] : {std::pair{14, 1}, {7, 0}}) {
+    Network net({1, 32, size, size});
+    EXPECT_EQ(net.check(net.conv("c", net.data(), 32, 32)).steps("[winograd]"), layers) << size;
+  }
+}
+
 TEST(ConvTrials, AFileKeepsThem) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
@@ -239,7 +291,7 @@ TEST(ConvTrials, TimesArePositiveAndKeysTellLayersApart) {
 // --- bfloat16 ------------------------------------------------------------------------------------
 
 TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
-  Network net({2, 3, 16, 16});
+  Network net({1, 3, 16, 16});
   Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 3, 32), 32));
   const Value pool = apply("Pooling", {x}, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}});
   const Value joined =
@@ -256,6 +308,26 @@ TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
   }
   EXPECT_NE(result.values, exact);
   EXPECT_EQ(result.steps("[winograd]"), 0) << result.plan;
+}
+
+TEST(BFloat16Plan, WinogradLayersBetweenStayInFloat32) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net({2, 32, 16, 16});
+  Value x = net.data();
+  for (const char* block : {"a", "b"}) {
+    const std::string name = block;
+    const Value narrow = relu(net.conv(name + "0", x, 32, 32, 1));
+    const Value wide = relu(net.conv(name + "1", narrow, 32, 32));
+    x = relu(sum(net.conv(name + "2", wide, 32, 32, 1), x));
+  }
+  const Network::Result exact = net.run(x);
+  const Variable narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  const Network::Result result = net.run(x);
+  Network::expect_near(result.values, exact.values, 0.02);
+  EXPECT_EQ(result.steps("[winograd]"), exact.steps("[winograd]")) << result.plan;
+  if (__builtin_cpu_supports("avx512bf16")) {
+    EXPECT_NE(result.values, exact.values);
+  }
 }
 
 }  // namespace

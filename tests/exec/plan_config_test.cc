@@ -117,6 +117,50 @@ TEST(PlanConfig, MatchRangeLimitsWhoSharesBytes) {
   EXPECT_EQ(planned_bytes(graph, {16, 16}), 4096u);
 }
 
+// A vector, made longer, shorter and combined again and again.
+ir::Graph of_many_sizes(std::mt19937& random) {
+  struct Vector {
+    Value value;
+    int length;
+  };
+  std::vector<Vector> vectors{{variable("x"), 64}};
+  for (int i = 0; i < 24; ++i) {
+    const auto& [value, length] = vectors[random() % vectors.size()];
+    const Value& other = vectors[random() % vectors.size()].value;
+    const int times = 2 + static_cast<int>(random() % 3);
+    if (random() % 2 == 0 && length < 4096) {
+      const Attrs reps{{"reps", "(" + std::to_string(times) + ",)"}};
+      vectors.push_back({apply("tile", {value}, reps), length * times});
+    } else if (random() % 2 == 0 && length >= 64) {
+      const Attrs half{{"axis", "0"}, {"begin", "0"}, {"end", std::to_string(length / 2)}};
+      vectors.push_back({apply("slice_axis", {value}, half), length / 2});
+    } else {
+      const Value sum = apply("sum", {other}, {{"axis", "0"}, {"keepdims", "1"}});
+      vectors.push_back({apply("broadcast_add", {value, sum}), length});
+    }
+  }
+  Value all = apply("sum", {vectors[0].value});
+  for (const Vector& vector : vectors) all = all + apply("sum", {vector.value});
+  return graph_of({all});
+}
+
+TEST(PlanConfig, SearchingTheMatchRangeSavesBytes) {
+  constexpr unsigned kSeed = 5;
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const Variable range("NNVM_EXEC_MATCH_RANGE", "64");
+  int saved = 0;
+  for (int round = 0; round < 100; ++round) {
+    const ir::Graph graph = of_many_sizes(random);
+    const std::size_t one = planned_bytes(graph, {64});
+    const Variable search("NNVM_AUTO_SEARCH_MATCH_RANGE", "1");
+    const std::size_t best = planned_bytes(graph, {64});
+    EXPECT_LE(best, one);
+    saved += best < one;
+  }
+  EXPECT_GT(saved, 0);
+}
+
 TEST(PlanConfig, LongGradientSumsAreChains) {
   Value x = variable("x"), sum;
   for (int i = 0; i < 6; ++i) sum = sum + x * (i + 1.0);

@@ -10,12 +10,12 @@
 #include <fstream>
 #include <random>
 
-#include "base/config_table.h"
 #include "graph/casts.h"
 #include "graph/cse.h"
 #include "graph/load.h"
 #include "graph/partition.h"
 #include "op/op_def.h"
+#include "setting.h"
 #include "symbols.h"
 
 namespace mxnet::graph_test {
@@ -38,16 +38,6 @@ Symbol group(std::initializer_list<Symbol> symbols) {
 Symbol cast(const Symbol& x, const char* name, const char* dtype) {
   return call("Cast", name, {x}, {{"dtype", dtype}});
 }
-
-// A setting of the process, given back at the end.
-class Setting {
- public:
-  Setting(const char* name, const char* value) : name_(name) { config_set(name, value); }
-  ~Setting() { config_set(name_, std::nullopt); }
-
- private:
-  const char* const name_;
-};
 
 TEST(CommonExpressions, EqualCallsAreOne) {
   const Symbol x = var("x");
@@ -192,16 +182,6 @@ TEST(PartitionConfig, VerbosityTellsWhatAPartHolds) {
   EXPECT_NE(logged("1").find("1 of 3 nodes in 1 parts"), std::string::npos) << logged("1");
   EXPECT_EQ(logged("1").find("s(sin)"), std::string::npos);
   EXPECT_NE(logged("2").find("s(sin)"), std::string::npos) << logged("2");
-}
-
-TEST(Backends, AreFoundByName) {
-  register_backend("graph_test", select_operators({"exp"}));
-  EXPECT_TRUE(backend("graph_test")->selects(*call("exp", "e", {var("x")}).node()));
-  EXPECT_TRUE(remove_backend("graph_test"));
-  EXPECT_FALSE(remove_backend("graph_test"));
-  EXPECT_EQ(backend("MKLDNN"), nullptr);
-  const std::string message = message_of([] { backend("graph_test"); });
-  EXPECT_NE(message.find("ONEDNN"), message.npos) << message;
 }
 
 int left_after_passes(const Symbol& net) {

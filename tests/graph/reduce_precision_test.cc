@@ -72,6 +72,8 @@ TEST(ReducePrecision, ConditionsLookAtParameters) {
   };
   EXPECT_EQ(cast_before(made("softrelu"), "r"), "32");
   EXPECT_EQ(cast_before(made("relu"), "r"), "-");
+  const Symbol direct = call("Activation", "r", {var("x")}, {{"act_type", "softrelu"}});
+  EXPECT_EQ(cast_before(reduce_precision(direct, lists()), "r"), "32");
 }
 
 TEST(ReducePrecision, ExcludedNodesStayInFloat32) {

@@ -15,7 +15,9 @@ TEST(Cluster, TheRoleIsWhatTheLauncherSays) {
   EXPECT_EQ(cluster_role(), "worker");
   set_cluster_variable("DMLC_ROLE", "server");
   EXPECT_EQ(cluster_role(), "server");
-  EXPECT_NE(error_of([] { KVStore::create("dist_sync"); }).find("DMLC_ROLE=server"),
+  EXPECT_TRUE(group_options(cluster_config()).server);
+  set_cluster_variable("DMLC_ROLE", "scheduler");
+  EXPECT_NE(error_of([] { KVStore::create("dist_sync"); }).find("DMLC_ROLE=scheduler"),
             std::string::npos);
   set_cluster_variable("DMLC_ROLE", "worker");
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -80,9 +81,14 @@ class Meeting {
 class Member final : public ProcessGroup {
  public:
   Member(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+  bool is_server() const override { return false; }
   int rank() const override { return rank_; }
   int size() const override { return meeting_.ranks(); }
-  int lost() const override { return 0; }
+  int servers() const override { return 0; }
+  void call(ServerCall) override { FAIL() << "there are no servers"; }
+  bool next_call(ServedCall&) override { return false; }
+  int lost_workers() const override { return 0; }
+  int lost_servers() const override { return 0; }
   void submit(CollectiveRequest request) override { meeting_.arrive(rank_, std::move(request)); }
 
  private:
@@ -160,6 +166,84 @@ TEST(DistStore, PushPullWorksInPlace) {
   EXPECT_EQ(floats(b[0])[0], 3);
 }
 
+// Three keys in one call, the second too big to travel with others.
+struct Three {
+  std::vector<Key> keys{"a", "big", "c"};
+  std::vector<Shape> shapes{{2}, {100000}, {3, 1}};
+  Arrays filled_with(float value) const {
+    Arrays arrays;
+    for (const Shape& shape : shapes) arrays.push_back(filled(shape, value));
+    return arrays;
+  }
+};
+
+TEST(DistStore, SmallKeysOfACallTravelAsOne) {
+  Job job(2);
+  const Three three;
+  for (int r = 0; r < 2; ++r) job.stores[r]->init(three.keys, three.filled_with(7.0f + r));
+  for (auto& store : job.stores) EXPECT_EQ(pulled(*store, "c", {3, 1})[2], 7);
+  Engine::get().wait_for_all();
+  const std::size_t before = job.meeting.seen().size();
+  const Arrays mine = three.filled_with(1), other = three.filled_with(2);
+  job.stores[0]->push_pull(three.keys, mine, three.keys, mine, 0);
+  job.stores[1]->push_pull(three.keys, other, three.keys, other, 0);
+  for (const Arrays& arrays : {mine, other})
+    for (const NDArray& array : arrays)
+      EXPECT_EQ(floats(array), std::vector<float>(static_cast<std::size_t>(array.size()), 3));
+  EXPECT_EQ(pulled(*job.stores[1], "a", {2})[1], 3) << "stored as well";
+  const std::vector<Meeting::Seen> seen = job.meeting.seen();
+  EXPECT_EQ(seen.size() - before, 4U) << "two of each rank";
+  EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), [](const Meeting::Seen& request) {
+    return request.name == "'a' and 1 more" && request.count == 5;
+  }));
+}
+
+TEST(DistStore, UpdatersSeeEachOfTheKeysThatTravelTogether) {
+  Job job(1);
+  const Three three;
+  job.stores[0]->init(three.keys, three.filled_with(10));
+  std::vector<Key> updated;
+  job.stores[0]->set_updater([&](const Key& key, const NDArray& pushed, const NDArray& stored) {
+    updated.push_back(key);
+    pushed.copy_to(stored);
+  });
+  const Arrays values = three.filled_with(4), outs = three.filled_with(0);
+  std::vector<Key> twice{"a", "a", "big", "c"};
+  job.stores[0]->push_pull(twice, Arrays{values[0], values[0], values[1], values[2]}, three.keys,
+                           outs, 0);
+  EXPECT_EQ(updated, (std::vector<Key>{"big", "a", "c"}));
+  EXPECT_EQ(floats(outs[0])[0], 8);
+  EXPECT_EQ(floats(outs[1])[0], 4);
+  EXPECT_EQ(floats(outs[2])[0], 4);
+}
+
+TEST(DistStore, AKeyReadsWhatAnEarlierOneOfTheCallHasWritten) {
+  Job job(1);
+  job.stores[0]->init(Some{1, 2}, Arrays{filled({2}, 0), filled({2}, 0)});
+  const NDArray between = filled({2}, 5), out = filled({2}, 0);
+  job.stores[0]->push_pull(Some{1, 2}, Arrays{filled({2}, 3), between}, Some{1, 2},
+                           Arrays{between, out}, 0);
+  EXPECT_EQ(floats(out)[0], 3);
+}
+
+TEST(DistStore, AFailureIsNotForgottenByAListInPlace) {
+  Job job(1);
+  job.stores[0]->init(Some{1, 2}, Arrays{filled({2}, 0), filled({2}, 0)});
+  const Arrays values{filled({2}, 3), broken_array({2})};
+  job.stores[0]->push_pull(Some{1, 2}, values, Some{1, 2}, values, 0);
+  EXPECT_NE(error_of([&] { values[1].wait_to_read(); }).find("gone wrong"), std::string::npos);
+}
+
+TEST(DistStore, KeysBeforeOneThatIsRefusedStillTravel) {
+  Job job(1);
+  job.stores[0]->init(Some{1, 2}, Arrays{filled({2}, 0), filled({2}, 0)});
+  EXPECT_NE(error_of([&] {
+              job.stores[0]->push(Some{1, 2}, Arrays{filled({2}, 6), filled({3}, 6)}, 0);
+            }).find("key 2"),
+            std::string::npos);
+  EXPECT_EQ(pulled(*job.stores[0], 1, {2})[0], 6);
+}
+
 TEST(DistStore, RowsAreSummed) {
   Job job(2);
   const Shape shape{4, 1};
@@ -168,6 +252,27 @@ TEST(DistStore, RowsAreSummed) {
   push(*job.stores[1], "e", {make_row_sparse(shape, {3}, {1})});
   for (auto& store : job.stores)
     EXPECT_EQ(pulled(*store, "e", shape), (std::vector<float>{1, 5, 0, 0}));
+}
+
+TEST(DistStore, OnlyRowsTravel) {
+  Job job(2);
+  const Shape shape{1000, 2};
+  const NDArray empty = make_row_sparse(shape, {}, {});
+  job.init("e", {empty, empty});
+  Engine::get().wait_for_all();
+  const std::size_t before = job.meeting.seen().size();
+  push(*job.stores[0], "e", {make_row_sparse(shape, {1, 2, 3, 4}, {7, 500})});
+  push(*job.stores[1], "e", {make_row_sparse(shape, {-3, -4}, {500})});
+  for (auto& store : job.stores) {
+    const std::vector<float> sum = pulled(*store, "e", shape);
+    EXPECT_EQ(sum[14], 1);
+    EXPECT_EQ(sum[1001], 0);
+    EXPECT_EQ(std::count(sum.begin(), sum.end(), 0), 1998);
+  }
+  int64_t words = 0;
+  const std::vector<Meeting::Seen> seen = job.meeting.seen();
+  for (std::size_t i = before; i < seen.size(); ++i) words += seen[i].count;
+  EXPECT_EQ(words, 2 * (1 + 5)) << "of each rank a size, then a number, two places, two rows";
 }
 
 TEST(DistStore, RowsOnTheirWayAreLoggedOnDemand) {
@@ -228,9 +333,8 @@ TEST(DistStore, AFailureOfTheGroupIsThrownByAWait) {
 
 TEST(DistStore, WhatItLacksIsAnErrorThatSaysSo) {
   Job job(1);
-  EXPECT_NE(error_of([&] { job.stores[0]->send_command(0, ""); }).find("servers"),
-            std::string::npos);
-  EXPECT_NE(error_of([] { KVStore::create("dist_async"); }).find("dist_sync"), std::string::npos);
+  EXPECT_NE(error_of([&] { job.stores[0]->send_command(0, ""); }).find("-s 1"), std::string::npos);
+  EXPECT_NE(error_of([] { Job asynchronous(1, "dist_async"); }).find("-s 1"), std::string::npos);
 }
 
 }  // namespace

@@ -127,14 +127,6 @@ TEST_P(LocalStores, WrongCallsAreErrorsThatNameTheKey) {
   });
 }
 
-NDArray broken_array(const Shape& shape) {
-  NDArray broken(shape, DType::kFloat32, Device::cpu());
-  Var* const writes[] = {broken.var()};
-  Engine::get().push([](const RunContext&) { throw Error(ErrorCode::kGeneric, "gone wrong"); },
-                     {.device = Device::cpu(), .reads = {}, .writes = writes, .name = "Fail"});
-  return broken;
-}
-
 TEST_P(LocalStores, AFailedInputIsThrownByAWaitOnWhatWasPulled) {
   const Shape shape{100000};
   store_->init(Some{"a"}, Arrays{filled(shape, 1)});

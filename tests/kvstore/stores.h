@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/config.h"
+#include "base/error.h"
+#include "engine/engine.h"
 #include "kvstore/local_store.h"
 #include "ndarray/arrays.h"
 
@@ -34,6 +36,15 @@ inline std::vector<float> pulled(KVStore& store, const Key& key, const Shape& sh
 
 inline NDArray filled(const Shape& shape, float value, Device device = Device::cpu()) {
   return make(shape, std::vector<float>(static_cast<std::size_t>(shape.size()), value), device);
+}
+
+// One whose last writer has failed.
+inline NDArray broken_array(const Shape& shape) {
+  NDArray broken(shape, DType::kFloat32, Device::cpu());
+  Var* const writes[] = {broken.var()};
+  Engine::get().push([](const RunContext&) { throw Error(ErrorCode::kGeneric, "gone wrong"); },
+                     {.device = Device::cpu(), .reads = {}, .writes = writes, .name = "Fail"});
+  return broken;
 }
 
 }  // namespace mxnet::testing_kvstore

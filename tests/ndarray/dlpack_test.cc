@@ -2,6 +2,7 @@
 // Memory exchanged with other frameworks: no copy, and deleters that run exactly once.
 #include "ndarray/dlpack.h"
 
+#include <cstring>
 #include <memory>
 
 #include "arrays.h"
@@ -74,6 +75,41 @@ TEST(ToDLPack, NamesTypesAndDevices) {
     DLManagedTensor* tensor = to_dlpack(NDArray(Shape{2}, DType::kFloat32, device));
     EXPECT_EQ(tensor->tensor.device.type, expected);
     tensor->deleter(tensor);
+  }
+}
+
+TEST(ToDLPack, EveryTypeKeepsItsBytesThereAndBack) {
+#define MX_EACH_TYPE(name, cpp_type, tag) DType::tag,
+  for (const DType dtype : {MX_DTYPES(MX_EACH_TYPE)}) {
+    const NDArray array(Shape{3, 5}, dtype, Device::cpu());
+    const std::size_t bytes = 15 * dtype_size(dtype);
+    std::vector<unsigned char> pattern(bytes);
+    // Zeros and ones are values of every type.
+    for (std::size_t i = 0; i < bytes; ++i) pattern[i] = (i * 7 % 3) == 0;
+    std::memcpy(array.data(), pattern.data(), bytes);
+    DLManagedTensor* const tensor = to_dlpack(array);
+    EXPECT_EQ(std::memcmp(tensor->tensor.data, pattern.data(), bytes), 0) << dtype_name(dtype);
+    const NDArray back = from_dlpack(tensor, false);
+    EXPECT_EQ(back.dtype(), dtype);
+    EXPECT_EQ(back.shape(), (Shape{3, 5}));
+    EXPECT_EQ(std::memcmp(back.data(), pattern.data(), bytes), 0) << dtype_name(dtype);
+  }
+#undef MX_EACH_TYPE
+}
+
+TEST(FromDLPack, TypesThatArraysCannotHaveAreRefused) {
+  // int16, uint16, uint32, uint64, float of 8 and 128 bits, bool of 32, complex, opaque.
+  const std::pair<int, int> unknown[] = {{0, 16},  {1, 16}, {1, 32}, {1, 64},  {2, 8},
+                                         {2, 128}, {6, 32}, {5, 64}, {5, 128}, {3, 64}};
+  for (const auto& [code, bits] : unknown) {
+    Foreign foreign({2});
+    foreign.managed.tensor.dtype = {static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
+    const std::string text = error_of([&] { from_dlpack(&foreign.managed, false); });
+    EXPECT_NE(text.find("given elements of code " + std::to_string(code) + ", " +
+                        std::to_string(bits) + " bits"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(foreign.deleted, 0);
   }
 }
 

@@ -7,9 +7,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <vector>
 
+#include "op/key_loops.h"
 #include "op/vector_sort.h"
 
 namespace mxnet {
@@ -47,7 +49,7 @@ std::vector<K> keys_of(Pattern pattern, std::size_t n, std::mt19937_64& random) 
 std::vector<std::size_t> lengths() {
   std::vector<std::size_t> all;
   for (std::size_t n = 1; n < 300; ++n) all.push_back(n);
-  for (std::size_t n : {1000, 4095, 4096, 8191, 8193, 40000}) all.push_back(n);
+  for (std::size_t n : {511, 512, 513, 1000, 4095, 4096, 8191, 8193, 40000}) all.push_back(n);
   return all;
 }
 
@@ -88,16 +90,63 @@ TYPED_TEST(SortRows, EqualKeysKeepTheirOrder) {
   }
 }
 
-// Whether vectors are used or not: refusing is allowed, losing keys is not.
-TEST(VectorSort, KeepsAllKeysEvenIfItGivesUp) {
+// Elements with NaN, both zeros and infinities, in both directions: what std::stable_sort of their
+// keys gives. Numbers of keys around those of networks and blocks of a partition.
+template <class T>
+void expect_values_in_order() {
+  using K = SortKey<T>;
   std::mt19937_64 random(kSeed);
-  auto keys = keys_of<uint32_t>(Pattern::kRandom, 5000, random);
-  auto expected = keys;
-  std::vector<uint32_t> spare(keys.size());
-  const bool sorted = sort_by_vectors(keys.data(), spare.data(), int64_t{5000});
-  std::sort(expected.begin(), expected.end());
-  if (!sorted) std::sort(keys.begin(), keys.end());
-  EXPECT_EQ(keys, expected) << "seed " << kSeed;
+  for (const K flip : {K{0}, static_cast<K>(~K{0})}) {
+    for (const std::size_t n : lengths()) {
+      std::vector<T> values(n), out(n);
+      for (T& value : values) value = static_cast<T>(static_cast<int64_t>(random() % 4001) - 2000);
+      if constexpr (std::is_floating_point_v<T>) {
+        const T special[] = {std::numeric_limits<T>::quiet_NaN(),
+                             std::numeric_limits<T>::infinity(),
+                             -std::numeric_limits<T>::infinity(), T{-0.0}};
+        for (const T value : special) values[random() % n] = value;
+      }
+      std::vector<K> spare(n), expected(n), got(n);
+      std::transform(values.begin(), values.end(), expected.begin(),
+                     [&](T x) { return to_key(x, flip); });
+      std::sort(expected.begin(), expected.end());
+      sort_values(values.data(), out.data(), spare.data(), static_cast<int64_t>(n), flip);
+      std::transform(out.begin(), out.end(), got.begin(), [&](T x) { return to_key(x, flip); });
+      ASSERT_EQ(got, expected) << "length " << n << ", seed " << kSeed;
+    }
+  }
+}
+
+TEST(SortValues, OfFloatsAreInOrder) { expect_values_in_order<float>(); }
+TEST(SortValues, OfDoublesAreInOrder) { expect_values_in_order<double>(); }
+TEST(SortValues, OfIntegersAreInOrder) {
+  expect_values_in_order<int32_t>();
+  expect_values_in_order<int64_t>();
+  expect_values_in_order<int8_t>();
+}
+
+// Bad pivots change how long it takes, not what comes out.
+template <class K>
+void expect_sorted_by_heap() {
+  std::mt19937_64 random(kSeed);
+  for (const int depth : {0, 1, 3}) {
+    for (const std::size_t n : {200, 257, 5000}) {
+      auto keys = keys_of<K>(Pattern::kRandom, n, random);
+      auto expected = keys;
+      // Without vector instructions nothing is done.
+      if (!sort_by_vectors<K>(keys.data(), static_cast<int64_t>(n), 0, depth)) {
+        EXPECT_EQ(keys, expected);
+        continue;
+      }
+      std::sort(expected.begin(), expected.end());
+      EXPECT_EQ(keys, expected) << "depth " << depth << ", length " << n << ", seed " << kSeed;
+    }
+  }
+}
+
+TEST(VectorSort, WithoutGoodPivotsAHeapSorts) {
+  expect_sorted_by_heap<uint32_t>();
+  expect_sorted_by_heap<uint64_t>();
 }
 
 // Long rows are sorted by several threads: each part is where the whole would have it.

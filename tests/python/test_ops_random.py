@@ -85,6 +85,19 @@ def test_a_device_can_be_seeded_alone(mx):
     np.testing.assert_array_equal(mx.run("_npi_uniform", low=0, high=1, size=(4,))[0], (words(7, 4) / 2.0**32).astype("float32"))
 
 
+@pytest.mark.parametrize("op, size", [("_random_normal", "shape"), ("_random_gamma", "shape"), ("_npi_normal", "size")])
+def test_seeding_a_device_or_all_repeats_what_was_drawn(mx, op, size):
+    attrs = {size: (3000,), **({"loc": 0.0, "scale": 1.0} if op == "_npi_normal" else {})}
+    mx.call("MXRandomSeedContext", 11, 1, 0)
+    first, second = mx.run(op, **attrs)[0], mx.run(op, **attrs)[0]
+    mx.call("MXRandomSeedContext", 12, 1, 0)
+    other = mx.run(op, **attrs)[0]
+    mx.call("MXRandomSeedContext", 11, 1, 5)  # ids of the CPU share one generator
+    np.testing.assert_array_equal(mx.run(op, **attrs)[0], first)
+    np.testing.assert_array_equal(mx.run(op, **attrs)[0], second)
+    assert (first != second).any() and (first != other).any()
+
+
 def test_a_stream_goes_on_where_the_last_call_ended(mx):
     whole = draw(mx, "_random_normal", shape=(60,))
     parts = [draw(mx, "_random_normal", shape=(13,)), mx.run("_random_normal", shape=(47,))[0]]
@@ -99,6 +112,8 @@ FUNCTIONS = [
     ("_random_exponential", dict(lam=2.5, shape=(MANY,)), lambda x: 1 - np.exp(-2.5 * x)),
     ("_random_gamma", dict(alpha=1.0, beta=2.0, shape=(MANY,)), lambda x: 1 - np.exp(-x / 2)),
     ("_random_gamma", dict(alpha=0.5, beta=2.0, shape=(MANY,)), lambda x: np.vectorize(math.erf)(np.sqrt(x / 2))),
+    ("_random_gamma", dict(alpha=3.0, beta=2.0, shape=(MANY,)), lambda x: 1 - np.exp(-x / 2) * (1 + x / 2 + x * x / 8)),
+    ("_random_gamma", dict(alpha=3.0, beta=2.0, shape=(MANY,), dtype="float64"), lambda x: 1 - np.exp(-x / 2) * (1 + x / 2 + x * x / 8)),
     ("_npi_normal", dict(loc=1.0, scale=2.0, size=(MANY,)), lambda x: 0.5 * (1 + np.vectorize(math.erf)((x - 1) / 2 / math.sqrt(2)))),
     ("_npi_gumbel", dict(loc=1.0, scale=2.0, size=(MANY,)), lambda x: np.exp(-np.exp(-(x - 1) / 2))),
     ("_npi_logistic", dict(loc=1.0, scale=2.0, size=(MANY,)), lambda x: 1 / (1 + np.exp(-(x - 1) / 2))),

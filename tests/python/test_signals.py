@@ -33,8 +33,9 @@ def test_interrupt_stays_a_keyboard_interrupt(run_python):
     assert done.stdout == "caught\n"
 
 
+@pytest.mark.parametrize("native", ["1", "0"])
 @pytest.mark.parametrize("wait", ["mx.nd.waitall()", "array.wait_to_read()", "array.asnumpy()"])
-def test_interrupt_ends_a_wait(run_python, wait):
+def test_interrupt_ends_a_wait(run_python, wait, native):
     # An operation that ends only when the test lets it, and a Ctrl-C while the main thread waits for it.
     code = f"""
 import ctypes, os, signal, threading
@@ -54,5 +55,5 @@ release.set()
 {wait}
 print(array.asnumpy().tolist())
 """
-    done = run_python(code)
+    done = run_python(code, env={"MXNET_ENABLE_CYTHON": native})
     assert done.stdout == "interrupted\n[1.0, 1.0, 1.0, 1.0]\n", done.stderr

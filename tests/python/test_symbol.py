@@ -2,6 +2,8 @@
 """mx.sym: building networks, their names, attributes, files and inference."""
 
 import copy
+import importlib
+import inspect
 import pickle
 
 import mxnet as mx
@@ -96,3 +98,17 @@ def test_operators_are_methods():
     assert mx.sym.var("x").sum(axis=1).infer_shape(x=(2, 3))[1] == [(2,)]
     with pytest.raises(AttributeError, match="nothing_like_it"):
         mx.sym.var("x").nothing_like_it()
+
+
+def test_name_and_attributes_may_follow_the_operators_own_arguments():
+    x = mx.sym.Variable("x")
+    assert mx.sym.Activation(x, "relu", "act1").name == "act1"
+    assert mx.sym.random_uniform(0, 1, (2,), None, None, "noise").name == "noise"
+    assert mx.sym.elemwise_add(x, x, "sum", {"__note__": "b"}).attr_dict()["sum"]["__note__"] == "b"
+    with pytest.raises(TypeError, match="given 6 positional arguments, expected at most 5"):
+        mx.sym.elemwise_add(x, x, "sum", None, None, 1)
+    with pytest.raises(TypeError, match="two values for name"):
+        mx.sym.elemwise_add(x, x, "sum", name="other")
+    shown = list(inspect.signature(mx.sym.Activation).parameters)
+    assert shown == ["data", "act_type", "name", "attr", "out", "kwargs"]
+    assert mx.np_symbol is importlib.import_module("mxnet.symbol.numpy._symbol")

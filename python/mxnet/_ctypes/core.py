@@ -5,16 +5,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from .data import (
+    DataIter, RecordReader, RecordWriter, array_from_shared, data_iters, encode_image, shared_handle,
+)
 from .dlpack import from_buffer, from_dlpack, to_dlpack
 from .executor import ExecutorBase, bind, simple_bind
 from .functions import *  # noqa: F403
+from .interrupts import install as _install_interrupts
 from .kvstore import KVStoreHandle
+from .lib import _LIB
 from .ndarray import CachedOp, NDArrayBase
-from .operator import ElementwiseFunction, Operator, op_info, op_names, set_text_maker
+from .operator import ElementwiseFunction, Operator, all_dense, op_info, op_names, set_text_maker, update_weights
 from .symbol import (
-    SymbolBase, backend_symbol, optimize_for, recorded_symbol, symbol_atomic, symbol_from_json, symbol_group,
-    symbol_variable,
+    SymbolBase, backend_symbol, optimize_for, recorded_symbol, reduce_precision, symbol_atomic, symbol_from_json,
+    symbol_group, symbol_variable,
 )
+
+_install_interrupts(_LIB)
 
 
 def __getattr__(name: str) -> Any:

@@ -331,6 +331,17 @@ def mark_variables(variables: Sequence[Any], gradients: Sequence[Any], requests:
     check_call(_LIB.MXAutogradMarkVariables(len(variables), handles_of(variables), numbers, handles_of(gradients)))
 
 
+def stale_gradients(variables: Sequence[Any]) -> List[int]:
+    """Places of variables whose gradients no backward has written since they were last used."""
+    return [place for place, variable in enumerate(variables) if not variable._fresh_grad]
+
+
+def use_gradients(variables: Sequence[Any]) -> None:
+    """Notes that the gradients of variables were used."""
+    for variable in variables:
+        variable._fresh_grad = False
+
+
 def backward(heads: Sequence[Any], head_grads: Optional[Sequence[Any]], variables: Sequence[Any], retain_graph: bool, create_graph: bool, train_mode: bool, numpy: bool) -> Optional[List[Any]]:
     """Fills buffers, or with variables returns their gradients."""
     if head_grads is not None and len(head_grads) != len(heads):

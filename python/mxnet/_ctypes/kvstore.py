@@ -14,7 +14,10 @@ __all__ = ["KVStoreHandle"]
 
 _NumberUpdater = ctypes.CFUNCTYPE(None, ctypes.c_int, NDArrayHandle, NDArrayHandle, ctypes.c_void_p)
 _TextUpdater = ctypes.CFUNCTYPE(None, ctypes.c_char_p, NDArrayHandle, NDArrayHandle, ctypes.c_void_p)
-_Controller = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+_Text, _Size = ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_size_t)
+_Responder = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, _Text, _Size, ctypes.c_void_p
+)
 
 
 def _keys(keys: List[Any]) -> Tuple[str, Any]:
@@ -35,8 +38,9 @@ class KVStoreHandle:
 
     def __init__(self, type: str) -> None:
         self._handle = _Handle()
+        self._serving = False
         self._raised: Optional[BaseException] = None
-        self._callbacks: Tuple[Any, ...] = ()
+        self._callbacks: List[Any] = []  # of all updaters: servers have one for each of the workers' stores
         check_call(_LIB.MXKVStoreCreate(c_str(type), ctypes.byref(self._handle)))
 
     def __del__(self) -> None:
@@ -105,8 +109,9 @@ class KVStoreHandle:
             value, target = wrap(NDArrayHandle(pushed)), wrap(NDArrayHandle(stored))
             self._guarded(lambda: updater(key.decode() if isinstance(key, bytes) else key, value, target))
 
-        self._callbacks = (_NumberUpdater(update), _TextUpdater(update))
-        check_call(_LIB.MXKVStoreSetUpdaterEx(self._handle, *self._callbacks, None))
+        callbacks = (_NumberUpdater(update), _TextUpdater(update))
+        self._callbacks.append(callbacks)
+        check_call(_LIB.MXKVStoreSetUpdaterEx(self._handle, *callbacks, None))
 
     def set_gradient_compression(self, params: Dict[str, str]) -> None:
         """Sends less."""
@@ -125,10 +130,33 @@ class KVStoreHandle:
         """To all servers."""
         check_call(_LIB.MXKVStoreSendCommmandToServers(self._handle, head, c_str(body)))
 
-    def run_server(self, controller: Callable[[int, str], None]) -> None:
-        """Serves until the workers have finished."""
-        callback = _Controller(lambda head, body, _: self._guarded(lambda: controller(head, body.decode())))
-        self._check(_LIB.MXKVStoreRunServer(self._handle, callback, None))
+    @property
+    def num_servers(self) -> int:
+        """How many processes hold keys for the others."""
+        return self._number(_LIB.MXKVStoreGetNumServers)
+
+    def ask_servers(self, head: int, body: bytes) -> List[bytes]:
+        """A command to all servers, and what they answer."""
+        count, replies, sizes = ctypes.c_uint32(), ctypes.POINTER(ctypes.c_void_p)(), _Size()
+        outputs = (ctypes.byref(count), ctypes.byref(replies), ctypes.byref(sizes))
+        self._check(_LIB.MXKVStoreAskServers(self._handle, head, body, ctypes.c_size_t(len(body)), *outputs))
+        return [ctypes.string_at(replies[i], sizes[i]) for i in range(count.value)]
+
+    def run_server(self, controller: Callable[[int, bytes], bytes]) -> None:
+        """Serves until the workers have finished. What the controller raises is its answer."""
+        kept = []
+        self._serving = True
+
+        def respond(head: int, body: int, size: int, reply: Any, reply_size: Any, _: Any) -> int:
+            try:
+                failed, text = 0, controller(head, ctypes.string_at(body, size))
+            except BaseException as error:  # noqa: BLE001  (nothing may pass through the library)
+                failed, text = 1, f"{type(error).__name__}: {error}".encode()
+            kept[:] = [ctypes.c_char_p(text)]
+            reply[0], reply_size[0] = kept[0], len(text)
+            return failed
+
+        self._check(_LIB.MXKVStoreServe(self._handle, _Responder(respond), None))
 
     def _number(self, function: Any) -> int:
         number = ctypes.c_int()
@@ -160,7 +188,8 @@ class KVStoreHandle:
         try:
             call()
         except BaseException as error:  # noqa: BLE001  (nothing may pass through the library)
-            self._raised = error
+            _LIB.MXKVStoreFailUpdate(c_str(f"{type(error).__name__}: {error}"))
+            self._raised = None if self._serving else error
 
     def _check(self, result: int) -> None:
         raised, self._raised = self._raised, None

@@ -9,6 +9,7 @@ from array import array
 from typing import Any, Callable, Iterable, List, Type
 
 from .. import libinfo
+from . import interrupts
 
 __all__ = [
     "CachedOpHandle", "CudaKernelHandle", "CudaModuleHandle", "DLPackHandle", "DataIterCreatorHandle", "DataIterHandle",
@@ -67,6 +68,8 @@ class MXCallbackList(ctypes.Structure):
 def check_call(ret: int) -> None:
     """Raises the library's last error if a function has not returned 0."""
     if ret != 0:
+        if interrupts.raised:
+            raise interrupts.raised.pop()
         from ..base import get_last_ffi_error
 
         raise get_last_ffi_error()

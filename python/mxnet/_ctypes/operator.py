@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from .lib import _LIB, OpHandle, c_str, c_str_array, check_call
 from .ndarray import NDArrayBase, invoke
@@ -104,6 +104,30 @@ class Operator:
         numpy = self._numpy or any(value._is_np for value in inputs)
         keys, texts = list(params), [_text_of(value) for value in params.values()]
         return invoke(_LIB.MXImperativeInvokeEx, (self._op,), inputs, out, numpy, (len(keys), c_str_array(keys), c_str_array(texts)))
+
+
+def update_weights(operator: Operator, size: int, columns: Sequence[List[Any]], rates: Dict[str, List[float]], params: Dict[str, Any]) -> None:
+    """Runs an operator for each weight, or with a size above 0 for so many at once."""
+    if not isinstance(operator, Operator):
+        raise TypeError("update_weights: expected an Operator")
+    each, count = max(size, 1), len(columns[0])
+    for column in columns:
+        if len(column) != count:
+            raise ValueError(f"given {len(column)} arrays, expected {count}, one for each weight")
+    for name, values in rates.items():
+        if len(values) != count:
+            raise ValueError(f"{name}: expected one value for each of {count} weights")
+    for first in range(0, count, each):
+        parts = [column[first : first + each] for column in columns]
+        own = {name: tuple(values[first : first + each]) if size else values[first] for name, values in rates.items()}
+        counted = {"num_weights": len(parts[0])} if size else {}
+        out = parts[0] if size else parts[0][0]
+        operator(*(array for group in zip(*parts) for array in group), out=out, **own, **counted, **params)
+
+
+def all_dense(columns: Sequence[Sequence[Any]]) -> bool:
+    """Whether no array is sparse."""
+    return not any(array._storage_type_id for column in columns for array in column)
 
 
 def ElementwiseFunction(fallback: Callable[..., Any], *operators: Operator) -> Callable[..., Any]:  # pylint: disable=invalid-name

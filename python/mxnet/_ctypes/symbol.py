@@ -12,7 +12,7 @@ from .ndarray import handles_of, wrap
 from .operator import _handle
 
 __all__ = [
-    "SymbolBase", "backend_symbol", "optimize_for", "recorded_symbol", "symbol_atomic", "symbol_from_json",
+    "SymbolBase", "backend_symbol", "optimize_for", "recorded_symbol", "reduce_precision", "symbol_atomic", "symbol_from_json",
     "symbol_group", "symbol_variable",
 ]
 
@@ -21,6 +21,8 @@ Texts = Sequence[str]
 
 class SymbolBase:
     """Owns a symbol of the library."""
+
+    handle: Any = None
 
     def __init__(self) -> None:
         self.handle = SymbolHandle()
@@ -221,3 +223,20 @@ def optimize_for(symbol: SymbolBase, backend: str, dev_type: int, args: Any, aux
         {names[i].decode(): wrap(NDArrayHandle(handles[i])) for i in range(count.value)} for count, handles, names in added
     ]
     return owned(made), arrays[0], arrays[1]
+
+
+def reduce_precision(symbol: SymbolBase, dtype: int, target_ops: Any, fp32_ops: Any, widest_ops: Any, conditions: Any, excluded: Any, parameters: Any, cast_parameters: bool) -> SymbolBase:
+    """The symbol with casts. `conditions`: operator, parameter, and its values that ask for float32."""
+    bounds, values = [0], []
+    for _, _, asked in conditions:
+        values.extend(asked)
+        bounds.append(len(values))
+    made = SymbolHandle()
+    check_call(_LIB.MXReducePrecisionSymbol(
+        symbol.handle, ctypes.byref(made), 0, None, len(bounds), c_array(ctypes.c_int, bounds), ctypes.byref(ctypes.c_int(dtype)),
+        int(cast_parameters), len(target_ops), len(fp32_ops), len(widest_ops), len(conditions), len(excluded), len(parameters),
+        c_str_array(target_ops), c_str_array(fp32_ops), c_str_array(widest_ops), c_str_array([op for op, _, _ in conditions]),
+        c_str_array(excluded), c_str_array([name for _, name, _ in conditions]), c_str_array(values), c_str_array(parameters),
+        None,
+    ))
+    return owned(made)

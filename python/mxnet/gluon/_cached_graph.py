@@ -10,7 +10,7 @@ from .. import ndarray, symbol
 from ..ndarray import NDArray
 from ..util import is_np_array
 from ._structure import flatten, regroup
-from .parameter import Parameter, _replacements
+from .parameter import Parameter, replacements
 
 
 class Graph(NamedTuple):
@@ -86,7 +86,7 @@ class CachedGraph:
             device = args[0]._device
         except AttributeError:
             return None
-        kept = self._arrays.get(device) if self._replacement == _replacements[0] else None
+        kept = self._arrays.get(device) if self._replacement == replacements[0] else None
         if kept is None:
             kept = self._keep(args)
             if kept is None:
@@ -103,9 +103,9 @@ class CachedGraph:
 
     def _keep(self, args: Tuple[Any, ...]) -> Optional[List[Any]]:
         """The list for a device, as of now; None if there are no values yet."""
-        if self._replacement != _replacements[0]:
+        if self._replacement != replacements[0]:
             self._arrays.clear()
-            self._replacement = _replacements[0]
+            self._replacement = replacements[0]
         if any(parameter._data is None for parameter in self.parameters):
             return None
         kept = self.gather(list(args))

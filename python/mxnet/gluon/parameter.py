@@ -30,7 +30,7 @@ _GRAD_REQS = ("write", "add", "null")
 _STORAGE_TYPES = ("default", "row_sparse", "csr")
 
 # Counts how often any parameter got other arrays. Blocks keep lists of arrays for as long as it stands.
-_replacements = [0]
+replacements = [0]
 
 
 class DeferredInitializationError(MXNetError):
@@ -167,7 +167,7 @@ class Parameter:
 
     def _replace(self, data: Optional[List[NDArray]]) -> None:
         self._data = data
-        _replacements[0] += 1
+        replacements[0] += 1
 
     def _missing(self, ctx: Any) -> Exception:
         if self._data is not None:
@@ -249,6 +249,7 @@ class Parameter:
             self._grad = None
             return
         self._grad = [self._zero_gradient(array) for array in self._data]
+        replacements[0] += 1
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _zero_gradient(self, array: NDArray) -> NDArray:

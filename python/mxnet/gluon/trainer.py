@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from .. import optimizer as opt
+from .._core import stale_gradients, use_gradients
 from ..context import Context
 from ..ndarray import NDArray
 from ._errors import MismatchError
-from .parameter import Parameter, ParameterDict
+from .parameter import Parameter, ParameterDict, replacements
 
 __all__ = ["Trainer"]
 
@@ -48,6 +49,8 @@ class Trainer:
         self._contexts = self._check_contexts()
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad
+        self._version: Optional[int] = None  # of the arrays in _batches
+        self._batches: List[Tuple[Any, ...]] = []
         self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
         self._reset_kvstore()
 
@@ -236,36 +239,51 @@ class Trainer:
         scaler = getattr(self, "_amp_loss_scaler", None)
         if scaler is not None and scaler.has_overflow(self._params):
             return  # this step's gradients are infinite; the scaler has lowered its scale
-        if not ignore_stale_grad:
-            self._check_fresh()
-        updates: List[List[Any]] = [[] for _ in self._updaters]
+        if self._version != replacements[0]:
+            self._collect(ignore_stale_grad)
+        batches = self._batches
+        stale = [stale_gradients(arrays) for _, _, arrays in batches]
+        if any(stale):
+            batches = self._fresh_parts(stale, ignore_stale_grad)
+        for updater, (indices, grads, arrays) in zip(self._updaters, batches):
+            use_gradients(arrays)
+            if arrays and not self._update_on_kvstore:
+                updater(indices, grads, arrays)
+
+    def _collect(self, ignore_missing: bool) -> None:
+        """For each device the numbers, gradients and arrays of what is trained, kept until an array is replaced."""
+        version, complete = replacements[0], True
+        batches: List[List[Any]] = [[] for _ in self._updaters]
         for i, parameter in enumerate(self._params):
             if parameter._grad_req == "null":
                 continue
-            for update, array, grad in zip(updates, parameter._data or (), parameter._grad or ()):
-                if not ignore_stale_grad or array._fresh_grad:
-                    update.append((i, grad, array))
-                    array._fresh_grad = False
-        if self._update_on_kvstore:
-            return
-        for updater, update in zip(self._updaters, updates):
-            if update:
-                indices, grads, arrays = zip(*update)
-                updater(indices, grads, arrays)
-
-    def _check_fresh(self) -> None:
-        for parameter in self._params:
-            if parameter._grad_req == "null":
-                continue
             if parameter._data is None:
-                raise parameter._missing(None)
-            for array in parameter._data:
-                if not array._fresh_grad:
-                    raise UserWarning(
-                        f"no backward has written the gradient of Parameter {parameter.name} on {array.context} since the "
-                        "last step. If only a part of the parameters takes part in this one, use "
-                        "step(ignore_stale_grad=True)"
-                    )
+                if not ignore_missing:
+                    raise parameter._missing(None)
+                complete = False
+                continue
+            for batch, grad, array in zip(batches, parameter._grad or (), parameter._data):
+                batch.append((i, grad, array))
+        self._batches = [tuple(zip(*batch)) if batch else ((), (), ()) for batch in batches]
+        self._version = version if complete else None
+
+    def _fresh_parts(self, stale: List[List[int]], ignore: bool) -> List[Tuple[Any, ...]]:
+        """Of what is trained that which has a new gradient; an error unless the rest is to be ignored."""
+        parts = []
+        for places, batch in zip(stale, self._batches):
+            if places and not ignore:
+                indices, _, arrays = batch
+                raise self._stale(self._params[indices[places[0]]], arrays[places[0]])
+            fresh = sorted(set(range(len(batch[0]))).difference(places))
+            parts.append(tuple(tuple(those[i] for i in fresh) for those in batch))
+        return parts
+
+    def _stale(self, parameter: Parameter, array: NDArray) -> UserWarning:
+        return UserWarning(
+            f"no backward has written the gradient of Parameter {parameter.name} on {array.context} since the "
+            "last step. If only a part of the parameters takes part in this one, use "
+            "step(ignore_stale_grad=True)"
+        )
 
     # --- Files
 

@@ -17,8 +17,10 @@ import numpy as np
 from .. import io
 from .. import ndarray as nd
 from ..ndarray import NDArray
-from . import image as _image
-from .image import Augmenter, CastAug, ColorNormalizeAug, ForceResizeAug, ResizeAug, copyMakeBorder, fixed_crop
+from ._augmenters import (
+    MEAN, STD, Augmenter, CastAug, ColorNormalizeAug, ForceResizeAug, ResizeAug, channel_statistics, colour_augmenters,
+)
+from ._functions import _for_user, _plain, copyMakeBorder, fixed_crop
 from .iterator import ImageIter
 
 __all__ = [
@@ -97,7 +99,7 @@ class DetHorizontalFlipAug(DetAugmenter):
             return src, label
         label = label.copy()
         label[:, 1], label[:, 3] = 1.0 - label[:, 3], 1.0 - label[:, 1].copy()
-        return _image._for_user(nd.flip(_image._plain(src), axis=1)), label
+        return _for_user(nd.flip(_plain(src), axis=1)), label
 
 
 def _areas(boxes: np.ndarray) -> np.ndarray:
@@ -309,9 +311,9 @@ def CreateDetAugmenter(
         augmenters.append(DetRandomSelectAug([pad], 1 - rand_pad))
     augmenters.append(DetBorrowAug(ForceResizeAug((data_shape[2], data_shape[1]), inter_method)))
     augmenters.append(DetBorrowAug(CastAug()))
-    colours = _image.colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
+    colours = colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
     augmenters += [DetBorrowAug(augmenter) for augmenter in colours]
-    mean, std = _image.channel_statistics(mean, _image.MEAN), _image.channel_statistics(std, _image.STD)
+    mean, std = channel_statistics(mean, MEAN), channel_statistics(std, STD)
     if mean is not None or std is not None:
         augmenters.append(DetBorrowAug(ColorNormalizeAug(mean, std)))
     return augmenters
@@ -388,13 +390,13 @@ class ImageDetIter(ImageIter):
         return self.postprocess_data(picture), objects
 
     def _batch(self, samples: List[Any], pad: int) -> io.DataBatch:
-        data = nd.stack(*[_image._plain(picture) for picture, _ in samples])
+        data = nd.stack(*[_plain(picture) for picture, _ in samples])
         labels = np.full((len(samples), *self.label_shape), -1, dtype=np.float32)
         for row, (_, objects) in zip(labels, samples):
             if len(objects) > len(row):
                 raise ValueError(f"given label_shape {self.label_shape}, and an image has {len(objects)} objects: reshape() it")
             row[: len(objects)] = objects
-        return io.DataBatch([_image._for_user(data)], [_image._for_user(nd.array(labels))], pad=pad)
+        return io.DataBatch([_for_user(data)], [_for_user(nd.array(labels))], pad=pad)
 
     def check_label_shape(self, label_shape: Sequence[int]) -> None:
         """Throws unless labels fit into this shape."""
@@ -447,7 +449,7 @@ class ImageDetIter(ImageIter):
                 f"given waitKey {waitKey!r} and id2labels {id2labels!r} for window {window_name!r}: windows and texts need "
                 f"OpenCV; without them the images are given to the caller"
             )
-        mean, std = _image.channel_statistics(mean, _image.MEAN), _image.channel_statistics(std, _image.STD)
+        mean, std = channel_statistics(mean, MEAN), channel_statistics(std, STD)
         for picture, objects in self._samples():
             pixels = picture.transpose((1, 2, 0)).asnumpy().astype(np.float32)
             pixels = pixels * (1 if std is None else np.asarray(std)) + (0 if mean is None else np.asarray(mean))

@@ -13,7 +13,9 @@ import numpy as np
 from .. import io, recordio
 from .. import ndarray as nd
 from ..ndarray import NDArray
-from . import image as _image
+from ._augmenters import CreateAugmenter
+from ._functions import _for_user, _plain
+from ._functions import imdecode as _imdecode
 
 
 class ImageIter(io.DataIter):
@@ -69,7 +71,7 @@ class ImageIter(io.DataIter):
             self.seq = self.seq[part_index * size : (part_index + 1) * size]
         self.check_data_shape(data_shape)
         self.data_shape = tuple(data_shape)
-        self.auglist = _image.CreateAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
+        self.auglist = CreateAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
         self.provide_data = [io.DataDesc(data_name, (batch_size, *self.data_shape), self.dtype)]
         self.provide_label = [io.DataDesc(label_name, (batch_size, label_width) if label_width > 1 else (batch_size,))]
         self._allow_read = True
@@ -204,11 +206,11 @@ class ImageIter(io.DataIter):
         return samples
 
     def _batch(self, samples: List[Any], pad: int) -> io.DataBatch:
-        data = nd.stack(*[_image._plain(picture) for picture, _ in samples])
+        data = nd.stack(*[_plain(picture) for picture, _ in samples])
         rows = np.stack([self._label_row(label) for _, label in samples])
         label = nd.array(rows if self.label_width > 1 else rows[:, 0])
         data = data if data.dtype == self.dtype else data.astype(self.dtype)
-        return io.DataBatch([_image._for_user(data)], [_image._for_user(label)], pad=pad)
+        return io.DataBatch([_for_user(data)], [_for_user(label)], pad=pad)
 
     def check_data_shape(self, data_shape: Sequence[int]) -> None:
         """Throws unless this is a shape of images in batches."""
@@ -222,7 +224,7 @@ class ImageIter(io.DataIter):
 
     def imdecode(self, s: bytes) -> NDArray:
         """The image in the bytes of a file."""
-        return _image.imdecode(s, flag=0 if getattr(self, "data_shape", (3,))[0] == 1 else 1)
+        return _imdecode(s, flag=0 if getattr(self, "data_shape", (3,))[0] == 1 else 1)
 
     def read_image(self, fname: str) -> bytes:
         """The bytes of a file under `path_root`."""
@@ -238,7 +240,7 @@ class ImageIter(io.DataIter):
 
     def postprocess_data(self, datum: NDArray) -> NDArray:
         """An image as it lies in a batch: (channels, height, width)."""
-        datum = _image._plain(datum).transpose((2, 0, 1))
+        datum = _plain(datum).transpose((2, 0, 1))
         if datum.shape != self.data_shape:
             raise ValueError(f"given data_shape {self.data_shape}, and an augmented image is {datum.shape}")
         return datum

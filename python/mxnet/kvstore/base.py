@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Dict, List, Optional, Sequence, Type, Union
 
+from .. import config
 from ..base import string_types
 from ..ndarray import NDArray
 
@@ -144,4 +145,9 @@ def create(name: str = "local") -> KVStoreBase:
         return KVStoreBase.kv_registry[name]()
     from .kvstore import KVStore
 
-    return KVStore._create(name)
+    store = KVStore._create(name)
+    if ("dist" in name or "p3" in name) and config.get("DMLC_ROLE") == "server":
+        from .kvstore_server import serve
+
+        serve(store)  # a server never comes back into the program, which is the workers'
+    return store

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import numbers
-from typing import Any, Callable, List, Mapping, Optional, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _core
 from ..base import MXNetValueError
@@ -13,6 +14,13 @@ from .base import Arrays, KVStoreBase
 
 __all__ = ["KVStore"]
 
+_numbers = itertools.count()
+
+
+def _all_of(items: Sequence[Any], kinds: Any) -> bool:
+    """Whether all are of these kinds: lists of thousands are looked at by the kinds in them."""
+    return all(issubclass(kind, kinds) and kind is not bool for kind in set(map(type, items)))
+
 
 def _flat(key: Any, value: Any) -> Tuple[List[Any], List[NDArray]]:
     """Keys and arrays of a call as two lists: a key with a list of arrays stands there once for each."""
@@ -20,6 +28,8 @@ def _flat(key: Any, value: Any) -> Tuple[List[Any], List[NDArray]]:
         if not isinstance(value, (list, tuple)) or len(key) != len(value):
             given = len(value) if isinstance(value, (list, tuple)) else type(value).__name__
             raise MXNetValueError(f"given {len(key)} keys and {given} as values, expected a value for each key")
+        if (_all_of(key, int) or _all_of(key, str)) and _all_of(value, NDArray):
+            return list(key), list(value)
         keys: List[Any] = []
         arrays: List[NDArray] = []
         for one_key, one_value in zip(key, value):
@@ -51,6 +61,8 @@ class KVStore(KVStoreBase):
             raise TypeError(f"given {type(handle).__name__}, expected a store: use mx.kv.create(name)")
         self.handle = handle
         self._updater: Any = None
+        # Workers make their stores in the same order: by this number, servers tell them apart.
+        self._number = next(_numbers)
 
     @classmethod
     def _create(cls, name: str) -> "KVStore":
@@ -79,7 +91,8 @@ class KVStore(KVStoreBase):
 
     def pushpull(self, key: Any, value: Arrays, out: Optional[Arrays] = None, priority: int = 0) -> None:
         """A push and a pull in one pass; into the values themselves where there is no `out`."""
-        self.handle.pushpull(*_flat(key, value), *_flat(key, value if out is None else out), priority)
+        given = _flat(key, value)
+        self.handle.pushpull(*given, *(given if out is None else _flat(key, out)), priority)
 
     def row_sparse_pull(self, key: Any, out: Optional[Arrays] = None, priority: int = 0, row_ids: Any = None) -> None:
         """Writes the rows that `row_ids` names into row_sparse arrays.
@@ -114,6 +127,14 @@ class KVStore(KVStoreBase):
 
     def set_optimizer(self, optimizer: Any) -> None:
         """Lets the store change what it holds by this optimizer when something is pushed."""
+        if self.handle.num_servers > 0:
+            # Servers get its registered name and its parameters as JSON.
+            from ._remote import ARRIVE, SET_OPTIMIZER, RemoteUpdater, ask, optimizer_to_json, tell
+
+            ask(self, ARRIVE)
+            tell(self, SET_OPTIMIZER, lambda: optimizer_to_json(optimizer).encode())
+            self._updater = RemoteUpdater(self, optimizer)
+            return
         from .. import optimizer as opt
 
         # Stores of several processes give the same sum to every worker, and each applies its own optimizer to it:
@@ -177,5 +198,5 @@ class KVStore(KVStoreBase):
         self.handle.barrier()
 
     def _send_command_to_servers(self, head: int, body: str) -> None:
-        """Has every server's controller called with the two."""
-        self.handle.send_command(head, body)
+        """Has every server's controller called with the two, and waits until they have answered."""
+        self.handle.ask_servers(head, body.encode())

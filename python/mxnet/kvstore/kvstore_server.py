@@ -1,24 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server of a distributed store does."""
+"""What a server of a distributed store does: it takes the optimizer, and updates by what workers push."""
 
 from __future__ import annotations
 
+import sys
+from typing import Any, NoReturn
+
+from ..base import MXNetValueError
 from .base import KVStoreBase
 
 __all__ = ["KVStoreServer"]
 
 
 class KVStoreServer:
-    """Serves a store until its workers have finished. The library's own stores have no servers (every worker holds all
-    keys), and say so."""
+    """Serves a store until its workers have finished. Workers send optimizers as JSON; nothing is unpickled."""
 
     def __init__(self, kvstore: KVStoreBase) -> None:
         self.kvstore = kvstore
         self.handle = kvstore.handle
+        self._place = self.handle.rank, self.handle.num_servers
+        self._updaters: Any = {}
 
-    def _control(self, head: int, body: str) -> None:
-        raise ValueError(f"a server was sent command {head} ({len(body)} characters), which it does not know")
+    def _control(self, head: int, body: bytes) -> bytes:
+        from . import _remote
+
+        store, _, text = body.partition(b":")
+        if head == _remote.ARRIVE:
+            return b""
+        if head == _remote.SET_OPTIMIZER:
+            self._use(_remote.optimizer_from_json(text.decode()), store)
+            return b""
+        updater = self._updaters.get(store)
+        if head == _remote.GET_STATES:
+            return b"" if updater is None else _remote.states_to_bytes(updater.states, updater.optimizer)
+        if head == _remote.SET_STATES:
+            states, optimizer = _remote.states_from_bytes(text)
+            if optimizer is not None:
+                updater = self._use(optimizer, store)
+            if updater is None:
+                raise MXNetValueError("given states of an optimizer, expected the optimizer first: set_optimizer")
+            updater.take(states)
+            return b""
+        raise MXNetValueError(f"a server was sent command {head} ({len(body)} bytes), which it does not know")
+
+    def _use(self, optimizer: Any, store: bytes) -> Any:
+        from ._remote import ServedUpdater
+
+        updater = self._updaters[store] = ServedUpdater(optimizer, *self._place)
+        self.handle.set_updater(updater)
+        return updater
 
     def run(self) -> None:
         """Returns when the workers have finished."""
         self.handle.run_server(self._control)
+
+
+def serve(kvstore: KVStoreBase) -> NoReturn:
+    """Does what a server does, and ends the process."""
+    KVStoreServer(kvstore).run()
+    sys.exit(0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators under their plain names."""
 
+from .._core import CachedOp  # noqa: F401  (programs find it here)
 from . import _generate
 
 __getattr__ = _generate.fill(__name__, "")

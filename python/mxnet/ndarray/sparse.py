@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._core import NDArrayBase
-from ..context import Context, current_context
+from ..context import Context, cpu, current_context
 from ..base import NotSupportedForSparseNDArray, integer_types, numeric_types
 from . import _generate
 from . import arithmetic as _dense_arithmetic
@@ -85,7 +85,8 @@ class BaseSparseNDArray(NDArray):
 
     def asnumpy(self) -> np.ndarray:
         """A dense copy as a NumPy array."""
-        return self.tostype("default").asnumpy()
+        here = self.as_in_context(cpu()) if self.context.device_type == "gpu" else self
+        return here.tostype("default").asnumpy()
 
     @property
     def data(self) -> NDArray:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+from typing import Any, List, Optional
 
-from ._base import Optimizer, _op, register, zeros_like
+from .._core import update_weights
+from ._base import Optimizer, _op, has_master, register, zeros_like
 
 
 @register
@@ -33,22 +34,26 @@ class Adam(Optimizer):
         return zeros_like(weight, stype=stype), zeros_like(weight, stype=stype)
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        t = self._index_update_count[index]
-        lr *= math.sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
-        _op("adam_update")(
-            weight,
-            grad,
-            *state,
-            out=weight,
-            lr=lr,
-            wd=wd,
-            beta1=self.beta1,
-            beta2=self.beta2,
-            epsilon=self.epsilon,
-            lazy_update=self.lazy_update,
-            **self._scaling(),
-        )
+        self._update([index], [weight], [grad], [state])
+
+    def _update_all(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        if self.multi_precision and has_master(weight[0]):
+            for one in zip(index, weight, grad, state):
+                self.update_multi_precision(*one)
+        else:
+            self._update(index, weight, grad, state)
+
+    def _update(self, index: List[Any], weight: List[Any], grad: List[Any], state: List[Any]) -> None:
+        self._update_count(index)
+        counts = self._index_update_count
+        lrs = [lr * self._correction(counts[i]) for i, lr in zip(index, self._get_lrs(index))]
+        given = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, "lazy_update": self.lazy_update}
+        columns = [weight, grad, *map(list, zip(*state))]
+        rates = {"lr": lrs, "wd": self._get_wds(index)}
+        update_weights(_op("adam_update"), 0, columns, rates, {**given, **self._scaling()})
+
+    def _correction(self, t: int) -> float:
+        return math.sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
 
 
 @register

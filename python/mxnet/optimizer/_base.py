@@ -5,6 +5,7 @@ weights of half precision with a copy of full precision."""
 from __future__ import annotations
 
 import warnings
+from itertools import chain
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -29,7 +30,7 @@ def zeros_like(weight: Any, dtype: Any = None, stype: Optional[str] = None) -> A
 
 def interleaved(*lists: Sequence[Any]) -> List[Any]:
     """[a0, b0, a1, b1, ...]: the inputs of an operator on several weights."""
-    return [array for group in zip(*lists) for array in group]
+    return list(chain.from_iterable(zip(*lists)))
 
 
 def has_master(weight: Any) -> bool:
@@ -45,6 +46,9 @@ class Optimizer:
     """
 
     opt_registry: Dict[str, type] = {}
+    # In a class that has it: update_multi_precision for lists of any length. Subclasses, which may
+    # define another update, do not inherit that the updater calls it.
+    _update_all: Any = None
 
     @staticmethod
     def register(klass: type) -> type:
@@ -185,14 +189,19 @@ class Optimizer:
         return 1.0
 
     def _get_lrs(self, indices: Sequence[Any]) -> List[float]:
-        lr = self.learning_rate
+        lr, parameters = self.learning_rate, self.param_dict
+        if all(map(parameters.__contains__, indices)):
+            return [lr * parameters[index].lr_mult for index in indices]
         return [lr * self._multiplier(index, "lr_mult", self.lr_mult) for index in indices]
 
     def _get_lr(self, index: Any) -> float:
         return self._get_lrs([index])[0]
 
     def _get_wds(self, indices: Sequence[Any]) -> List[float]:
-        return [self.wd * self._multiplier(index, "wd_mult", self.wd_mult) for index in indices]
+        wd, parameters = self.wd, self.param_dict
+        if all(map(parameters.__contains__, indices)):
+            return [wd * parameters[index].wd_mult for index in indices]
+        return [wd * self._multiplier(index, "wd_mult", self.wd_mult) for index in indices]
 
     def _get_wd(self, index: Any) -> float:
         return self._get_wds([index])[0]
@@ -204,10 +213,11 @@ class Optimizer:
         self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
 
     def _update_count(self, index: Any) -> None:
+        counts, begin = self._index_update_count, self.begin_num_update
         for i in index if isinstance(index, (list, tuple)) else (index,):
-            count = self._index_update_count.get(i, self.begin_num_update) + 1
-            self._index_update_count[i] = count
-            self.num_update = max(count, self.num_update)
+            counts[i] = count = counts.get(i, begin) + 1
+            if count > self.num_update:
+                self.num_update = count
 
     # --- For updates
 

@@ -8,8 +8,9 @@ from typing import Any, Dict, List, Optional
 
 import numpy as np
 
+from .._core import all_dense
 from ._base import Optimizer, _op, aggregation_size, has_master, interleaved, register, zeros_like
-from ._sgd import _dense, _WithMaster
+from ._sgd import _WithMaster
 
 
 @register
@@ -88,7 +89,7 @@ class LARS(_WithMaster):
             index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)
         lrs, wds = self._get_lrs(index), self._get_wds(index)
-        if len(index) > 1 and _dense([*weight, *grad]):
+        if len(index) > 1 and all_dense((weight, grad)):
             self._update_many(index, weight, grad, state, master, lrs, wds)
             return
         for i, own, slope, memory, lr, wd in zip(index, weight, grad, state, lrs, wds):

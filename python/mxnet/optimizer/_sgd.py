@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, List, Optional
+from typing import Any, Optional
 
 import numpy as np
 
-from ._base import Optimizer, _op, aggregation_size, has_master, interleaved, register, zeros_like
+from .._core import all_dense, update_weights
+from ._base import Optimizer, _op, aggregation_size, has_master, register, zeros_like
 
 
 class _WithMaster(Optimizer):
@@ -21,17 +22,12 @@ class _WithMaster(Optimizer):
         return super().create_state_multi_precision(index, weight)
 
 
-def _dense(arrays: List[Any]) -> bool:
-    from ..ndarray.sparse import BaseSparseNDArray
-
-    return not any(isinstance(array, BaseSparseNDArray) for array in arrays)
-
-
 @register
 class SGD(_WithMaster):
     """weight -= lr * (grad + wd * weight), or with momentum.
 
-    `lazy_update` leaves rows of the weight alone for which a row_sparse gradient has no row.
+    `lazy_update` leaves rows of the weight alone for which a row_sparse gradient has no row. One operator
+    updates up to `aggregate_num` weights.
     """
 
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
@@ -52,12 +48,14 @@ class SGD(_WithMaster):
         first = weight[0] if isinstance(weight, (list, tuple)) else weight
         self._update(index, weight, grad, state, self.multi_precision and has_master(first))
 
+    _update_all = update_multi_precision
+
     def _update(self, index: Any, weight: Any, grad: Any, state: Any, master: bool) -> None:
         if not isinstance(index, (list, tuple)):
             index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)
         lrs, wds = self._get_lrs(index), self._get_wds(index)
-        if len(index) > 1 and _dense([*weight, *grad]):
+        if len(index) > 1 and all_dense((weight, grad)):
             self._update_many(weight, grad, state, master, lrs, wds)
             return
         for one in zip(weight, grad, state, lrs, wds):
@@ -79,15 +77,23 @@ class SGD(_WithMaster):
         _op(name)(weight, grad, *inputs, out=weight, lr=lr, wd=wd, **given)
 
     def _update_many(self, weight: Any, grad: Any, state: Any, master: bool, lrs: Any, wds: Any) -> None:
-        given = {**self._scaling(), "num_weights": len(weight), "lrs": lrs, "wds": wds}
-        lists = [weight, grad]
+        given = self._scaling()
+        columns = [weight, grad]
         if self.momentum > 0:
             given["momentum"] = self.momentum
-            lists.append([own[0] for own in state] if master else state)
+            columns.append([own[0] for own in state] if master else state)
         if master:
-            lists.append([own[1] for own in state])
-        name = f"multi_{'mp_' if master else ''}sgd_{'mom_' if self.momentum > 0 else ''}update"
-        _op(name)(*interleaved(*lists), out=list(weight), **given)
+            columns.append([own[1] for own in state])
+        operator = _op(_MANY[master, self.momentum > 0])
+        update_weights(operator, self.aggregate_num or len(weight), columns, {"lrs": lrs, "wds": wds}, given)
+
+
+_MANY = {
+    (False, False): "multi_sgd_update",
+    (False, True): "multi_sgd_mom_update",
+    (True, False): "multi_mp_sgd_update",
+    (True, True): "multi_mp_sgd_mom_update",
+}  # by whether there are masters and momenta
 
 
 @register

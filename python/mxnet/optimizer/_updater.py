@@ -5,14 +5,40 @@ from __future__ import annotations
 
 import operator
 import pickle
-from typing import Any, Dict, List, Optional, Tuple
+import sys
+from itertools import accumulate
+from typing import Any, Dict, List, Optional, Sequence
 
 from ._base import Optimizer
 
 
-def _same(one: Tuple[int, List[Any], List[Any]], other: Tuple[int, List[Any], List[Any]]) -> bool:
-    """Whether sizes and indices are equal, and the arrays are the same objects."""
-    return one[0] == other[0] and one[1] == other[1] and all(map(operator.is_, one[2], other[2]))
+def _are(those: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether two sequences have the same objects."""
+    return those is others or (len(those) == len(others) and all(map(operator.is_, those, others)))
+
+
+class _Plan:
+    """How the weights of one call are updated: their order, by type, and which of them go to the optimizer together."""
+
+    def __init__(self, size: int, indices: Sequence[Any], weights: Sequence[Any]) -> None:
+        self.size, self.indices, self.weights = size, indices, weights
+        self.device = weights[0].context.device_id
+        by_type: Dict[Any, List[int]] = {}
+        for place, weight in enumerate(weights):
+            by_type.setdefault(weight.dtype, []).append(place)
+        self.order = None if len(by_type) == 1 else [place for places in by_type.values() for place in places]
+        ends = list(accumulate(map(len, by_type.values())))
+        self.parts = [
+            slice(first, min(first + size, end)) for start, end in zip([0, *ends], ends) for first in range(start, end, size)
+        ]
+
+    def serves(self, size: int, indices: Sequence[Any], weights: Sequence[Any]) -> bool:
+        """Whether it was made for these."""
+        return self.size == size and _are(self.weights, weights) and (self.indices is indices or self.indices == indices)
+
+    def ordered(self, values: Sequence[Any]) -> List[Any]:
+        """The values in the order of the parts."""
+        return list(values) if self.order is None else [values[place] for place in self.order]
 
 
 class Updater:
@@ -23,38 +49,37 @@ class Updater:
         self.states: Dict[Any, Any] = {}
         self.states_synced: Dict[Any, bool] = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
-        self._asked: Optional[Tuple[int, List[Any], List[Any]]] = None
-        self._answer: List[List[int]] = []
+        self._plan: Optional[_Plan] = None
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
         """Updates a weight, or weights by lists, by gradients."""
-        if isinstance(index, (list, tuple)):
-            indices, grads, weights = list(index), list(grad), list(weight)
-        else:
-            indices, grads, weights = [index], [grad], [weight]
+        if not isinstance(index, (list, tuple)):
+            index, grad, weight = (index,), (grad,), (weight,)
+        together = type(self.optimizer).__dict__.get("_update_all")
+        if together is None and not self.aggregate_updates:
+            self._update_each(index, grad, weight)
+        elif weight:
+            self._update_together(tuple(index), tuple(grad), tuple(weight), together)
+
+    def _update_each(self, indices: Sequence[Any], grads: Sequence[Any], weights: Sequence[Any]) -> None:
         if weights:
             self.optimizer._set_current_context(weights[0].context.device_id)
-        for key, array in zip(indices, weights):
-            self._prepare_state(key, array)
-        if not self.aggregate_updates:
-            for key, array, slope in zip(indices, weights, grads):
-                self.optimizer.update_multi_precision(key, array, slope, self.states[key])
-            return
-        states = [self.states[key] for key in indices]
-        for part in self._parts(indices, weights):
-            self.optimizer.update_multi_precision(*([those[i] for i in part] for those in (indices, weights, grads, states)))
+        for key, weight, grad in zip(indices, weights, grads):
+            self._prepare_state(key, weight)
+            self.optimizer.update_multi_precision(key, weight, grad, self.states[key])
 
-    def _parts(self, indices: List[Any], weights: List[Any]) -> List[List[int]]:
-        """Which weights one call updates: as many of one type as the optimizer takes. The last answer is kept."""
-        asked = (self.optimizer.aggregate_num, indices, weights)
-        if self._asked is not None and _same(self._asked, asked):
-            return self._answer
-        size, by_type = asked[0], {}
-        for i, array in enumerate(weights):
-            by_type.setdefault(array.dtype, []).append(i)
-        self._asked = asked
-        self._answer = [places[first : first + size] for places in by_type.values() for first in range(0, len(places), size)]
-        return self._answer
+    def _update_together(self, indices: Sequence[Any], grads: Sequence[Any], weights: Sequence[Any], together: Any) -> None:
+        plan, size = self._plan, self.optimizer.aggregate_num if together is None else sys.maxsize
+        if plan is None or not plan.serves(size, indices, weights):
+            for key, weight in zip(indices, weights):
+                self._prepare_state(key, weight)
+            plan = self._plan = _Plan(size, indices, weights)
+        self.optimizer._set_current_context(plan.device)
+        update = self.optimizer.update_multi_precision if together is None else self.optimizer._update_all
+        keys, arrays, slopes = map(plan.ordered, (indices, weights, grads))
+        states = list(map(self.states.__getitem__, keys))
+        for part in plan.parts:
+            update(keys[part], arrays[part], slopes[part], states[part])
 
     def _prepare_state(self, key: Any, weight: Any) -> None:
         if key not in self.states:
@@ -79,6 +104,7 @@ class Updater:
         else:
             self.states = loaded
         self.states_synced = dict.fromkeys(self.states, False)
+        self._plan = None
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """The states as a pickle, with `dump_optimizer` together with the optimizer."""

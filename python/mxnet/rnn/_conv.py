@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Dict, List, Optional, Tuple
 
 from .. import symbol
+from .._signatures import with_defaults
 from ._cells import BaseRNNCell, RNNParams
 
 __all__ = ["BaseConvRNNCell", "ConvGRUCell", "ConvLSTMCell", "ConvRNNCell"]
@@ -85,33 +86,25 @@ class BaseConvRNNCell(BaseRNNCell):
         return symbol.SliceChannel(value, num_outputs=count, axis=self._conv_layout.find("C"), name=name)
 
 
+# Of the arguments of cells that programs make.
+_DEFAULTS = {
+    "h2h_kernel": (3, 3),
+    "h2h_dilate": (1, 1),
+    "i2h_kernel": (3, 3),
+    "i2h_stride": (1, 1),
+    "i2h_pad": (1, 1),
+    "i2h_dilate": (1, 1),
+    "i2h_weight_initializer": None,
+    "h2h_weight_initializer": None,
+    "i2h_bias_initializer": "zeros",
+    "h2h_bias_initializer": "zeros",
+    "activation": _leaky,
+}
+
+
+@with_defaults(prefix="ConvRNN_", **_DEFAULTS)
 class ConvRNNCell(BaseConvRNNCell):
     """act(W * x + R * h + b)."""
-
-    def __init__(
-        self,
-        input_shape: Any,
-        num_hidden: int,
-        h2h_kernel: Any = (3, 3),
-        h2h_dilate: Any = (1, 1),
-        i2h_kernel: Any = (3, 3),
-        i2h_stride: Any = (1, 1),
-        i2h_pad: Any = (1, 1),
-        i2h_dilate: Any = (1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        activation: Any = _leaky,
-        prefix: str = "ConvRNN_",
-        params: Optional[RNNParams] = None,
-        conv_layout: str = "NCHW",
-    ) -> None:
-        super().__init__(
-            input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad, i2h_dilate,
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation, prefix,
-            params, conv_layout,
-        )  # fmt: skip
 
     @property
     def _gate_names(self) -> Tuple[str, ...]:
@@ -124,33 +117,9 @@ class ConvRNNCell(BaseConvRNNCell):
         return output, [output]
 
 
+@with_defaults(prefix="ConvLSTM_", **_DEFAULTS)
 class ConvLSTMCell(BaseConvRNNCell):
     """Long short-term memory of images."""
-
-    def __init__(
-        self,
-        input_shape: Any,
-        num_hidden: int,
-        h2h_kernel: Any = (3, 3),
-        h2h_dilate: Any = (1, 1),
-        i2h_kernel: Any = (3, 3),
-        i2h_stride: Any = (1, 1),
-        i2h_pad: Any = (1, 1),
-        i2h_dilate: Any = (1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        activation: Any = _leaky,
-        prefix: str = "ConvLSTM_",
-        params: Optional[RNNParams] = None,
-        conv_layout: str = "NCHW",
-    ) -> None:
-        super().__init__(
-            input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad, i2h_dilate,
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation, prefix,
-            params, conv_layout,
-        )  # fmt: skip
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
@@ -173,33 +142,9 @@ class ConvLSTMCell(BaseConvRNNCell):
         return output, [output, memory]
 
 
+@with_defaults(prefix="ConvGRU_", **_DEFAULTS)
 class ConvGRUCell(BaseConvRNNCell):
     """Gated recurrent unit of images."""
-
-    def __init__(
-        self,
-        input_shape: Any,
-        num_hidden: int,
-        h2h_kernel: Any = (3, 3),
-        h2h_dilate: Any = (1, 1),
-        i2h_kernel: Any = (3, 3),
-        i2h_stride: Any = (1, 1),
-        i2h_pad: Any = (1, 1),
-        i2h_dilate: Any = (1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        activation: Any = _leaky,
-        prefix: str = "ConvGRU_",
-        params: Optional[RNNParams] = None,
-        conv_layout: str = "NCHW",
-    ) -> None:
-        super().__init__(
-            input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad, i2h_dilate,
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation, prefix,
-            params, conv_layout,
-        )  # fmt: skip
 
     @property
     def _gate_names(self) -> Tuple[str, ...]:

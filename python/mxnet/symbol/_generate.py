@@ -70,6 +70,8 @@ def _function(op_name: str, shown: str, module: str) -> Callable[..., Any]:
 
     def call(*args: Any, name: Any = None, attr: Any = None, **kwargs: Any) -> Any:  # pylint: disable=redefined-outer-name
         kwargs.pop("out", None)
+        if not described.variadic and len(args) > len(listed) and _numbers(args, listed, array_names):
+            args, name, attr = _named(op_name, args, len(listed), name, attr)
         if described.variadic:
             arrays = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
             params = {k: v for k, v in kwargs.items() if not isinstance(v, SymbolBase)}
@@ -93,8 +95,35 @@ def _function(op_name: str, shown: str, module: str) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = shown
     call.__module__ = module
     call.__doc__ = described.__doc__
-    call.__signature__ = described.__signature__  # type: ignore[attr-defined]
+    call.__signature__ = _signature(described)  # type: ignore[attr-defined]
     return call
+
+
+def _numbers(args: Any, listed: Any, array_names: Any) -> bool:
+    """Whether values by place are those that are listed, rather than inputs that the registry does not show."""
+    return bool(array_names) or (bool(listed) and not isinstance(args[0], SymbolBase))
+
+
+def _named(op_name: str, args: Any, known: int, name: Any, attr: Any) -> Tuple[Any, Any, Any]:
+    """Arguments without those behind the operator's own: name, attr and out, which is not used."""
+    more = dict(zip(("name", "attr", "out"), args[known:]))
+    if len(args) > known + 3:
+        raise TypeError(f"{op_name}: given {len(args)} positional arguments, expected at most {known + 3}")
+    for key, value in (("name", name), ("attr", attr)):
+        if value is not None and key in more:
+            raise TypeError(f"{op_name}: given two values for {key}")
+    return args[:known], more.get("name", name), more.get("attr", attr)
+
+
+def _signature(described: Any) -> Any:
+    """That of an operator on arrays, with name, attr and out in the order that functions of symbols have."""
+    from inspect import Parameter
+
+    signature = described.__signature__
+    *own, rest = (value for key, value in signature.parameters.items() if key not in ("name", "out"))
+    kind = Parameter.KEYWORD_ONLY if described.variadic else Parameter.POSITIONAL_OR_KEYWORD
+    common = [Parameter(key, kind, default=None) for key in ("name", "attr", "out")]
+    return signature.replace(parameters=[*own, *common, rest])
 
 
 def _by_kind(listed: Any, args: Any, kwargs: Dict[str, Any], op_name: str) -> Tuple[list, Dict[str, Any]]:

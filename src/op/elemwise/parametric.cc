@@ -235,7 +235,7 @@ double largest(DType dtype) {
 void nan_to_num_cpu(const NanToNumParams& p, KernelContext& context) {
   const double nan = p.nan, high = p.posinf.value_or(largest(context.in(0).dtype));
   const double low = p.neginf.value_or(-largest(context.in(0).dtype));
-  map_elements<kNumeric>("_npi_nan_to_num", context.in(0), context.out(0), [=]<class C>(C x) {
+  map_elements<kAllTypes>("_npi_nan_to_num", context.in(0), context.out(0), [=]<class C>(C x) {
     if constexpr (std::integral<C>) {
       return x;
     } else {
@@ -255,6 +255,7 @@ void nan_to_num_backward_cpu(const NoParams&, KernelContext& context) {
 
 [[maybe_unused]] const auto nan_to_num =
     one_input<NanToNumParams>("_npi_nan_to_num", "Replaces NaN and infinities by numbers.")
+        .dtypes(kAllTypes)
         .param("copy", &NanToNumParams::copy, true, "Front ends write into the input without it.")
         .param("nan", &NanToNumParams::nan, 0.0, "For NaN.")
         .param("posinf", &NanToNumParams::posinf, std::optional<double>(),

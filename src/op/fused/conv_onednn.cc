@@ -50,6 +50,12 @@ Desc describe(const FusedConvParams& params, const ConvGeometry& g, const Descs&
           attributes};
 }
 
+// In whatever type: layers that compute in bfloat16 have Winograd kernels between them.
+bool is_in_blocks(const LayoutRef& source, const Tensor& image) {
+  const memory::desc desc = onednn::desc_in(source, image);
+  return desc == onednn::channel_blocks(onednn::dims(image.shape()), desc.get_data_type());
+}
+
 // Null where oneDNN has nothing fast in this type. Images stay in channel blocks where they are in
 // them, or where nothing is decided yet: that is what Winograd kernels work in, and with those in
 // between the direct ones gain more than oneDNN's own choice (channels last) gives them.
@@ -61,7 +67,7 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
                   any_layout(a.map(), type)};
   if (g.spatial == 2 && g.image_channels > 1) {
     const memory::desc blocks = onednn::channel_blocks(a.image(), type);
-    if (source == nullptr || onednn::desc_in(source, signature.in[0]) == blocks) {
+    if (source == nullptr || is_in_blocks(source, signature.in[0])) {
       const Descs in_blocks{source == nullptr ? any.image : blocks, any.weight,
                             onednn::channel_blocks(a.map(), type)};
       if (auto desc = onednn::implemented([&] { return describe(params, g, in_blocks); }))
@@ -156,8 +162,7 @@ PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Sig
   const auto& conv = *static_cast<const FusedConvParams*>(params);
   const auto desc = implemented(conv, signature, layouts[0]);
   if (!desc) return nullptr;
-  if (desc->src_desc().get_data_type() == kFloat)
-    if (PreparedKernelRef winograd = prepare_winograd(conv, signature, layouts[0])) return winograd;
+  if (PreparedKernelRef winograd = prepare_winograd(conv, signature, layouts[0])) return winograd;
   std::vector<LayoutRef> in(signature.in.size());
   in[0] = onednn::layout_of(desc->src_desc(), kFloat);
   LayoutRef out = onednn::layout_of(desc->dst_desc(), kFloat);

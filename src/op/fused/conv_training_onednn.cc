@@ -281,8 +281,10 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
   return std::make_shared<const StepsKernel>(name, std::move(steps), std::move(in), std::move(out));
 }
 
-[[maybe_unused]] const bool added = add_prepared_kernel("Convolution", prepare_convolution) &&
-                                    add_prepared_kernel("_backward_Convolution", prepare_gradient);
+[[maybe_unused]] const bool added =
+    add_prepared_kernel("Convolution", prepare_convolution) &&
+    add_prepared_kernel("_backward_Convolution", prepare_gradient) &&
+    add_prepared_kernel("_backward_Convolution_data", prepare_gradient);
 
 }  // namespace
 }  // namespace mxnet

@@ -56,7 +56,13 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
     desc.tile = fastest_tile(g, desc);
     return desc.tile == 0 ? std::nullopt : std::optional(desc);
   }
-  return worth_while(g, desc.tile, weights) ? std::optional(desc) : std::nullopt;
+  if (worth_while(g, desc.tile, weights)) return desc;
+  // Small tiles where large ones would be few: their weights are less than half as large, and read
+  // once a run. Transforming them at each run would cost what they gain.
+  desc.tile = 2;
+  return weights == WinogradWeights::kKept && worth_while(g, desc.tile, weights)
+             ? std::optional(desc)
+             : std::nullopt;
 }
 
 }  // namespace mxnet

@@ -90,10 +90,18 @@ PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signatur
   const std::optional<WinogradPost> post = post_of(params);
   const auto desc = winograd_choice(g, source != nullptr, WinogradWeights::kKept);
   if (!post || !desc) return nullptr;
-  const dnnl::memory::desc image = onednn::channel_blocks(onednn::dims(data.shape()));
-  if (source != nullptr && onednn::desc_in(source, data) != image) return nullptr;
+  const auto blocks = [&](dnnl::memory::data_type type) {
+    return onednn::channel_blocks(onednn::dims(data.shape()), type);
+  };
+  const dnnl::memory::desc image = blocks(dnnl::memory::data_type::f32);
   std::vector<LayoutRef> in(signature.in.size());
-  in[0] = source;
+  if (source != nullptr) {
+    // From a layer that computes in bfloat16 a step converts: that costs less than what the method
+    // gains where it is chosen at all.
+    const dnnl::memory::desc given = onednn::desc_in(source, data);
+    if (given != image && given != blocks(dnnl::memory::data_type::bf16)) return nullptr;
+    in[0] = given == image ? source : onednn::layout_of(image);
+  }
   LayoutRef out = onednn::layout_of(onednn::channel_blocks(onednn::dims(map.shape())));
   if (params.sum) in[1] = out;
   return std::make_shared<const Winograd>(params, *desc, *post, std::move(in), std::move(out));

@@ -16,4 +16,9 @@ bool all_within(const int64_t* positions, int64_t n, int64_t low, int64_t high);
 void gather_elements(const uint32_t* in, uint32_t* out, const int64_t* positions, int64_t n);
 void gather_elements(const uint64_t* in, uint64_t* out, const int64_t* positions, int64_t n);
 
+// The same from the nearest position in [0, extent), without a copy of the positions.
+// T: uint32_t or uint64_t, Index: int32_t or int64_t.
+template <class T, class Index>
+void gather_clipped(const T* in, T* out, const Index* positions, int64_t n, int64_t extent);
+
 }  // namespace mxnet

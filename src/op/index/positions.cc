@@ -31,6 +31,7 @@ Converter converter(DType dtype, const char* tag) {
 
 Positions::Positions(const Tensor& indices, int64_t extent, OutOfRange rule, const char* tag)
     : data_(indices.as<const char>()),
+      dtype_(indices.dtype),
       element_bytes_(dtype_size(indices.dtype)),
       convert_(converter(indices.dtype, tag)),
       count_(indices.size()),

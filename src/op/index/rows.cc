@@ -38,6 +38,27 @@ void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, 
   }
 }
 
+// Elements at clipped positions of the usual types are picked without a copy of the positions.
+// Whether these are such.
+template <class T>
+bool gather_at_once(const void* in, int64_t extent, const Positions& positions, void* out) {
+  const auto run = [&]<class Index>(const Index* at) {
+    parallel_for(positions.count(), 2.0, [&](int64_t first, int64_t last) {
+      gather_clipped(static_cast<const T*>(in), static_cast<T*>(out) + first, at + first,
+                     last - first, extent);
+    });
+  };
+  if (positions.rule() != OutOfRange::kClip) return false;
+  if (positions.dtype() == DType::kInt64) {
+    run(static_cast<const int64_t*>(positions.given()));
+  } else if (positions.dtype() == DType::kInt32) {
+    run(static_cast<const int32_t*>(positions.given()));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 GatherBlock gather_block(int64_t width) {
   switch (width) {
     case 1:
@@ -50,6 +71,12 @@ GatherBlock gather_block(int64_t width) {
       return gather_element<uint64_t>;
     case 16:
       return gather_fixed<16>;
+    case 32:
+      return gather_fixed<32>;
+    case 64:
+      return gather_fixed<64>;
+    case 128:
+      return gather_fixed<128>;
     default:
       return gather_any;
   }
@@ -73,6 +100,8 @@ void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high
 
 void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
                  const Positions& positions, void* out) {
+  if (outer == 1 && width == 4 && gather_at_once<uint32_t>(in, extent, positions, out)) return;
+  if (outer == 1 && width == 8 && gather_at_once<uint64_t>(in, extent, positions, out)) return;
   const int64_t count = positions.count();
   const GatherBlock gather = gather_block(width);
   const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t first, int64_t last) {

@@ -120,7 +120,14 @@ void unique_values(const T* data, int64_t n, KernelContext& context) {
   K* keys = context.workspace_of<K>(std::max<int64_t>(2 * n, 1));
   keys_of(data, keys, n, K{0});
   sort_keys(keys, keys + n, n);
-  const int64_t groups = std::unique(keys, keys + n) - keys;
+  // No branch: whether a key differs from the last one cannot be foreseen.
+  int64_t groups = n > 0;
+  for (int64_t i = 1; i < n; ++i) {
+    const K key = keys[i];
+    const bool differs = key != keys[i - 1];
+    keys[groups] = key;
+    groups += differs;
+  }
   T* to = context.make_out(0, {groups}).template as<T>();
   values_of(keys, to, groups, K{0});
   if constexpr (kSortsAsReal<T>) {

@@ -12,6 +12,7 @@
 #include "op/key_loops.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/strided_kernels.h"
 
 namespace mxnet {
 namespace {
@@ -46,7 +47,7 @@ class RowOrder {
   void positions(const Visit& visit) const {
     const bool few = rows_.k <= rows_.n / 4;
     const int64_t room = few ? selection_room(rows_.n, rows_.k) : 2 * rows_.n;
-    each_row<Keyed<K>>(room, [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
+    const auto order_row = [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
       if (few) {
         select_keyed<K>([&](int64_t i) { return to_key(row[i], flip_); }, rows_.n, rows_.k, keys);
       } else {
@@ -60,27 +61,53 @@ class RowOrder {
         std::memcpy(at + i, &position, sizeof(position));
       }
       visit(from, to, at);
+    };
+    each_group<Keyed<K>>(room, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
+      const int64_t o = from / (rows_.n * rows_.inner);
+      const int64_t to = from - o * (rows_.n - rows_.k) * rows_.inner;
+      for (int64_t j = 0; j < width; ++j)
+        order_row(rows_.inner == 1 ? x_ + from : rows + j * rows_.n, from + j, to + j, keys);
     });
   }
 
   // Writes all values in order; positions are not asked for.
   void values(T* out) const {
-    each_row<K>(2 * rows_.n, [&](const T* row, int64_t, int64_t to, K* keys) {
-      keys_of(row, keys, rows_.n, flip_);
-      sort_keys(keys, keys + rows_.n, rows_.n);
-      if (rows_.inner == 1) return values_of(keys, out + to, rows_.n, flip_);
-      for (int64_t i = 0; i < rows_.n; ++i) out[to + i * rows_.inner] = from_key<T>(keys[i], flip_);
+    const int64_t n = rows_.n, inner = rows_.inner;
+    each_group<K>(n, [&](T* rows, int64_t width, int64_t from, K* spare) {
+      if (inner == 1) return sort_values(x_ + from, out + from, spare, n, flip_);
+      for (int64_t j = 0; j < width; ++j) sort_values(rows + j * n, rows + j * n, spare, n, flip_);
+      spread(rows, out + from, width);
     });
   }
 
  private:
-  // fn(row, from, to, scratch of `room` items).
+  static constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+
+  // The `width` rows of an inner axis that begin at x_[from], each by itself.
+  void gather(int64_t from, int64_t width, T* rows) const {
+    tile_kernel(kBytes)(reinterpret_cast<const char*>(x_ + from), reinterpret_cast<char*>(rows),
+                        {width, kBytes, rows_.n * kBytes}, {rows_.n, rows_.inner * kBytes, kBytes},
+                        kBytes);
+  }
+
+  // The reverse. Few enough elements of each row at a time for their lines to be written once.
+  void spread(const T* rows, T* out, int64_t width) const {
+    constexpr int64_t kBlock = 64;
+    for (int64_t i = 0; i < rows_.n; i += kBlock) {
+      tile_kernel(kBytes)(reinterpret_cast<const char*>(rows + i),
+                          reinterpret_cast<char*>(out + i * rows_.inner),
+                          {std::min(kBlock, rows_.n - i), kBytes, rows_.inner * kBytes},
+                          {width, rows_.n * kBytes, kBytes}, kBytes);
+    }
+  }
+
+  // fn(rows, width, from, scratch of `room` items): neighbouring rows, the first of which begins at
+  // x_[from]. Those of an inner axis have been brought together in `rows`; others come alone.
   template <class Item, class F>
-  void each_row(int64_t room, const F& fn) const {
+  void each_group(int64_t room, const F& fn) const {
     const Rows& r = rows_;
     const int64_t groups = (r.inner + kTogether - 1) / kTogether;
     const double cost = kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether));
-    // Rows of an inner axis are brought together first; others are one each.
     const int64_t side_by_side = r.inner == 1 ? 0 : kTogether * r.n;
     const int64_t units = r.outer * groups;
     const int64_t parts = std::min<int64_t>(threads_for(units, cost), units);
@@ -93,16 +120,11 @@ class RowOrder {
       Item* const scratch = scratches + part * room;
       T* const gathered = gathereds + part * side_by_side;
       for (int64_t unit = first; unit < last; ++unit) {
-        const int64_t o = unit / groups, column = unit % groups * kTogether;
-        const int64_t from = o * r.n * r.inner + column, to = o * r.k * r.inner + column;
+        const int64_t column = unit % groups * kTogether;
+        const int64_t from = unit / groups * r.n * r.inner + column;
         const int64_t width = std::min(kTogether, r.inner - column);
-        for (int64_t i = 0; r.inner > 1 && i < r.n; ++i) {
-          for (int64_t j = 0; j < width; ++j) gathered[j * r.n + i] = x_[from + i * r.inner + j];
-        }
-        for (int64_t j = 0; j < width; ++j) {
-          const T* row = r.inner > 1 ? gathered + j * r.n : x_ + from;
-          fn(row, from + j, to + j, scratch);
-        }
+        if (r.inner > 1) gather(from, width, gathered);
+        fn(gathered, width, from, scratch);
       }
     };
     // A row alone is divided by its sort.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
@@ -28,6 +29,10 @@ bool fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale)
 
 bool fill_exponential(Mt19937& stream, float* out, int64_t n, float rate) {
   return MX_SIMD_CALL(exponentials<>)(stream, out, n, rate);
+}
+
+bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta) {
+  return MX_SIMD_CALL(gammas<>)(stream, out, n, alpha, beta);
 }
 
 }  // namespace mxnet

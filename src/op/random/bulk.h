@@ -12,5 +12,7 @@ namespace mxnet {
 // Whether this CPU has the instructions; where not, nothing is drawn.
 bool fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale);
 bool fill_exponential(Mt19937& stream, float* out, int64_t n, float rate);
+// Only of alpha >= 1.
+bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta);
 
 }  // namespace mxnet

@@ -49,6 +49,8 @@ void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
         if (fill_normal(stream, out, n, a, b)) return;
       if constexpr (std::is_same_v<Dist, samplers::Exponential>)
         if (fill_exponential(stream, out, n, a)) return;
+      if constexpr (std::is_same_v<Dist, samplers::Gamma>)
+        if (fill_gamma(stream, out, n, a, b)) return;
     }
     Draws draws(stream);
     if constexpr (std::is_same_v<Dist, samplers::Normal>) {

@@ -114,8 +114,40 @@ void fused_cpu(const SpreadParams& params, KernelContext& context) {
          params.axes(dx.ndim(), kTag), dx);
 }
 
-void infer_last(const SpreadParams&, Infer& infer) {
-  infer.out(0).same_as(infer.in(infer.num_in() - 1));
+// Refuses a `reduced` argument that is not what the axes leave of the `full` one. Whether reduced
+// axes were kept makes no difference: sizes of one do not count.
+void check_reduced(const SpreadParams& params, Infer& infer, int reduced, int full) {
+  const InferArg small = infer.in(reduced), large = infer.in(full);
+  if (!small.known() || !large.known()) return;
+  const Shape &left = small.shape(), &shape = large.shape();
+  const AxisSet axes = params.axes(shape.ndim(), kTag);
+  const auto refuse = [&] {
+    small.fail("what the reduced axes leave of shape " + to_string(shape));
+  };
+  int at = 0;
+  const auto skip_ones = [&] {
+    while (at < left.ndim() && left[at] == 1) ++at;
+  };
+  for (int i = 0; i < shape.ndim(); ++i) {
+    if ((axes >> i & 1) != 0 || shape[i] == 1) continue;
+    skip_ones();
+    if (at == left.ndim() || left[at] != shape[i]) refuse();
+    ++at;
+  }
+  skip_ones();
+  if (at < left.ndim()) refuse();
+}
+
+// The last input is the reduced array, of the type and shape of the result; others are of what it
+// was reduced to.
+void infer_spread(const SpreadParams& params, Infer& infer) {
+  const int last = infer.num_in() - 1;
+  infer.out(0).same_as(infer.in(last));
+  for (int i = 0; i < last; ++i) check_reduced(params, infer, i, last);
+}
+void infer_back(const SpreadParams& params, Infer& infer) {
+  infer.out(0).same_as(infer.in(1));
+  check_reduced(params, infer, 1, 0);
 }
 
 OpBuilder<SpreadParams> declare(const char* name, const char* doc) {
@@ -124,8 +156,7 @@ OpBuilder<SpreadParams> declare(const char* name, const char* doc) {
       .param("axis", &SpreadParams::axis, std::optional<Shape>(), "Axes that were reduced.")
       .param("exclude", &SpreadParams::exclude, false, "Whether `axis` names the kept axes.")
       .param("numpy", &SpreadParams::numpy, false, "Whether an empty tuple means no axis.")
-      .param("ddof", &SpreadParams::ddof, 0, "A mean divides by the number of elements less this.")
-      .infer(infer_last);
+      .param("ddof", &SpreadParams::ddof, 0, "A mean divides by the number of elements less this.");
   return op;
 }
 
@@ -154,6 +185,7 @@ void define_plain() {
       .input("value", "One element an output.")
       .input("like", "The array that was reduced.")
       .type_only(1)
+      .infer(infer_spread)
       .cpu(plain_cpu<row>)
       .grad([](const SpreadParams& params, Grad& grad) {
         return Gradients{apply(kBack, {grad.dout(0), grad.in(0)}, attrs_of(params)), Value()};
@@ -162,6 +194,7 @@ void define_plain() {
       .input("data", "The array.")
       .input("like", "Of the shape of the result.")
       .type_only(1)
+      .infer(infer_back)
       .cpu(back_cpu<row>)
       .grad([](const SpreadParams& params, Grad& grad) {
         return Gradients{apply(kName, {grad.dout(0), grad.in(0)}, attrs_of(params)), Value()};
@@ -175,6 +208,7 @@ void define_fused(const char* name) {
       .input("output", "Output of the forward call.")
       .input("data", "Input of the forward call.")
       .inplace(2, 0)
+      .infer(infer_spread)
       .cpu(fused_cpu<row>);
 }
 

@@ -32,6 +32,15 @@ void sum_to_like_cpu(const NoParams&, KernelContext& context) {
 void infer_like(const NoParams&, Infer& infer) {
   infer.out(0).same_shape(infer.in(1));
   infer.in(0).same_dtype(infer.out(0));
+  const InferArg data = infer.in(0), like = infer.in(1);
+  if (!data.known() || !like.known()) return;
+  const Shape &full = data.shape(), &shape = like.shape();
+  if (full.size() == shape.size()) return;
+  const int extra = full.ndim() - shape.ndim();
+  bool fits = extra >= 0;
+  for (int i = 0; fits && i < shape.ndim(); ++i)
+    fits = shape[i] == 1 || shape[i] == full[i + extra];
+  if (!fits) like.fail("a shape that is broadcast to " + to_string(full));
 }
 
 MX_OP(_sum_to_like, NoParams)

@@ -170,7 +170,9 @@ class Direction {
     T* after = states_[(step + 1) % 2];
     T* gates = gate_values_ + time * batch_ * row;
     T* candidates = cells_ + time * batch_ * hidden_;
-    for (int g = 0; g < gates_; ++g) {
+    for (int i = 0; i < gates_; ++i) {
+      // Back and forth: the weights used last in a step are still close at the next one.
+      const int g = step % 2 == 0 ? i : gates_ - 1 - i;
       T* to = apart(g) ? candidates + first * hidden_ : gates + first * row + g * hidden_;
       multiply<T>(last - first, hidden_, out_, {before + first * out_, out_, 1},
                   state_weights_ + g * state_stride_, to, apart(g) ? hidden_ : row, !apart(g), unit,

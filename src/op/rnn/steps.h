@@ -2,9 +2,14 @@
 // How the steps of one direction of one layer are shared among threads: rows of the batch are
 // independent for the whole sequence, columns (units) meet after each step.
 #pragma once
-#include <algorithm>
-#include <cstdint>
+#include <omp.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "base/cpu_relax.h"
 #include "op/parallel.h"
 
 namespace mxnet::rnn {
@@ -29,6 +34,35 @@ inline bool by_rows(const StepShape& shape) {
          (shape.batch >= threads * kRows && shape.work * shape.units <= kCachedWeights);
 }
 
+// Where the threads of a team wait for each other after each step, many times a millisecond: they
+// spin first, and let others run when one of them is late. wait() is called by all members, as
+// often by each.
+class Meeting {
+ public:
+  void wait(int members) {
+    constexpr int kSpins = 1000;  // about 50 us, a step of a small network
+    // Relaxed: it changes only after this thread has come.
+    const uint32_t round = round_.load(std::memory_order_relaxed);
+    // acq_rel: the last to come has seen what all others did, and hands it on with the new round.
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == members) {
+      arrived_.store(0, std::memory_order_relaxed);  // nobody looks before the new round
+      round_.store(round + 1, std::memory_order_release);
+      return;
+    }
+    for (int i = 0; round_.load(std::memory_order_acquire) == round; ++i) {
+      if (i < kSpins) {
+        cpu_relax();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+ private:
+  std::atomic<int> arrived_{0};
+  std::atomic<uint32_t> round_{0};
+};
+
 // fn(step, first row, last row, first unit, last unit) for steps 0, 1, ...; each is done everywhere
 // before a later one needs it.
 template <class F>
@@ -44,10 +78,24 @@ void each_step(const StepShape& shape, int64_t first, int64_t last, const F& fn)
         1);
     return;
   }
-  for (int64_t s = first; s < last; ++s) {
-    parallel_for(
-        shape.units, cost * static_cast<double>(shape.batch),
-        [&](int64_t begin, int64_t end) { fn(s, 0, shape.batch, begin, end); }, shape.panel);
+  const int threads = threads_for(shape.units, cost * static_cast<double>(shape.batch));
+  if (threads <= 1) {
+    for (int64_t s = first; s < last; ++s) fn(s, 0, shape.batch, 0, shape.units);
+    return;
+  }
+  Meeting meeting;
+#pragma omp parallel num_threads(threads)
+  {
+    // OpenMP may give fewer threads than asked for.
+    const int members = omp_get_num_threads();
+    const int64_t panels = (shape.units + shape.panel - 1) / shape.panel;
+    const int64_t part = (panels + members - 1) / members * shape.panel;
+    const int64_t unit = std::min(shape.units, omp_get_thread_num() * part);
+    const int64_t unit_end = std::min(shape.units, unit + part);
+    for (int64_t s = first; s < last; ++s) {
+      if (unit < unit_end) fn(s, 0, shape.batch, unit, unit_end);
+      meeting.wait(members);
+    }
   }
 }
 

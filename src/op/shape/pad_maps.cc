@@ -3,6 +3,7 @@
 #include "op/shape/pad_maps.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "op/convert.h"
@@ -34,28 +35,56 @@ int64_t shown(int64_t at, int64_t size, PadMode mode) {
   }
 }
 
-// Offsets of the rows of the input by row of the result, rows being along the last dimension.
+// Offsets of the rows of the input by row of the result, rows being along the last dimension. Goes
+// from row to row like the hands of a clock: divisions would take longer than short rows. Not
+// thread-safe; one for each thread.
 class RowWalk {
  public:
-  RowWalk(const PadMaps& maps, const Shape& in, const Shape& out)
-      : maps_(maps), out_(out), steps_(in) {}
+  // At `row` of the result.
+  RowWalk(const PadMaps& maps, const Shape& in, const Shape& out, int64_t row)
+      : maps_(maps), out_(out), steps_(in) {
+    for (int i = out.ndim() - 2; i >= 0; --i) {
+      at_[static_cast<std::size_t>(i)] = row % out[i];
+      row /= out[i];
+    }
+    find_base();
+  }
 
   // PadMaps::kOutside for a row of constants.
-  int64_t input_offset(int64_t row) const {
-    int64_t offset = 0;
-    for (int i = out_.ndim() - 2; i >= 0; --i) {
-      const int64_t at = maps_.of(i)[static_cast<std::size_t>(row % out_[i])];
-      row /= out_[i];
-      if (at == PadMaps::kOutside) return PadMaps::kOutside;
-      offset += at * steps_[i];
+  int64_t input_offset() const {
+    const int last = out_.ndim() - 2;
+    if (last < 0 || base_ == PadMaps::kOutside) return base_;
+    const int64_t at = shown_at(last);
+    return at == PadMaps::kOutside ? at : base_ + at * steps_[last];
+  }
+  void next() {
+    int i = out_.ndim() - 2;
+    if (i < 0 || ++at_[static_cast<std::size_t>(i)] < out_[i]) return;
+    for (; i > 0 && at_[static_cast<std::size_t>(i)] == out_[i]; --i) {
+      at_[static_cast<std::size_t>(i)] = 0;
+      ++at_[static_cast<std::size_t>(i) - 1];
     }
-    return offset;
+    if (at_[0] < out_[0]) find_base();
   }
 
  private:
+  int64_t shown_at(int i) const {
+    return maps_.of(i)[static_cast<std::size_t>(at_[static_cast<std::size_t>(i)])];
+  }
+  // What all dimensions but the last two add up to.
+  void find_base() {
+    base_ = 0;
+    for (int i = out_.ndim() - 3; i >= 0 && base_ != PadMaps::kOutside; --i) {
+      const int64_t at = shown_at(i);
+      base_ = at == PadMaps::kOutside ? at : base_ + at * steps_[i];
+    }
+  }
+
   const PadMaps& maps_;
   const Shape& out_;
   const RowMajorSteps steps_;
+  std::array<int64_t, Shape::kMaxDims> at_{};
+  int64_t base_ = 0;
 };
 
 template <class T>
@@ -67,7 +96,6 @@ void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
   const int64_t length = out.dim(last_dim), in_length = in.dim(last_dim);
   const int64_t before = maps.before(last_dim);
   const std::vector<int64_t>& map = maps.of(last_dim);
-  const RowWalk walk(maps, in.shape(), out.shape());
   const auto fill = [&](const T* from, T* to, int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t at = map[static_cast<std::size_t>(i)];
@@ -77,9 +105,10 @@ void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
   parallel_for(
       out.size() / length, static_cast<double>(length),
       [&](int64_t first, int64_t last) {
-        for (int64_t row = first; row < last; ++row) {
+        RowWalk walk(maps, in.shape(), out.shape(), first);
+        for (int64_t row = first; row < last; ++row, walk.next()) {
           T* to = out.as<T>() + row * length;
-          const int64_t offset = walk.input_offset(row);
+          const int64_t offset = walk.input_offset();
           if (offset == PadMaps::kOutside) {
             std::fill_n(to, length, constant);
             continue;
@@ -100,10 +129,10 @@ void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelCon
   std::fill_n(sums, dx.size(), Sum{0});
   const std::vector<int64_t>& map = maps.of(dy.ndim() - 1);
   const auto length = static_cast<int64_t>(map.size());
-  const RowWalk walk(maps, dx.shape(), dy.shape());
-  for (int64_t row = 0; row < dy.size() / length; ++row) {
+  RowWalk walk(maps, dx.shape(), dy.shape(), 0);
+  for (int64_t row = 0; row < dy.size() / length; ++row, walk.next()) {
     const T* from = dy.as<T>() + row * length;
-    Sum* to = sums + walk.input_offset(row);
+    Sum* to = sums + walk.input_offset();
     for (int64_t i = 0; i < length; ++i)
       to[map[static_cast<std::size_t>(i)]] += convert<Sum>(from[i]);
   }

@@ -20,11 +20,50 @@ int64_t bytes_of(const Wish& wish) { return wish.count * wish.element_bytes; }
 
 }  // namespace
 
+const char* Coordinator::what(const Wish& wish) {
+  switch (static_cast<kvstore::CollectiveKind>(wish.kind)) {
+    case kvstore::CollectiveKind::kSum:
+      return "a sum of ";
+    case kvstore::CollectiveKind::kBroadcast:
+      return "a first value of ";
+    case kvstore::CollectiveKind::kGather:
+      return "the gathering of ";
+    case kvstore::CollectiveKind::kBarrier:
+      break;
+  }
+  return "a barrier of ";
+}
+
 std::string Coordinator::describe(const Wish& wish) {
   return fmt::format("{} of {}", wish.count, dtype_name(static_cast<DType>(wish.dtype)));
 }
 
+bool Coordinator::at_odds() const {
+  const auto is_list = [](const auto& named) { return named.second.front().first.list != 0; };
+  return std::all_of(waits_.begin(), waits_.end(), [](int rounds) { return rounds > 0; }) &&
+         std::any_of(waiting_.begin(), waiting_.end(), is_list);
+}
+
+Decision Coordinator::split() {
+  Decision decision;
+  decision.kind = Decision::kSplit;
+  for (auto named = waiting_.begin(); named != waiting_.end();) {
+    if (named->second.front().first.list == 0) {
+      ++named;
+      continue;
+    }
+    for (const Round& round : named->second)
+      for (std::size_t rank = 0; rank < waits_.size(); ++rank) waits_[rank] -= round.asked[rank];
+    decision.ids.push_back(named->first);
+    split_.insert(named->first);
+    named = waiting_.erase(named);
+  }
+  return decision;
+}
+
 void Coordinator::ask(int rank, const Wish& wish) {
+  ++asked_;
+  if (split_.count(wish.id) != 0) return;  // it has not heard of that yet
   std::deque<Round>& rounds = waiting_[wish.id];
   const auto place = static_cast<std::size_t>(rank);
   auto round =
@@ -38,13 +77,20 @@ void Coordinator::ask(int rank, const Wish& wish) {
     round = rounds.insert(rounds.end(), std::move(fresh));
   }
   if (!wish.agrees_with(round->first) && round->refusal.empty()) {
-    round->refusal = fmt::format("key '{}': rank {} gave {}, rank {} gave {}; expected the same",
-                                 round->first.name, round->first_rank, describe(round->first), rank,
-                                 describe(wish));
+    const bool alike = wish.kind == round->first.kind;
+    const auto side = [&](int of, const Wish& given) {
+      return fmt::format("rank {} gave {}{}", of, alike ? "" : what(given), describe(given));
+    };
+    const std::string first = side(round->first_rank, round->first), other = side(rank, wish);
+    const bool ordered = round->first_rank < rank;
+    round->refusal = fmt::format("key {}: {}, {}; expected the same", round->first.name,
+                                 ordered ? first : other, ordered ? other : first);
   }
   round->asked[place] = true;
+  ++waits_[place];
   round->priority = std::max(round->priority, wish.priority);
   if (++round->count < ranks_) return;
+  for (int& rounds_of_rank : waits_) --rounds_of_rank;
   // Rounds of one name fill in order: nobody asks for the next before this one.
   round->order = completed_++;
   ready_.emplace_back(wish.id, std::move(*round));
@@ -67,9 +113,12 @@ bool Coordinator::next(Decision& decision) {
     ready_.erase(ready_.begin());
     return true;
   }
-  const bool small = batches_ &&
-                     first.kind == static_cast<int32_t>(kvstore::CollectiveKind::kSum) &&
-                     bytes_of(first) <= kSmallBytes;
+  const auto is = [&](kvstore::CollectiveKind kind) {
+    return first.kind == static_cast<int32_t>(kind);
+  };
+  const bool small =
+      batches_ && (is(kvstore::CollectiveKind::kSum) || is(kvstore::CollectiveKind::kBroadcast)) &&
+      bytes_of(first) <= kSmallBytes;
   int64_t bytes = 0;
   std::size_t taken = 0;
   // From the front only, so that nothing is overtaken.

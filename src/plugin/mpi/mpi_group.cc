@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "plugin/mpi/messages.h"
 #include "plugin/mpi/mpi_types.h"
 
 namespace mxnet::mpi {
@@ -25,59 +27,12 @@ enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye };
 constexpr std::chrono::microseconds kBusyNap{20}, kIdleNap{500};
 // Between looks at who is still there.
 constexpr std::chrono::milliseconds kCheck{100};
+// So long every rank waits for another before they look into the lists that they wait for.
+constexpr std::chrono::milliseconds kOdds{250};
 // Elements of one call: MPI counts in int.
 constexpr int64_t kMostElements = 1 << 30;
 // Elements from which on our own ring is faster than MPI's sums; below, fewer messages count.
 constexpr int64_t kRingElements = 64 << 10;
-
-uint64_t id_of(const CollectiveRequest& request) {
-  // FNV-1a: equal on all ranks, whatever their standard library.
-  uint64_t hash = 14695981039346656037ULL;
-  const auto take = [&](unsigned char byte) { hash = (hash ^ byte) * 1099511628211ULL; };
-  take(static_cast<unsigned char>(request.kind));
-  for (const char c : request.name) take(static_cast<unsigned char>(c));
-  return hash;
-}
-
-Wish wish_of(const CollectiveRequest& request) {
-  Wish wish;
-  wish.id = id_of(request);
-  wish.count = request.count;
-  wish.kind = static_cast<int32_t>(request.kind);
-  wish.dtype = static_cast<int32_t>(request.dtype);
-  wish.priority = request.priority;
-  wish.element_bytes = static_cast<int32_t>(dtype_size(request.dtype));
-  request.name.copy(wish.name, Wish::kNameBytes - 1);
-  return wish;
-}
-
-// kind, rank, number of ids, ids, reason.
-std::vector<char> bytes_of(const Decision& decision) {
-  const int64_t head[] = {decision.kind, decision.rank, static_cast<int64_t>(decision.ids.size())};
-  std::vector<char> bytes(sizeof(head) + decision.ids.size() * 8 + decision.reason.size());
-  std::memcpy(bytes.data(), head, sizeof(head));
-  if (!decision.ids.empty())
-    std::memcpy(bytes.data() + sizeof(head), decision.ids.data(), decision.ids.size() * 8);
-  decision.reason.copy(bytes.data() + sizeof(head) + decision.ids.size() * 8,
-                       decision.reason.size());
-  return bytes;
-}
-
-Decision decision_of(const std::vector<char>& bytes) {
-  int64_t head[3];
-  MX_ASSERT(bytes.size() >= sizeof(head));
-  std::memcpy(head, bytes.data(), sizeof(head));
-  const auto ids = static_cast<std::size_t>(head[2]);
-  MX_ASSERT(head[2] >= 0 && ids <= (bytes.size() - sizeof(head)) / 8);
-  Decision decision;
-  decision.kind = static_cast<Decision::Kind>(head[0]);
-  decision.rank = static_cast<int32_t>(head[1]);
-  decision.ids.resize(ids);
-  if (ids > 0) std::memcpy(decision.ids.data(), bytes.data() + sizeof(head), ids * 8);
-  decision.reason.assign(bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(head) + ids * 8),
-                         bytes.end());
-  return decision;
-}
 
 std::exception_ptr too_late() {
   return std::make_exception_ptr(
@@ -89,23 +44,60 @@ std::chrono::steady_clock::duration seconds(double value) {
       std::chrono::duration<double>(value));
 }
 
+// What a list stands for, each by itself; the last to end ends the whole.
+std::vector<CollectiveRequest> parts_of(CollectiveRequest whole) {
+  struct Ending {
+    std::function<void(std::exception_ptr)> done;
+    std::size_t left;
+    std::exception_ptr error;
+  };
+  const auto list = std::move(whole.list);
+  const auto ending =
+      std::make_shared<Ending>(Ending{std::move(whole.done), list->names.size(), nullptr});
+  whole.list = nullptr;
+  std::vector<CollectiveRequest> parts(list->names.size(), whole);
+  char* data = static_cast<char*>(whole.data);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].name = list->names[i];
+    parts[i].count = list->counts[i];
+    parts[i].data = data;
+    data += static_cast<std::size_t>(list->counts[i]) * dtype_size(whole.dtype);
+    parts[i].done = [ending](const std::exception_ptr& error) {
+      if (error && !ending->error) ending->error = error;
+      if (--ending->left == 0) ending->done(ending->error);
+    };
+  }
+  return parts;
+}
+
 }  // namespace
 
-MpiGroup::MpiGroup(const kvstore::ProcessGroupOptions& options) : options_(options) {
+MpiGroup::MpiGroup(const kvstore::ProcessGroupOptions& options)
+    : options_(options), calls_([this] { submitted_changed_.notify_one(); }) {
   std::promise<void> joined;
   thread_ = std::thread([&] { run(joined); });
   joined.get_future().get();
 }
 
+int MpiGroup::lost_workers() const {
+  const int lost = lost_.load(std::memory_order_relaxed);  // a plain number
+  return lost >= 0 && lost < size_ ? 1 : 0;
+}
+
+int MpiGroup::lost_servers() const {
+  return lost_.load(std::memory_order_relaxed) >= size_ ? 1 : 0;
+}
+
 void MpiGroup::submit(CollectiveRequest request) {
-  bool closed;
   {
     const MutexLock lock(mutex_);
-    closed = closed_;
-    if (!closed) submitted_.push_back(std::move(request));
+    if (!closed_) {
+      submitted_.push_back(std::move(request));
+      submitted_changed_.notify_one();
+      return;
+    }
   }
-  if (closed) return request.done(too_late());
-  submitted_changed_.notify_one();
+  request.done(too_late());
 }
 
 void MpiGroup::close() {
@@ -116,6 +108,7 @@ void MpiGroup::close() {
     late.swap(submitted_);
   }
   for (CollectiveRequest& request : late) request.done(lost_rank_ >= 0 ? loss() : too_late());
+  calls_.close(nullptr);
 }
 
 void MpiGroup::leave() {
@@ -132,20 +125,31 @@ void MpiGroup::start_mpi() {
   int level = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_dup(MPI_COMM_WORLD, &data_);
-  MPI_Comm_dup(MPI_COMM_WORLD, &control_);
-  MPI_Comm_rank(data_, &rank_);
-  MPI_Comm_size(data_, &size_);
+  // Workers first, then servers: where nothing else is said, ranks are those among all.
+  int world_rank = 0, all = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, world_rank + (options_.server ? all : 0), &control_);
+  MPI_Comm_rank(control_, &rank_);
+  MPI_Comm_split(control_, options_.server ? 1 : 0, rank_, &data_);
+  int beside = 0;
+  MPI_Comm_size(data_, &beside);
+  size_ = options_.server ? all - beside : beside;
+  all_ = all;
+  MPI_Comm for_calls;
+  MPI_Comm_dup(control_, &for_calls);
+  calls_.start(for_calls, size_);
   coordinator_ = std::make_unique<Coordinator>(size_, options_.batches);
   ring_ = std::make_unique<RingSum>(data_, rank_, size_);
   next_beat_ = next_check_ = Clock::now();
-  peers_.resize(static_cast<std::size_t>(size_), Peer{Clock::now()});
+  peers_.resize(static_cast<std::size_t>(all_), Peer{Clock::now()});
 }
 
 void MpiGroup::run(std::promise<void>& joined) {
   start_mpi();
   joined.set_value();
   bool said_goodbye = false;
+  Clock::time_point last_active = Clock::now();
   while (!ended_) {
     bool leaving;
     {
@@ -153,23 +157,37 @@ void MpiGroup::run(std::promise<void>& joined) {
       leaving = leaving_ && submitted_.empty();
     }
     if (leaving && lost_rank_ >= 0) break;
-    leaving = leaving && pending_.empty();
+    leaving = leaving && pending_.empty() && (is_server() || calls_.idle());
     if (leaving && !said_goodbye) {
       said_goodbye = true;
-      if (rank_ != 0) send(0, kGoodbye, {});
-      peers_[static_cast<std::size_t>(rank_)].leaving = true;
+      say_goodbye();
     }
-    if (turn(leaving)) continue;
+    // A server that ends on its own leaves others waiting, who are told by rank 0.
+    if (leaving && is_server() && outgoing_.empty()) break;
+    if (turn(leaving)) {
+      last_active = Clock::now();
+      continue;
+    }
     const MutexLock lock(mutex_);
-    if (submitted_.empty())
-      submitted_changed_.wait_until(mutex_,
-                                    Clock::now() + (pending_.empty() ? kIdleNap : kBusyNap));
+    if (submitted_.empty()) submitted_changed_.wait_until(mutex_, Clock::now() + nap(last_active));
   }
   for (; !outgoing_.empty() && lost_rank_ < 0; reap_sends()) {
   }
   // With somebody lost, the end of MPI would wait for it forever.
-  if (lost_rank_ < 0) MPI_Finalize();
+  if (lost_rank_ < 0 && ended_) MPI_Finalize();
   close();
+}
+
+// The longer nothing happens, the longer it sleeps; a collective that others wait for is urgent.
+MpiGroup::Clock::duration MpiGroup::nap(Clock::time_point last_active) const {
+  if (!pending_.empty()) return kBusyNap;
+  return std::clamp<Clock::duration>((Clock::now() - last_active) / 8, kBusyNap, kIdleNap);
+}
+
+void MpiGroup::say_goodbye() {
+  peers_[static_cast<std::size_t>(rank_)].leaving = true;
+  if (rank_ != 0) send(0, kGoodbye, {});
+  for (int server = size_; server < all_ && !is_server(); ++server) send(server, kGoodbye, {});
 }
 
 // Whether there was something to do. After a loss MPI is left alone: what it still knows of buffers
@@ -181,10 +199,12 @@ bool MpiGroup::turn(bool leaving) {
     return false;
   }
   const bool received = receive();
+  if (lost_rank_ >= 0 || ended_) return true;
+  const bool called = servers() > 0 && calls_.turn();
   if (rank_ == 0) decide(leaving);
   watch();
   reap_sends();
-  return received;
+  return received || called;
 }
 
 void MpiGroup::take_submitted() {
@@ -193,24 +213,49 @@ void MpiGroup::take_submitted() {
     const MutexLock lock(mutex_);
     fresh.swap(submitted_);
   }
-  std::vector<Wish> wishes;  // in one message
+  std::vector<Wish> wishes;
   for (CollectiveRequest& request : fresh) {
     if (lost_rank_ >= 0) {
       request.done(loss());
-      continue;
-    }
-    const Wish wish = wish_of(request);
-    pending_[wish.id].push_back(std::move(request));
-    if (rank_ == 0) {
-      coordinator_->ask(0, wish);
     } else {
-      wishes.push_back(wish);
+      ask(std::move(request), wishes);
     }
+  }
+  ask_rank_zero(wishes);
+}
+
+void MpiGroup::ask(CollectiveRequest request, std::vector<Wish>& wishes) {
+  const Wish wish = wish_of(request);
+  if (request.list && (!options_.batches || split_.count(wish.id) != 0)) {
+    for (CollectiveRequest& part : parts_of(std::move(request))) ask(std::move(part), wishes);
+    return;
+  }
+  pending_[wish.id].push_back(std::move(request));
+  wishes.push_back(wish);
+}
+
+void MpiGroup::ask_rank_zero(const std::vector<Wish>& wishes) {
+  if (rank_ == 0) {
+    for (const Wish& wish : wishes) coordinator_->ask(0, wish);
+    return;
   }
   if (wishes.empty()) return;
   std::vector<char> bytes(wishes.size() * sizeof(Wish));
   std::memcpy(bytes.data(), wishes.data(), bytes.size());
   send(0, kWish, std::move(bytes));
+}
+
+void MpiGroup::split(const std::vector<uint64_t>& ids) {
+  std::vector<Wish> wishes;
+  for (const uint64_t id : ids) {
+    split_.insert(id);
+    const auto found = pending_.find(id);
+    if (found == pending_.end()) continue;
+    const auto rounds = std::move(found->second);
+    pending_.erase(found);
+    for (const CollectiveRequest& request : rounds) ask(request, wishes);
+  }
+  ask_rank_zero(wishes);
 }
 
 bool MpiGroup::receive() {
@@ -240,13 +285,17 @@ bool MpiGroup::receive() {
       obey(decision_of(bytes));
     } else if (status.MPI_TAG == kGoodbye) {
       peer.leaving = true;
+      if (is_server()) calls_.worker_left(status.MPI_SOURCE);
     }
     if (lost_rank_ >= 0) return true;
   }
 }
 
 void MpiGroup::tell_all(const Decision& decision) {
-  for (int to = 1; to < size_; ++to) send(to, kDecision, bytes_of(decision));
+  const std::vector<char> bytes = bytes_of(decision);
+  // What is to be run concerns workers only.
+  const bool of_workers = decision.kind != Decision::kLost && decision.kind != Decision::kEnd;
+  for (int to = 1; to < (of_workers ? size_ : all_); ++to) send(to, kDecision, bytes);
 }
 
 void MpiGroup::decide(bool leaving) {
@@ -256,16 +305,28 @@ void MpiGroup::decide(bool leaving) {
     obey(decision);
   }
   if (lost_rank_ >= 0) return;
-  const auto gone =
-      std::find_if(peers_.begin(), peers_.end(), [](const Peer& p) { return p.leaving; });
-  if (coordinator_->waiting() && gone != peers_.end()) {
-    // Somebody waits for a rank that will not come.
-    decision = {};
+  if (!coordinator_->at_odds() || odds_asked_ != coordinator_->asked()) {
+    odds_asked_ = coordinator_->asked();
+    odds_since_ = Clock::now();
+  } else if (Clock::now() - odds_since_ > kOdds) {
+    decision = coordinator_->split();
+    tell_all(decision);
+    return obey(decision);
+  }
+  const auto leaves = [](const Peer& p) { return p.leaving; };
+  const auto workers = std::span(peers_).first(static_cast<std::size_t>(size_));
+  const auto servers = std::span(peers_).subspan(static_cast<std::size_t>(size_));
+  const auto server = std::find_if(servers.begin(), servers.end(), leaves);
+  const auto worker = std::find_if(workers.begin(), workers.end(), leaves);
+  decision = {};
+  if (server != servers.end()) {
     decision.kind = Decision::kLost;
-    decision.rank = static_cast<int32_t>(gone - peers_.begin());
-  } else if (leaving &&
-             std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.leaving; })) {
-    decision = {};
+    decision.rank = static_cast<int32_t>(size_ + (server - servers.begin()));
+  } else if (coordinator_->waiting() && worker != workers.end()) {
+    // Somebody waits for a rank that will not come.
+    decision.kind = Decision::kLost;
+    decision.rank = static_cast<int32_t>(worker - workers.begin());
+  } else if (leaving && std::all_of(workers.begin(), workers.end(), leaves)) {
     decision.kind = Decision::kEnd;
   } else {
     return;
@@ -281,6 +342,8 @@ void MpiGroup::obey(const Decision& decision) {
     case Decision::kRefuse:
       return complete(decision.ids.front(), std::make_exception_ptr(Error(
                                                 ErrorCode::kValue, "kvstore", decision.reason)));
+    case Decision::kSplit:
+      return split(decision.ids);
     case Decision::kLost:
       return lose(decision.rank);
     case Decision::kEnd:
@@ -392,11 +455,11 @@ void MpiGroup::hear_heartbeats() {
 // Everybody watches everybody: whoever is left knows, even inside a collective.
 void MpiGroup::watch() {
   const Clock::time_point now = Clock::now();
-  if (now < next_check_ || size_ == 1) return;
+  if (now < next_check_ || all_ == 1) return;
   next_check_ = now + kCheck;
   const bool beat = now >= next_beat_;
   if (beat) next_beat_ = now + seconds(options_.heartbeat_seconds);
-  for (int other = 0; other < size_; ++other) {
+  for (int other = 0; other < all_; ++other) {
     if (other == rank_) continue;
     if (beat) send(other, kHeartbeat, {});
     if (now - peers_[static_cast<std::size_t>(other)].heard > seconds(options_.timeout_seconds))
@@ -407,18 +470,23 @@ void MpiGroup::watch() {
 void MpiGroup::lose(int rank) {
   if (lost_rank_ >= 0) return;
   lost_rank_ = rank;
-  lost_.store(1, std::memory_order_relaxed);
+  lost_.store(rank, std::memory_order_relaxed);
   auto failed = std::exchange(pending_, {});
   for (auto& [id, rounds] : failed)
     for (CollectiveRequest& request : rounds) request.done(loss());
+  calls_.close(loss());
 }
 
 std::exception_ptr MpiGroup::loss() const {
+  const std::string who = lost_rank_ < size_
+                              ? fmt::format("rank {} of {}", lost_rank_, size_)
+                              : fmt::format("server {} of {} (rank {} of all {})",
+                                            lost_rank_ - size_, servers(), lost_rank_, all_);
   return std::make_exception_ptr(
       Error(ErrorCode::kGeneric, "kvstore",
-            fmt::format("rank {} of {} is lost: it has ended, or nothing was heard of it for {} s "
+            fmt::format("{} is lost: it has ended, or nothing was heard of it for {} s "
                         "(PS_HEARTBEAT_TIMEOUT)",
-                        lost_rank_, size_, options_.timeout_seconds)));
+                        who, options_.timeout_seconds)));
 }
 
 void MpiGroup::send(int to, int tag, std::vector<char> bytes) {

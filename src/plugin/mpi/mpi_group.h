@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group of MPI processes. One thread of each makes all calls of MPI: it tells rank 0 what this
-// rank wants, hears what all are to do next, does it, and watches for signs of life.
+// A group of MPI processes: workers and servers. One thread of each makes all calls of MPI: it
+// tells rank 0 what this rank wants, hears what all are to do next, does it, and watches for signs
+// of life.
 #pragma once
 #include <mpi.h>
 
@@ -11,12 +12,14 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/lock.h"
 #include "kvstore/process_group.h"
+#include "plugin/mpi/calls.h"
 #include "plugin/mpi/coordinator.h"
 #include "plugin/mpi/ring_sum.h"
 
@@ -27,10 +30,15 @@ class MpiGroup final : public kvstore::ProcessGroup {
  public:
   explicit MpiGroup(const kvstore::ProcessGroupOptions& options);
 
-  int rank() const override { return rank_; }
+  bool is_server() const override { return options_.server; }
+  int rank() const override { return is_server() ? rank_ - size_ : rank_; }
   int size() const override { return size_; }
+  int servers() const override { return all_ - size_; }
   void submit(kvstore::CollectiveRequest request) override;
-  int lost() const override { return lost_.load(std::memory_order_relaxed); }  // a plain counter
+  void call(kvstore::ServerCall call) override { calls_.submit(std::move(call)); }
+  bool next_call(kvstore::ServedCall& call) override { return calls_.next(call); }
+  int lost_workers() const override;
+  int lost_servers() const override;
 
   // Waits until all leave, and ends MPI; returns at once if somebody is lost. Idempotent.
   void leave();
@@ -43,14 +51,19 @@ class MpiGroup final : public kvstore::ProcessGroup {
   };
   struct Peer {
     Clock::time_point heard;
-    bool leaving = false;  // known to rank 0 only
+    bool leaving = false;  // known to rank 0 and servers only
   };
 
   void run(std::promise<void>& joined);
   void close();
   void start_mpi();
+  Clock::duration nap(Clock::time_point last_active) const;
+  void say_goodbye();
   bool turn(bool leaving);
   void take_submitted();
+  void ask(kvstore::CollectiveRequest request, std::vector<Wish>& wishes);
+  void ask_rank_zero(const std::vector<Wish>& wishes);
+  void split(const std::vector<uint64_t>& ids);
   bool receive();
   void decide(bool leaving);
   void tell_all(const Decision& decision);
@@ -67,9 +80,9 @@ class MpiGroup final : public kvstore::ProcessGroup {
   std::exception_ptr loss() const;
 
   const kvstore::ProcessGroupOptions options_;
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, all_ = 1;  // rank among all; workers; workers and servers
   std::thread thread_;
-  std::atomic<int> lost_{0};
+  std::atomic<int> lost_{-1};  // as lost_rank_, for other threads
 
   Mutex mutex_;
   CondVar submitted_changed_;
@@ -77,10 +90,15 @@ class MpiGroup final : public kvstore::ProcessGroup {
   bool leaving_ MX_GUARDED_BY(mutex_) = false;
   bool closed_ MX_GUARDED_BY(mutex_) = false;  // the thread has ended
 
+  Calls calls_;
+
   // The thread's own.
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   std::map<uint64_t, std::deque<kvstore::CollectiveRequest>> pending_;  // by id, oldest first
-  std::unique_ptr<Coordinator> coordinator_;                            // of rank 0
+  std::set<uint64_t> split_;                  // lists, of which only the parts are asked for
+  std::unique_ptr<Coordinator> coordinator_;  // of rank 0
+  uint64_t odds_asked_ = 0;                   // rank 0: wishes when ranks began to be at odds,
+  Clock::time_point odds_since_{};            // and when that was
   std::unique_ptr<RingSum> ring_;
   std::list<Outgoing> outgoing_;
   std::vector<Peer> peers_;

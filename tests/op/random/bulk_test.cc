@@ -49,5 +49,25 @@ TEST(BulkDraws, ExponentialNumbersAreThoseDrawnOneByOne) {
       [](Draws& draws) { return static_cast<float>(draws.exponential<float>() / 0.7f); });
 }
 
+// From shapes whose tries often end early to those whose never do.
+TEST(BulkDraws, GammaNumbersAreThoseDrawnOneByOne) {
+  for (const float alpha : {1.0f, 1.25f, 2.5f, 40.0f}) {
+    expect_same([&](Mt19937& stream, float* out,
+                    int64_t n) { return fill_gamma(stream, out, n, alpha, 3.0f); },
+                [&](Draws& draws) { return draws.gamma<float>(alpha, 3.0f); });
+  }
+}
+
+TEST(BulkDraws, GammaNumbersOfSmallShapesAreLeftAlone) {
+  Mt19937 stream(kSeed), untouched(kSeed);
+  float out = -1;
+  for (const float alpha : {0.5f, -1.0f, std::nanf(""), INFINITY})
+    EXPECT_FALSE(fill_gamma(stream, &out, 1, alpha, 1.0f));
+  uint32_t word, expected;
+  stream.fill(&word, 1);
+  untouched.fill(&expected, 1);
+  EXPECT_EQ(word, expected);
+}
+
 }  // namespace
 }  // namespace mxnet

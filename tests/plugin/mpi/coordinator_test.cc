@@ -100,7 +100,49 @@ TEST(Coordinator, WhoeverDisagreesIsNamedWithBothSides) {
   ASSERT_TRUE(coordinator.next(decision));
   EXPECT_EQ(decision.kind, Decision::kRefuse);
   EXPECT_EQ(decision.reason,
-            "key 'key1': rank 0 gave 10 of float32, rank 2 gave 12 of float32; expected the same");
+            "key key1: rank 0 gave 10 of float32, rank 2 gave 12 of float32; expected the same");
+}
+
+Wish list(uint64_t id) {
+  Wish made = wish(id);
+  made.list = 1;
+  return made;
+}
+
+TEST(Coordinator, ListsThatAllRanksGiveRunAsOne) {
+  Coordinator coordinator(2);
+  coordinator.ask(0, list(1));
+  EXPECT_FALSE(coordinator.at_odds()) << "rank 1 may still ask for it";
+  coordinator.ask(1, list(1));
+  Decision decision;
+  ASSERT_TRUE(coordinator.next(decision));
+  EXPECT_EQ(decision.ids, Ids{1});
+  EXPECT_FALSE(coordinator.at_odds());
+}
+
+TEST(Coordinator, RanksThatWaitForDifferentListsAreToldToAskForTheParts) {
+  Coordinator coordinator(2);
+  coordinator.ask(0, list(1));
+  coordinator.ask(1, wish(7));
+  ASSERT_TRUE(coordinator.at_odds());
+  const Decision split = coordinator.split();
+  EXPECT_EQ(split.kind, Decision::kSplit);
+  EXPECT_EQ(split.ids, Ids{1});
+  coordinator.ask(1, list(1));  // sent before it heard of that
+  coordinator.ask(0, wish(7));
+  Decision decision;
+  ASSERT_TRUE(coordinator.next(decision));
+  EXPECT_EQ(decision.ids, Ids{7});
+  EXPECT_FALSE(coordinator.next(decision));
+  EXPECT_FALSE(coordinator.waiting());
+  EXPECT_FALSE(coordinator.at_odds());
+}
+
+TEST(Coordinator, RanksThatWaitForSingleOnesAreNotAtOdds) {
+  Coordinator coordinator(2);
+  coordinator.ask(0, wish(1));
+  coordinator.ask(1, wish(2));
+  EXPECT_FALSE(coordinator.at_odds());
 }
 
 TEST(Coordinator, AFastRankMayAskForTheNextRound) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent cells and layers: against NumPy, against each other, unrolled, masked, as graphs, in files."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -332,3 +334,16 @@ def test_convolutional_cells(dims, kind, gates, states):
     np.testing.assert_allclose(outputs[0].asnumpy(), expected, rtol=1e-4, atol=1e-5)
     with pytest.raises(AssertionError, match="odd"):
         getattr(contrib.rnn, f"Conv{dims}D{kind}Cell")((3, *size), 2, 3, 2)
+
+
+def test_cells_of_convolutions_have_defaults_that_fit_their_dimensions():
+    for dims, layout in ((1, "NCW"), (2, "NCHW"), (3, "NCDHW")):
+        for kind in ("RNN", "LSTM", "GRU"):
+            cls = getattr(contrib.rnn, f"Conv{dims}D{kind}Cell")
+            shown = inspect.signature(cls).parameters
+            assert (shown["i2h_pad"].default, shown["h2h_dilate"].default) == ((0,) * dims, (1,) * dims)
+            cell = cls((2, *(5,) * dims), 3, 3, 3, (1,) * dims)
+            assert cell._conv_layout == layout and cell._i2h_pad == (1,) * dims
+            assert cell.state_info(4)[0]["shape"] == (4, 3, *(5,) * dims)
+    with pytest.raises(ValueError, match="2 of them"):
+        contrib.rnn.Conv2DRNNCell((2, 5, 5), 3, 3, 3, i2h_pad=(1,))

@@ -228,3 +228,84 @@ def loss_curve(hybridize):
         trainer.step(32)
         losses.append(float(loss.mean().asscalar()))
     return losses
+
+
+def several(count, **options):
+    """A trainer of `count` parameters of different sizes, and a function that gives them gradients."""
+    parameters = [gluon.Parameter(f"p{i}", shape=(i % 3 + 1, 4)) for i in range(count)]
+    rng = np.random.RandomState(count)
+    for parameter in parameters:
+        parameter.initialize(mx.init.Zero())
+        parameter.set_data(mx.nd.array(rng.randn(*parameter.shape)))
+
+    def differentiate():
+        with mx.autograd.record():
+            loss = sum((parameter.data() ** 3).sum() for parameter in parameters)
+        loss.backward()
+
+    return parameters, Trainer(parameters, options.pop("optimizer", "sgd"), options), differentiate
+
+
+def steps(parameters, trainer, differentiate, count=3):
+    for _ in range(count):
+        differentiate()
+        trainer.step(2)
+    return [parameter.data().asnumpy() for parameter in parameters]
+
+
+class OneByOne(mx.optimizer.Adam):
+    """Is given one weight at a time, since its class has nothing for all of them."""
+
+
+class ByFour(mx.optimizer.SGD):
+    """Is given lists of four."""
+
+    def update_multi_precision(self, index, weight, grad, state):
+        assert 1 <= len(index) <= 4
+        super().update_multi_precision(index, weight, grad, state)
+
+
+@pytest.mark.parametrize(
+    "own, options",
+    [(ByFour, {"momentum": 0.9, "wd": 0.1}), (ByFour, {"clip_gradient": 0.5}), (OneByOne, {"wd": 0.1}), (OneByOne, {"clip_gradient": 0.5})],
+)
+def test_a_step_over_all_weights_is_exactly_that_over_each(own, options):
+    together = several(10, optimizer=own.__mro__[1](learning_rate=0.1, **options))
+    apart = several(10, optimizer=own(learning_rate=0.1, **options))
+    for trainer in (together[1], apart[1]):
+        trainer._params[3].lr_mult, trainer._params[4].wd_mult = 0.5, 0.0
+    for one, other in zip(steps(*together), steps(*apart)):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_multipliers_and_rates_may_change_between_steps():
+    parameters, trainer, differentiate = several(3, learning_rate=1.0)
+    steps(parameters, trainer, differentiate, 1)
+    before = [parameter.data().asnumpy() for parameter in parameters]
+    parameters[1].lr_mult = 0.0
+    trainer.set_learning_rate(0.5)
+    after = steps(parameters, trainer, differentiate, 1)
+    np.testing.assert_array_equal(before[1], after[1])
+    np.testing.assert_allclose(after[0], before[0] - 0.5 * 3 * before[0] ** 2 / 2, rtol=1e-5)
+
+
+def test_arrays_may_be_replaced_between_steps():
+    parameters, trainer, differentiate = several(3, learning_rate=0.5)
+    steps(parameters, trainer, differentiate, 1)
+    parameters[0].initialize(mx.init.One(), force_reinit=True)
+    parameters[1].grad_req = "null"
+    frozen = parameters[1].data().asnumpy()
+    after = steps(parameters, trainer, differentiate, 1)
+    np.testing.assert_allclose(after[0], np.full_like(after[0], 1 - 0.5 * 3 / 2))
+    np.testing.assert_array_equal(after[1], frozen)
+    parameters[1].grad_req = "write"
+    assert (steps(parameters, trainer, differentiate, 1)[1] != frozen).any()
+
+
+def test_nothing_is_updated_when_a_gradient_of_any_device_is_stale():
+    net = dense(ctx=TWO)
+    trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5}, update_on_kvstore=False)
+    backward(net, TWO[0])
+    with pytest.raises(UserWarning, match=r"on cpu\(1\)"):
+        trainer.step(1)
+    assert (net.weight.data(TWO[0]).asnumpy() == 1).all() and net.weight.data(TWO[0])._fresh_grad

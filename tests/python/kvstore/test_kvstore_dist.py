@@ -1,64 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores of several processes, started by tools/launch.py: sums, faults, and what the launcher promises."""
+"""Stores of several processes, started by tools/launch.py: sums, updates, rows, and servers."""
 
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import textwrap
 
 import pytest
 
-import mxnet as mx
-
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-LAUNCH = os.path.join(ROOT, "tools", "launch.py")
-
-
-def has_plugin():
-    return os.path.exists(os.path.join(os.path.dirname(mx.libinfo.find_lib_path()[0]), "libmxnet_mpi.so"))
-
-
-needs_mpi = pytest.mark.skipif(not has_plugin() or shutil.which("mpirun") is None, reason="needs OpenMPI")
-
-# Seconds after which a rank counts as lost: short, so that tests of that are; and long where nobody is to be lost,
-# whatever else the machine does.
-SHORT, LONG = "4", "60"
-
-PRELUDE = """
-import os, signal, sys
-import numpy as np
-import mxnet as mx
-store = mx.kv.create(os.environ.get("STORE", "dist_sync"))
-rank, size = store.rank, store.num_workers
-
-def say(*words):
-    # A file each: mpirun mixes what ranks print.
-    with open(os.path.join(os.environ["SAID"], str(rank)), "a") as file:
-        print(*words, file=file)
-
-def pulled(key, shape):
-    out = mx.nd.zeros(shape)
-    store.pull(key, out=out)
-    return out.asnumpy()
-"""
-
-
-def run(workers, body, **variables):
-    """The lines that each rank says, by rank, and the end of the job."""
-    program = PRELUDE + textwrap.dedent(body)
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "PS_HEARTBEAT_TIMEOUT": LONG, "SAID": folder, **variables}
-        command = [sys.executable, "-c", program]
-        if workers is not None:
-            command = [sys.executable, LAUNCH, "-n", str(workers), *command]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-        lines = {}
-        for rank in os.listdir(folder):
-            with open(os.path.join(folder, rank)) as file:
-                lines[int(rank)] = file.read().splitlines()
-    return lines, done
+from dist_job import needs_mpi, run
 
 
 @needs_mpi
@@ -151,49 +98,78 @@ def test_many_small_keys_and_pushpull_in_place():
 
 
 @needs_mpi
-@pytest.mark.parametrize("place", ["push", "barrier"])
-def test_a_killed_rank_is_named_by_all_others(place):
+def test_a_list_of_keys_is_summed_with_what_others_push_one_by_one():
     lines, done = run(
         3,
-        f"""
-        store.init(1, mx.nd.zeros((4,)))
-        pulled(1, (4,))
-        store._barrier()
-        if rank == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        try:
-            if "{place}" == "push":
-                store.push(1, mx.nd.ones((4,)))
-                pulled(1, (4,))
+        """
+        keys = [f"key{i}" for i in range(20)]
+        store.init(keys, [mx.nd.zeros((i + 1,)) for i in range(20)])
+        for step in range(3):
+            values = [mx.nd.full((i + 1,), rank + i) for i in range(20)]
+            if rank == 0:
+                store.push(keys, values)
+            elif rank == 1:
+                store.push(keys[:7], values[:7])
+                store.push(keys[7:], values[7:])
             else:
-                store._barrier()
-        except mx.MXNetError as error:
-            say("rank 1 of 3 is lost" in str(error), store.num_dead_node(7))
+                for key, value in reversed(list(zip(keys, values))):
+                    store.push(key, value)
+            for i, key in enumerate(keys):
+                np.testing.assert_array_equal(pulled(key, (i + 1,)), np.full((i + 1,), 3 + 3 * i))
+        say("equal")
         """,
-        PS_HEARTBEAT_TIMEOUT=SHORT,
     )
-    assert lines == {0: ["True 1"], 2: ["True 1"]}, done.stderr
-    assert done.returncode == 128 + 9
-    assert "rank 1 ended with status 137" in done.stderr
+    assert lines == {rank: ["equal"] for rank in range(3)}, done.stderr
 
 
 @needs_mpi
-def test_a_rank_that_ends_early_is_an_error_for_those_that_wait():
+def test_lists_with_different_shapes_name_the_key():
     lines, done = run(
         2,
         """
-        store.init(1, mx.nd.zeros((4,)))
-        pulled(1, (4,))
-        if rank == 1:
-            raise SystemExit(0)
-        store.push(1, mx.nd.ones((4,)))
+        store.init(["a", "b", "c"], [mx.nd.zeros((2,)), mx.nd.zeros((3 + rank,)), mx.nd.zeros((4 - rank,))])
         try:
-            pulled(1, (4,))
-        except mx.MXNetError as error:
-            say("rank 1 of 2 is lost" in str(error))
+            mx.nd.waitall()
+        except ValueError as error:
+            say(all(part in str(error) for part in ("'b'", "rank 0 gave 3", "rank 1 gave 4")))
         """,
     )
-    assert lines == {0: ["True"]}, done.stderr
+    assert lines == {0: ["True"], 1: ["True"]}, done.stderr
+
+
+@needs_mpi
+def test_rows_are_summed_without_servers():
+    lines, done = run(
+        3,
+        """
+        store.init("e", mx.nd.zeros((1000, 2)).tostype("row_sparse"))
+        rows = mx.nd.sparse.row_sparse_array((np.full((2, 2), rank + 1.0), [10, 20 + rank]), shape=(1000, 2))
+        store.push("e", rows)
+        out = mx.nd.sparse.zeros("row_sparse", (1000, 2))
+        store.row_sparse_pull("e", out=out, row_ids=mx.nd.array([10, 21, 500]))
+        say(out.indices.asnumpy().tolist(), out.data.asnumpy().tolist())
+        """,
+    )
+    expected = ["[10, 21, 500] [[6.0, 6.0], [2.0, 2.0], [0.0, 0.0]]"]
+    assert lines == {rank: expected for rank in range(3)}, done.stderr
+
+
+@needs_mpi
+def test_rows_on_one_rank_and_a_dense_gradient_on_another_are_an_error_on_both():
+    lines, done = run(
+        2,
+        """
+        store.init("e", mx.nd.zeros((100, 2)))
+        store._set_updater(lambda key, pushed, stored: None)
+        value = mx.nd.ones((100, 2))
+        store.push("e", value.tostype("row_sparse") if rank == 1 else value)
+        try:
+            mx.nd.waitall()
+        except ValueError as error:
+            say("rank 0 gave a sum of 200 of float32, rank 1 gave the gathering of 1 of int64" in str(error))
+        """,
+    )
+    assert lines == {0: ["True"], 1: ["True"]}, done.stderr
 
 
 @needs_mpi
@@ -223,27 +199,129 @@ def test_the_number_of_workers_must_be_the_promised_one():
     assert "DMLC_NUM_WORKER=3" in done.stderr
 
 
-def test_what_is_not_there_says_what_to_use():
-    with pytest.raises(NotImplementedError, match="dist_sync"):
-        mx.kv.create("dist_async")
+@needs_mpi
+def test_an_asynchronous_store_without_servers_says_how_to_start_them():
+    lines, done = run(None, "", STORE="dist_async")
+    assert done.returncode == 1
+    assert "launch.py -n 1 -s 1" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments, expected",
-    [
-        (["-n", "2", "a.out", "-x"], ["mpirun", "-np 2", "DMLC_NUM_WORKER", "a.out -x"]),
-        (["-n", "2", "-s", "1", "-H", "hosts", "a.out"], ["--hostfile hosts"]),
-        (["-n", "3", "--launcher", "slurm", "a.out"], ["srun", "--ntasks 3"]),
-    ],
-)
-def test_launcher_commands(arguments, expected):
-    done = subprocess.run([sys.executable, LAUNCH, "--dry-run", *arguments], capture_output=True, text=True, timeout=60)
-    for part in expected:
-        assert part in done.stdout
+# --- Servers
 
 
-@pytest.mark.parametrize("arguments", [["-n", "0", "a.out"], ["-n", "2"], ["-n", "2", "--launcher", "ssh", "a.out"]])
-def test_launcher_refuses_what_makes_no_sense(arguments):
-    done = subprocess.run([sys.executable, LAUNCH, *arguments], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2
-    assert "error" in done.stderr
+@needs_mpi
+@pytest.mark.parametrize("servers", [1, 2])
+@pytest.mark.parametrize("kind", ["dist_sync", "p3"])
+def test_the_optimizer_of_servers_gives_the_weights_of_one_process(servers, kind):
+    lines, done = run(
+        2,
+        """
+        shapes = {"w": (3,), "big": (40, 30)}
+        for key, shape in shapes.items():
+            store.init(key, mx.nd.ones(shape))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, momentum=0.5))
+        for step in range(2):
+            for key, shape in shapes.items():
+                store.push(key, mx.nd.full(shape, rank + 1))
+        for key, shape in shapes.items():
+            np.testing.assert_array_equal(pulled(key, shape), np.full(shape, -2.75))
+        say(size)
+        """,
+        servers=servers,
+        STORE=kind,
+        MXNET_KVSTORE_BIGARRAY_BOUND="1000",
+        MXNET_KVSTORE_SLICE_THRESHOLD="100",
+    )
+    assert lines == {0: ["2"], 1: ["2"]}, done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+def test_workers_of_an_asynchronous_store_do_not_wait_for_each_other():
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.zeros((2,)))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        if rank == 0:
+            for step in range(3):
+                store.push("w", mx.nd.ones((2,)))
+            say(pulled("w", (2,)).tolist())
+        store._barrier()
+        if rank == 1:
+            store.push("w", mx.nd.ones((2,)))
+            say(pulled("w", (2,)).tolist())
+        """,
+        servers=1,
+        STORE="dist_async",
+    )
+    assert lines == {0: ["[-3.0, -3.0]"], 1: ["[-4.0, -4.0]"]}, done.stderr
+
+
+@needs_mpi
+def test_states_of_servers_are_saved_and_loaded_with_their_parts():
+    lines, done = run(
+        2,
+        """
+        shape = (40, 30)
+        store.init("w", mx.nd.zeros(shape))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1, momentum=0.5))
+        store.push("w", mx.nd.arange(1200).reshape(shape))
+        pulled("w", shape)
+        path = os.path.join(os.environ["SAID"], "..", f"states-{os.environ['JOB']}-{rank}")
+        store.save_optimizer_states(path, dump_optimizer=True)
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=9))
+        store.load_optimizer_states(path)
+        os.remove(path)
+        before = pulled("w", shape)
+        store._barrier()
+        store.push("w", mx.nd.zeros(shape))
+        momentum = pulled("w", shape) - before
+        np.testing.assert_array_equal(momentum, -np.arange(1200).reshape(shape))
+        say("same")
+        """,
+        servers=2,
+        MXNET_KVSTORE_BIGARRAY_BOUND="1000",
+        JOB=str(os.getpid()),
+    )
+    assert lines == {0: ["same"], 1: ["same"]}, done.stderr
+
+
+@needs_mpi
+def test_rows_are_pushed_to_servers_and_pulled_from_them():
+    lines, done = run(
+        2,
+        """
+        store.init("e", mx.nd.zeros((100, 2)).tostype("row_sparse"))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        rows = mx.nd.sparse.row_sparse_array((np.full((1, 2), rank + 1.0), [10 + rank]), shape=(100, 2))
+        store.push("e", rows)
+        store._barrier()
+        out = mx.nd.sparse.zeros("row_sparse", (100, 2))
+        store.row_sparse_pull("e", out=out, row_ids=mx.nd.array([10, 11, 50]))
+        say(out.indices.asnumpy().tolist(), out.data.asnumpy().tolist())
+        """,
+        servers=2,
+    )
+    expected = ["[10, 11, 50] [[-1.0, -1.0], [-2.0, -2.0], [0.0, 0.0]]"]
+    assert lines == {0: expected, 1: expected}, done.stderr
+
+
+@needs_mpi
+def test_a_custom_optimizer_needs_consent():
+    lines, done = run(
+        1,
+        """
+        @mx.optimizer.register
+        class Mine(mx.optimizer.SGD):
+            pass
+        store.init("w", mx.nd.zeros((2,)))
+        try:
+            store.set_optimizer(Mine(learning_rate=1))
+        except ValueError as error:
+            say("'mine'" in str(error) and "--server-import" in str(error))
+        """,
+        servers=1,
+        STORE="dist_async",
+    )
+    assert lines == {0: ["True"]}, done.stderr

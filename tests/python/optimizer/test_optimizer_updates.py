@@ -109,6 +109,35 @@ def test_aggregation_size_comes_from_its_variable(run_python):
     assert run_python(code, env={"MXNET_OPTIMIZER_AGGREGATION_SIZE": "7"}).stdout.split() == ["7", "7"]
 
 
+@pytest.mark.parametrize("size, calls", [(None, [4, 4, 2]), (3, [3, 3, 3, 1]), (10, [10])])
+def test_one_operator_updates_as_many_weights_as_aggregate_num_says(size, calls, tmp_path):
+    made = mx.optimizer.SGD(learning_rate=0.5)
+    made.aggregate_num = size or made.aggregate_num
+    weights, grads = ([mx.nd.full((2,), float(i)) for i in range(10)] for _ in range(2))
+    update = mx.optimizer.get_updater(made)
+    update(list(range(10)), grads, weights)
+    mx.profiler.set_config(profile_imperative=True, filename=str(tmp_path / "profile.json"), aggregate_stats=True)
+    mx.profiler.set_state("run")
+    update(list(range(10)), grads, weights)
+    mx.nd.waitall()
+    mx.profiler.set_state("stop")
+    row = next(line for line in mx.profiler.dumps(reset=True).splitlines() if line.startswith("multi_sgd_update"))
+    assert int(row.split()[1]) == len(calls)
+    np.testing.assert_array_equal(np.stack([w.asnumpy() for w in weights])[:, 0], np.zeros(10))
+
+
+def test_numbers_of_arrays_that_do_not_fit_are_an_error():
+    from mxnet._core import update_weights
+
+    update = mx.optimizer._base._op("sgd_update")
+    with pytest.raises(ValueError, match="given 1 arrays, expected 2"):
+        update_weights(update, 0, [[mx.nd.ones(1)] * 2, [mx.nd.ones(1)]], {"lr": [0.1, 0.1]}, {})
+    with pytest.raises(ValueError, match="lr: expected one value for each of 2"):
+        update_weights(update, 0, [[mx.nd.ones(1)] * 2, [mx.nd.ones(1)] * 2], {"lr": [0.1]}, {})
+    with pytest.raises(TypeError, match="Operator"):
+        update_weights(None, 0, [[], []], {}, {})
+
+
 @pytest.mark.parametrize("name", ["sgd", "nag", "adam", "rmsprop"])
 def test_half_precision_keeps_a_copy_in_full(name):
     made = mx.optimizer.create(name, learning_rate=1e-3, multi_precision=True)

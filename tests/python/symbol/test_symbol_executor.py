@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executors: binding, running, differentiating, reshaping and watching a symbol."""
 
+import json
+
 import mxnet as mx
 import numpy as np
 import pytest
@@ -147,3 +149,36 @@ def test_the_compiled_graph_can_be_read():
     executor = network().simple_bind(mx.cpu(), data=(4, 2))
     assert "fc" in executor.debug_str()
     assert "data" in executor.get_optimized_symbol().list_arguments()
+
+
+def test_the_compiled_graph_is_that_of_the_backend():
+    layer = mx.sym.Convolution(mx.sym.var("data"), kernel=(1, 1), num_filter=2, name="c")
+    net = mx.sym.Activation(mx.sym.BatchNorm(layer, name="bn"), act_type="relu", name="r")
+
+    def operators(grad_req):
+        executor = net.simple_bind(mx.cpu(), data=(1, 2, 4, 4), grad_req=grad_req)
+        made = executor.get_optimized_symbol()
+        assert made.list_arguments() == net.list_arguments()
+        assert made.list_auxiliary_states() == net.list_auxiliary_states()
+        return [node["op"] for node in json.loads(made.tojson())["nodes"] if node["op"] != "null"]
+
+    assert operators("null") == ["_sg_mkldnn_conv"]
+    assert operators("write") == ["Convolution", "BatchNorm", "Activation"]
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", "NONE"):
+        assert operators("null") == ["Convolution", "BatchNorm", "Activation"]
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", "nosuch"):
+        with pytest.raises(mx.MXNetError, match="given nosuch, expected one of: ONEDNN"):
+            net.simple_bind(mx.cpu(), data=(1, 2, 4, 4)).forward()
+
+
+def test_equal_calls_are_one_in_the_compiled_graph():
+    x = mx.sym.var("x")
+    executor = (mx.sym.exp(x) + mx.sym.exp(x)).simple_bind(mx.cpu(), x=(2,))
+    assert executor.get_optimized_symbol().tojson().count('"exp"') == 1
+
+
+def test_options_that_no_backend_knows_are_errors():
+    net = network()
+    assert net.optimize_for("MKLDNN", dedup_subgraph=True).list_arguments() == net.list_arguments()
+    with pytest.raises(mx.MXNetError, match="given option 'colour' for the backend MKLDNN"):
+        net.optimize_for("MKLDNN", colour="red")

@@ -11,9 +11,9 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 import numpy as np
 
+from ... import _core
 from ...context import gpu
-from ...ndarray._dtypes import bfloat16
-from ._convert import Converter
+from ...ndarray._dtypes import bfloat16, dtype_number
 from .loss_scaler import LossScaler
 
 __all__ = [
@@ -229,7 +229,8 @@ def convert_symbol(
 ) -> Any:
     """A network with casts. Lists that are given replace the library's own; `excluded_sym_names` stay in float32.
 
-    Parameters are cast when the network runs; `convert_model` can cast them once, with `cast_optional_params`.
+    With `data_names` all other inputs count as parameters, and say their type; with `cast_optional_params` those that
+    only operators in 16 bits read are of 16 bits. Else they are cast when the network runs.
     """
     from ...symbol import Symbol
 
@@ -238,11 +239,18 @@ def convert_symbol(
     unknown = set(data_names or []) - set(sym.list_arguments())
     if unknown:
         raise ValueError(f"given data_names {sorted(unknown)}, expected arguments of the network")
-    casted = set(_castable(sym, target_dtype, target_dtype_ops, excluded_sym_names)) if cast_optional_params else set()
-    return _converter(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names).convert(sym, casted - set(data_names or []))
+    parameters = [] if data_names is None else [name for name in sym.list_inputs() if name not in data_names]
+    return _reduced(
+        sym, parameters, target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names,
+        cast_optional_params,
+    )  # fmt: skip
 
 
-def _converter(target_dtype: Any, target_ops: Any, fp32_ops: Any, conditional_ops: Any, excluded: Any) -> Converter:
+def _reduced(
+    sym: Any, parameters: Sequence[str], target_dtype: Any, target_ops: Any, fp32_ops: Any, conditional_ops: Any,
+    excluded: Any, cast_optional_params: bool,
+) -> Any:  # fmt: skip
+    """The network with casts; `parameters` are told their types (__dtype__)."""
     dtype = _dtype_name(target_dtype)
     target = list_lp16_ops(dtype) if target_ops is None else target_ops
     full = list_fp32_ops(dtype) if fp32_ops is None else fp32_ops
@@ -250,24 +258,13 @@ def _converter(target_dtype: Any, target_ops: Any, fp32_ops: Any, conditional_op
     if both:
         raise ValueError(f"given {sorted(both)} in target_dtype_ops and in fp32_ops, expected each in one of the two")
     conditional = list_conditional_fp32_ops(dtype) if conditional_ops is None else conditional_ops
-    full = [*full, *list_loss_output_functions(dtype)]
-    return Converter(dtype, target, full, list_widest_type_cast(dtype), conditional, excluded or [])
-
-
-def _castable(sym: Any, target_dtype: Any, target_ops: Any, excluded: Any) -> List[str]:
-    """Parameters that only operators in 16 bits read."""
-    import json
-
-    graph = json.loads(sym.tojson())["nodes"]
-    target = set(list_lp16_ops(target_dtype) if target_ops is None else target_ops)
-    readers: Dict[str, List[bool]] = {}
-    for node in graph:
-        for place, item in enumerate(node["inputs"]):
-            before = graph[item[0]]
-            if before["op"] == "null":
-                fits = node["op"] in target and node["name"] not in (excluded or []) and place > 0
-                readers.setdefault(before["name"], []).append(fits)
-    return [name for name, fits in readers.items() if all(fits)]
+    full = [name for name in [*full, *list_loss_output_functions(dtype)] if name not in set(target)]
+    made = _core.reduce_precision(
+        sym, dtype_number(dtype), list(target), full, list_widest_type_cast(dtype),
+        [(op, parameter, list(values)) for op, parameter, values in conditional], list(excluded or []), list(parameters),
+        bool(cast_optional_params),
+    )  # fmt: skip
+    return sym._of(made)
 
 
 def convert_model(
@@ -285,13 +282,18 @@ def convert_model(
     for what, params in (("arg_params", arg_params), ("aux_params", aux_params)):
         if not isinstance(params, dict):
             raise TypeError(f"given {what} of type {type(params).__name__}, expected a dictionary")
-    converter = _converter(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names)
-    casted = set()
-    if cast_optional_params:
-        casted = set(_castable(sym, target_dtype, target_dtype_ops, excluded_sym_names)) & set(arg_params)
+    converted = _reduced(
+        sym, [*arg_params, *aux_params], target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names,
+        cast_optional_params,
+    )  # fmt: skip
     dtype = _dtype_name(target_dtype)
-    made = {name: array.astype(dtype) if name in casted else array for name, array in arg_params.items()}
-    return converter.convert(sym, casted), made, dict(aux_params)
+    types = converted.attr_dict()
+    half = str(dtype_number(dtype))
+    made = {
+        name: array.astype(dtype) if types.get(name, {}).get("__dtype__") == half else array
+        for name, array in arg_params.items()
+    }
+    return converted, made, dict(aux_params)
 
 
 def convert_hybrid_block(

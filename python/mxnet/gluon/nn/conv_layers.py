@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Callable, Dict, Tuple, TypeVar
 
 import numpy as np
 
+from ..._signatures import with_defaults
 from ...base import numeric_types
 from .._ops import op
 from ..block import HybridBlock
@@ -117,33 +118,11 @@ class _Conv(HybridBlock):
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-class Conv1D(_Conv):
-    """Convolution over one dimension."""
+class _Convolution(_Conv):
+    """A convolution as programs make it; those over other than two dimensions differ in defaults alone."""
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        layout: str = "NCW",
-        activation: Any = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, _tuple(kernel_size, 1), strides, padding, dilation, groups, _layout(layout, "NCW"), in_channels,
-            activation, use_bias, weight_initializer, bias_initializer, **kwargs,
-        )
-
-
-class Conv2D(_Conv):
-    """Convolution over two dimensions."""
+    _dims = 2
+    _layouts: Tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -162,65 +141,16 @@ class Conv2D(_Conv):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            channels, _tuple(kernel_size, 2), strides, padding, dilation, groups, _layout(layout, "NCHW", "NHWC"),
+            channels, _tuple(kernel_size, self._dims), strides, padding, dilation, groups, _layout(layout, *self._layouts),
             in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs,
         )
 
 
-class Conv3D(_Conv):
-    """Convolution over three dimensions."""
+class _Transposed(_Conv):
+    """A transposed convolution as programs make it."""
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: Any,
-        strides: Any = (1, 1, 1),
-        padding: Any = (0, 0, 0),
-        dilation: Any = (1, 1, 1),
-        groups: int = 1,
-        layout: str = "NCDHW",
-        activation: Any = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, _tuple(kernel_size, 3), strides, padding, dilation, groups, _layout(layout, "NCDHW", "NDHWC"),
-            in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs,
-        )
-
-
-class Conv1DTranspose(_Conv):
-    """Transposed convolution over one dimension."""
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        layout: str = "NCW",
-        activation: Any = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, _tuple(kernel_size, 1), strides, padding, dilation, groups, _layout(layout, "NCW"), in_channels,
-            activation, use_bias, weight_initializer, bias_initializer, op_name="Deconvolution", adj=output_padding, **kwargs,
-        )
-        self.outpad = _tuple(output_padding, 1)
-
-
-class Conv2DTranspose(_Conv):
-    """Transposed convolution over two dimensions."""
+    _dims = 2
+    _layouts: Tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -240,39 +170,56 @@ class Conv2DTranspose(_Conv):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            channels, _tuple(kernel_size, 2), strides, padding, dilation, groups, _layout(layout, "NCHW", "NHWC"),
+            channels, _tuple(kernel_size, self._dims), strides, padding, dilation, groups, _layout(layout, *self._layouts),
             in_channels, activation, use_bias, weight_initializer, bias_initializer, op_name="Deconvolution",
             adj=output_padding, **kwargs,
         )
-        self.outpad = _tuple(output_padding, 2)
+        self.outpad = _tuple(output_padding, self._dims)
 
 
-class Conv3DTranspose(_Conv):
+_Class = TypeVar("_Class", bound=type)
+
+
+def _over(dims: int, *layouts: str) -> Callable[[_Class], _Class]:
+    """Decorates a class of convolutions over so many dimensions, with defaults that fit them."""
+
+    def decorate(cls: _Class) -> _Class:
+        cls._dims, cls._layouts = dims, layouts  # type: ignore[attr-defined]
+        ones, zeros = (1, 0) if dims == 1 else ((1,) * dims, (0,) * dims)
+        outside = {"output_padding": zeros} if issubclass(cls, _Transposed) else {}
+        return with_defaults(strides=ones, padding=zeros, dilation=ones, layout=layouts[0], **outside)(cls)
+
+    return decorate
+
+
+@_over(1, "NCW")
+class Conv1D(_Convolution):
+    """Convolution over one dimension."""
+
+
+@_over(2, "NCHW", "NHWC")
+class Conv2D(_Convolution):
+    """Convolution over two dimensions."""
+
+
+@_over(3, "NCDHW", "NDHWC")
+class Conv3D(_Convolution):
+    """Convolution over three dimensions."""
+
+
+@_over(1, "NCW")
+class Conv1DTranspose(_Transposed):
+    """Transposed convolution over one dimension."""
+
+
+@_over(2, "NCHW", "NHWC")
+class Conv2DTranspose(_Transposed):
+    """Transposed convolution over two dimensions."""
+
+
+@_over(3, "NCDHW", "NDHWC")
+class Conv3DTranspose(_Transposed):
     """Transposed convolution over three dimensions."""
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: Any,
-        strides: Any = (1, 1, 1),
-        padding: Any = (0, 0, 0),
-        output_padding: Any = (0, 0, 0),
-        dilation: Any = (1, 1, 1),
-        groups: int = 1,
-        layout: str = "NCDHW",
-        activation: Any = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, _tuple(kernel_size, 3), strides, padding, dilation, groups, _layout(layout, "NCDHW", "NDHWC"),
-            in_channels, activation, use_bias, weight_initializer, bias_initializer, op_name="Deconvolution",
-            adj=output_padding, **kwargs,
-        )
-        self.outpad = _tuple(output_padding, 3)
 
 
 class _Pooling(HybridBlock):

@@ -12,6 +12,7 @@ from ...rnn import HybridRecurrentCell
 from ...rnn._base_cell import activate, add, multiply
 from ...rnn.rnn_cell import split
 
+
 def _tuple(value: Any, dims: int) -> Tuple[int, ...]:
     made = (int(value),) * dims if isinstance(value, numeric_types) else tuple(value)
     if len(made) != dims:
@@ -24,6 +25,7 @@ class _ConvCell(HybridRecurrentCell):
 
     _gates = 1
     _states = 1
+    _dims = 2
 
     def __init__(
         self,
@@ -31,20 +33,20 @@ class _ConvCell(HybridRecurrentCell):
         hidden_channels: int,
         i2h_kernel: Any,
         h2h_kernel: Any,
-        i2h_pad: Any,
-        i2h_dilate: Any,
-        h2h_dilate: Any,
-        i2h_weight_initializer: Any,
-        h2h_weight_initializer: Any,
-        i2h_bias_initializer: Any,
-        h2h_bias_initializer: Any,
-        dims: int,
-        conv_layout: str,
-        activation: Any,
+        i2h_pad: Any = (0, 0),
+        i2h_dilate: Any = (1, 1),
+        h2h_dilate: Any = (1, 1),
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        conv_layout: str = "NCHW",
+        activation: Any = "tanh",
         prefix: Optional[str] = None,
         params: Any = None,
     ) -> None:
         super().__init__(prefix=prefix, params=params)
+        dims = self._dims
         self._hidden_channels = hidden_channels
         self._input_shape = input_shape
         self._conv_layout = conv_layout

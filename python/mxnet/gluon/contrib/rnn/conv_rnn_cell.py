@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Callable, TypeVar
 
+from ...._signatures import with_defaults
 from ....base import numeric_types  # noqa: F401  (programs find it here)
 from ._conv_cell import _ConvGRUCell, _ConvLSTMCell, _ConvRNNCell
 
@@ -13,245 +14,60 @@ __all__ = [
     "Conv3DLSTMCell", "Conv3DRNNCell",
 ]
 
+_Class = TypeVar("_Class", bound=type)
 
+
+def _over(dims: int, layout: str) -> Callable[[_Class], _Class]:
+    """Decorates a class of cells over so many dimensions, with defaults that fit them."""
+
+    def decorate(cls: _Class) -> _Class:
+        cls._dims = dims  # type: ignore[attr-defined]
+        ones = (1,) * dims
+        return with_defaults(i2h_pad=(0,) * dims, i2h_dilate=ones, h2h_dilate=ones, conv_layout=layout)(cls)
+
+    return decorate
+
+
+@_over(1, "NCW")
 class Conv1DRNNCell(_ConvRNNCell):
     """Simple cell with convolutions over one dimension."""
 
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0,),
-        i2h_dilate: Any = (1,),
-        h2h_dilate: Any = (1,),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 1, conv_layout, activation, prefix, params,
-        )
 
-
+@_over(2, "NCHW")
 class Conv2DRNNCell(_ConvRNNCell):
     """Simple cell with convolutions over two dimensions."""
 
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0, 0),
-        i2h_dilate: Any = (1, 1),
-        h2h_dilate: Any = (1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCHW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 2, conv_layout, activation, prefix, params,
-        )
 
-
+@_over(3, "NCDHW")
 class Conv3DRNNCell(_ConvRNNCell):
     """Simple cell with convolutions over three dimensions."""
 
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0, 0, 0),
-        i2h_dilate: Any = (1, 1, 1),
-        h2h_dilate: Any = (1, 1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCDHW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 3, conv_layout, activation, prefix, params,
-        )
 
-
+@_over(1, "NCW")
 class Conv1DLSTMCell(_ConvLSTMCell):
     """LSTM cell with convolutions over one dimension."""
 
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0,),
-        i2h_dilate: Any = (1,),
-        h2h_dilate: Any = (1,),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 1, conv_layout, activation, prefix, params,
-        )
 
-
+@_over(2, "NCHW")
 class Conv2DLSTMCell(_ConvLSTMCell):
     """LSTM cell with convolutions over two dimensions."""
 
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0, 0),
-        i2h_dilate: Any = (1, 1),
-        h2h_dilate: Any = (1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCHW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 2, conv_layout, activation, prefix, params,
-        )
 
-
+@_over(3, "NCDHW")
 class Conv3DLSTMCell(_ConvLSTMCell):
     """LSTM cell with convolutions over three dimensions."""
 
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0, 0, 0),
-        i2h_dilate: Any = (1, 1, 1),
-        h2h_dilate: Any = (1, 1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCDHW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 3, conv_layout, activation, prefix, params,
-        )
 
-
+@_over(1, "NCW")
 class Conv1DGRUCell(_ConvGRUCell):
     """GRU cell with convolutions over one dimension."""
 
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0,),
-        i2h_dilate: Any = (1,),
-        h2h_dilate: Any = (1,),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 1, conv_layout, activation, prefix, params,
-        )
 
-
+@_over(2, "NCHW")
 class Conv2DGRUCell(_ConvGRUCell):
     """GRU cell with convolutions over two dimensions."""
 
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0, 0),
-        i2h_dilate: Any = (1, 1),
-        h2h_dilate: Any = (1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCHW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 2, conv_layout, activation, prefix, params,
-        )
 
-
+@_over(3, "NCDHW")
 class Conv3DGRUCell(_ConvGRUCell):
     """GRU cell with convolutions over three dimensions."""
-
-    def __init__(
-        self,
-        input_shape: Tuple[int, ...],
-        hidden_channels: int,
-        i2h_kernel: Any,
-        h2h_kernel: Any,
-        i2h_pad: Any = (0, 0, 0),
-        i2h_dilate: Any = (1, 1, 1),
-        h2h_dilate: Any = (1, 1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCDHW",
-        activation: Any = "tanh",
-        prefix: Optional[str] = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, 3, conv_layout, activation, prefix, params,
-        )

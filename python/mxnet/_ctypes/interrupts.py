@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C during waits: the library asks ten times a second, on the waiting thread, whether a wait shall end."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Iterator, List
+
+raised: List[BaseException] = []  # what a signal's handler has raised in the wait that has just failed
+
+
+def _watching() -> Iterator[int]:
+    """Gives 1 when a signal's handler has raised since the last time, else 0.
+
+    Python runs handlers where the main thread goes on, which is the `yield` here, inside the `try`; a function would
+    begin, and raise, before it reached its own.
+    """
+    ended = 0
+    while True:
+        try:
+            while True:
+                yield ended
+                ended = 0
+        except GeneratorExit:
+            return
+        except BaseException as error:  # pylint: disable=broad-except  (the wait raises it)
+            raised[:] = [error]
+            ended = 1
+
+
+_watch = _watching()
+next(_watch)
+_check = ctypes.CFUNCTYPE(ctypes.c_int)(_watch.__next__)
+
+
+def install(library: Any) -> None:
+    """Has the library ask."""
+    library.MXSetInterruptCheck(_check)

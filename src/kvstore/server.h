@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server does: it holds its part of the keys, changes them by what workers push, and
+// answers.
+#pragma once
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "kvstore/host_reducer.h"
+#include "kvstore/kvstore.h"
+#include "kvstore/process_group.h"
+#include "kvstore/wire.h"
+
+namespace mxnet::kvstore {
+
+// One thread, which only pushes engine operations: keys are worked on beside each other, and an
+// answer leaves when its key has the value that it tells of.
+class Server {
+ public:
+  // `group` must outlive the server and what it has pushed.
+  explicit Server(ProcessGroup& group);
+
+  // Of the store whose command is being obeyed; otherwise of all that have none of their own.
+  // Without one, what is pushed replaces what is held.
+  void set_updater(Updater updater);
+  // Until all workers have finished. Throws Error(kGeneric) naming a rank that is lost.
+  void run(const ServerController& controller);
+  // Of one call. What is wrong with it goes back as its answer.
+  void handle(ServedCall call, const ServerController& controller);
+
+ private:
+  using Reply = std::function<void(Answer)>;
+  struct Pushed {
+    NDArray value;
+    Reply answer;
+  };
+  struct Entry {
+    Key key;
+    NDArray value;
+    Buffers buffers;
+    std::vector<std::deque<Pushed>> rounds;  // by worker: pushes that wait for the others'
+  };
+
+  // Of one store of the workers.
+  struct Table {
+    Updater updater;
+    std::unordered_map<Key, Entry> entries;
+    std::unordered_map<Key, std::vector<ServedCall>> early;  // for keys that are not there yet
+  };
+
+  void obey(ServedCall& call, const Request& request, const ServerController& controller);
+  void command(ServedCall& call, const Request& request, const ServerController& controller);
+  void init(ServedCall& call, const Request& request);
+  void push(ServedCall& call, const Request& request, Entry& entry);
+  void push_round(Entry& entry, const Updater& updater);
+  static void update(Entry& entry, const NDArray& pushed, const Updater& updater);
+  const Updater& updater_of(const Table& table) const;
+  static void pull(ServedCall& call, Entry& entry);
+  static void pull_rows(ServedCall& call, Entry& entry);
+  void worker_left(int worker);
+  Answer unfinished(int worker, const Key& key) const;
+
+  ProcessGroup& group_;
+  HostReducer reducer_;
+  Updater updater_;
+  std::map<int32_t, Table> tables_;
+  Table* commanded_ = nullptr;  // whose command is being obeyed
+  int left_ = -1;               // the first worker that has finished
+};
+
+}  // namespace mxnet::kvstore

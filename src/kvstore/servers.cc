@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of keys, and one call of the group for each.
+#include "kvstore/servers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <future>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "engine/engine.h"
+#include "kvstore/array_op.h"
+#include "kvstore/ending.h"
+#include "kvstore/reducer.h"
+#include "kvstore/rows.h"
+#include "ndarray/sparse_convert.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+// Parts begin at multiples of so many elements, so that each has whole words when it is compressed.
+constexpr int64_t kPartUnit = 32;
+
+// Equal in all processes, whatever their standard library.
+uint64_t spread(const Key& key) {
+  uint64_t hash = 14695981039346656037ULL;
+  for (const char c : to_string(key))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return hash ^ hash >> 32;
+}
+
+using Body = std::shared_ptr<std::vector<char>>;
+
+// Where an answer of exactly so many bytes goes.
+auto exact_room(void* to, int64_t expected, std::string key) {
+  return [to, expected, key = std::move(key)](int64_t bytes) {
+    if (bytes == expected) return to;
+    throw Error(
+        ErrorCode::kGeneric, "kvstore",
+        fmt::format("key {}: a server answered with {} bytes, expected {}", key, bytes, expected));
+  };
+}
+
+// An operation that ends when the group says so.
+void push_calls(AsyncFn fn, const ArrayOp& op) {
+  std::vector<Var*> reads, writes;
+  for (const NDArray& array : op.reads) reads.push_back(array.var());
+  for (const NDArray& array : op.writes) writes.push_back(array.var());
+  dedup_variables(&reads, &writes);
+  Engine::get().push_async(std::move(fn), {.device = Device::cpu(),
+                                           .reads = reads,
+                                           .writes = writes,
+                                           .property = FnProperty::kCPUPrioritized,
+                                           .priority = op.priority,
+                                           .name = op.name});
+}
+
+}  // namespace
+
+Servers::Servers(ProcessGroup& group, const KvstoreConfig& config, int32_t store, bool sync,
+                 bool sliced)
+    : group_(group), config_(config), store_(store), sync_(sync), sliced_(sliced) {}
+
+void Servers::set_compression(const Compression& compression) {
+  compression_ = compression;
+  packed_.clear();
+}
+
+std::vector<Servers::Part> Servers::parts_of(const Key& key, const NDArray& mirror) const {
+  const int64_t servers = group_.servers(), count = mirror.size();
+  if (mirror.is_sparse() || servers == 1 ||
+      count < std::max(config_.bigarray_bound.get(), kPartUnit))
+    return {{static_cast<int>(spread(key) % static_cast<uint64_t>(servers)), 0, count}};
+  const int64_t units = (count + kPartUnit - 1) / kPartUnit;
+  std::vector<Part> parts;
+  for (int64_t s = 0; s < servers; ++s) {
+    const int64_t first = units * s / servers * kPartUnit;
+    const int64_t last = std::min(count, units * (s + 1) / servers * kPartUnit);
+    if (first < last) parts.push_back({static_cast<int>(s), first, last - first});
+  }
+  return parts;
+}
+
+Request Servers::request(Ask ask, const Key& key, const NDArray& mirror, const Part& part,
+                         bool whole, int32_t store, bool sync) {
+  Request request;
+  request.ask = ask;
+  request.store = store;
+  request.key = key;
+  request.sync = sync;
+  request.dtype = mirror.dtype();
+  request.shape = whole ? mirror.shape() : Shape{part.count};
+  return request;
+}
+
+int64_t Servers::slice_bytes() const {
+  return sliced_ ? config_.slice_threshold.get() * static_cast<int64_t>(sizeof(float)) : 0;
+}
+
+void Servers::send_dense(Ask ask, const Key& key, const NDArray& value, const NDArray& mirror,
+                         int priority) {
+  push_calls(
+      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror),
+       slice = slice_bytes(), value = value.detach(),
+       mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        const auto ending = std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
+        const auto item = static_cast<int64_t>(dtype_size(value.dtype()));
+        for (const Part& part : parts) {
+          ServerCall call;
+          call.server = part.server;
+          call.head = to_bytes(request(ask, key, mirror, part, parts.size() == 1, store, sync));
+          call.body = value.size() == 0 ? nullptr : value.data_as<char>() + part.first * item;
+          call.bytes = part.count * item;
+          call.priority = priority;
+          call.slice_bytes = slice;
+          call.room = exact_room(nullptr, 0, to_string(key));
+          call.done = [ending, value](const std::exception_ptr& error) { ending->end(error); };
+          group->call(std::move(call));
+        }
+      },
+      {.reads = {value}, .writes = {mirror}, .name = "KVStoreSend", .priority = priority});
+}
+
+// Only what compression leaves travels.
+void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& mirror,
+                          int priority) {
+  if (value.dtype() != DType::kFloat32) {
+    throw Error(ErrorCode::kType, "kvstore",
+                fmt::format("gradient compression: given {} values, expected float32",
+                            dtype_name(value.dtype())));
+  }
+  const int64_t count = value.size();
+  Packed& packed = packed_[key];
+  if (packed.rest.is_none()) {
+    packed.rest = zeros_like(value);
+    packed.words =
+        NDArray(Shape{compression_.words(count)}, DType::kInt32, Device::cpu(), "kvstore");
+  }
+  push_dense({.reads = {value, packed.rest},
+              .writes = {packed.words, packed.rest},
+              .name = "KVStorePack",
+              .priority = priority},
+             [compression = compression_, count](const Addresses& at) {
+               compression.pack(static_cast<const float*>(at.reads[0]),
+                                static_cast<float*>(at.writes[1]),
+                                static_cast<uint32_t*>(at.writes[0]), count);
+             });
+  push_calls(
+      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror),
+       compression = compression_, words = packed.words,
+       mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        const auto ending = std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
+        for (const Part& part : parts) {
+          Request head = request(Ask::kPush, key, mirror, part, parts.size() == 1, store, sync);
+          head.compression = compression;
+          ServerCall call;
+          call.server = part.server;
+          call.head = to_bytes(head);
+          call.body = words.data_as<uint32_t>() + compression.words(part.first);
+          call.bytes = 4 * compression.words(part.count);
+          call.priority = priority;
+          call.room = exact_room(nullptr, 0, to_string(key));
+          call.done = [ending, words](const std::exception_ptr& error) { ending->end(error); };
+          group->call(std::move(call));
+        }
+      },
+      {.reads = {packed.words}, .writes = {mirror}, .name = "KVStoreSend", .priority = priority});
+}
+
+void Servers::send_rows(Ask ask, const Key& key, const NDArray& value, const NDArray& mirror,
+                        int priority) {
+  push_calls(
+      [=, group = &group_, store = store_, sync = sync_, part = parts_of(key, mirror).front(),
+       slice = slice_bytes(), value = value.detach(),
+       mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        const auto body = std::make_shared<std::vector<char>>(pack_rows(value));
+        Request head = request(ask, key, mirror, part, true, store, sync);
+        head.storage = StorageType::kRowSparse;
+        ServerCall call;
+        call.server = part.server;
+        call.head = to_bytes(head);
+        call.body = body->data();
+        call.bytes = static_cast<int64_t>(body->size());
+        call.priority = priority;
+        call.slice_bytes = slice;
+        call.room = exact_room(nullptr, 0, to_string(key));
+        const auto ending = std::make_shared<Ending>(complete, 1);
+        call.done = [ending, body](const std::exception_ptr& error) { ending->end(error); };
+        group->call(std::move(call));
+      },
+      {.reads = {value}, .writes = {mirror}, .name = "KVStoreSendRows", .priority = priority});
+}
+
+void Servers::init(const Key& key, const NDArray& mirror) {
+  if (mirror.is_sparse()) return send_rows(Ask::kInit, key, mirror, mirror, 0);
+  send_dense(Ask::kInit, key, mirror, mirror, 0);
+}
+
+void Servers::push(const Key& key, const NDArray& value, const NDArray& mirror, int priority) {
+  if (value.is_sparse() && parts_of(key, mirror).size() == 1)
+    return send_rows(Ask::kPush, key, value, mirror, priority);
+  const NDArray dense = cast_storage(value, StorageType::kDense);
+  if (compression_.type != CompressionType::kNone && !mirror.is_sparse())
+    return send_packed(key, dense, mirror, priority);
+  send_dense(Ask::kPush, key, dense, mirror, priority);
+}
+
+void Servers::pull(const Key& key, const NDArray& mirror, int priority) {
+  const bool rows = mirror.is_sparse();
+  const auto arrived = std::make_shared<std::vector<char>>();  // rows only
+  push_calls(
+      [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror),
+       slice = slice_bytes(), mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        const auto ending = std::make_shared<Ending>(complete, static_cast<int64_t>(parts.size()));
+        const auto item = static_cast<int64_t>(dtype_size(mirror.dtype()));
+        for (const Part& part : parts) {
+          ServerCall call;
+          call.server = part.server;
+          call.head =
+              to_bytes(request(Ask::kPull, key, mirror, part, parts.size() == 1, store, sync));
+          call.priority = priority;
+          call.slice_bytes = slice;
+          if (rows) {
+            call.room = [arrived](int64_t bytes) {
+              arrived->resize(static_cast<std::size_t>(bytes));
+              return static_cast<void*>(arrived->data());
+            };
+          } else {
+            char* to = part.count == 0 ? nullptr : mirror.data_as<char>() + part.first * item;
+            call.room = exact_room(to, part.count * item, to_string(key));
+          }
+          call.done = [ending, mirror](const std::exception_ptr& error) { ending->end(error); };
+          group->call(std::move(call));
+        }
+      },
+      {.reads = {}, .writes = {mirror}, .name = "KVStoreReceive", .priority = priority});
+  if (!rows) return;
+  push_calls(
+      [arrived, mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        unpack_rows({arrived->data(), arrived->size()}, mirror);
+        complete();
+      },
+      {.reads = {}, .writes = {mirror}, .name = "KVStoreTakeRows", .priority = priority});
+}
+
+void Servers::pull_rows(const Key& key, const NDArray& row_ids, const NDArray& mirror,
+                        const NDArray& out, int priority) {
+  const auto wanted = std::make_shared<std::vector<int64_t>>();
+  const auto arrived = std::make_shared<std::vector<char>>();
+  push_calls(
+      [=, group = &group_, store = store_, sync = sync_, part = parts_of(key, mirror).front(),
+       row_ids = row_ids.detach(),
+       mirror = mirror.detach()](const RunContext&, OnComplete complete) {
+        *wanted = wanted_rows(row_ids, mirror.shape()[0]);
+        ServerCall call;
+        call.server = part.server;
+        call.head = to_bytes(request(Ask::kPullRows, key, mirror, part, true, store, sync));
+        call.body = wanted->data();
+        call.bytes = static_cast<int64_t>(wanted->size() * sizeof(int64_t));
+        call.priority = priority;
+        const int64_t expected = static_cast<int64_t>(wanted->size()) * row_bytes(mirror);
+        arrived->resize(static_cast<std::size_t>(expected));
+        call.room = exact_room(arrived->data(), expected, to_string(key));
+        const auto ending = std::make_shared<Ending>(complete, 1);
+        call.done = [ending, wanted, arrived](const std::exception_ptr& error) {
+          ending->end(error);
+        };
+        group->call(std::move(call));
+      },
+      {.reads = {row_ids},
+       .writes = {mirror, out},
+       .name = "KVStorePullRows",
+       .priority = priority});
+  push_calls(
+      [=, out = out.detach()](const RunContext&, OnComplete complete) {
+        set_rows(out, *wanted);
+        if (!arrived->empty()) std::memcpy(out.sparse().values(), arrived->data(), arrived->size());
+        complete();
+      },
+      {.reads = {}, .writes = {out}, .name = "KVStoreTakeRows", .priority = priority});
+}
+
+std::vector<std::string> Servers::command(int head, std::string_view body) {
+  const auto count = static_cast<std::size_t>(group_.servers());
+  std::vector<std::string> answers(count);
+  std::vector<std::promise<void>> promises(count);
+  Request request;
+  request.ask = Ask::kCommand;
+  request.store = store_;
+  request.command = head;
+  for (std::size_t s = 0; s < count; ++s) {
+    ServerCall call;
+    call.server = static_cast<int>(s);
+    call.head = to_bytes(request);
+    call.body = body.data();
+    call.bytes = static_cast<int64_t>(body.size());
+    call.room = [answer = &answers[s]](int64_t bytes) {
+      answer->resize(static_cast<std::size_t>(bytes));
+      return static_cast<void*>(answer->data());
+    };
+    call.done = [promise = &promises[s]](const std::exception_ptr& error) {
+      if (error) {
+        promise->set_exception(error);
+      } else {
+        promise->set_value();
+      }
+    };
+    group_.call(std::move(call));
+  }
+  std::vector<std::future<void>> ends;
+  ends.reserve(count);
+  for (auto& promise : promises) ends.push_back(promise.get_future());
+  for (auto& end : ends) end.wait();  // all, before what they write to goes
+  for (auto& end : ends) end.get();
+  return answers;
+}
+
+}  // namespace mxnet::kvstore

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Heads are messages of one tag each way; the slices of a body have a tag of their own, so that
+// those of several bodies may alternate.
+#include "plugin/mpi/calls.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace mxnet::mpi {
+namespace {
+
+using kvstore::Answer;
+using kvstore::ServedCall;
+using kvstore::ServerCall;
+
+enum Tag : int { kCall = 1, kAnswer };
+// Tags of bodies: two a call, of so many calls before they are used again.
+constexpr int kBodyTags = 16;
+constexpr uint64_t kTaggedCalls = 1 << 20;
+// MPI counts in int.
+constexpr int64_t kMostBytes = 1 << 30;
+// So many bytes may be on their way before the next slice is chosen: enough to keep the link busy,
+// and little for an urgent call to wait for.
+constexpr int64_t kWindow = 4 << 20;
+
+int body_tag(uint64_t id, bool answer) {
+  return kBodyTags + static_cast<int>(id % kTaggedCalls) * 2 + (answer ? 1 : 0);
+}
+
+int64_t slice_of(int64_t asked) { return asked > 0 ? std::min(asked, kMostBytes) : kMostBytes; }
+
+std::exception_ptr too_late() {
+  return std::make_exception_ptr(
+      Error(ErrorCode::kGeneric, "kvstore", "this process has left the job already"));
+}
+
+struct CallHead {
+  uint64_t id;
+  int64_t bytes, slice;
+  int32_t priority, unused;
+};
+
+struct AnswerHead {
+  uint64_t id;
+  int64_t bytes, slice;
+  int32_t failed, code;
+};
+
+template <class Head>
+std::vector<char> with_text(const Head& head, const std::string& text) {
+  std::vector<char> bytes(sizeof(head) + text.size());
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  text.copy(bytes.data() + sizeof(head), text.size());
+  return bytes;
+}
+
+template <class Head>
+std::string take_text(const std::vector<char>& bytes, Head& head) {
+  MX_ASSERT(bytes.size() >= sizeof(head));
+  std::memcpy(&head, bytes.data(), sizeof(head));
+  return {bytes.begin() + sizeof(head), bytes.end()};
+}
+
+}  // namespace
+
+void Calls::start(MPI_Comm comm, int workers) {
+  comm_ = comm;
+  workers_ = workers;
+}
+
+void Calls::submit(ServerCall call) {
+  std::exception_ptr error;
+  {
+    const MutexLock lock(mutex_);
+    if (!closed_) {
+      submitted_.push_back(std::move(call));
+      return wake_();
+    }
+    error = error_ ? error_ : too_late();
+  }
+  call.done(error);
+}
+
+bool Calls::next(ServedCall& call) {
+  const MutexLock lock(mutex_);
+  while (served_.empty() && !closed_) served_changed_.wait(mutex_);
+  if (error_) std::rethrow_exception(error_);
+  if (served_.empty()) return false;
+  call = std::move(served_.front());
+  served_.pop_front();
+  return true;
+}
+
+void Calls::deliver(ServedCall call) {
+  {
+    const MutexLock lock(mutex_);
+    served_.push_back(std::move(call));
+  }
+  served_changed_.notify_one();
+}
+
+bool Calls::idle() const {
+  if (!outbox_.empty() || !requests_.empty() || !waiting_.empty()) return false;
+  const MutexLock lock(mutex_);
+  return submitted_.empty() && answers_.empty();
+}
+
+void Calls::worker_left(int worker) {
+  ServedCall call;
+  call.worker = worker;
+  call.left = true;
+  deliver(std::move(call));
+}
+
+void Calls::close(const std::exception_ptr& error) {
+  std::deque<ServerCall> late;
+  {
+    const MutexLock lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    error_ = error;
+    late.swap(submitted_);
+  }
+  served_changed_.notify_all();
+  const std::exception_ptr why = error ? error : too_late();
+  for (ServerCall& call : late) call.done(why);
+  for (auto& [id, waiting] : std::exchange(waiting_, {})) waiting.call.done(why);
+}
+
+bool Calls::turn() {
+  take_submitted();
+  const bool heard = hear(), completed = complete_some();
+  send_some();
+  return heard || completed;
+}
+
+void Calls::take_submitted() {
+  std::deque<ServerCall> calls;
+  std::deque<Answering> answers;
+  {
+    const MutexLock lock(mutex_);
+    calls.swap(submitted_);
+    answers.swap(answers_);
+  }
+  for (ServerCall& call : calls) {
+    const uint64_t id = calls_++;
+    const auto parcel = std::make_shared<Parcel>();
+    parcel->to = workers_ + call.server;
+    parcel->tag = kCall;
+    parcel->body_tag = body_tag(id, false);
+    parcel->priority = call.priority;
+    parcel->slice = slice_of(call.slice_bytes);
+    parcel->head = with_text(CallHead{id, call.bytes, parcel->slice, call.priority, 0}, call.head);
+    parcel->body = static_cast<const char*>(call.body);
+    parcel->bytes = call.bytes;
+    waiting_[id].call = std::move(call);
+    send(parcel);
+  }
+  for (Answering& answering : answers) {
+    Answer& answer = answering.answer;
+    const bool failed = !answer.error.empty();
+    const auto parcel = std::make_shared<Parcel>();
+    parcel->to = answering.worker;
+    parcel->tag = kAnswer;
+    parcel->body_tag = body_tag(answering.id, true);
+    parcel->priority = answering.priority;
+    parcel->slice = answering.slice;
+    parcel->bytes = failed ? 0 : answer.bytes;
+    parcel->body = static_cast<const char*>(answer.data);
+    parcel->keep = std::move(answer.keep);
+    parcel->head = with_text(AnswerHead{answering.id, parcel->bytes, answering.slice,
+                                        failed ? 1 : 0, static_cast<int32_t>(answer.code)},
+                             answer.error);
+    send(parcel);
+  }
+}
+
+void Calls::send(std::shared_ptr<Parcel> parcel) {
+  parcel->order = parcels_++;
+  outbox_.insert(std::move(parcel));
+}
+
+void Calls::send_some() {
+  while (!outbox_.empty() && bytes_sending_ < kWindow) {
+    const std::shared_ptr<Parcel> parcel = *outbox_.begin();
+    if (!parcel->head_sent) {
+      parcel->head_sent = true;
+      MPI_Request request;
+      MPI_Isend(parcel->head.data(), static_cast<int>(parcel->head.size()), MPI_BYTE, parcel->to,
+                parcel->tag, comm_, &request);
+      post(request, [parcel] {});
+    }
+    const int64_t part = std::min(parcel->slice, parcel->bytes - parcel->sent);
+    if (part > 0) {
+      MPI_Request request;
+      MPI_Isend(parcel->body + parcel->sent, static_cast<int>(part), MPI_BYTE, parcel->to,
+                parcel->body_tag, comm_, &request);
+      parcel->sent += part;
+      bytes_sending_ += part;
+      post(request, [this, part, parcel] { bytes_sending_ -= part; });
+    }
+    if (parcel->sent == parcel->bytes) outbox_.erase(outbox_.begin());
+  }
+}
+
+void Calls::post(MPI_Request request, std::function<void()> done) {
+  requests_.push_back(request);
+  ends_.push_back(std::move(done));
+}
+
+bool Calls::complete_some() {
+  if (requests_.empty()) return false;
+  int count = 0;
+  std::vector<int> indices(requests_.size());
+  MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, indices.data(),
+               MPI_STATUSES_IGNORE);
+  if (count == MPI_UNDEFINED || count == 0) return false;
+  indices.resize(static_cast<std::size_t>(count));
+  std::sort(indices.begin(), indices.end());
+  std::vector<std::function<void()>> ended;
+  ended.reserve(indices.size());
+  for (const int i : indices) ended.push_back(std::move(ends_[static_cast<std::size_t>(i)]));
+  for (auto i = indices.rbegin(); i != indices.rend(); ++i) {
+    const auto at = static_cast<std::size_t>(*i);
+    requests_[at] = requests_.back();
+    ends_[at] = std::move(ends_.back());
+    requests_.pop_back();
+    ends_.pop_back();
+  }
+  for (const auto& end : ended) end();
+  return true;
+}
+
+bool Calls::hear() {
+  for (bool any = false;; any = true) {
+    int there = 0;
+    MPI_Status status;
+    for (const int tag : {kCall, kAnswer}) {
+      MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status);
+      if (there != 0) break;
+    }
+    if (there == 0) return any;
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    std::vector<char> head(static_cast<std::size_t>(count));
+    MPI_Recv(head.data(), count, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
+             MPI_STATUS_IGNORE);
+    if (status.MPI_TAG == kCall) {
+      hear_call(status.MPI_SOURCE, head);
+    } else {
+      hear_answer(head);
+    }
+  }
+}
+
+void Calls::receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
+                    std::function<void()> done) {
+  if (bytes == 0) return done();
+  const auto arriving = std::make_shared<Arriving>();
+  arriving->slices_left = (bytes + slice - 1) / slice;
+  arriving->done = std::move(done);
+  for (int64_t at = 0; at < bytes; at += slice) {
+    MPI_Request request;
+    MPI_Irecv(to + at, static_cast<int>(std::min(slice, bytes - at)), MPI_BYTE, from, tag, comm_,
+              &request);
+    post(request, [arriving] {
+      if (--arriving->slices_left == 0) arriving->done();
+    });
+  }
+}
+
+void Calls::hear_call(int worker, const std::vector<char>& bytes) {
+  CallHead head;
+  const auto call = std::make_shared<ServedCall>();
+  call->head = take_text(bytes, head);
+  MX_ASSERT(head.bytes >= 0 && head.slice > 0 && head.slice <= kMostBytes);
+  call->worker = worker;
+  call->body.resize(static_cast<std::size_t>(head.bytes));
+  call->answer = [this, worker, head](Answer answer) {
+    {
+      const MutexLock lock(mutex_);
+      if (closed_) return;
+      answers_.push_back({worker, head.priority, head.id, head.slice, std::move(answer)});
+    }
+    wake_();
+  };
+  receive(worker, body_tag(head.id, false), call->body.data(), head.bytes, head.slice,
+          [this, call] { deliver(std::move(*call)); });
+}
+
+void Calls::hear_answer(const std::vector<char>& bytes) {
+  AnswerHead head;
+  const std::string text = take_text(bytes, head);
+  MX_ASSERT(head.bytes >= 0 && head.slice > 0 && head.slice <= kMostBytes);
+  const auto found = waiting_.find(head.id);
+  MX_ASSERT(found != waiting_.end());
+  Waiting& waiting = found->second;
+  std::exception_ptr error;
+  void* to = nullptr;
+  if (head.failed != 0) {
+    error = std::make_exception_ptr(Error(static_cast<ErrorCode>(head.code), "kvstore",
+                                          fmt::format("server {}: {}", waiting.call.server, text)));
+  } else {
+    try {
+      to = waiting.call.room(head.bytes);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  if (error) {
+    waiting.unwanted.resize(static_cast<std::size_t>(head.bytes));
+    to = waiting.unwanted.data();
+  }
+  receive(workers_ + waiting.call.server, body_tag(head.id, true), static_cast<char*>(to),
+          head.bytes, head.slice, [this, id = head.id, error] {
+            const auto done = std::move(waiting_.at(id).call.done);
+            waiting_.erase(id);
+            done(error);
+          });
+}
+
+}  // namespace mxnet::mpi

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of workers to servers, and the answers: a head, then a body in slices. Among what waits to
+// be sent, the urgent goes first, slice by slice.
+#pragma once
+#include <mpi.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/lock.h"
+#include "kvstore/process_group.h"
+
+namespace mxnet::mpi {
+
+// Thread-safe: submit, next, and the answers of what next() gives. All else belongs to the thread
+// that calls MPI.
+class Calls {
+ public:
+  // `wake` is called when there is something new to send.
+  explicit Calls(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+  // `workers`: ranks of `comm` below it are workers, the others servers.
+  void start(MPI_Comm comm, int workers);
+
+  void submit(kvstore::ServerCall call);
+  // Waits; false after close(), throws after close(error).
+  bool next(kvstore::ServedCall& call);
+
+  // Sends and receives what it can; whether there was something.
+  bool turn();
+  // Nothing is under way, and nobody waits for an answer.
+  bool idle() const;
+  void worker_left(int worker);
+  // All that waits fails with the error (null: there is nothing left that does), now and later.
+  void close(const std::exception_ptr& error);
+
+ private:
+  // Something to send.
+  struct Parcel {
+    int to = 0, tag = 0, body_tag = 0, priority = 0;
+    uint64_t order = 0;
+    std::vector<char> head;
+    bool head_sent = false;
+    const char* body = nullptr;
+    int64_t bytes = 0, sent = 0, slice = 0;
+    std::shared_ptr<const void> keep;
+  };
+  struct MoreUrgent {
+    bool operator()(const std::shared_ptr<Parcel>& a, const std::shared_ptr<Parcel>& b) const {
+      return a->priority != b->priority ? a->priority > b->priority : a->order < b->order;
+    }
+  };
+  // A body that arrives.
+  struct Arriving {
+    int64_t slices_left = 0;
+    std::function<void()> done;
+  };
+  struct Waiting {
+    kvstore::ServerCall call;
+    std::vector<char> unwanted;  // of an answer that nobody has room for
+  };
+  struct Answering {
+    int worker, priority;
+    uint64_t id;
+    int64_t slice;
+    kvstore::Answer answer;
+  };
+
+  void take_submitted();
+  void send(std::shared_ptr<Parcel> parcel);
+  void send_some();
+  bool complete_some();
+  bool hear();
+  void hear_call(int worker, const std::vector<char>& head);
+  void hear_answer(const std::vector<char>& head);
+  void receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
+               std::function<void()> done);
+  void post(MPI_Request request, std::function<void()> done);
+  void deliver(kvstore::ServedCall call);
+
+  const std::function<void()> wake_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int workers_ = 0;
+
+  mutable Mutex mutex_;
+  CondVar served_changed_;
+  std::deque<kvstore::ServerCall> submitted_ MX_GUARDED_BY(mutex_);
+  std::deque<Answering> answers_ MX_GUARDED_BY(mutex_);
+  std::deque<kvstore::ServedCall> served_ MX_GUARDED_BY(mutex_);
+  bool closed_ MX_GUARDED_BY(mutex_) = false;
+  std::exception_ptr error_ MX_GUARDED_BY(mutex_);
+
+  // The thread's own.
+  uint64_t calls_ = 0, parcels_ = 0;
+  std::multiset<std::shared_ptr<Parcel>, MoreUrgent> outbox_;
+  int64_t bytes_sending_ = 0;
+  std::vector<MPI_Request> requests_;  // of each, what is to be done when it has ended:
+  std::vector<std::function<void()>> ends_;
+  std::map<uint64_t, Waiting> waiting_;  // for answers
+};
+
+}  // namespace mxnet::mpi

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wishes are sent as they lie in memory, decisions as a row of numbers.
+#include "plugin/mpi/messages.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace mxnet::mpi {
+
+using kvstore::CollectiveRequest;
+
+uint64_t id_of(const CollectiveRequest& request) {
+  // FNV-1a: equal on all ranks, whatever their standard library.
+  uint64_t hash = 14695981039346656037ULL;
+  const auto take = [&](unsigned char byte) { hash = (hash ^ byte) * 1099511628211ULL; };
+  if (request.list) {
+    take(static_cast<unsigned char>(request.kind));
+    for (int shift = 0; shift < 64; shift += 8)
+      take(static_cast<unsigned char>(request.list->id >> shift));
+    return hash;
+  }
+  for (const char c : request.name) take(static_cast<unsigned char>(c));
+  return hash;
+}
+
+Wish wish_of(const CollectiveRequest& request) {
+  Wish wish;
+  wish.id = id_of(request);
+  wish.count = request.count;
+  wish.kind = static_cast<int32_t>(request.kind);
+  wish.dtype = static_cast<int32_t>(request.dtype);
+  wish.priority = request.priority;
+  wish.element_bytes = static_cast<int32_t>(dtype_size(request.dtype));
+  wish.list = request.list ? 1 : 0;
+  request.name.copy(wish.name, Wish::kNameBytes - 1);
+  return wish;
+}
+
+// kind, rank, number of ids, ids, reason.
+std::vector<char> bytes_of(const Decision& decision) {
+  const int64_t head[] = {decision.kind, decision.rank, static_cast<int64_t>(decision.ids.size())};
+  std::vector<char> bytes(sizeof(head) + decision.ids.size() * 8 + decision.reason.size());
+  std::memcpy(bytes.data(), head, sizeof(head));
+  if (!decision.ids.empty())
+    std::memcpy(bytes.data() + sizeof(head), decision.ids.data(), decision.ids.size() * 8);
+  decision.reason.copy(bytes.data() + sizeof(head) + decision.ids.size() * 8,
+                       decision.reason.size());
+  return bytes;
+}
+
+Decision decision_of(const std::vector<char>& bytes) {
+  int64_t head[3];
+  MX_ASSERT(bytes.size() >= sizeof(head));
+  std::memcpy(head, bytes.data(), sizeof(head));
+  const auto ids = static_cast<std::size_t>(head[2]);
+  MX_ASSERT(head[2] >= 0 && ids <= (bytes.size() - sizeof(head)) / 8);
+  Decision decision;
+  decision.kind = static_cast<Decision::Kind>(head[0]);
+  decision.rank = static_cast<int32_t>(head[1]);
+  decision.ids.resize(ids);
+  if (ids > 0) std::memcpy(decision.ids.data(), bytes.data() + sizeof(head), ids * 8);
+  decision.reason.assign(bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(head) + ids * 8),
+                         bytes.end());
+  return decision;
+}
+
+}  // namespace mxnet::mpi

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks tell each other about collectives, as bytes.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "kvstore/process_group.h"
+#include "plugin/mpi/coordinator.h"
+
+namespace mxnet::mpi {
+
+// Of the name: equal on all ranks, so that those who want different things of one name hear of it.
+uint64_t id_of(const kvstore::CollectiveRequest& request);
+Wish wish_of(const kvstore::CollectiveRequest& request);
+
+std::vector<char> bytes_of(const Decision& decision);
+Decision decision_of(const std::vector<char>& bytes);
+
+}  // namespace mxnet::mpi

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server and its workers without a network: calls are handled at once, on the worker's thread.
+#include "kvstore/server.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/lock.h"
+#include "kvstore/servers.h"
+#include "kvstore/stores.h"
+
+namespace mxnet::kvstore {
+namespace {
+
+using namespace testing_kvstore;  // NOLINT(google-build-using-namespace)
+
+// Of two workers and two servers. Thread-safe as far as engine operations of one thread at a time
+// need it.
+class Wires final : public ProcessGroup {
+ public:
+  explicit Wires(int rank) : rank_(rank) {}
+  bool is_server() const override { return false; }
+  int rank() const override { return rank_; }
+  int size() const override { return 2; }
+  int servers() const override { return 2; }
+  void submit(CollectiveRequest request) override { request.done(nullptr); }
+  bool next_call(ServedCall&) override { return false; }
+  int lost_workers() const override { return 0; }
+  int lost_servers() const override { return 0; }
+  void call(ServerCall call) override {
+    const MutexLock lock(*mutex);
+    sent.push_back({call.server, call.bytes, call.priority});
+    ServedCall served;
+    served.worker = rank_;
+    served.head = call.head;
+    const char* body = static_cast<const char*>(call.body);
+    served.body.assign(body, body + call.bytes);
+    served.answer = [room = call.room, done = call.done](Answer answer) {
+      if (!answer.error.empty())
+        return done(std::make_exception_ptr(Error(answer.code, "kvstore", answer.error)));
+      void* to = room(answer.bytes);
+      if (answer.bytes > 0) std::memcpy(to, answer.data, static_cast<std::size_t>(answer.bytes));
+      answer.keep.reset();
+      done(nullptr);
+    };
+    remote->at(static_cast<std::size_t>(call.server))
+        .handle(std::move(served), [](int head, const std::string& text) {
+          if (head == 13) throw Error(ErrorCode::kValue, "unlucky");
+          return text + "!";
+        });
+  }
+
+  struct Sent {
+    int server;
+    int64_t bytes;
+    int priority;
+  };
+  std::vector<Sent> sent;
+  std::vector<Server>* remote = nullptr;
+  Mutex* mutex = nullptr;
+
+ private:
+  const int rank_;
+};
+
+struct Served {
+  explicit Served(bool sync) {
+    servers.emplace_back(wires[0]);
+    servers.emplace_back(wires[0]);
+    for (int r = 0; r < 2; ++r) {
+      wires[r].remote = &servers;
+      wires[r].mutex = &mutex;
+      workers.emplace_back(wires[r], config, 0, sync, false);
+    }
+  }
+  ~Served() {
+    try {
+      Engine::get().wait_for_all();
+    } catch (const Error&) {  // the test's business
+    }
+  }
+  KvstoreConfig config;
+  Mutex mutex;
+  Wires wires[2]{Wires(0), Wires(1)};
+  std::vector<Server> servers;
+  std::vector<Servers> workers;
+};
+
+TEST(Server, WithoutAnUpdaterWhatWasPushedIsHeld) {
+  Served job(false);
+  const NDArray mine = filled({3}, 1), other = filled({3}, 0);
+  job.workers[0].init("a", mine);
+  job.workers[1].pull("a", other, 0);
+  EXPECT_EQ(floats(other), std::vector<float>(3, 1));
+  job.workers[1].push("a", filled({3}, 7), other, 0);
+  other.wait_to_write();
+  job.workers[0].pull("a", mine, 0);
+  EXPECT_EQ(floats(mine), std::vector<float>(3, 7));
+}
+
+TEST(Server, ARoundIsAppliedWhenAllWorkersHavePushed) {
+  Served job(true);
+  const NDArray mine = filled({3}, 1), other = filled({3}, 0);
+  job.workers[0].init(5, mine);
+  job.workers[0].push(5, filled({3}, 10), mine, 0);
+  job.workers[1].pull(5, other, 0);
+  EXPECT_EQ(floats(other), std::vector<float>(3, 1)) << "the other push is missing";
+  job.workers[1].push(5, filled({3}, 4), other, 0);
+  job.workers[0].pull(5, mine, 0);
+  EXPECT_EQ(floats(mine), std::vector<float>(3, 14));
+}
+
+TEST(Server, CallsForAKeyThatIsNotThereYetWaitForIt) {
+  Served job(false);
+  const NDArray mine = filled({2}, 6), other = filled({2}, 0);
+  job.workers[1].pull("late", other, 0);
+  job.workers[0].init("late", mine);
+  EXPECT_EQ(floats(other), std::vector<float>(2, 6));
+}
+
+TEST(Server, BigArraysLieOnAllServers) {
+  Served job(false);
+  job.config.bigarray_bound = 64;
+  std::vector<float> numbers(200);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  const NDArray mine = make(Shape{200}, numbers), other = filled({200}, 0);
+  job.workers[0].init("a", mine);
+  job.workers[1].pull("a", other, 0);
+  EXPECT_EQ(floats(other), numbers);
+  ASSERT_EQ(job.wires[0].sent.size(), 2U);
+  EXPECT_NE(job.wires[0].sent[0].server, job.wires[0].sent[1].server);
+  EXPECT_EQ(job.wires[0].sent[0].bytes + job.wires[0].sent[1].bytes, 800);
+}
+
+TEST(Server, RowsTravelAsRows) {
+  Served job(false);
+  const Shape shape{1000, 2};
+  const NDArray mine = make_row_sparse(shape, {1, 2, 3, 4}, {10, 500});
+  const NDArray other(StorageType::kRowSparse, shape, DType::kFloat32, Device::cpu());
+  const NDArray out(StorageType::kRowSparse, shape, DType::kFloat32, Device::cpu());
+  job.workers[0].init("e", mine);
+  job.workers[1].pull_rows("e", make(Shape{2}, std::vector<float>{500, 3}), other, out, 0);
+  out.wait_to_read();
+  EXPECT_EQ(out.sparse().stored(), 2);
+  const auto* values = static_cast<const float*>(out.sparse().values());
+  EXPECT_EQ(std::vector<float>(values, values + 4), (std::vector<float>{0, 0, 3, 4}));
+  EXPECT_LT(job.wires[0].sent.back().bytes, 100);
+  EXPECT_LT(job.wires[1].sent.back().bytes, 100);
+}
+
+TEST(Server, CompressedPushesTravelInFewBits) {
+  Served job(false);
+  Compression compression;
+  compression.type = CompressionType::kTwoBit;
+  const NDArray mine = filled({160}, 0);
+  job.workers[0].init("a", mine);
+  job.workers[0].set_compression(compression);
+  job.workers[0].push("a", filled({160}, 0.75f), mine, 0);
+  job.workers[0].pull("a", mine, 0);
+  EXPECT_EQ(floats(mine), std::vector<float>(160, 0.5f));
+  EXPECT_EQ(job.wires[0].sent[1].bytes, 40);
+}
+
+TEST(Server, WhatIsWrongIsAnAnswerThatNamesIt) {
+  Served job(false);
+  const NDArray mine = filled({3}, 1), longer = filled({4}, 1);
+  job.workers[0].init("a", mine);
+  mine.wait_to_write();
+  job.workers[1].push("a", longer, longer, 0);
+  const std::string error = error_of([&] { longer.wait_to_write(); });
+  EXPECT_NE(error.find("given float32 of (4,) by rank 1, expected float32 of (3,)"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(job.workers[0].command(1, "hear"), (std::vector<std::string>{"hear!", "hear!"}));
+  EXPECT_NE(error_of([&] { job.workers[0].command(13, ""); }).find("unlucky"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mxnet::kvstore

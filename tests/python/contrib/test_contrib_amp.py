@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finished networks in mixed precision: which variables say what type. Types are those that release 1.9.1 gave."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet.contrib import amp
+
+PARAMETERS = {"fc_weight": (3, 4), "fc_bias": (3,), "bn_gamma": (3,), "bn_beta": (3,)}
+STATES = {"bn_moving_mean": (3,), "bn_moving_var": (3,)}
+FULL, HALF = "0", "2"
+
+
+def network():
+    layer = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+    return mx.sym.softmax(mx.sym.BatchNorm(layer, name="bn"), name="sm")
+
+
+def types(sym):
+    return {name: attrs["__dtype__"] for name, attrs in sym.attr_dict().items() if "__dtype__" in attrs}
+
+
+def casts(sym):
+    return sorted(name for name in sym.get_internals().list_outputs() if "amp_cast" in name)
+
+
+def test_without_names_of_data_variables_say_nothing():
+    for cast in (False, True):
+        made = amp.convert_symbol(network(), "float16", cast_optional_params=cast)
+        assert types(made) == {}
+        assert casts(made) == [
+            "bn_output_amp_cast_float32_output", "data_amp_cast_float16_output", "fc_bias_amp_cast_float16_output",
+            "fc_weight_amp_cast_float16_output",
+        ]  # fmt: skip
+
+
+def test_all_but_the_data_are_parameters():
+    everything = dict.fromkeys([*PARAMETERS, *STATES], FULL)
+    assert types(amp.convert_symbol(network(), "float16", data_names=["data"])) == everything
+    made = amp.convert_symbol(network(), "float16", data_names=["data"], cast_optional_params=True)
+    assert types(made) == {**everything, "fc_weight": HALF, "fc_bias": HALF}
+    assert casts(made) == ["bn_output_amp_cast_float32_output", "data_amp_cast_float16_output"]
+
+
+@pytest.mark.parametrize("cast", [False, True])
+def test_arrays_of_a_model_have_the_types_that_its_variables_say(cast):
+    arguments = {name: mx.nd.ones(shape) for name, shape in PARAMETERS.items()}
+    states = {name: mx.nd.ones(shape) for name, shape in STATES.items()}
+    made, arguments, states = amp.convert_model(network(), arguments, states, "float16", cast_optional_params=cast)
+    said = types(made)
+    for name, array in {**arguments, **states}.items():
+        half = cast and name.startswith("fc")
+        assert array.dtype == (np.float16 if half else np.float32) and said[name] == (HALF if half else FULL)
+
+
+def test_lists_and_exclusions_replace_what_the_library_would_do():
+    sym = network()
+    assert casts(amp.convert_symbol(sym, "float16", excluded_sym_names=["fc"])) == []
+    assert casts(amp.convert_symbol(sym, "float16", target_dtype_ops=[])) == ["bn_output_amp_cast_float32_output"]
+    made = amp.convert_symbol(sym, "bfloat16", target_dtype_ops=["softmax"], fp32_ops=[])
+    assert casts(made) == ["bn_output_amp_cast_bfloat16_output", "sm_output_amp_cast_float32_output"]
+    made = amp.convert_symbol(sym, target_dtype_ops=[], conditional_fp32_ops=[("FullyConnected", "num_hidden", ["3"])])
+    assert casts(made) == [f"{name}_amp_cast_float32_output" for name in ("data", "fc_bias", "fc_weight")]
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="expected each in one of the two"):
+        amp.convert_symbol(network(), target_dtype_ops=["exp"], fp32_ops=["exp"])
+    with pytest.raises(ValueError, match="expected arguments of the network"):
+        amp.convert_symbol(network(), data_names=["nope"])
+    with pytest.raises(ValueError, match="'int8'"):
+        amp.convert_symbol(network(), "int8")
+
+
+def test_without_the_native_module(run_python):
+    done = run_python(
+        "import mxnet as mx\n"
+        "from mxnet.contrib import amp\n"
+        "sym = mx.sym.Activation(mx.sym.FullyConnected(mx.sym.var('data'), num_hidden=3, name='fc'), act_type='softrelu')\n"
+        "made = amp.convert_symbol(sym, data_names=['data'], cast_optional_params=True)\n"
+        "assert made.attr_dict()['fc_weight']['__dtype__'] == '2', made.attr_dict()\n"
+        "assert 'fc_output_amp_cast_float32_output' in made.get_internals().list_outputs()\n",
+        env={"MXNET_ENABLE_CYTHON": "0"},
+    )
+    assert done.returncode == 0, done.stderr

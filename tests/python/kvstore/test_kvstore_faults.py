@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that lose a process: the others are told which one, and end. benchmarks/kvstore/faults.py prints all cases."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+
+from dist_job import LAUNCH, SHORT, needs_mpi, run
+
+
+# Rank 1 ends in the middle of a call; the others go on calling.
+WORKER_ENDS = """
+big = mx.nd.ones((1000000,))
+store.init(1, big)
+pulled(1, big.shape)
+store._barrier()
+try:
+    while True:
+        if "CALL" == "barrier":
+            if rank != 1:
+                store._barrier()
+        else:
+            store.push(1, big)
+            if "CALL" == "pull" or rank != 1:
+                pulled(1, big.shape)
+        if rank == 1:
+            os.kill(os.getpid(), signal.NUMBER)
+except mx.MXNetError as error:
+    say("rank 1 of 3 is lost" in str(error), store.num_dead_node(7))
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("call, number", [("push", "SIGKILL"), ("pull", "SIGTERM"), ("barrier", "SIGKILL")])
+def test_a_lost_worker_is_named_by_all_others(call, number):
+    lines, done = run(
+        3, WORKER_ENDS.replace("CALL", call).replace("NUMBER", number), PS_HEARTBEAT_TIMEOUT=SHORT
+    )
+    assert lines == {0: ["True 1"], 2: ["True 1"]}, done.stderr
+    status = 128 + getattr(signal, number)
+    assert done.returncode == status
+    assert f"rank 1 ended with status {status}" in done.stderr
+
+
+# The server has written its number into a file.
+SERVER_ENDS = """
+store.init("w", mx.nd.zeros((2,)))
+store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+if rank == 0:
+    os.kill(int(open(os.environ["SERVER"]).read()), signal.SIGKILL)
+try:
+    while True:
+        if "CALL" == "barrier":
+            time.sleep(0.01)
+            store._barrier()
+        else:
+            store.push("w", mx.nd.ones((2,)))
+            pulled("w", (2,))
+except mx.MXNetError as error:
+    say("server 0 of 1" in str(error), store.num_dead_node(2), store.num_dead_node(4))
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("call", ["push", "barrier"])
+def test_a_lost_server_is_named_by_all_workers(call):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "says_where_it_is.py"), "w") as module:
+            module.write('"""Imported by servers."""\nimport os\nopen(os.environ["SERVER"], "w").write(str(os.getpid()))\n')
+        lines, done = run(
+            2,
+            SERVER_ENDS.replace("CALL", call),
+            servers=1,
+            launch=["--server-import", "says_where_it_is"],
+            STORE="dist_async",
+            PS_HEARTBEAT_TIMEOUT=SHORT,
+            SERVER=os.path.join(folder, "server"),
+            PYTHONPATH=os.pathsep.join([os.environ.get("PYTHONPATH", ""), folder]),
+        )
+    assert lines == {0: ["True 1 0"], 1: ["True 1 0"]}, done.stderr
+    assert "server 0 ended with status 137" in done.stderr
+
+
+@needs_mpi
+def test_a_rank_that_ends_early_is_an_error_for_those_that_wait():
+    lines, done = run(
+        2,
+        """
+        store.init(1, mx.nd.zeros((4,)))
+        pulled(1, (4,))
+        if rank == 1:
+            raise SystemExit(0)
+        store.push(1, mx.nd.ones((4,)))
+        try:
+            pulled(1, (4,))
+        except mx.MXNetError as error:
+            say("rank 1 of 2 is lost" in str(error))
+        """,
+    )
+    assert lines == {0: ["True"]}, done.stderr
+
+
+@needs_mpi
+def test_a_rank_that_comes_late_or_is_slow_is_not_lost():
+    lines, done = run(
+        2,
+        """
+        store.init(1, mx.nd.zeros((4,)))
+        if rank == 1:
+            time.sleep(5)
+        store.push(1, mx.nd.ones((4,)))
+        say(pulled(1, (4,))[0])
+        """,
+        LATE_RANK="1",
+        LATE_BY="5",
+        PS_HEARTBEAT_TIMEOUT=SHORT,
+    )
+    assert lines == {0: ["2.0"], 1: ["2.0"]}, done.stderr
+
+
+@needs_mpi
+def test_ending_the_launcher_ends_all_processes():
+    program = "import os, time, mxnet as mx; s = mx.kv.create('dist_sync'); s._barrier(); print(os.getpid(), flush=True); time.sleep(100)"
+    job = subprocess.Popen([sys.executable, LAUNCH, "-n", "2", sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    with job.stdout:
+        started = [int(job.stdout.readline()) for _ in range(2)]
+        job.send_signal(signal.SIGTERM)
+        assert job.wait(timeout=60) != 0
+    deadline = time.monotonic() + 30
+    while any(os.path.exists(f"/proc/{process}") for process in started) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(os.path.exists(f"/proc/{process}") for process in started)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tools/launch.py promises: commands, options, and jobs by other launchers and on several hosts."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from dist_job import LAUNCH, needs_mpi, run
+
+SUM = """
+store.init("w", mx.nd.zeros((3,)))
+store.push("w", mx.nd.full((3,), rank + 1))
+say(pulled("w", (3,)).tolist(), os.environ.get("DMLC_ROLE"), os.environ.get("DMLC_NUM_WORKER"))
+"""
+
+
+@needs_mpi
+def test_plain_mpirun_needs_no_launcher(tmp_path):
+    program = "import mxnet as mx; s = mx.kv.create('dist_sync'); s._barrier(); print('of', s.num_workers, flush=True)"
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    done = subprocess.run(
+        ["mpirun", *root, "--oversubscribe", "-np", "2", sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.count("of 2") == 2, done.stderr
+
+
+@needs_mpi
+def test_slurm_starts_as_many_tasks_as_workers_and_servers(tmp_path):
+    # An srun that gives what it was told to mpirun.
+    srun = tmp_path / "srun"
+    srun.write_text(
+        """#!/bin/sh
+while :; do
+  case $1 in
+    --ntasks) tasks=$2; shift 2 ;;
+    --*) shift ;;
+    *) break ;;
+  esac
+done
+root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
+exec mpirun $root --enable-recovery --oversubscribe --bind-to none -np "$tasks" "$@"
+"""
+    )
+    srun.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    lines, done = run(2, SUM, servers=1, launch=["--launcher", "slurm"], PATH=path)
+    assert lines == {rank: ["[3.0, 3.0, 3.0] worker 2"] for rank in range(2)}, done.stderr
+
+
+# What mpirun starts its daemons by: a host is a network namespace of this name, with a name of its own.
+AGENT = """#!/bin/sh
+host=$1; shift
+exec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"
+"""
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    """Two hosts on a network of their own, with addresses; gone afterwards."""
+    if shutil.which("ip") is None or shutil.which("unshare") is None or os.geteuid() != 0:
+        pytest.skip("network namespaces need iproute2 and root")
+    mark = f"mx{os.getpid() % 10000}"
+    names = [f"{mark}h{i}" for i in range(2)]
+    commands = [f"ip link add {mark}b type bridge", f"ip addr add 10.231.77.254/24 dev {mark}b", f"ip link set {mark}b up"]
+    for i, name in enumerate(names):
+        commands += [
+            f"ip netns add {name}",
+            f"ip link add {mark}v{i} type veth peer name eth0 netns {name}",
+            f"ip link set {mark}v{i} master {mark}b up",
+            f"ip -n {name} addr add 10.231.77.{i + 1}/24 dev eth0",
+            f"ip -n {name} link set eth0 up",
+            f"ip -n {name} link set lo up",
+        ]
+    try:
+        for command in commands:
+            done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                pytest.skip(f"network namespaces are not permitted here: {command}: {done.stderr.strip()}")
+        yield names
+    finally:
+        for command in [*(f"ip netns del {name}" for name in names), f"ip link del {mark}b"]:
+            subprocess.run(command.split(), capture_output=True, check=False)
+
+
+@needs_mpi
+def test_a_job_on_several_hosts(hosts, tmp_path):
+    agent = tmp_path / "agent"
+    agent.write_text(AGENT)
+    agent.chmod(0o755)
+    hostfile = tmp_path / "hosts"
+    hostfile.write_text("".join(f"{name} slots=2\n" for name in hosts))
+    lines, done = run(
+        3,
+        SUM + "import socket\nsay(socket.gethostname())",
+        servers=1,
+        launch=["-H", str(hostfile)],
+        OMPI_MCA_plm_rsh_agent=str(agent),
+        OMPI_MCA_oob_tcp_if_include="10.231.77.0/24",
+        OMPI_MCA_btl_tcp_if_include="10.231.77.0/24",
+    )
+    assert {rank: said[0] for rank, said in lines.items()} == {
+        rank: "[6.0, 6.0, 6.0] worker 3" for rank in range(3)
+    }, done.stderr
+    assert {said[1] for said in lines.values()} == set(hosts)
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (["-n", "2", "a.out", "-x"], ["mpirun", "-np 2", "DMLC_NUM_WORKER", "a.out -x"]),
+        (["-n", "2", "-s", "1", "-H", "hosts", "python3", "a.py"], ["-np 3", "--hostfile hosts", "-m mxnet.kvstore"]),
+        (["-n", "3", "-s", "2", "--launcher", "slurm", "a.out"], ["srun", "--ntasks 5"]),
+    ],
+)
+def test_launcher_commands(arguments, expected):
+    done = subprocess.run([sys.executable, LAUNCH, "--dry-run", *arguments], capture_output=True, text=True, timeout=60)
+    for part in expected:
+        assert part in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["-n", "0", "a.out"], ["-n", "2"], ["-n", "2", "--launcher", "ssh", "a.out"]])
+def test_launcher_refuses_what_makes_no_sense(arguments):
+    done = subprocess.run([sys.executable, LAUNCH, *arguments], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "error" in done.stderr

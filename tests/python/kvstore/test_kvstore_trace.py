@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the profiler's trace of a distributed job shows: sums travel during backward, the urgent ones first."""
+
+import json
+import os
+
+from dist_job import needs_mpi, run
+
+TRACE = """
+path = os.path.join(os.environ["TRACES"], str(rank))
+mx.nd.waitall()
+store._barrier()
+mx.profiler.set_config(filename=path, profile_all=True)
+mx.profiler.set_state("run")
+"""
+END = """
+mx.nd.waitall()
+mx.profiler.set_state("stop")
+mx.profiler.dump()
+say("traced")
+"""
+
+
+def spans(folder, rank, name):
+    """(begin, end) of the operations of this name, in the order of their beginnings."""
+    with open(os.path.join(str(folder), str(rank))) as file:
+        events = [event for event in json.load(file)["traceEvents"] if event.get("name", "").startswith(name)]
+    begun, done = {}, []
+    for event in sorted(events, key=lambda event: event["ts"]):
+        place = event.get("id", event["tid"])
+        if event["ph"] in "bB":
+            begun[place] = event["ts"]
+        elif event["ph"] in "eE":
+            done.append((begun.pop(place), event["ts"]))
+    return sorted(done)
+
+
+@needs_mpi
+def test_gradients_travel_while_backward_goes_on(tmp_path):
+    lines, done = run(
+        2,
+        """
+from mxnet import autograd, gluon
+
+net = gluon.nn.HybridSequential()
+for block in range(4):
+    net.add(gluon.nn.Conv2D(32, 3, padding=1, use_bias=False), gluon.nn.BatchNorm(), gluon.nn.Activation("relu"))
+net.add(gluon.nn.GlobalAvgPool2D(), gluon.nn.Dense(10))
+net.initialize()
+images, labels = mx.nd.ones((16, 3, 32, 32)), mx.nd.zeros((16,))
+trainer = gluon.Trainer(net.collect_params(), "sgd", kvstore=store, update_on_kvstore=False)
+
+def step():
+    with autograd.record():
+        loss = gluon.loss.SoftmaxCrossEntropyLoss()(net(images), labels)
+    loss.backward()
+    trainer.step(16)
+
+step()
+"""
+        + TRACE
+        + "step()"
+        + END,
+        TRACES=str(tmp_path),
+        OMP_NUM_THREADS="1",
+    )
+    assert lines == {0: ["traced"], 1: ["traced"]}, done.stderr
+    for rank in range(2):
+        sums = spans(tmp_path, rank, "KVStoreAllReduce")
+        backward = spans(tmp_path, rank, "_backward_Convolution")
+        assert len(sums) > 10
+        assert len(backward) == 4
+        assert sums[0][0] < backward[-1][0], "the first sum waits for the end of backward"
+        assert any(sum_begin < end and begin < sum_end for sum_begin, sum_end in sums for begin, end in backward)
+
+
+@needs_mpi
+def test_an_urgent_key_overtakes_others(tmp_path):
+    lines, done = run(
+        2,
+        """
+urgent, others = mx.nd.ones((10,)), [mx.nd.ones((400000,)) for key in range(40)]
+store.init(list(range(41)), [*others, urgent])
+"""
+        + TRACE
+        + """
+for key, value in enumerate(others):
+    store.pushpull(key, value, priority=-1)
+store.pushpull(40, urgent, priority=1)
+# Operations whose names tell in the trace what they have waited for.
+seen = [value[:10].cos() for value in others] + [urgent.sin()]
+say(all(value[0].asscalar() == 2 for value in [*others, urgent]))
+"""
+        + END,
+        STORE="p3",
+        TRACES=str(tmp_path),
+    )
+    assert lines == {rank: ["True", "traced"] for rank in range(2)}, done.stderr
+    for rank in range(2):
+        [(arrived, _)] = spans(tmp_path, rank, "sin")
+        others = [begin for begin, _ in spans(tmp_path, rank, "cos")]
+        assert len(others) == 40
+        assert sum(arrived < other for other in others) > 20, "slices of less urgent keys give way"
