@@ -5,6 +5,7 @@
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
 #include "mxnet/c_predict_api.h"
+#include "mxnet/ext/abi.h"
 #include "mxnet/runtime/c_runtime_api.h"
 
 static void add_one(void* run_context, void* param) {
