@@ -4,20 +4,20 @@
 
 #include "device/plugin_abi.h"
 #include "plugin/cuda/cuda_device_api.h"
-#include "plugin/cuda/unary.h"
+#include "plugin/cuda/kernels.h"
 
 #define MX_TEXT_OF(x) #x
 #define MX_TEXT(x) MX_TEXT_OF(x)
 
 extern "C" MX_PLUGIN_API const mxnet::PluginTable* mxnet_plugin_table() {
-  static constexpr mxnet::PluginTable kTable = {
+  static const mxnet::PluginTable table = {
       .abi_version = mxnet::kPluginAbiVersion,
       .description = "CUDA runtime " MX_TEXT(CUDART_VERSION),
       .create =
           [] {
             return static_cast<mxnet::DeviceApi*>(mxnet::cuda::CudaDeviceApi::create().release());
           },
-      .find_unary = mxnet::cuda::find_unary,
+      .kernels = &mxnet::cuda::kernels(),
   };
-  return &kTable;
+  return &table;
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The primitives of op/gpu_table.h, declared for the table that gathers them. Each is defined in
+// the .cu of its family.
+#pragma once
+#include "op/gpu_table.h"
+
+namespace mxnet {
+namespace cuda {
+
+void unary(NativeStream* stream, int row, const Tensor& x, const Tensor& y);
+void unary_slope(NativeStream* stream, int row, const Tensor& dy, const Tensor& arg,
+                 const Tensor& dx);
+void binary(NativeStream* stream, int row, const Tensor& a, const Tensor& b, const Tensor& y);
+void binary_scalar(NativeStream* stream, int row, const Tensor& a, double scalar, bool scalar_left,
+                   const Tensor& y);
+void binary_slope(NativeStream* stream, int row, bool left, const Tensor& dy, const Tensor& a,
+                  const Tensor& b, const Tensor& dx);
+void convert(NativeStream* stream, const Tensor& from, const Tensor& to);
+void accumulate(NativeStream* stream, const Tensor& target, const Tensor& addend);
+void fill(NativeStream* stream, const Tensor& to, double value);
+void copy_strided(NativeStream* stream, const StridedPlan& plan, const void* in, void* out,
+                  std::size_t element_bytes);
+void reduce(NativeStream* stream, const ReduceCall& call, const Tensor& in, uint32_t axes,
+            const Tensor& out, KernelContext& context);
+void sum_strided(NativeStream* stream, const StridedPlan& plan, const Tensor& spread,
+                 const Tensor& sums);
+void spread(NativeStream* stream, int row, const Tensor& dy, const Tensor* y, const Tensor* x,
+            uint32_t axes, const Tensor& dx, int64_t ddof);
+
+}  // namespace cuda
+}  // namespace mxnet
