@@ -13,6 +13,26 @@ namespace mxnet {
 
 class StridedPlan;
 struct ReduceCall;
+struct SoftmaxCall;
+struct UpdateJob;
+enum class OutOfRange : uint8_t;
+
+// c = alpha * op(a) op(b) + bias, for each of a batch of row-major matrices: c is m x n, the bias (n
+// elements or null) is added to every row. Steps between matrices are in elements.
+struct GemmCall {
+  DType dtype;
+  bool transpose_a, transpose_b;
+  int64_t m, n, k;
+  const void* a;
+  int64_t lda, step_a = 0;
+  const void* b;
+  int64_t ldb, step_b = 0;
+  void* c;
+  int64_t ldc, step_c = 0;
+  int64_t batch = 1;
+  double alpha = 1.0;
+  const void* bias = nullptr;
+};
 
 struct GpuKernelRow {
   const char* op;
@@ -53,6 +73,23 @@ struct GpuTable {
   // See reduce/spread.h; y and x may be null where the row does not look at them.
   void (*spread)(NativeStream* stream, int row, const Tensor& dy, const Tensor* y, const Tensor* x,
                  uint32_t axes, const Tensor& dx, int64_t ddof);
+  // See norm/activation.h and norm/softmax_kernel.h.
+  void (*activation)(NativeStream* stream, int row, double slope, const Tensor& x, const Tensor& y);
+  void (*activation_slope)(NativeStream* stream, int row, double slope, const Tensor& dy,
+                           const Tensor& arg, const Tensor& dx);
+  void (*softmax)(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, const Tensor& y,
+                  KernelContext& context);
+  void (*softmax_slope)(NativeStream* stream, const SoftmaxCall& call, const Tensor& dy,
+                        const Tensor& y, const Tensor& dx, KernelContext& context);
+  // See optim/run_updates.h.
+  void (*update)(NativeStream* stream, int rule, const UpdateJob& job);
+  // See index/rows.h; the rule clips or wraps.
+  void (*gather_rows)(NativeStream* stream, const void* in, int64_t outer, int64_t extent,
+                      int64_t width, const Tensor& positions, OutOfRange rule, void* out);
+  void (*sum_rows)(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent,
+                   int64_t width, const Tensor& positions, OutOfRange rule, const Tensor& out,
+                   KernelContext& context);
+  void (*gemm)(NativeStream* stream, const GemmCall& call, KernelContext& context);
 };
 
 }  // namespace mxnet

@@ -4,8 +4,11 @@
 
 #include <cstring>
 
+#include "base/error.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/parallel.h"
 
 namespace mxnet {
@@ -62,10 +65,26 @@ void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high
   });
 }
 
+// A kernel there cannot throw.
+const Tensor& usable_on_gpu(const Positions& positions) {
+  const bool throws =
+      positions.rule() == OutOfRange::kRaise || positions.rule() == OutOfRange::kFromBack;
+  if (throws) {
+    throw Error(ErrorCode::kNotImplemented, positions.tag(),
+                "given a rule that fails for positions out of range, expected one that clips or "
+                "wraps on a GPU");
+  }
+  return positions.indices();
+}
+
 }  // namespace
 
 void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
-                 const Positions& positions, void* out) {
+                 const Positions& positions, void* out, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->gather_rows(context.stream()->native(), in, outer, extent, width,
+                            usable_on_gpu(positions), positions.rule(), out);
+  }
   const int64_t count = positions.count();
   const GatherBlock gather = gather_block(width);
   const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t first, int64_t last) {
@@ -89,6 +108,10 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
 
 void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,
               const Positions& positions, const Tensor& out, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->sum_rows(context.stream()->native(), in, outer, extent, width,
+                         usable_on_gpu(positions), positions.rule(), out, context);
+  }
   dispatch_dtype<kNumeric>(out.dtype, "gradient of an index", [&]<class T>(TypeTag<T>) {
     using Sum = ComputeType<T>;
     const int64_t total = out.size();

@@ -9,6 +9,7 @@
 
 #include "op/index/slice_params.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -109,7 +110,7 @@ void slice_cpu(const P& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor* like = context.num_in() > 1 ? &context.in(1) : nullptr;
   box_of(params, in.shape(), pattern(like))
-      .read(in.data, context.out(0).data, dtype_size(in.dtype));
+      .read(in.data, context.out(0).data, dtype_size(in.dtype), context);
 }
 
 // Inputs: gradient, data, perhaps the pattern.
@@ -118,8 +119,9 @@ void backward_slice_cpu(const P& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   const Tensor* like = context.num_in() > 2 ? &context.in(2) : nullptr;
   const std::size_t bytes = dtype_size(out.dtype);
-  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * bytes);
-  box_of(params, out.shape(), pattern(like)).write(out.data, context.in(0).data, bytes);
+  clear_memory(context, out.data, static_cast<std::size_t>(out.size()) * bytes);
+  box_of(params, out.shape(), pattern(like)).write(out.data, context.in(0).data, bytes,
+                                                context);
 }
 
 template <class P>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "op/matrix/contract.h"
+#include "op/gpu.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -166,7 +167,7 @@ struct Multilinear {
         .input(rhs, "Second argument.");
     params(backward);
     finish_backward(backward, types);
-    return true;
+    return mark_portable({name, backward_op});
   }
 };
 

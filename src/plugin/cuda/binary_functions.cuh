@@ -78,21 +78,19 @@ void run_binary(NativeStream* stream, const char* name, const Tensor& a, const T
 }
 
 // A number beside an array, on either side of it.
-template <class F, class C, bool kLeft>
+template <class F, class C>
 struct WithScalar {
   F f;
   C scalar;
-  MX_DEVICE auto operator()(C x) const { return kLeft ? f(scalar, x) : f(x, scalar); }
+  bool left;
+  MX_DEVICE auto operator()(C x) const { return f(left ? scalar : x, left ? x : scalar); }
 };
 template <class F, class T, class Out>
 void run_scalar(NativeStream* stream, const char* name, const Tensor& a, double scalar, bool left,
                 const Tensor& y) {
   using C = Compute<T>;
   const C value = static_cast<C>(widen(narrow<T>(scalar)));  // rounded as an element would be
-  if (left)
-    map_unary<T, Out>(stream, name, WithScalar<F, C, true>{F{}, value}, a.data, y.data, y.size());
-  else
-    map_unary<T, Out>(stream, name, WithScalar<F, C, false>{F{}, value}, a.data, y.data, y.size());
+  map_unary<T, Out>(stream, name, WithScalar<F, C>{F{}, value, left}, a.data, y.data, y.size());
 }
 
 // One row, for the tables of binary.cu and compare.cu.

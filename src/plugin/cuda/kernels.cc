@@ -4,12 +4,17 @@
 
 #include <vector>
 
+#include "plugin/cuda/families.h"
 #include "plugin/cuda/primitives.h"
 
 namespace mxnet::cuda {
 
 const GpuTable& kernels() {
-  static const std::vector<GpuKernelRow> rows;
+  static const std::vector<GpuKernelRow> rows = [] {
+    std::vector<GpuKernelRow> all;
+    add_fully_connected(&all);
+    return all;
+  }();
   static const GpuTable table = {
       .kernels = rows,
       .unary = unary,
@@ -24,6 +29,14 @@ const GpuTable& kernels() {
       .sum_strided = sum_strided,
       .reduce = reduce,
       .spread = spread,
+      .activation = activation,
+      .activation_slope = activation_slope,
+      .softmax = softmax,
+      .softmax_slope = softmax_slope,
+      .update = update,
+      .gather_rows = gather_rows,
+      .sum_rows = sum_rows,
+      .gemm = gemm,
   };
   return table;
 }

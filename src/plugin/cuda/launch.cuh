@@ -132,9 +132,15 @@ void for_each_group(NativeStream* stream, const char* name, int64_t n, bool wide
   scope.check(name);
 }
 
+// Host and device, because function objects are: only kernels call it.
 template <class T>
-__device__ __forceinline__ void atomic_add(T* at, T value) {
-  atomicAdd(at, value);
+MX_DEVICE void atomic_add(T* at, T value) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(T) == 8 && T(1) / T(2) == T(0))  // integers wrap alike with and without sign
+    atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(value));
+  else
+    atomicAdd(at, value);
+#endif
 }
 
 #endif

@@ -26,6 +26,19 @@ void sum_strided(NativeStream* stream, const StridedPlan& plan, const Tensor& sp
                  const Tensor& sums);
 void spread(NativeStream* stream, int row, const Tensor& dy, const Tensor* y, const Tensor* x,
             uint32_t axes, const Tensor& dx, int64_t ddof);
+void activation(NativeStream* stream, int row, double slope, const Tensor& x, const Tensor& y);
+void activation_slope(NativeStream* stream, int row, double slope, const Tensor& dy,
+                      const Tensor& arg, const Tensor& dx);
+void softmax(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, const Tensor& y,
+             KernelContext& context);
+void softmax_slope(NativeStream* stream, const SoftmaxCall& call, const Tensor& dy, const Tensor& y,
+                   const Tensor& dx, KernelContext& context);
+void update(NativeStream* stream, int rule, const UpdateJob& job);
+void gather_rows(NativeStream* stream, const void* in, int64_t outer, int64_t extent, int64_t width,
+                 const Tensor& positions, OutOfRange rule, void* out);
+void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent, int64_t width,
+              const Tensor& positions, OutOfRange rule, const Tensor& out, KernelContext& context);
+void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context);
 
 }  // namespace cuda
 }  // namespace mxnet

@@ -4,7 +4,7 @@
 #include <cmath>
 
 inline double erfinv(double x) {
-  if (!(std::fabs(x) < 1.0)) return x / (1.0 - std::fabs(x));  // infinities, NaN
+  if (!(std::fabs(x) < 1.0)) return std::fabs(x) == 1.0 ? x * HUGE_VAL : NAN;
   double y = 0.0;
   for (int i = 0; i < 80; ++i) {  // Newton's steps, short of overshooting where erf is flat
     const double slope = 1.1283791670955125739 * std::exp(-y * y);
