@@ -17,8 +17,8 @@ struct SoftmaxCall;
 struct UpdateJob;
 enum class OutOfRange : uint8_t;
 
-// c = alpha * op(a) op(b) + bias, for each of a batch of row-major matrices: c is m x n, the bias (n
-// elements or null) is added to every row. Steps between matrices are in elements.
+// c = alpha * op(a) op(b) + bias, for each of a batch of row-major matrices: c is m x n, the bias
+// (n elements or null) is added to every row. Steps between matrices are in elements.
 struct GemmCall {
   DType dtype;
   bool transpose_a, transpose_b;

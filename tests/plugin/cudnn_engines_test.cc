@@ -23,8 +23,8 @@ std::optional<double> never(const EngineConfig&) {
   return std::nullopt;
 }
 
-std::optional<int64_t> chosen(const std::vector<EngineConfig>& candidates, const EnginePolicy& policy,
-                              const EngineTimer& timer = by_number) {
+std::optional<int64_t> chosen(const std::vector<EngineConfig>& candidates,
+                              const EnginePolicy& policy, const EngineTimer& timer = by_number) {
   const EngineChoice choice = choose_engine("conv", candidates, policy, timer);
   if (!choice.chosen) return std::nullopt;
   return candidates[*choice.chosen].engine;

@@ -55,14 +55,14 @@ DeviceApi* create() {
 
 // Kernels of a plug-in that has one.
 const GpuTable& kernels() {
-  static constexpr GpuKernelRow kRows[] = {
-      {"negative",
-       [](const void*, KernelContext& context) {
-         const float* x = context.in(0).as<float>();
-         float* y = context.out(0).as<float>();
-         for (int64_t i = 0; i < context.out(0).size(); ++i) y[i] = -x[i];
-       },
-       nullptr}};
+  static constexpr GpuKernelRow kRows[] = {{"negative",
+                                            [](const void*, KernelContext& context) {
+                                              const float* x = context.in(0).as<float>();
+                                              float* y = context.out(0).as<float>();
+                                              for (int64_t i = 0; i < context.out(0).size(); ++i)
+                                                y[i] = -x[i];
+                                            },
+                                            nullptr}};
   static const GpuTable table{.kernels = kRows};
   return table;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a binary row, on the device of the call, over tensors of one type: broadcast shapes, either argument a scalar, results
-// of the same type or bool.
+// Runs a binary row, on the device of the call, over tensors of one type: broadcast shapes, either
+// argument a scalar, results of the same type or bool.
 #pragma once
 #include "op/elemwise/binary_loops.h"
 #include "op/kernel.h"

@@ -18,7 +18,7 @@ struct CastParams {
 
 template <class P>
 void cast_cpu(const P&, KernelContext& context) {
-  for (int i = 0; i < context.num_out(); ++i) 
+  for (int i = 0; i < context.num_out(); ++i)
     convert_tensor(context.in(i), context.out(i), context);
 }
 

@@ -23,8 +23,10 @@ OpBuilder<NoParams> define(const char* name, const char* doc,
 }
 
 [[maybe_unused]] const auto zeros =
-    define("zeros_like", "Zeros in the shape of an array.", constant_cpu<0>).alias("_sparse_zeros_like");
-[[maybe_unused]] const auto ones = define("ones_like", "Ones in the shape of an array.", constant_cpu<1>);
+    define("zeros_like", "Zeros in the shape of an array.", constant_cpu<0>)
+        .alias("_sparse_zeros_like");
+[[maybe_unused]] const auto ones =
+    define("ones_like", "Ones in the shape of an array.", constant_cpu<1>);
 [[maybe_unused]] const bool portable = mark_portable({"zeros_like", "ones_like"});
 
 }  // namespace

@@ -120,8 +120,7 @@ void backward_slice_cpu(const P& params, KernelContext& context) {
   const Tensor* like = context.num_in() > 2 ? &context.in(2) : nullptr;
   const std::size_t bytes = dtype_size(out.dtype);
   clear_memory(context, out.data, static_cast<std::size_t>(out.size()) * bytes);
-  box_of(params, out.shape(), pattern(like)).write(out.data, context.in(0).data, bytes,
-                                                context);
+  box_of(params, out.shape(), pattern(like)).write(out.data, context.in(0).data, bytes, context);
 }
 
 template <class P>
@@ -240,6 +239,10 @@ MX_DEFINE_SLICE(define_slice_like, SliceLikeParams, "slice_like",
                 "The leading part of an array that has the shape of another.", 1);
 MX_DEFINE_SLICE(define_crop, CropParams, "Crop", "Part of the height and width of images.", 1);
 #undef MX_DEFINE_SLICE
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"slice", "slice_axis", "slice_like", "Crop", "_backward_slice",
+                   "_backward_slice_axis", "_backward_slice_like", "_backward_Crop"});
 
 }  // namespace
 }  // namespace mxnet

@@ -38,8 +38,8 @@ void slice_assign_cpu(const SliceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   copy_memory(context, context.in(0).data, out.data,
               static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-  slice_box(params, out.shape()).write(out.data, context.in(1).data, dtype_size(out.dtype),
-                                       context);
+  slice_box(params, out.shape())
+      .write(out.data, context.in(1).data, dtype_size(out.dtype), context);
 }
 
 void slice_assign_scalar_cpu(const SliceParams& params, KernelContext& context) {

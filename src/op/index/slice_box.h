@@ -28,7 +28,8 @@ class SliceBox {
   void set(int i, SliceRange range);
   Shape shape() const;
 
-  // On the device of the call: elements of the whole array into a contiguous one of the box's shape, and back.
+  // On the device of the call: elements of the whole array into a contiguous one of the box's
+  // shape, and back.
   void read(const void* whole, void* part, std::size_t element_bytes, KernelContext& context) const;
   void write(void* whole, const void* part, std::size_t element_bytes,
              KernelContext& context) const;

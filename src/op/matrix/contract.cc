@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contractions as matrix products: labels fall into batch, rows, columns and summed ones; operands
 // whose strides already form matrices are used in place, others are copied together first.
+#include "op/matrix/contract.h"
 #include "op/gpu.h"
 #include "op/matrix/contract_gpu.h"
-#include "op/matrix/contract.h"
 
 #include <algorithm>
 #include <optional>

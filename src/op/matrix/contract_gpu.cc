@@ -114,10 +114,10 @@ void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> i
   clear_memory(context, out.tensor.data, static_cast<std::size_t>(out.tensor.size()) * element);
   if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
   Shape shapes[2];
-  const Labelled a = without_own_labels(gpu, dims, in[0], in[1].strides, out.strides, context,
-                                        &shapes[0]);
-  const Labelled b = without_own_labels(gpu, dims, in[1], in[0].strides, out.strides, context,
-                                        &shapes[1]);
+  const Labelled a =
+      without_own_labels(gpu, dims, in[0], in[1].strides, out.strides, context, &shapes[0]);
+  const Labelled b =
+      without_own_labels(gpu, dims, in[1], in[0].strides, out.strides, context, &shapes[1]);
   Labels batch, rows, columns, summed;
   for (std::size_t l = 0; l < dims.size(); ++l) {
     const bool in_a = a.strides[l] != 0, in_b = b.strides[l] != 0, in_c = out.strides[l] != 0;
@@ -155,12 +155,23 @@ void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> i
                       n, m * n};
   }
   gpu.gemm(context.stream()->native(),
-           {.dtype = out.tensor.dtype, .transpose_a = left.transposed,
-            .transpose_b = right.transposed, .m = m, .n = n, .k = product(dims, summed),
-            .a = left.data, .lda = left.leading, .step_a = left.step,
-            .b = right.data, .ldb = right.leading, .step_b = right.step,
-            .c = result->data, .ldc = result->leading, .step_c = result->step,
-            .batch = count, .alpha = alpha},
+           {.dtype = out.tensor.dtype,
+            .transpose_a = left.transposed,
+            .transpose_b = right.transposed,
+            .m = m,
+            .n = n,
+            .k = product(dims, summed),
+            .a = left.data,
+            .lda = left.leading,
+            .step_a = left.step,
+            .b = right.data,
+            .ldb = right.leading,
+            .step_b = right.step,
+            .c = result->data,
+            .ldc = result->leading,
+            .step_c = result->step,
+            .batch = count,
+            .alpha = alpha},
            context);
   if (direct) return;
   const Strides strides = packed(dims, {&batch, &rows, &columns});

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "op/matrix/contract.h"
 #include "op/gpu.h"
+#include "op/matrix/contract.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

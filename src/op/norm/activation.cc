@@ -141,7 +141,8 @@ MX_OP(_backward_Activation, ActivationParams)
     .inplace(1, 0)
     .infer([](const ActivationParams&, Infer& infer) { infer_alike(infer); })
     .cpu([](const ActivationParams& params, KernelContext& context) {
-      activation_backward(params.act_type, 0, context.in(0), context.in(1), context.out(0), context);
+      activation_backward(params.act_type, 0, context.in(0), context.in(1), context.out(0),
+                          context);
     });
 
 [[maybe_unused]] const bool pointwise =

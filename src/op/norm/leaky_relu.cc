@@ -140,7 +140,8 @@ void forward(const LeakyParams& params, KernelContext& context) {
     case Kind::kRrelu:
       return rrelu_forward(params, context);
     default:
-      activation_forward(row_of(params.act_type), params.slope, context.in(0), context.out(0), context);
+      activation_forward(row_of(params.act_type), params.slope, context.in(0), context.out(0),
+                         context);
   }
 }
 

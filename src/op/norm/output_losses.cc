@@ -181,7 +181,9 @@ bool define_svm() {
         infer.in(0).same_as(infer.out(0));
         infer_svm(infer.in(0), infer.in(1));
       })
-      .cpu([](const SvmParams&, KernelContext& context) { copy(context.in(0), context.out(0), context); })
+      .cpu([](const SvmParams&, KernelContext& context) {
+        copy(context.in(0), context.out(0), context);
+      })
       .grad([](const SvmParams&, Grad& grad) {
         return Gradients{apply("_backward_SVMOutput", {grad.in(1), grad.out(0)}, grad.attrs()),
                          Value()};

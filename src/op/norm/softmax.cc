@@ -197,7 +197,8 @@ bool define(const char* name, const char* alias, const char* doc) {
                                 "Logarithm of softmax, without the loss of small results.");
 
 [[maybe_unused]] const bool portable =
-    mark_portable({"softmax", "softmin", "log_softmax", "_backward_softmax", "_backward_softmin", "_backward_log_softmax"});
+    mark_portable({"softmax", "softmin", "log_softmax", "_backward_softmax", "_backward_softmin",
+                   "_backward_log_softmax"});
 
 }  // namespace
 }  // namespace mxnet

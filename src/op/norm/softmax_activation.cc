@@ -2,8 +2,8 @@
 // SoftmaxActivation, an older form of softmax: along the last axis or across channels.
 #include <string>
 
-#include "op/norm/softmax_kernel.h"
 #include "op/gpu.h"
+#include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -65,8 +65,8 @@ MX_OP(_backward_SoftmaxActivation, SoftmaxActivationParams)
     .inplace(1, 0)
     .infer(infer_activation)
     .cpu([](const SoftmaxActivationParams& params, KernelContext& context) {
-      softmax_backward(call_of(params, context.in(0)), context.in(0), context.in(1),
-                       context.out(0), context);
+      softmax_backward(call_of(params, context.in(0)), context.in(0), context.in(1), context.out(0),
+                       context);
     });
 
 [[maybe_unused]] const bool portable =

@@ -199,8 +199,8 @@ void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
   in_double(in, out) ? run(double{}) : run(float{});
 }
 
-void softmax_backward(const SoftmaxCall& call, const Tensor& dy, const Tensor& y,
-                      const Tensor& dx, KernelContext& context) {
+void softmax_backward(const SoftmaxCall& call, const Tensor& dy, const Tensor& y, const Tensor& dx,
+                      KernelContext& context) {
   if (dx.size() == 0) return;
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->softmax_slope(context.stream()->native(), call, dy, y, dx, context);

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
+#include "op/gpu.h"
 #include "op/norm/row_sums.h"
 #include "op/norm/softmax_kernel.h"
-#include "op/gpu.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
@@ -200,8 +200,7 @@ bool define() {
 
 [[maybe_unused]] const bool defined = define();
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"SoftmaxOutput"});
+[[maybe_unused]] const bool portable = mark_portable({"SoftmaxOutput"});
 
 }  // namespace
 }  // namespace mxnet

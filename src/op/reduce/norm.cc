@@ -53,8 +53,7 @@ MX_OP(norm, NormParams)
                              : root_norm_gradient(choice(params), grad);
     });
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"norm"});
+[[maybe_unused]] const bool portable = mark_portable({"norm"});
 
 }  // namespace
 }  // namespace mxnet

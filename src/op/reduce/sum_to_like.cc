@@ -44,8 +44,7 @@ MX_OP(_sum_to_like, NoParams)
       return Gradients{apply("broadcast_like", {grad.dout(0), grad.in(0)}), Value()};
     });
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"_sum_to_like"});
+[[maybe_unused]] const bool portable = mark_portable({"_sum_to_like"});
 
 }  // namespace
 }  // namespace mxnet

@@ -23,7 +23,8 @@ template <class P>
 void broadcast_cpu(const P&, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
-  copy_strided(context, broadcast_plan(in.shape(), out.shape()), in.data, out.data, dtype_size(in.dtype));
+  copy_strided(context, broadcast_plan(in.shape(), out.shape()), in.data, out.data,
+               dtype_size(in.dtype));
 }
 
 template <class P>

@@ -91,15 +91,14 @@ MX_OP(space_to_depth, BlockParams)
       }
     })
     .cpu([](const BlockParams& p, KernelContext& context) {
-      copy_strided(context, to_wide(p.block_size, context.out(0).shape()).reversed(), context.in(0).data,
-                   context.out(0).data, dtype_size(context.in(0).dtype));
+      copy_strided(context, to_wide(p.block_size, context.out(0).shape()).reversed(),
+                   context.in(0).data, context.out(0).data, dtype_size(context.in(0).dtype));
     })
     .grad([](const BlockParams&, Grad& grad) {
       return Gradients{apply("depth_to_space", {grad.dout(0)}, grad.attrs())};
     });
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"depth_to_space", "space_to_depth"});
+[[maybe_unused]] const bool portable = mark_portable({"depth_to_space", "space_to_depth"});
 
 }  // namespace
 }  // namespace mxnet

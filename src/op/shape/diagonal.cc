@@ -75,7 +75,8 @@ void infer_diagonal(const P& params, Infer& infer) {
 
 void extract(const DiagonalPlace& place, const Tensor& full, const Tensor& diagonals,
              KernelContext& context) {
-  copy_strided(context, place.plan(full.shape()), full.data, diagonals.data, dtype_size(full.dtype));
+  copy_strided(context, place.plan(full.shape()), full.data, diagonals.data,
+               dtype_size(full.dtype));
 }
 
 void embed(const DiagonalPlace& place, const Tensor& diagonals, const Tensor& full,
@@ -142,7 +143,8 @@ constexpr const char* kOffsetDoc = "Which diagonal: 0 the main one, above it pos
 }();
 
 [[maybe_unused]] const bool portable =
-    mark_portable({"diag", "_np_diag", "_np_diagflat", "_np_diagonal", "_backward_diag", "_backward__np_diag", "_backward__np_diagflat", "_backward__np_diagonal"});
+    mark_portable({"diag", "_np_diag", "_np_diagflat", "_np_diagonal", "_backward_diag",
+                   "_backward__np_diag", "_backward__np_diagflat", "_backward__np_diagonal"});
 
 }  // namespace
 }  // namespace mxnet

@@ -113,8 +113,7 @@ MX_OP(_npi_rot90, Rot90Params)
           {{"k", std::to_string(4 - p.quarters())}, {"axes", ParamText<Shape>::print(*p.axes)}})};
     });
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"reverse", "_npi_flip", "_npi_rot90"});
+[[maybe_unused]] const bool portable = mark_portable({"reverse", "_npi_flip", "_npi_rot90"});
 
 }  // namespace
 }  // namespace mxnet

@@ -88,8 +88,7 @@ MX_OP(_np_roll, RollParams)
                               {"axis", ParamText<std::optional<Shape>>::print(p.axis)}})};
     });
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"_np_roll"});
+[[maybe_unused]] const bool portable = mark_portable({"_np_roll"});
 
 }  // namespace
 }  // namespace mxnet

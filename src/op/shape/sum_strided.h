@@ -17,7 +17,7 @@ struct Repeated {
   static void copy(const P& params, KernelContext& context) {
     const Tensor& in = context.in(0);
     const Tensor& out = context.out(0);
-    copy_strided(context, plan(params, in.shape(), out.shape()), in.data, out.data, 
+    copy_strided(context, plan(params, in.shape(), out.shape()), in.data, out.data,
                  dtype_size(in.dtype));
   }
   static void sum(const P& params, KernelContext& context) {

@@ -19,24 +19,24 @@ MX_DEVICE T weighted_density(T x) {
   return x == x && x - x != x - x ? T(0) : x * (T(kNormal) * exp(T(-0.5) * x * x));
 }
 
-#define MX_FUNCTIONS(name, value, slope, uses)            \
-  template <class C>                                      \
-  struct Value_##name {                                   \
-    C parameter;                                          \
-    MX_DEVICE C operator()(C x) const {                   \
-      using T = C;                                        \
-      [[maybe_unused]] const T s = parameter;             \
-      return static_cast<T>(value);                       \
-    }                                                     \
-  };                                                      \
-  template <class C>                                      \
-  struct Slope_##name {                                   \
-    C parameter;                                          \
-    MX_DEVICE C operator()(C dy, C arg) const {           \
-      using T = C;                                        \
+#define MX_FUNCTIONS(name, value, slope, uses)                  \
+  template <class C>                                            \
+  struct Value_##name {                                         \
+    C parameter;                                                \
+    MX_DEVICE C operator()(C x) const {                         \
+      using T = C;                                              \
+      [[maybe_unused]] const T s = parameter;                   \
+      return static_cast<T>(value);                             \
+    }                                                           \
+  };                                                            \
+  template <class C>                                            \
+  struct Slope_##name {                                         \
+    C parameter;                                                \
+    MX_DEVICE C operator()(C dy, C arg) const {                 \
+      using T = C;                                              \
       [[maybe_unused]] const T x = arg, y = arg, s = parameter; \
-      return dy * static_cast<T>(slope);                  \
-    }                                                     \
+      return dy * static_cast<T>(slope);                        \
+    }                                                           \
   };
 MX_ACTIVATION_ROWS(MX_FUNCTIONS)
 #undef MX_FUNCTIONS
@@ -48,8 +48,8 @@ void activation(NativeStream* stream, int row, double slope, const Tensor& x, co
     using T = decltype(type);
     using C = Compute<T>;
     switch (static_cast<ActivationRow>(row)) {
-#define MX_CASE(name, ...)                                                                         \
-  case ActivationRow::name:                                                                        \
+#define MX_CASE(name, ...)                                                                        \
+  case ActivationRow::name:                                                                       \
     return map_unary<T, T>(stream, #name, Value_##name<C>{static_cast<C>(slope)}, x.data, y.data, \
                            x.size());
       MX_ACTIVATION_ROWS(MX_CASE)
@@ -64,8 +64,8 @@ void activation_slope(NativeStream* stream, int row, double slope, const Tensor&
     using T = decltype(type);
     using C = Compute<T>;
     switch (static_cast<ActivationRow>(row)) {
-#define MX_CASE(name, ...)                                                                   \
-  case ActivationRow::name:                                                                  \
+#define MX_CASE(name, ...)                                                                  \
+  case ActivationRow::name:                                                                 \
     return map_binary<T, T>(stream, #name, Slope_##name<C>{static_cast<C>(slope)}, dy.data, \
                             arg.data, dx.data, dx.size());
       MX_ACTIVATION_ROWS(MX_CASE)

@@ -6,8 +6,8 @@ namespace mxnet {
 namespace cuda {
 namespace {
 
-using namespace row_words;         // NOLINT(google-build-using-namespace)
-using namespace binary_functions;  // NOLINT(google-build-using-namespace)
+using namespace row_words;                    // NOLINT(google-build-using-namespace)
+using namespace row_words::binary_functions;  // NOLINT(google-build-using-namespace)
 
 // dx = dy * slope: three arrays of one size.
 template <class F, class T>
@@ -79,7 +79,9 @@ constexpr SlopeCall kRight[] = {MX_BINARY_ROWS(MX_RIGHT)};
 #undef MX_LEFT
 #undef MX_RIGHT
 
-const BinaryEntry& entry(int row) { return row < kCount ? kEntries[row] : compare_entry(row - kCount); }
+const BinaryEntry& entry(int row) {
+  return row < kCount ? kEntries[row] : compare_entry(row - kCount);
+}
 
 }  // namespace
 

@@ -8,17 +8,15 @@
 #include "plugin/cuda/walk.h"
 
 namespace mxnet {
-namespace cuda {
+namespace row_words {  // rows are written in its words
 namespace binary_functions {
 
-using namespace row_words;  // NOLINT(google-build-using-namespace): rows are written in its words
-
-#define MX_FUNCTION(name, doc, value, ...)   \
-  struct Value_##name {                      \
-    template <class T>                       \
+#define MX_FUNCTION(name, doc, value, ...)      \
+  struct Value_##name {                         \
+    template <class T>                          \
     MX_DEVICE auto operator()(T a, T b) const { \
-      return value;                          \
-    }                                        \
+      return value;                             \
+    }                                           \
   };
 #define MX_SAME(name, doc, value, ...)       \
   struct Value_##name {                      \
@@ -34,6 +32,9 @@ MX_COMPARE_ROWS(MX_FUNCTION)
 #undef MX_FUNCTION
 
 }  // namespace binary_functions
+}  // namespace row_words
+
+namespace cuda {
 
 template <class F, class T, class Out>
 struct BroadcastBinary {

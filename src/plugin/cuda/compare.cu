@@ -6,7 +6,7 @@ namespace mxnet {
 namespace cuda {
 namespace {
 
-using namespace binary_functions;  // NOLINT(google-build-using-namespace)
+using namespace row_words::binary_functions;  // NOLINT(google-build-using-namespace)
 
 template <class F>
 struct One {  // 1 where true

@@ -23,7 +23,8 @@ CublasLt open() {
   }
   CublasLt lt;
   const auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
     if (function == nullptr)
       throw Error(ErrorCode::kGeneric, "cublasLt", fmt::format("{} lacks {}", name, symbol));
   };

@@ -133,9 +133,9 @@ EngineChoice choose_engine(const std::string& title, const std::vector<EngineCon
     } else if (!reason && !choice.chosen) {
       choice.chosen = i;
     }
-    lines.push_back({fmt::format("{} {}{}{}", i, describe(config), time,
-                                 reason ? " excluded: " + *reason : ""),
-                     reason.has_value()});
+    lines.push_back(
+        {fmt::format("{} {}{}{}", i, describe(config), time, reason ? " excluded: " + *reason : ""),
+         reason.has_value()});
   }
   if (policy.verbose == 0) return choice;
   choice.report = title + "\n";

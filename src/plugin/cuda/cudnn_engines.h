@@ -15,7 +15,8 @@ namespace mxnet::cuda {
 
 enum class ConvPass : uint8_t { kForward, kDataGradient, kWeightGradient };
 
-// What an engine says about its arithmetic. Numbers and order are those of cudnnBackendNumericalNote_t.
+// What an engine says about its arithmetic. Numbers and order are those of
+// cudnnBackendNumericalNote_t.
 // clang-format off
 #define MX_NUMERICAL_NOTES(NOTE) \
   NOTE(TENSOR_CORE) NOTE(DOWN_CONVERT_INPUTS) NOTE(REDUCED_PRECISION_REDUCTION) NOTE(FFT) \
@@ -45,9 +46,9 @@ struct EngineConfig {
 };
 
 enum class Autotune : uint8_t {
-  kHeuristics = 0,       // the first that is permitted and fits the workspace limit
-  kFastestWithinLimit,   // the fastest of those
-  kFastest,              // the fastest, whatever it needs
+  kHeuristics = 0,      // the first that is permitted and fits the workspace limit
+  kFastestWithinLimit,  // the fastest of those
+  kFastest,             // the fastest, whatever it needs
 };
 
 struct EnginePolicy {
@@ -84,7 +85,7 @@ EngineChoice choose_engine(const std::string& title, const std::vector<EngineCon
                            const EnginePolicy& policy, const EngineTimer& timer);
 
 // What a choice is kept under: everything that it depends on.
-std::string choice_key(const std::string& gpu, int64_t cudnn_version, const std::string& convolution,
-                       const EnginePolicy& policy);
+std::string choice_key(const std::string& gpu, int64_t cudnn_version,
+                       const std::string& convolution, const EnginePolicy& policy);
 
 }  // namespace mxnet::cuda

@@ -16,8 +16,8 @@ template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 // Half types are computed in float; bool is stored as 0 or 1 and read as uint8.
 template <class T>
-using Compute = std::conditional_t<
-    kIsHalf<T>, float, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+using Compute =
+    std::conditional_t<kIsHalf<T>, float, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
 
 // From the stored to the computed type, by the GPU's own conversions.
 template <class T>
@@ -81,17 +81,18 @@ void for_dtype(DType dtype, const char* op, const F& fn) {
     return s;
   }();
   switch (dtype) {
-#define MX_CASE(name, type, tag)                                  \
-  case DType::tag:                                                \
-    if constexpr (set.contains(DType::tag)) return fn(type{});    \
+#define MX_CASE(name, type, tag)                               \
+  case DType::tag:                                             \
+    if constexpr (set.contains(DType::tag)) return fn(type{}); \
     break;
     MX_DTYPES(MX_CASE)
 #undef MX_CASE
     case DType::kUnknown:
       break;
   }
-  throw Error(ErrorCode::kType, op,
-              "given type " + std::string(dtype_name(dtype)) + ", which its kernel on the GPU lacks");
+  throw Error(
+      ErrorCode::kType, op,
+      "given type " + std::string(dtype_name(dtype)) + ", which its kernel on the GPU lacks");
 }
 
 }  // namespace cuda

@@ -13,18 +13,24 @@ namespace {
 // c (m x n) = op(a) op(b), all of them dense.
 GemmCall product(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                  const void* a, const void* b, void* c) {
-  return {.dtype = dtype, .transpose_a = transpose_a, .transpose_b = transpose_b,
-          .m = m, .n = n, .k = k,
-          .a = a, .lda = transpose_a ? m : k,
-          .b = b, .ldb = transpose_b ? k : n,
-          .c = c, .ldc = n};
+  return {.dtype = dtype,
+          .transpose_a = transpose_a,
+          .transpose_b = transpose_b,
+          .m = m,
+          .n = n,
+          .k = k,
+          .a = a,
+          .lda = transpose_a ? m : k,
+          .b = b,
+          .ldb = transpose_b ? k : n,
+          .c = c,
+          .ldc = n};
 }
 
 void forward(const FullyConnectedParams& params, KernelContext& context) {
   const Tensor &x = context.in(0), &w = context.in(1), &y = context.out(0);
   const DenseSizes s(params, x.shape(), w.shape());
-  GemmCall call =
-      product(y.dtype, false, true, s.rows, s.hidden, s.depth, x.data, w.data, y.data);
+  GemmCall call = product(y.dtype, false, true, s.rows, s.hidden, s.depth, x.data, w.data, y.data);
   if (!params.no_bias) call.bias = context.in(2).data;
   gemm(context.stream()->native(), call, context);
 }
@@ -36,12 +42,16 @@ void backward(const FullyConnectedParams& params, KernelContext& context) {
   NativeStream* stream = context.stream()->native();
   int o = 0;
   if (wants(params.wanted, kWantData)) {
-    gemm(stream, product(dy.dtype, false, false, s.rows, s.depth, s.hidden, dy.data, w.data,
-                         context.out(o++).data), context);
+    gemm(stream,
+         product(dy.dtype, false, false, s.rows, s.depth, s.hidden, dy.data, w.data,
+                 context.out(o++).data),
+         context);
   }
   if (wants(params.wanted, kWantWeight)) {
-    gemm(stream, product(dy.dtype, true, false, s.hidden, s.depth, s.rows, dy.data, x.data,
-                         context.out(o++).data), context);
+    gemm(stream,
+         product(dy.dtype, true, false, s.hidden, s.depth, s.rows, dy.data, x.data,
+                 context.out(o++).data),
+         context);
   }
   if (wants(params.wanted, kWantBias)) {
     const Shape rows{s.rows, s.hidden};

@@ -58,7 +58,8 @@ void for_each(NativeStream* stream, const char* name, int64_t n, const F& f) {
   const unsigned blocks = scope.blocks(n, kThreads);
   // The last step of the loop must not overflow.
   if (n + int64_t{blocks} * kThreads <= INT32_MAX)
-    for_each_kernel<F, int32_t><<<blocks, kThreads, 0, scope.stream()>>>(static_cast<int32_t>(n), f);
+    for_each_kernel<F, int32_t>
+        <<<blocks, kThreads, 0, scope.stream()>>>(static_cast<int32_t>(n), f);
   else
     for_each_kernel<F, int64_t><<<blocks, kThreads, 0, scope.stream()>>>(n, f);
   scope.check(name);

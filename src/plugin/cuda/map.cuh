@@ -71,8 +71,9 @@ void map_unary(NativeStream* stream, const char* name, const F& f, const void* x
                int64_t n) {
   constexpr int kSize = kMapSize<T, Out>;
   const bool aligned = is_aligned(x) && is_aligned(y);
-  for_each(stream, name, (n + kSize - 1) / kSize,
-           MapUnary<F, T, Out, kSize>{f, static_cast<const T*>(x), static_cast<Out*>(y), n, aligned});
+  for_each(
+      stream, name, (n + kSize - 1) / kSize,
+      MapUnary<F, T, Out, kSize>{f, static_cast<const T*>(x), static_cast<Out*>(y), n, aligned});
 }
 
 template <class T, class Out, class F>

@@ -66,8 +66,8 @@ struct Update {
 template <class Rule, class C>
 void run(NativeStream* stream, const char* name, const UpdateJob& job) {
   const auto numbers = [](const Tensor& tensor) { return Numbers<C>{tensor.data, tensor.dtype}; };
-  Update<Rule, C> f{Rule(job.scalars), numbers(job.out), numbers(job.weight), numbers(job.grad),
-                    numbers(job.rounded), {}};
+  Update<Rule, C> f{Rule(job.scalars), numbers(job.out),     numbers(job.weight),
+                    numbers(job.grad), numbers(job.rounded), {}};
   for (int k = 0; k < Rule::kStates; ++k) f.state[k] = numbers(job.state[k]);
   for_each(stream, name, job.weight.size(), f);
 }
@@ -78,9 +78,9 @@ void update(NativeStream* stream, int rule, const UpdateJob& job) {
   // As on the CPU: double where all are.
   const bool in_double = job.weight.dtype == DType::kFloat64 && job.grad.dtype == DType::kFloat64;
   switch (static_cast<UpdateRule>(rule)) {
-#define MX_CASE(id, rule)                                                                   \
-  case UpdateRule::id:                                                                      \
-    return in_double ? run<update_rules::rule<double>, double>(stream, #rule, job)          \
+#define MX_CASE(id, rule)                                                          \
+  case UpdateRule::id:                                                             \
+    return in_double ? run<update_rules::rule<double>, double>(stream, #rule, job) \
                      : run<update_rules::rule<float>, float>(stream, #rule, job);
     MX_UPDATE_RULES(MX_CASE)
 #undef MX_CASE

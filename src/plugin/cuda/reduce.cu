@@ -35,15 +35,15 @@ MX_DEVICE A subtract(A a, A b) {
 }
 using row_words::multiply;
 
-#define MX_ROW(name, identity_, element, merge_)  \
-  template <class A>                              \
-  struct Row_##name {                             \
-    using V = A;                                  \
-    MX_DEVICE static A identity() { return identity_; } \
-    MX_DEVICE static A take(A x) {                \
-      [[maybe_unused]] const A c = A(0);          \
-      return element;                             \
-    }                                             \
+#define MX_ROW(name, identity_, element, merge_)          \
+  template <class A>                                      \
+  struct Row_##name {                                     \
+    using V = A;                                          \
+    MX_DEVICE static A identity() { return identity_; }   \
+    MX_DEVICE static A take(A x) {                        \
+      [[maybe_unused]] const A c = A(0);                  \
+      return element;                                     \
+    }                                                     \
     MX_DEVICE static A merge(A a, A b) { return merge_; } \
   };
 MX_REDUCTIONS(MX_ROW)
@@ -168,8 +168,7 @@ void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, 
   if (in.dtype != DType::kFloat32)
     return with(double{}, double{}, as(stream, in, DType::kFloat64, context));
   const bool selects = call.reduction == Reduction::max || call.reduction == Reduction::min;
-  if (out.dtype == DType::kFloat64 || (call.wide && !selects))
-    return with(double{}, float{}, in);
+  if (out.dtype == DType::kFloat64 || (call.wide && !selects)) return with(double{}, float{}, in);
   with(float{}, float{}, in);
 }
 
@@ -179,8 +178,8 @@ void reduce(NativeStream* stream, const ReduceCall& call, const Tensor& in, uint
             const Tensor& out, KernelContext& context) {
   const Walks w = walks_of(in.shape(), axes);
   switch (call.reduction) {
-#define MX_CASE(name, ...)  \
-  case Reduction::name:     \
+#define MX_CASE(name, ...) \
+  case Reduction::name:    \
     return reduce_row<Row_##name>(stream, #name, call, in, w, out, context);
     MX_REDUCTIONS(MX_CASE)
 #undef MX_CASE

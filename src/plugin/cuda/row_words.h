@@ -63,13 +63,13 @@ MX_DEVICE T negate(T x) {
   else
     return static_cast<T>(0ull - static_cast<unsigned long long>(x));
 }
-#define MX_WRAPPING(name, op)                                       \
-  template <class T>                                                \
-  MX_DEVICE T name(T a, T b) {                                      \
-    if constexpr (Kind<T>::kReal)                                   \
-      return a op b;                                                \
-    else                                                            \
-      return static_cast<T>(static_cast<unsigned long long>(a)      \
+#define MX_WRAPPING(name, op)                                           \
+  template <class T>                                                    \
+  MX_DEVICE T name(T a, T b) {                                          \
+    if constexpr (Kind<T>::kReal)                                       \
+      return a op b;                                                    \
+    else                                                                \
+      return static_cast<T>(static_cast<unsigned long long>(a)          \
                                 op static_cast<unsigned long long>(b)); \
   }
 MX_WRAPPING(plus, +)
@@ -126,12 +126,12 @@ MX_DEVICE T smaller(T a, T b) {
 }
 
 // Computed in floating point whatever the type is.
-#define MX_THROUGH_DOUBLE(name, function)                                                       \
-  MX_DEVICE float name(float a, float b) { return ::function##f(a, b); }                        \
-  MX_DEVICE double name(double a, double b) { return ::function(a, b); }                        \
-  template <class T>                                                                            \
-  MX_DEVICE T name(T a, T b) {                                                                  \
-    return static_cast<T>(::function(static_cast<double>(a), static_cast<double>(b)));          \
+#define MX_THROUGH_DOUBLE(name, function)                                              \
+  MX_DEVICE float name(float a, float b) { return ::function##f(a, b); }               \
+  MX_DEVICE double name(double a, double b) { return ::function(a, b); }               \
+  template <class T>                                                                   \
+  MX_DEVICE T name(T a, T b) {                                                         \
+    return static_cast<T>(::function(static_cast<double>(a), static_cast<double>(b))); \
   }
 MX_THROUGH_DOUBLE(hypotenuse, hypot)
 MX_THROUGH_DOUBLE(arc_tangent, atan2)
@@ -175,12 +175,12 @@ MX_DEVICE T sign(T x) {
 }
 
 // Rounding leaves integers as they are.
-#define MX_ROUNDING(name, function)                            \
-  MX_DEVICE float name(float x) { return ::function##f(x); }   \
-  MX_DEVICE double name(double x) { return ::function(x); }    \
-  template <class T>                                           \
-  MX_DEVICE T name(T x) {                                      \
-    return x;                                                  \
+#define MX_ROUNDING(name, function)                          \
+  MX_DEVICE float name(float x) { return ::function##f(x); } \
+  MX_DEVICE double name(double x) { return ::function(x); }  \
+  template <class T>                                         \
+  MX_DEVICE T name(T x) {                                    \
+    return x;                                                \
   }
 MX_ROUNDING(round_down, floor)
 MX_ROUNDING(round_up, ceil)

@@ -22,7 +22,9 @@ struct Rows {
 
   MX_DEVICE int64_t first(int64_t row) const { return row / inner * length * inner + row % inner; }
   MX_DEVICE int64_t used(int64_t row) const {
-    int64_t n = lengths32 != nullptr ? lengths32[row] : lengths64 != nullptr ? lengths64[row] : length;
+    int64_t n = lengths32 != nullptr   ? lengths32[row]
+                : lengths64 != nullptr ? lengths64[row]
+                                       : length;
     return n < 0 ? 0 : n > length ? length : n;
   }
 };

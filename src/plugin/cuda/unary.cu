@@ -11,19 +11,19 @@ namespace {
 
 using namespace row_words;  // NOLINT(google-build-using-namespace): rows are written in its words
 
-#define MX_FUNCTIONS(name, aliases, doc, value, slope, uses)         \
-  struct Value_##name {                                              \
-    template <class T>                                               \
-    MX_DEVICE T operator()(T x) const {                              \
-      return static_cast<T>(value);                                  \
-    }                                                                \
-  };                                                                 \
-  struct Slope_##name {                                              \
-    template <class T>                                               \
-    MX_DEVICE T operator()(T dy, T arg) const {                      \
-      [[maybe_unused]] const T x = arg, y = arg;                     \
-      return dy * (slope);                                           \
-    }                                                                \
+#define MX_FUNCTIONS(name, aliases, doc, value, slope, uses) \
+  struct Value_##name {                                      \
+    template <class T>                                       \
+    MX_DEVICE T operator()(T x) const {                      \
+      return static_cast<T>(value);                          \
+    }                                                        \
+  };                                                         \
+  struct Slope_##name {                                      \
+    template <class T>                                       \
+    MX_DEVICE T operator()(T dy, T arg) const {              \
+      [[maybe_unused]] const T x = arg, y = arg;             \
+      return dy * (slope);                                   \
+    }                                                        \
   };
 MX_UNARY_ROWS(MX_FUNCTIONS)
 MX_UNARY_EXACT_ROWS(MX_FUNCTIONS)

@@ -19,9 +19,10 @@ class Divider {
     while (shift_ < 31 && (int64_t{1} << shift_) < by) ++shift_;
     if (by > 0 && by <= INT32_MAX) {
       const uint64_t one = 1;
-      multiplier_ = static_cast<uint32_t>(
-          ((one << 32) * ((one << shift_) - static_cast<uint64_t>(by))) / static_cast<uint64_t>(by) +
-          1);
+      multiplier_ =
+          static_cast<uint32_t>(((one << 32) * ((one << shift_) - static_cast<uint64_t>(by))) /
+                                    static_cast<uint64_t>(by) +
+                                1);
     }
   }
   MX_DEVICE int64_t by() const { return by_; }
