@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients of src/op/vector_math.h: polynomials through the Chebyshev nodes of an interval,
+"""Coefficients of src/op/vector_math.h, src/op/wide_math.inc and src/op/erf_pieces.h: polynomials through the Chebyshev nodes of an interval,
 computed with 60 digits, which are within a factor of two of the best ones of their degree. Needs mpmath."""
 
 import mpmath as mp
@@ -75,6 +75,71 @@ def cos_rest(z):
     return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2 if z else mp.mpf(1) / 24
 
 
+def log_tail(f):
+    """(log(1 + f) - f + f^2 / 2) / f^3."""
+    return (mp.log1p(f) - f + f * f / 2) / f**3 if abs(f) > mp.mpf("1e-15") else mp.mpf(1) / 3 - f / 4
+
+
+def log_second(r):
+    """(log(1 + r) - r) / r^2."""
+    return (mp.log1p(r) - r) / r**2 if abs(r) > mp.mpf("1e-15") else r / 3 - mp.mpf(1) / 2
+
+
+def exp2_rest(f):
+    """(2^f - 1) / f."""
+    return (mp.mpf(2) ** f - 1) / f if abs(f) > mp.mpf("1e-20") else mp.log(2)
+
+
+def near_reciprocals(bits):
+    """By the bits of their mantissas; those below 0.67 count twice."""
+    steps = 2**bits
+    return [(1 + mp.mpf(i) / steps) / (1 if (1 + mp.mpf(i) / steps) / 2 < mp.mpf("0.67") else 2) for i in range(steps)]
+
+
+def print_table(name, digits, rows):
+    """Rows of numbers, as an array of arrays."""
+    print(f"// {name}")
+    for row in rows:
+        print("{" + ", ".join(mp.nstr(x, digits) for x in row) + "},")
+
+
+def pieces(function, near_zero, middles, ends, degree):
+    """Coefficients of a polynomial a piece about its middle, a row for each power; the first piece is x near_zero(x)."""
+    columns = []
+    for middle, (low, high) in zip(middles, ends):
+        if middle == 0:
+            columns.append([mp.mpf(0)] + fit(near_zero, mp.mpf(0), high, degree - 1)[0])
+        else:
+            columns.append(fit(lambda d, m=middle: function(m + d), low - middle, high - middle, degree)[0])
+    return [[column[power] for column in columns] for power in range(degree + 1)]
+
+
+def print_wide():
+    """What src/op/wide_math.inc and src/op/erf_pieces.h look up."""
+    print_rows("float log", 10, fit(log_tail, mp.mpf("-0.25"), mp.mpf("0.5"), 8))
+    print_rows("double log", 19, fit(log_second, -mp.mpf(1) / 30, mp.mpf(1) / 30, 8))
+    print_rows("float log2", 10, fit(lambda r: log_second(r) / mp.log(2), -mp.mpf(1) / 62, mp.mpf(1) / 62, 3))
+    print_rows("float exp2", 10, fit(exp2_rest, mp.mpf("-0.501"), mp.mpf("0.501"), 5))
+    quarter = (mp.pi / 4 * mp.mpf("1.01")) ** 2
+    print_rows("float sin", 10, fit(sin_rest, mp.mpf("1e-12"), quarter, 2))
+    print_rows("float cos", 10, fit(cos_rest, mp.mpf("1e-6"), quarter, 2))
+    logs = [-mp.log(c) for c in near_reciprocals(4)]
+    print_table("double logs and what rounding took", 19, [logs, [x - mp.mpf(float(x)) for x in logs]])
+    log2 = [-mp.log(c, 2) for c in near_reciprocals(5)]
+    high = [mp.nint(x * 2**14) / 2**14 for x in log2]
+    print_table("float log2, high and low", 10, [high, [x - h for x, h in zip(log2, high)]])
+    edges = [mp.mpf(0)] + [mp.mpf(2) ** octave * (1 + mp.mpf(part) / 4) for octave in range(-3, 4) for part in range(4)]
+    ends = list(zip(edges[:25], edges[1:26])) + [(edges[25], mp.mpf(10))]
+    middles = [mp.mpf(0)] + [(low + high) / 2 for low, high in ends[1:]]
+    print_table("middles of tanh", 10, [middles])
+    print_table("tanh", 10, pieces(mp.tanh, lambda x: mp.tanh(x) / x if x else mp.mpf(1), middles, ends, 5))
+    half = mp.mpf("0.1875")
+    middles = [2 * half * i for i in range(16)]
+    ends = [(m - half, m + half) for m in middles[:15]] + [(middles[15] - half, mp.mpf(6))]
+    slope = 2 / mp.sqrt(mp.pi)
+    print_table("erf", 19, pieces(mp.erf, lambda x: mp.erf(x) / x if x else slope, middles, ends, 12))
+
+
 if __name__ == "__main__":
     half_ln2 = mp.log(2) / 2 * mp.mpf("1.01")
     s_max = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
@@ -95,3 +160,4 @@ if __name__ == "__main__":
     print_rows("double erf", 19, fit(erf_rest, zero, mp.mpf(1), 12))
     print_rows("double erfc of (a - 0.95) / 5.05", 19,
                fit(lambda t: erfc_log(mp.mpf("0.95") + mp.mpf("5.05") * t), zero, mp.mpf(1), 24))
+    print_wide()

@@ -6,6 +6,7 @@
 FOLDER is the installed package (mxnet/), beside whose modules the files go.
 """
 
+import ast
 import importlib
 import inspect
 import pathlib
@@ -57,13 +58,68 @@ def shown_signature(function):
     return str(signature.replace(parameters=shown)).replace("Ellipsis", "...")
 
 
-def members(package, module):
-    """What a module defines itself, as stubs."""
+def class_stub(name, klass):
+    """A class: its methods and properties, without types, and its base."""
     lines = []
-    for name, found in sorted(vars(importlib.import_module(f"mxnet.{package}.{module}")).items()):
-        if inspect.isfunction(found) and not name.startswith("_") and found.__module__.startswith(f"mxnet.{package}"):
-            lines.append((name, f"def {name}{shown_signature(found)}: ...\n"))
-    return dict(lines)
+    for member, found in sorted(vars(klass).items()):
+        if isinstance(found, property):
+            lines.append(f"    @property\n    def {member}(self) -> Any: ...\n")
+        elif inspect.isfunction(found) and member.isidentifier():
+            lines.append(f"    def {member}(self, *args: Any, **kwargs: Any) -> Any: ...\n")
+    base = klass.__bases__[0].__name__
+    return f"class {name}({base}):\n" + ("".join(lines) or "    ...\n")
+
+
+def members(package, module):
+    """What a module defines itself, as stubs; classes first, bases before what derives from them."""
+    functions, classes = {}, {}
+    for name, found in vars(importlib.import_module(f"mxnet.{package}.{module}")).items():
+        if name.startswith("_") or getattr(found, "__module__", None) is None:
+            continue
+        if inspect.isfunction(found) and found.__module__.startswith(f"mxnet.{package}"):
+            functions[name] = f"def {name}{shown_signature(found)}: ...\n"
+        elif inspect.isclass(found) and found.__module__ == f"mxnet.{package}.{module}":
+            classes[name] = class_stub(name, found)
+    return functions, classes
+
+
+def package_stub(module):
+    """What a package shows, lazily at run time, as imports from where it is defined."""
+    operators = set(_generate.names_in("")) if module.__name__ in ("mxnet.ndarray", "mxnet.symbol") else set()
+    lines = []
+    for name in sorted(dir(module)):
+        found = getattr(module, name)
+        if (name.startswith("_") and name != "__version__") or not name.isidentifier() or _is_foreign(found):
+            continue
+        home, own = getattr(found, "__module__", None), getattr(found, "__name__", name)
+        if inspect.ismodule(found) and found.__name__.startswith("mxnet."):
+            parent, _, leaf = found.__name__.rpartition(".")
+            lines.append(f"from {parent} import {leaf} as {name}\n")
+        elif name in operators:
+            lines.append(f"from {module.__name__}.op import {name} as {name}\n")
+        elif (inspect.isclass(found) or inspect.isfunction(found)) and home != module.__name__ and _holds(home, own):
+            lines.append(f"from {home} import {own} as {name}\n")
+        else:
+            lines.append(f"{name}: Any\n")
+    return HEAD + "".join(lines)
+
+
+def _is_foreign(found):
+    """Whether a module has this only because it uses it."""
+    if inspect.ismodule(found):
+        return not found.__name__.startswith("mxnet.")
+    return getattr(found, "__module__", None) in ("typing", "__future__")
+
+
+def _holds(home, name):
+    """Whether a module of the package has this name for those who look at its source."""
+    if not home or not home.startswith("mxnet."):
+        return False
+    source = pathlib.Path(sys.modules[home].__file__)
+    if source.suffix != ".py":
+        return False
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    return any(getattr(node, "name", None) == name for node in tree.body)
 
 
 def write(folder):
@@ -72,15 +128,21 @@ def write(folder):
     for package, array in (("ndarray", "NDArray"), ("symbol", "Symbol")):
         for module, prefix in MODULES.items():
             functions = {name: stub(name, prefix + name, array) for name in _generate.names_in(prefix) if name.isidentifier()}
-            functions.update(members(package, module))
-            text = HEAD + f"from .{package} import {array}\n\n" + "\n".join(functions[name] for name in sorted(functions))
+            own, classes = members(package, module)
+            functions.update(own)
+            texts = [*classes.values(), *(functions[name] for name in sorted(functions))]
+            text = HEAD + f"from .{package} import {array}\n\n" + "\n".join(texts)
             path = folder / package / f"{module}.pyi"
             path.write_text(text)
             compile(text, str(path), "exec")
             count += len(functions)
+    for module, place in ((mx, folder), (mx.nd, folder / "ndarray"), (mx.sym, folder / "symbol")):
+        (place / "__init__.pyi").write_text(package_stub(module))
     return count
 
 
 if __name__ == "__main__":
     target = pathlib.Path(sys.argv[1])
-    print(f"{write(target)} functions in {len(MODULES) * 2} files below {target}")
+    for part in ("ndarray", "symbol"):
+        (target / part).mkdir(parents=True, exist_ok=True)
+    print(f"{write(target)} functions of {len(MODULES) * 2} modules below {target}")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fused recurrent operator beside PyTorch: two layers of 512 LSTM (or GRU) units, batch 32, 64 steps, forward and training.
+"""The fused recurrent operator beside its peers: two layers of 512 LSTM (or GRU) units, batch 32, 64 steps, forward and training.
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so python benchmarks/nn/rnn.py [--threads N] [--mode lstm|gru] [--repeat N]
-Times are the least of the repetitions, in milliseconds; PyTorch is left out where it is not installed. Each library runs in
-a process of its own, so that their thread pools do not meet.
+           [--peer-python PYTHON_WITH_TORCH] [--reference-python PYTHON_WITH_MXNET_1_9_1]
+Times are the least of the repetitions, in milliseconds; peers that are not installed are left out. Each library runs in
+a process of its own, so that their thread pools do not meet, and they take turns.
 """
 import argparse
 import ctypes as C
@@ -61,6 +62,28 @@ def ours(mode, repeat):
     return [*times, least(train, repeat)]
 
 
+def reference(mode, repeat):
+    import mxnet as mx
+    import numpy as np
+    rng = np.random.default_rng(0)
+    count = LAYERS * GATES[mode] * UNITS * (2 * UNITS + 2)
+    weights = mx.nd.array(rng.standard_normal(count) * 0.04)
+    weights.attach_grad()
+    x = mx.nd.array(rng.standard_normal((STEPS, BATCH, UNITS)))
+    states = [mx.nd.zeros((LAYERS, BATCH, UNITS))] * (2 if mode == "lstm" else 1)
+
+    def network():
+        return mx.nd.RNN(x, weights, *states, state_size=UNITS, num_layers=LAYERS, mode=mode, state_outputs=True)[0]
+
+    def train():
+        with mx.autograd.record():
+            y = network()
+        y.backward()
+        weights.grad.wait_to_read()
+
+    return [least(lambda: network().wait_to_read(), repeat), least(train, repeat)]
+
+
 def torch(mode, repeat):
     import torch as pt
     pt.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
@@ -83,23 +106,34 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--mode", choices=GATES, default="lstm")
     parser.add_argument("--repeat", type=int, default=10)
-    parser.add_argument("--only", choices=["ours", "torch"], help=argparse.SUPPRESS)
+    parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--reference-python")
+    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--only", choices=["ours", "torch", "reference"], help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.only:
-        print(*{"ours": ours, "torch": torch}[args.only](args.mode, args.repeat))
+        print(*{"ours": ours, "torch": torch, "reference": reference}[args.only](args.mode, args.repeat))
         return
+    pythons = {"ours": sys.executable, "reference": args.reference_python, "torch": args.peer_python}
     results = {}
-    for name in ("ours", "torch"):
-        command = [sys.executable, __file__, "--only", name, "--mode", args.mode, "--repeat", str(args.repeat)]
-        done = subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": str(args.threads)}, capture_output=True, text=True)
-        if done.returncode == 0:
-            results[name] = [float(word) for word in done.stdout.split()]
-            print(f"{name:6} {args.mode} {args.threads} threads: forward {results[name][0]:7.2f} ms, training {results[name][1]:7.2f} ms")
-        else:
+    for name in [name for name in pythons if pythons[name]] * args.turns:
+        environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
+        if name == "reference":
+            environment.pop("MXNET_LIBRARY_PATH", None)
+            environment.pop("PYTHONPATH", None)
+        command = [pythons[name], __file__, "--only", name, "--mode", args.mode, "--repeat", str(args.repeat)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode:
             print(f"{name}: {done.stderr.strip().splitlines()[-1]}")
-    if len(results) == 2:
-        ratios = [there / here for here, there in zip(results["ours"], results["torch"])]
-        print(f"faster by {ratios[0]:.2f} forward, {ratios[1]:.2f} training")
+            continue
+        times = [float(word) for word in done.stdout.split()]
+        results[name] = [min(pair) for pair in zip(times, results.get(name, times))]
+    for name, (forward, training) in results.items():
+        print(f"{name:9} {args.mode} {args.threads} threads: forward {forward:7.2f} ms, training {training:7.2f} ms")
+    peers = [times for name, times in results.items() if name != "ours"]
+    if peers and "ours" in results:
+        ratios = [min(there) / here for here, there in zip(results["ours"], zip(*peers))]
+        print(f"faster than the best peer by {ratios[0]:.2f} forward, {ratios[1]:.2f} training")
 
 
 main()

@@ -1,14 +1,19 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A network for inference, given as symbol file and parameter file, as an ONNX model: what peers of the benchmark run."""
+"""A network for inference, given as symbol file and parameter file, as an ONNX model, which peers of the benchmark run:
+onnx_model.py PREFIX SIZE writes PREFIX.onnx. Reading parameter files needs NumPy only."""
 
 import ast
 import json
 import struct
+import sys
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+try:
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError:  # whoever only reads parameters does without
+    onnx = None
 
 DTYPES = {0: np.float32, 1: np.float64, 2: np.float16, 4: np.int32, 6: np.int64}
 ARRAY_MAGIC = 0xF993FAC9
@@ -85,10 +90,11 @@ def convert(node, inputs, output):
     return [helper.make_node(simple[op], inputs, [output])]
 
 
-def write_onnx(symbol_path, params_path, shape, path):
-    """Writes the model with its input `data` of this shape; returns the name of its output."""
-    symbol = json.load(open(symbol_path))
-    params = dict(read_params(params_path))
+def write_onnx(prefix, size):
+    """Writes PREFIX.onnx, whose input `data` is any number N of square images."""
+    with open(prefix + "-symbol.json") as file:
+        symbol = json.load(file)
+    params = dict(read_params(prefix + "-0000.params"))
     names, nodes = [], []
     for node in symbol["nodes"]:
         names.append(node["name"])
@@ -100,9 +106,12 @@ def write_onnx(symbol_path, params_path, shape, path):
         nodes += convert(node, inputs, node["name"])
     output = names[symbol["heads"][0][0]]
     graph = helper.make_graph(
-        nodes, "network", [helper.make_tensor_value_info("data", TensorProto.FLOAT, shape)],
+        nodes, "network", [helper.make_tensor_value_info("data", TensorProto.FLOAT, ["N", 3, size, size])],
         [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
         [numpy_helper.from_array(np.ascontiguousarray(v), k) for k, v in params.items() if k in names])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.save(model, path)
-    return output
+    onnx.save(model, prefix + ".onnx")
+
+
+if __name__ == "__main__":
+    write_onnx(sys.argv[1], int(sys.argv[2]))

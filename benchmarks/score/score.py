@@ -1,133 +1,162 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Images a second of one network, side by side with the peers that are installed: score.py LIB PREFIX [--batch 1,8]
-reads PREFIX-symbol.json and PREFIX-0000.params. Every engine gets the same weights and the same images, its result is
-compared with ours, and engines take turns in processes of their own."""
+"""Inference of six networks side by side with the peers that are installed: images a second, ratio to the best peer and
+peak memory. score.py makes the whole table; --networks, --batches and --engines make parts of it.
 
+    score.py --peer-python /path/to/python --reference-python /path/to/python --folder /tmp/score
+
+Every engine gets the same weights and images, in a process of its own, and what it computes is compared with ours. Cells
+are kept in FOLDER/results.json and not measured again, so that a table can be made in pieces; --again measures anew,
+--show only prints."""
 import argparse
-import ctypes
-import multiprocessing
+import json
+import math
+import os
 import statistics
-import tempfile
-import time
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+from engines import ENGINES, MODULES
 
-from onnx_model import write_onnx
-
-
-class Ours:
-    """The C predict API of the library."""
-
-    def __init__(self, lib, prefix, images):
-        self.lib = ctypes.CDLL(lib)
-        self.lib.MXGetLastError.restype = ctypes.c_char_p
-        symbol, params = Path(prefix + "-symbol.json").read_bytes(), Path(prefix + "-0000.params").read_bytes()
-        self.handle = ctypes.c_void_p()
-        self.call("MXPredCreate", symbol, params, len(params), 1, 0, 1, (ctypes.c_char_p * 1)(b"data"),
-                  (ctypes.c_uint * 2)(0, 4), (ctypes.c_uint * 4)(*images.shape), ctypes.byref(self.handle))
-        data, rank = ctypes.POINTER(ctypes.c_uint)(), ctypes.c_uint()
-        self.call("MXPredGetOutputShape", self.handle, 0, ctypes.byref(data), ctypes.byref(rank))
-        self.result = np.empty(data[: rank.value], "float32")
-        self.images = images
-
-    def call(self, name, *args):
-        if getattr(self.lib, name)(*args):
-            raise RuntimeError(self.lib.MXGetLastError().decode())
-
-    def __call__(self):
-        self.call("MXPredSetInput", self.handle, b"data", self.images.ctypes.data_as(ctypes.c_void_p), self.images.size)
-        self.call("MXPredForward", self.handle)
-        self.call("MXPredGetOutput", self.handle, 0, self.result.ctypes.data_as(ctypes.c_void_p), self.result.size)
-        return self.result
+HERE = Path(__file__).parent
+NETWORKS = ("alexnet", "vgg16", "inception_bn", "inception_v3", "resnet50", "resnet152")
+DEFAULT_ENGINES = ("ours", "reference", "onnxruntime", "openvino", "torch", "torch_compiled")
+TOLERANCE = {"ours_bf16": 0.1, "openvino_bf16": 0.1}
 
 
-def onnxruntime_engine(path, images, threads):
-    import onnxruntime
+def library():
+    given = os.environ.get("MXNET_LIBRARY_PATH")
+    if given:
+        return given
+    import mxnet as mx
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, {"data": images})[0]
-
-
-def openvino_engine(path, images, threads):
-    import openvino
-
-    core = openvino.Core()
-    settings = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads}
-    request = core.compile_model(path, "CPU", settings).create_infer_request()
-    return lambda: request.infer({"data": images})[0]
+    return mx.libinfo.find_lib_path()[0]
 
 
-def measure(make, seconds):
-    """Runs in a process of its own: thread pools of several engines in one would spin against each other."""
-    run = make()
-    result = np.array(run())
-    times = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times) < 3:
-        begin = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - begin)
-    return result, times
+def model_of(name, args):
+    """Prefix and height of the images of a network; its files are made once."""
+    folder = Path(args.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    prefix = folder / name
+    size_file = folder / f"{name}.size"
+    if not size_file.exists():
+        from networks import save_network
+
+        _, size = save_network(name, folder, args.size)
+        if args.peer_python:
+            subprocess.run([args.peer_python, HERE / "onnx_model.py", prefix, str(size)], check=True)
+        size_file.write_text(str(size))
+    return str(prefix), int(size_file.read_text())
 
 
-def child(pipe, name, args, images, path):
-    make = {
-        "ours": lambda: Ours(args.lib, args.prefix, images),
-        "onnxruntime": lambda: onnxruntime_engine(path, images, args.threads),
-        "openvino": lambda: openvino_engine(path, images, args.threads),
-    }[name]
-    try:
-        pipe.send(measure(make, args.seconds))
-    except ImportError:
-        pipe.send(None)
+class Engine:
+    """How to start one, if it is installed."""
+
+    def __init__(self, name, args):
+        self.name, self.args = name, args
+        own = name.startswith("ours")
+        self.python = sys.executable if own else args.reference_python if name == "reference" else args.peer_python
+        self.environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
+        self.environment.pop("PYTHONPATH", None)
+        if own:
+            self.environment["MXNET_LIBRARY_PATH"] = library()
+        else:
+            self.environment.pop("MXNET_LIBRARY_PATH", None)
+
+    def installed(self):
+        if self.name.startswith("ours"):
+            return True
+        return bool(self.python) and subprocess.run([self.python, "-c", f"import {MODULES[self.name]}"], env=self.environment,
+                                                    capture_output=True).returncode == 0
+
+    def run(self, prefix, batch, size, seconds, result):
+        command = [self.python, HERE / "engines.py", self.name, prefix, batch, size, self.args.threads, seconds, result]
+        done = subprocess.run([str(part) for part in command], env=self.environment, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{self.name}: {done.stderr.strip()[-2000:]}")
+        return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def in_a_process(*args):
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=child, args=(there, *args))
-    process.start()
-    there.close()
-    result = here.recv()
-    process.join()
-    return result
+def measure(network, batch, engines, args):
+    """Images a second and peak bytes of each engine; those that compute something else than ours are an error."""
+    prefix, size = model_of(network, args)
+    times, peaks, results = {}, {}, {}
+    for _ in range(args.turns):
+        for engine in engines:
+            path = Path(args.folder) / f"{engine.name}.npy"
+            measured = engine.run(prefix, batch, size, args.seconds, path)
+            times.setdefault(engine.name, []).extend(measured["seconds"])
+            peaks[engine.name] = measured["peak"]
+            results[engine.name] = np.load(path)
+    expected = results.get("ours", next(iter(results.values())))
+    for name, result in results.items():
+        error = np.abs(result.reshape(expected.shape) - expected).max() / np.abs(expected).max()
+        assert error < TOLERANCE.get(name, 1e-3), f"{name} computes something else: {error}"
+    rate = {"median": statistics.median, "best": min}[args.figure]
+    return {name: {"rate": batch / rate(all_times), "peak": peaks[name]} for name, all_times in times.items()}
+
+
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def show(results, args):
+    """The table in Markdown, and what the issue asks for in one line."""
+    engines = [name for name in ENGINES if any(name in cell for cell in results.values())]
+    print("| network | batch | " + " | ".join(engines) + " | ratio | peak MiB (best peer's) |")
+    print("|---" * (len(engines) + 4) + "|")
+    ratios = {}
+    for network in args.networks.split(","):
+        for batch in args.batches.split(","):
+            cell = results.get(f"{network} {batch}", {})
+            if not cell:
+                continue
+            peers = {name: one["rate"] for name, one in cell.items() if not name.startswith("ours") and "bf16" not in name}
+            best = max(peers, key=peers.get, default=None)
+            memory = f"{cell['ours']['peak'] >> 20}" if "ours" in cell else ""
+            if best and "ours" in cell:
+                ratios[f"{network} {batch}"] = cell["ours"]["rate"] / peers[best]
+                memory += f" ({cell[best]['peak'] >> 20})"
+            ratio = ratios.get(f"{network} {batch}")
+            rates = (f"{cell[name]['rate']:.1f}" if name in cell else "" for name in engines)
+            print(f"| {network} | {batch} | " + " | ".join(rates) + f" | {f'**{ratio:.2f}**' if ratio else ''} | {memory} |")
+    if ratios:
+        worst = min(ratios, key=ratios.get)
+        print(f"\ngeometric mean of {len(ratios)} ratios {geometric_mean(ratios.values()):.2f}, least {ratios[worst]:.2f} ({worst})")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("lib")
-    parser.add_argument("prefix")
-    parser.add_argument("--batch", default="1,8")
-    parser.add_argument("--size", type=int, default=224)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each engine in each turn")
-    parser.add_argument("--turns", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=2)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--batches", default="1,2,4,8,16,32")
+    parser.add_argument("--engines", default=",".join(DEFAULT_ENGINES), help="of " + ", ".join(ENGINES))
+    parser.add_argument("--peer-python", default=sys.executable, help="has torch, onnx, onnxruntime, openvino; any may lack")
+    parser.add_argument("--reference-python", help="has mxnet 1.9.1")
+    parser.add_argument("--folder", default="build/score", help="models and results")
+    parser.add_argument("--size", type=int, help="height of the images, for a quick look; otherwise each network's own")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each engine in each turn, at least three calls")
+    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--figure", choices=("median", "best"), default="median", help="of the times of the calls")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
-    rng = np.random.default_rng(7)
-    for batch in map(int, args.batch.split(",")):
-        images = rng.uniform(-1, 1, (batch, 3, args.size, args.size)).astype("float32")
-        times, results = {}, {}
-        with tempfile.TemporaryDirectory() as folder:
-            path = folder + "/model.onnx"
-            write_onnx(args.prefix + "-symbol.json", args.prefix + "-0000.params", images.shape, path)
-            for name in ("ours", "onnxruntime", "openvino") * args.turns:
-                measured = in_a_process(name, args, images, path)
-                if measured is not None:
-                    results[name] = measured[0]
-                    times.setdefault(name, []).extend(measured[1])
-        expected = results["ours"]
-        for name, result in results.items():
-            error = np.abs(result.reshape(expected.shape) - expected).max() / np.abs(expected).max()
-            assert error < 1e-3, f"{name} computes something else: {error}"
-        rates = {name: batch / statistics.median(all_times) for name, all_times in times.items()}
-        best = max((rate for name, rate in rates.items() if name != "ours"), default=float("nan"))
-        text = "  ".join(f"{name} {rate:.1f}" for name, rate in rates.items())
-        print(f"{Path(args.prefix).name} batch {batch}: {text} images/s, ratio to the best peer "
-              f"{rates['ours'] / best:.2f}", flush=True)
+    store = Path(args.folder) / "results.json"
+    results = json.loads(store.read_text()) if store.exists() else {}
+    if not args.show:
+        engines = [engine for engine in (Engine(name, args) for name in args.engines.split(",")) if engine.installed()]
+        for network in args.networks.split(","):
+            for batch in args.batches.split(","):
+                cell = results.setdefault(f"{network} {batch}", {})
+                missing = [engine for engine in engines if args.again or engine.name not in cell]
+                if missing:
+                    cell.update(measure(network, int(batch), missing, args))
+                    store.write_text(json.dumps(results, indent=1))
+                    rates = "  ".join(f"{name} {one['rate']:.1f}" for name, one in cell.items())
+                    print(f"{network} batch {batch}: {rates}", file=sys.stderr, flush=True)
+    show(results, args)
 
 
 if __name__ == "__main__":

@@ -163,8 +163,11 @@ class Array {
     return static_cast<DType>(dtype);
   }
   int64_t size() const {
+    int ndim = 0;
+    const int64_t* dims = nullptr;
+    detail::check(MXNDArrayGetShapeEx64(handle(), &ndim, &dims));
     int64_t size = 1;
-    for (int64_t dim : shape()) size *= dim;
+    for (int i = 0; i < ndim; ++i) size *= dims[i];
     return size;
   }
 

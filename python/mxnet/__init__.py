@@ -84,5 +84,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> List[str]:
     import pkgutil
 
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    # The installed package holds the libraries too, which look like modules to pkgutil.
+    names = (module.name for module in pkgutil.iter_modules(__path__))
+    modules = (name for name in names if not name.startswith("libmxnet"))
     return sorted({*globals(), *modules, *_ALIASES, *_FROM_MODULES})

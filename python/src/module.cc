@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_engine(module);
   mxnet::python::register_array(module);
   mxnet::python::register_buffer(module);
+  mxnet::python::register_indexing(module);
   mxnet::python::register_array_functions(module);
   mxnet::python::register_prepared_calls(module);
   mxnet::python::register_operator(module);

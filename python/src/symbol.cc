@@ -136,6 +136,16 @@ py::tuple infer_type(const SymbolBase& symbol, const Texts& keys, const std::vec
   return py::make_tuple(all[0], all[1], all[2], complete != 0);
 }
 
+// What the body of a loop reads of the network around it; the body reads variables in its place.
+py::list cut_subgraph(const SymbolBase& symbol) {
+  SymbolHandle* handles = nullptr;
+  int count = 0;
+  check(MXSymbolCutSubgraph(symbol.handle(), &handles, &count));
+  py::list cut;
+  for (int i = 0; i < count; ++i) cut.append(owned_symbol(handles[i]));
+  return cut;
+}
+
 }  // namespace
 
 void register_symbol(py::module_& module) {
@@ -156,6 +166,7 @@ void register_symbol(py::module_& module) {
       .def("_without_amp_cast", &derived<MXSymbolRemoveAmpCast>)
       .def("_internals", &derived<MXSymbolGetInternals>)
       .def("_children", &derived<MXSymbolGetChildren>)
+      .def("_cut_subgraph", &cut_subgraph)
       .def("_gradient",
            [](const SymbolBase& symbol, const Texts& wrt) {
              SymbolHandle handle = nullptr;

@@ -55,8 +55,8 @@
   LIVE(backend, std::string, "MXNET_SUBGRAPH_BACKEND", "ONEDNN", any(), active("FusedPlanConfig.BackendChoosesWhetherPlansAreOptimised"), \
       "Backend whose subgraphs replace parts of a graph when it is bound: ONEDNN (older name MKLDNN), a registered one, " \
       "or NONE.") \
-  LIVE(verbose, int, "MXNET_SUBGRAPH_VERBOSE", "1", at_least(0), pending("issue 6: fusion"), \
-      "Log how subgraphs are made; 0 = silent, 2 = each node.") \
+  LIVE(verbose, int, "MXNET_SUBGRAPH_VERBOSE", "1", at_least(0), active("PartitionConfig.VerbosityTellsWhatAPartHolds"), \
+      "Log the parts that a backend takes out of a graph; 0 = silent, 1 = how many, 2 = their nodes too.") \
   LIVE(tensorrt_max_batch_size, std::optional<int>, "MXNET_TENSORRT_MAX_BATCH_SIZE", "auto", at_least(1), \
       inert("TensorRT is not used"), \
       "Largest batch of a TensorRT engine; auto: the first one's.") \

@@ -16,7 +16,7 @@
       "Keep the packed weights of the fused RNN operator without looking whether they changed; for inference only.") \
   LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), active("OnednnDebug.AKernelThatDiffersFromThePlainOneIsAnError"), \
       "Run the plain kernel too and compare; an error where they differ by more than rounding.") \
-  LIVE(disable_fc_cache, bool, "MXNET_ONEDNN_DISABLE_FC_CACHE", "0", any(), pending("issue 6: oneDNN"), \
+  LIVE(disable_fc_cache, bool, "MXNET_ONEDNN_DISABLE_FC_CACHE", "0", any(), active("FusedDenseConfig.WithoutACacheWeightsArePackedAtEachRun"), \
       "Pack the weights of FullyConnected at each call.") \
   LIVE(fuse_dequantize, bool, "MXNET_ONEDNN_FUSE_DEQUANTIZE", "1", any(), pending("issue 6: quantization"), \
       "Fuse dequantization into the operator before it.") \
@@ -32,21 +32,31 @@
       "Skip the fusion of activations into convolutions.") \
   LIVE(disable_fuse_conv_sum, bool, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM", "0", any(), active("FusedPlanConfig.EachRowSwitchesItsFusionOff"), \
       "Skip the fusion of sums into convolutions.") \
-  LIVE(disable_fc_opt, bool, "MXNET_DISABLE_ONEDNN_FC_OPT", "0", any(), pending("issue 6: fusion"), \
+  LIVE(winograd, std::string, "MXNET_ONEDNN_WINOGRAD", "heuristic", one_of("off heuristic measure"), \
+      active("WinogradConfig.TheRowChoosesWhoDecides"), \
+      "Which 3x3 convolutions of compiled graphs are computed by Winograd's method: none; those that a model of the CPU " \
+      "chooses, the same at each run; or those that are faster when both are timed once.") \
+  LIVE(trials, std::string, "MXNET_ONEDNN_TRIALS", "~/.mxnet/convolution_trials.txt", any(), \
+      active("ConvTrials.AFileKeepsThem"), \
+      "File that keeps the choices of MXNET_ONEDNN_WINOGRAD=measure for later processes; empty: none.") \
+  LIVE(bfloat16, bool, "MXNET_ONEDNN_BFLOAT16", "0", any(), active("BFloat16Plan.TheRowMakesLayersComputeInIt"), \
+      "Compute convolutions of compiled inference graphs in bfloat16, where the CPU has instructions for it; inputs, " \
+      "weights and results of the graph stay float32.") \
+  LIVE(disable_fc_opt, bool, "MXNET_DISABLE_ONEDNN_FC_OPT", "0", any(), active("FusedDenseConfig.EachRowSwitchesItsFusionOff"), \
       "Skip all fusions into FullyConnected.") \
-  LIVE(disable_fc_sum, bool, "MXNET_DISABLE_ONEDNN_FC_SUM", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_fc_sum, bool, "MXNET_DISABLE_ONEDNN_FC_SUM", "0", any(), active("FusedDenseConfig.EachRowSwitchesItsFusionOff"), \
       "Skip the fusion of sums into FullyConnected.") \
-  LIVE(disable_fuse_fc_eltwise, bool, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_fuse_fc_eltwise, bool, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE", "0", any(), active("FusedDenseConfig.EachRowSwitchesItsFusionOff"), \
       "Skip the fusion of elementwise operators into FullyConnected.") \
-  LIVE(disable_bn_relu_opt, bool, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_bn_relu_opt, bool, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "0", any(), inert("nothing is fused into batch normalization but by convolutions before it"), \
       "Skip all fusions into batch normalization.") \
-  LIVE(disable_fuse_bn_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_fuse_bn_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", "0", any(), inert("nothing is fused into batch normalization but by convolutions before it"), \
       "Skip the fusion of activations into batch normalization.") \
-  LIVE(disable_batch_dot_fuse, bool, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_batch_dot_fuse, bool, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE", "0", any(), inert("nothing is fused into batch_dot"), \
       "Skip fusions into batch_dot.") \
-  LIVE(disable_pow_mul_scalar_opt, bool, "MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_pow_mul_scalar_opt, bool, "MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT", "0", any(), inert("chains of pointwise operators run as one: MXNET_USE_FUSION"), \
       "Skip the fusion of a power and a multiplication by a scalar.") \
-  LIVE(disable_transformer_opt, bool, "MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT", "0", any(), pending("issue 6: fusion"), \
+  LIVE(disable_transformer_opt, bool, "MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT", "0", any(), inert("the attention operators are whole kernels, nothing is fused into them"), \
       "Skip fusions in attention.") \
   LIVE(disable_qem_float_output, bool, "MXNET_DISABLE_ONEDNN_QEM_FLOAT_OUTPUT", "0", any(), pending("issue 6: quantization"), \
       "Quantized elementwise multiplication keeps integer output.") \

@@ -24,7 +24,7 @@
   LIVE(optimizer_aggregation_size, int, "MXNET_OPTIMIZER_AGGREGATION_SIZE", "4", between(1, 60), active("test_aggregation_size_comes_from_its_variable"), \
       "Weights that one call of a multi-tensor optimizer updates; LAMB takes 45 unless this is set.") \
   LIVE(update_aggregation_size, std::optional<int>, "MXNET_UPDATE_AGGREGATION_SIZE", "auto", at_least(1), \
-      pending("issue 7: optimizers"), \
+      active("test_arrays_go_to_the_store_together_as_its_variable_says"), \
       "Arrays that Module pushes and pulls together; auto: as suits the store.") \
   STARTUP(conf_path, std::string, "MXNET_CONF_PATH", "", any(), inert("operators are not compiled by TVM"), \
       "Configuration file of operators that TVM compiled.")

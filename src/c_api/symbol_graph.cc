@@ -10,6 +10,7 @@
 #include "graph/casts.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
+#include "graph/quantize_fuse.h"
 #include "graph/symbol_cut.h"
 #include "op/grad.h"
 
@@ -67,13 +68,10 @@ int remove_operators(const char* function, const char* backend) {
 
 // A backend that works when graphs are compiled leaves the passes before it.
 Symbol for_backend(const Symbol& symbol, const char* name, const KnownTypes& known) {
+  if (is_quantize_backend(name)) return Symbol(fuse_for_quantization(symbol.graph()));
   const std::shared_ptr<const Partitioner> partitioner = backend(name);
   return Symbol(partitioner ? partition(symbol.graph(), *partitioner)
                             : run_passes(symbol.graph(), known, configured_passes()));
-}
-
-[[noreturn]] void not_there(const char* function, const char* instead) {
-  throw Error(ErrorCode::kNotImplemented, function, instead);
 }
 
 }  // namespace
@@ -210,39 +208,5 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
       if (handles != nullptr) *handles = nullptr;
     for (char*** names : {new_arg_names_handle, new_aux_names_handle})
       if (names != nullptr) *names = nullptr;
-  });
-}
-
-int MXReducePrecisionSymbol(SymbolHandle symbol, SymbolHandle*, uint32_t, const int*, uint32_t,
-                            const int*, const int*, const int, const uint32_t, const uint32_t,
-                            const uint32_t, const uint32_t, const uint32_t, const uint32_t,
-                            const char**, const char**, const char**, const char**, const char**,
-                            const char**, const char**, const char**, const char**) {
-  return guarded([&] {
-    symbol_of(symbol, "MXReducePrecisionSymbol");
-    not_there("MXReducePrecisionSymbol",
-              "given a network to convert to mixed precision, expected one that has its casts: the "
-              "conversion of finished networks is not part of this library yet");
-  });
-}
-
-int MXQuantizeSymbol(SymbolHandle symbol, SymbolHandle*, const int*, const uint32_t, const char**,
-                     const uint32_t, const char**, const uint32_t, const char**, const char*,
-                     const bool, const char*, const char*, uint32_t*, const char***) {
-  return guarded([&] {
-    symbol_of(symbol, "MXQuantizeSymbol");
-    not_there("MXQuantizeSymbol",
-              "given a network to quantize, expected a quantized one: the conversion is not part "
-              "of this library yet");
-  });
-}
-
-int MXSetCalibTableToQuantizedSymbol(SymbolHandle symbol, const uint32_t, const char**,
-                                     const float*, const float*, SymbolHandle*) {
-  return guarded([&] {
-    symbol_of(symbol, "MXSetCalibTableToQuantizedSymbol");
-    not_there("MXSetCalibTableToQuantizedSymbol",
-              "given calibration tables, expected a network that is quantized already: calibration "
-              "is not part of this library yet");
   });
 }

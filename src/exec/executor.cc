@@ -114,6 +114,7 @@ std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions optio
   std::map<const ir::Node*, ArrayType> known = variable_types();
   for (std::size_t o = 0; o < heads.size(); ++o)
     known[heads[o].node.get()] = types_[static_cast<std::size_t>(this->graph().outputs()[o])];
+  options.replay = true;
   TypedGraph typed = typed_graph(std::move(graph), known, options);
   return std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options,
                                       std::move(typed.kernels));
@@ -288,6 +289,9 @@ void Executor::forward_eagerly(bool training) {
     };
     if (monitor_all_) {
       observer.input = [&](const ir::Node& node, int i, const NDArray& value) {
+        // A variable goes by its own name as well, as 1.x shows it.
+        const ir::Node& source = *node.inputs[static_cast<std::size_t>(i)].node;
+        if (source.is_variable()) monitor_(source.name, value);
         monitor_(node.name + "_" + node.op->input_name(node.params.get(), i), value);
       };
     }

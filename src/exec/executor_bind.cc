@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/infer.h"
+#include "graph/infer_symbol.h"
 
 namespace mxnet {
 namespace {
@@ -114,13 +115,17 @@ class ArrayMaker {
 std::vector<ArrayType> infer_types(const IndexedGraph& graph,
                                    const std::map<std::string, Shape>& shapes,
                                    const std::map<std::string, DType>& dtypes) {
-  std::vector<ArrayType> types(static_cast<std::size_t>(graph.num_entries()));
+  KnownTypes known;
   for (int n : graph.variables()) {
-    ArrayType& type = types[static_cast<std::size_t>(graph.first_entry(n))];
     const std::string& name = graph.node(n).name;
+    ArrayType type;
     if (const auto found = shapes.find(name); found != shapes.end()) type.shape = found->second;
     if (const auto found = dtypes.find(name); found != dtypes.end()) type.dtype = found->second;
+    known.names.push_back(name);
+    known.types.push_back(type);
   }
+  // Variables may tell the shapes that the caller does not give.
+  std::vector<ArrayType> types = infer_entries(graph, known, /*zero_is_known=*/false);
   if (!infer_graph(graph, &types)) {
     // Where nothing says otherwise, numbers are float32.
     for (int n : graph.variables()) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "exec/run_kernel.h"
+#include "op/create/constant.h"
 #include "op/fused/pointwise.h"
 #include "op/inline_vector.h"
 #include "op/parsed_attrs.h"
@@ -55,10 +56,10 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
     options.backward_bulk = bulk(on, std::max<int>(1, c.executor.bulk_exec_max_node_train_bwd));
   } else {
     options.forward_bulk = bulk(c.executor.bulk_exec_inference, 0);
-    const std::string& backend = c.subgraph.backend;
-    options.optimise =
-        !device.is_gpu() && c.onednn.enabled && (backend == "ONEDNN" || backend == "MKLDNN");
   }
+  const std::string& backend = c.subgraph.backend;
+  options.optimise =
+      !device.is_gpu() && c.onednn.enabled && (backend == "ONEDNN" || backend == "MKLDNN");
   return options;
 }
 
@@ -70,9 +71,11 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
     memory.layout_bytes.resize(types.size());
     for (int n = 0; n < graph.num_nodes(); ++n) {
       const PreparedKernelRef& kernel = kernels[static_cast<std::size_t>(n)];
-      for (int o = 0; kernel && o < graph.num_outputs(n); ++o)
+      for (int o = 0; kernel && o < graph.num_outputs(n); ++o) {
+        const int entry = graph.first_entry(n) + o;
         if (const LayoutRef& layout = kernel->out()[static_cast<std::size_t>(o)])
-          memory.layout_bytes[static_cast<std::size_t>(graph.first_entry(n) + o)] = layout->bytes();
+          memory.layout_bytes[static_cast<std::size_t>(entry)] = layout->bytes();
+      }
     }
   }
   memory.packing = options.packing;
@@ -152,6 +155,9 @@ void Plan::add_tensor(int entry, bool value) {
       case Place::Kind::kOutput:
         tensor.external = num_variables() + place.index;
         break;
+      case Place::Kind::kConstant:
+        tensor.constant = &constant_value(graph_.node(place.index));
+        break;
       case Place::Kind::kArena:
         tensor.in_arena = true;
         tensor.offset = place.offset;
@@ -182,8 +188,9 @@ void Plan::add_node(int n) {
     types.push_back(types_[static_cast<std::size_t>(inputs[i])]);
   }
   for (int o = 0; o < step.num_out; ++o) {
-    add_tensor(graph_.first_entry(n) + o, true);
-    types.push_back(types_[static_cast<std::size_t>(graph_.first_entry(n) + o)]);
+    const int entry = graph_.first_entry(n) + o;
+    add_tensor(entry, true);
+    types.push_back(types_[static_cast<std::size_t>(entry)]);
   }
   const std::span<const ArrayType> all = types.span();
   if (step.prepared != nullptr) {
@@ -321,6 +328,7 @@ std::string Plan::debug_str() const {
         text += t == step.num_in ? " -> " : " ";
         text += to_string(place.type->shape);
         if (place.in_arena) text += fmt::format("@{}", place.offset);
+        if (place.constant != nullptr) text += "=constant";
         if (place.external >= num_variables())
           text += fmt::format("=output{}", place.external - num_variables());
       }

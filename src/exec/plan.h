@@ -29,10 +29,12 @@ struct PlanOptions {
   bool on_caller = false;
   PackingOptions packing;
   bool inplace = true;
-  // For inference: operators are fused, and values lie in layouts of the kernels' choice.
+  // Values lie in layouts of the kernels' choice; in inference operators are fused, too.
   bool optimise = false;
   // Neighbouring pointwise operators run as one.
   bool fuse_pointwise = false;
+  // Arrays stay where they are from run to run: segments may be graphs of the device.
+  bool replay = false;
 
   // What the configuration says for inference and for training.
   static PlanOptions configured(Device device, bool training);
@@ -71,12 +73,13 @@ class Plan {
     // The one output is to be added to its array: the tensor before it holds what is added.
     bool accumulate;
   };
-  // Where a tensor lies: in the arena, or at an external (external >= 0), or nowhere.
+  // Where a tensor lies: in the arena, at an external (external >= 0), in a constant, or nowhere.
   struct TensorPlace {
     const ArrayType* type;
     std::size_t offset = 0;
     int external = -1;
     bool in_arena = false;
+    const NDArray* constant = nullptr;  // lives in the graph
   };
   // An external that a segment uses, and the tensors that are it: slots[first, first + count).
   struct Use {

@@ -7,8 +7,11 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "exec/fold_values.h"
 #include "graph/fuse_conv.h"
+#include "graph/fuse_dense.h"
 #include "graph/fuse_pointwise.h"
+#include "graph/fused_layer.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
 #include "graph/layouts.h"
@@ -33,27 +36,56 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
   return typed;
 }
 
-// Passes for inference count on nobody but its readers seeing a value change. BatchNorm only reads
-// its states there.
+bool moves_averages_only(const OpDef& op) {
+  const std::string& name = op.name();
+  return name == "BatchNorm" || name == "_backward_BatchNorm" || name == kFusedConv ||
+         name == "_contrib_BatchNormWithReLU" || name == "_backward_contrib_BatchNormWithReLU";
+}
+
+// Passes count on nobody but its readers seeing a value change. BatchNorm, and a convolution that
+// has taken one over, only read its states; its gradient moves them, which nothing reads in the
+// same run.
 bool is_pure(const IndexedGraph& graph) {
   for (int n = 0; n < graph.num_nodes(); ++n) {
     const ir::Node& node = graph.node(n);
     if (!node.control_deps().empty()) return false;
-    if (!graph.mutated(n).empty() && node.op->name() != "BatchNorm") return false;
+    if (!graph.mutated(n).empty() && !moves_averages_only(*node.op)) return false;
   }
   return true;
 }
 
-TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known) {
-  const TypedGraph fused =
-      infer_all(fuse_convolutions(typed.graph, typed.types, FuseOptions::configured()), known);
-  LaidOutGraph laid_out = lay_out(fused.graph, fused.types);
-  TypedGraph result = infer_all(std::move(laid_out.graph), known);
+// Values in layouts of the kernels' choice.
+TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PassOptions& passes, bool training) {
+  LaidOutGraph laid_out;
+  TypedGraph result = infer_all(run_pass("lay_out", typed.graph.graph(), passes,
+                                         [&](const ir::Graph&) {
+                                           laid_out = lay_out(typed.graph, typed.types, training);
+                                           return laid_out.graph;
+                                         }),
+                                known);
   for (int n = 0; n < result.graph.num_nodes(); ++n) {
     const auto at = laid_out.kernels.find(&result.graph.node(n));
     result.kernels.push_back(at == laid_out.kernels.end() ? nullptr : at->second);
   }
   return result;
+}
+
+TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PassOptions& passes) {
+  const TypedGraph convolved = infer_all(
+      run_pass("fuse_convolutions", typed.graph.graph(), passes,
+               [&](const ir::Graph&) {
+                 return fuse_convolutions(typed.graph, typed.types, FuseOptions::configured());
+               }),
+      known);
+  const TypedGraph fused = infer_all(run_pass("fuse_dense", convolved.graph.graph(), passes,
+                                              [&](const ir::Graph&) {
+                                                return fuse_dense(convolved.graph, convolved.types,
+                                                                  FuseDenseOptions::configured());
+                                              }),
+                                     known);
+  return laid_out(fused, known, passes, false);
 }
 
 }  // namespace
@@ -75,14 +107,17 @@ TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry
   }
   GradientOptions options = configured_gradient();
   options.differentiable = differentiable;
-  std::vector<ir::Entry> gradients = gradient(forward, training.head_grads, wrt, options);
-  for (std::size_t i = 0; i < wrt.size(); ++i) {
-    if (!gradients[i]) {
-      gradients[i] = apply("zeros_like", {Value(wrt[i])}).entry();
-      gradients[i].node->name = wrt[i].node->name + "_no_grad";
+  training.graph = run_pass("gradient", forward, configured_passes(), [&](ir::Graph graph) {
+    std::vector<ir::Entry> gradients = gradient(forward, training.head_grads, wrt, options);
+    for (std::size_t i = 0; i < wrt.size(); ++i) {
+      if (!gradients[i]) {
+        gradients[i] = apply("zeros_like", {Value(wrt[i])}).entry();
+        gradients[i].node->name = wrt[i].node->name + "_no_grad";
+      }
+      graph.outputs.push_back(std::move(gradients[i]));
     }
-    training.graph.outputs.push_back(std::move(gradients[i]));
-  }
+    return graph;
+  });
   return training;
 }
 
@@ -143,38 +178,68 @@ std::optional<TypedGraph> pointwise_fused(const IndexedGraph& graph,
   return fused;
 }
 
+// Whether the configuration asks for recomputation.
+bool saves_memory() {
+  const auto& wish = config().memory_plan;
+  return wish.backward_do_mirror || wish.memory_opt > 0 || wish.backward_mirror_budget > 0;
+}
+
 // Recomputation of cheap values in the backward part, as the configuration asks for it.
 TypedGraph mirrored(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known,
                     const PlanOptions& options) {
   const auto& wish = config().memory_plan;
   const auto budget = static_cast<std::size_t>(int64_t{wish.backward_mirror_budget});
-  const bool any = wish.backward_do_mirror || wish.memory_opt > 0 || budget > 0;
-  if (!any || options.forward_outputs >= static_cast<int>(typed.graph.outputs().size()))
+  if (!saves_memory() || options.forward_outputs >= static_cast<int>(typed.graph.outputs().size()))
     return typed;
   MirrorOptions mirror_options;
   mirror_options.cheap = true;
   mirror_options.segments = wish.memory_opt > 0 || budget > 0;
+  mirror_options.split = !options.device.is_gpu();  // kernels of the parts are for CPUs
   mirror_options.budget = budget;
   mirror_options.bytes = [&](const IndexedGraph& candidate, const std::vector<ArrayType>& types) {
     if (const auto fused = pointwise_fused(candidate, types, options))
       return planned_bytes(fused->graph, fused->types, options);
     return planned_bytes(candidate, types, options);
   };
-  return infer_all(mirror(typed.graph, typed.types, options.forward_outputs, mirror_options),
+  return infer_all(run_pass("mirror", typed.graph.graph(), configured_passes(),
+                            [&](const ir::Graph&) {
+                              return mirror(typed.graph, typed.types, options.forward_outputs,
+                                            mirror_options);
+                            }),
                    known);
+}
+
+TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known, Device device,
+                const PassOptions& passes) {
+  return infer_all(
+      run_pass("fold_constants", typed.graph.graph(), passes,
+               [&](const ir::Graph&) { return fold_graph(typed.graph, typed.types, device); }),
+      known);
+}
+
+// What is to run: fused or mirrored, and laid out.
+TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayType>& known,
+                       const PlanOptions& options, const PassOptions& passes) {
+  const bool optimises = options.optimise && is_pure(folded.graph);
+  if (optimises && !options.training) return optimise(folded, known, passes);
+  TypedGraph typed = mirrored(std::move(folded), known, options);
+  // Values in two layouts take memory, which is worth more than time where somebody saves it.
+  return optimises && !saves_memory() ? laid_out(typed, known, passes, true) : std::move(typed);
 }
 
 }  // namespace
 
 TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
                        const PlanOptions& options) {
-  TypedGraph inferred = infer_all(std::move(graph), known);
-  TypedGraph typed = options.optimise && is_pure(inferred.graph)
-                         ? optimise(inferred, known)
-                         : mirrored(std::move(inferred), known, options);
-  if (auto fused = pointwise_fused(typed.graph, typed.types, options, typed.kernels))
-    return *std::move(fused);
-  return typed;
+  const PassOptions passes = configured_passes();
+  if (options.forward_outputs < static_cast<int>(graph.outputs.size()))
+    graph = run_joint_passes(graph, passes);
+  TypedGraph folded = fold(infer_all(std::move(graph), known), known, options.device, passes);
+  TypedGraph typed = transformed(std::move(folded), known, options, passes);
+  auto fused = pointwise_fused(typed.graph, typed.types, options, typed.kernels);
+  run_pass("fuse_pointwise", typed.graph.graph(), passes,
+           [&](const ir::Graph&) { return (fused ? *fused : typed).graph.graph(); });
+  return fused ? *std::move(fused) : std::move(typed);
 }
 
 }  // namespace mxnet

@@ -42,6 +42,7 @@ PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Are
       chunk_(arena_->reserve(plan_->memory().arena_bytes)),
       scratch_(Device::cpu()) {
   const bool gpu = plan_->options().device.is_gpu();
+  if (plan_->options().replay) replay_ = GraphReplay::make(*plan_);
   for (const Plan::TensorPlace& place : plan_->tensors()) {
     tensors_.push_back({nullptr, &place.type->shape, place.type->dtype});
     if (gpu) arrays_.emplace_back();
@@ -79,6 +80,7 @@ void PlanInstance::place_tensors() {
   const std::span<const Plan::TensorPlace> places = plan_->tensors();
   for (std::size_t t = 0; t < places.size(); ++t) {
     const Plan::TensorPlace& place = places[t];
+    if (place.constant != nullptr) place_constant(t, *place.constant);
     if (!place.in_arena) continue;
     if (arrays_.empty()) {
       tensors_[t].data = static_cast<char*>(chunk_->data()) + place.offset;
@@ -87,6 +89,15 @@ void PlanInstance::place_tensors() {
     }
   }
   placed_ = true;
+}
+
+void PlanInstance::place_constant(std::size_t t, const NDArray& value) {
+  if (!arrays_.empty()) {
+    arrays_[t] = value.detach();
+    return;
+  }
+  tensors_[t].data = value.data();
+  if (!origins_.empty()) origins_[t] = {value.chunk().get(), 0, keep_chunk};
 }
 
 void PlanInstance::bind(const Plan::Segment& segment, Externals externals) {
@@ -120,6 +131,11 @@ void PlanInstance::run(const Plan::Segment& segment, Externals externals,
   if (!placed_) place_tensors();
   if (!arrays_.empty()) {
     bind_arrays(segment, externals);
+    if (replay_ != nullptr) {
+      return replay_->run(segment, arrays_, context, [&](int s) {
+        run_step_on_gpu(plan_->steps()[static_cast<std::size_t>(s)], context);
+      });
+    }
     for (int s = segment.first_step; s < segment.last_step; ++s)
       run_step_on_gpu(plan_->steps()[static_cast<std::size_t>(s)], context);
     return;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/graph_replay.h"
 #include "exec/plan.h"
 #include "exec/plan_scratch.h"
 
@@ -54,6 +55,7 @@ class PlanInstance : public RefCounted {
 
  private:
   void place_tensors();
+  void place_constant(std::size_t t, const NDArray& value);
   void bind(const Plan::Segment& segment, Externals externals);
   void bind_arrays(const Plan::Segment& segment, Externals externals);
   void run_steps(const Plan::Segment& segment, const RunContext& context);
@@ -62,9 +64,10 @@ class PlanInstance : public RefCounted {
   const std::shared_ptr<const Plan> plan_;
   const std::shared_ptr<Arena> arena_;
   Ref<Chunk> chunk_;
-  bool placed_ = false;          // tensors in the arena have their addresses
-  std::vector<Tensor> tensors_;  // as in the plan; host kernels take these
-  std::vector<NDArray> arrays_;  // the same for kernels of devices; empty on the CPU
+  bool placed_ = false;                  // tensors in the arena have their addresses
+  std::vector<Tensor> tensors_;          // as in the plan; host kernels take these
+  std::vector<NDArray> arrays_;          // the same for kernels of devices; empty on the CPU
+  std::unique_ptr<GraphReplay> replay_;  // null = steps run one by one
   PlanScratch scratch_;
   std::vector<std::unique_ptr<PreparedRun>> runs_;  // per step; empty where none is prepared
   std::vector<InputOrigin> origins_;                // per tensor; empty likewise

@@ -5,10 +5,14 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "base/error.h"
 #include "device/sim/sim_control.h"
 #include "device/sim/sim_translate.h"
+#include "engine/fences.h"
+#include "exec/capture_scope.h"
 #include "exec/check_plain.h"
 #include "op/accumulate.h"
 #include "op/gpu.h"
@@ -30,6 +34,8 @@ class PooledResources final : public KernelResources {
     for (const Block& block : blocks_) Storage::get().release(block, stream_);
   }
   void* workspace(std::size_t bytes) override {
+    if (CapturedMemory* graph = CaptureScope::current(); graph != nullptr && device_.is_gpu())
+      return graph->take(bytes, device_, stream_);
     return blocks_.emplace_back(Storage::get().allocate(bytes, device_, "workspace", stream_)).data;
   }
   Tensor make_out(int, const Shape&) override { MX_ASSERT(false); }
@@ -144,6 +150,33 @@ void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
   if (settle) settle_results(call, context, results, reach);
 }
 
+// A call that can be made again and again, on any thread, by a graph of the simulated device.
+class RecordedCall {
+ public:
+  RecordedCall(const KernelCall& call, const RunContext& context)
+      : op_(call.op),
+        kernel_(call.kernel),
+        params_(call.params),
+        in_(call.in.begin(), call.in.end()),
+        out_(call.out.begin(), call.out.end()),
+        requests_(call.requests.begin(), call.requests.end()),
+        training_(call.training),
+        context_(context) {}
+  void operator()() const {
+    run_here({op_, kernel_, params_, in_, out_, requests_, training_}, context_,
+             [](void* data, std::size_t bytes) { return sim_translate(data, bytes); });
+  }
+
+ private:
+  const OpDef& op_;
+  const KernelEntry& kernel_;
+  const void* const params_;
+  const std::vector<NDArray> in_, out_;
+  const std::vector<Request> requests_;
+  const bool training_;
+  const RunContext context_;
+};
+
 // A CPU kernel that stands in for one of the simulated device: in the order of its stream, on its
 // thread.
 void run_simulated(const KernelCall& call, const RunContext& context) {
@@ -153,6 +186,11 @@ void run_simulated(const KernelCall& call, const RunContext& context) {
   for (const NDArray& out : call.out) out.data();
   std::exception_ptr error;
   Stream& stream = *context.stream;
+  if (CaptureScope::current() != nullptr) {
+    return stream.api().host_call(
+        stream.device(), stream.native(),
+        [recorded = std::make_shared<const RecordedCall>(call, context)] { (*recorded)(); });
+  }
   stream.api().host_call(stream.device(), stream.native(), [&] {
     try {
       run_here(call, context,
@@ -203,6 +241,7 @@ void run_kernel(const KernelCall& call, const RunContext& context) {
     run_simulated(call, context);
   } else {
     run_here(call, context, [](void* data, std::size_t) { return data; });
+    if (call.kernel.device == DeviceType::kGPU) engine::complete_by_event();
   }
 }
 

@@ -124,6 +124,7 @@ NDArray padded(std::vector<NDArray>& steps, int64_t iterations, const ArrayType&
   NDArray stacked;
   if (done > 0) {
     std::vector<NDArray*> parts;
+    parts.reserve(steps.size());
     for (NDArray& step : steps) parts.push_back(&step);
     stacked = call_op("stack", parts, {{"axis", "0"}, {"num_args", std::to_string(done)}})[0];
   }

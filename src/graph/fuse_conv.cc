@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/config.h"
+#include "graph/entry_uses.h"
 #include "graph/rewrite.h"
 #include "op/fused/conv.h"
 #include "op/norm/batch_norm_params.h"
@@ -17,12 +18,7 @@ namespace {
 class Fuser {
  public:
   Fuser(const IndexedGraph& graph, const std::vector<ArrayType>& types, const FuseOptions& options)
-      : graph_(graph), types_(types), options_(options) {
-    uses_.resize(static_cast<std::size_t>(graph.num_entries()));
-    for (int n = 0; n < graph.num_nodes(); ++n)
-      for (int entry : graph.inputs(n)) ++uses_[static_cast<std::size_t>(entry)];
-    for (int entry : graph.outputs()) ++uses_[static_cast<std::size_t>(entry)];
-  }
+      : graph_(graph), types_(types), options_(options), uses_(entry_uses(graph)) {}
 
   Replacement replace(const ir::Node& original, const Ref<ir::Node>& node) {
     if (original.is_variable() || !original.control_deps().empty()) return std::nullopt;
@@ -155,7 +151,7 @@ class Fuser {
   const IndexedGraph& graph_;
   const std::vector<ArrayType>& types_;
   const FuseOptions& options_;
-  std::vector<int> uses_;  // per entry
+  const std::vector<int> uses_;  // per entry
   std::unordered_map<const ir::Node*, Grown> grown_;
 };
 

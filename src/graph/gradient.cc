@@ -32,8 +32,10 @@ class GradientBuilder {
       const std::span<const int> inputs = graph_.inputs(n);
       const bool leads = std::any_of(inputs.begin(), inputs.end(),
                                      [&](int e) { return wanted_[static_cast<std::size_t>(e)]; });
-      for (int o = 0; leads && o < graph_.num_outputs(n); ++o)
-        wanted_[static_cast<std::size_t>(graph_.first_entry(n) + o)] = true;
+      for (int o = 0; leads && o < graph_.num_outputs(n); ++o) {
+        const int entry = graph_.first_entry(n) + o;
+        wanted_[static_cast<std::size_t>(entry)] = true;
+      }
     }
   }
 

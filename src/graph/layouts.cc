@@ -6,14 +6,18 @@
 #include "op/fused/reorder.h"
 #include "op/op_def.h"
 #include "op/parsed_attrs.h"
+#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {
 
 class Layouts {
  public:
-  Layouts(const IndexedGraph& graph, const std::vector<ArrayType>& types)
-      : graph_(graph), types_(types), versions_(static_cast<std::size_t>(graph.num_entries())) {}
+  Layouts(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training)
+      : graph_(graph),
+        types_(types),
+        training_(training),
+        versions_(static_cast<std::size_t>(graph.num_entries())) {}
 
   LaidOutGraph run() {
     for (int n = 0; n < graph_.num_nodes(); ++n) place(n);
@@ -36,13 +40,19 @@ class Layouts {
   void place(int n) {
     Ref<ir::Node> node(const_cast<ir::Node*>(&graph_.node(n)));  // shared, as everywhere in graphs
     PreparedKernelRef kernel;
+    LayoutRef through;
     if (!node->is_variable()) {
-      kernel = prepare(n);
+      through = training_ ? passed_through(n) : nullptr;
+      if (through == nullptr) kernel = prepare(n);
       std::vector<ir::Entry> inputs;
       const std::span<const int> entries = graph_.inputs(n);
       inputs.reserve(entries.size());
-      for (std::size_t i = 0; i < entries.size(); ++i)
-        inputs.push_back(in_layout(entries[i], kernel ? kernel->in()[i] : nullptr));
+      for (std::size_t i = 0; i < entries.size(); ++i) {
+        // A value that is never read may lie as it likes.
+        inputs.push_back(node->op->type_only(static_cast<int>(i))
+                             ? versions(entries[i]).front().entry
+                             : in_layout(entries[i], kernel ? kernel->in()[i] : through));
+      }
       if (inputs != node->inputs) {
         node = copy_node(*node);
         node->inputs = std::move(inputs);
@@ -51,7 +61,23 @@ class Layouts {
     }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       versions(graph_.first_entry(n) +
-               o) = {{kernel ? kernel->out()[static_cast<std::size_t>(o)] : nullptr, {node, o, 0}}};
+               o) = {{kernel ? kernel->out()[static_cast<std::size_t>(o)] : through, {node, o, 0}}};
+  }
+
+  // The layout that a pointwise operator takes its arrays in and leaves its result in: it does not
+  // look where an element lies as long as all arrays agree. None where they are plain rows.
+  LayoutRef passed_through(int n) {
+    const ir::Node& node = graph_.node(n);
+    if (pointwise_kernel(*node.op) == nullptr || graph_.num_outputs(n) != 1) return nullptr;
+    const ArrayType& out = types_[static_cast<std::size_t>(graph_.first_entry(n))];
+    LayoutRef found;
+    for (int entry : graph_.inputs(n)) {
+      const ArrayType& type = types_[static_cast<std::size_t>(entry)];
+      if (type.shape != out.shape || type.dtype != out.dtype) return nullptr;
+      if (found == nullptr) found = versions(entry).front().layout;
+    }
+    const auto bytes = static_cast<std::size_t>(out.shape.size()) * dtype_size(out.dtype);
+    return found != nullptr && found->bytes() == bytes ? found : nullptr;
   }
 
   PreparedKernelRef prepare(int n) {
@@ -66,7 +92,7 @@ class Layouts {
     }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       out.push_back(tensor(graph_.first_entry(n) + o));
-    return prepare(*node.op, node.params.get(), {in, out, false}, layouts);
+    return prepare(*node.op, node.params.get(), {in, out, training_}, layouts);
   }
 
   ir::Entry in_layout(int entry, const LayoutRef& wanted) {
@@ -87,14 +113,16 @@ class Layouts {
 
   const IndexedGraph& graph_;
   const std::vector<ArrayType>& types_;
+  const bool training_;
   std::vector<std::vector<Version>> versions_;  // per entry
   LaidOutGraph result_;
 };
 
 }  // namespace
 
-LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types) {
-  return Layouts(graph, types).run();
+LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                     bool training) {
+  return Layouts(graph, types, training).run();
 }
 
 }  // namespace mxnet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layout each value of a graph for inference lies in. Kernels that are prepared choose theirs
-// in the order in which they run; steps between layouts become nodes.
+// Which layout each value of a compiled graph lies in. Kernels that are prepared choose theirs in
+// the order in which they run; steps between layouts become nodes.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -19,6 +19,8 @@ struct LaidOutGraph {
 
 // `types` holds a complete type for each entry. Variables and outputs are plain rows. A value is
 // brought into another layout at most once, for all who read it there.
-LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types);
+// While training pointwise operators take the layout of what they read, so that gradients go back
+// in the layouts of the way forward.
+LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training);
 
 }  // namespace mxnet

@@ -85,7 +85,7 @@ class Loader {
     parse(node.get());
     for (const ir::SavedEntry& input : saved.inputs) node->inputs.push_back(entry(input));
     upgrade_inputs(version_, node.get());
-    restore_hidden_keys(std::move(hidden), node.get());
+    restore_hidden_keys(hidden, node.get());
     check_inputs(*node);
     return node;
   }

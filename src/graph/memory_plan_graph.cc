@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "op/create/constant.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -74,7 +75,8 @@ class Planner {
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const int entry = outputs[o], output = static_cast<int>(o);
       const bool backward = output >= options_.backward_output;
-      if (graph_.node(graph_.node_of(entry)).is_variable()) {
+      if (const ir::Node& node = graph_.node(graph_.node_of(entry));
+          node.is_variable() || is_constant(node)) {
         deliveries_.push_back({output, backward ? end : std::min(end, options_.backward_step)});
         continue;
       }
@@ -167,6 +169,8 @@ class Planner {
       const int piece = at(piece_of_, entry), n = graph_.node_of(entry);
       if (graph_.node(n).is_variable()) {
         place = {Place::Kind::kVariable, n};
+      } else if (is_constant(graph_.node(n))) {
+        place = {Place::Kind::kConstant, n};
       } else if (piece != kNever) {
         memory.unshared_bytes += bytes(entry);
         const int output = at(pieces_, piece).output;

@@ -17,6 +17,7 @@ struct Place {
     kUnused,    // nobody needs the value in memory
     kVariable,  // the caller's array for a variable; index = node
     kOutput,    // the caller's array for a result; index = position among the graph's outputs
+    kConstant,  // part of the graph (op/create/constant.h); index = node
     kArena,     // offset
   };
   Kind kind = Kind::kUnused;

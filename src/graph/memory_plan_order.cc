@@ -4,8 +4,13 @@
 
 #include <algorithm>
 
+#include "op/create/constant.h"
+
 namespace mxnet {
 namespace {
+
+// What is there before the graph runs.
+bool is_given(const ir::Node& node) { return node.is_variable() || is_constant(node); }
 
 class BackwardOrder {
  public:
@@ -13,6 +18,10 @@ class BackwardOrder {
     const auto count = static_cast<std::size_t>(graph.num_nodes());
     level_.resize(count);
     listed_.resize(count);
+    read_.resize(count);
+    for (int n = 0; n < graph.num_nodes(); ++n)
+      for (int entry : graph.inputs(n))
+        read_[static_cast<std::size_t>(graph.node_of(entry))] = true;
   }
 
   void append_to(std::vector<int>* nodes) {
@@ -30,9 +39,11 @@ class BackwardOrder {
       }
       if (level > 0) roots.push_back(n);
     }
-    std::stable_sort(roots.begin(), roots.end(), [&](int a, int b) {
-      return level_[static_cast<std::size_t>(a)] < level_[static_cast<std::size_t>(b)];
-    });
+    // Of one level, what is a result and nothing else comes first: it only frees what it reads.
+    const auto rank = [&](int n) {
+      return std::pair(level_[static_cast<std::size_t>(n)], read_[static_cast<std::size_t>(n)]);
+    };
+    std::stable_sort(roots.begin(), roots.end(), [&](int a, int b) { return rank(a) < rank(b); });
     for (int n : roots) list(n, nodes);
     for (int n = first_; n < graph_.num_nodes(); ++n) list(n, nodes);  // what nothing above uses
   }
@@ -43,7 +54,7 @@ class BackwardOrder {
     std::vector<std::pair<int, std::size_t>> stack{{root, 0}};
     while (!stack.empty()) {
       auto& [n, next] = stack.back();
-      if (n < first_ || graph_.node(n).is_variable() || listed_[static_cast<std::size_t>(n)]) {
+      if (n < first_ || is_given(graph_.node(n)) || listed_[static_cast<std::size_t>(n)]) {
         stack.pop_back();
       } else if (next < graph_.inputs(n).size()) {
         stack.emplace_back(graph_.node_of(graph_.inputs(n)[next++]), 0);
@@ -59,6 +70,7 @@ class BackwardOrder {
   const int first_;
   std::vector<int> level_;  // 0 = needs no gradient
   std::vector<bool> listed_;
+  std::vector<char> read_;  // another node reads one of its results
 };
 
 }  // namespace
@@ -71,7 +83,7 @@ Schedule schedule_nodes(const IndexedGraph& graph, int forward_outputs) {
       ir::topological_order(std::span<const ir::Entry>(outputs).first(count)).size());
   Schedule schedule;
   for (int n = 0; n < first; ++n)
-    if (!graph.node(n).is_variable()) schedule.nodes.push_back(n);
+    if (!is_given(graph.node(n))) schedule.nodes.push_back(n);
   schedule.num_forward = static_cast<int>(schedule.nodes.size());
   BackwardOrder(graph, first).append_to(&schedule.nodes);
   return schedule;

@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "graph/infer.h"
+#include "graph/split_gradients.h"
+#include "op/create/constant.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -17,6 +19,9 @@ namespace {
 
 // Segment counts that are tried; more cuts than this keep as much as they save.
 constexpr int kMostSegments = 24;
+// What may be computed more than twice: at most this part of the cost of all, and at least this
+// part of the bytes of the best plan so far.
+constexpr double kCheapPart = 0.02, kWidePart = 1.0 / 8;
 
 // Operators whose cost per element of the result is a whole sum of products.
 bool is_expensive(std::string_view op) {
@@ -34,6 +39,28 @@ std::size_t bytes_of(const ArrayType& type) {
   return static_cast<std::size_t>(type.shape.size()) * dtype_size(type.dtype);
 }
 
+// Types of all entries of `graph`, whose variables are some of those of `from`.
+std::vector<ArrayType> types_in(const IndexedGraph& graph, const IndexedGraph& from,
+                                const std::vector<ArrayType>& from_types) {
+  std::vector<ArrayType> types(static_cast<std::size_t>(graph.num_entries()));
+  for (int n : graph.variables())
+    types[static_cast<std::size_t>(graph.first_entry(n))] =
+        from_types[static_cast<std::size_t>(from.first_entry(from.index_of(graph.node(n))))];
+  const bool complete = infer_graph(graph, &types);
+  MX_ASSERT(complete);
+  return types;
+}
+
+// A graph that computes the same, what it needs, and what it computes again.
+struct Candidate {
+  ir::Graph graph;
+  std::size_t bytes = 0;
+  double cost = 0;
+};
+
+// Keeps no memory of the plan's.
+bool is_given(const ir::Node& node) { return node.is_variable() || is_constant(node); }
+
 class Mirror {
  public:
   Mirror(const IndexedGraph& graph, const std::vector<ArrayType>& types, int forward_outputs,
@@ -46,7 +73,7 @@ class Mirror {
     must_keep_.resize(static_cast<std::size_t>(graph.num_nodes()), true);
     for (int n = 0; n < num_forward_; ++n) {
       const ir::Node& node = graph.node(n);
-      must_keep_[static_cast<std::size_t>(n)] = node.is_variable() ||
+      must_keep_[static_cast<std::size_t>(n)] = is_given(node) ||
                                                 node.op->uses_random(node.params.get(), true) ||
                                                 !graph.mutated(n).empty();
     }
@@ -55,17 +82,27 @@ class Mirror {
       must_keep_[static_cast<std::size_t>(graph.index_of(*outputs[o].node))] = true;
   }
 
-  ir::Graph run() {
-    best_ = graph_.graph();
-    best_bytes_ = options_.bytes(graph_, types_);
-    best_cost_ = 0;
+  // The graph as it is, with cheap operators computed again, and in segments.
+  void run() {
+    best_ = {graph_.graph(), options_.bytes(graph_, types_), 0};
     if (options_.cheap) consider(cheap());
     if (options_.segments)
-      for (int count = 2; count <= kMostSegments; ++count) consider(segments(count));
-    return std::move(best_);
+      for (int count = 2; count <= most_segments(); ++count) consider(segments(count));
   }
+  // Better ones than `best`, in which backward may also compute wide values once for each reader.
+  void improve(Candidate best) {
+    best_ = std::move(best);
+    for (const bool again : {false, true}) {
+      again_ = again;
+      for (int count = 1; count <= most_segments(); ++count) consider(segments(count));
+    }
+  }
+  Candidate& best() { return best_; }
+  bool within_budget() const { return options_.budget > 0 && best_.bytes <= options_.budget; }
 
  private:
+  int most_segments() const { return std::min(kMostSegments, num_forward_); }
+
   using Keep = std::vector<bool>;  // per node: its results are kept for backward
 
   // --- policies --------------------------------------------------------------------------------
@@ -117,11 +154,12 @@ class Mirror {
   }
 
   double bytes_made(int n) const {
-    if (graph_.node(n).is_variable()) return 0;
+    if (is_given(graph_.node(n))) return 0;
     double bytes = 0;
-    for (int o = 0; o < graph_.num_outputs(n); ++o)
-      bytes += static_cast<double>(
-          bytes_of(types_[static_cast<std::size_t>(graph_.first_entry(n) + o)]));
+    for (int o = 0; o < graph_.num_outputs(n); ++o) {
+      const int entry = graph_.first_entry(n) + o;
+      bytes += static_cast<double>(bytes_of(types_[static_cast<std::size_t>(entry)]));
+    }
     return bytes;
   }
 
@@ -142,21 +180,13 @@ class Mirror {
   void consider(const Keep& keep) {
     double cost = 0;
     const IndexedGraph candidate(rebuild(keep, &cost));
-    std::vector<ArrayType> types(static_cast<std::size_t>(candidate.num_entries()));
-    for (int n : candidate.variables())
-      types[static_cast<std::size_t>(candidate.first_entry(n))] =
-          types_[static_cast<std::size_t>(graph_.first_entry(graph_.index_of(candidate.node(n))))];
-    const bool complete = infer_graph(candidate, &types);
-    MX_ASSERT(complete);
+    const std::vector<ArrayType> types = types_in(candidate, graph_, types_);
     const std::size_t bytes = options_.bytes(candidate, types);
-    const bool fits = bytes <= options_.budget, best_fits = best_bytes_ <= options_.budget;
+    const bool fits = bytes <= options_.budget, best_fits = best_.bytes <= options_.budget;
     const bool better = options_.budget == 0 || (!fits && !best_fits)
-                            ? bytes < best_bytes_
-                            : fits && (!best_fits || cost < best_cost_);
-    if (!better) return;
-    best_ = candidate.graph();
-    best_bytes_ = bytes;
-    best_cost_ = cost;
+                            ? bytes < best_.bytes
+                            : fits && (!best_fits || cost < best_.cost);
+    if (better) best_ = {candidate.graph(), bytes, cost};
   }
 
   // The graph in which backward reads copies of all nodes that are not kept.
@@ -164,8 +194,12 @@ class Mirror {
     keep_ = &keep;
     copies_.clear();
     cost_ = 0;
-    for (int n = num_forward_; n < graph_.num_nodes(); ++n)
-      if (!graph_.node(n).is_variable()) copy(n);
+    const std::vector<int> transient = again_ ? wide_and_cheap() : std::vector<int>();
+    for (int n = num_forward_; n < graph_.num_nodes(); ++n) {
+      if (graph_.node(n).is_variable()) continue;
+      copy(n);
+      for (int m : transient) copies_.erase(m);  // whoever else reads it makes one of his own
+    }
     ir::Graph result;
     for (const ir::Entry& output : graph_.graph().outputs) {
       const auto found = copies_.find(graph_.index_of(*output.node));
@@ -176,6 +210,31 @@ class Mirror {
     }
     *cost = cost_;
     return result;
+  }
+
+  // Nodes that are computed again from what is kept at a small part of the cost of all, and whose
+  // results are large enough to matter where the plan is largest.
+  std::vector<int> wide_and_cheap() const {
+    std::vector<double> chain(static_cast<std::size_t>(num_forward_));
+    double all = 0;
+    for (int n = 0; n < num_forward_; ++n) {
+      if (is_given(graph_.node(n))) continue;
+      const double own = cost(n);
+      all += own;
+      if ((*keep_)[static_cast<std::size_t>(n)]) continue;
+      double& here = chain[static_cast<std::size_t>(n)];
+      here = own;
+      for (int entry : graph_.inputs(n))
+        here += chain[static_cast<std::size_t>(graph_.node_of(entry))];
+    }
+    std::vector<int> nodes;
+    for (int n = 0; n < num_forward_; ++n) {
+      const double cost = chain[static_cast<std::size_t>(n)];
+      if (cost > 0 && cost <= kCheapPart * all &&
+          bytes_made(n) >= kWidePart * static_cast<double>(best_.bytes))
+        nodes.push_back(n);
+    }
+    return nodes;
   }
 
   // The value that a copied node reads for entry e.
@@ -237,16 +296,23 @@ class Mirror {
   const Keep* keep_ = nullptr;
   std::unordered_map<int, Ref<ir::Node>> copies_;
   double cost_ = 0;
-  ir::Graph best_;
-  std::size_t best_bytes_ = 0;
-  double best_cost_ = 0;
+  bool again_ = false;  // see wide_and_cheap()
+  Candidate best_;
 };
 
 }  // namespace
 
 ir::Graph mirror(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                  int forward_outputs, const MirrorOptions& options) {
-  return Mirror(graph, types, forward_outputs, options).run();
+  Mirror whole(graph, types, forward_outputs, options);
+  whole.run();
+  if (!options.segments || !options.split || whole.within_budget())
+    return std::move(whole.best().graph);
+  const IndexedGraph split(split_gradients(graph.graph()));
+  const std::vector<ArrayType> split_types = types_in(split, graph, types);
+  Mirror parts(split, split_types, forward_outputs, options);
+  parts.improve(std::move(whole.best()));
+  return std::move(parts.best().graph);
 }
 
 }  // namespace mxnet

@@ -13,6 +13,8 @@ namespace mxnet {
 struct MirrorOptions {
   bool cheap = false;     // operators that cost little are computed again
   bool segments = false;  // so is everything between a few values that are kept
+  // With segments: gradients may be computed one by one (graph/split_gradients.h).
+  bool split = false;
   // With segments: bytes to stay under with as little recomputation as possible; 0 = as few bytes
   // as possible.
   std::size_t budget = 0;

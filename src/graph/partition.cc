@@ -9,9 +9,12 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/leaked.h"
 #include "base/lock.h"
+#include "base/log.h"
+#include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
@@ -24,7 +27,7 @@ namespace {
 
 class OperatorSelection final : public Partitioner {
  public:
-  explicit OperatorSelection(std::vector<std::string> names) {
+  explicit OperatorSelection(const std::vector<std::string>& names) {
     for (const std::string& name : names) ops_.insert(&Registry::get().at(name));
   }
   bool selects(const ir::Node& node) const override { return ops_.count(node.op) > 0; }
@@ -106,6 +109,11 @@ class Partition {
     ir::Graph result;
     for (int entry : graph_.outputs()) result.outputs.push_back(now(entry));
     return result;
+  }
+  // What run() has done (MXNET_SUBGRAPH_VERBOSE).
+  std::string summary() const {
+    return fmt::format("partition: {} of {} nodes in {} parts{}", nodes_in_parts_,
+                       graph_.num_nodes(), parts_, lines_);
   }
 
  private:
@@ -210,8 +218,17 @@ class Partition {
     extras->subgraphs.push_back(std::make_shared<const ir::Graph>(std::move(inner)));
     part->extras = std::move(extras);
     parse_node(part.get());
+    describe(part->name, members);
     for (std::size_t o = 0; o < results.size(); ++o)
       now(results[o]) = {part, static_cast<int32_t>(o), 0};
+  }
+
+  void describe(const std::string& name, const std::vector<int>& members) {
+    nodes_in_parts_ += static_cast<int>(members.size());
+    if (config().subgraph.verbose < 2) return;
+    lines_ += fmt::format("\n  {}:", name);
+    for (int n : members)
+      lines_ += fmt::format(" {}({})", graph_.node(n).name, graph_.node(n).op->name());
   }
 
   const IndexedGraph graph_;
@@ -221,7 +238,8 @@ class Partition {
   std::vector<std::vector<int>> members_;  // of each unit, in order
   std::vector<ir::Entry> now_;             // what stands for each entry
   std::vector<bool> is_result_;
-  int parts_ = 0;
+  int parts_ = 0, nodes_in_parts_ = 0;
+  std::string lines_;  // one for each part
 };
 
 struct Backends {
@@ -236,30 +254,37 @@ Backends& backends() {
 
 }  // namespace
 
-std::unique_ptr<Partitioner> select_operators(std::vector<std::string> names) {
-  return std::make_unique<OperatorSelection>(std::move(names));
+std::unique_ptr<Partitioner> select_operators(const std::vector<std::string>& names) {
+  return std::make_unique<OperatorSelection>(names);
 }
 
 ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner) {
-  return Partition(graph, partitioner).run();
+  Partition partition(graph, partitioner);
+  ir::Graph result = partition.run();
+  if (config().subgraph.verbose > 0) log(LogLevel::kInfo, partition.summary());
+  return result;
 }
 
 ir::Graph inline_parts(const ir::Graph& graph) {
   return rewrite(graph, [](const ir::Node&, const Ref<ir::Node>& node) -> Replacement {
-    if (node->is_variable() || node->op->name() != "_CachedOp" || node->subgraphs().empty())
-      return std::nullopt;
+    if (node->is_variable()) return std::nullopt;
+    if (std::vector<ir::Entry> lowered = lowered_attention(*node); !lowered.empty()) return lowered;
+    if (!stands_for_graph(*node)) return std::nullopt;
     const ir::Graph inner = inline_parts(*node->subgraphs()[0]);  // as deep as files may nest
     const InputList inputs = list_inputs(inner);
     std::map<const ir::Node*, ir::Entry> outer;
     for (std::size_t i = 0; i < inputs.nodes.size(); ++i)
       outer[inputs.nodes[i]] = node->inputs.at(i);
-    return rewrite(inner,
-                   [&](const ir::Node& original, const Ref<ir::Node>&) -> Replacement {
-                     const auto at = outer.find(&original);
-                     if (at == outer.end()) return std::nullopt;
-                     return std::vector<ir::Entry>{at->second};
-                   })
-        .outputs;
+    std::vector<ir::Entry> values =
+        rewrite(inner, [&](const ir::Node& original, const Ref<ir::Node>&) -> Replacement {
+          const auto at = outer.find(&original);
+          if (at == outer.end()) return std::nullopt;
+          return std::vector<ir::Entry>{at->second};
+        }).outputs;
+    // A fused layer's result, the copy of its last node, goes by the layer's name: calibration
+    // watches it.
+    if (is_fused_layer(*node)) values[0].node->name = node->name;
+    return values;
   });
 }
 

@@ -21,12 +21,13 @@ class Partitioner {
 };
 
 // Nodes by the names of their operators.
-std::unique_ptr<Partitioner> select_operators(std::vector<std::string> names);
+std::unique_ptr<Partitioner> select_operators(const std::vector<std::string>& names);
 
 // Connected selected nodes become one node each, as large as can be without a path that leaves the
 // part and comes back. Deterministic and linear; the graph given is not changed.
 ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner);
-// The reverse: every _CachedOp node is replaced by what it carries.
+// The reverse: every _CachedOp node, and every other one that stands for a graph
+// (graph/fused_layer.h), is replaced by what it carries.
 ir::Graph inline_parts(const ir::Graph& graph);
 
 // Backends by name. Registering a name again replaces it; thread-safe.

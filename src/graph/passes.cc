@@ -59,6 +59,12 @@ class Runner {
   int number_ = 0, step_ = 0;
 };
 
+void run_untyped(const PassOptions& options, Runner* runner, ir::Graph* graph) {
+  if (options.node_elimination) runner->run("eliminate_copies", graph, eliminate_copies);
+  if (options.common_expressions)
+    runner->run("eliminate_common_expressions", graph, eliminate_common_expressions);
+}
+
 }  // namespace
 
 PassOptions configured_passes() {
@@ -88,9 +94,21 @@ ir::Graph run_passes(const IndexedGraph& graph, const std::vector<ArrayType>& ty
     runner.run("remove_cast_pairs", &result,
                [&](const ir::Graph&) { return remove_cast_pairs(graph, types); });
   }
-  if (options.node_elimination) runner.run("eliminate_copies", &result, eliminate_copies);
-  if (options.common_expressions)
-    runner.run("eliminate_common_expressions", &result, eliminate_common_expressions);
+  run_untyped(options, &runner, &result);
+  return result;
+}
+
+ir::Graph run_joint_passes(const ir::Graph& graph, const PassOptions& options) {
+  ir::Graph result = graph;
+  Runner runner(options);
+  run_untyped(options, &runner, &result);
+  return result;
+}
+
+ir::Graph run_pass(const char* name, const ir::Graph& graph, const PassOptions& options,
+                   const std::function<ir::Graph(const ir::Graph&)>& pass) {
+  ir::Graph result = graph;
+  Runner(options).run(name, &result, pass);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // The passes that every graph goes through before it is compiled, in their order, each shown before
 // and after where somebody wants to see it.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,5 +29,13 @@ ir::Graph run_passes(const ir::Graph& graph, const KnownTypes& known, const Pass
 // The same where the type of every entry is known.
 ir::Graph run_passes(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                      const PassOptions& options);
+
+// The passes that go over a forward and a backward part as one graph: what backward computes
+// although forward has it already is computed once.
+ir::Graph run_joint_passes(const ir::Graph& graph, const PassOptions& options);
+
+// Any one pass, shown before and after where somebody wants to see it.
+ir::Graph run_pass(const char* name, const ir::Graph& graph, const PassOptions& options,
+                   const std::function<ir::Graph(const ir::Graph&)>& pass);
 
 }  // namespace mxnet

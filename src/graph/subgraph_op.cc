@@ -77,18 +77,22 @@ std::vector<int> cached_mutated(const CachedParams& params) {
   return mutated;
 }
 
-MX_OP(_CachedOp, CachedParams)
-.doc("A part of a network as one node; the node carries it as its subgraph.")
-    .input_list("data", "What the part's variables stand for, in their order.")
-    .num_inputs([](const CachedParams& params) { return params.inputs; })
-    .outputs([](const CachedParams& params) {
-      return params.graph ? static_cast<int>(params.graph->outputs.size()) : 1;
-    })
-    .mutates(cached_mutated)
-    .infer(infer_cached);
-
-[[maybe_unused]] const bool added =
-    add_subgraph_op("_CachedOp", {bind_cached, cached_output_names});
+// Threads may run plans side by side always: the name of its own serves files that have it.
+[[maybe_unused]] const bool added = [] {
+  for (const char* name : {"_CachedOp", "_CachedOpThreadSafe"}) {
+    OpBuilder<CachedParams>(name)
+        .doc("A part of a network as one node; the node carries it as its subgraph.")
+        .input_list("data", "What the part's variables stand for, in their order.")
+        .num_inputs([](const CachedParams& params) { return params.inputs; })
+        .outputs([](const CachedParams& params) {
+          return params.graph ? static_cast<int>(params.graph->outputs.size()) : 1;
+        })
+        .mutates(cached_mutated)
+        .infer(infer_cached);
+    add_subgraph_op(name, {bind_cached, cached_output_names});
+  }
+  return true;
+}();
 
 }  // namespace
 

@@ -25,8 +25,9 @@ std::vector<std::pair<std::string, std::string>> take_hidden_keys(int version,
   return hidden;
 }
 
-void restore_hidden_keys(std::vector<std::pair<std::string, std::string>> hidden, ir::Node* node) {
-  for (auto& [key, value] : hidden) {
+void restore_hidden_keys(const std::vector<std::pair<std::string, std::string>>& hidden,
+                         ir::Node* node) {
+  for (const auto& [key, value] : hidden) {
     if (const std::size_t prefix = input_key_prefix(key); prefix > 0 && !node->is_variable()) {
       // "weight_lr_mult" of an operator is "__lr_mult__" of its variable "weight". Where that input
       // is no variable the key never had an effect.
@@ -38,7 +39,7 @@ void restore_hidden_keys(std::vector<std::pair<std::string, std::string>> hidden
       continue;
     }
     std::string stored = stored_key(key);
-    set_attr(node, stored.empty() ? std::move(key) : std::move(stored), std::move(value));
+    set_attr(node, stored.empty() ? key : stored, value);
   }
 }
 

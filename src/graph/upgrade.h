@@ -15,7 +15,8 @@ inline constexpr int kOldestVersion = 800;
 // Takes what the operator's parser would not understand out of `node`: hidden keys, and keys for
 // inputs. To be given back with restore_hidden_keys once the node has its inputs.
 std::vector<std::pair<std::string, std::string>> take_hidden_keys(int version, ir::SavedNode* node);
-void restore_hidden_keys(std::vector<std::pair<std::string, std::string>> hidden, ir::Node* node);
+void restore_hidden_keys(const std::vector<std::pair<std::string, std::string>>& hidden,
+                         ir::Node* node);
 
 // Before the node's attributes are parsed.
 void upgrade_attributes(int version, ir::SavedNode* node);

@@ -46,7 +46,7 @@ SparseStore::SparseStore(StorageType type, const Shape& shape, DType dtype,
       throw Error(ErrorCode::kType, "NDArray",
                   fmt::format("given indices of {}, expected int32 or int64", dtype_name(aux)));
     }
-    Part& part = parts_[static_cast<std::size_t>(1 + i)];
+    Part& part = parts_[std::size_t{1} + static_cast<std::size_t>(i)];
     part.dtype = aux;
     part.shape = Shape{0};
   }

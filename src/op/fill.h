@@ -15,6 +15,8 @@ template <class T>
 void fill_same(T* to, int64_t n, T value) {
   static_assert(std::is_trivially_copyable_v<T>);
   constexpr T kZero{};
+  // The bits are what counts: a negative zero is not all zeros.
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
   if (std::memcmp(&value, &kZero, sizeof(T)) == 0) {
     std::memset(static_cast<void*>(to), 0, static_cast<std::size_t>(n) * sizeof(T));
   } else {

@@ -12,6 +12,9 @@
 namespace mxnet {
 
 class StridedPlan;
+struct BatchNormCall;
+struct ConvGeometry;
+struct PoolGeometry;
 struct ReduceCall;
 struct SoftmaxCall;
 struct UpdateJob;
@@ -32,7 +35,35 @@ struct GemmCall {
   int64_t batch = 1;
   double alpha = 1.0;
   const void* bias = nullptr;
+  bool fully_connected = false;  // MXNET_FC_TRUE_FP16 is about these
 };
+
+// One of the three passes of a convolution (nn/conv_geometry.h): the tensor that it computes is
+// written.
+enum class GpuConvPass : uint8_t { kMap, kImage, kWeight };
+struct GpuConvCall {
+  GpuConvPass pass;
+  const ConvGeometry& geometry;
+  const Tensor &image, &weight, &map;
+  const Tensor* bias;         // a number for each channel of the result, or null
+  int tune = 0;               // the parameter cudnn_tune: 0 = as the environment says
+  int64_t workspace_mib = 0;  // limit
+};
+
+// Forward and backward pass of a batch normalisation (norm/batch_norm_kernel.h). Tensors of
+// channels are float32, or float64 where the data is.
+struct GpuBatchNorm {
+  const BatchNormCall& call;
+  bool of_batch;            // statistics are the batch's; else the moving ones
+  bool spread_is_variance;  // else the inverse of the standard deviation
+  const Tensor &data, &gamma, &moving_mean, &moving_var, &mean, &spread;
+  const Tensor *beta, *out;                       // forward
+  const Tensor *dy, *dx, *dgamma, *dbeta, *mask;  // backward; mask also forward, null = no relu
+  double momentum;
+};
+
+// What a run of random numbers is drawn from.
+enum class GpuDistribution : uint8_t { kUniform, kNormal, kExponential };
 
 struct GpuKernelRow {
   const char* op;
@@ -51,6 +82,7 @@ struct GpuTable {
   void (*unary_slope)(NativeStream* stream, int row, const Tensor& dy, const Tensor& arg,
                       const Tensor& dx);
   // a and b have one type and broadcast to y, whose type is theirs or (comparisons) bool.
+  int multiply;  // the row that multiplies, for families that do not know the rows
   void (*binary)(NativeStream* stream, int row, const Tensor& a, const Tensor& b, const Tensor& y);
   void (*binary_scalar)(NativeStream* stream, int row, const Tensor& a, double scalar,
                         bool scalar_left, const Tensor& y);
@@ -90,6 +122,33 @@ struct GpuTable {
                    int64_t width, const Tensor& positions, OutOfRange rule, const Tensor& out,
                    KernelContext& context);
   void (*gemm)(NativeStream* stream, const GemmCall& call, KernelContext& context);
+  void (*convolve)(NativeStream* stream, const GpuConvCall& call, KernelContext& context);
+  // sums[c] = sum of channel c, which is dimension 1 or the last.
+  void (*sum_channels)(NativeStream* stream, const Tensor& array, bool channels_last,
+                       const Tensor& sums, KernelContext& context);
+  // See nn/pooling_geometry.h. `lowest` is the maximum of windows that see nothing.
+  void (*pool)(NativeStream* stream, const PoolGeometry& geometry, double lowest,
+               const Tensor& image, const Tensor& map);
+  // Gradients of every kind; maxima and norms look at the image, norms at the map.
+  void (*pool_slope)(NativeStream* stream, const PoolGeometry& geometry, const Tensor& dmap,
+                     const Tensor* image, const Tensor* map, const Tensor& dimage);
+  // map = picked at the places of the image's first maxima.
+  void (*pool_pick)(NativeStream* stream, const PoolGeometry& geometry, const Tensor& image,
+                    const Tensor& picked, const Tensor& map);
+  void (*batch_norm)(NativeStream* stream, const GpuBatchNorm& call, KernelContext& context);
+  void (*batch_norm_slope)(NativeStream* stream, const GpuBatchNorm& call, KernelContext& context);
+  // One element of each line of `extent` elements, `inner` apart: from it, or into it.
+  void (*pick)(NativeStream* stream, const Tensor& data, int64_t extent, int64_t inner,
+               const Tensor& positions, OutOfRange rule, const Tensor& out);
+  void (*put)(NativeStream* stream, const Tensor& values, int64_t extent, int64_t inner,
+              const Tensor& positions, OutOfRange rule, const Tensor& out);
+  // Philox, by `key` alone: the same numbers on any number of threads. Uniform: [a, b); normal:
+  // mean a, deviation b; exponential: rate a.
+  void (*random)(NativeStream* stream, GpuDistribution distribution, uint64_t key, double a,
+                 double b, const Tensor& out);
+  // mask = 1 / keep with probability keep, else 0; out = in * mask, where these are not null.
+  void (*keep_mask)(NativeStream* stream, uint64_t key, float keep, const Tensor& mask,
+                    const Tensor* in, const Tensor* out);
 };
 
 }  // namespace mxnet

@@ -82,13 +82,15 @@ class Draws {
       if (std::log(1.0 - uniform<F>()) < 0.5 * z * z + d * (1.0 - v + std::log(v))) {
         const F sample = d * v * beta;
         if (!(alpha < F(1))) return sample;
-        return sample * static_cast<F>(std::pow(uniform<F>(), 1.0 / alpha));
+        // The power in double, of an exponent that is rounded to F.
+        const double u = uniform<F>(), exponent = F(1) / alpha;
+        return static_cast<F>(sample * std::pow(u, exponent));
       }
     }
   }
 
   // Knuth's product of uniforms for small means, rejection from a Lorentzian for large ones. Always
-  // in float.
+  // in float, but for the tangent.
   float poisson(float mean) {
     constexpr float kSmallMean = 12.0f;
     constexpr float kHugeMean = 1e30f;  // above, mean and sample are the same float
@@ -106,7 +108,7 @@ class Draws {
     for (;;) {
       float y, candidate;
       do {
-        y = std::tan(3.1415926535897932f * uniform<float>());
+        y = static_cast<float>(std::tan(3.1415926535897932 * uniform<float>()));
         candidate = root * y + mean;
       } while (candidate < 0.0f);
       candidate = std::floor(candidate);

@@ -20,20 +20,30 @@ template <class T>
 inline constexpr bool kSortsAsReal =
     std::is_floating_point_v<T> || std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
-// `flip` is 0 for ascending and all ones for descending order.
+// The bits of infinity: those of NaN are above, sign aside.
 template <class T>
-SortKey<T> to_key(T value, SortKey<T> flip) {
+inline constexpr SortKey<T> kInfinityBits = 0;
+template <>
+inline constexpr uint16_t kInfinityBits<float16> = 0x7c00;
+template <>
+inline constexpr uint16_t kInfinityBits<bfloat16> = 0x7f80;
+template <>
+inline constexpr uint32_t kInfinityBits<float> = 0x7f800000;
+template <>
+inline constexpr uint64_t kInfinityBits<double> = 0x7ff0000000000000;
+
+// `flip` is 0 for ascending and all ones for descending order. Always inlined: loops are compiled
+// for several instruction sets.
+template <class T>
+[[gnu::always_inline]] inline SortKey<T> to_key(T value, SortKey<T> flip) {
   using K = SortKey<T>;
   constexpr K kSign = static_cast<K>(K{1} << (sizeof(K) * 8 - 1));
   K bits = std::bit_cast<K>(value);
   if constexpr (kSortsAsReal<T>) {
-    if (value != value) {
-      bits = static_cast<K>(~K{0});
-    } else {
-      // Negative numbers count downwards; the zeros meet.
-      bits = (bits & kSign) != 0 ? static_cast<K>(K{0} - (bits & static_cast<K>(~kSign))) : bits;
-      bits = static_cast<K>(bits ^ kSign);
-    }
+    const K size = static_cast<K>(bits & static_cast<K>(~kSign));
+    // Negative numbers count downwards; the zeros meet.
+    const K number = static_cast<K>((bits & kSign) != 0 ? K{0} - size : bits);
+    bits = size > kInfinityBits<T> ? static_cast<K>(~K{0}) : static_cast<K>(number ^ kSign);
   } else if constexpr (std::is_signed_v<T>) {
     bits = static_cast<K>(bits ^ kSign);
   }
@@ -42,19 +52,17 @@ SortKey<T> to_key(T value, SortKey<T> flip) {
 
 // Undoes to_key; NaN and zero lose their sign.
 template <class T>
-T from_key(SortKey<T> key, SortKey<T> flip) {
+[[gnu::always_inline]] inline T from_key(SortKey<T> key, SortKey<T> flip) {
   using K = SortKey<T>;
   constexpr K kSign = static_cast<K>(K{1} << (sizeof(K) * 8 - 1));
   K bits = static_cast<K>(key ^ flip);
   if constexpr (kSortsAsReal<T>) {
-    if (bits == static_cast<K>(~K{0})) {
-      // The largest number that is no NaN is infinity, so all ones stand for NaN alone; its quiet
-      // pattern is all ones but the sign.
-      bits = static_cast<K>(~kSign);
-    } else {
-      bits = static_cast<K>(bits ^ kSign);
-      if ((bits & kSign) != 0) bits = static_cast<K>((K{0} - bits) | kSign);
-    }
+    const K number = static_cast<K>(bits ^ kSign);
+    const K signed_number =
+        (number & kSign) != 0 ? static_cast<K>((K{0} - number) | kSign) : number;
+    // The largest number that is no NaN is infinity, so all ones stand for NaN alone; its quiet
+    // pattern is all ones but the sign.
+    bits = bits == static_cast<K>(~K{0}) ? static_cast<K>(~kSign) : signed_number;
   } else if constexpr (std::is_signed_v<T>) {
     bits = static_cast<K>(bits ^ kSign);
   }

@@ -176,8 +176,9 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   int64_t blocks = 1;
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
   // Small blocks cost by their number, large ones by their bytes.
-  const double cost = std::max(1.0, static_cast<double>(nest.width) / 8) *
-                      static_cast<double>(blocks / nest.at(split).size);
+  const int64_t blocks_each = blocks / nest.at(split).size;
+  const double cost =
+      std::max(1.0, static_cast<double>(nest.width) / 8) * static_cast<double>(blocks_each);
   parallel_for(
       nest.at(split).size, cost,
       [&](int64_t first, int64_t last) {

@@ -2,6 +2,7 @@
 // Rows of a strided copy: gathering, spreading, reversing and moving of blocks.
 #include <cstring>
 
+#include "op/reverse_row.h"
 #include "op/strided_kernels.h"
 
 namespace mxnet {
@@ -59,7 +60,7 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
   if (inner.out == kWidth && inner.in == 0) return spread_rows<T>(in, out, outer, inner.size);
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
     if (inner.out == kWidth && inner.in == -kWidth) {
-      for (int64_t i = 0; i < inner.size; ++i) store(out + i * kWidth, load<T>(in - i * kWidth));
+      reverse_row<kWidth>(in, out, inner.size);
     } else if (inner.out == kWidth) {
       for (int64_t i = 0; i < inner.size; ++i) store(out + i * kWidth, load<T>(in + i * inner.in));
     } else {

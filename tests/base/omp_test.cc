@@ -18,16 +18,10 @@
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "base/worker_thread.h"
+#include "openmp_under_tsan.h"
 
 namespace mxnet {
 namespace {
-
-// GNU OpenMP is not built with TSAN's annotations: its barriers look like races.
-#if defined(__SANITIZE_THREAD__)
-#define MX_SKIP_UNDER_TSAN() GTEST_SKIP() << "the OpenMP runtime is not instrumented"
-#else
-#define MX_SKIP_UNDER_TSAN() static_cast<void>(0)
-#endif
 
 int region_width() {
   int width = 0;
@@ -52,7 +46,7 @@ void check(bool ok) {
 class OmpDeathTest : public testing::Test {
  protected:
   void SetUp() override {
-    MX_SKIP_UNDER_TSAN();
+    MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
     GTEST_FLAG_SET(death_test_style, "threadsafe");
   }
 };

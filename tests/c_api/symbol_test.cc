@@ -273,10 +273,39 @@ TEST(SymbolApi, AFreedHandleIsAnError) {
   EXPECT_EQ(MXSymbolFree(handle), -1);
 }
 
-TEST(SymbolApi, ConversionsOfWholeNetworksSayThatTheyAreMissing) {
-  const Sym x = var("x");
-  EXPECT_EQ(MXSetCalibTableToQuantizedSymbol(x.get(), 0, nullptr, nullptr, nullptr, nullptr), -1);
-  EXPECT_NE(std::string(MXGetLastError()).find("NotImplementedError"), std::string::npos);
+TEST(SymbolApi, NetworksAreQuantizedAndCalibrated) {
+  const Sym fc = dense();
+  const int cpu = 1;
+  const char* no_names[] = {nullptr};
+  const auto quantize = [&](const char* dtype, const char* mode, SymbolHandle* out, uint32_t* count,
+                            const char*** names) {
+    return MXQuantizeSymbol(fc.get(), out, &cpu, 0, no_names, 0, no_names, 0, no_names, dtype, true,
+                            mode, "tensor-wise", count, names);
+  };
+  Sym quantized, calibrated;
+  uint32_t count = 0;
+  const char** names = nullptr;
+  MX_OK(quantize("auto", "smart", quantized.out(), &count, &names));
+  const std::vector<std::string> values(names, names + count);
+  ASSERT_FALSE(values.empty());
+  EXPECT_TRUE(values.back().ends_with("_output"));
+  const char* const layer = values.back().c_str();
+  const char* layers[] = {layer};
+  const float low = -0.5f, high = 2.0f;
+  MX_OK(
+      MXSetCalibTableToQuantizedSymbol(quantized.get(), 1, layers, &low, &high, calibrated.out()));
+  const char* json = nullptr;
+  MX_OK(MXSymbolSaveToJSON(calibrated.get(), &json));
+  EXPECT_NE(std::string(json).find("\"max_calib_range\": \"2.000000\""), std::string::npos);
+
+  Sym none;
+  EXPECT_EQ(quantize("int4", "smart", none.out(), &count, &names), -1);
+  EXPECT_NE(std::string(MXGetLastError()).find("given quantized_dtype int4, expected one of"),
+            std::string::npos);
+  EXPECT_EQ(quantize("int8", "clever", none.out(), &count, &names), -1);
+  EXPECT_EQ(none.get(), nullptr);
+  EXPECT_EQ(
+      MXSetCalibTableToQuantizedSymbol(quantized.get(), 1, layers, nullptr, &high, none.out()), -1);
 }
 
 }  // namespace

@@ -5,17 +5,10 @@
 
 #include "exec/plan_fixture.h"
 #include "exec/plan_graph.h"
+#include "openmp_under_tsan.h"
 
 namespace mxnet {
 namespace {
-
-// Whether arrays may be so large that OpenMP shares them out: the thread sanitizer does not see
-// that GNU's threads wait for each other.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kMayShare = false;
-#else
-constexpr bool kMayShare = true;
-#endif
 
 struct Outcome {
   std::vector<Values> outputs, grads;
@@ -93,7 +86,7 @@ Value scaled(const Value& a, const std::string& by) {
 class Sizes : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(Sizes, AChainIsOneStep) {
-  if (!kMayShare && GetParam() > 4096) GTEST_SKIP() << "OpenMP would share it out";
+  if (!kOpenMpIsSeen && GetParam() > 4096) GTEST_SKIP() << "OpenMP would share it out";
   const Value x = variable("x"), y = variable("y");
   const Value z = apply("tanh", {scaled(add(apply("exp", {x}), y), "0.5")});
   const Outcome result = check(graph_of({z}), {{"x", {GetParam()}}, {"y", {GetParam()}}}, false);
@@ -152,13 +145,13 @@ TEST(FusePointwise, TypesMayChangeWithinAChain) {
     const Value wide = apply("Cast", {scaled(x, "9")}, {{"dtype", type}});
     const Value y =
         apply("Cast", {apply("square", {apply("abs", {wide})})}, {{"dtype", "float32"}});
-    const Outcome result = check(graph_of({y}), {{"x", {kMayShare ? 9001 : 401}}}, false);
+    const Outcome result = check(graph_of({y}), {{"x", {kOpenMpIsSeen ? 9001 : 401}}}, false);
     EXPECT_EQ(result.fused(), 1) << result.plan;
   }
 }
 
 TEST(FusePointwise, GradientsAreTheSameBits) {
-  const Shape shape{kMayShare ? 33 : 3, 257};
+  const Shape shape{kOpenMpIsSeen ? 33 : 3, 257};
   const Value x = variable("x"), y = variable("y");
   const Value gate = apply("sigmoid", {add(x, y)});
   const Value out = apply("broadcast_mul", {gate, apply("tanh", {scaled(x, "2")})});
@@ -197,7 +190,7 @@ TEST(FusePointwise, RandomGraphsGiveTheSameBits) {
     const auto below = [&](std::size_t n) {
       return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
     };
-    const int64_t size = below(2) == 0 ? 30 : kMayShare ? 5000 : 500;
+    const int64_t size = below(2) == 0 ? 30 : kOpenMpIsSeen ? 5000 : 500;
     std::vector<Value> values{variable("x"), variable("y")};
     for (int i = 0; i < 25; ++i) {
       const Value a = values[below(values.size())], b = values[below(values.size())];

@@ -3,125 +3,14 @@
 // the graph as it was written, whatever happens to weights in between.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <barrier>
-#include <cmath>
 #include <thread>
 
 #include "exec/cached_op.h"
-#include "exec/plan_fixture.h"
-#include "exec/plan_graph.h"
+#include "exec/network_fixture.h"
 
 namespace mxnet {
 namespace {
-
-constexpr unsigned kSeed = 20261;
-
-// A network with random arrays for its variables.
-class Network {
- public:
-  explicit Network(const Shape& data) { data_ = input("data", data); }
-
-  const Value& data() const { return data_; }
-  Value input(const std::string& name, const Shape& shape, double least = -1) {
-    names_.push_back(name);
-    std::vector<float> values(static_cast<std::size_t>(shape.size()));
-    std::uniform_real_distribution<float> uniform(static_cast<float>(least), 1);
-    for (float& value : values) value = uniform(random_);
-    arrays_[name] = array_of(std::move(values), shape);
-    return variable(name);
-  }
-  Value conv(const std::string& name, const Value& in, int64_t from, int64_t to, int kernel = 3,
-             bool bias = false, int groups = 1) {
-    std::vector<Value> inputs{in, input(name + "_weight", {to, from / groups, kernel, kernel})};
-    if (bias) inputs.push_back(input(name + "_bias", {to}));
-    const std::string k = "(" + std::to_string(kernel) + "," + std::to_string(kernel) + ")";
-    const std::string p = kernel == 3 ? "(1,1)" : "(0,0)";
-    return named(name, apply("Convolution", inputs,
-                             {{"kernel", k},
-                              {"pad", p},
-                              {"num_filter", std::to_string(to)},
-                              {"num_group", std::to_string(groups)},
-                              {"no_bias", bias ? "False" : "True"}}));
-  }
-  Value batch_norm(const std::string& name, const Value& in, int64_t channels,
-                   const std::string& fix_gamma = "False") {
-    return named(
-        name, apply("BatchNorm",
-                    {in, input(name + "_gamma", {channels}), input(name + "_beta", {channels}),
-                     input(name + "_mean", {channels}), input(name + "_variance", {channels}, 0.5)},
-                    {{"fix_gamma", fix_gamma}}));
-  }
-  NDArray& array(const std::string& name) { return arrays_.at(name); }
-
-  // The arrays of a cached op's inputs.
-  std::vector<NDArray> inputs(const ir::Graph& graph) const {
-    const IndexedGraph indexed(graph);
-    std::vector<NDArray> inputs;
-    for (int n : indexed.variables()) inputs.push_back(arrays_.at(indexed.node(n).name).detach());
-    return inputs;
-  }
-  Executor bind(const ir::Graph& graph, Request request = Request::kNull) {
-    const IndexedGraph indexed(graph);
-    ExecutorArrays arrays;
-    for (int n : indexed.arguments()) {
-      arrays.args.push_back(arrays_.at(indexed.node(n).name));
-      const NDArray& arg = arrays.args.back();
-      arrays.grads.push_back(
-          request == Request::kNull
-              ? NDArray()
-              : array_of(Values(static_cast<std::size_t>(arg.size())), arg.shape()));
-      arrays.requests.push_back(request);
-    }
-    for (int n : indexed.auxiliary()) arrays.aux.push_back(arrays_.at(indexed.node(n).name));
-    return Executor(graph, Device::cpu(), std::move(arrays));
-  }
-  // Results of the plan, and its text.
-  struct Result {
-    Values values;
-    std::string plan;
-    // Steps whose line contains the text.
-    int64_t steps(const std::string& text) const {
-      int64_t count = 0;
-      for (std::size_t at = plan.find(text); at != std::string::npos; at = plan.find(text, at + 1))
-        ++count;
-      return count;
-    }
-    int64_t steps() const { return steps("\n  "); }
-  };
-  Result run(const Value& output) {
-    Executor executor = bind(graph_of({output}));
-    executor.forward(false);
-    Values values = values_of(executor.outputs()[0]);
-    return {std::move(values), executor.debug_str()};
-  }
-  // The plan and the graph as it is written agree; returns the plan's.
-  Result check(const Value& output) {
-    const Result fused = run(output);
-    const Variable off("MXNET_SUBGRAPH_BACKEND", "NONE");
-    const Result plain = run(output);
-    expect_near(fused.values, plain.values);
-    return fused;
-  }
-  static void expect_near(const Values& actual, const Values& expected) {
-    ASSERT_EQ(actual.size(), expected.size());
-    double largest = 0, difference = 0;
-    for (std::size_t i = 0; i < actual.size(); ++i) {
-      largest = std::max(largest, std::abs(double{expected[i]}));
-      difference = std::max(difference, std::abs(double{actual[i]} - double{expected[i]}));
-    }
-    EXPECT_LE(difference, 1e-5 * largest) << "seed " << kSeed;
-  }
-
- private:
-  std::mt19937 random_{kSeed};
-  std::map<std::string, NDArray> arrays_;
-  std::vector<std::string> names_;
-  Value data_;
-};
-
-Value relu(const Value& x) { return apply("Activation", {x}, {{"act_type", "relu"}}); }
-Value sum(const Value& a, const Value& b) { return apply("elemwise_add", {a, b}); }
 
 TEST(FusedPlan, AResidualBlockIsAsManyStepsAsConvolutions) {
   Network net({2, 16, 9, 7});
@@ -285,7 +174,7 @@ TEST(FusedPlan, BackwardSeesTheGraphAsItIsWritten) {
   Executor executor = net.bind(graph_of({output}), Request::kWrite);
   executor.forward(true);
   executor.backward({});
-  EXPECT_EQ(executor.debug_str().find("_sg_onednn"), std::string::npos);
+  EXPECT_EQ(executor.debug_str().find("_sg_onednn_conv"), std::string::npos);
 }
 
 TEST(FusedPlanConfig, EachRowSwitchesItsFusionOff) {

@@ -65,6 +65,47 @@ struct Mlp {
   ir::Graph graph;
 };
 
+// Up to some thirty operators on (4, 4) variables a, b, c and constants; two results, of which the
+// first depends on all.
+inline ir::Graph random_graph(std::mt19937& random) {
+  std::vector<Value> values{variable("a"), variable("b"), variable("c")};
+  const auto pick = [&] {
+    return values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 7)];
+  };
+  const std::size_t count = 3 + random() % 25;
+  for (std::size_t i = 0; i < count; ++i) {
+    Value made;
+    switch (random() % 8) {
+      case 0:
+        made = pick() + pick();
+        break;
+      case 1:
+        made = pick() * pick();
+        break;
+      case 2:
+        made = apply("dot", {pick(), pick()}) * 0.2;
+        break;
+      case 3:
+        made = apply("tanh", {pick()});
+        break;
+      case 4:
+        made = apply("transpose", {pick()});
+        break;
+      case 5:
+        made = pick() * apply("cos", {apply("ones_like", {pick()}) * 0.5});
+        break;
+      case 6:
+        made = pick() + apply("_full", {}, {{"shape", "(4, 4)"}, {"value", "0.25"}});
+        break;
+      default:
+        made = apply("relu", {pick()}) - 0.1;
+    }
+    values.push_back(made);
+  }
+  const Value all = values.back() + values[0] + values[1] + values[2];
+  return graph_of({all, values[values.size() / 2 + 1]});
+}
+
 inline ExecutorArrays bind_arrays(std::vector<NDArray> args, Request request = Request::kNull) {
   ExecutorArrays arrays;
   for (const NDArray& arg : args) {

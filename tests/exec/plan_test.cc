@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "base/error.h"
 #include "exec/plan_fixture.h"
 #include "op/op_builder.h"
@@ -65,60 +67,84 @@ TEST(Plan, FailuresNameTheNodeAndLeaveTheExecutorUsable) {
   }
 }
 
-TEST(Plan, RandomGraphsEqualEagerCalls) {
+// Settings that change how a graph is compiled, and never what it computes.
+struct Settings {
+  const char* name;
+  std::vector<std::pair<const char*, const char*>> rows;
+};
+const Settings kSettings[] = {
+    {"plain", {}},
+    {"apart", {{"MXNET_EXEC_ENABLE_INPLACE", "0"}, {"MXNET_USE_FUSION", "0"}}},
+    {"mirrored", {{"MXNET_BACKWARD_DO_MIRROR", "1"}}},
+    {"smallest", {{"MXNET_MEMORY_OPT", "1"}, {"MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "3"}}},
+    {"budget", {{"MXNET_BACKWARD_MIRROR_BUDGET", "256"}, {"NNVM_EXEC_MATCH_RANGE", "0"}}},
+    {"no passes",
+     {{"MXNET_ELIMINATE_COMMON_EXPR", "0"},
+      {"MXNET_NODE_ELIMINATION", "0"},
+      {"MXNET_EXEC_BULK_EXEC_TRAIN", "0"}}},
+};
+std::deque<Variable> set_all(const Settings& settings) {
+  std::deque<Variable> rows;
+  for (const auto& [name, value] : settings.rows) rows.emplace_back(name, value);
+  return rows;
+}
+
+TEST(Plan, AThousandRandomGraphsEqualEagerCalls) {
   const unsigned seed = 1234;
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
-  for (int round = 0; round < 60; ++round) {
-    std::vector<Value> values{variable("a"), variable("b"), variable("c")};
-    const int count = 3 + static_cast<int>(random() % 25);
-    for (int i = 0; i < count; ++i) {
-      const auto pick = [&] {
-        return values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 7)];
-      };
-      Value made;
-      switch (random() % 6) {
-        case 0:
-          made = pick() + pick();
-          break;
-        case 1:
-          made = pick() * pick();
-          break;
-        case 2:
-          made = apply("dot", {pick(), pick()}) * 0.2;
-          break;
-        case 3:
-          made = apply("tanh", {pick()});
-          break;
-        case 4:
-          made = apply("transpose", {pick()});
-          break;
-        default:
-          made = apply("relu", {pick()}) - 0.1;
-      }
-      values.push_back(made);
-    }
-    const Value all = values[values.size() - 1] + values[0] + values[1] + values[2];
-    const ir::Graph graph = graph_of({all, values[values.size() / 2 + 1]});
+  for (int round = 0; round < 1000 && !testing::Test::HasFailure(); ++round) {
+    const ir::Graph graph = random_graph(random);
     std::vector<NDArray> args;
     for (std::size_t i = 0; i < IndexedGraph(graph).arguments().size(); ++i)
       args.push_back(random_array({4, 4}, random));
     const EagerResults eager = run_eagerly(graph, args);
-    const Variable inplace("MXNET_EXEC_ENABLE_INPLACE", round % 2 == 0 ? "1" : "0");
-    const Variable bulk("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", std::to_string(1 + round % 9));
+    const Settings& settings = kSettings[static_cast<std::size_t>(round) % std::size(kSettings)];
+    SCOPED_TRACE(testing::Message() << "round " << round << ", " << settings.name);
+    const std::deque<Variable> rows = set_all(settings);
     Executor executor(graph, Device::cpu(), bind_arrays(args, Request::kWrite));
     for (int step = 0; step < 2; ++step) {
       executor.forward(true);
       executor.backward({});
       for (std::size_t o = 0; o < 2; ++o)
-        EXPECT_EQ(values_of(executor.outputs()[o]), eager.outputs[o]) << "round " << round;
+        EXPECT_EQ(values_of(executor.outputs()[o]), eager.outputs[o]);
       for (std::size_t i = 0; i < args.size(); ++i) {
         const Values got = values_of(executor.arrays().grads[i]);
         for (std::size_t k = 0; k < got.size(); ++k)
-          EXPECT_NEAR(got[k], eager.grads[i][k], 1e-5 * (1 + std::abs(got[k])))
-              << "round " << round;
+          EXPECT_NEAR(got[k], eager.grads[i][k], 1e-5 * (1 + std::abs(got[k])));
       }
     }
+  }
+}
+
+std::size_t training_bytes(const ir::Graph& graph, const std::vector<NDArray>& args) {
+  Executor executor(graph, Device::cpu(), bind_arrays(args, Request::kWrite));
+  executor.forward(true);  // compiles
+  return executor.pool()->chunk()->bytes();
+}
+
+TEST(Plan, NoSettingThatSavesMemoryNeedsMoreOfIt) {
+  const unsigned seed = 77;
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 60; ++round) {
+    const ir::Graph graph = random_graph(random);
+    std::vector<NDArray> args;
+    for (std::size_t i = 0; i < IndexedGraph(graph).arguments().size(); ++i)
+      args.push_back(random_array({4, 4}, random));
+    const auto bytes_with = [&](const char* name, const char* value) {
+      const Variable row(name, value);
+      return training_bytes(graph, args);
+    };
+    const std::size_t plain = training_bytes(graph, args);
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    EXPECT_LE(bytes_with("MXNET_BACKWARD_DO_MIRROR", "1"), plain);
+    EXPECT_LE(bytes_with("MXNET_MEMORY_OPT", "1"), plain);
+    EXPECT_LE(bytes_with("MXNET_BACKWARD_MIRROR_BUDGET", "128"), plain);
+    EXPECT_LE(bytes_with("NNVM_AUTO_SEARCH_MATCH_RANGE", "1"), plain);
+    EXPECT_LE(plain, bytes_with("MXNET_USE_FUSION", "0"));
+    EXPECT_LE(plain, bytes_with("MXNET_EXEC_ENABLE_INPLACE", "0"));
+    EXPECT_LE(plain, bytes_with("NNVM_EXEC_MATCH_RANGE", "0"));
   }
 }
 

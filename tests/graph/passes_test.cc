@@ -180,6 +180,20 @@ TEST(Partition, PartsOfRandomNetworksCanBePutBack) {
   }
 }
 
+TEST(PartitionConfig, VerbosityTellsWhatAPartHolds) {
+  const Symbol net = call("exp", "e", {call("sin", "s", {var("x")})});
+  const auto logged = [&](const char* level) {
+    const Setting verbosity("MXNET_SUBGRAPH_VERBOSE", level);
+    testing::internal::CaptureStderr();
+    partition(net.graph(), *select_operators({"sin"}));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(logged("0"), "");
+  EXPECT_NE(logged("1").find("1 of 3 nodes in 1 parts"), std::string::npos) << logged("1");
+  EXPECT_EQ(logged("1").find("s(sin)"), std::string::npos);
+  EXPECT_NE(logged("2").find("s(sin)"), std::string::npos) << logged("2");
+}
+
 TEST(Backends, AreFoundByName) {
   register_backend("graph_test", select_operators({"exp"}));
   EXPECT_TRUE(backend("graph_test")->selects(*call("exp", "e", {var("x")}).node()));

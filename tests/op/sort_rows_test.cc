@@ -4,6 +4,7 @@
 #include "op/sort_rows.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <random>
@@ -97,6 +98,28 @@ TEST(VectorSort, KeepsAllKeysEvenIfItGivesUp) {
   std::sort(expected.begin(), expected.end());
   if (!sorted) std::sort(keys.begin(), keys.end());
   EXPECT_EQ(keys, expected) << "seed " << kSeed;
+}
+
+// Long rows are sorted by several threads: each part is where the whole would have it.
+template <class K>
+void expect_sorted_by_threads() {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(4);
+  std::mt19937_64 random(20261120);
+  for (const uint64_t distinct : {uint64_t{1}, uint64_t{3}, uint64_t{1000}, ~uint64_t{0}}) {
+    std::vector<K> keys(300001), spare(keys.size());
+    for (K& key : keys) key = static_cast<K>(~(random() % distinct));
+    std::vector<K> expected = keys;
+    std::sort(expected.begin(), expected.end());
+    sort_keys(keys.data(), spare.data(), static_cast<int64_t>(keys.size()));
+    EXPECT_EQ(keys, expected) << distinct << " distinct keys of " << sizeof(K) << " bytes";
+  }
+  omp_set_num_threads(before);
+}
+
+TEST(SortLongRows, BySeveralThreads) {
+  expect_sorted_by_threads<uint32_t>();
+  expect_sorted_by_threads<uint64_t>();
 }
 
 }  // namespace

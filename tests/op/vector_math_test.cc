@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "op/elemwise/binary_loops.h"
 #include "op/elemwise/unary_loops.h"
 
 namespace mxnet {
@@ -32,6 +33,8 @@ const Case kCases[] = {
     {UnaryRow::log1p, "log1p", std::log1p, -0.9, 2, 2},
     {UnaryRow::tanh, "tanh", std::tanh, -4, 4, 2},
     {UnaryRow::erf, "erf", std::erf, -4, 4, 2},
+    // As the processor's own instruction.
+    {UnaryRow::sqrt, "sqrt", std::sqrt, 0, 10, 0.5},
     {UnaryRow::sin, "sin", std::sin, -100, 100, 1},
     {UnaryRow::cos, "cos", std::cos, -100, 100, 1},
     // Those of sine and cosine, and the rounding of their quotient.
@@ -112,6 +115,40 @@ TEST(VectorMath, FloatIsWithinTwoUlp) {
 
 TEST(VectorMath, DoubleIsWithinTwoUlp) {
   for (const Case& c : kCases) expect_close<double>(c);
+}
+
+// All pairs of edges, random bit patterns and moderate numbers; whole and half exponents too.
+TEST(VectorMath, PowerOfFloatsIsWithinTwoUlp) {
+  using Limits = std::numeric_limits<float>;
+  const float kEdges[] = {
+      0.0f,   -0.0f,      1.0f,  -1.0f, Limits::infinity(),   -Limits::infinity(),
+      0.5f,   -0.5f,      2.0f,  -2.0f, Limits::quiet_NaN(),  Limits::max(),
+      3.0f,   -3.0f,      -7.5f, 1e20f, Limits::denorm_min(), -Limits::denorm_min(),
+      1e-20f, 16777217.0f};
+  std::vector<float> a, b;
+  for (float x : kEdges)
+    for (float y : kEdges) a.push_back(x), b.push_back(y);
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<double> range(-4, 4);
+  for (int i = 0; i < kCount; ++i) {
+    a.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
+    b.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
+    a.push_back(static_cast<float>(std::exp2(10 * range(random))) * (i % 4 == 0 ? -1.0f : 1.0f));
+    b.push_back(static_cast<float>(i % 2 == 0 ? std::round(range(random)) / 2 : range(random)));
+  }
+  std::vector<float> y(a.size());
+  binary_loop<float, float>(BinaryRow::power)
+      .arrays(a.data(), b.data(), y.data(), static_cast<int64_t>(y.size()));
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const long double exact =
+        std::pow(static_cast<long double>(a[i]), static_cast<long double>(b[i]));
+    ASSERT_LE(ulps_off(y[i], exact), 2) << a[i] << " ^ " << b[i] << ", seed " << kSeed;
+    float alone;
+    const auto right = binary_loop<float, float>(BinaryRow::power).right_scalar;
+    right(&a[i], &b[i], &alone, 1);
+    ASSERT_EQ(std::bit_cast<uint32_t>(alone), std::bit_cast<uint32_t>(y[i]))
+        << a[i] << " ^ " << b[i];
+  }
 }
 
 // A result must not depend on where in an array an element is: the rest of a vector loop is the

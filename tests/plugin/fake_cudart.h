@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace mxnet::testing::fake_cuda {
@@ -27,5 +28,20 @@ void set_link(bool on);
 cudaError_t last_error();  // without clearing it
 int live_handles();        // streams, events and blocks of memory
 int peer_copies();
+
+// Of fake_cudart_graphs.cc. Not thread-safe.
+struct GraphCounts {
+  int graphs = 0, execs = 0;  // alive
+  int instantiations = 0, launches = 0, libraries = 0;
+};
+GraphCounts& graph_counts();
+void set_captured_nodes(std::size_t nodes);  // of graphs from now on
+struct KernelLaunch {
+  int count = 0;
+  std::string name;
+  unsigned blocks = 0, threads = 0;
+  std::function<void(void** arguments)> read;  // called with each launch's
+};
+KernelLaunch& last_launch();
 
 }  // namespace mxnet::testing::fake_cuda

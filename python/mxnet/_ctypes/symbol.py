@@ -61,6 +61,11 @@ class SymbolBase:
     def _children(self) -> Any:
         return self._derived(_LIB.MXSymbolGetChildren)
 
+    def _cut_subgraph(self) -> List[Any]:
+        handles, count = ctypes.POINTER(SymbolHandle)(), ctypes.c_int()
+        check_call(_LIB.MXSymbolCutSubgraph(self.handle, ctypes.byref(handles), ctypes.byref(count)))
+        return [owned(SymbolHandle(handles[i])) for i in range(count.value)]
+
     def _output(self, index: int) -> Any:
         return self._derived(_LIB.MXSymbolGetOutput, index)
 

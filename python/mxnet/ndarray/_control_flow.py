@@ -6,33 +6,10 @@ from __future__ import annotations
 from typing import Any, Callable, List, Tuple
 
 from .._core import NDArrayBase
+from .._nests import Structure, flatten, unflatten
 from . import _generate
 
 __all__ = ["cond", "foreach", "while_loop"]
-
-Structure = Any  # of a nest of lists: None for an array, a list of structures for a list
-
-
-def flatten(nest: Any, what: str) -> Tuple[List[Any], Structure]:
-    """The arrays of a nest of lists, and how they were nested."""
-    if isinstance(nest, NDArrayBase):
-        return [nest], None
-    if not isinstance(nest, (list, tuple)):
-        raise TypeError(f"{what}: given {type(nest).__name__}, expected arrays or (nested) lists of them")
-    arrays, structure = [], []
-    for item in nest:
-        inner, shape = flatten(item, what)
-        arrays += inner
-        structure.append(shape)
-    return arrays, structure
-
-
-def unflatten(arrays: List[Any], structure: Structure) -> Any:
-    """The reverse of flatten; takes what it uses off the front."""
-    if structure is None:
-        return arrays.pop(0)
-    return [unflatten(arrays, inner) for inner in structure]
-
 
 def _stack(arrays: Any) -> Any:
     return _generate.operator("stack")(*arrays, axis=0)

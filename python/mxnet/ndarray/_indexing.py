@@ -12,6 +12,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from .. import _core
 from .._core import NDArrayBase
 from . import _generate
 
@@ -157,6 +158,9 @@ def get(array: Any, key: Any) -> Any:
         begin, end, step = key.indices(shape[0])
         if step == 1 and begin < end:
             return array._slice(begin, end)
+    made = _core.basic_index(array, key)
+    if made is not NotImplemented:
+        return made
     if is_advanced(key):
         taken = rows(key, shape)
         if taken is not None:

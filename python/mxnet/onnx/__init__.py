@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks as ONNX files: not there yet."""
+"""Networks as ONNX files. The package `onnx` is needed, and loaded by the first function that is called."""
 
 from . import mx2onnx
 from .mx2onnx import export_model, get_operator_support

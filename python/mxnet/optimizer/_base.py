@@ -248,8 +248,8 @@ register = Optimizer.register
 
 
 def aggregation_size(default: int) -> int:
-    """How many weights one operator updates: MXNET_OPTIMIZER_AGGREGATION_SIZE, at most 45."""
+    """How many weights one operator updates: MXNET_OPTIMIZER_AGGREGATION_SIZE, from 1 to 60."""
     from ..util import getenv
 
     given = getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE")
-    return max(1, min(45, default if given is None else int(given)))
+    return max(1, min(60, default if given is None else int(given)))

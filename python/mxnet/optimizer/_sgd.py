@@ -22,7 +22,9 @@ class _WithMaster(Optimizer):
 
 
 def _dense(arrays: List[Any]) -> bool:
-    return all(array.stype == "default" for array in arrays)
+    from ..ndarray.sparse import BaseSparseNDArray
+
+    return not any(isinstance(array, BaseSparseNDArray) for array in arrays)
 
 
 @register

@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional, Tuple
 
 from ._base import Optimizer
+
+
+def _same(one: Tuple[int, List[Any], List[Any]], other: Tuple[int, List[Any], List[Any]]) -> bool:
+    """Whether sizes and indices are equal, and the arrays are the same objects."""
+    return one[0] == other[0] and one[1] == other[1] and all(map(operator.is_, one[2], other[2]))
 
 
 class Updater:
@@ -17,6 +23,8 @@ class Updater:
         self.states: Dict[Any, Any] = {}
         self.states_synced: Dict[Any, bool] = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
+        self._asked: Optional[Tuple[int, List[Any], List[Any]]] = None
+        self._answer: List[List[int]] = []
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
         """Updates a weight, or weights by lists, by gradients."""
@@ -32,19 +40,21 @@ class Updater:
             for key, array, slope in zip(indices, weights, grads):
                 self.optimizer.update_multi_precision(key, array, slope, self.states[key])
             return
-        by_type: Dict[Any, List[int]] = {}
+        states = [self.states[key] for key in indices]
+        for part in self._parts(indices, weights):
+            self.optimizer.update_multi_precision(*([those[i] for i in part] for those in (indices, weights, grads, states)))
+
+    def _parts(self, indices: List[Any], weights: List[Any]) -> List[List[int]]:
+        """Which weights one call updates: as many of one type as the optimizer takes. The last answer is kept."""
+        asked = (self.optimizer.aggregate_num, indices, weights)
+        if self._asked is not None and _same(self._asked, asked):
+            return self._answer
+        size, by_type = asked[0], {}
         for i, array in enumerate(weights):
             by_type.setdefault(array.dtype, []).append(i)
-        size = self.optimizer.aggregate_num
-        for places in by_type.values():
-            for first in range(0, len(places), size):
-                part = places[first : first + size]
-                self.optimizer.update_multi_precision(
-                    [indices[i] for i in part],
-                    [weights[i] for i in part],
-                    [grads[i] for i in part],
-                    [self.states[indices[i]] for i in part],
-                )
+        self._asked = asked
+        self._answer = [places[first : first + size] for places in by_type.values() for first in range(0, len(places), size)]
+        return self._answer
 
     def _prepare_state(self, key: Any, weight: Any) -> None:
         if key not in self.states:

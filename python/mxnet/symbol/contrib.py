@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of contrib, and updates whose gradient scale is a symbol."""
+"""Operators of contrib, loops and branches, and updates whose gradient scale is a symbol."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, Tuple
 
 from .._core import SymbolBase
 from . import _generate
+from ._control_flow import cond, foreach, while_loop
 
-__all__ = ["adamw_update", "mp_adamw_update", "rand_zipfian"]
+__all__ = ["adamw_update", "cond", "foreach", "mp_adamw_update", "rand_zipfian", "while_loop"]
 
 _operators = _generate.fill(__name__, "_contrib_")
 _fn = _generate.function

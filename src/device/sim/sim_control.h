@@ -20,6 +20,7 @@ struct SimStats {
   uint64_t staged = 0;  // copies to this device from one without a link, through the host
   uint64_t copied_bytes = 0;
   uint64_t host_calls = 0;
+  uint64_t graph_launches = 0;
 };
 
 // Thread-safe; may be used while the devices are.

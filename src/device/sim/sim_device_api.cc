@@ -13,6 +13,7 @@
 #include "device/device_check.h"
 #include "device/sim/sim_device_state.h"
 #include "device/sim/sim_fork.h"
+#include "device/sim/sim_graph.h"
 
 namespace mxnet {
 namespace {
@@ -213,6 +214,34 @@ void SimDeviceApi::enable_peer_access(int ordinal, int peer) {
                 fmt::format("gpu({}) has no link to gpu({})", ordinal, peer));
   }
   devices_[ordinal]->peers[peer].store(true, std::memory_order_relaxed);
+}
+
+void SimDeviceApi::begin_capture(int ordinal, NativeStream* stream) {
+  stream_of(ordinal, stream).begin_capture();
+}
+
+NativeGraph* SimDeviceApi::end_capture(int ordinal, NativeStream* stream) {
+  auto tasks = std::make_shared<SimGraph::Tasks>(stream_of(ordinal, stream).end_capture());
+  return (new SimGraph(std::move(tasks)))->native();
+}
+
+bool SimDeviceApi::update_graph(int, NativeGraph* graph, NativeGraph* newer) {
+  return SimGraph::from(graph)->update(*SimGraph::from(newer));
+}
+
+void SimDeviceApi::launch_graph(int ordinal, NativeGraph* graph, NativeStream* stream) {
+  SimGraph::from(graph)->launch(stream_of(ordinal, stream));
+  control_.count(ordinal, &SimStats::graph_launches);
+}
+
+void SimDeviceApi::destroy_graph(int, NativeGraph* graph) noexcept { delete SimGraph::from(graph); }
+
+std::size_t SimDeviceApi::graph_nodes(int, NativeGraph* graph) {
+  return SimGraph::from(graph)->nodes();
+}
+
+void SimDeviceApi::print_graph(int, NativeGraph* graph, const std::string& path, unsigned flags) {
+  SimGraph::from(graph)->print(path, flags);
 }
 
 }  // namespace mxnet

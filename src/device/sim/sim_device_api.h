@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "device/device_api.h"
+#include "device/graph_capture.h"
 #include "device/sim/sim_control.h"
 #include "device/sim/sim_memory.h"
 #include "device/sim/sim_pinned.h"
@@ -20,7 +21,7 @@ struct SimDeviceState;
 
 // Thread-safe.
 // Differences from hardware: stream priorities have no effect, and a stream goes on after an error.
-class SimDeviceApi final : public DeviceApi {
+class SimDeviceApi : public DeviceApi, public GraphCapture {
  public:
   explicit SimDeviceApi(const DeviceConfig& config);
   ~SimDeviceApi() override;
@@ -62,6 +63,15 @@ class SimDeviceApi final : public DeviceApi {
 
   bool can_access_peer(int device, int peer) override;
   void enable_peer_access(int device, int peer) override;
+
+  void begin_capture(int device, NativeStream* stream) override;
+  NativeGraph* end_capture(int device, NativeStream* stream) override;
+  bool update_graph(int device, NativeGraph* graph, NativeGraph* newer) override;
+  void launch_graph(int device, NativeGraph* graph, NativeStream* stream) override;
+  void destroy_graph(int device, NativeGraph* graph) noexcept override;
+  std::size_t graph_nodes(int device, NativeGraph* graph) override;
+  void print_graph(int device, NativeGraph* graph, const std::string& path,
+                   unsigned flags) override;
 
  private:
   // A copy on its way. Small enough to travel inside a stream's task.

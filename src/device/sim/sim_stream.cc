@@ -43,6 +43,10 @@ SimMark SimStream::push(Task task) {
   uint64_t ticket;
   {
     MutexLock lock(mutex_);
+    if (capturing_) {
+      captured_.push_back(std::move(task));
+      return {progress_, pushed_};
+    }
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
     queue_.push_back(std::move(task));
     ticket = ++pushed_;
@@ -51,12 +55,30 @@ SimMark SimStream::push(Task task) {
   return {progress_, ticket};
 }
 
+void SimStream::begin_capture() {
+  MutexLock lock(mutex_);
+  if (capturing_) throw Error(ErrorCode::kInternal, "sim", "the stream is capturing already");
+  capturing_ = true;
+}
+
+std::vector<SimStream::Task> SimStream::end_capture() {
+  MutexLock lock(mutex_);
+  if (!capturing_) throw Error(ErrorCode::kInternal, "sim", "the stream is not capturing");
+  capturing_ = false;
+  return std::exchange(captured_, {});
+}
+
 SimMark SimStream::mark() {
   MutexLock lock(mutex_);
   return {progress_, pushed_};
 }
 
 void SimStream::synchronize() {
+  {
+    MutexLock lock(mutex_);
+    if (capturing_)
+      throw Error(ErrorCode::kInternal, "sim", "a stream that captures cannot be waited for");
+  }
   mark().await();
   std::exception_ptr error;
   {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "base/inline_function.h"
 #include "base/lock.h"
@@ -63,6 +64,11 @@ class SimStream {
   // Waits for everything pushed before; then throws the first error that no call has thrown yet.
   void synchronize();
 
+  // Between the two, pushed tasks are recorded instead of run, and synchronize() throws
+  // Error(kInternal); the second gives the tasks.
+  void begin_capture();
+  std::vector<Task> end_capture();
+
   // Around a fork. The child's stream has no thread and no work; if there was some, synchronize
   // tells.
   void before_fork() MX_ACQUIRE(mutex_) { mutex_.lock(); }
@@ -82,6 +88,8 @@ class SimStream {
   uint64_t pushed_ MX_GUARDED_BY(mutex_) = 0;
   std::exception_ptr error_ MX_GUARDED_BY(mutex_);
   bool stop_ MX_GUARDED_BY(mutex_) = false;
+  bool capturing_ MX_GUARDED_BY(mutex_) = false;
+  std::vector<Task> captured_ MX_GUARDED_BY(mutex_);
   CondVar work_;
   std::thread thread_ MX_GUARDED_BY(mutex_);
 };

@@ -205,6 +205,7 @@ Builder& declare_inputs(Builder& op) {
       .cpu(hawkes_cpu)
       .grad([](const NoParams&, Grad& grad) {
         std::vector<Value> values;
+        values.reserve(kInputs + 2);
         for (int i = 0; i < kInputs; ++i) values.push_back(grad.in(i));
         for (int i = 0; i < 2; ++i) values.push_back(grad.dout(i));
         Gradients result(kInputs);

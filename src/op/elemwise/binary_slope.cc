@@ -19,7 +19,7 @@ Expr binary_slope_expr(BinaryRow row, bool left, const Expr& a, const Expr& b) {
 #define MX_SLOPE_CASE(name, doc, value, slope_a, slope_b) \
   case BinaryRow::name:                                   \
     return left ? (slope_a) : (slope_b);
-    MX_BINARY_ROWS(MX_SLOPE_CASE)
+    MX_BINARY_ROWS(MX_SLOPE_CASE)  // NOLINT(bugprone-branch-clone): rows may have equal slopes
 #undef MX_SLOPE_CASE
     default:
       return T(0);

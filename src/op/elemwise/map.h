@@ -21,7 +21,7 @@ void map_elements(const char* op, const Tensor& in, const Tensor& out, const Fn&
           y[i] = convert<Out>(fn(convert<ComputeType<T>>(x[i])));
       });
     };
-    if (out.dtype == DType::kBool)
+    if (out.dtype == DType::kBool)  // NOLINT(bugprone-branch-clone): alike where T is bool
       run(out.as<bool>());
     else
       run(out.as<T>());

@@ -14,7 +14,7 @@ namespace mxnet {
 namespace {
 
 struct SmoothL1Params {
-  float scalar;
+  double scalar;
 };
 struct HardSigmoidParams {
   float alpha, beta;
@@ -105,23 +105,29 @@ void clip_backward_cpu(const ClipParams& p, KernelContext& context) {
                            Value()};
         });
 
-// Quadratic within 1 / scalar^2 of zero, linear outside.
+// scalar^2 in the type of the elements.
+template <class C>
+C smooth_l1_square(const SmoothL1Params& p) {
+  const C scalar = convert<C>(p.scalar);
+  return row_math::multiply(scalar, scalar);
+}
+
+// Quadratic within 1 / scalar^2 of zero, linear outside. Of integers the whole part.
 void smooth_l1_cpu(const SmoothL1Params& p, KernelContext& context) {
   map_elements<kNumeric>("smooth_l1", context.in(0), context.out(0), [&p]<class C>(C x) {
-    const C square = convert<C>(p.scalar * p.scalar);
-    const C edge = C(1) / square;
-    const C outside = row_math::absolute(x) - convert<C>(0.5 / (double{p.scalar} * p.scalar));
-    if constexpr (std::integral<C>)
-      return row_math::absolute(x) > edge ? outside : static_cast<C>(x * x * square / 2);
-    else
-      return row_math::absolute(x) > edge ? outside : C(0.5) * x * x * square;
+    const C square = smooth_l1_square<C>(p);
+    using Number = std::conditional_t<std::integral<C>, double, C>;
+    const Number size = row_math::absolute(x), scale = square;
+    const Number y =
+        size > Number(1) / scale ? size - Number(0.5) / scale : Number(0.5) * size * size * scale;
+    return convert<C>(y);
   });
 }
 
 void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
   map_pairs<kFloating>("smooth_l1", context.in(0), context.in(1), context.out(0),
                        [&p]<class C>(C dy, C x) {
-                         const C square = convert<C>(p.scalar * p.scalar);
+                         const C square = smooth_l1_square<C>(p);
                          const bool outside = row_math::absolute(x) > C(1) / square;
                          return dy * (outside ? row_math::sign(x) : square * x);
                        });
@@ -131,7 +137,7 @@ void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
     one_input<SmoothL1Params>(
         "smooth_l1", "0.5 * (scalar * x)^2 where |x| < 1 / scalar^2, else |x| - 0.5 / scalar^2.")
         .alias("_npx_smooth_l1")
-        .param("scalar", &SmoothL1Params::scalar, 1.0f, "Where the linear part begins.")
+        .param("scalar", &SmoothL1Params::scalar, 1.0, "Where the linear part begins.")
         .type_text("float")
         .cpu(smooth_l1_cpu)
         .grad([](const SmoothL1Params&, Grad& grad) {
@@ -139,7 +145,7 @@ void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
         });
 [[maybe_unused]] const auto smooth_l1_backward =
     backward<SmoothL1Params>("_backward_smooth_l1")
-        .param("scalar", &SmoothL1Params::scalar, 1.0f, "Where the linear part begins.")
+        .param("scalar", &SmoothL1Params::scalar, 1.0, "Where the linear part begins.")
         .cpu(smooth_l1_backward_cpu);
 
 void hard_sigmoid_cpu(const HardSigmoidParams& p, KernelContext& context) {

@@ -5,7 +5,12 @@
 #include <concepts>
 
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 #include "op/elemwise/row_math.h"
+#include "op/erf_pieces.h"
+
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace mxnet {
 namespace {

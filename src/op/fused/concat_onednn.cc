@@ -40,7 +40,7 @@ PreparedKernelRef prepare_concat(const OpDef&, const void* params, const Signatu
         alike(onednn::desc_in(*blocked, first), onednn::dims(signature.in[i].shape()));
     if (!part) return nullptr;
     parts.push_back(*part);
-    in.push_back(onednn::layout_of(*part));
+    in.push_back(onednn::layout_of(*part, onednn::data_type(first.dtype)));
     const int n = static_cast<int>(i);
     arguments.push_back({DNNL_ARG_MULTIPLE_SRC + n, *part, n});
   }
@@ -53,7 +53,7 @@ PreparedKernelRef prepare_concat(const OpDef&, const void* params, const Signatu
   if (!onednn::implemented(describe)) return nullptr;
   return onednn::prepared_primitive(
       [describe] { return onednn::compiled<dnnl::concat>(describe()); }, std::move(arguments),
-      std::move(in), {onednn::layout_of(*whole)});
+      std::move(in), {onednn::layout_of(*whole, onednn::data_type(first.dtype))});
 }
 
 [[maybe_unused]] const bool added = add_prepared_kernel("Concat", prepare_concat);

@@ -3,16 +3,15 @@
 // normalisation makes of them.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "op/fused/conv.h"
 #include "op/fused/fold.h"
 #include "op/fused/packed_weight.h"
 #include "op/fused/post_ops_onednn.h"
+#include "op/fused/sum_place.h"
 #include "op/fused/winograd.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/onednn/prepared.h"
-#include "op/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -51,28 +50,35 @@ Desc describe(const FusedConvParams& params, const ConvGeometry& g, const Descs&
           attributes};
 }
 
-// Null where oneDNN has nothing fast. Images stay in channel blocks where they are in them, or
-// where nothing is decided yet: that is what Winograd kernels work in, and with those in between
-// the direct ones gain more than oneDNN's own choice (channels last) gives them.
-std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
-                                  const LayoutRef& source) {
-  if (!onednn::takes(signature) || channels_last(params.conv.layout)) return nullptr;
-  for (const Tensor& tensor : signature.in)
-    if (tensor.dtype != DType::kFloat32) return nullptr;
+// Null where oneDNN has nothing fast in this type. Images stay in channel blocks where they are in
+// them, or where nothing is decided yet: that is what Winograd kernels work in, and with those in
+// between the direct ones gain more than oneDNN's own choice (channels last) gives them.
+std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvParams& params,
+                                     const Signature& signature, const LayoutRef& source) {
   const ConvGeometry g = geometry_of(params, signature);
   const onednn::ConvArrays a(g);
-  const Descs any{any_layout(a.image(), kFloat), any_layout(a.weight(), kFloat),
-                  any_layout(a.map(), kFloat)};
+  const Descs any{any_layout(a.image(), type), any_layout(a.weight(), type),
+                  any_layout(a.map(), type)};
   if (g.spatial == 2 && g.image_channels > 1) {
-    const memory::desc blocks = onednn::channel_blocks(a.image());
+    const memory::desc blocks = onednn::channel_blocks(a.image(), type);
     if (source == nullptr || onednn::desc_in(source, signature.in[0]) == blocks) {
       const Descs in_blocks{source == nullptr ? any.image : blocks, any.weight,
-                            onednn::channel_blocks(a.map())};
+                            onednn::channel_blocks(a.map(), type)};
       if (auto desc = onednn::implemented([&] { return describe(params, g, in_blocks); }))
         return desc;
     }
   }
   return onednn::implemented([&] { return describe(params, g, any); });
+}
+
+std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
+                                  const LayoutRef& source) {
+  if (!onednn::takes(signature) || channels_last(params.conv.layout)) return nullptr;
+  for (const Tensor& tensor : signature.in)
+    if (tensor.dtype != DType::kFloat32) return nullptr;
+  const memory::data_type type = onednn::inference_type();
+  if (auto desc = implemented_in(type, params, signature, source)) return desc;
+  return type == kFloat ? nullptr : implemented_in(kFloat, params, signature, source);
 }
 
 class FusedConv final : public PreparedKernel {
@@ -97,10 +103,7 @@ class FusedConv final : public PreparedKernel {
 
     void run(const KernelContext& context, std::span<const InputOrigin> origins) override {
       const FusedConvParams& params = conv_.params_;
-      // The sum is added to what is in the output's place; the plan lets them share it where it
-      // can.
-      if (params.sum && context.in(1).data != context.out(0).data)
-        copy(context.in(1).data, context.out(0).data);
+      if (params.sum) place_sum(context, conv_.descs_.map.get_size());
       const auto packed = conv_.keeper_.get(context, origins, params.weight_input(),
                                             [&] { return conv_.pack(context); });
       const std::array<void*, 2> given{packed->weight.data(), packed->bias.data()};
@@ -108,15 +111,6 @@ class FusedConv final : public PreparedKernel {
     }
 
    private:
-    void copy(const void* from, void* to) const {
-      parallel_for(
-          static_cast<int64_t>(conv_.descs_.map.get_size()), 0.25,
-          [&](int64_t first, int64_t last) {
-            std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first,
-                        static_cast<std::size_t>(last - first));
-          },
-          4096);
-    }
     const FusedConv& conv_;
     onednn::PrimitiveRun primitive_;
   };
@@ -162,10 +156,11 @@ PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Sig
   const auto& conv = *static_cast<const FusedConvParams*>(params);
   const auto desc = implemented(conv, signature, layouts[0]);
   if (!desc) return nullptr;
-  if (PreparedKernelRef winograd = prepare_winograd(conv, signature, layouts[0])) return winograd;
+  if (desc->src_desc().get_data_type() == kFloat)
+    if (PreparedKernelRef winograd = prepare_winograd(conv, signature, layouts[0])) return winograd;
   std::vector<LayoutRef> in(signature.in.size());
-  in[0] = onednn::layout_of(desc->src_desc());
-  LayoutRef out = onednn::layout_of(desc->dst_desc());
+  in[0] = onednn::layout_of(desc->src_desc(), kFloat);
+  LayoutRef out = onednn::layout_of(desc->dst_desc(), kFloat);
   if (conv.sum) in[1] = out;
   return std::make_shared<const FusedConv>(conv, geometry_of(conv, signature), *desc, std::move(in),
                                            std::move(out));

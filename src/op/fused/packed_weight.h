@@ -4,21 +4,21 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <new>
 #include <span>
 #include <vector>
 
 #include "base/lock.h"
+#include "device/cpu/host_memory.h"
 #include "op/prepared_kernel.h"
 
 namespace mxnet {
 
-// Memory for floats that vectors are read from.
+// Memory for floats that vectors are read from: huge pages where there are many of them.
 class PackedFloats {
  public:
-  explicit PackedFloats(std::size_t bytes)
-      : data_(::operator new (bytes, std::align_val_t{64})), bytes_(bytes) {}
-  ~PackedFloats() { ::operator delete (data_, std::align_val_t{64}); }
+  // Throws Error(kOutOfMemory).
+  explicit PackedFloats(std::size_t bytes);
+  ~PackedFloats() { host_release(data_, bytes_); }
   PackedFloats(const PackedFloats&) = delete;
   PackedFloats& operator=(const PackedFloats&) = delete;
   void* data() const { return data_; }

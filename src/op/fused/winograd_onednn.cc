@@ -4,12 +4,10 @@
 
 #include <omp.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "op/fused/fold.h"
 #include "op/fused/packed_weight.h"
-#include "op/nn/winograd.h"
 #include "op/onednn/layout.h"
 
 namespace mxnet {
@@ -35,25 +33,6 @@ std::optional<WinogradPost> post_of(const FusedConvParams& params) {
     }
   }
   return post;
-}
-
-bool is_3x3_step_1(const ConvGeometry& g) {
-  const auto all = [](const ConvGeometry::Sizes& sizes, int64_t value) {
-    return sizes[1] == value && sizes[2] == value;
-  };
-  return g.spatial == 2 && g.groups == 1 && all(g.kernel, 3) && all(g.stride, 1) &&
-         all(g.dilate, 1) && g.pad_behind(1) == g.pad[1] && g.pad_behind(2) == g.pad[2];
-}
-
-// Transforms cost the more the fewer channels share them; tiles that lie across the border compute
-// what nobody wants; and few tiles do not pay for reading weights that are four times as large.
-bool worth_while(const ConvGeometry& g, int tile) {
-  constexpr int64_t kFewChannels = 32, kFewTiles = 24;
-  const int64_t rows = (g.map[1] + tile - 1) / tile, columns = (g.map[2] + tile - 1) / tile;
-  const double used =
-      static_cast<double>(g.map[1] * g.map[2]) / static_cast<double>(rows * columns * tile * tile);
-  return std::min(g.image_channels, g.map_channels) >= kFewChannels && used >= 0.6 &&
-         g.batch * rows * columns >= kFewTiles;
 }
 
 class Winograd final : public PreparedKernel {
@@ -109,29 +88,15 @@ PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signatur
   const Tensor &data = signature.in[0], &map = signature.out[0];
   const ConvGeometry g = conv_geometry(params.conv, data.shape(), map.shape(), false);
   const std::optional<WinogradPost> post = post_of(params);
-  constexpr int kTile = 4;
-  if (!post || !is_3x3_step_1(g) || !worth_while(g, kTile)) return nullptr;
-  const WinogradConv::Isa isa = WinogradConv::best_isa();
-  if (isa == WinogradConv::Isa::kBaseline) return nullptr;
+  const auto desc = winograd_choice(g, source != nullptr, WinogradWeights::kKept);
+  if (!post || !desc) return nullptr;
   const dnnl::memory::desc image = onednn::channel_blocks(onednn::dims(data.shape()));
-  const dnnl::memory::desc result = onednn::channel_blocks(onednn::dims(map.shape()));
-  const WinogradDesc desc{.batch = g.batch,
-                          .channels = g.image_channels,
-                          .filters = g.map_channels,
-                          .height = g.image[1],
-                          .width = g.image[2],
-                          .pad_y = g.pad[1],
-                          .pad_x = g.pad[2],
-                          .tile = kTile,
-                          .src_blocked = source != nullptr,
-                          .dst_blocked = true};
-  if (!WinogradConv::supported(desc)) return nullptr;
   if (source != nullptr && onednn::desc_in(source, data) != image) return nullptr;
   std::vector<LayoutRef> in(signature.in.size());
   in[0] = source;
-  LayoutRef out = onednn::layout_of(result);
+  LayoutRef out = onednn::layout_of(onednn::channel_blocks(onednn::dims(map.shape())));
   if (params.sum) in[1] = out;
-  return std::make_shared<const Winograd>(params, desc, *post, std::move(in), std::move(out));
+  return std::make_shared<const Winograd>(params, *desc, *post, std::move(in), std::move(out));
 }
 
 }  // namespace mxnet

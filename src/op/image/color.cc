@@ -73,7 +73,8 @@ void change_contrast(const Tensor& in, const Tensor& out, float factor) {
         sum += weight * static_cast<double>(static_cast<Compute<T>>(x[p]));
       }
     });
-    const double mean = sum / static_cast<double>(size / channels) * (1.0 - factor);
+    const int64_t pixels = size / channels;
+    const double mean = sum / static_cast<double>(pixels) * (1.0 - factor);
     const auto offset =
         static_cast<std::ptrdiff_t>(static_cast<std::size_t>(i * size) * dtype_size(in.dtype));
     const Tensor from{in.as<char>() + offset, &shape, in.dtype};

@@ -26,10 +26,21 @@ struct MaskParams {
 
 // The selected positions as an array of their own.
 struct Selected {
-  Selected(const Tensor& mask, KernelContext& context) : shape{count_true(mask)} {
-    int64_t* to = context.workspace_of<int64_t>(std::max<int64_t>(shape[0], 1));
-    tensor = {to, &shape, DType::kInt64};
-    for_true(mask, [&](int64_t position) { *to++ = position; });
+  Selected(const Tensor& mask, KernelContext& context) {
+    int64_t* const positions = context.workspace_of<int64_t>(mask.size() + 1);
+    std::array<bool, Positions::kBlock> block;
+    int64_t count = 0;
+    for (int64_t start = 0; start < mask.size(); start += Positions::kBlock) {
+      const int64_t n = std::min(Positions::kBlock, mask.size() - start);
+      read_truth(mask, start, n, block.data());
+      // Without a branch: what is not selected is overwritten by the next one.
+      for (int64_t i = 0; i < n; ++i) {
+        positions[count] = start + i;
+        count += block[static_cast<std::size_t>(i)];
+      }
+    }
+    shape = {count};
+    tensor = {positions, &shape, DType::kInt64};
   }
   Shape shape;
   Tensor tensor;

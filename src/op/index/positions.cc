@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/index/position_loops.h"
 
 namespace mxnet {
 namespace {
@@ -47,9 +48,10 @@ void Positions::read(int64_t first, int64_t n, int64_t* to) const {
   convert_(data_ + static_cast<std::size_t>(first) * element_bytes_, to, n);
   switch (rule_) {
     case OutOfRange::kClip:
-      for (int64_t i = 0; i < n; ++i) to[i] = std::clamp<int64_t>(to[i], 0, extent_ - 1);
+      clip_positions(to, n, extent_);
       break;
     case OutOfRange::kWrap:
+      if (all_within(to, n, 0, extent_)) break;
       for (int64_t i = 0; i < n; ++i) {
         if (to[i] >= 0 && to[i] < extent_) continue;  // spares the division
         to[i] %= extent_;
@@ -57,6 +59,7 @@ void Positions::read(int64_t first, int64_t n, int64_t* to) const {
       }
       break;
     case OutOfRange::kRaise:
+      if (all_within(to, n, 0, extent_)) break;
       for (int64_t i = 0; i < n; ++i)
         if (to[i] < 0 || to[i] >= extent_) fail(tag_, to[i], 0, extent_);
       break;

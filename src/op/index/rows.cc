@@ -9,6 +9,7 @@
 #include "op/dispatch.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
+#include "op/index/position_loops.h"
 #include "op/parallel.h"
 
 namespace mxnet {
@@ -26,6 +27,12 @@ void gather_fixed(const char* in, char* out, const int64_t* positions, int64_t n
   }
 }
 
+// Rows of one element of 4 or 8 bytes.
+template <class T>
+void gather_element(const char* in, char* out, const int64_t* positions, int64_t n, int64_t) {
+  gather_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), positions, n);
+}
+
 void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
   constexpr int64_t kAhead = 4;  // rows; hides the latency of rows that are not in cache
   for (int64_t i = 0; i < n; ++i) {
@@ -41,9 +48,9 @@ GatherBlock gather_block(int64_t width) {
     case 2:
       return gather_fixed<2>;
     case 4:
-      return gather_fixed<4>;
+      return gather_element<uint32_t>;
     case 8:
-      return gather_fixed<8>;
+      return gather_element<uint64_t>;
     case 16:
       return gather_fixed<16>;
     default:

@@ -8,9 +8,8 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/key_loops.h"
 #include "op/op_builder.h"
-#include "op/sort_key.h"
-#include "op/sort_rows.h"
 
 namespace mxnet {
 namespace {
@@ -49,6 +48,7 @@ struct Slices {
   bool same_bytes(int64_t a, int64_t b) const {
     for (int64_t k = 0; k < width(); ++k) {
       const T x = at(a, k), y = at(b, k);
+      // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits, as the name says
       if (std::memcmp(&x, &y, sizeof(T)) != 0) return false;
     }
     return true;
@@ -63,8 +63,7 @@ void sort_slices(const Slices<T>& slices, int64_t* order, KernelContext& context
   if (slices.width() == 1 && n <= int64_t{UINT32_MAX}) {
     using Item = Keyed<SortKey<T>>;
     Item* items = context.workspace_of<Item>(2 * n);
-    for (int64_t i = 0; i < n; ++i)
-      items[i] = Item(to_key(slices.data[i], SortKey<T>{0}), static_cast<uint32_t>(i));
+    keyed_of(slices.data, items, n, SortKey<T>{0});
     sort_keyed(items, items + n, n);
     for (int64_t i = 0; i < n; ++i) order[i] = items[i].at;
     return;
@@ -119,11 +118,11 @@ template <class T>
 void unique_values(const T* data, int64_t n, KernelContext& context) {
   using K = SortKey<T>;
   K* keys = context.workspace_of<K>(std::max<int64_t>(2 * n, 1));
-  for (int64_t i = 0; i < n; ++i) keys[i] = to_key(data[i], K{0});
+  keys_of(data, keys, n, K{0});
   sort_keys(keys, keys + n, n);
   const int64_t groups = std::unique(keys, keys + n) - keys;
   T* to = context.make_out(0, {groups}).template as<T>();
-  for (int64_t g = 0; g < groups; ++g) to[g] = from_key<T>(keys[g], K{0});
+  values_of(keys, to, groups, K{0});
   if constexpr (kSortsAsReal<T>) {
     const K zero = to_key(T(0.0f), K{0}), nan = static_cast<K>(~K{0});
     for (const K special : {zero, nan}) {

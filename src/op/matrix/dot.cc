@@ -2,8 +2,10 @@
 // Products of two arrays: dot and batch_dot, NumPy's dot, matmul and tensordot.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
+#include "op/blas.h"
 #include "op/matrix/labels.h"
 #include "op/params.h"
 
@@ -147,6 +149,46 @@ LabelLists tensordot_int_labels(const TensordotIntParams& params, std::span<cons
   return tensordot_labels(shapes, a_axes, b_axes);
 }
 
+// Small matrices: what the general way thinks about labels would take longer than the product.
+constexpr int64_t kSmallProduct = 64 * 64 * 64;
+
+struct MatrixProduct {
+  MatrixProduct(const DotParams& params, const Shape& a, const Shape& b)
+      : m(a[params.transpose_a ? 1 : 0]),
+        k(a[params.transpose_a ? 0 : 1]),
+        n(b[params.transpose_b ? 0 : 1]) {}
+  int64_t m, k, n;
+};
+
+bool are_small_matrices(const DotParams& params, const Signature& signature) {
+  const Shape &a = signature.in[0].shape(), &b = signature.in[1].shape();
+  const DType type = signature.in[0].dtype;
+  if ((type != DType::kFloat32 && type != DType::kFloat64) || a.ndim() != 2 || b.ndim() != 2)
+    return false;
+  const MatrixProduct p(params, a, b);
+  return p.m > 0 && p.n > 0 && p.k > 0 && std::max({p.m, p.n, p.k}) <= kSmallProduct &&
+         p.m * p.n <= kSmallProduct / p.k;
+}
+
+void small_matrices_cpu(const DotParams& params, KernelContext& context) {
+  const Tensor &a = context.in(0), &b = context.in(1), &c = context.out(0);
+  const MatrixProduct p(params, a.shape(), b.shape());
+  const auto multiply = [&]<class T>(T one) {
+    blas::gemm(params.transpose_a, params.transpose_b, p.m, p.n, p.k, one, a.as<T>(), a.shape()[1],
+               b.as<T>(), b.shape()[1], T{0}, c.as<T>(), p.n);
+  };
+  a.dtype == DType::kFloat32 ? multiply(1.0f) : multiply(1.0);
+}
+
+bool infer_matrices(const DotParams& params, Infer& infer) {
+  const InferArg a = infer.in(0), b = infer.in(1);
+  if (!a.known() || !b.known() || a.ndim() != 2 || b.ndim() != 2) return false;
+  const MatrixProduct p(params, a.shape(), b.shape());
+  if (b.dim(params.transpose_b ? 1 : 0) != p.k) return false;  // the general way says what is wrong
+  infer.out(0).set_shape({p.m, p.n});
+  return true;
+}
+
 void dot_params(OpBuilder<DotParams>& op) {
   op.makes_sparse([](const DotParams& params) {
     return params.forward_stype == StorageChoice::kRowSparse ||
@@ -164,10 +206,15 @@ void dot_params(OpBuilder<DotParams>& op) {
 void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
 
 [[maybe_unused]] const bool defined = [] {
-  return Multilinear<DotParams, dot_labels, one>::define_pair(
+  using Dot = Multilinear<DotParams, dot_labels, one>;
+  return Dot::define_pair(
              "dot", "_backward_dot", {"_sparse_dot"},
              "Product over the last dimension of the first array and the first of the second.",
-             "lhs", "rhs", kFloating, dot_params) &&
+             "lhs", "rhs", kFloating, dot_params,
+             [](OpBuilder<DotParams>& op) {
+               op.cpu(small_matrices_cpu, are_small_matrices, "small matrices");
+               Dot::infer_shortcut = infer_matrices;
+             }) &&
          Multilinear<DotParams, batch_dot_labels, one>::define_pair(
              "batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},
              "Matrix products over leading dimensions.", "lhs", "rhs", kFloating, dot_params) &&

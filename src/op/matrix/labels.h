@@ -50,8 +50,13 @@ struct Multilinear {
     return shapes;
   }
 
+  // Constant-initialised, like the names below: infers common cases without labels; false for
+  // others.
+  inline static bool (*infer_shortcut)(const P&, Infer&) = nullptr;
+
   static void infer(const P& params, Infer& infer) {
     infer.one_dtype();
+    if (infer_shortcut != nullptr && infer_shortcut(params, infer)) return;
     std::vector<Shape> shapes;
     for (int i = 0; i < infer.num_in(); ++i) {
       if (!infer.in(i).known()) return;
@@ -148,17 +153,20 @@ struct Multilinear {
         .grad(gradient_backward);
   }
 
-  // Both operators of a problem with two arguments; `params` declares the parameters on either.
+  // Both operators of a problem with two arguments; `params` declares the parameters on either,
+  // `shortcut` what of the forward one comes before the general way.
   static bool define_pair(const char* name, const char* backward_op,
                           std::initializer_list<const char*> aliases, const char* doc,
                           const char* lhs, const char* rhs, DTypeSet types,
-                          void (*params)(OpBuilder<P>&)) {
+                          void (*params)(OpBuilder<P>&),
+                          void (*shortcut)(OpBuilder<P>&) = nullptr) {
     forward_name = name;
     backward_name = backward_op;
     OpBuilder<P> forward(name);
     for (const char* alias : aliases) forward.alias(alias);
     forward.doc(doc).input(lhs, "First argument.").input(rhs, "Second argument.");
     params(forward);
+    if (shortcut != nullptr) shortcut(forward);
     finish(forward, types);
     OpBuilder<P> backward(backward_name);
     backward.doc("Gradient of one argument of the operator after which it is called.")

@@ -153,7 +153,8 @@ ConvGeometry conv_geometry(const ConvParams& params, const Shape& image, const S
   g.image = g.map = g.kernel = g.stride = g.dilate = {1, 1, 1};
   const int first = g.channels_last ? 1 : 2;
   for (int i = 0; i < g.spatial; ++i) {
-    const auto d = static_cast<std::size_t>(3 - g.spatial + i);
+    const int from_front = 3 - g.spatial + i;
+    const auto d = static_cast<std::size_t>(from_front);
     g.image[d] = image[first + i];
     g.map[d] = map[first + i];
     g.kernel[d] = params.kernel[i];

@@ -92,7 +92,8 @@ PoolGeometry pool_geometry(const PoolParams& params, const Shape& image, const S
   g.image = g.map = g.kernel = g.stride = {1, 1, 1};
   const int first = g.channels_last ? 1 : 2;
   for (int i = 0; i < g.spatial; ++i) {
-    const auto d = static_cast<std::size_t>(3 - g.spatial + i);
+    const int from_front = 3 - g.spatial + i;
+    const auto d = static_cast<std::size_t>(from_front);
     g.image[d] = image[first + i];
     g.map[d] = map[first + i];
     if (params.global) {

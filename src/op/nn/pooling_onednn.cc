@@ -157,14 +157,14 @@ PreparedKernelRef prepare_pooling(const OpDef&, const void* params, const Signat
   const PoolGeometry g = pool_geometry(pool, data.shape(), out.shape());
   if (!means_the_same(g)) return nullptr;
   const memory::desc image = onednn::desc_in(layouts[0], data);
-  const memory::desc any(onednn::dims(out.shape()), onednn::data_type(out.dtype),
-                         memory::format_tag::any);
+  const memory::desc any(onednn::dims(out.shape()), image.get_data_type(), memory::format_tag::any);
   const auto desc = onednn::implemented([&] { return describe(g, image, any); });
   if (!desc) return nullptr;
   const memory::desc map = desc->dst_desc();
   return onednn::prepared_primitive(
       [g, image, map] { return onednn::compiled<dnnl::pooling_forward>(describe(g, image, map)); },
-      {{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}}, {layouts[0]}, {onednn::layout_of(map)});
+      {{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}}, {layouts[0]},
+      {onednn::layout_of(map, onednn::data_type(out.dtype))});
 }
 
 bool pool_spread_onednn_accepts(const PoolParams& params, const Signature& signature) {

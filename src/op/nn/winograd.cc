@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/simd.h"
 #include "op/nn/winograd_loops.h"
-#include "op/nn/winograd_points.h"
 
 namespace mxnet {
 namespace {
@@ -32,28 +31,6 @@ constexpr int64_t kLeastTiles = 56;
 constexpr int64_t kLeastOwnTiles = 28;
 // Tiles of a group of channels that threads which share them transform at a time.
 constexpr int64_t kPieceTiles = 32;
-
-// G g G^T of one kernel, to points `point` floats apart. In double: it happens once, and what is
-// lost here is lost in every run.
-template <int kTile>
-void transform_weight(const float* weight, float* to, int64_t point) {
-  constexpr int kPoints = kTile + 2;
-  double g[kPoints][3], half[kPoints][3];
-  for (int i = 0; i < kPoints; ++i) winograd_weight_row<kTile>(i, g[i]);
-  for (int i = 0; i < kPoints; ++i) {
-    for (int x = 0; x < 3; ++x) {
-      half[i][x] = 0;
-      for (int y = 0; y < 3; ++y) half[i][x] += g[i][y] * static_cast<double>(weight[y * 3 + x]);
-    }
-  }
-  for (int i = 0; i < kPoints; ++i) {
-    for (int j = 0; j < kPoints; ++j) {
-      double value = 0;
-      for (int x = 0; x < 3; ++x) value += half[i][x] * g[j][x];
-      to[(i * kPoints + j) * point] = static_cast<float>(value);
-    }
-  }
-}
 
 }  // namespace
 
@@ -80,19 +57,25 @@ size_t WinogradConv::packed_bytes() const {
          sizeof(float);
 }
 
-void WinogradConv::pack(const float* weights, float* packed, [[maybe_unused]] int threads) const {
-  const auto transform = shape_.tile == 4 ? transform_weight<4> : transform_weight<2>;
-  const int64_t panel = loops_.vectors * loops_.lanes;
-  const int64_t stored = shape_.filter_blocks * loops_.lanes;
+void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
+                        [[maybe_unused]] int threads) const {
+  const auto transform = loops_.weights[shape_.tile == 4];
+  const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes;
+  const int64_t stored = shape_.filter_blocks * lanes, kernel = 9;
   const int64_t filters = shape_.filters, channels = shape_.channels, points = shape_.points();
+  const bool adjoint = order == WeightOrder::kAdjoint;
+  const int64_t filter_step = adjoint ? kernel : channels * kernel;
+  const int64_t channel_step = adjoint ? filters * kernel : kernel;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t first = 0; first < stored; first += panel) {
-    const int64_t width = std::min(panel, stored - first), point = channels * width;
+    const int64_t width = std::min(panel, stored - first);
     float* to = packed + first * channels * points;
-    if (first + width > filters) std::fill_n(to, points * point, 0.0F);
     for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t f = 0; f < std::min(width, filters - first); ++f)
-        transform(weights + ((first + f) * channels + c) * 9, to + c * width + f, point);
+      for (int64_t f = first; f < first + width; f += lanes) {
+        transform(std::clamp<int64_t>(filters - f, 0, lanes),
+                  weights + f * filter_step + c * channel_step, filter_step, adjoint,
+                  to + c * width + f - first, channels * width);
+      }
     }
   }
 }

@@ -43,7 +43,13 @@ class WinogradConv {
 
   size_t packed_bytes() const;
   // From the plain layout (filter, channel, row, column). Aligned to 64 bytes, as the workspace.
-  void pack(const float* weights, float* packed, int threads) const;
+  void pack(const float* weights, float* packed, int threads) const {
+    pack(weights, WeightOrder::kOwn, packed, threads);
+  }
+  // kAdjoint: `weights` are those of the convolution whose gradient by its image this one is, so
+  // that its channels are filters here, and its kernels lie turned by half a circle.
+  enum class WeightOrder : bool { kOwn, kAdjoint };
+  void pack(const float* weights, WeightOrder order, float* packed, int threads) const;
 
   size_t workspace_bytes(int threads) const;
   void run(const float* src, const float* packed, const WinogradPost& post, float* dst,

@@ -45,11 +45,10 @@ template <Regression kind>
 void regression_backward(const RegressionParams& params, KernelContext& context) {
   const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
   if (out.size() == 0) return;
-  const double per_example =
-      label.ndim() == 0 ? 1.0 : static_cast<double>(label.size() / label.dim(0));
+  const int64_t per_example = label.ndim() == 0 ? 1 : label.size() / label.dim(0);
   dispatch_dtype<kFloating>(out.dtype, "regression", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
-    const C scale = static_cast<C>(params.grad_scale / per_example);
+    const C scale = static_cast<C>(params.grad_scale / static_cast<double>(per_example));
     parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
       const T* y = out.as<T>();
       const T* want = label.as<T>();

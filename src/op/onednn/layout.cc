@@ -23,8 +23,9 @@ class DnnlLayout final : public MemoryLayout {
 
 }  // namespace
 
-LayoutRef layout_of(const dnnl::memory::desc& desc) {
-  if (desc == plain_desc(desc.get_dims(), desc.get_data_type())) return nullptr;
+LayoutRef layout_of(const dnnl::memory::desc& desc, dnnl::memory::data_type own) {
+  if (own == dnnl::memory::data_type::undef) own = desc.get_data_type();
+  if (desc == plain_desc(desc.get_dims(), own)) return nullptr;
   return std::make_shared<const DnnlLayout>(desc);
 }
 
@@ -33,10 +34,10 @@ dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor) {
   return static_cast<const DnnlLayout&>(*layout).desc();
 }
 
-dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims) {
+dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {
   const auto tag =
       simd_level() >= 2 ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c;
-  return {dims, dnnl::memory::data_type::f32, tag};
+  return {dims, type, tag};
 }
 
 }  // namespace mxnet::onednn

@@ -6,11 +6,14 @@
 
 namespace mxnet::onednn {
 
-// Null where `desc` is plain rows.
-LayoutRef layout_of(const dnnl::memory::desc& desc);
+// Null where `desc` is plain rows of the array's own type, which is that of `desc` if none is
+// given: a layout may hold an array of float32 in a narrower type.
+LayoutRef layout_of(const dnnl::memory::desc& desc,
+                    dnnl::memory::data_type own = dnnl::memory::data_type::undef);
 // What an array of this shape and type looks like in `layout`.
 dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor);
-// Images of float32 whose channels lie together in groups of a vector of this CPU.
-dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims);
+// Images whose channels lie together in groups of a vector of float32 of this CPU.
+dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims,
+                                  dnnl::memory::data_type type = dnnl::memory::data_type::f32);
 
 }  // namespace mxnet::onednn

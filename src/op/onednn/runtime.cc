@@ -62,6 +62,13 @@ bool takes(const Signature& signature) {
   return std::ranges::all_of(signature.in, fits) && std::ranges::all_of(signature.out, fits);
 }
 
+dnnl::memory::data_type inference_type() {
+  constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const bool narrow = config().onednn.bfloat16 && (has & kNeeded) == kNeeded;
+  return narrow ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
 dnnl::memory::dims dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 dnnl::memory::desc plain_desc(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {

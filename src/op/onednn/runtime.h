@@ -30,6 +30,10 @@ bool takes(DType dtype);
 // that its offsets need more than the 32 bits that some kernels have for them.
 bool takes(const Signature& signature);
 
+// What layers of inference plans compute in: float32, or bfloat16 where MXNET_ONEDNN_BFLOAT16 asks
+// for it and the CPU has instructions for it.
+dnnl::memory::data_type inference_type();
+
 // Shape of an array as oneDNN has it.
 dnnl::memory::dims dims(const Shape& shape);
 // Row-major.

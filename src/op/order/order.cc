@@ -2,17 +2,16 @@
 // sort, argsort and topk: one walk over the rows of an axis, which hands each row's best elements,
 // in order, to whoever wants their values, their positions or both.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
-#include <memory>
 
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/element_size.h"
+#include "op/key_loops.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
-#include "op/sort_key.h"
-#include "op/sort_rows.h"
 
 namespace mxnet {
 namespace {
@@ -38,8 +37,11 @@ class RowOrder {
   using K = SortKey<T>;
 
  public:
-  RowOrder(const Rows& rows, const T* x)
-      : rows_(rows), x_(x), flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
+  RowOrder(const Rows& rows, const T* x, const KernelContext& context)
+      : rows_(rows),
+        x_(x),
+        context_(context),
+        flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
 
   void positions(const Visit& visit) const {
     const bool few = rows_.k <= rows_.n / 4;
@@ -48,8 +50,7 @@ class RowOrder {
       if (few) {
         select_keyed<K>([&](int64_t i) { return to_key(row[i], flip_); }, rows_.n, rows_.k, keys);
       } else {
-        for (int64_t i = 0; i < rows_.n; ++i)
-          keys[i] = Keyed<K>(to_key(row[i], flip_), static_cast<uint32_t>(i));
+        keyed_of(row, keys, rows_.n, flip_);
         sort_keyed(keys, keys + rows_.n, rows_.n);
       }
       // Packed into the front of the keys: a position is never wider than its item.
@@ -65,8 +66,9 @@ class RowOrder {
   // Writes all values in order; positions are not asked for.
   void values(T* out) const {
     each_row<K>(2 * rows_.n, [&](const T* row, int64_t, int64_t to, K* keys) {
-      for (int64_t i = 0; i < rows_.n; ++i) keys[i] = to_key(row[i], flip_);
+      keys_of(row, keys, rows_.n, flip_);
       sort_keys(keys, keys + rows_.n, rows_.n);
+      if (rows_.inner == 1) return values_of(keys, out + to, rows_.n, flip_);
       for (int64_t i = 0; i < rows_.n; ++i) out[to + i * rows_.inner] = from_key<T>(keys[i], flip_);
     });
   }
@@ -77,40 +79,49 @@ class RowOrder {
   void each_row(int64_t room, const F& fn) const {
     const Rows& r = rows_;
     const int64_t groups = (r.inner + kTogether - 1) / kTogether;
-    parallel_for(
-        r.outer * groups, kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether)),
-        [&](int64_t first, int64_t last) {
-          const auto scratch =
-              std::make_unique_for_overwrite<Item[]>(static_cast<std::size_t>(room));
-          // Rows of an inner axis are brought together first; others are one each.
-          const auto gathered = std::make_unique_for_overwrite<T[]>(
-              static_cast<std::size_t>(r.inner == 1 ? 0 : kTogether * r.n));
-          for (int64_t unit = first; unit < last; ++unit) {
-            const int64_t o = unit / groups, column = unit % groups * kTogether;
-            const int64_t from = o * r.n * r.inner + column, to = o * r.k * r.inner + column;
-            const int64_t width = std::min(kTogether, r.inner - column);
-            for (int64_t i = 0; r.inner > 1 && i < r.n; ++i) {
-              for (int64_t j = 0; j < width; ++j)
-                gathered[j * r.n + i] = x_[from + i * r.inner + j];
-            }
-            for (int64_t j = 0; j < width; ++j) {
-              const T* row = r.inner > 1 ? gathered.get() + j * r.n : x_ + from;
-              fn(row, from + j, to + j, scratch.get());
-            }
-          }
-        },
-        1);
+    const double cost = kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether));
+    // Rows of an inner axis are brought together first; others are one each.
+    const int64_t side_by_side = r.inner == 1 ? 0 : kTogether * r.n;
+    const int64_t units = r.outer * groups;
+    const int64_t parts = std::min<int64_t>(threads_for(units, cost), units);
+    Item* const scratches = context_.workspace_of<Item>(parts * room);
+    T* const gathereds = context_.workspace_of<T>(parts * side_by_side + 1);
+    std::atomic<int> started = 0;
+    const auto run = [&](int64_t first, int64_t last) {
+      // Each part has its own; which one does not matter.
+      const int part = started.fetch_add(1, std::memory_order_relaxed);
+      Item* const scratch = scratches + part * room;
+      T* const gathered = gathereds + part * side_by_side;
+      for (int64_t unit = first; unit < last; ++unit) {
+        const int64_t o = unit / groups, column = unit % groups * kTogether;
+        const int64_t from = o * r.n * r.inner + column, to = o * r.k * r.inner + column;
+        const int64_t width = std::min(kTogether, r.inner - column);
+        for (int64_t i = 0; r.inner > 1 && i < r.n; ++i) {
+          for (int64_t j = 0; j < width; ++j) gathered[j * r.n + i] = x_[from + i * r.inner + j];
+        }
+        for (int64_t j = 0; j < width; ++j) {
+          const T* row = r.inner > 1 ? gathered + j * r.n : x_ + from;
+          fn(row, from + j, to + j, scratch);
+        }
+      }
+    };
+    // A row alone is divided by its sort.
+    if (units == 1) return run(0, 1);
+    parallel_for(units, cost, run, 1);
   }
 
   const Rows rows_;
   const T* x_;
+  const KernelContext& context_;
   const K flip_;
 };
 
-void visit_rows(const Rows& rows, const Tensor& in, const Visit& visit) {
+void visit_rows(const Rows& rows, const Tensor& in, const KernelContext& context,
+                const Visit& visit) {
   if (in.size() == 0) return;
-  dispatch_dtype(in.dtype, "topk",
-                 [&]<class T>(TypeTag<T>) { RowOrder<T>(rows, in.as<T>()).positions(visit); });
+  dispatch_dtype(in.dtype, "topk", [&]<class T>(TypeTag<T>) {
+    RowOrder<T>(rows, in.as<T>(), context).positions(visit);
+  });
 }
 
 // ---- parameters and shapes ---------------------------------------------------------------------
@@ -169,15 +180,16 @@ void clear(const Tensor& out) {
 }
 
 // Values, positions and mask; null where not wanted.
-void order(const Rows& rows, const Tensor& in, const Tensor* values, const Tensor* positions,
-           const Tensor* mask) {
+void order(const Rows& rows, const KernelContext& context, const Tensor* values,
+           const Tensor* positions, const Tensor* mask) {
+  const Tensor& in = context.in(0);
   if (mask != nullptr) clear(*mask);
   if (in.size() > 0 && positions == nullptr && mask == nullptr && rows.k == rows.n) {
     return dispatch_dtype(in.dtype, "sort", [&]<class T>(TypeTag<T>) {
-      RowOrder<T>(rows, in.as<T>()).values(values->as<T>());
+      RowOrder<T>(rows, in.as<T>(), context).values(values->as<T>());
     });
   }
-  visit_rows(rows, in, [&](int64_t from, int64_t to, const uint32_t* at) {
+  visit_rows(rows, in, context, [&](int64_t from, int64_t to, const uint32_t* at) {
     if (values != nullptr) {
       dispatch_size(in.dtype, [&]<class T>(T) {
         for (int64_t i = 0; i < rows.k; ++i)
@@ -205,13 +217,13 @@ void topk_cpu(const OrderParams& params, KernelContext& context) {
   const Tensor* first = &context.out(0);
   switch (params.ret_typ) {
     case Return::kValue:
-      return order(rows, in, first, nullptr, nullptr);
+      return order(rows, context, first, nullptr, nullptr);
     case Return::kIndices:
-      return order(rows, in, nullptr, first, nullptr);
+      return order(rows, context, nullptr, first, nullptr);
     case Return::kMask:
-      return order(rows, in, nullptr, nullptr, first);
+      return order(rows, context, nullptr, nullptr, first);
     case Return::kBoth:
-      return order(rows, in, first, &context.out(1), nullptr);
+      return order(rows, context, first, &context.out(1), nullptr);
   }
 }
 
@@ -221,7 +233,7 @@ void move_cpu(const OrderParams& params, KernelContext& context) {
   const Tensor &values = context.in(0), &data = context.in(1), &out = context.out(0);
   const Rows rows = rows_of(params, data.shape());
   if (scatter) clear(out);
-  visit_rows(rows, data, [&](int64_t from, int64_t to, const uint32_t* at) {
+  visit_rows(rows, data, context, [&](int64_t from, int64_t to, const uint32_t* at) {
     dispatch_size(data.dtype, [&]<class T>(T) {
       const T* in = values.as<T>();
       for (int64_t i = 0; i < rows.k; ++i) {
@@ -334,8 +346,7 @@ MX_OP(sort, OrderParams)
       infer.out(0).set_shape(taken_shape(params, infer));
     })
     .cpu([](const OrderParams& params, KernelContext& context) {
-      const Tensor& in = context.in(0);
-      order(rows_of(params, in.shape()), in, &context.out(0), nullptr, nullptr);
+      order(rows_of(params, context.in(0).shape()), context, &context.out(0), nullptr, nullptr);
     })
     .grad([](const OrderParams& params, Grad& grad) {
       return Gradients{apply("_backward_topk", {grad.dout(0), grad.in(0)}, order_attrs(params))};
@@ -353,8 +364,7 @@ MX_OP(argsort, OrderParams)
       infer.out(0).set_dtype(params.dtype).set_shape(taken_shape(params, infer));
     })
     .cpu([](const OrderParams& params, KernelContext& context) {
-      const Tensor& in = context.in(0);
-      order(rows_of(params, in.shape()), in, nullptr, &context.out(0), nullptr);
+      order(rows_of(params, context.in(0).shape()), context, nullptr, &context.out(0), nullptr);
     })
     .zero_grad();
 

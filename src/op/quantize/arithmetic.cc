@@ -168,27 +168,30 @@ void batch_norm_cpu(const BatchNormParams& params, KernelContext& context) {
   const auto range =
       calibrated(params.min_calib, params.max_calib, "_contrib_quantized_batch_norm");
   MX_ASSERT(range);  // the rule of inference has asked
-  const float step = read_range(context, 5, 6).magnitude() / kWideInt8;
+  const float step = read_range(context, 5, 6).magnitude() / wide_limit(in.dtype);
   const float per_unit = steps_per_unit(kWideInt8, range->magnitude());
   const float *gamma = context.in(1).as<float>(), *beta = context.in(2).as<float>();
   const float *mean = context.in(3).as<float>(), *variance = context.in(4).as<float>();
   const int64_t channels = in.dim(1), inner = in.shape().size(2, in.ndim());
-  parallel_for(
-      in.dim(0) * channels, 2.0 * static_cast<double>(inner),
-      [&](int64_t first, int64_t last) {
-        for (int64_t row = first; row < last; ++row) {
-          const int64_t c = row % channels;
-          const auto eps = static_cast<float>(params.eps);
-          const float slope = gamma[c] / std::sqrt(variance[c] + eps);
-          const float scale = slope * step * per_unit;
-          const float shift = (beta[c] - mean[c] * slope) * per_unit;
-          const int8_t* from = in.as<int8_t>() + row * inner;
-          int8_t* to = out.as<int8_t>() + row * inner;
-          for (int64_t i = 0; i < inner; ++i)
-            to[i] = nearest<int8_t>(static_cast<float>(from[i]) * scale + shift);
-        }
-      },
-      1);
+  dispatch_dtype<DTypeSet::of(DType::kInt8, DType::kUInt8)>(
+      in.dtype, "_contrib_quantized_batch_norm", [&]<class T>(TypeTag<T>) {
+        parallel_for(
+            in.dim(0) * channels, 2.0 * static_cast<double>(inner),
+            [&](int64_t first, int64_t last) {
+              for (int64_t row = first; row < last; ++row) {
+                const int64_t c = row % channels;
+                const auto eps = static_cast<float>(params.eps);
+                const float slope = gamma[c] / std::sqrt(variance[c] + eps);
+                const float scale = slope * step * per_unit;
+                const float shift = (beta[c] - mean[c] * slope) * per_unit;
+                const T* from = in.as<T>() + row * inner;
+                int8_t* to = out.as<int8_t>() + row * inner;
+                for (int64_t i = 0; i < inner; ++i)
+                  to[i] = nearest<int8_t>(static_cast<float>(from[i]) * scale + shift);
+              }
+            },
+            1);
+      });
   write_range(context, *range);
 }
 
@@ -196,8 +199,8 @@ void infer_batch_norm(const BatchNormParams& params, Infer& infer) {
   if (params.axis != 1) infer.fail("given axis " + std::to_string(params.axis) + ", expected 1");
   if (!params.min_calib || !params.max_calib)
     infer.fail("given no range of the result, expected min_calib_range and max_calib_range");
-  infer.in(0).set_dtype(DType::kInt8);
-  infer.out(0).same_as(infer.in(0));
+  expect_bytes(infer.in(0));
+  infer.out(0).same_shape(infer.in(0)).set_dtype(DType::kInt8);
   for (int i = 1; i < 5; ++i) {
     infer.in(i).set_dtype(DType::kFloat32);
     if (!infer.in(0).rank_known()) continue;
@@ -209,7 +212,7 @@ void infer_batch_norm(const BatchNormParams& params, Infer& infer) {
 }
 
 MX_OP(_contrib_quantized_batch_norm, BatchNormParams)
-.doc("Batch normalisation of int8 by the moving statistics, into a calibrated range.")
+.doc("Batch normalisation of bytes by the moving statistics, into a calibrated range.")
     .input("data", "Integers, channels in dimension 1.")
     .input("gamma", "Scale of each channel, used whatever fix_gamma says.")
     .input("beta", "Offset of each channel.")

@@ -17,6 +17,7 @@ template <class T>
 void widen_rows(const T* from, int64_t rows, int64_t k, int16_t* to) {
   const int64_t padded = padded_row(k);
   for (int64_t r = 0; r < rows; ++r) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the bytes are numbers
     for (int64_t i = 0; i < k; ++i) to[r * padded + i] = from[r * k + i];
     for (int64_t i = k; i < padded; ++i) to[r * padded + i] = 0;
   }

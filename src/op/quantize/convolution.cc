@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of integers: exact int32 sums of gathered columns, and the range that they stand
-// for.
-#include <algorithm>
-#include <vector>
-
-#include "op/dispatch.h"
+// Convolutions of integers, and the range that their sums stand for.
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/quantize/byte_products.h"
+#include "op/quantize/byte_layers.h"
 #include "op/quantize/range.h"
 #include "op/quantize/window.h"
 
@@ -27,51 +21,13 @@ struct ConvParams {
   int arrays() const { return no_bias ? 2 : 3; }
 };
 
-// Columns of `count` places from `first` on, of the channels of one group: a widened row each.
-template <class T>
-void gather(const Windows& w, const T* image, int64_t channels, int64_t first, int64_t count,
-            int16_t* to) {
-  const int64_t k = w.kernel_size(), padded = padded_row(channels * k), size = w.image_size();
-  std::fill_n(to, count * padded, int16_t{0});
-  for (int64_t i = 0; i < count; ++i) {
-    w.visit(first + i, [&](int64_t in_kernel, int64_t in_image) {
-      for (int64_t c = 0; c < channels; ++c)
-        to[i * padded + c * k + in_kernel] = image[c * size + in_image];
-    });
-  }
-}
-
 void convolution_cpu(const ConvParams& params, KernelContext& context) {
-  constexpr int64_t kPlaces = 64;  // at a time: their columns stay in cache
   const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
   const Windows w =
       windows({params.kernel, params.stride, params.dilate, params.pad}, data.shape(), out.shape());
-  const int64_t groups = params.num_group, filters = weight.dim(0) / groups;
-  const int64_t channels = w.channels / groups, depth = channels * w.kernel_size();
-  const int64_t padded = padded_row(depth), places = w.map_size();
-  int16_t* weights = context.workspace_of<int16_t>(weight.dim(0) * padded);
-  widen_rows(weight.as<int8_t>(), weight.dim(0), depth, weights);
-
-  const int64_t blocks = (places + kPlaces - 1) / kPlaces;
-  dispatch_dtype<DTypeSet::of(DType::kInt8, DType::kUInt8)>(
-      data.dtype, "_contrib_quantized_conv", [&]<class T>(TypeTag<T>) {
-        parallel_for(
-            w.batch * groups * blocks, static_cast<double>(kPlaces * filters * depth) / 8,
-            [&](int64_t first, int64_t last) {
-              std::vector<int16_t> columns(static_cast<std::size_t>(kPlaces * padded));
-              for (int64_t unit = first; unit < last; ++unit) {
-                const int64_t image = unit / blocks, group = image % groups;
-                const int64_t place = unit % blocks * kPlaces;
-                const int64_t count = std::min(kPlaces, places - place);
-                gather(w, data.as<T>() + image * channels * w.image_size(), channels, place, count,
-                       columns.data());
-                byte_products(filters, count, depth, weights + group * filters * padded,
-                              columns.data(), out.as<int32_t>() + image * filters * places + place,
-                              places);
-              }
-            },
-            1);
-      });
+  const int64_t places = w.map_size();
+  convolve_bytes({w, params.num_group, weight.dim(0)}, data, weight.as<int8_t>(), out.as<int32_t>(),
+                 context);
   if (!params.no_bias) {
     // As existing models have it: in steps of the products already.
     const int8_t* bias = context.in(2).as<int8_t>();

@@ -2,10 +2,8 @@
 // Fully connected layers of integers: exact int32 sums, and the range that they stand for.
 #include <algorithm>
 
-#include "op/dispatch.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/quantize/byte_products.h"
+#include "op/quantize/byte_layers.h"
 #include "op/quantize/range.h"
 
 namespace mxnet::quantize {
@@ -24,7 +22,6 @@ int32_t bias_steps(int8_t bias, double scale) {
 }
 
 void forward_cpu(const FullyConnectedParams& params, KernelContext& context) {
-  constexpr int64_t kColumns = 64;  // of the output at a time: their weights stay in cache
   const Tensor &data = context.in(0), &weight = context.in(1);
   const int64_t n = weight.dim(0), k = weight.dim(1), m = k > 0 ? data.size() / k : 0;
   int32_t* out = context.out(0).as<int32_t>();
@@ -33,22 +30,7 @@ void forward_cpu(const FullyConnectedParams& params, KernelContext& context) {
   const float weight_end = read_range(context, ends + 2, ends + 3).magnitude();
   if (k == 0) std::fill_n(out, context.out(0).size(), 0);
 
-  int16_t* rows = context.workspace_of<int16_t>(m * padded_row(k));
-  int16_t* weights = context.workspace_of<int16_t>(n * padded_row(k));
-  dispatch_dtype<DTypeSet::of(DType::kInt8, DType::kUInt8)>(
-      data.dtype, "_contrib_quantized_fully_connected",
-      [&]<class T>(TypeTag<T>) { widen_rows(data.as<T>(), m, k, rows); });
-  parallel_for(
-      n, static_cast<double>(k * (m + 1)) / 8,
-      [&](int64_t first, int64_t last) {
-        for (int64_t j = first; j < last; j += kColumns) {
-          const int64_t count = std::min(kColumns, last - j);
-          int16_t* part = weights + j * padded_row(k);
-          widen_rows(weight.as<int8_t>() + j * k, count, k, part);
-          byte_products(m, count, k, rows, part, out + j, n);
-        }
-      },
-      4);
+  if (k > 0) multiply_bytes({m, n, k}, data, weight.as<int8_t>(), out, context);
   if (!params.no_bias) {
     const float bias_end = read_range(context, ends + 4, ends + 5).magnitude();
     const double step = double{data_end} / wide_limit(data.dtype) * weight_end;

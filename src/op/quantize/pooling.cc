@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "op/dispatch.h"
 #include "op/op_builder.h"
@@ -40,33 +41,77 @@ T mean(int64_t sum, int64_t count) {
   return count > 0 ? nearest<T>(static_cast<float>(sum) / static_cast<float>(count)) : T{0};
 }
 
+// Where a window lies along one dimension: the part of the image that it covers.
+struct Span {
+  int64_t first, last;
+  int64_t size() const { return std::max<int64_t>(last - first, 0); }
+};
+Span span_of(const Windows& w, std::size_t d, int64_t place) {
+  const int64_t begin = place * w.stride[d] - w.pad[d];
+  return {std::max<int64_t>(begin, 0), std::min(begin + w.kernel[d], w.image[d])};
+}
+
+// One plane. Rows of a window become one first, with whole vectors; what is left of it is short.
+// `add` joins a pixel to a number, `join` two numbers, `store` gives the result of a number that is
+// made of so many pixels.
+template <class T, class Number, class Add, class Join, class Store>
+void pool_plane(const Windows& w, const T* image, T* map, Number start, std::vector<Number>& row,
+                const Add& add, const Join& join, const Store& store) {
+  const int64_t width = w.image[2];
+  for (int64_t z = 0; z < w.map[0]; ++z) {
+    const Span deep = span_of(w, 0, z);
+    for (int64_t y = 0; y < w.map[1]; ++y) {
+      const Span high = span_of(w, 1, y);
+      std::fill(row.begin(), row.end(), start);
+      for (int64_t iz = deep.first; iz < deep.last; ++iz) {
+        for (int64_t iy = high.first; iy < high.last; ++iy) {
+          const T* from = image + (iz * w.image[1] + iy) * width;
+          Number* to = row.data();
+          for (int64_t x = 0; x < width; ++x) to[x] = add(to[x], from[x]);
+        }
+      }
+      for (int64_t x = 0; x < w.map[2]; ++x) {
+        const Span wide = span_of(w, 2, x);
+        auto number = join(start, start);
+        for (int64_t i = wide.first; i < wide.last; ++i)
+          number = join(number, row[static_cast<std::size_t>(i)]);
+        *map++ = store(number, deep.size() * high.size() * wide.size());
+      }
+    }
+  }
+}
+
 void pooling_cpu(const PoolParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
   const Windows w = windows_of(params, in.shape(), out.shape());
   const int64_t places = w.map_size(), kernel = w.kernel_size();
   const bool whole_kernel = params.count_include_pad.value_or(true);
+  const auto width = static_cast<std::size_t>(w.image[2]);
   dispatch_dtype<DTypeSet::of(DType::kInt8, DType::kUInt8)>(
       in.dtype, "_contrib_quantized_pooling", [&]<class T>(TypeTag<T>) {
-        parallel_for(
-            w.batch * w.channels, static_cast<double>(places * kernel),
-            [&](int64_t first, int64_t last) {
-              for (int64_t plane = first; plane < last; ++plane) {
-                const T* image = in.as<T>() + plane * w.image_size();
-                T* map = out.as<T>() + plane * places;
-                for (int64_t at = 0; at < places; ++at) {
-                  int64_t sum = 0, count = 0;
-                  T high = std::numeric_limits<T>::min();
-                  w.visit(at, [&](int64_t, int64_t i) {
-                    high = std::max(high, image[i]);
-                    sum += image[i];
-                    ++count;
+        const auto planes = [&](int64_t first, int64_t last) {
+          std::vector<T> highest(width);
+          std::vector<int32_t> sums(width);
+          for (int64_t plane = first; plane < last; ++plane) {
+            const T* image = in.as<T>() + plane * w.image_size();
+            T* map = out.as<T>() + plane * places;
+            if (params.type == Kind::kMax) {
+              const auto higher = [](T a, T b) { return a > b ? a : b; };
+              pool_plane(w, image, map, std::numeric_limits<T>::min(), highest, higher, higher,
+                         [](T high, int64_t) { return high; });
+            } else {
+              pool_plane(
+                  w, image, map, int32_t{0}, sums,
+                  [](int32_t sum, T pixel) { return sum + int32_t{pixel}; },
+                  [](int64_t a, int64_t b) { return a + b; },
+                  [&](int64_t sum, int64_t count) {
+                    return mean<T>(sum, whole_kernel ? kernel : count);
                   });
-                  map[at] = params.type == Kind::kMax ? high
-                                                      : mean<T>(sum, whole_kernel ? kernel : count);
-                }
-              }
-            },
-            1);
+            }
+          }
+        };
+        parallel_for(w.batch * w.channels,
+                     static_cast<double>(w.image_size() + places * w.kernel[2]), planes, 1);
       });
   write_range(context, read_range(context, 1, 2));
 }

@@ -51,7 +51,8 @@ inline Windows windows(const WindowParams& params, const Shape& image, const Sha
   Windows w{image[0], image[1], {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
   const int spatial = image.ndim() - 2;
   for (int i = 0; i < spatial; ++i) {
-    const auto d = static_cast<std::size_t>(3 - spatial + i);
+    const int from_front = 3 - spatial + i;
+    const auto d = static_cast<std::size_t>(from_front);
     w.image[d] = image[2 + i];
     w.map[d] = map[2 + i];
     w.kernel[d] = params.kernel.empty() ? 1 : params.kernel[i];

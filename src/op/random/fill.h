@@ -5,6 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "op/random/bulk.h"
 #include "op/random/samplers.h"
 
 namespace mxnet {
@@ -43,6 +44,12 @@ void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
   if constexpr (std::is_same_v<Dist, samplers::Uniform> && std::is_same_v<T, float>) {
     stream.fill_uniform(out, n, a, b - a);
   } else {
+    if constexpr (std::is_same_v<T, float>) {
+      if constexpr (std::is_same_v<Dist, samplers::Normal>)
+        if (fill_normal(stream, out, n, a, b)) return;
+      if constexpr (std::is_same_v<Dist, samplers::Exponential>)
+        if (fill_exponential(stream, out, n, a)) return;
+    }
     Draws draws(stream);
     if constexpr (std::is_same_v<Dist, samplers::Normal>) {
       fill_normal<F>(draws, out, n, a, b);

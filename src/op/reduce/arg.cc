@@ -133,7 +133,7 @@ void run_tensor(std::optional<int64_t> axis, KernelContext& context) {
   }
   if (out.size() == 0) return;
   dispatch_dtype(in.dtype, "argmax", [&]<class T>(TypeTag<T>) {
-    if (out.dtype == DType::kInt64)
+    if (out.dtype == DType::kInt64)  // NOLINT(bugprone-branch-clone): alike where T is int64
       run<largest>(view, in.as<T>(), out.as<int64_t>());
     else
       run<largest>(view, in.as<T>(), out.as<T>());

@@ -187,6 +187,7 @@ struct Definition {
   }
   static Gradients gradient_of_gradient(const JoinParams& params, Grad& grad) {
     std::vector<Value> parts;
+    parts.reserve(static_cast<std::size_t>(params.num_args));
     for (int i = 0; i < params.num_args; ++i) parts.push_back(grad.dout(i));
     Gradients result(static_cast<std::size_t>(grad.num_in()));
     result[0] = apply(kName, parts, without_count(grad.attrs()));
@@ -232,6 +233,7 @@ OpBuilder<JoinParams> define(const char* doc, void (*declare)(OpBuilder<JoinPara
 // Automatic names of variables: arg0, arg1, ... or data0, data1, ...
 std::vector<std::string> arg_names(const JoinParams& params) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(params.num_args));
   for (int i = 0; i < params.num_args; ++i) names.push_back("arg" + std::to_string(i));
   return names;
 }

@@ -87,7 +87,8 @@ void sum_strided(const StridedPlan& plan, const Tensor& spread, const Tensor& su
       if (split == loops.n) {
         run(0, loops.at[0].size, 0);
       } else {
-        const auto cost = static_cast<double>(spread.size() / loops.at[split].size);
+        const int64_t each = spread.size() / loops.at[split].size;
+        const auto cost = static_cast<double>(each);
         parallel_for(
             loops.at[split].size, cost,
             [&](int64_t first, int64_t last) { run(first, last, split); }, 1);

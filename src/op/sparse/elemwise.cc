@@ -38,6 +38,7 @@ Tensor unpacked(SparseContext& context, int i) {
 // Each operand as the rows in question have it.
 std::vector<RowSource> sources_of(SparseContext& context, const Rows& rows) {
   std::vector<RowSource> sources;
+  sources.reserve(static_cast<std::size_t>(context.num_in()));
   for (int i = 0; i < context.num_in(); ++i) {
     sources.push_back(context.in(i).storage_type() == kRowSparse
                           ? RowSource::stored(context.rows(i), rows)

@@ -16,7 +16,7 @@ inline std::vector<int64_t> read_indices(const Tensor& tensor) {
     const T* from = tensor.as<const T>();
     for (std::size_t i = 0; i < result.size(); ++i) {
       if constexpr (std::is_integral_v<T>) {
-        result[i] = static_cast<int64_t>(from[i]);
+        result[i] = static_cast<int64_t>(from[i]);  // NOLINT(bugprone-signed-char-misuse): int8
       } else {
         const auto value = static_cast<double>(from[i]);
         const bool fits = value > -9.2e18 && value < 9.2e18;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "device/device_api.h"
+#include "device/graph_capture.h"
 
 namespace mxnet::cuda {
 
@@ -12,7 +13,7 @@ class CudaEvent;
 
 // Thread-safe. An error inside a kernel (an illegal address, say) is final for the process's
 // context: CUDA reports it at every later call, not once.
-class CudaDeviceApi final : public DeviceApi {
+class CudaDeviceApi final : public DeviceApi, public GraphCapture {
  public:
   // Throws Error that tells a missing driver from an old one and from a machine without a visible
   // GPU.
@@ -47,6 +48,16 @@ class CudaDeviceApi final : public DeviceApi {
 
   bool can_access_peer(int device, int peer) override;
   void enable_peer_access(int device, int peer) override;
+
+  // In cuda_graphs.cc.
+  void begin_capture(int device, NativeStream* stream) override;
+  NativeGraph* end_capture(int device, NativeStream* stream) override;
+  bool update_graph(int device, NativeGraph* graph, NativeGraph* newer) override;
+  void launch_graph(int device, NativeGraph* graph, NativeStream* stream) override;
+  void destroy_graph(int device, NativeGraph* graph) noexcept override;
+  std::size_t graph_nodes(int device, NativeGraph* graph) override;
+  void print_graph(int device, NativeGraph* graph, const std::string& path,
+                   unsigned flags) override;
 
  private:
   explicit CudaDeviceApi(int count) : count_(count) {}

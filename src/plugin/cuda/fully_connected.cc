@@ -24,7 +24,8 @@ GemmCall product(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int
           .b = b,
           .ldb = transpose_b ? k : n,
           .c = c,
-          .ldc = n};
+          .ldc = n,
+          .fully_connected = true};
 }
 
 void forward(const FullyConnectedParams& params, KernelContext& context) {

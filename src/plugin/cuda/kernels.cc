@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "op/elemwise/binary_loops.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/primitives.h"
 
@@ -19,6 +20,7 @@ const GpuTable& kernels() {
       .kernels = rows,
       .unary = unary,
       .unary_slope = unary_slope,
+      .multiply = static_cast<int>(BinaryRow::multiply),
       .binary = binary,
       .binary_scalar = binary_scalar,
       .binary_slope = binary_slope,
@@ -37,6 +39,17 @@ const GpuTable& kernels() {
       .gather_rows = gather_rows,
       .sum_rows = sum_rows,
       .gemm = gemm,
+      .convolve = convolve,
+      .sum_channels = sum_channels,
+      .pool = pool,
+      .pool_slope = pool_slope,
+      .pool_pick = pool_pick,
+      .batch_norm = batch_norm,
+      .batch_norm_slope = batch_norm_slope,
+      .pick = pick,
+      .put = put,
+      .random = random,
+      .keep_mask = keep_mask,
   };
   return table;
 }

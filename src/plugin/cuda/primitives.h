@@ -39,6 +39,25 @@ void gather_rows(NativeStream* stream, const void* in, int64_t outer, int64_t ex
 void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent, int64_t width,
               const Tensor& positions, OutOfRange rule, const Tensor& out, KernelContext& context);
 void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context);
+void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& context);
+void sum_channels(NativeStream* stream, const Tensor& array, bool channels_last, const Tensor& sums,
+                  KernelContext& context);
+void pool(NativeStream* stream, const PoolGeometry& geometry, double lowest, const Tensor& image,
+          const Tensor& map);
+void pool_slope(NativeStream* stream, const PoolGeometry& geometry, const Tensor& dmap,
+                const Tensor* image, const Tensor* map, const Tensor& dimage);
+void pool_pick(NativeStream* stream, const PoolGeometry& geometry, const Tensor& image,
+               const Tensor& picked, const Tensor& map);
+void batch_norm(NativeStream* stream, const GpuBatchNorm& work, KernelContext& context);
+void batch_norm_slope(NativeStream* stream, const GpuBatchNorm& work, KernelContext& context);
+void pick(NativeStream* stream, const Tensor& data, int64_t extent, int64_t inner,
+          const Tensor& positions, OutOfRange rule, const Tensor& out);
+void put(NativeStream* stream, const Tensor& values, int64_t extent, int64_t inner,
+         const Tensor& positions, OutOfRange rule, const Tensor& out);
+void random(NativeStream* stream, GpuDistribution distribution, uint64_t key, double a, double b,
+            const Tensor& out);
+void keep_mask(NativeStream* stream, uint64_t key, float keep, const Tensor& mask, const Tensor* in,
+               const Tensor* out);
 
 }  // namespace cuda
 }  // namespace mxnet

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <barrier>
 #include <cmath>
+#include <cstring>
 #include <new>
 #include <random>
 #include <string>
@@ -256,6 +257,25 @@ TEST_P(Winograd, LimitsLeaveTheChannelsBehindTheLastZero) {
     else
       EXPECT_EQ(map[i], 0);
   }
+}
+
+TEST_P(Winograd, PacksTheWeightsOfAGradient) {
+  std::mt19937 random(kSeed);
+  // Weights of a convolution from 20 channels to 37 filters: its gradient goes the other way.
+  const Layer layer(
+      {.batch = 1, .channels = 37, .filters = 20, .height = 9, .width = 9, .pad_y = 1, .pad_x = 1},
+      random);
+  const WinogradConv conv(layer.desc, GetParam());
+  std::vector<float> forward(layer.weights.size());  // (channel, filter), turned
+  for (int64_t f = 0; f < 20; ++f)
+    for (int64_t c = 0; c < 37; ++c)
+      for (int64_t k = 0; k < 9; ++k)
+        forward[static_cast<std::size_t>((c * 20 + f) * 9 + 8 - k)] =
+            layer.weights[static_cast<std::size_t>((f * 37 + c) * 9 + k)];
+  const Aligned own(conv.packed_bytes()), adjoint(conv.packed_bytes());
+  conv.pack(layer.weights.data(), own.data(), 2);
+  conv.pack(forward.data(), WinogradConv::WeightOrder::kAdjoint, adjoint.data(), 1);
+  EXPECT_EQ(std::memcmp(own.data(), adjoint.data(), conv.packed_bytes()), 0);
 }
 
 TEST_P(Winograd, AddsToItsOwnOutput) {

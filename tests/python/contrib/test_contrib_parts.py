@@ -100,13 +100,6 @@ def test_gradients_by_the_old_interface():
     assert (first.asscalar(), second.asscalar(), value.asscalar()) == (3.0, 2.0, 6.0)
 
 
-def test_what_is_not_there_says_so():
-    with pytest.raises(NotImplementedError, match="ONNX is not part of this version"):
-        mx.contrib.onnx.import_model("model.onnx")
-    with pytest.raises(NotImplementedError, match="conversion of networks is not part"):
-        quantization.quantize_model(network(), {}, {})
-
-
 def test_operators_of_contrib():
     assert mx.contrib.nd.div_sqrt_dim(mx.nd.ones((1, 4))).asnumpy().tolist() == [[0.5] * 4]
     assert mx.contrib.sym.div_sqrt_dim(mx.sym.Variable("x")).list_arguments() == ["x"]

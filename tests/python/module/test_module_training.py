@@ -273,3 +273,39 @@ def test_speed_and_checkpoints_are_callbacks(tmp_path, caplog):
         trained(epochs=2, batch_end_callback=mx.callback.Speedometer(20, 2), epoch_end_callback=mx.callback.do_checkpoint(prefix, 2))
     assert "samples/sec\taccuracy=" in caplog.text
     assert (tmp_path / "saved-0002.params").exists() and not (tmp_path / "saved-0001.params").exists()
+
+
+@pytest.mark.parametrize("size, calls", [("auto", [1, 1, 1, 1]), ("3", [3, 1]), ("8", [4])])
+def test_arrays_go_to_the_store_together_as_its_variable_says(size, calls):
+    class Counting:
+        """Counts what goes to a store together."""
+
+        type = "local"
+        counts: list = []
+
+        def pushpull(self, key, value, out=None, priority=0):
+            self.counts.append(len(key) if isinstance(key, list) else 1)
+            assert priority == -sum(self.counts[:-1])
+
+    store = Counting()
+    store.counts = []
+    arrays = [[mx.nd.ones(2)] for _ in range(4)]
+    with mx.util.environment("MXNET_UPDATE_AGGREGATION_SIZE", size):
+        mx.model._update_params_on_kvstore(arrays, arrays, store, list("abcd"))
+    assert store.counts == calls
+
+
+def test_updates_through_a_store_are_the_same_in_any_groups():
+    def weights(size):
+        with mx.util.environment("MXNET_UPDATE_AGGREGATION_SIZE", size):
+            store = mx.kv.create("local")
+            store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5))
+            values = [[mx.nd.array([i, 1.0])] for i in range(5)]
+            names = [f"w{i}" for i in range(5)]
+            for name, value in zip(names, values):
+                store.init(name, value[0])
+            for _ in range(3):
+                mx.model._update_params_on_kvstore(values, [[mx.nd.array([1.0, i])] for i in range(5)], store, names)
+            return np.stack([value[0].asnumpy() for value in values])
+
+    np.testing.assert_array_equal(weights("auto"), weights("2"))

@@ -61,6 +61,12 @@ def test_simple_bind_makes_arrays_of_given_types():
     assert executor.aux_arrays == [] and list(executor.output_dict) == ["act_output"]
 
 
+def test_simple_bind_knows_the_shapes_that_variables_tell_unless_others_are_given():
+    net = mx.sym.var("own", shape=(2, 3)) + 1
+    assert net.simple_bind(mx.cpu()).arg_dict["own"].shape == (2, 3)
+    assert net.simple_bind(mx.cpu(), own=(4,)).arg_dict["own"].shape == (4,)
+
+
 def test_forward_copies_arguments_by_name():
     executor, values = network().simple_bind(mx.cpu(), data=(4, 2)), parameters()
     executor.copy_params_from(values)

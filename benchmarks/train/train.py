@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Training steps a second side by side with the 1.9.1 release and PyTorch: forward, backward and an update by SGD with
+momentum of a network of benchmarks/score, on one random batch.
+
+    train.py --peer-python /path/to/python --reference-python /path/to/python [--networks resnet50] [--batches 32]
+
+Ours and the release run the very same script (Module). Every engine starts from the same weights, in a process of its own,
+and what the first forward pass gives is compared with ours. Cells are kept in FOLDER/training.json as score.py keeps its."""
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+SCORE = HERE.parent / "score"
+sys.path.append(str(SCORE))
+SGD = {"learning_rate": 0.01, "momentum": 0.9, "wd": 1e-4}
+LEAST_STEPS = 3
+
+
+def batch_of(batch, size):
+    rng = np.random.default_rng(7)
+    return rng.uniform(-1, 1, (batch, 3, size, size)).astype("float32"), rng.integers(0, 1000, batch).astype("float32")
+
+
+def module_step(prefix, images, labels):
+    """Ours or the release's: one step, which returns the probabilities of the forward pass."""
+    import mxnet as mx
+
+    symbol, args, states = mx.model.load_checkpoint(prefix, 0)
+    symbol = mx.sym.SoftmaxOutput(symbol, name="softmax", normalization="batch")
+    module = mx.mod.Module(symbol, context=mx.cpu())
+    module.bind(data_shapes=[("data", images.shape)], label_shapes=[("softmax_label", labels.shape)])
+    module.set_params(args, states)
+    module.init_optimizer(kvstore=None, optimizer="sgd", optimizer_params={**SGD, "rescale_grad": 1.0})
+    batch = mx.io.DataBatch([mx.nd.array(images)], [mx.nd.array(labels)])
+
+    def step():
+        module.forward_backward(batch)
+        module.update()
+        probabilities = module.get_outputs()[0].asnumpy()
+        mx.nd.waitall()
+        return probabilities
+
+    return step
+
+
+def torch_step(prefix, images, labels, compiled=False):
+    import torch as pt
+    from torch_network import TorchNetwork
+
+    pt.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    network = TorchNetwork(prefix).train()
+    run = pt.compile(network) if compiled else network
+    optimizer = pt.optim.SGD(network.parameters(), lr=SGD["learning_rate"], momentum=SGD["momentum"], weight_decay=SGD["wd"])
+    data, target = pt.from_numpy(images), pt.from_numpy(labels).long()
+
+    def step():
+        optimizer.zero_grad()
+        scores = run(data)
+        pt.nn.functional.cross_entropy(scores, target).backward()
+        optimizer.step()
+        return pt.softmax(scores, 1).detach().numpy()
+
+    return step
+
+
+ENGINES = {
+    "ours": module_step,
+    "reference": module_step,
+    "torch": torch_step,
+    "torch_compiled": lambda *args: torch_step(*args, compiled=True),
+}
+
+
+def run_engine(engine, prefix, batch, size, seconds, result):
+    """In a process of its own: prints seconds of each step and the peak of memory as JSON."""
+    step = ENGINES[engine](prefix, *batch_of(int(batch), int(size)))
+    np.save(result, step())
+    times, end = [], time.perf_counter() + float(seconds)
+    while time.perf_counter() < end or len(times) < LEAST_STEPS:
+        begin = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - begin)
+    print(json.dumps({"seconds": times, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10}))
+
+
+def measure(network, batch, engines, args):
+    from score import model_of
+
+    prefix, size = model_of(network, args)
+    cell, results = {}, {}
+    for engine in engines:
+        python = {"ours": sys.executable, "reference": args.reference_python}.get(engine, args.peer_python)
+        if not python:
+            continue
+        environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
+        if engine != "ours":
+            environment.pop("PYTHONPATH", None)
+            environment.pop("MXNET_LIBRARY_PATH", None)
+        path = Path(args.folder) / f"train_{engine}.npy"
+        command = [python, __file__, "--run", engine, prefix, batch, size, args.seconds, path]
+        done = subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True)
+        if done.returncode:
+            print(f"{engine}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+            continue
+        measured = json.loads(done.stdout.strip().splitlines()[-1])
+        results[engine] = np.load(path)
+        cell[engine] = {"rate": batch / statistics.median(measured["seconds"]), "peak": measured["peak"]}
+    expected = results.get("ours", next(iter(results.values())))
+    for engine, result in results.items():
+        error = np.abs(result - expected).max()
+        assert error < 1e-3, f"{engine} computes something else: {error}"
+    return cell
+
+
+def show(results, args):
+    engines = [name for name in ENGINES if any(name in cell for cell in results.values())]
+    print("| network | batch | " + " | ".join(f"{name} (MiB)" for name in engines) + " | to the release | to PyTorch |")
+    print("|---" * (len(engines) + 4) + "|")
+    for network in args.networks.split(","):
+        for batch in args.batches.split(","):
+            cell = results.get(f"{network} {batch}", {})
+            if not cell:
+                continue
+            rates = (f"{cell[name]['rate']:.2f} ({cell[name]['peak'] >> 20})" if name in cell else "" for name in engines)
+            ratios = (f"{cell['ours']['rate'] / cell[peer]['rate']:.2f}" if peer in cell and "ours" in cell else ""
+                      for peer in ("reference", "torch"))
+            print(f"| {network} | {batch} | " + " | ".join(rates) + " | " + " | ".join(ratios) + " |")
+
+
+def main():
+    if sys.argv[1:2] == ["--run"]:
+        return run_engine(*sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", default="resnet50")
+    parser.add_argument("--batches", default="32")
+    parser.add_argument("--engines", default="ours,reference,torch", help="of " + ", ".join(ENGINES))
+    parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--reference-python")
+    parser.add_argument("--folder", default="build/score")
+    parser.add_argument("--size", type=int)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--show", action="store_true")
+    args = parser.parse_args()
+    store = Path(args.folder) / "training.json"
+    results = json.loads(store.read_text()) if store.exists() else {}
+    for network in args.networks.split(",") if not args.show else ():
+        for batch in args.batches.split(","):
+            cell = results.setdefault(f"{network} {batch}", {})
+            missing = [name for name in args.engines.split(",") if args.again or name not in cell]
+            if missing:
+                cell.update(measure(network, int(batch), missing, args))
+                store.write_text(json.dumps(results, indent=1))
+    show(results, args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of a network's values, collected while it runs on examples: what quantization is calibrated with."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from .. import ndarray as nd
+from ..io import DataBatch, DataDesc, DataIter
+from ..ndarray import NDArray
+
+Range = Tuple[float, float]
+
+
+def _extremes(array: Any) -> Range:
+    return float(nd.min(array).asscalar()), float(nd.max(array).asscalar())
+
+
+class _LayerOutputMinMaxCollector:
+    """The least and greatest number of each value; `collect` is a monitor's callback."""
+
+    def __init__(self, quantized_dtype: str, include_layer: Optional[List[str]] = None, logger: Any = None) -> None:
+        self.min_max_dict: Dict[str, Range] = {}
+        self.quantized_dtype = quantized_dtype
+        self.include_layer = include_layer
+        self.logger = logger
+
+    def collect(self, name: Any, arr: Any) -> None:
+        """Takes one array of the value `name`."""
+        name = name.decode() if isinstance(name, bytes) else name
+        if self.include_layer is not None and name not in self.include_layer:
+            return
+        low, high = _extremes(arr if isinstance(arr, NDArray) else NDArray(arr))
+        known = self.min_max_dict.get(name, (low, high))
+        self.min_max_dict[name] = (min(low, known[0]), max(high, known[1]))
+        if self.logger:
+            self.logger.debug("%s: between %f and %f", name, low, high)
+
+
+class _LayerHistogramCollector:
+    """A histogram of each value, symmetrical around zero; `collect` is a monitor's callback."""
+
+    def __init__(self, num_bins: int = 8001, include_layer: Optional[List[str]] = None, logger: Any = None) -> None:
+        self.hist_dict: Dict[str, Tuple[Any, Any, float, float, float]] = {}
+        self.num_bins = num_bins
+        self.include_layer = include_layer
+        self.logger = logger
+
+    def collect(self, name: Any, arr: Any) -> None:
+        """Takes one array of the value `name`."""
+        name = name.decode() if isinstance(name, bytes) else name
+        if self.include_layer is not None and name not in self.include_layer:
+            return
+        array = arr if isinstance(arr, NDArray) else NDArray(arr)
+        low, high = _extremes(array)
+        threshold = max(abs(low), abs(high))
+        if name in self.hist_dict:
+            self.hist_dict[name] = combine_histogram(self.hist_dict[name], array, low, high, threshold)
+        else:
+            hist, edges = np.histogram(array.asnumpy(), bins=self.num_bins, range=(-threshold, threshold))
+            self.hist_dict[name] = (hist, edges, low, high, threshold)
+        if self.logger:
+            self.logger.debug("%s: between %f and %f", name, low, high)
+
+
+def combine_histogram(old_hist: Any, arr: Any, new_min: float, new_max: float, new_th: float) -> Tuple[Any, Any, float, float, float]:
+    """A histogram over [-threshold, threshold], with more values: widened by whole bins where they need it."""
+    hist, edges, old_min, old_max, old_th = old_hist
+    arr = np.asarray(arr.asnumpy() if hasattr(arr, "asnumpy") else arr)
+    low, high = min(old_min, new_min), max(old_max, new_max)
+    if new_th <= old_th:
+        more, _ = np.histogram(arr, bins=len(hist), range=(-old_th, old_th))
+        return hist + more, edges, low, high, old_th
+    step = 2 * old_th / len(hist)
+    if step == 0:  # nothing but zeros so far
+        wider, edges = np.histogram(arr, bins=len(hist), range=(-new_th, new_th))
+        wider[len(hist) // 2] += hist.sum()
+        return wider, edges, low, high, new_th
+    extra = int((new_th - old_th) // step + 1)
+    threshold = extra * step + old_th
+    more, edges = np.histogram(arr, bins=len(hist) + 2 * extra, range=(-threshold, threshold))
+    more[extra : extra + len(hist)] += hist
+    return more, edges, low, high, threshold
+
+
+def entropy_ranges(hists: Dict[str, Tuple[Any, Any, float, float, float]], quantized_dtype: str, logger: Any = None) -> Dict[str, Range]:
+    """The ranges that lose least of what the histograms tell."""
+    ranges = {}
+    for name, (hist, edges, low, high, threshold) in hists.items():
+        positive = low >= 0 and quantized_dtype in ("auto", "uint8")
+        bins = 511 if positive else 255  # one side of a symmetrical range has all 256 steps of uint8
+        if len(hist) >= bins and threshold > 0:
+            best, divergence = nd.contrib.calibrate_entropy(
+                nd.array(hist, dtype="float32"), nd.array(edges, dtype="float32"), num_quantized_bins=bins
+            )
+            threshold = float(best.asscalar())
+            if logger:
+                logger.debug("%s: threshold %f, divergence %f", name, threshold, float(divergence.asscalar()))
+        ranges[name] = (0.0 if positive else -threshold, threshold)
+    return ranges
+
+
+class _BatchIter(DataIter):
+    """The batches of a DataLoader, or of anything that gives lists of arrays, as a DataIter."""
+
+    def __init__(self, batches: Iterable[Any], shapes: Optional[List[DataDesc]], num_data: Optional[int] = None) -> None:
+        super().__init__()
+        self._batches = batches
+        self._iterator = iter(batches)
+        first = next(self._iterator, None)
+        if first is None:
+            raise ValueError("given calib_data without a batch, expected one or more")
+        self._first: Optional[List[Any]] = self._listed(first)
+        count = num_data if num_data is not None else len(shapes) if shapes else 1
+        if shapes is None:
+            names = ["data"] if count == 1 else [f"data{i}" for i in range(count)]
+            shapes = [DataDesc(name, array.shape) for name, array in zip(names, self._first)]
+        self.provide_data, self.provide_label = shapes, []
+        self.batch_size = shapes[0].shape[0]
+
+    @staticmethod
+    def _listed(batch: Any) -> List[Any]:
+        parts = list(batch) if isinstance(batch, (list, tuple)) else [batch]
+        return [part if isinstance(part, NDArray) else nd.array(part) for part in parts]
+
+    def reset(self) -> None:
+        """Back to the first batch."""
+        self._iterator, self._first = iter(self._batches), None
+
+    def next(self) -> DataBatch:
+        """The next batch, without labels."""
+        arrays = self._first if self._first is not None else self._listed(next(self._iterator))
+        self._first = None
+        return DataBatch(data=arrays[: len(self.provide_data)], label=[], pad=0)
+
+
+def run_examples(
+    sym: Any, arg_params: Dict[str, Any], aux_params: Dict[str, Any], data: DataIter, collector: Any, ctx: Any,
+    max_num_examples: Optional[int] = None,
+) -> int:  # fmt: skip
+    """Runs the network on examples, whole batches, with the collector watching; returns how many examples it saw."""
+    descriptions = list(data.provide_data)
+    executor = sym.simple_bind(ctx, grad_req="null", **{each[0]: tuple(each[1]) for each in descriptions})
+    executor.copy_params_from(arg_params, aux_params, allow_extra_params=True)
+    executor.set_monitor_callback(collector.collect, monitor_all=True)
+    seen = 0
+    data.reset()
+    for batch in _batches(data):
+        arrays = {each[0]: array for each, array in zip(descriptions, batch.data)}
+        executor.forward(is_train=False, **arrays)
+        nd.waitall()
+        seen += batch.data[0].shape[0]
+        if max_num_examples is not None and seen >= max_num_examples:
+            break
+    if seen == 0:
+        raise ValueError("calib_data: given no batch, expected one or more")
+    return seen
+
+
+def _batches(data: DataIter) -> Iterator[DataBatch]:
+    while True:
+        try:
+            batch = data.next()
+        except StopIteration:
+            return
+        yield batch

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The graph of an ONNX file: each node becomes operators of this library, or a constant where all it reads is known."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ....base import MXNetError
+from ....onnx._package import onnx
+from . import _elementwise, _layers, _layout, _recurrent, _reductions  # noqa: F401  (fill the table)
+from ._rows import convert_map
+
+__all__ = ["GraphProto", "convert_map", "string_types"]
+
+string_types = (str,)
+Value = Union[np.ndarray, Any]  # a constant, or a symbol
+
+
+class Node:
+    """A node of the file: its attributes, and its inputs as constants or symbols."""
+
+    def __init__(self, graph: "GraphProto", proto: Any, inputs: List[Optional[Value]]) -> None:
+        self._graph = graph
+        self.op = proto.op_type
+        self.outputs = list(proto.output)
+        self.name = proto.name or (proto.output[0] if proto.output else "")
+        self.opset = graph.opset
+        self.inputs = inputs
+        self.attrs = {attribute.name: _attribute(attribute) for attribute in proto.attribute}
+
+    def has(self, place: int) -> bool:
+        """Whether this input is given; the last ones may be absent, others have an empty name."""
+        return place < len(self.inputs) and self.inputs[place] is not None
+
+    def sym(self, place: int = 0) -> Any:
+        """An input as a symbol."""
+        return self._graph.symbol(self._given(place))
+
+    def known(self, place: int, what: str) -> np.ndarray:
+        """An input as a constant."""
+        value = self._given(place)
+        if not isinstance(value, np.ndarray):
+            raise self.refuse(f"{what} that the network computes", "constants")
+        return value
+
+    def ints(self, place: int, attribute: str, default: Any = None) -> Any:
+        """Whole numbers that older opsets have as an attribute and newer ones as an input."""
+        if self.has(place):
+            return [int(value) for value in self.known(place, attribute).reshape(-1)]
+        return self.attrs.get(attribute, default)
+
+    def shape(self, place: int = 0) -> Tuple[int, ...]:
+        """The shape of an input, as far as it can be known from that of the graph's inputs."""
+        value = self._given(place)
+        return value.shape if isinstance(value, np.ndarray) else self._graph.shape_of(value, self)
+
+    def rank(self, place: int = 0) -> int:
+        """How many axes an input has."""
+        return len(self.shape(place))
+
+    def dtype(self, place: int = 0) -> Any:
+        """The type of an input."""
+        value = self._given(place)
+        return value.dtype if isinstance(value, np.ndarray) else self._graph.dtype_of(value)
+
+    def auxiliary(self, place: int) -> Any:
+        """A constant that becomes a state of an operator rather than a parameter."""
+        return self._graph.symbol(self.known(place, "statistics"), state=True)
+
+    def constant(self, value: Any) -> Any:
+        """A symbol for a new constant."""
+        return self._graph.symbol(np.asarray(value))
+
+    def refuse(self, given: str, expected: str) -> MXNetError:
+        """The error for what cannot be read."""
+        return MXNetError(f"import_model: {self.op} {self.name!r}: given {given}, expected {expected}")
+
+    def _given(self, place: int) -> Value:
+        if not self.has(place):
+            raise self.refuse(f"{len(self.inputs)} inputs", f"one at place {place}")
+        return self.inputs[place]
+
+
+def _attribute(proto: Any) -> Any:
+    value = onnx().helper.get_attribute_value(proto)
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], bytes):
+        return [part.decode() for part in value]
+    return onnx().numpy_helper.to_array(value) if isinstance(value, onnx().TensorProto) else value
+
+
+class GraphProto:
+    """Reads the graph of an ONNX model."""
+
+    def __init__(self) -> None:
+        self.opset = 1
+        self._values: Dict[str, Value] = {}
+        self._params: Dict[str, np.ndarray] = {}
+        self._states: Dict[str, np.ndarray] = {}
+        self._names: Dict[int, str] = {}  # of constants, by the identity of their arrays, which _values keeps
+        self._symbols: Dict[str, Any] = {}  # of constants
+        self._shapes: Dict[str, Tuple[int, ...]] = {}
+        self._types: Dict[str, Any] = {}
+
+    def from_onnx(self, graph: Any, opset_version: int) -> Tuple[Any, Dict[str, Any], Dict[str, Any]]:
+        """Symbol, parameters and states of a graph."""
+        from .... import ndarray, symbol
+
+        self.opset = opset_version
+        for tensor in graph.initializer:
+            self._constant(tensor.name, onnx().numpy_helper.to_array(tensor))
+        for name, shape in _tensors(graph.input):
+            if name not in self._values:
+                self._shapes[name] = tuple(max(size, 0) for size in shape)
+                self._values[name] = symbol.Variable(name)
+        for given in graph.input:
+            if given.name in self._shapes:
+                self._types[given.name] = onnx().helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+        for node in graph.node:
+            self._convert(node)
+        outputs = [self.symbol(self._values[output.name]) for output in graph.output]
+        made = symbol.Group(outputs) if len(outputs) > 1 else outputs[0]
+        arguments, states = set(made.list_arguments()), set(made.list_auxiliary_states())
+        parameters = {name: ndarray.array(value, dtype=value.dtype) for name, value in self._params.items() if name in arguments}
+        kept = {name: ndarray.array(value, dtype=value.dtype) for name, value in self._states.items() if name in states}
+        return made, parameters, kept
+
+    def get_graph_metadata(self, graph: Any) -> Dict[str, List[Tuple[str, Tuple[int, ...]]]]:
+        """Names and shapes of a graph's inputs and outputs."""
+        constants = {tensor.name for tensor in graph.initializer}
+        inputs = [(name, shape) for name, shape in _tensors(graph.input) if name not in constants]
+        return {"input_tensor_data": inputs, "output_tensor_data": _tensors(graph.output)}
+
+    def graph_to_gluon(self, graph: Any, ctx: Any, opset_version: int) -> Any:
+        """A graph as a SymbolBlock."""
+        from .... import symbol
+        from ....gluon import SymbolBlock
+
+        made, parameters, states = self.from_onnx(graph, opset_version)
+        names = [name for name, _ in self.get_graph_metadata(graph)["input_tensor_data"]]
+        block = SymbolBlock(outputs=made, inputs=[symbol.var(name) for name in names])
+        for name, parameter in block.collect_params().items():
+            value = parameters.get(name, states.get(name))
+            parameter.shape = value.shape
+            parameter.dtype = value.dtype
+            parameter.initialize(ctx=ctx)
+            parameter.set_data(value)
+        return block
+
+    # --- For nodes
+
+    def symbol(self, value: Value, state: bool = False) -> Any:
+        """A value as a symbol; a constant becomes a parameter, or a state."""
+        from .... import symbol
+
+        if not isinstance(value, np.ndarray):
+            return value
+        name = self._names.get(id(value))
+        if name is None:
+            name = f"const_{len(self._names)}"
+            self._constant(name, value)
+        mine, others = (self._states, self._params) if state else (self._params, self._states)
+        if name in others:  # one constant of the file as both: two of them here
+            name = f"{name}_{'state' if state else 'parameter'}"
+        if name not in mine:
+            mine[name] = value.reshape(1) if value.ndim == 0 else value  # () stands for an unknown shape
+            self._symbols[name] = symbol.Variable(name, shape=mine[name].shape, dtype=value.dtype)
+        return self._symbols[name]
+
+    def shape_of(self, value: Any, node: Node) -> Tuple[int, ...]:
+        """The shape of a symbol; 0 stands for a size that follows from one that the file leaves open."""
+        guesses = []
+        for free in (2, 3):  # what differs between two tries is not fixed
+            known = {name: tuple(size or free for size in shape) for name, shape in self._shapes.items()}
+            found = value.infer_shape_partial(**self._of_inputs(value, known))[1]
+            if not found or not found[0] or 0 in found[0]:
+                raise node.refuse("an input of unknown shape", "shapes of the file's inputs that tell it")
+            guesses.append(found[0])
+        return tuple(size if size == other else 0 for size, other in zip(*guesses))
+
+    def dtype_of(self, value: Any) -> Any:
+        """The type of a symbol."""
+        found = value.infer_type_partial(**self._of_inputs(value, self._types))[1][0]
+        return np.dtype(np.float32 if found is None else found)
+
+    @staticmethod
+    def _of_inputs(value: Any, known: Dict[str, Any]) -> Dict[str, Any]:
+        listed = set(value.list_arguments())
+        return {name: of for name, of in known.items() if name in listed}
+
+    # --- Nodes
+
+    def _constant(self, name: str, value: np.ndarray) -> None:
+        value = np.asarray(value)
+        self._values[name] = value
+        self._names[id(value)] = name
+
+    def _convert(self, proto: Any) -> None:
+        convert = convert_map.get(proto.op_type)
+        if convert is None or proto.domain not in ("", "ai.onnx"):
+            raise MXNetError(
+                f"import_model: given operator {proto.domain or 'ai.onnx'}.{proto.op_type} (node {proto.name!r}), expected one of "
+                + ", ".join(sorted(convert_map))
+            )
+        inputs = [self._values[name] if name else None for name in proto.input]
+        node = Node(self, proto, inputs)
+        made: Union[Value, Sequence[Value]] = convert(node)
+        listed = made if isinstance(made, (list, tuple)) else [made]
+        computes = node.inputs and all(isinstance(value, np.ndarray) for value in inputs if value is not None)
+        for name, value in zip(proto.output, listed):
+            if computes and not isinstance(value, np.ndarray):
+                value = self._computed(value)
+            if isinstance(value, np.ndarray):
+                self._constant(name, value)
+            else:
+                self._values[name] = value
+
+    def _computed(self, value: Any) -> np.ndarray:
+        """A symbol that reads constants only, computed here and now."""
+        from .... import ndarray
+
+        needed = {name: self._params[name] for name in value.list_arguments()}
+        given = {name: ndarray.array(array, dtype=array.dtype) for name, array in needed.items()}
+        return value.eval(**given)[0].asnumpy()
+
+
+def _tensors(values: Any) -> List[Tuple[str, Tuple[int, ...]]]:
+    """Names and shapes; 0 stands for a size that is not fixed."""
+    return [(value.name, tuple(size.dim_value for size in value.type.tensor_type.shape.dim)) for value in values]

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// basic_index(array, key): array[key] for integers, slices, None and an ellipsis, without a detour
+// through Python. What lies together in memory becomes a view, everything else a call of the
+// operator slice. Other keys, results without elements and wrong indices are left to Python, which
+// knows the rules for arrays in keys and what errors should say.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "array.h"
+#include "call_errors.h"
+#include "check.h"
+
+namespace py = pybind11;
+
+namespace mxnet::python {
+namespace {
+
+constexpr int kMostDims = 16;
+using Dims = std::array<int64_t, kMostDims>;
+
+// What a key selects along each dimension of the array, and the shape of the result.
+struct Selection {
+  Dims begin, end, step, kept;
+  Dims shape;  // integers gone, new axes there
+  int ndim = 0, rank = 0;
+  bool ends_before_first[kMostDims] = {};  // a slice that runs backwards through element 0
+};
+
+// Adds one part of a key. False: not for us.
+bool select(PyObject* part, int64_t size, Selection* s) {
+  const auto axis = static_cast<std::size_t>(s->ndim);
+  if (PyLong_CheckExact(part)) {
+    int64_t index = PyLong_AsLongLong(part);
+    if (index == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    if (index < -size || index >= size) return false;
+    index += index < 0 ? size : 0;
+    s->begin[axis] = index;
+    s->end[axis] = index + 1;
+    s->step[axis] = s->kept[axis] = 1;
+  } else if (PySlice_Check(part)) {
+    Py_ssize_t begin = 0, end = 0, step = 0;
+    if (PySlice_Unpack(part, &begin, &end, &step) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    const Py_ssize_t length = PySlice_AdjustIndices(size, &begin, &end, step);
+    if (length == 0 || s->rank == kMostDims) return false;
+    s->begin[axis] = begin;
+    s->end[axis] = end;
+    s->step[axis] = step;
+    s->kept[axis] = length;
+    s->ends_before_first[axis] = step < 0 && end < 0;
+    s->shape[static_cast<std::size_t>(s->rank++)] = length;
+  } else {
+    return false;
+  }
+  ++s->ndim;
+  return true;
+}
+
+void select_all(int64_t size, Selection* s) {
+  const auto axis = static_cast<std::size_t>(s->ndim++);
+  s->begin[axis] = 0;
+  s->end[axis] = s->kept[axis] = size;
+  s->step[axis] = 1;
+  s->shape[static_cast<std::size_t>(s->rank++)] = size;
+}
+
+// The whole key. False: not for us.
+bool select_key(PyObject* key, int ndim, const int64_t* dims, Selection* s) {
+  const bool tuple = PyTuple_CheckExact(key);
+  const Py_ssize_t parts = tuple ? PyTuple_GET_SIZE(key) : 1;
+  const auto part = [&](Py_ssize_t i) { return tuple ? PyTuple_GET_ITEM(key, i) : key; };
+  int used = 0, dots = 0;
+  for (Py_ssize_t i = 0; i < parts; ++i) {
+    dots += part(i) == Py_Ellipsis ? 1 : 0;
+    used += part(i) != Py_Ellipsis && part(i) != Py_None ? 1 : 0;
+  }
+  if (dots > 1 || used > ndim || ndim + parts > kMostDims) return false;
+  for (Py_ssize_t i = 0; i < parts; ++i) {
+    if (part(i) == Py_None) {
+      s->shape[static_cast<std::size_t>(s->rank++)] = 1;
+    } else if (part(i) == Py_Ellipsis) {
+      for (int skipped = ndim - used; skipped > 0; --skipped) select_all(dims[s->ndim], s);
+    } else if (!select(part(i), dims[s->ndim], s)) {
+      return false;
+    }
+  }
+  while (s->ndim < ndim) select_all(dims[s->ndim], s);
+  return true;
+}
+
+// The first and last + 1 element, if what is selected lies together.
+bool together(const Selection& s, const int64_t* dims, int64_t* first, int64_t* last) {
+  auto full = static_cast<std::size_t>(s.ndim);
+  while (full > 0 && s.kept[full - 1] == dims[full - 1] && s.step[full - 1] == 1) --full;
+  for (std::size_t i = 0; i + 1 < full; ++i)
+    if (s.kept[i] != 1) return false;
+  if (full > 0 && s.step[full - 1] != 1 && s.kept[full - 1] != 1) return false;
+  int64_t begin = 0, count = 1;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(s.ndim); ++i) {
+    begin = begin * dims[i] + s.begin[i];
+    count *= s.kept[i];
+  }
+  *first = begin;
+  *last = begin + count;
+  return true;
+}
+
+// An owned handle of an intermediate array.
+class Handle {
+ public:
+  Handle() = default;
+  ~Handle() { MXNDArrayFree(handle_); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  NDArrayHandle get() const { return handle_; }
+  NDArrayHandle* out() { return &handle_; }
+  NDArrayHandle release() { return std::exchange(handle_, nullptr); }
+
+ private:
+  NDArrayHandle handle_ = nullptr;
+};
+
+std::string text_of(const Dims& values, int count, const bool* none = nullptr) {
+  std::string text = "(";
+  char digits[24];
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (none != nullptr && none[at]) {
+      text += "None,";
+      continue;
+    }
+    text.append(digits, std::to_chars(digits, digits + sizeof digits, values[at]).ptr);
+    text += ',';
+  }
+  return text += ')';
+}
+
+void reshape(NDArrayHandle array, int ndim, const int64_t* dims, NDArrayHandle* out) {
+  Dims copy{};
+  std::copy_n(dims, ndim, copy.begin());
+  check(MXNDArrayReshape64(array, ndim, reinterpret_cast<dim_t*>(copy.data()), false, out));
+}
+
+void call_slice(NDArrayHandle array, const Selection& s, NDArrayHandle* out) {
+  static const OpHandle op = [] {
+    OpHandle found = nullptr;
+    check(NNGetOpHandle("slice", &found));
+    return found;
+  }();
+  const std::string begin = text_of(s.begin, s.ndim), step = text_of(s.step, s.ndim),
+                    end = text_of(s.end, s.ndim, s.ends_before_first);
+  const char* keys[] = {"begin", "end", "step"};
+  const char* values[] = {begin.c_str(), end.c_str(), step.c_str()};
+  int count = 0;
+  NDArrayHandle* results = nullptr;
+  const int* storage_types = nullptr;
+  check_blocking([&] {
+    return MXImperativeInvokeEx(const_cast<void*>(op), 1, &array, &count, &results, 3, keys, values,
+                                &storage_types);
+  });
+  *out = results[0];
+}
+
+py::object basic_index(const py::object& object, const py::object& key) {
+  py::object not_for_us = py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  if (!is_array(object.ptr())) return not_for_us;
+  const ArrayObject* array = as_array(object.ptr());
+  int ndim = 0, np_shape = 0;
+  const int64_t* known = nullptr;
+  check(MXNDArrayGetShapeEx64(array->handle, &ndim, &known));
+  if (ndim <= 0 || ndim > kMostDims) return not_for_us;
+  Dims dims{};
+  std::copy_n(known, ndim, dims.begin());
+  Selection s;
+  if (!select_key(key.ptr(), ndim, dims.data(), &s)) return not_for_us;
+  for (int i = 0; i < ndim; ++i)
+    if (dims[static_cast<std::size_t>(i)] == 0) return not_for_us;
+  check(MXIsNumpyShape(&np_shape));
+  if (s.rank == 0 && np_shape == 0) s.shape[static_cast<std::size_t>(s.rank++)] = 1;
+
+  Handle picked;
+  int64_t first = 0, last = 0;
+  if (together(s, dims.data(), &first, &last)) {
+    const int64_t all = -1;
+    Handle flat;
+    reshape(array->handle, 1, &all, flat.out());
+    check(MXNDArraySlice64(flat.get(), first, last, picked.out()));
+    if (s.rank == 1) return wrapped(picked.release(), array->numpy);
+  } else {
+    call_slice(array->handle, s, picked.out());
+    if (s.rank == s.ndim && std::equal(s.shape.begin(), s.shape.begin() + s.rank, s.kept.begin()))
+      return wrapped(picked.release(), array->numpy);
+  }
+  NDArrayHandle result = nullptr;
+  reshape(picked.get(), s.rank, s.shape.data(), &result);
+  return wrapped(result, array->numpy);
+}
+
+}  // namespace
+
+void register_indexing(py::module_& module) {
+  module.def(
+      "basic_index", &basic_index,
+      "array[key] for integers, slices, None and an ellipsis; NotImplemented for other keys.");
+}
+
+}  // namespace mxnet::python

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work of a stream that is recorded once and then put on a stream as a whole: what CUDA calls
+// graphs. Not every kind of device has it, so it is an interface beside DeviceApi that an api may
+// have as well.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "device/device_api.h"
+
+namespace mxnet {
+
+// Foreign handle, meaningful only to the api that made it; owned through DeviceGraph.
+struct NativeGraph;
+
+// Thread-safe for different streams and graphs.
+class MX_PLUGIN_API GraphCapture {
+ public:
+  virtual ~GraphCapture();
+
+  // From now on work put on `stream` is recorded and not done. Until end_capture, calls that wait
+  // for the stream, or record an event on it, are errors.
+  virtual void begin_capture(int device, NativeStream* stream) = 0;
+  // The recorded work. Throws Error where something in between cannot be recorded; capturing has
+  // ended then too.
+  virtual NativeGraph* end_capture(int device, NativeStream* stream) = 0;
+  // Makes `graph` do the work of `newer`: cheap where both are the same calls with other
+  // arguments. False, and nothing done, where they are not.
+  virtual bool update_graph(int device, NativeGraph* graph, NativeGraph* newer) = 0;
+  virtual void launch_graph(int device, NativeGraph* graph, NativeStream* stream) = 0;
+  // REQUIRES: no launch of it is under way.
+  virtual void destroy_graph(int device, NativeGraph* graph) noexcept = 0;
+  virtual std::size_t graph_nodes(int device, NativeGraph* graph) = 0;
+  // A file in the language of graphviz. `flags` are the device's own (cudaGraphDebugDotFlags).
+  virtual void print_graph(int device, NativeGraph* graph, const std::string& path,
+                           unsigned flags) = 0;
+};
+
+// Null for devices that have no graphs.
+GraphCapture* graph_capture(DeviceApi& api);
+
+// Owner of a graph. Movable, not copyable.
+class DeviceGraph {
+ public:
+  DeviceGraph() = default;
+  DeviceGraph(GraphCapture& api, int device, NativeGraph* native)
+      : api_(&api), device_(device), native_(native) {}
+  ~DeviceGraph() { reset(); }
+  DeviceGraph(DeviceGraph&& other) noexcept { take(&other); }
+  DeviceGraph& operator=(DeviceGraph&& other) noexcept {
+    if (this != &other) {
+      reset();
+      take(&other);
+    }
+    return *this;
+  }
+
+  explicit operator bool() const { return native_ != nullptr; }
+  std::size_t nodes() const { return api_->graph_nodes(device_, native_); }
+  bool update(const DeviceGraph& newer) {
+    return api_->update_graph(device_, native_, newer.native_);
+  }
+  void launch(NativeStream* stream) { api_->launch_graph(device_, native_, stream); }
+  void print(const std::string& path, unsigned flags) const {
+    api_->print_graph(device_, native_, path, flags);
+  }
+
+ private:
+  void reset() noexcept {
+    if (native_ != nullptr) api_->destroy_graph(device_, native_);
+    native_ = nullptr;
+  }
+  void take(DeviceGraph* other) noexcept {
+    api_ = other->api_;
+    device_ = other->device_;
+    native_ = other->native_;
+    other->native_ = nullptr;
+  }
+
+  GraphCapture* api_ = nullptr;
+  int device_ = -1;
+  NativeGraph* native_ = nullptr;
+};
+
+}  // namespace mxnet

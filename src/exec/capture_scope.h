@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// While a thread records a graph: scratch memory of kernels is recorded with them, so it stays
+// theirs as long as the graph lives.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "storage/storage.h"
+
+namespace mxnet {
+
+// Blocks of one graph. Used by one thread at a time.
+class CapturedMemory {
+ public:
+  CapturedMemory() = default;
+  ~CapturedMemory() {
+    for (const Block& block : blocks_) Storage::get().release(block);
+  }
+  CapturedMemory(const CapturedMemory&) = delete;
+  CapturedMemory& operator=(const CapturedMemory&) = delete;
+
+  void* take(std::size_t bytes, Device device, Stream* stream) {
+    blocks_.push_back(Storage::get().allocate(bytes, device, "graph workspace", stream));
+    return blocks_.back().data;
+  }
+  std::size_t bytes() const {
+    std::size_t total = 0;
+    for (const Block& block : blocks_) total += block.capacity;
+    return total;
+  }
+
+ private:
+  std::vector<Block> blocks_;
+};
+
+// The calling thread records as long as it lives. Scopes do not nest.
+class CaptureScope {
+ public:
+  explicit CaptureScope(CapturedMemory& memory) { current_ = &memory; }
+  ~CaptureScope() { current_ = nullptr; }
+  CaptureScope(const CaptureScope&) = delete;
+  CaptureScope& operator=(const CaptureScope&) = delete;
+
+  // Null where the thread does not record.
+  static CapturedMemory* current() { return current_; }
+
+ private:
+  static thread_local CapturedMemory* current_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording, updating and launching; what is logged about it.
+#include "exec/graph_replay.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "device/sim/sim_control.h"
+#include "engine/fences.h"
+
+namespace mxnet {
+namespace {
+
+// One call costs less by itself than as a graph.
+constexpr int kLeastSteps = 2;
+
+std::atomic<int> g_next_id{0}, g_log_entries{0};
+
+const CudaConfig& settings() { return config().cuda; }
+
+}  // namespace
+
+thread_local CapturedMemory* CaptureScope::current_ = nullptr;
+
+std::unique_ptr<GraphReplay> GraphReplay::make(const Plan& plan) {
+  if (!settings().enable_cuda_graphs || !plan.options().device.is_gpu()) return nullptr;
+  DeviceApi& api = device_api(DeviceType::kGPU);
+  GraphCapture* capture = graph_capture(api);
+  return capture == nullptr ? nullptr : std::make_unique<GraphReplay>(plan, *capture);
+}
+
+GraphReplay::GraphReplay(const Plan& plan, GraphCapture& capture)
+    : plan_(plan), capture_(capture), segments_(plan.segments().size()) {}
+
+std::vector<GraphReplay::Recording> GraphReplay::split(const Plan::Segment& segment) {
+  std::vector<bool> recordable(plan_.steps().size());
+  for (int s = segment.first_step; s < segment.last_step; ++s) {
+    const Plan::Step& step = plan_.steps()[static_cast<std::size_t>(s)];
+    const char* reason = not_recordable(step, plan_.options().training);
+    recordable[static_cast<std::size_t>(s)] = reason == nullptr;
+    if (reason != nullptr && settings().cuda_graphs_verbose)
+      log(LogLevel::kInfo,
+          fmt::format("CUDA graphs: {} is not recorded: {}", plan_.step_name(step), reason));
+  }
+  std::vector<Recording> recordings;
+  for (const StepRun& run :
+       split_runs(recordable, segment.first_step, segment.last_step, kLeastSteps)) {
+    recordings.emplace_back();
+    recordings.back().steps = run;
+  }
+  return recordings;
+}
+
+void GraphReplay::run(const Plan::Segment& segment, std::span<const NDArray> arrays,
+                      const RunContext& context, const std::function<void(int)>& run_step) {
+  std::vector<Recording>& recordings =
+      segments_[static_cast<std::size_t>(&segment - plan_.segments().data())];
+  if (recordings.empty()) recordings = split(segment);
+  for (Recording& recording : recordings) {
+    if (recording.steps.recorded && recording.runs++ > 0) {
+      replay(recording, arrays, context, run_step);
+    } else {
+      for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
+    }
+  }
+}
+
+void GraphReplay::gather(const StepRun& steps, std::span<const NDArray> arrays) {
+  addresses_.clear();
+  for (int s = steps.first; s < steps.last; ++s) {
+    const Plan::Step& step = plan_.steps()[static_cast<std::size_t>(s)];
+    const uint32_t end = step.first_tensor + step.num_in + step.num_out;
+    for (uint32_t t = step.first_tensor; t < end; ++t)
+      addresses_.push_back(arrays[t].is_none() ? nullptr : arrays[t].data());
+  }
+}
+
+void GraphReplay::replay(Recording& recording, std::span<const NDArray> arrays,
+                         const RunContext& context, const std::function<void(int)>& run_step) {
+  gather(recording.steps, arrays);
+  if (!recording.graph || recording.addresses != addresses_) {
+    if (!record(recording, context, run_step)) {
+      for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
+      return;
+    }
+    recording.addresses = addresses_;
+  }
+  recording.graph.launch(context.stream->native());
+  if (!launched_) launched_.emplace(context.stream->api(), context.stream->device());
+  launched_->record(*context.stream);
+  // On a simulated device errors of a launch are the operation's own: it waits for them.
+  if (sim_control(context.stream->api()) == nullptr) engine::complete_by_event();
+  ++stats_.launches;
+  if (const int most = settings().cuda_graphs_max_log_entries;
+      most > 0 && g_log_entries.fetch_add(1, std::memory_order_relaxed) < most)
+    log(LogLevel::kInfo, fmt::format("CUDA graphs: launch of graph {} on {}", recording.id,
+                                     to_string(context.device)));
+}
+
+void GraphReplay::await_launches() noexcept {
+  try {
+    if (launched_) launched_->synchronize();
+  } catch (const std::exception&) {  // the device is lost, and its work with it
+  }
+}
+
+// False where the device cannot: the steps run one by one from then on.
+bool GraphReplay::record(Recording& recording, const RunContext& context,
+                         const std::function<void(int)>& run_step) {
+  const int device = context.stream->device();
+  NativeStream* const stream = context.stream->native();
+  auto memory = std::make_unique<CapturedMemory>();
+  DeviceGraph graph;
+  try {
+    capture_.begin_capture(device, stream);
+    try {
+      const CaptureScope scope(*memory);
+      for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
+    } catch (...) {
+      // Ends the capture all the same; what it gives is of no use.
+      const DeviceGraph unused(capture_, device, capture_.end_capture(device, stream));
+      throw;
+    }
+    graph = DeviceGraph(capture_, device, capture_.end_capture(device, stream));
+  } catch (const std::exception& error) {
+    recording.steps.recorded = false;
+    ++stats_.failures;
+    log(LogLevel::kWarning,
+        fmt::format("CUDA graphs: {} steps of {} run one by one, as they cannot be recorded: {}",
+                    recording.steps.last - recording.steps.first, to_string(context.device),
+                    error.what()));
+    return false;
+  }
+  await_launches();
+  const bool updated = recording.graph && recording.graph.update(graph);
+  if (!updated) {
+    recording.graph = std::move(graph);
+    recording.id = g_next_id.fetch_add(1, std::memory_order_relaxed);
+  }
+  recording.memory = std::move(memory);
+  ++(updated ? stats_.updates : stats_.captures);
+  if (settings().cuda_graphs_verbose) describe(recording, updated);
+  if (!updated) print(recording);
+  return true;
+}
+
+void GraphReplay::describe(const Recording& recording, bool updated) const {
+  std::string names;
+  for (int s = recording.steps.first; s < recording.steps.last; ++s) {
+    names += names.empty() ? "" : ", ";
+    names += plan_.step_name(plan_.steps()[static_cast<std::size_t>(s)]);
+  }
+  log(LogLevel::kInfo,
+      fmt::format("CUDA graphs: graph {} of {} ({}) {}: {} nodes, {} bytes of scratch memory: {}",
+                  recording.id, to_string(plan_.options().device),
+                  plan_.options().training ? "training" : "inference",
+                  updated ? "updated" : "captured", recording.graph.nodes(),
+                  recording.memory->bytes(), names));
+}
+
+void GraphReplay::print(const Recording& recording) const {
+  const std::string prefix = settings().cuda_graphs_dbg_file;
+  if (prefix.empty()) return;
+  const std::optional<int> flags = settings().cuda_graphs_dbg_file_flags;
+  constexpr unsigned kVerbose = 1;  // cudaGraphDebugDotFlagsVerbose
+  try {
+    recording.graph.print(fmt::format("{}-dev{}-{}.{}.dot", prefix, plan_.options().device.id,
+                                      plan_.options().training ? "trn" : "inf", recording.id),
+                          flags ? static_cast<unsigned>(*flags) : kVerbose);
+  } catch (const Error& error) {
+    log(LogLevel::kWarning, fmt::format("CUDA graphs: {}", error.what()));
+  }
+}
+
+}  // namespace mxnet

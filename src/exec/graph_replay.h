@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments of a plan as graphs of the device: recorded at their second run (the first lets kernels
+// choose and prepare), then launched as a whole. Where arrays have moved since, what is recorded
+// anew only updates the graph that there is. (MXNET_ENABLE_CUDA_GRAPHS)
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "device/graph_capture.h"
+#include "device/stream.h"
+#include "exec/capture_scope.h"
+#include "exec/graph_segments.h"
+#include "ndarray/ndarray.h"
+
+namespace mxnet {
+
+// Belongs to one PlanInstance; used by one thread at a time.
+class GraphReplay {
+ public:
+  struct Stats {
+    int captures = 0, updates = 0, launches = 0, failures = 0;
+  };
+
+  // Null where the configuration does not ask for it, or the plan's device has no graphs.
+  static std::unique_ptr<GraphReplay> make(const Plan& plan);
+  GraphReplay(const Plan& plan, GraphCapture& capture);
+  ~GraphReplay() { await_launches(); }
+  GraphReplay(const GraphReplay&) = delete;
+  GraphReplay& operator=(const GraphReplay&) = delete;
+
+  // Runs a segment: `run_step` puts one step on the stream; `arrays` are the plan's tensors.
+  void run(const Plan::Segment& segment, std::span<const NDArray> arrays, const RunContext& context,
+           const std::function<void(int)>& run_step);
+
+  const Stats& stats() const { return stats_; }
+
+ private:
+  struct Recording {
+    StepRun steps;
+    int runs = 0;
+    int id = -1;
+    std::vector<const void*> addresses;      // as recorded
+    std::unique_ptr<CapturedMemory> memory;  // outlives the graph
+    DeviceGraph graph;
+  };
+
+  std::vector<Recording> split(const Plan::Segment& segment);
+  void replay(Recording& recording, std::span<const NDArray> arrays, const RunContext& context,
+              const std::function<void(int)>& run_step);
+  bool record(Recording& recording, const RunContext& context,
+              const std::function<void(int)>& run_step);
+  void gather(const StepRun& steps, std::span<const NDArray> arrays);
+  // Operations complete by event: their graphs may still run when others take their place.
+  void await_launches() noexcept;
+  void describe(const Recording& recording, bool updated) const;
+  void print(const Recording& recording) const;
+
+  const Plan& plan_;
+  GraphCapture& capture_;
+  std::vector<std::vector<Recording>> segments_;  // as in the plan; empty until first run
+  std::vector<const void*> addresses_;            // of this run
+  std::optional<Event> launched_;                 // behind the last launch
+  Stats stats_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that cannot be recorded, and the runs between them.
+#include "exec/graph_segments.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace mxnet {
+namespace {
+
+// What runs code of the caller's, or decides by looking at values.
+constexpr std::array<std::string_view, 5> kOnTheHost = {"Custom", "_backward_Custom", "_cond",
+                                                        "_foreach", "_while_loop"};
+
+}  // namespace
+
+const char* not_recordable(const Plan::Step& step, bool training) {
+  if (step.accumulate) return nullptr;
+  if (step.prepared != nullptr) return "it keeps what it has prepared on the host";
+  if (step.op->uses_random(step.params, training))
+    return "its random numbers differ from run to run";
+  if (std::find(kOnTheHost.begin(), kOnTheHost.end(), step.op->name()) != kOnTheHost.end())
+    return "it runs on the host";
+  return nullptr;
+}
+
+std::vector<StepRun> split_runs(const std::vector<bool>& recordable, int first, int last,
+                                int least) {
+  std::vector<StepRun> runs;
+  const auto add = [&](int from, int to, bool recorded) {
+    if (!recorded && !runs.empty() && !runs.back().recorded) {
+      runs.back().last = to;
+    } else {
+      runs.push_back({from, to, recorded});
+    }
+  };
+  for (int at = first; at < last;) {
+    const bool recorded = recordable[static_cast<std::size_t>(at)];
+    int end = at + 1;
+    while (end < last && recordable[static_cast<std::size_t>(end)] == recorded) ++end;
+    add(at, end, recorded && end - at >= least);
+    at = end;
+  }
+  return runs;
+}
+
+}  // namespace mxnet

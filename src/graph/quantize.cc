@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// One walk over the network: each value exists as real numbers, as bytes with their range, or both,
+// whatever is asked for.
+#include "graph/quantize.h"
+
+#include <map>
+#include <optional>
+
+#include "graph/indexed_graph.h"
+#include "graph/quantize_forms.h"
+#include "graph/symbol.h"
+#include "graph/symbol_attributes.h"
+#include "graph/symbol_node.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+Ref<ir::Node> new_node(const char* op, std::string name, Attrs attrs,
+                       std::vector<ir::Entry> inputs) {
+  auto node = make_ref<ir::Node>();
+  node->op = &Registry::get().at(op);
+  node->name = std::move(name);
+  node->attrs = std::move(attrs);
+  node->inputs = std::move(inputs);
+  return node;
+}
+
+class Quantizer {
+ public:
+  Quantizer(const ir::Graph& graph, const QuantizeOptions& options)
+      : options_(options),
+        graph_(graph),
+        forms_(static_cast<std::size_t>(graph_.num_nodes())),
+        values_(static_cast<std::size_t>(graph_.num_entries())) {
+    choose();
+    if (options_.smart) drop_outer();
+  }
+
+  QuantizedGraph run() {
+    for (int n = 0; n < graph_.num_nodes(); ++n) {
+      if (form(n)) {
+        quantize(n);
+      } else {
+        keep(n);
+      }
+    }
+    QuantizedGraph result;
+    for (const int entry : graph_.outputs()) result.graph.outputs.push_back(real(entry));
+    for (const ir::Node* node : ir::topological_order(result.graph.outputs)) {
+      const auto at = calibrated_.find(node);
+      if (at != calibrated_.end()) result.to_calibrate.push_back(at->second);
+    }
+    return result;
+  }
+
+ private:
+  // What stands for one value of the original network; made when first asked for.
+  struct Value {
+    ir::Entry real;
+    ir::Entry bytes, min, max;
+  };
+
+  std::optional<QuantizedForm>& form(int n) { return forms_[static_cast<std::size_t>(n)]; }
+  Value& value(int entry) { return values_[static_cast<std::size_t>(entry)]; }
+  ir::Entry original(int entry) const {
+    const int n = graph_.node_of(entry);
+    return {Ref<ir::Node>(const_cast<ir::Node*>(&graph_.node(n))), entry - graph_.first_entry(n),
+            0};
+  }
+
+  void choose() {
+    std::vector<bool> read(values_.size());
+    for (const int entry : graph_.outputs()) read[static_cast<std::size_t>(entry)] = true;
+    for (int n = 0; n < graph_.num_nodes(); ++n)
+      for (const int entry : graph_.inputs(n)) read[static_cast<std::size_t>(entry)] = true;
+    for (int n = 0; n < graph_.num_nodes(); ++n) {
+      const ir::Node& node = graph_.node(n);
+      if (node.is_variable() || options_.excluded_nodes.count(node.name) > 0 ||
+          options_.excluded_operators.count(node.op->name()) > 0)
+        continue;
+      form(n) = quantized_form(node, options_.channel_wise);
+      // Bytes stand for the first result alone.
+      for (int o = 1; o < graph_.num_outputs(n) && form(n) && !form(n)->float_result; ++o) {
+        const int entry = graph_.first_entry(n) + o;
+        if (read[static_cast<std::size_t>(entry)]) form(n).reset();
+      }
+    }
+  }
+
+  // Those that only follow stay where a way through such nodes leads from one that does not to
+  // another.
+  void drop_outer() {
+    std::vector<bool> behind(forms_.size()), before(forms_.size());
+    const auto leads = [&](int n, const std::vector<bool>& seen) {
+      return form(n) && (!form(n)->follows || seen[static_cast<std::size_t>(n)]);
+    };
+    for (int n = 0; n < graph_.num_nodes(); ++n) {
+      if (!form(n)) continue;
+      for (const int entry : graph_.inputs(n)) {
+        const int source = graph_.node_of(entry);
+        if (leads(source, behind) && !form(source)->float_result)
+          behind[static_cast<std::size_t>(n)] = true;
+      }
+    }
+    for (int n = graph_.num_nodes(); n-- > 0;) {
+      if (!leads(n, before)) continue;
+      for (std::size_t i = 0; i < graph_.inputs(n).size(); ++i)
+        if (form(n)->in_bytes[i])
+          before[static_cast<std::size_t>(graph_.node_of(graph_.inputs(n)[i]))] = true;
+    }
+    for (std::size_t n = 0; n < forms_.size(); ++n)
+      if (forms_[n] && forms_[n]->follows && !(behind[n] && before[n])) forms_[n].reset();
+  }
+
+  const ir::Entry& real(int entry) {
+    Value& v = value(entry);
+    if (!v.real) {
+      const ir::Node& node = graph_.node(graph_.node_of(entry));
+      Ref<ir::Node> back =
+          new_node("_contrib_dequantize", node.name + "_dequantize", {}, {v.bytes, v.min, v.max});
+      parse_node(back.get());
+      v.real = {std::move(back), 0, 0};
+    }
+    return v.real;
+  }
+
+  static ir::Entry variable(const std::string& name) {
+    Ref<ir::Node> node(new VariableNode);
+    node->name = name;
+    return {std::move(node), 0, 0};
+  }
+
+  // `data` tells what varies from run to run from weights, which always are int8.
+  const Value& bytes(int entry, const char* quantizer, bool data) {
+    Value& v = value(entry);
+    if (v.bytes) return v;
+    const std::string given = entry_name(original(entry));
+    const std::string name = given + "_quantize";
+    if (graph_.node(graph_.node_of(entry)).is_variable() && options_.offline.count(given) > 0) {
+      v.bytes = variable(name);
+      v.min = variable(name + "_min");
+      v.max = variable(name + "_max");
+      return v;
+    }
+    Attrs attrs;
+    if (std::string_view(quantizer) == "_contrib_quantize_v2")
+      attrs.emplace_back("out_type", data ? options_.dtype : "int8");
+    Ref<ir::Node> node = new_node(quantizer, name, std::move(attrs), {real(entry)});
+    parse_node(node.get());
+    calibrated_[node.get()] = given;
+    v.bytes = {node, 0, 0};
+    v.min = {node, 1, 0};
+    v.max = {node, 2, 0};
+    return v;
+  }
+
+  void keep(int n) {
+    const ir::Node& node = graph_.node(n);
+    Ref<ir::Node> kept(const_cast<ir::Node*>(&node));
+    bool differs = !node.control_deps().empty();
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      differs |= real(graph_.inputs(n)[i]).node != node.inputs[i].node;
+    if (differs) {
+      kept = copy_node(node);
+      for (std::size_t i = 0; i < kept->inputs.size(); ++i) {
+        const int32_t version = kept->inputs[i].version;
+        kept->inputs[i] = real(graph_.inputs(n)[i]);
+        kept->inputs[i].version = version;
+      }
+      if (!node.control_deps().empty()) {
+        auto extras = std::make_shared<ir::NodeExtras>(*node.extras);
+        for (Ref<ir::Node>& dep : extras->control_deps)
+          dep = real(graph_.first_entry(graph_.index_of(*dep))).node;
+        kept->extras = std::move(extras);
+      }
+    }
+    for (int o = 0; o < graph_.num_outputs(n); ++o)
+      value(graph_.first_entry(n) + o).real = {kept, o, 0};
+  }
+
+  void quantize(int n) {
+    const ir::Node& node = graph_.node(n);
+    const QuantizedForm& how = *form(n);
+    std::vector<ir::Entry> inputs, ends;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const int entry = graph_.inputs(n)[i];
+      if (!how.in_bytes[i]) {
+        inputs.push_back(real(entry));
+        inputs.back().version = node.inputs[i].version;
+        continue;
+      }
+      const bool data = i == 0 || how.follows || !graph_.node(graph_.node_of(entry)).is_variable();
+      const Value& v = bytes(entry, how.quantizer, data);
+      inputs.push_back(v.bytes);
+      ends.push_back(v.min);
+      ends.push_back(v.max);
+    }
+    inputs.insert(inputs.end(), ends.begin(), ends.end());
+    Ref<ir::Node> made = new_node(how.op, "quantized_" + node.name, node.attrs, std::move(inputs));
+    for (const auto& [key, text] : how.attrs) set_attr(made.get(), key, text);
+    if (!node.subgraphs().empty()) made->extras = node.extras;
+    parse_node(made.get());
+    if (how.float_result) {
+      for (int o = 0; o < graph_.num_outputs(n); ++o)
+        value(graph_.first_entry(n) + o).real = {made, o, 0};
+      return;
+    }
+    const std::string result = entry_name(original(graph_.first_entry(n)));
+    if (how.wide_result) {
+      made = new_node("_contrib_requantize", "requantize_" + node.name,
+                      {{"out_type", options_.dtype}}, {{made, 0, 0}, {made, 1, 0}, {made, 2, 0}});
+      parse_node(made.get());
+    }
+    if (how.wide_result || how.needs_range) calibrated_[made.get()] = result;
+    Value& v = value(graph_.first_entry(n));
+    v.bytes = {made, 0, 0};
+    v.min = {made, 1, 0};
+    v.max = {made, 2, 0};
+  }
+
+  const QuantizeOptions& options_;
+  const IndexedGraph graph_;
+  std::vector<std::optional<QuantizedForm>> forms_;    // of the nodes that are to be quantized
+  std::vector<Value> values_;                          // by entry
+  std::map<const ir::Node*, std::string> calibrated_;  // the value whose range the node takes
+};
+
+}  // namespace
+
+QuantizedGraph quantize_graph(const ir::Graph& graph, const QuantizeOptions& options) {
+  return Quantizer(graph, options).run();
+}
+
+}  // namespace mxnet

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch normalisation of images in channel blocks, with or without relu: forward in training and
+// inference, and the gradient of training.
+#include <algorithm>
+#include <cmath>
+
+#include "op/norm/batch_norm_params.h"
+#include "op/onednn/prepared.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+using dnnl::memory;
+using dnnl::normalization_flags;
+using onednn::Argument;
+
+constexpr const char* kForward = "BatchNorm";
+constexpr const char* kForwardRelu = "_contrib_BatchNormWithReLU";
+constexpr const char* kBackward = "_backward_BatchNorm";
+constexpr const char* kBackwardRelu = "_backward_contrib_BatchNormWithReLU";
+
+// A call on data of these channels.
+struct Call {
+  memory::desc data;
+  int64_t channels;
+  float eps;
+  bool fix_gamma, relu, of_batch;
+
+  memory::desc channel_desc() const {
+    return onednn::plain_desc({channels}, memory::data_type::f32);
+  }
+  normalization_flags flags() const {
+    auto flags = normalization_flags::use_shift;
+    if (!fix_gamma) flags |= normalization_flags::use_scale;
+    if (relu) flags |= normalization_flags::fuse_norm_relu;
+    if (!of_batch) flags |= normalization_flags::use_global_stats;
+    return flags;
+  }
+  dnnl::batch_normalization_forward::primitive_desc forward() const {
+    // Only training keeps what relu let pass.
+    const bool keeps = of_batch || relu;
+    return {onednn::engine(),
+            keeps ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference,
+            data,
+            data,
+            eps,
+            flags(),
+            onednn::attributes()};
+  }
+  dnnl::batch_normalization_backward::primitive_desc backward() const {
+    return {onednn::engine(), dnnl::prop_kind::backward, data, data, data, eps, flags(),
+            forward(),        onednn::attributes()};
+  }
+};
+
+// What the two directions have in common; `data` is the number of that input. None for calls that
+// are not for these kernels.
+std::optional<Call> call_of(const OpDef& op, const void* params, const Signature& signature,
+                            std::span<const LayoutRef> layouts, std::size_t data) {
+  const auto& norm = *static_cast<const BatchNormParams*>(params);
+  const Tensor& array = signature.in[data];
+  const auto blocked = std::ranges::find_if(layouts, [](auto& l) { return l != nullptr; });
+  if (!onednn::enabled() || blocked == layouts.end() || array.dtype != DType::kFloat32 ||
+      array.ndim() != 4 || norm.axis != 1 || array.size() == 0)
+    return std::nullopt;
+  const memory::desc desc = onednn::desc_in(*blocked, array);
+  if (desc != onednn::channel_blocks(onednn::dims(array.shape()))) return std::nullopt;
+  const std::string& name = op.name();
+  return Call{desc,
+              array.dim(1),
+              static_cast<float>(norm.eps),
+              norm.fix_gamma,
+              name == kForwardRelu || name == kBackwardRelu,
+              signature.training && !norm.use_global_stats};
+}
+
+// What a run has of its own, for either direction.
+template <class Kernel>
+class NormRun final : public PreparedRun {
+ public:
+  explicit NormRun(const Kernel& kernel)
+      : kernel_(kernel), primitive_(kernel.primitive(), kernel.arguments()) {}
+  void run(const KernelContext& context, std::span<const InputOrigin>) override {
+    kernel_.run(context, primitive_);
+  }
+
+ private:
+  const Kernel& kernel_;
+  onednn::PrimitiveRun primitive_;
+};
+
+// Inputs data, gamma, beta, moving mean, moving variance; outputs result, mean, inverse deviation
+// [, mask]. The mask has a byte for each element; oneDNN keeps a bit in it.
+class NormForward final : public PreparedKernel {
+ public:
+  NormForward(const Call& call, std::vector<LayoutRef> in, std::vector<LayoutRef> out)
+      : PreparedKernel("onednn", std::move(in), std::move(out)), call_(call), primitive_([call] {
+          return onednn::compiled<dnnl::batch_normalization_forward>(call.forward());
+        }) {}
+  std::unique_ptr<PreparedRun> make_run() const override {
+    return std::make_unique<NormRun<NormForward>>(*this);
+  }
+
+  const onednn::SharedPrimitive& primitive() const { return primitive_; }
+  std::vector<Argument> arguments() const {
+    constexpr int kOut = 5, kMean = 6, kSpread = 7, kMask = 8, kMovingMean = 3, kMovingVar = 4;
+    const memory::desc channels = call_.channel_desc();
+    std::vector<Argument> arguments{
+        {DNNL_ARG_SRC, call_.data, 0},
+        {DNNL_ARG_DST, call_.data, kOut},
+        {DNNL_ARG_SHIFT, channels, 2},
+        {DNNL_ARG_MEAN, channels, call_.of_batch ? kMean : kMovingMean},
+        {DNNL_ARG_VARIANCE, channels, call_.of_batch ? kSpread : kMovingVar}};
+    if (!call_.fix_gamma) arguments.push_back({DNNL_ARG_SCALE, channels, 1});
+    if (call_.relu)
+      arguments.push_back({DNNL_ARG_WORKSPACE, call_.forward().workspace_desc(), kMask});
+    return arguments;
+  }
+
+  void run(const KernelContext& context, onednn::PrimitiveRun& primitive) const {
+    primitive.run(context);
+    auto* spread = context.out(2).as<float>();
+    const float* variance = call_.of_batch ? spread : context.in(4).as<float>();
+    if (!call_.of_batch)
+      std::copy_n(context.in(3).as<float>(), call_.channels, context.out(1).as<float>());
+    for (int64_t c = 0; c < call_.channels; ++c)
+      spread[c] = static_cast<float>(1 / std::sqrt(double{variance[c]} + double{call_.eps}));
+    if (call_.fix_gamma) std::fill_n(context.in(1).as<float>(), call_.channels, 1.0f);
+  }
+
+ private:
+  const Call call_;
+  const onednn::SharedPrimitive primitive_;
+};
+
+// Inputs gradient, data, gamma, mean, inverse deviation, moving mean, moving variance[, mask];
+// outputs gradients of data, gamma, beta. Moves the averages.
+class NormBackward final : public PreparedKernel {
+ public:
+  NormBackward(const Call& call, double momentum, std::vector<LayoutRef> in,
+               std::vector<LayoutRef> out)
+      : PreparedKernel("onednn", std::move(in), std::move(out)),
+        call_(call),
+        momentum_(momentum),
+        primitive_([call] {
+          return onednn::compiled<dnnl::batch_normalization_backward>(call.backward());
+        }) {}
+  std::unique_ptr<PreparedRun> make_run() const override {
+    return std::make_unique<NormRun<NormBackward>>(*this);
+  }
+
+  const onednn::SharedPrimitive& primitive() const { return primitive_; }
+  std::vector<Argument> arguments() const {
+    constexpr int kMask = 7;
+    const int first_out = call_.relu ? 8 : 7;
+    const memory::desc channels = call_.channel_desc();
+    std::vector<Argument> arguments{{DNNL_ARG_DIFF_DST, call_.data, 0},
+                                    {DNNL_ARG_SRC, call_.data, 1},
+                                    {DNNL_ARG_DIFF_SRC, call_.data, first_out},
+                                    {DNNL_ARG_DIFF_SHIFT, channels, first_out + 2},
+                                    {DNNL_ARG_MEAN, channels, 3},
+                                    {DNNL_ARG_VARIANCE, channels, -1}};
+    if (!call_.fix_gamma) {
+      arguments.push_back({DNNL_ARG_SCALE, channels, 2});
+      arguments.push_back({DNNL_ARG_DIFF_SCALE, channels, first_out + 1});
+    }
+    if (call_.relu)
+      arguments.push_back({DNNL_ARG_WORKSPACE, call_.forward().workspace_desc(), kMask});
+    return arguments;
+  }
+
+  void run(const KernelContext& context, onednn::PrimitiveRun& primitive) const {
+    const auto *mean = context.in(3).as<float>(), *spread = context.in(4).as<float>();
+    auto *moving_mean = context.in(5).as<float>(), *moving_var = context.in(6).as<float>();
+    auto* variance = context.workspace_of<float>(call_.channels);
+    for (int64_t c = 0; c < call_.channels; ++c) {
+      const double given = spread[c];
+      const double now = std::max(1 / (given * given) - double{call_.eps}, 0.0);
+      variance[c] = static_cast<float>(now);
+      moving_mean[c] = static_cast<float>(moving_mean[c] * momentum_ + mean[c] * (1 - momentum_));
+      moving_var[c] = static_cast<float>(moving_var[c] * momentum_ + now * (1 - momentum_));
+    }
+    void* const given[] = {variance};
+    primitive.run(context, given);
+    if (call_.fix_gamma) std::fill_n(context.out(1).as<float>(), call_.channels, 0.0f);
+  }
+
+ private:
+  const Call call_;
+  const double momentum_;
+  const onednn::SharedPrimitive primitive_;
+};
+
+PreparedKernelRef prepare_forward(const OpDef& op, const void* params, const Signature& signature,
+                                  std::span<const LayoutRef> layouts) {
+  const auto call = call_of(op, params, signature, layouts.first(1), 0);
+  if (!call || !onednn::implemented([&] { return call->forward(); })) return nullptr;
+  std::vector<LayoutRef> in(signature.in.size()), out(signature.out.size());
+  in[0] = out[0] = layouts[0];
+  return std::make_shared<const NormForward>(*call, std::move(in), std::move(out));
+}
+
+PreparedKernelRef prepare_backward(const OpDef& op, const void* params, const Signature& signature,
+                                   std::span<const LayoutRef> layouts) {
+  const auto call = call_of(op, params, signature, layouts.first(2), 1);
+  if (!call || !call->of_batch || !onednn::implemented([&] { return call->backward(); }))
+    return nullptr;
+  std::vector<LayoutRef> in(signature.in.size()), out(signature.out.size());
+  in[0] = in[1] = out[0] = onednn::layout_of(call->data);
+  const auto& norm = *static_cast<const BatchNormParams*>(params);
+  return std::make_shared<const NormBackward>(*call, double{norm.momentum}, std::move(in),
+                                              std::move(out));
+}
+
+[[maybe_unused]] const bool added = add_prepared_kernel(kForward, prepare_forward) &&
+                                    add_prepared_kernel(kForwardRelu, prepare_forward) &&
+                                    add_prepared_kernel(kBackward, prepare_backward) &&
+                                    add_prepared_kernel(kBackwardRelu, prepare_backward);
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of training plans: images, maps and their gradients stay in channel blocks, and
+// weights come and go through steps of the plan, so that each is reordered once in a layout.
+#include <omp.h>
+
+#include <optional>
+
+#include "op/fused/winograd.h"
+#include "op/nn/conv_arrays_onednn.h"
+#include "op/nn/trilinear_grad.h"
+#include "op/onednn/prepared.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+using dnnl::memory;
+using onednn::any_layout;
+using onednn::Argument;
+using onednn::ConvArrays;
+
+constexpr auto kFloat = memory::data_type::f32;
+
+// No channel is padding.
+bool is_full(const memory::desc& desc) {
+  std::size_t bytes = sizeof(float);
+  for (const memory::dim d : desc.get_dims()) bytes *= static_cast<std::size_t>(d);
+  return desc.get_size() == bytes;
+}
+
+// Layouts of a convolution: blocks, but for images of few channels, which are the network's input.
+struct Descs {
+  memory::desc image, weight, bias, map;
+
+  static std::optional<Descs> of(const ConvParams& params, const ConvGeometry& g) {
+    if (g.spatial != 2 || g.groups != 1 || channels_last(params.layout)) return std::nullopt;
+    const ConvArrays a(g);
+    constexpr int64_t kFewChannels = 4;
+    const bool input = g.image_channels <= kFewChannels;
+    Descs descs{input ? onednn::plain_desc(a.image(), kFloat) : onednn::channel_blocks(a.image()),
+                any_layout(a.weight(), kFloat),
+                params.no_bias ? memory::desc() : onednn::plain_desc({g.map_channels}, kFloat),
+                onednn::channel_blocks(a.map())};
+    if (!is_full(descs.image) || !is_full(descs.map)) return std::nullopt;
+    return descs;
+  }
+};
+
+using Forward = dnnl::convolution_forward;
+using DataGradient = dnnl::convolution_backward_data;
+using WeightGradient = dnnl::convolution_backward_weights;
+
+Forward::primitive_desc forward_of(const ConvGeometry& g, const Descs& d) {
+  const ConvArrays a(g);
+  return {onednn::engine(),
+          dnnl::prop_kind::forward_training,
+          dnnl::algorithm::convolution_direct,
+          d.image,
+          d.weight,
+          d.bias,
+          d.map,
+          a.stride(),
+          a.dilate(),
+          a.pad(),
+          a.pad_behind(),
+          onednn::attributes()};
+}
+DataGradient::primitive_desc data_gradient_of(const ConvGeometry& g, const Descs& d) {
+  const ConvArrays a(g);
+  Descs hint = d;
+  hint.bias = memory::desc();
+  hint.weight = any_layout(a.weight(), kFloat);
+  return {onednn::engine(),
+          dnnl::algorithm::convolution_direct,
+          d.image,
+          d.weight,
+          d.map,
+          a.stride(),
+          a.dilate(),
+          a.pad(),
+          a.pad_behind(),
+          forward_of(g, hint),
+          onednn::attributes()};
+}
+WeightGradient::primitive_desc weight_gradient_of(const ConvGeometry& g, const Descs& d) {
+  const ConvArrays a(g);
+  Descs hint = d;
+  hint.weight = any_layout(a.weight(), kFloat);
+  return {onednn::engine(),
+          dnnl::algorithm::convolution_direct,
+          d.image,
+          d.weight,
+          d.bias,
+          d.map,
+          a.stride(),
+          a.dilate(),
+          a.pad(),
+          a.pad_behind(),
+          forward_of(g, hint),
+          onednn::attributes()};
+}
+
+// A convolution by Winograd's method, its weights transformed anew at each run: forward, or by the
+// image, which is a convolution of the map's gradient. Numbers are those of the kernel's tensors.
+class WinogradStep final : public PreparedRun {
+ public:
+  struct Tensors {
+    int src, weight, bias, dst;  // bias: -1 for none; dst: of the outputs
+  };
+  WinogradStep(const WinogradDesc& desc, WinogradConv::WeightOrder order, const Tensors& tensors)
+      : conv_(desc, WinogradConv::best_isa()), order_(order), tensors_(tensors) {}
+
+  void run(const KernelContext& context, std::span<const InputOrigin>) override {
+    const int threads = omp_get_max_threads();
+    auto* packed = static_cast<float*>(context.workspace(conv_.packed_bytes()));
+    conv_.pack(context.in(tensors_.weight).as<float>(), order_, packed, threads);
+    WinogradPost post;
+    if (tensors_.bias >= 0) post.bias = context.in(tensors_.bias).as<float>();
+    conv_.run(context.in(tensors_.src).as<float>(), packed, post,
+              context.out(tensors_.dst).as<float>(),
+              context.workspace(conv_.workspace_bytes(threads)), threads);
+  }
+
+ private:
+  const WinogradConv conv_;
+  const WinogradConv::WeightOrder order_;
+  const Tensors tensors_;
+};
+
+// The convolution that gives the gradient of the image.
+ConvGeometry adjoint(const ConvGeometry& g) {
+  ConvGeometry back = g;
+  std::swap(back.image_channels, back.map_channels);
+  std::swap(back.image, back.map);
+  for (std::size_t d = 1; d < 3; ++d) back.pad[d] = g.kernel[d] - 1 - g.pad[d];
+  return back;
+}
+
+// Runs that follow each other on the same tensors.
+class StepsKernel final : public PreparedKernel {
+ public:
+  using MakeStep = std::function<std::unique_ptr<PreparedRun>()>;
+  StepsKernel(const char* name, std::vector<MakeStep> steps, std::vector<LayoutRef> in,
+              std::vector<LayoutRef> out)
+      : PreparedKernel(name, std::move(in), std::move(out)), steps_(std::move(steps)) {}
+
+  std::unique_ptr<PreparedRun> make_run() const override {
+    auto run = std::make_unique<Run>();
+    for (const MakeStep& make : steps_) run->steps.push_back(make());
+    return run;
+  }
+
+ private:
+  struct Run final : PreparedRun {
+    std::vector<std::unique_ptr<PreparedRun>> steps;
+    void run(const KernelContext& context, std::span<const InputOrigin> origins) override {
+      for (auto& step : steps) step->run(context, origins);
+    }
+  };
+  const std::vector<MakeStep> steps_;
+};
+
+StepsKernel::MakeStep primitive_step(onednn::Compile compile, std::vector<Argument> arguments) {
+  class Step final : public PreparedRun {
+   public:
+    Step(std::shared_ptr<const onednn::SharedPrimitive> primitive,
+         std::span<const Argument> arguments)
+        : primitive_(std::move(primitive)), run_(*primitive_, arguments) {}
+    void run(const KernelContext& context, std::span<const InputOrigin>) override {
+      run_.run(context);
+    }
+
+   private:
+    const std::shared_ptr<const onednn::SharedPrimitive> primitive_;
+    onednn::PrimitiveRun run_;
+  };
+  auto primitive = std::make_shared<const onednn::SharedPrimitive>(std::move(compile));
+  return [primitive, arguments = std::move(arguments)] {
+    return std::make_unique<Step>(primitive, arguments);
+  };
+}
+
+bool all_float(const Signature& signature) {
+  const auto is_float = [](const Tensor& t) { return t.dtype == DType::kFloat32; };
+  return onednn::takes(signature) && std::ranges::all_of(signature.in, is_float);
+}
+
+PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Signature& signature,
+                                      std::span<const LayoutRef>) {
+  if (!signature.training || !all_float(signature)) return nullptr;
+  const auto& conv = *static_cast<const ConvParams*>(params);
+  const ConvGeometry g =
+      conv_geometry(conv, signature.in[0].shape(), signature.out[0].shape(), false);
+  auto descs = Descs::of(conv, g);
+  if (!descs) return nullptr;
+  const auto desc = onednn::implemented([&] { return forward_of(g, *descs); });
+  if (!desc) return nullptr;
+  const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
+  if (const auto winograd = winograd_choice(g, image != nullptr, WinogradWeights::kChanging)) {
+    std::vector<LayoutRef> plain(signature.in.size());
+    plain[0] = image;
+    const WinogradStep::Tensors tensors{0, 1, conv.no_bias ? -1 : 2, 0};
+    return std::make_shared<const StepsKernel>(
+        "winograd", std::vector<StepsKernel::MakeStep>{[desc = *winograd, tensors] {
+          return std::make_unique<WinogradStep>(desc, WinogradConv::WeightOrder::kOwn, tensors);
+        }},
+        std::move(plain), std::vector<LayoutRef>{map});
+  }
+  descs->weight = desc->weights_desc();
+  std::vector<LayoutRef> in{image, onednn::layout_of(descs->weight)};
+  std::vector<Argument> arguments{{DNNL_ARG_SRC, descs->image, 0},
+                                  {DNNL_ARG_WEIGHTS, descs->weight, 1}};
+  if (!conv.no_bias) {
+    in.push_back(nullptr);
+    arguments.push_back({DNNL_ARG_BIAS, descs->bias, 2});
+  }
+  arguments.push_back({DNNL_ARG_DST, descs->map, static_cast<int>(in.size())});
+  return onednn::prepared_primitive(
+      [g, d = *descs] { return onednn::compiled<Forward>(forward_of(g, d)); }, std::move(arguments),
+      std::move(in), {map});
+}
+
+// Inputs: gradient of the map, image, weight; outputs: those of image, weight and bias that are
+// wanted.
+PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
+                                   std::span<const LayoutRef>) {
+  if (!signature.training || !all_float(signature)) return nullptr;
+  const auto& conv = *static_cast<const ConvParams*>(params);
+  const ConvGeometry g =
+      conv_geometry(conv, signature.in[1].shape(), signature.in[0].shape(), false);
+  const auto descs = Descs::of(conv, g);
+  const bool bias = wants(conv.wanted, kWantBias), weight = wants(conv.wanted, kWantWeight);
+  if (!descs || (bias && !weight)) return nullptr;
+  const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
+  std::vector<LayoutRef> in{map, image, nullptr}, out;
+  std::vector<StepsKernel::MakeStep> steps;
+  const char* name = "onednn";
+  constexpr int kMap = 0, kImage = 1, kWeight = 2, kFirstOut = 3;
+  const auto next_out = [&] { return kFirstOut + static_cast<int>(out.size()); };
+  const auto winograd = wants(conv.wanted, kWantData) && image != nullptr
+                            ? winograd_choice(adjoint(g), true, WinogradWeights::kChanging)
+                            : std::nullopt;
+  if (winograd) {
+    name = "winograd";
+    steps.push_back([desc = *winograd] {
+      return std::make_unique<WinogradStep>(desc, WinogradConv::WeightOrder::kAdjoint,
+                                            WinogradStep::Tensors{kMap, kWeight, -1, 0});
+    });
+    out.push_back(image);
+  } else if (wants(conv.wanted, kWantData)) {
+    Descs d = *descs;
+    const auto desc = onednn::implemented([&] { return data_gradient_of(g, d); });
+    if (!desc) return nullptr;
+    d.weight = desc->weights_desc();
+    in[kWeight] = onednn::layout_of(d.weight);
+    steps.push_back(
+        primitive_step([g, d] { return onednn::compiled<DataGradient>(data_gradient_of(g, d)); },
+                       {{DNNL_ARG_DIFF_DST, d.map, kMap},
+                        {DNNL_ARG_WEIGHTS, d.weight, kWeight},
+                        {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
+    out.push_back(image);
+  }
+  if (weight) {
+    Descs d = *descs;
+    if (!bias) d.bias = memory::desc();
+    const auto desc = onednn::implemented([&] { return weight_gradient_of(g, d); });
+    if (!desc) return nullptr;
+    d.weight = desc->diff_weights_desc();
+    std::vector<Argument> arguments{{DNNL_ARG_DIFF_DST, d.map, kMap},
+                                    {DNNL_ARG_SRC, d.image, kImage},
+                                    {DNNL_ARG_DIFF_WEIGHTS, d.weight, next_out()}};
+    out.push_back(onednn::layout_of(d.weight));
+    if (bias) {
+      arguments.push_back({DNNL_ARG_DIFF_BIAS, d.bias, next_out()});
+      out.push_back(nullptr);
+    }
+    steps.push_back(primitive_step(
+        [g, d] { return onednn::compiled<WeightGradient>(weight_gradient_of(g, d)); },
+        std::move(arguments)));
+  }
+  return std::make_shared<const StepsKernel>(name, std::move(steps), std::move(in), std::move(out));
+}
+
+[[maybe_unused]] const bool added = add_prepared_kernel("Convolution", prepare_convolution) &&
+                                    add_prepared_kernel("_backward_Convolution", prepare_gradient);
+
+}  // namespace
+}  // namespace mxnet

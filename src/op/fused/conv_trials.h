@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions timed once: by Winograd's method with either tile, and directly. Choices are kept in
+// the process and in a file (MXNET_ONEDNN_TRIALS), by layer, CPU and number of threads.
+#pragma once
+#include <string>
+
+#include "op/nn/conv_geometry.h"
+#include "op/nn/winograd.h"
+
+namespace mxnet {
+
+// The tile of the fastest, 0 for a direct convolution. Thread-safe; the first call for a layer runs
+// it some times on made-up numbers, and no other trial runs meanwhile.
+int fastest_tile(const ConvGeometry& g, const WinogradDesc& desc);
+
+// Seconds of a direct convolution on blocked arrays; infinite where there is none.
+double seconds_of_direct(const ConvGeometry& g, int threads);
+double seconds_of_winograd(const WinogradDesc& desc, int threads);
+
+// The layer as the file names it.
+std::string trial_key(const WinogradDesc& desc, int threads);
+
+}  // namespace mxnet

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which convolutions run by Winograd's method.
+#include <algorithm>
+
+#include "base/config.h"
+#include "op/fused/conv_trials.h"
+#include "op/fused/winograd.h"
+
+namespace mxnet {
+namespace {
+
+bool is_3x3_step_1(const ConvGeometry& g) {
+  const auto all = [](const ConvGeometry::Sizes& sizes, int64_t value) {
+    return sizes[1] == value && sizes[2] == value;
+  };
+  return g.spatial == 2 && g.groups == 1 && all(g.kernel, 3) && all(g.stride, 1) &&
+         all(g.dilate, 1) && g.pad_behind(1) == g.pad[1] && g.pad_behind(2) == g.pad[2];
+}
+
+// Transforms cost the more the fewer channels share them; tiles that lie across the border compute
+// what nobody wants; and few tiles do not pay for reading weights that are four times as large, or
+// for transforming them.
+bool worth_while(const ConvGeometry& g, int tile, WinogradWeights weights) {
+  constexpr int64_t kFewChannels = 32, kFewTiles = 24, kFewTilesForChangingWeights = 96;
+  const int64_t rows = (g.map[1] + tile - 1) / tile, columns = (g.map[2] + tile - 1) / tile;
+  const double used =
+      static_cast<double>(g.map[1] * g.map[2]) / static_cast<double>(rows * columns * tile * tile);
+  return std::min(g.image_channels, g.map_channels) >= kFewChannels && used >= 0.6 &&
+         g.batch * rows * columns >=
+             (weights == WinogradWeights::kKept ? kFewTiles : kFewTilesForChangingWeights);
+}
+
+}  // namespace
+
+std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_blocked,
+                                            WinogradWeights weights) {
+  const std::string& who = config().onednn.winograd;
+  if (who == "off" || !is_3x3_step_1(g) || WinogradConv::best_isa() == WinogradConv::Isa::kBaseline)
+    return std::nullopt;
+  WinogradDesc desc{.batch = g.batch,
+                    .channels = g.image_channels,
+                    .filters = g.map_channels,
+                    .height = g.image[1],
+                    .width = g.image[2],
+                    .pad_y = g.pad[1],
+                    .pad_x = g.pad[2],
+                    .tile = 4,
+                    .src_blocked = source_blocked,
+                    .dst_blocked = true};
+  if (!WinogradConv::supported(desc)) return std::nullopt;
+  // Trials are of layers whose weights are kept; and what is timed may turn out otherwise next
+  // time.
+  const bool measures =
+      who == "measure" && weights == WinogradWeights::kKept && !config().cuda.enforce_determinism;
+  if (measures) {
+    desc.tile = fastest_tile(g, desc);
+    return desc.tile == 0 ? std::nullopt : std::optional(desc);
+  }
+  return worth_while(g, desc.tile, weights) ? std::optional(desc) : std::nullopt;
+}
+
+}  // namespace mxnet

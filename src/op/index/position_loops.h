@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What take does most: positions brought into range and small rows picked, by the widest
+// instructions of the CPU.
+#pragma once
+#include <cstdint>
+
+namespace mxnet {
+
+// The nearest position in [0, extent).
+void clip_positions(int64_t* positions, int64_t n, int64_t extent);
+
+// Whether all positions are in [low, high).
+bool all_within(const int64_t* positions, int64_t n, int64_t low, int64_t high);
+
+// out[i] = in[positions[i]]
+void gather_elements(const uint32_t* in, uint32_t* out, const int64_t* positions, int64_t n);
+void gather_elements(const uint64_t* in, uint64_t* out, const int64_t* positions, int64_t n);
+
+}  // namespace mxnet

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the vectorised distributions for each instruction set.
+#include "op/random/bulk.h"
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+
+#include "base/simd.h"
+#include "base/simd_intrinsics.h"
+#include "op/erf_pieces.h"
+#include "op/vector_math.h"
+
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace mxnet {
+namespace {
+
+#define MX_SIMD_FILE "op/random/bulk.inc"
+#include "base/simd_targets.h"
+
+}  // namespace
+
+bool fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale) {
+  return MX_SIMD_CALL(normals<>)(stream, out, n, loc, scale);
+}
+
+bool fill_exponential(Mt19937& stream, float* out, int64_t n, float rate) {
+  return MX_SIMD_CALL(exponentials<>)(stream, out, n, rate);
+}
+
+}  // namespace mxnet

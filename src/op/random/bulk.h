@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of float numbers of distributions that need logarithms, by vectors. The numbers are those of
+// the same words of the stream one by one, whatever the CPU, but for the last place of some: the
+// logarithm is computed in double and rounded.
+#pragma once
+#include <cstdint>
+
+#include "op/mt19937.h"
+
+namespace mxnet {
+
+// Whether this CPU has the instructions; where not, nothing is drawn.
+bool fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale);
+bool fill_exponential(Mt19937& stream, float* out, int64_t n, float rate);
+
+}  // namespace mxnet

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA graphs behind GraphCapture.
+#include <memory>
+
+#include "base/error.h"
+#include "plugin/cuda/check.h"
+#include "plugin/cuda/cuda_device_api.h"
+#include "plugin/cuda/device_guard.h"
+#include "plugin/cuda/handles.h"
+
+namespace mxnet::cuda {
+namespace {
+
+// What a NativeGraph of this api points to: the recorded calls, and once launched what the device
+// runs.
+struct CudaGraph {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+
+  CudaGraph() = default;
+  // Errors are ignored: at process exit the runtime may be gone before us.
+  ~CudaGraph() {
+    if (exec != nullptr) cudaGraphExecDestroy(exec);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+  }
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+
+  static CudaGraph& from(NativeGraph* graph) { return *reinterpret_cast<CudaGraph*>(graph); }
+};
+
+}  // namespace
+
+void CudaDeviceApi::begin_capture(int device, NativeStream* stream) {
+  const CudaStream& on = stream_of(device, stream);
+  DeviceGuard guard(device);
+  // Relaxed: pools may ask for memory meanwhile, on this thread and on others.
+  MX_CUDA_CALL(cudaStreamBeginCapture(on.handle(), cudaStreamCaptureModeRelaxed));
+}
+
+NativeGraph* CudaDeviceApi::end_capture(int device, NativeStream* stream) {
+  const CudaStream& on = stream_of(device, stream);
+  DeviceGuard guard(device);
+  auto result = std::make_unique<CudaGraph>();
+  MX_CUDA_CALL(cudaStreamEndCapture(on.handle(), &result->graph));
+  return reinterpret_cast<NativeGraph*>(result.release());
+}
+
+bool CudaDeviceApi::update_graph(int device, NativeGraph* graph, NativeGraph* newer) {
+  check_device(device);
+  CudaGraph& mine = CudaGraph::from(graph);
+  CudaGraph& other = CudaGraph::from(newer);
+  DeviceGuard guard(device);
+  if (mine.exec != nullptr) {
+    cudaGraphExecUpdateResultInfo info{};
+    const cudaError_t result = cudaGraphExecUpdate(mine.exec, other.graph, &info);
+    if (result == cudaErrorGraphExecUpdateFailure) {
+      cudaGetLastError();  // an answer, not an error
+      return false;
+    }
+    check(result, "cudaGraphExecUpdate");
+  }
+  std::swap(mine.graph, other.graph);
+  return true;
+}
+
+void CudaDeviceApi::launch_graph(int device, NativeGraph* graph, NativeStream* stream) {
+  const CudaStream& on = stream_of(device, stream);
+  CudaGraph& mine = CudaGraph::from(graph);
+  DeviceGuard guard(device);
+  if (mine.exec == nullptr) MX_CUDA_CALL(cudaGraphInstantiate(&mine.exec, mine.graph, 0));
+  MX_CUDA_CALL(cudaGraphLaunch(mine.exec, on.handle()));
+}
+
+void CudaDeviceApi::destroy_graph(int, NativeGraph* graph) noexcept {
+  delete &CudaGraph::from(graph);
+}
+
+std::size_t CudaDeviceApi::graph_nodes(int device, NativeGraph* graph) {
+  check_device(device);
+  std::size_t count = 0;
+  MX_CUDA_CALL(cudaGraphGetNodes(CudaGraph::from(graph).graph, nullptr, &count));
+  return count;
+}
+
+void CudaDeviceApi::print_graph(int device, NativeGraph* graph, const std::string& path,
+                                unsigned flags) {
+  check_device(device);
+  DeviceGuard guard(device);
+  MX_CUDA_CALL(cudaGraphDebugDotPrint(CudaGraph::from(graph).graph, path.c_str(), flags));
+}
+
+}  // namespace mxnet::cuda

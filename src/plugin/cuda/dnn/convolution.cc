@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which cuDNN wants its descriptors.
+#include "plugin/cuda/dnn/convolution.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace mxnet::cuda {
+namespace {
+
+constexpr int64_t kAlignment = 16;     // of arrays, in bytes: what the memory pools give
+constexpr int64_t kMostConfigs = 128;  // of one heuristic
+constexpr int64_t kMostKnobs = 64, kMostNotes = CUDNN_NUMERICAL_NOTE_TYPE_COUNT;
+
+Descriptor tensor(int64_t id, const std::vector<int64_t>& dims, const Convolution& convolution) {
+  Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  result.set(CUDNN_ATTR_TENSOR_DATA_TYPE, cudnn_dtype(convolution.dtype))
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, dims)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, packed_strides(dims, convolution.channels_last))
+      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment)
+      .finalize();
+  return result;
+}
+
+Descriptor window(const Convolution& convolution) {
+  Descriptor result(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  result.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, static_cast<int64_t>(convolution.pad.size()))
+      .set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, cudnn_sum_dtype(convolution.dtype))
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION)
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, convolution.pad)
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, convolution.pad)
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, convolution.dilate)
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, convolution.stride)
+      .finalize();
+  return result;
+}
+
+// What the three passes call their operation and its attributes.
+struct PassNames {
+  cudnnBackendDescriptorType_t operation;
+  cudnnBackendAttributeName_t data, weight, output, window, alpha, beta;
+};
+
+const PassNames& names_of(ConvPass pass) {
+  static constexpr PassNames kForward = {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                                         CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                                         CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                                         CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+                                         CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                                         CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                                         CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+  static constexpr PassNames kData = {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+  static constexpr PassNames kWeight = {
+      CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+  return pass == ConvPass::kForward ? kForward : pass == ConvPass::kDataGradient ? kData : kWeight;
+}
+
+// What a configuration says of itself. Workspace: of plans only, so it is filled there.
+EngineConfig read_config(const Descriptor& descriptor) {
+  EngineConfig config;
+  const auto engines =
+      descriptor.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
+  const Descriptor& engine = engines.at(0);
+  config.engine = engine.get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 1).at(0);
+  for (const auto note :
+       engine.get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, kMostNotes))
+    config.notes.push_back(static_cast<NumericalNote>(note));
+  for (const Descriptor& knob : descriptor.get(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+                                               CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, kMostKnobs)) {
+    config.knobs.push_back(
+        {static_cast<int64_t>(
+             knob.get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, 1).at(0)),
+         knob.get<int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, 1).at(0)});
+  }
+  return config;
+}
+
+}  // namespace
+
+std::string Convolution::to_string() const {
+  static constexpr const char* kPasses[] = {"forward", "data gradient", "weight gradient"};
+  return fmt::format(
+      "convolution {} {} {} data:{} weight:{} output:{} pad:{} stride:{} dilate:{} "
+      "groups:{}",
+      kPasses[static_cast<int>(pass)], dtype_name(dtype), channels_last ? "NHWC" : "NCHW",
+      fmt::join(data, "x"), fmt::join(weight, "x"), fmt::join(output, "x"), fmt::join(pad, "x"),
+      fmt::join(stride, "x"), fmt::join(dilate, "x"), groups);
+}
+
+std::vector<int64_t> packed_strides(const std::vector<int64_t>& dims, bool channels_last) {
+  std::vector<int64_t> strides(dims.size());
+  int64_t step = 1;
+  if (channels_last) {
+    strides[1] = 1;
+    step = dims[1];
+  }
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    if (channels_last && d == 1) continue;
+    strides[d] = step;
+    step *= dims[d];
+  }
+  return strides;
+}
+
+cudnnDataType_t cudnn_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return CUDNN_DATA_FLOAT;
+    case DType::kFloat64:
+      return CUDNN_DATA_DOUBLE;
+    case DType::kFloat16:
+      return CUDNN_DATA_HALF;
+    case DType::kBFloat16:
+      return CUDNN_DATA_BFLOAT16;
+    default:
+      throw Error(ErrorCode::kType, "Convolution",
+                  fmt::format("given type {}, expected a floating one", dtype_name(dtype)));
+  }
+}
+
+cudnnDataType_t cudnn_sum_dtype(DType dtype) {
+  return dtype == DType::kFloat64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+}
+
+std::vector<cudnnBackendHeurMode_t> heuristics(const CudaConfig& config) {
+  // 0 is the decision tree, 1 the neural network, and the default of every cuDNN that is supported.
+  const std::optional<int> mode = config.cudnn_heur_mode;
+  return {mode.value_or(1) == 0 ? CUDNN_HEUR_MODE_INSTANT : CUDNN_HEUR_MODE_B,
+          CUDNN_HEUR_MODE_FALLBACK};
+}
+
+Descriptor convolution_operation(const Convolution& convolution, double beta) {
+  const PassNames& names = names_of(convolution.pass);
+  const Descriptor data = tensor(kDataId, convolution.data, convolution);
+  const Descriptor weight = tensor(kWeightId, convolution.weight, convolution);
+  const Descriptor output = tensor(kOutputId, convolution.output, convolution);
+  const Descriptor geometry = window(convolution);
+  Descriptor operation(names.operation);
+  operation.set(names.data, data)
+      .set(names.weight, weight)
+      .set(names.output, output)
+      .set(names.window, geometry);
+  if (convolution.dtype == DType::kFloat64) {
+    operation.set(names.alpha, 1.0).set(names.beta, beta);
+  } else {
+    operation.set(names.alpha, 1.0f).set(names.beta, static_cast<float>(beta));
+  }
+  operation.finalize();
+  return operation;
+}
+
+std::vector<OfferedEngine> offered_engines(cudnnHandle_t handle, const Descriptor& operation,
+                                           const CudaConfig& config) {
+  Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle)
+      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation)
+      .finalize();
+  std::vector<OfferedEngine> engines;
+  for (const cudnnBackendHeurMode_t mode : heuristics(config)) {
+    Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
+        .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode)
+        .finalize();
+    for (Descriptor& found : heuristic.get(CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                           CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, kMostConfigs)) {
+      EngineConfig described = read_config(found);
+      const bool known = std::any_of(engines.begin(), engines.end(), [&](const OfferedEngine& e) {
+        return e.config.engine == described.engine && e.config.knobs == described.knobs;
+      });
+      if (known) continue;
+      engines.push_back({std::move(described), std::move(found)});
+    }
+  }
+  return engines;
+}
+
+ConvolutionPlan::ConvolutionPlan(cudnnHandle_t handle, const OfferedEngine& engine)
+    : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle)
+      .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine.descriptor)
+      .finalize();
+  workspace_bytes_ = static_cast<std::size_t>(
+      plan_.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1).at(0));
+}
+
+void ConvolutionPlan::run(cudnnHandle_t handle, void* data, void* weight, void* output,
+                          void* workspace) const {
+  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::vector<int64_t>{kDataId, kWeightId, kOutputId})
+      .set_addresses(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, {data, weight, output})
+      .set_addresses(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {workspace})
+      .finalize();
+  const Cudnn& cudnn = Cudnn::get();
+  cudnn.check(cudnn.execute(handle, plan_.raw(), pack.raw()), "cudnnBackendExecute");
+}
+
+}  // namespace mxnet::cuda

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as cuDNN sees them: forward, gradient of the data, gradient of the weight. From a
+// description to an operation, the engine configurations that cuDNN offers, and a plan that runs.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/config.h"
+#include "base/dtype.h"
+#include "plugin/cuda/cudnn_engines.h"
+#include "plugin/cuda/dnn/cudnn.h"
+
+namespace mxnet::cuda {
+
+struct Convolution {
+  ConvPass pass = ConvPass::kForward;
+  DType dtype = DType::kFloat32;
+  bool channels_last = false;                 // of all three arrays
+  std::vector<int64_t> data, weight, output;  // NC..., OI..., NC... whatever the layout
+  std::vector<int64_t> pad, stride, dilate;   // per spatial dimension
+  int64_t groups = 1;
+
+  // All of it as text: the report's title, and part of the choice's key.
+  std::string to_string() const;
+};
+
+// Strides of a packed array of `dims` (N, C, spatial ...), in elements.
+std::vector<int64_t> packed_strides(const std::vector<int64_t>& dims, bool channels_last);
+
+// Half types are summed in float.
+cudnnDataType_t cudnn_dtype(DType dtype);  // throws Error(kType) for types without convolutions
+cudnnDataType_t cudnn_sum_dtype(DType dtype);
+
+// What is asked for configurations, in this order: MXNET_CUDNN_HEUR_MODE, then what always works.
+std::vector<cudnnBackendHeurMode_t> heuristics(const CudaConfig& config);
+
+// Names of arrays in a plan.
+inline constexpr int64_t kDataId = 'x', kWeightId = 'w', kOutputId = 'y';
+
+// The finalized operation; needs no GPU.
+Descriptor convolution_operation(const Convolution& convolution, double beta = 0.0);
+
+// A configuration with what it says of itself.
+struct OfferedEngine {
+  EngineConfig config;
+  Descriptor descriptor;
+};
+std::vector<OfferedEngine> offered_engines(cudnnHandle_t handle, const Descriptor& operation,
+                                           const CudaConfig& config);
+
+// What one convolution runs by. Immutable.
+class ConvolutionPlan {
+ public:
+  // Throws Error(kGeneric) where the engine does not support the convolution.
+  ConvolutionPlan(cudnnHandle_t handle, const OfferedEngine& engine);
+
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
+  // On the handle's stream. Arrays of device memory; the one that the pass computes is written.
+  void run(cudnnHandle_t handle, void* data, void* weight, void* output, void* workspace) const;
+
+ private:
+  Descriptor plan_;
+  std::size_t workspace_bytes_ = 0;
+};
+
+}  // namespace mxnet::cuda

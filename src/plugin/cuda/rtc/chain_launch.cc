@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// From arrays to a launch. Code is loaded once a process: a library of the runtime serves all
+// devices of one architecture.
+#include "plugin/cuda/rtc/chain_launch.h"
+
+#include <cstdint>
+
+#include "plugin/cuda/check.h"
+#include "plugin/cuda/launch.h"
+
+namespace mxnet::cuda {
+namespace {
+
+// The kernel of what is compiled; loads it at the first call.
+cudaKernel_t loaded(const ChainKernel& kernel) {
+  MutexLock lock(kernel.loading);
+  if (kernel.function == nullptr) {
+    cudaLibrary_t library = nullptr;  // stays loaded: kernels live as long as the process
+    MX_CUDA_CALL(cudaLibraryLoadData(&library, kernel.code.image.data(), nullptr, nullptr, 0,
+                                     nullptr, nullptr, 0));
+    cudaKernel_t function = nullptr;
+    MX_CUDA_CALL(cudaLibraryGetKernel(&function, library, ChainSource::kKernel));
+    kernel.function = function;
+  }
+  return static_cast<cudaKernel_t>(kernel.function);
+}
+
+// Here because the core shows plug-ins only what they cannot do themselves.
+int64_t elements(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t dim : shape.dims()) count *= dim;
+  return count;
+}
+
+bool is_aligned(const void* data, std::size_t bytes) {
+  return reinterpret_cast<uintptr_t>(data) % bytes == 0;
+}
+
+}  // namespace
+
+std::vector<ChainInput> chain_inputs(const PointwiseChain& chain, const KernelContext& context) {
+  std::vector<ChainInput> inputs;
+  inputs.reserve(static_cast<std::size_t>(context.num_in()));
+  const int64_t size = elements(chain.shape);
+  for (int i = 0; i < context.num_in(); ++i)
+    inputs.push_back({context.in(i).dtype, size != 1 && elements(context.in(i).shape()) == 1});
+  return inputs;
+}
+
+bool launch_chain(ChainKernels& kernels, const PointwiseChain& chain, const KernelContext& context,
+                  int gpu) {
+  const std::vector<ChainInput> inputs = chain_inputs(chain, context);
+  const ChainKernel* kernel = kernels.find(chain, inputs, gpu);
+  // Acquire: the code that the compiling thread has published is seen.
+  if (kernel == nullptr ||
+      kernel->state.load(std::memory_order_acquire) != ChainKernel::State::kReady)
+    return false;
+  const int vector = kernel->source.vector;
+  const int64_t size = elements(chain.shape);
+  ChainArguments arguments{size, size / vector, {}};
+  std::size_t count = 0;
+  const auto add = [&](const Tensor& tensor, bool single) {
+    const std::size_t group = static_cast<std::size_t>(vector) * dtype_size(tensor.dtype);
+    if (!single && !is_aligned(tensor.data, group)) arguments.groups = 0;
+    arguments.arrays[count++] = tensor.data;
+  };
+  for (int i = 0; i < context.num_in(); ++i)
+    add(context.in(i), inputs[static_cast<std::size_t>(i)].single);
+  for (int o = 0; o < context.num_out(); ++o) add(context.out(o), false);
+  const LaunchScope scope(context.stream()->native());
+  const int64_t items = arguments.groups > 0 ? arguments.groups : arguments.size;
+  void* pointers[] = {&arguments};
+  MX_CUDA_CALL(cudaLaunchKernel(reinterpret_cast<const void*>(loaded(*kernel)),
+                                dim3(scope.blocks(items, ChainSource::kThreads)),
+                                dim3(ChainSource::kThreads), pointers, 0, scope.stream()));
+  return true;
+}
+
+}  // namespace mxnet::cuda

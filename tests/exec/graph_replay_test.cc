@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments of plans as graphs of the device, on the simulated one: its graphs are the calls that a
+// stream was given, run again. What hardware adds is that a graph's launch is cheap.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "device/sim/sim_control.h"
+#include "exec/graph_replay.h"
+#include "exec/plan_fixture.h"
+#include "exec/plan_graph.h"
+
+namespace mxnet {
+namespace {
+
+const Device kGpu = Device::gpu(0);
+
+SimStats stats() { return sim_control(device_api(DeviceType::kGPU))->stats(0); }
+
+std::vector<NDArray> on_gpu(const std::vector<NDArray>& arrays) {
+  std::vector<NDArray> copies;
+  for (const NDArray& array : arrays)
+    copies.push_back(array_of(values_of(array), array.shape(), kGpu));
+  return copies;
+}
+
+ExecutorArrays bound(const std::vector<NDArray>& args, bool training) {
+  ExecutorArrays arrays;
+  arrays.args = args;
+  for (const NDArray& arg : args) {
+    arrays.requests.push_back(training ? Request::kWrite : Request::kNull);
+    arrays.grads.push_back(
+        training ? array_of(Values(static_cast<std::size_t>(arg.size()), 0.0f), arg.shape(), kGpu)
+                 : NDArray());
+  }
+  return arrays;
+}
+
+// What `steps` runs compute, each on other data; gradients too in training.
+std::vector<Values> results(const Mlp& mlp, const std::vector<NDArray>& host, bool training,
+                            int steps) {
+  std::vector<Values> all;
+  const std::vector<NDArray> args = on_gpu(host);
+  Executor executor(mlp.graph, kGpu, bound(args, training));
+  std::mt19937 random(3);
+  for (int i = 0; i < steps; ++i) {
+    random_array(args[0].shape(), random).copy_to(args[0]);
+    executor.forward(training);
+    all.push_back(values_of(executor.outputs()[0]));
+    if (!training) continue;
+    const NDArray head =
+        array_of(Values(all.back().size(), 1.0f), executor.outputs()[0].shape(), kGpu);
+    executor.backward(std::vector<const NDArray*>{&head});
+    for (const NDArray& grad : executor.arrays().grads) all.push_back(values_of(grad));
+  }
+  return all;
+}
+
+template <class F>
+std::string log_of(const F& call) {
+  ::testing::internal::CaptureStderr();
+  call();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+int count(const std::string& text, const std::string& word) {
+  int found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    ++found;
+  return found;
+}
+
+TEST(GraphReplay, SegmentsAreCapturedAndReplayed) {
+  for (const bool training : {false, true}) {
+    Mlp mlp(3, 4, 8, 11);
+    const std::vector<NDArray> host = mlp.arrays();
+    const SimStats start = stats();
+    const std::vector<Values> expected = results(mlp, host, training, 6);
+    const SimStats plain = stats();
+    EXPECT_EQ(plain.graph_launches, start.graph_launches) << "not unless asked for";
+    const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+    EXPECT_EQ(results(mlp, host, training, 6), expected) << "training " << training;
+    const SimStats replayed = stats();
+    // All runs but the first are launches, of one graph at least.
+    EXPECT_GE(replayed.graph_launches - plain.graph_launches, 5u);
+    EXPECT_LT(replayed.host_calls - plain.host_calls, plain.host_calls - start.host_calls);
+  }
+}
+
+TEST(GraphReplay, RunsAreSplitAroundWhatCannotBeRecorded) {
+  const std::vector<bool> steps = {true, true, false, true, true, true, false, true};
+  EXPECT_EQ(split_runs(steps, 0, 8, 2),
+            (std::vector<StepRun>{{0, 2, true}, {2, 3, false}, {3, 6, true}, {6, 8, false}}));
+  EXPECT_EQ(split_runs(steps, 3, 6, 2), (std::vector<StepRun>{{3, 6, true}}));
+  EXPECT_EQ(split_runs(steps, 3, 6, 4), (std::vector<StepRun>{{3, 6, false}}));
+  EXPECT_TRUE(split_runs(steps, 2, 2, 2).empty());
+}
+
+// Steps of a plan of which the test says what they do, so that it can move arrays and fail.
+class Replay {
+ public:
+  Replay() : args_(on_gpu(Mlp(3, 2, 4, 5).arrays())) {
+    Mlp mlp(3, 2, 4, 5);
+    std::map<const ir::Node*, ArrayType> known;
+    const IndexedGraph indexed(mlp.graph);
+    for (const int n : indexed.arguments()) {
+      const ir::Node& node = indexed.node(n);
+      known[&node] = {mlp.shapes[node.name], DType::kFloat32};
+    }
+    PlanOptions options;
+    options.device = kGpu;
+    TypedGraph typed = typed_graph(mlp.graph, known, options);
+    plan_ = std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options);
+    arrays_.resize(plan_->tensors().size(), args_[0]);
+    replay_ = std::make_unique<GraphReplay>(*plan_, *graph_capture(api_));
+  }
+  // Runs all steps; each adds its number to what was done.
+  std::vector<int> run() {
+    stream_.synchronize();  // what a failed run has left
+    done_.clear();
+    replay_->run(plan_->segments()[0], arrays_, {kGpu, &stream_}, [this](int s) {
+      if (s == failing) throw Error(ErrorCode::kGeneric, "test", "not while recording");
+      api_.host_call(0, stream_.native(), [this, s, by = offset] { done_.push_back(s + by); });
+    });
+    stream_.synchronize();
+    return done_;
+  }
+  void move_arrays() { arrays_.assign(arrays_.size(), args_[1]); }
+  const GraphReplay::Stats& stats() const { return replay_->stats(); }
+  std::vector<int> numbers(int by) const {
+    std::vector<int> all;
+    for (std::size_t s = 0; s < plan_->steps().size(); ++s) all.push_back(static_cast<int>(s) + by);
+    return all;
+  }
+
+  int failing = -1, offset = 0;
+
+ private:
+  DeviceApi& api_ = device_api(DeviceType::kGPU);
+  Stream stream_{api_, 0};
+  std::vector<NDArray> args_, arrays_;
+  std::shared_ptr<const Plan> plan_;
+  std::unique_ptr<GraphReplay> replay_;
+  std::vector<int> done_;
+};
+
+TEST(GraphReplay, TheFirstRunIsPlainAndArraysThatMoveUpdateTheGraph) {
+  Replay replay;
+  EXPECT_EQ(replay.run(), replay.numbers(0));
+  EXPECT_EQ(replay.stats().captures, 0);
+  EXPECT_EQ(replay.run(), replay.numbers(0));
+  EXPECT_EQ(replay.stats().captures, 1);
+  replay.offset = 100;  // what is recorded does not change by itself
+  EXPECT_EQ(replay.run(), replay.numbers(0));
+  replay.move_arrays();
+  EXPECT_EQ(replay.run(), replay.numbers(100));
+  EXPECT_EQ(replay.run(), replay.numbers(100));
+  EXPECT_EQ(replay.stats().captures, 1);
+  EXPECT_EQ(replay.stats().updates, 1);
+  EXPECT_EQ(replay.stats().launches, 4);
+}
+
+TEST(GraphReplay, WhatFailsToBeRecordedRunsPlainly) {
+  Replay replay;
+  replay.run();
+  replay.failing = 2;
+  ::testing::internal::CaptureStderr();
+  EXPECT_THROW(replay.run(), Error) << "its own error, when run plainly";
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("one by one, as they cannot be recorded"), std::string::npos) << said;
+  replay.failing = -1;
+  EXPECT_EQ(replay.run(), replay.numbers(0));
+  EXPECT_EQ(replay.stats().failures, 1);
+  EXPECT_EQ(replay.stats().launches, 0);
+}
+
+TEST(GraphReplay, LogSaysWhatIsCaptured) {
+  Mlp mlp(2, 2, 4, 5);
+  const std::vector<NDArray> host = mlp.arrays();
+  const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  EXPECT_EQ(log_of([&] { results(mlp, host, false, 3); }), "");
+  const Variable verbose("MXNET_CUDA_GRAPHS_VERBOSE", "1");
+  const std::string text = log_of([&] { results(mlp, host, false, 3); });
+  EXPECT_EQ(count(text, "captured"), 1) << text;
+  EXPECT_NE(text.find("fc1(dot)"), std::string::npos) << text;
+  EXPECT_NE(text.find("gpu(0) (inference)"), std::string::npos) << text;
+}
+
+TEST(GraphReplay, LogEndsAfterTheMostEntries) {
+  Mlp mlp(2, 2, 4, 5);
+  const std::vector<NDArray> host = mlp.arrays();
+  const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  const Variable most("MXNET_CUDA_GRAPHS_MAX_LOG_ENTRIES", "3");
+  EXPECT_EQ(count(log_of([&] { results(mlp, host, false, 9); }), "launch of graph"), 3);
+  EXPECT_EQ(log_of([&] { results(mlp, host, false, 9); }), "") << "of the process";
+}
+
+class DebugFolder {
+ public:
+  DebugFolder()
+      : path_(std::filesystem::path(::testing::TempDir()) /
+              ("graphs_" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~DebugFolder() { std::filesystem::remove_all(path_); }
+  std::string prefix() const { return (path_ / "g").string(); }
+  // Name and text of the only file.
+  std::pair<std::string, std::string> only() const {
+    std::pair<std::string, std::string> found;
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+      std::ifstream file(entry.path());
+      found = {entry.path().filename(), std::string(std::istreambuf_iterator<char>(file), {})};
+      ++files;
+    }
+    EXPECT_EQ(files, 1);
+    return found;
+  }
+
+ private:
+  const std::filesystem::path path_;
+};
+
+TEST(GraphReplay, DebugFilesTellDevicePartAndGraph) {
+  Mlp mlp(2, 2, 4, 5);
+  const std::vector<NDArray> host = mlp.arrays();
+  const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  const DebugFolder folder;
+  const Variable file("MXNET_CUDA_GRAPHS_DBG_FILE", folder.prefix());
+  results(mlp, host, false, 4);
+  const auto [name, text] = folder.only();
+  EXPECT_EQ(name.substr(0, 11), "g-dev0-inf.") << name;
+  EXPECT_EQ(name.substr(name.size() - 4), ".dot");
+  EXPECT_GE(std::stoi(name.substr(11)), 0);
+  EXPECT_NE(text.find("node1"), std::string::npos) << text;
+  EXPECT_NE(text.find("flags 1\n"), std::string::npos) << text;
+}
+
+TEST(GraphReplay, DebugFlagsReachTheDevice) {
+  Mlp mlp(2, 2, 4, 5);
+  const std::vector<NDArray> host = mlp.arrays();
+  const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  const DebugFolder folder;
+  const Variable file("MXNET_CUDA_GRAPHS_DBG_FILE", folder.prefix());
+  const Variable flags("MXNET_CUDA_GRAPHS_DBG_FILE_FLAGS", "6");
+  results(mlp, host, false, 4);
+  EXPECT_NE(folder.only().second.find("flags 6\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mxnet

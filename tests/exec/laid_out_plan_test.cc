@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans whose layers are packed and laid out: fully connected layers, training in channel blocks,
+// Winograd's method and who decides about it, bfloat16.
+#include <gtest/gtest.h>
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "exec/network_fixture.h"
+#include "op/fused/conv_trials.h"
+#include "openmp_under_tsan.h"
+
+namespace mxnet {
+namespace {
+
+Value dense(Network& net, const std::string& name, const Value& x, int64_t from, int64_t to,
+            bool bias = true) {
+  std::vector<Value> inputs{x, net.input(name + "_weight", {to, from})};
+  if (bias) inputs.push_back(net.input(name + "_bias", {to}));
+  return named(name,
+               apply("FullyConnected", inputs,
+                     {{"num_hidden", std::to_string(to)}, {"no_bias", bias ? "False" : "True"}}));
+}
+
+std::int64_t count(const std::string& text, const std::string& what) {
+  std::int64_t n = 0;
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+// --- fully connected layers ----------------------------------------------------------------------
+
+TEST(FusedDense, ALayerTakesOverItsSumAndActivation) {
+  Network net({16, 128});
+  const Value a = relu(dense(net, "a", net.data(), 128, 128));
+  const Value b = relu(sum(dense(net, "b", a, 128, 128, false), net.data()));
+  const Network::Result result = net.check(dense(net, "c", b, 128, 96));
+  EXPECT_EQ(result.steps("(_sg_onednn_dense)"), 2) << result.plan;
+  EXPECT_EQ(result.steps("(_sg_onednn_dense_add)"), 1) << result.plan;
+  EXPECT_EQ(result.steps(), 3) << result.plan;
+}
+
+TEST(FusedDense, WhatOthersReadIsNotFusedAway) {
+  Network net({16, 128});
+  const Value a = dense(net, "a", net.data(), 128, 128);
+  const Network::Result result = net.check(sum(apply("sigmoid", {a}), a * 2.0));
+  EXPECT_EQ(result.steps("(_sg_onednn_dense)"), 1) << result.plan;
+}
+
+TEST(FusedDense, LayersTooSmallToGainStayAsTheyAre) {
+  Network net({2, 8});
+  EXPECT_EQ(net.check(relu(dense(net, "a", net.data(), 8, 8))).steps("_sg_onednn"), 0);
+}
+
+TEST(FusedDense, ImagesAreFlattenedAfterConvolutions) {
+  Network net({4, 16, 6, 6});
+  const Value x = relu(net.conv("c", net.data(), 16, 32));
+  const Network::Result result = net.check(dense(net, "fc", x, 32 * 36, 64));
+  EXPECT_EQ(result.steps("(_sg_onednn_dense)"), 1) << result.plan;
+}
+
+TEST(FusedDense, ChangedWeightsAreSeenAtTheNextRun) {
+  Network net({16, 128});
+  const Value output = dense(net, "a", net.data(), 128, 128);
+  Executor executor = net.bind(graph_of({output}));
+  executor.forward(false);
+  NDArray& weight = net.array("a_weight");
+  array_of(Values(128 * 128, 0.0F), weight.shape()).copy_to(weight);
+  executor.forward(false);
+  const Values bias = values_of(net.array("a_bias")), now = values_of(executor.outputs()[0]);
+  for (std::size_t i = 0; i < now.size(); ++i) EXPECT_EQ(now[i], bias[i % 128]);
+}
+
+TEST(FusedDenseConfig, EachRowSwitchesItsFusionOff) {
+  Network net({16, 128});
+  const Value output = relu(sum(dense(net, "a", net.data(), 128, 128), net.data()));
+  const auto result = [&](const char* row) {
+    const Variable off(row, "1");
+    return net.check(output);
+  };
+  EXPECT_EQ(net.check(output).steps(), 1);
+  EXPECT_EQ(result("MXNET_DISABLE_ONEDNN_FC_OPT").steps("_sg_onednn_dense"), 0);
+  EXPECT_EQ(result("MXNET_DISABLE_ONEDNN_FC_SUM").steps("_sg_onednn_dense_add"), 0);
+  const Network::Result apart = result("MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE");
+  EXPECT_EQ(apart.steps("_sg_onednn_dense_add"), 1) << apart.plan;
+  EXPECT_EQ(apart.steps("(Activation)"), 1) << apart.plan;
+}
+
+// Nobody tells a plan that the weights' memory was written behind its back: what is packed once
+// stays, what is packed at each run follows.
+TEST(FusedDenseConfig, WithoutACacheWeightsArePackedAtEachRun) {
+  const auto follows = [](const char* disabled) {
+    const Variable row("MXNET_ONEDNN_DISABLE_FC_CACHE", disabled);
+    Network net({1024, 64});
+    Executor executor = net.bind(graph_of({dense(net, "a", net.data(), 64, 64, false)}));
+    executor.forward(false);
+    const Values before = values_of(executor.outputs()[0]);
+    std::fill_n(static_cast<float*>(net.array("a_weight").data()), 64 * 64, 0.0F);
+    executor.forward(false);
+    return values_of(executor.outputs()[0]) != before;
+  };
+  EXPECT_FALSE(follows("0"));
+  EXPECT_TRUE(follows("1"));
+}
+
+// --- training ------------------------------------------------------------------------------------
+
+TEST(LaidOutTraining, ImagesStayInBlocksOnTheWayBack) {
+  Network net({2, 3, 12, 12});
+  const Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 3, 32), 32));
+  const Value a = relu(net.batch_norm("bn1", net.conv("c1", x, 32, 32, 1), 32, "True"));
+  const Value b = net.batch_norm("bn2", net.conv("c2", a, 32, 32, 1), 32);
+  const std::string plan = net.check_training(relu(sum(b, x)));
+  EXPECT_EQ(count(plan, "(_backward_BatchNorm) [onednn]"), 3) << plan;
+  EXPECT_EQ(count(plan, "(Convolution) [plain]"), 0) << plan;
+  // Weights both ways, and the network's input and output: no image in between.
+  EXPECT_EQ(count(plan, "relu_reorder"), 0) << plan;
+}
+
+TEST(LaidOutTraining, OddChannelsGroupsPoolingAndJoinsAgree) {
+  Network net({2, 16, 12, 12});
+  const Value odd = relu(net.conv("odd", net.data(), 16, 19));
+  const Value depthwise = net.conv("dw", net.conv("c", odd, 19, 32), 32, 32, 3, false, 32);
+  const Value pool = apply("Pooling", {depthwise}, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}});
+  const Value joined = apply("Concat", {pool, relu(net.conv("d", pool, 32, 16, 1))},
+                             {{"num_args", "2"}, {"dim", "1"}});
+  net.check_training(net.conv("e", joined, 48, 16));
+}
+
+TEST(LaidOutTraining, WinogradGivesTheMapAndTheGradientOfTheImage) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net({2, 32, 32, 32});
+  const Value y = net.conv("c1", net.conv("c0", net.data(), 32, 48, 3, true), 48, 32);
+  const std::string plan = net.check_training(y);
+  EXPECT_EQ(count(plan, "(Convolution) [winograd]"), 2) << plan;
+  EXPECT_EQ(count(plan, "(_backward_Convolution) [winograd]"), 2) << plan;
+}
+
+TEST(LaidOutTraining, NormalisationOfImagesInBlocksIsTheSameWhenStatisticsAreGiven) {
+  Network net({2, 16, 8, 8});
+  const Value conv = net.conv("c", net.data(), 16, 32);
+  const Value normed = apply("BatchNorm",
+                             {conv, net.input("g", {32}), net.input("b", {32}),
+                              net.input("m", {32}), net.input("v", {32}, 0.5)},
+                             {{"use_global_stats", "True"}, {"fix_gamma", "False"}});
+  net.check_training(relu(normed));
+  const Value with_relu = apply("_contrib_BatchNormWithReLU",
+                                {conv, net.input("g2", {32}), net.input("b2", {32}),
+                                 net.input("m2", {32}), net.input("v2", {32}, 0.5)},
+                                {{"fix_gamma", "False"}});
+  net.check_training(with_relu);
+  net.check(with_relu);
+}
+
+// --- Winograd ------------------------------------------------------------------------------------
+
+// A file of its own for trials.
+class TrialsFile {
+ public:
+  TrialsFile() { std::filesystem::remove(path_); }
+  ~TrialsFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+  std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  const std::string path_ =
+      testing::TempDir() + "/convolution_trials" + std::to_string(::getpid()) + ".txt";
+};
+
+TEST(WinogradConfig, TheRowChoosesWhoDecides) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  Network net({1, 32, 24, 24});
+  const Value output = net.conv("c", net.data(), 32, 32);
+  const TrialsFile trials;
+  const Variable file("MXNET_ONEDNN_TRIALS", trials.path());
+  EXPECT_EQ(net.check(output).steps("[winograd]"), 1);
+  EXPECT_EQ(trials.text(), "");
+  {
+    const Variable off("MXNET_ONEDNN_WINOGRAD", "off");
+    EXPECT_EQ(net.check(output).steps("[winograd]"), 0);
+  }
+  const Variable measure("MXNET_ONEDNN_WINOGRAD", "measure");
+  {
+    const Variable deterministic("MXNET_ENFORCE_DETERMINISM", "1");
+    EXPECT_EQ(net.check(output).steps("[winograd]"), 1);
+    EXPECT_EQ(trials.text(), "") << "what is timed may turn out otherwise next time";
+  }
+  net.check(output);
+  EXPECT_EQ(count(trials.text(), "1x32x24x24:32:pad1,1"), 1);
+}
+
+TEST(ConvTrials, AFileKeepsThem) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  const TrialsFile trials;
+  const Variable measure("MXNET_ONEDNN_WINOGRAD", "measure");
+  const auto plan_with = [&](int64_t channels, const char* choice) {
+    Network net({1, channels, 24, 24});
+    const Value output = net.conv("c", net.data(), channels, 32);
+    {
+      const Variable none("MXNET_ONEDNN_TRIALS", "");  // makes the next read the file anew
+      net.check(net.conv("other", net.data(), channels, 48));
+    }
+    std::ofstream(trials.path()) << "1x" << channels << "x24x24:32:pad1,1:plain:simd"
+                                 << static_cast<int>(WinogradConv::best_isa()) << ":threads"
+                                 << omp_get_max_threads() << " " << choice << "\n";
+    const Variable file("MXNET_ONEDNN_TRIALS", trials.path());
+    return net.check(output).steps("[winograd]");
+  };
+  EXPECT_EQ(plan_with(64, "0"), 0);
+  EXPECT_EQ(plan_with(80, "2"), 1);
+}
+
+TEST(ConvTrials, TimesArePositiveAndKeysTellLayersApart) {
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  const WinogradDesc desc{.batch = 1,
+                          .channels = 32,
+                          .filters = 32,
+                          .height = 8,
+                          .width = 8,
+                          .pad_y = 1,
+                          .pad_x = 1,
+                          .src_blocked = true,
+                          .dst_blocked = true};
+  EXPECT_GT(seconds_of_winograd(desc, 1), 0);
+  WinogradDesc other = desc;
+  other.filters = 48;
+  EXPECT_NE(trial_key(desc, 1), trial_key(other, 1));
+  EXPECT_NE(trial_key(desc, 1), trial_key(desc, 2));
+}
+
+// --- bfloat16 ------------------------------------------------------------------------------------
+
+TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
+  Network net({2, 3, 16, 16});
+  Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 3, 32), 32));
+  const Value pool = apply("Pooling", {x}, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}});
+  const Value joined =
+      apply("Concat", {relu(net.conv("a", pool, 32, 32)), pool}, {{"num_args", "2"}, {"dim", "1"}});
+  const Value y = relu(sum(net.conv("b", joined, 64, 64), joined));
+  const Value output = apply("Pooling", {y}, {{"global_pool", "True"}, {"pool_type", "avg"}});
+  const Values exact = net.run(output).values;
+  const Variable narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  const Network::Result result = net.run(output);
+  Network::expect_near(result.values, exact, 0.02);
+  if (!__builtin_cpu_supports("avx512bf16")) {
+    EXPECT_EQ(result.values, exact) << "CPUs without the instructions compute in float32";
+    return;
+  }
+  EXPECT_NE(result.values, exact);
+  EXPECT_EQ(result.steps("[winograd]"), 0) << result.plan;
+}
+
+}  // namespace
+}  // namespace mxnet

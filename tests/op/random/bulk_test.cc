@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers drawn by vectors are those drawn one by one from the same words, and the stream goes on
+// at the same word.
+#include "op/random/bulk.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "op/random_draws.h"
+
+namespace mxnet {
+namespace {
+
+constexpr uint32_t kSeed = 20261120;
+
+// `fill` draws by vectors, `one` a number by itself.
+template <class Fill, class One>
+void expect_same(const Fill& fill, const One& one) {
+  for (const int64_t n : {0, 1, 2, 15, 16, 17, 511, 512, 513, 1025, 5000}) {
+    Mt19937 bulk(kSeed), single(kSeed);
+    std::vector<float> got(static_cast<std::size_t>(n));
+    if (!fill(bulk, got.data(), n)) GTEST_SKIP() << "this CPU has no such instructions";
+    {
+      Draws draws(single);
+      for (float value : got) {
+        const float expected = one(draws);
+        ASSERT_NEAR(value, expected, 1e-6f * (1 + std::fabs(expected)))
+            << n << " numbers, seed " << kSeed;
+      }
+    }
+    uint32_t after_bulk, after_single;
+    bulk.fill(&after_bulk, 1);
+    single.fill(&after_single, 1);
+    EXPECT_EQ(after_bulk, after_single) << n << " numbers, seed " << kSeed;
+  }
+}
+
+TEST(BulkDraws, NormalNumbersAreThoseDrawnOneByOne) {
+  expect_same(
+      [](Mt19937& stream, float* out, int64_t n) { return fill_normal(stream, out, n, 0.5f, 2); },
+      [](Draws& draws) { return draws.normal<float>() * 2 + 0.5f; });
+}
+
+TEST(BulkDraws, ExponentialNumbersAreThoseDrawnOneByOne) {
+  expect_same(
+      [](Mt19937& stream, float* out, int64_t n) { return fill_exponential(stream, out, n, 0.7f); },
+      [](Draws& draws) { return static_cast<float>(draws.exponential<float>() / 0.7f); });
+}
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA graphs behind GraphCapture, on the faked runtime: which calls are made, and that no handle
+// is left.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "device/graph_capture.h"
+#include "device/stream.h"
+#include "fake_cudart.h"
+#include "plugin/cuda/cuda_device_api.h"
+
+namespace mxnet::testing {
+namespace {
+
+class CudaGraphs : public ::testing::Test {
+ protected:
+  CudaGraphs() { fake_cuda::graph_counts() = {}; }
+
+  DeviceGraph captured(std::size_t nodes) {
+    fake_cuda::set_captured_nodes(nodes);
+    capture_.begin_capture(0, stream_.native());
+    return {capture_, 0, capture_.end_capture(0, stream_.native())};
+  }
+
+  DeviceApi& api_ = []() -> DeviceApi& {
+    fake_cuda::reset();
+    static DeviceApi* api = cuda::CudaDeviceApi::create().release();
+    return *api;
+  }();
+  GraphCapture& capture_ = *graph_capture(api_);
+  Stream stream_{api_, 0};
+};
+
+TEST_F(CudaGraphs, AreMadeReadyOnceAndLaunchedOften) {
+  {
+    DeviceGraph graph = captured(3);
+    EXPECT_EQ(graph.nodes(), 3u);
+    EXPECT_EQ(fake_cuda::graph_counts().instantiations, 0);
+    for (int i = 0; i < 4; ++i) graph.launch(stream_.native());
+    EXPECT_EQ(fake_cuda::graph_counts().instantiations, 1);
+    EXPECT_EQ(fake_cuda::graph_counts().launches, 4);
+  }
+  EXPECT_EQ(fake_cuda::graph_counts().graphs, 0);
+  EXPECT_EQ(fake_cuda::graph_counts().execs, 0);
+}
+
+TEST_F(CudaGraphs, UpdatesKeepWhatIsReadyUnlessTheShapeDiffers) {
+  DeviceGraph graph = captured(3);
+  graph.launch(stream_.native());
+  EXPECT_TRUE(graph.update(captured(3)));
+  graph.launch(stream_.native());
+  EXPECT_EQ(fake_cuda::graph_counts().instantiations, 1);
+  EXPECT_FALSE(graph.update(captured(4)));
+  EXPECT_EQ(graph.nodes(), 3u);
+  EXPECT_EQ(fake_cuda::last_error(), cudaSuccess) << "an answer is no error";
+  EXPECT_EQ(fake_cuda::graph_counts().graphs, 1);
+}
+
+TEST_F(CudaGraphs, CapturesDoNotNestAndErrorsNameTheCall) {
+  capture_.begin_capture(0, stream_.native());
+  try {
+    capture_.begin_capture(0, stream_.native());
+    ADD_FAILURE() << "captures twice";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("cudaStreamBeginCapture"), std::string::npos);
+  }
+  const DeviceGraph graph(capture_, 0, capture_.end_capture(0, stream_.native()));
+  EXPECT_THROW(capture_.end_capture(0, stream_.native()), Error);
+  EXPECT_THROW(capture_.begin_capture(1, stream_.native()), Error) << "another device's stream";
+}
+
+TEST_F(CudaGraphs, FlagsReachThePrinter) {
+  const std::string path = ::testing::TempDir() + "/graph_" + std::to_string(::getpid()) + ".dot";
+  captured(2).print(path, 5);
+  std::ifstream file(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "2 nodes, flags 5");
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace mxnet::testing

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""While a call waits or computes, other threads of Python run."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+
+class Counter(threading.Thread):
+    """Counts as long as it is let, and gives the interpreter up after each step."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.count = 0
+        self.stopped = False
+        self.begun = threading.Event()
+
+    def run(self):
+        self.begun.set()
+        while not self.stopped:
+            self.count += 1
+            time.sleep(0)
+
+
+@pytest.fixture
+def counter():
+    """A thread that counts. The interpreter is taken from nobody by force: it runs where others give it up."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    thread = Counter()
+    thread.start()
+    thread.begun.wait()
+    yield thread
+    thread.stopped = True
+    thread.join()
+    sys.setswitchinterval(interval)
+
+
+def product():
+    """Work of some milliseconds."""
+    a = mx.nd.ones((600, 600))
+    return mx.nd.dot(a, mx.nd.dot(a, a))
+
+
+def with_store():
+    store = mx.kv.create("local")
+    store.init("w", mx.nd.zeros((600, 600)))
+    out = mx.nd.zeros((600, 600))
+    store.push("w", product())
+    store.pull("w", out=out)
+    out.wait_to_read()
+
+
+def with_loader():
+    rows = mx.gluon.data.ArrayDataset(np.ones((8, 300, 300), "float32"))
+    for batch in mx.gluon.data.DataLoader(rows, batch_size=4, num_workers=1, thread_pool=True):
+        mx.nd.batch_dot(batch, batch).wait_to_read()
+
+
+def with_block():
+    net = mx.gluon.nn.Dense(400, in_units=400)
+    net.initialize()
+    net.hybridize()
+    with mx.autograd.record():
+        out = net(mx.nd.ones((400, 400)))
+    out.backward()
+    net.weight.grad().wait_to_read()
+
+
+WAITS = {
+    "asnumpy": lambda: product().asnumpy(),
+    "asscalar": lambda: product().sum().asscalar(),
+    "wait_to_read": lambda: product().wait_to_read(),
+    "waitall": lambda: (product(), mx.nd.waitall()),
+    "copyto": lambda: product().copyto(mx.cpu()).wait_to_read(),
+    "kvstore": with_store,
+    "DataLoader": with_loader,
+    "a hybridized block": with_block,
+}
+
+
+def test_without_a_wait_it_does_not_count(counter):
+    """What the other test rests on."""
+    before = counter.count
+    total = sum(range(1_000_000))
+    assert counter.count == before and total > 0
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_another_thread_counts_while_a_call_waits(name, counter):
+    WAITS[name]()  # what is made once
+    for _ in range(20):  # a busy machine may have no time for the other thread
+        before = counter.count
+        WAITS[name]()
+        if counter.count > before:
+            return
+    pytest.fail(f"{name}: the other thread did not run in twenty calls")

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients over the registry: every operator that takes generated inputs, against differences of its own values in
+float64. Operators that need particular shapes or parameters are called as CALLS says; those whose gradient is not the
+slope of their value, by definition, are named with the reason."""
+import numpy as np
+from op_calls import Failure
+from op_registry import CALLS, call_of, inputs_of, registry
+
+SEED = 20261120
+STEP = 1e-5
+
+# Operators that compute in float32, whatever they are given: their differences need a longer step.
+IN_FLOAT = {"_contrib_fft": 1e-2, "_contrib_ifft": 1e-2}
+
+
+def slopes(mx, name, arrays, heads, attrs, step):
+    """Differences of sum(outputs * heads)."""
+
+    def value(inputs):
+        return sum(float(np.sum(out * head)) for out, head in zip(mx.run(name, *inputs, **attrs), heads))
+
+    results = []
+    for which, array in enumerate(arrays):
+        slope = np.empty_like(array)
+        for at in np.ndindex(array.shape):
+            sides = []
+            for sign in (1, -1):
+                moved = [a.copy() for a in arrays]
+                moved[which][at] += sign * step
+                sides.append(value(moved))
+            slope[at] = (sides[0] - sides[1]) / (2 * step)
+        results.append(slope)
+    return results
+
+
+def test_gradients_are_the_slopes_of_the_values(mx, rng):
+    checked, wrong = [], []
+    for name, inputs, required, counter in registry(mx):
+        call = call_of(name, inputs, required, counter)
+        if call is None:
+            continue
+        shapes, attrs = call
+        arrays = inputs_of(name, shapes, rng)
+        try:
+            outputs = mx.run(name, *arrays, **attrs)
+            heads = [rng.uniform(0.5, 1.5, out.shape) for out in outputs]
+            if any(out.dtype != "float64" for out in outputs):
+                continue  # a predicate, positions or the like
+            found = mx.gradients(name, arrays, heads, **attrs)
+        except Failure:
+            assert name not in CALLS, f"{name} fails as CALLS has it"
+            continue  # has no gradient, or takes no such arrays
+        step = IN_FLOAT.get(name, STEP)
+        expected = slopes(mx, name, arrays, heads, attrs, step)
+        tolerance = 1e-2 if name in IN_FLOAT else 1e-4
+        checked.append(name)
+        for i, (a, b) in enumerate(zip(found, expected)):
+            if not np.allclose(a, b, rtol=tolerance, atol=tolerance / 100):
+                wrong.append(f"{name}: gradient of input {i} is {a.ravel()[:4]}, slope {b.ravel()[:4]}")
+    assert not wrong, "\n".join(wrong)
+    assert len(checked) > 250, f"only {len(checked)} operators took part"
