@@ -10,14 +10,13 @@
 
 namespace mxnet {
 
-// Raise it with every change of this header, device_api.h, device.h, error.h or inline_function.h
-// that moves a field or a virtual function: both libraries must come from the same tree, and this
-// number is how they find out.
-inline constexpr uint32_t kPluginAbiVersion = 2;
+// Raise it with every change of this header, of device_api.h, device.h, error.h, inline_function.h,
+// or of gpu_table.h, kernel.h and the parameters of operators, that moves a field or a virtual
+// function: both libraries must come from the same tree, and this number is how they find out.
+inline constexpr uint32_t kPluginAbiVersion = 3;
 inline constexpr const char* kPluginEntry = "mxnet_plugin_table";
 
-// Puts y[i] = f(x[i]), 0 <= i < n, on `stream`. Throws Error if the launch fails.
-using UnaryLauncher = void (*)(NativeStream* stream, const void* x, void* y, int64_t n);
+struct GpuTable;  // op/gpu_table.h: kernels of operators
 
 // Every version of it starts with abi_version; nothing behind is read before that has been
 // compared.
@@ -26,9 +25,8 @@ struct PluginTable {
   const char* description;  // what it was built with, for messages
   // Throws Error when there is no driver or no device. Called once; the api is never destroyed.
   DeviceApi* (*create)();
-  // The launcher of the elementwise function `name` for element type `dtype` (a number of the C
-  // ABI: 0 = float32), or null where the plug-in has none. Independent of any operator registry.
-  UnaryLauncher (*find_unary)(const char* name, int32_t dtype) noexcept;
+  // Lives as long as the process; null in a plug-in that only moves memory.
+  const GpuTable* kernels;
 };
 
 using PluginEntry = const PluginTable* (*)();

@@ -11,6 +11,7 @@
 #include "engine/bulk.h"
 #include "engine/engine.h"
 #include "engine/failures.h"
+#include "engine/fences.h"
 #include "engine/frame.h"
 #include "engine/operation.h"
 #include "engine/placement.h"
@@ -92,6 +93,7 @@ class DependencyEngine final : public Engine {
   void pace();
   bool wait_at_gate(ThreadState& thread, bool era);
   void leave(ThreadState& thread, bool era, std::size_t temp_bytes);
+  bool waits_for_device(std::span<Var* const> reads, std::span<Var* const> writes) const;
   bool may_run_here(const OpSpec& spec, Role role) const;
   bool try_take(const OpSpec& spec);
   bool take_or_queue(Operation* operation);
@@ -105,6 +107,8 @@ class DependencyEngine final : public Engine {
   template <class Function>
   void observed(const char* name, Device device, Function&& function);
   void call_sync(const Call& call, SyncFn& fn, Frame& frame);
+  void call_on(const RunContext& context, SyncFn& fn, Frame& frame);
+  bool waits_for_work() const;
   void run(Operation* operation, Frame& frame);
   void run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk, Frame& frame);
   void run_bulk(BulkBody& bulk, Frame& frame);
@@ -148,6 +152,7 @@ class DependencyEngine final : public Engine {
   Tally tally_;
   RunAhead run_ahead_;
   Failures failures_;
+  Fences fences_;
   Bell idle_;                         // what `watched_` names has become idle
   std::atomic<uint32_t> watched_{0};  // kEra << era, kBoth: what sleepers at `idle_` wait for
   Bell gate_;                         // the gate has opened

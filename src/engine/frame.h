@@ -6,6 +6,10 @@
 
 #include "engine/operation.h"
 
+namespace mxnet {
+class Stream;
+}
+
 namespace mxnet::engine {
 
 struct BulkState;
@@ -51,8 +55,10 @@ struct Frame {
   ThreadState& thread;
   Frame* const outer;
   uint32_t depth;
-  bool takes_cheap = true;  // cheap operations that become ready may run here
-  bool era = false;         // of the operation that runs, see Tally
+  bool takes_cheap = true;   // cheap operations that become ready may run here
+  bool era = false;          // of the operation that runs, see Tally
+  bool leaves_work = false;  // the operation that runs has called complete_by_event()
+  Stream* stream = nullptr;  // of the operation that runs
   uint32_t ran = 0;     // operations run since the last turn to the queue or since the frame began
   uint32_t unrung = 0;  // turns to the queue since a look for those who wait for all
   OperationList local;  // ready, to be run by this frame before it ends

@@ -79,6 +79,12 @@ void DependencyEngine::leave(ThreadState& thread, bool era, std::size_t temp_byt
   tally_.finish(thread.number, era);
 }
 
+// A pusher does not wait for a device, unless it waits for every operation.
+bool DependencyEngine::waits_for_device(std::span<Var* const> reads,
+                                        std::span<Var* const> writes) const {
+  return (fences_.pending(reads) || fences_.pending(writes)) && !waits_for_work();
+}
+
 bool DependencyEngine::try_take(const OpSpec& spec) {
   std::size_t taken = 0;
   const std::size_t reads = spec.reads.size(), count = reads + spec.writes.size();
@@ -103,6 +109,7 @@ bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpe
     return false;
   const Frame* outer = inside_frame(thread);
   if (outer != nullptr && outer->depth >= kMaxDepth) return false;
+  if (waits_for_device(spec.reads, spec.writes)) return false;
   check_few(spec);
   if (role != Role::kBulk) reserve_memory(thread, spec.temp_bytes);
   const bool era = enter(thread);
@@ -156,7 +163,8 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
     operation->recycle();
     throw;
   }
-  operation->cheap = !operation->asynchronous() && may_run_here(spec, operation->role);
+  operation->cheap = !operation->asynchronous() && may_run_here(spec, operation->role) &&
+                     !waits_for_device(spec.reads, spec.writes);
   if (operation->pool == nullptr && inside_frame(thread) == nullptr) {
     run_and_wait(operation);
   } else if (take_or_queue(operation)) {

@@ -31,6 +31,7 @@ struct DependencyEngine::Call {
   Device device;
   FnProperty property;
   std::span<Var*const> reads, writes;
+  std::span<Var* const> erased = {};  // ordered like writes, but failures stay away from it
 };
 
 bool DependencyEngine::watched() const { return idle_.awaited(); }
@@ -86,11 +87,39 @@ void DependencyEngine::call_sync(const Call& call, SyncFn& fn, Frame& frame) {
   execute(call, [&] {
     if (!fn) return;
     const RunContext context{call.device, stream_of(call.device, frame)};
-    fn(context);
-    // The seam for completion by event: record one here and settle when it is done, instead of
-    // waiting.
-    if (context.stream != nullptr) context.stream->synchronize();
+    const auto writes = call.erased.empty() ? call.writes : call.erased;
+    fences_.order_behind(call.reads, writes, context.stream);
+    call_on(context, fn, frame);
+    if (context.stream == nullptr) return fences_.clear(writes);
+    if (frame.leaves_work && !waits_for_work())
+      return fences_.leave(call.reads, writes, *context.stream);
+    context.stream->synchronize();
+    fences_.clear(writes);
   });
+}
+
+// Whether work on streams is waited for in any case: where operations are to run at once, and for
+// observers, whose times are those of the work.
+bool DependencyEngine::waits_for_work() const {
+  // Relaxed: either answer is right around a shutdown.
+  return at_once_.load(std::memory_order_relaxed) || observer() != nullptr;
+}
+
+// Calls `fn`; what it has left on the stream is done if it throws.
+void DependencyEngine::call_on(const RunContext& context, SyncFn& fn, Frame& frame) {
+  frame.leaves_work = false;
+  frame.stream = context.stream;
+  try {
+    fn(context);
+  } catch (...) {
+    frame.stream = nullptr;
+    try {
+      if (context.stream != nullptr) context.stream->synchronize();
+    } catch (const std::exception&) {  // the first error is the one to tell
+    }
+    throw;
+  }
+  frame.stream = nullptr;
 }
 
 void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk,
@@ -99,7 +128,7 @@ void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkB
     run_bulk(*bulk, frame);
   } else if (role == Role::kErase) {
     // Runs whatever has failed. Without a function there is nothing to run or to observe.
-    if (fn) call_sync({spec.name, spec.device, spec.property, {}, {}}, fn, frame);
+    if (fn) call_sync({spec.name, spec.device, spec.property, {}, {}, spec.writes}, fn, frame);
   } else {
     call_sync({spec.name, spec.device, spec.property, spec.reads, spec.writes}, fn, frame);
   }
@@ -111,6 +140,7 @@ void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkB
 void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
   const Span span(SpanKind::kSegment, "bulk");
   Stream* stream = nullptr;
+  bool leaves_work = !waits_for_work();
   for (BulkItem& item : bulk.items) {
     if (item.erase && !item.fn) continue;
     const auto reads = bulk.reads_of(item), writes = bulk.writes_of(item);
@@ -119,13 +149,16 @@ void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
     execute(call, [&] {
       if (!item.fn) return;
       stream = stream_of(item.device, frame);
-      item.fn({item.device, stream});
+      fences_.order_behind(reads, writes, stream);
+      call_on({item.device, stream}, item.fn, frame);
+      leaves_work &= frame.leaves_work;
     });
     item.fn.reset();
   }
-  if (stream == nullptr) return;
   try {
-    stream->synchronize();
+    if (stream != nullptr && leaves_work) return fences_.leave(bulk.reads, bulk.writes, *stream);
+    if (stream != nullptr) stream->synchronize();
+    fences_.clear(bulk.writes);
   } catch (...) {
     failures_.record(name_error(std::current_exception(), "bulk"), bulk.writes);
   }
@@ -184,7 +217,8 @@ void DependencyEngine::place(Operation* operation, Frame& frame) {
   const bool on_worker = frame.pool != nullptr;
   const bool local =
       pool == nullptr ||
-      (operation->cheap && frame.takes_cheap && (on_worker || frame.ran < kMaxOfOthers)) ||
+      (operation->cheap && frame.takes_cheap && (on_worker || frame.ran < kMaxOfOthers) &&
+       !waits_for_device(operation->read_vars(), operation->write_vars())) ||
       // The next one of this worker's own kind stays here, if nothing more urgent waits.
       (pool == frame.pool && frame.local.empty() && frame.ran < kMaxStreak &&
        operation->priority >= 0 && !pool->urgent());
@@ -237,6 +271,7 @@ void DependencyEngine::start_async(Operation* operation, Frame& frame) {
     std::exception_ptr error;
     try {
       const RunContext context{operation->device, stream_of(operation->device, frame)};
+      fences_.order_behind(operation->read_vars(), operation->write_vars(), context.stream);
       fn(context, OnComplete(&async_done, operation));
     } catch (...) {
       error = std::current_exception();

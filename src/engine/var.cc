@@ -4,6 +4,7 @@
 
 #include "base/spin_lock.h"
 #include "engine/failures.h"
+#include "engine/fences.h"
 
 namespace mxnet {
 namespace {
@@ -16,7 +17,23 @@ void Var::recycle() noexcept {
   // Relaxed: the variable is ours alone; the pool publishes it to its next user.
   version_.store(0, std::memory_order_relaxed);
   order_only = false;
+  drop_fences();
   VarPool::give(this);
+}
+
+engine::VarFences& Var::make_fences() {
+  // Relaxed: under the lock of those who change it.
+  engine::VarFences* fences = fences_.load(std::memory_order_relaxed);
+  if (fences == nullptr) {
+    fences = new engine::VarFences;
+    fences_.store(fences, std::memory_order_release);
+  }
+  return *fences;
+}
+
+void Var::drop_fences() noexcept {
+  if (fences_.load(std::memory_order_relaxed) == nullptr) return;  // as above
+  delete fences_.exchange(nullptr, std::memory_order_relaxed);
 }
 
 void Var::lock_pool() { VarPool::lock_depot(); }

@@ -13,7 +13,8 @@ namespace mxnet {
 
 namespace engine {
 struct Failure;
-}
+struct VarFences;
+}  // namespace engine
 
 // Thread-safe; owned by the pool, reached through engine calls only. One word holds the whole state
 // of a variable that nobody waits for, so that granting and giving back an access is one exchange.
@@ -64,6 +65,12 @@ class alignas(64) Var : public engine::Pooled<Var> {
   std::shared_ptr<engine::Failure> failure;
   bool order_only = false;  // carries none; set before its first use
 
+  // What was left on streams; null where nothing was. Acquire: pairs with make_fences. What it
+  // points to, and changes of it, are guarded by the mutex of the engine's Fences.
+  const engine::VarFences* fences() const { return fences_.load(std::memory_order_acquire); }
+  engine::VarFences& make_fences();
+  void drop_fences() noexcept;
+
  private:
   enum : uint32_t { kLocked = 1, kWriter = 2, kQueued = 4, kReader = 8 };
 
@@ -77,6 +84,7 @@ class alignas(64) Var : public engine::Pooled<Var> {
   engine::Link* head_ =
       nullptr;  // guarded by the lock bit, like tail_, which means nothing while head_ is null
   engine::Link* tail_ = nullptr;
+  std::atomic<engine::VarFences*> fences_{nullptr};  // owned
 };
 
 // Moves a variable's grant to a queued operation; true if it was the last that the operation

@@ -69,11 +69,13 @@ DependencyEngine::~DependencyEngine() {
 
 void DependencyEngine::wait_for_var(Var* var) {
   wait_for(var, true);
+  fences_.wait(var, true);
   if (std::exception_ptr error = failures_.take(var)) std::rethrow_exception(error);
 }
 
 void DependencyEngine::wait_to_read(Var* var) {
   wait_for(var, false);
+  fences_.wait(var, false);
   const std::span<Var* const> list{&var, 1};
   if (!failures_.any() || failures_.find(list, {}) == nullptr) return;
   // Clearing it now would make readers that were pushed before succeed or fail by chance: they come
@@ -123,6 +125,7 @@ void DependencyEngine::wait_for_all() {
     wait_for_era(tally_.turn());
     wait_for_era(tally_.turn());
   }
+  fences_.wait_all();
   if (std::exception_ptr error = failures_.take_all()) std::rethrow_exception(error);
 }
 
@@ -191,6 +194,10 @@ bool DependencyEngine::drain_all(std::chrono::nanoseconds patience) {
   }
   watched_.fetch_and(~kWatchBoth, std::memory_order_seq_cst);
   if (!idle) open_gate();
+  try {
+    if (idle) fences_.wait_all();
+  } catch (const std::exception&) {  // the device is lost: whoever uses it next is told again
+  }
   return idle;
 }
 
@@ -218,6 +225,7 @@ void DependencyEngine::lock_for_fork() MX_NO_THREAD_SAFETY_ANALYSIS {
   turning_.lock();
   streams_mutex_.lock();
   failures_.lock_for_fork();
+  fences_.lock_for_fork();
   lock_engines();
   Operation::lock_pools();
   BulkBody::lock_pool();
@@ -229,6 +237,7 @@ void DependencyEngine::unlock_after_fork() MX_NO_THREAD_SAFETY_ANALYSIS {
   BulkBody::unlock_pool();
   Operation::unlock_pools();
   unlock_engines();
+  fences_.unlock_after_fork();
   failures_.unlock_after_fork();
   streams_mutex_.unlock();
   turning_.unlock();

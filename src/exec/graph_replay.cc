@@ -9,6 +9,8 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "device/sim/sim_control.h"
+#include "engine/fences.h"
 
 namespace mxnet {
 namespace {
@@ -88,11 +90,22 @@ void GraphReplay::replay(Recording& recording, std::span<const NDArray> arrays,
     recording.addresses = addresses_;
   }
   recording.graph.launch(context.stream->native());
+  if (!launched_) launched_.emplace(context.stream->api(), context.stream->device());
+  launched_->record(*context.stream);
+  // On a simulated device errors of a launch are the operation's own: it waits for them.
+  if (sim_control(context.stream->api()) == nullptr) engine::complete_by_event();
   ++stats_.launches;
   if (const int most = settings().cuda_graphs_max_log_entries;
       most > 0 && g_log_entries.fetch_add(1, std::memory_order_relaxed) < most)
     log(LogLevel::kInfo, fmt::format("CUDA graphs: launch of graph {} on {}", recording.id,
                                      to_string(context.device)));
+}
+
+void GraphReplay::await_launches() noexcept {
+  try {
+    if (launched_) launched_->synchronize();
+  } catch (const std::exception&) {  // the device is lost, and its work with it
+  }
 }
 
 // False where the device cannot: the steps run one by one from then on.
@@ -122,6 +135,7 @@ bool GraphReplay::record(Recording& recording, const RunContext& context,
                     error.what()));
     return false;
   }
+  await_launches();
   const bool updated = recording.graph && recording.graph.update(graph);
   if (!updated) {
     recording.graph = std::move(graph);

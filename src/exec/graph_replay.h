@@ -5,10 +5,12 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "device/graph_capture.h"
+#include "device/stream.h"
 #include "exec/capture_scope.h"
 #include "exec/graph_segments.h"
 #include "ndarray/ndarray.h"
@@ -25,6 +27,9 @@ class GraphReplay {
   // Null where the configuration does not ask for it, or the plan's device has no graphs.
   static std::unique_ptr<GraphReplay> make(const Plan& plan);
   GraphReplay(const Plan& plan, GraphCapture& capture);
+  ~GraphReplay() { await_launches(); }
+  GraphReplay(const GraphReplay&) = delete;
+  GraphReplay& operator=(const GraphReplay&) = delete;
 
   // Runs a segment: `run_step` puts one step on the stream; `arrays` are the plan's tensors.
   void run(const Plan::Segment& segment, std::span<const NDArray> arrays, const RunContext& context,
@@ -48,6 +53,8 @@ class GraphReplay {
   bool record(Recording& recording, const RunContext& context,
               const std::function<void(int)>& run_step);
   void gather(const StepRun& steps, std::span<const NDArray> arrays);
+  // Operations complete by event: their graphs may still run when others take their place.
+  void await_launches() noexcept;
   void describe(const Recording& recording, bool updated) const;
   void print(const Recording& recording) const;
 
@@ -55,6 +62,7 @@ class GraphReplay {
   GraphCapture& capture_;
   std::vector<std::vector<Recording>> segments_;  // as in the plan; empty until first run
   std::vector<const void*> addresses_;            // of this run
+  std::optional<Event> launched_;                 // behind the last launch
   Stats stats_;
 };
 

@@ -11,9 +11,12 @@
 #include "base/error.h"
 #include "device/sim/sim_control.h"
 #include "device/sim/sim_translate.h"
+#include "engine/fences.h"
 #include "exec/capture_scope.h"
 #include "exec/check_plain.h"
 #include "op/accumulate.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/inline_vector.h"
 #include "op/parallel.h"
 #include "storage/storage.h"
@@ -89,15 +92,28 @@ void* reach_array(const NDArray& array, Reach reach) {
   return data == nullptr ? nullptr : reach(data, array.bytes());
 }
 
+// target += addend, or target = addend, in the order of the stream.
+void settle_on_gpu(const RunContext& context, const Tensor& target, const Tensor& addend, bool add,
+                   std::size_t bytes) {
+  Stream& stream = *context.stream;
+  if (add) return gpu_table()->accumulate(stream.native(), target, addend);
+  stream.api().copy(target.data, context.device, addend.data, context.device, bytes,
+                    stream.native());
+}
+
 // Brings what was computed aside to where the caller wants it.
-void settle_results(const KernelCall& call, std::span<const Tensor> results, Reach reach) {
+void settle_results(const KernelCall& call, const RunContext& context,
+                    std::span<const Tensor> results, Reach reach) {
   for (std::size_t o = 0; o < call.out.size(); ++o) {
     const NDArray& out = call.out[o];
     const Request request = request_of(call.requests, o);
     void* data = reach_array(out, reach);
     if (request == Request::kNull || results[o].data == data) continue;
-    if (request == Request::kAdd) {
-      accumulate({data, &out.shape(), out.dtype()}, results[o]);
+    const Tensor target{data, &out.shape(), out.dtype()};
+    if (call.kernel.device == DeviceType::kGPU) {
+      settle_on_gpu(context, target, results[o], request == Request::kAdd, out.bytes());
+    } else if (request == Request::kAdd) {
+      accumulate(target, results[o]);
     } else {
       copy_bytes(data, results[o].data, out.bytes());
     }
@@ -131,7 +147,7 @@ void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
   call.kernel.run(call.kernel.run_fn, call.params, kernel_context);
   if (checks_plain(call, all.first(call.in.size()), results))
     check_plain(call, all.first(call.in.size()), results, context, resources);
-  if (settle) settle_results(call, results, reach);
+  if (settle) settle_results(call, context, results, reach);
 }
 
 // A call that can be made again and again, on any thread, by a graph of the simulated device.
@@ -192,25 +208,28 @@ void run_simulated(const KernelCall& call, const RunContext& context) {
 const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
                                  std::span<const ArrayType> out, Device device, bool training) {
   Tensors tensors;  // filled when a kernel asks
-  const auto first_of = [&](DeviceType type) -> const KernelEntry* {
-    for (const KernelEntry& kernel : op.kernels()) {
-      if (kernel.device != type) continue;
-      if (kernel.accepts == nullptr) return &kernel;
-      if (tensors.empty()) {
-        for (const ArrayType& t : in) tensors.push_back({nullptr, &t.shape, t.dtype});
-        for (const ArrayType& t : out) tensors.push_back({nullptr, &t.shape, t.dtype});
-      }
-      const std::span<const Tensor> all = tensors.span();
-      const Signature signature{all.first(in.size()), all.subspan(in.size()), training};
-      if (kernel.accepts(kernel.accepts_fn, params, signature)) return &kernel;
+  const auto accepts = [&](const KernelEntry& kernel) {
+    if (kernel.accepts == nullptr) return true;
+    if (tensors.empty()) {
+      for (const ArrayType& t : in) tensors.push_back({nullptr, &t.shape, t.dtype});
+      for (const ArrayType& t : out) tensors.push_back({nullptr, &t.shape, t.dtype});
     }
-    return nullptr;
+    const std::span<const Tensor> all = tensors.span();
+    const Signature signature{all.first(in.size()), all.subspan(in.size()), training};
+    return kernel.accepts(kernel.accepts_fn, params, signature);
   };
-  if (device.is_gpu()) {
-    if (const KernelEntry* kernel = first_of(DeviceType::kGPU)) return *kernel;
-  }
-  if (!device.is_gpu() || gpu_is_simulated()) {
-    if (const KernelEntry* kernel = first_of(DeviceType::kCPU)) return *kernel;
+  if (device.is_gpu() && !gpu_is_simulated()) {
+    const KernelEntry* kernel = gpu_kernel(op);
+    if (kernel == nullptr) {
+      throw Error(ErrorCode::kNotImplemented, op.name(),
+                  fmt::format("given arrays on {}, expected ones on the CPU: the operator has no "
+                              "kernel for GPUs yet (docs/devices.md lists those)",
+                              to_string(device)));
+    }
+    if (accepts(*kernel)) return *kernel;
+  } else {
+    for (const KernelEntry& kernel : op.kernels())
+      if (kernel.device == DeviceType::kCPU && accepts(kernel)) return kernel;
   }
   throw Error(ErrorCode::kType, op.name(),
               fmt::format("given input types ({}), expected ones that a kernel on {} accepts",
@@ -222,6 +241,7 @@ void run_kernel(const KernelCall& call, const RunContext& context) {
     run_simulated(call, context);
   } else {
     run_here(call, context, [](void* data, std::size_t) { return data; });
+    if (call.kernel.device == DeviceType::kGPU) engine::complete_by_event();
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/leaked.h"
 #include "base/lock.h"
+#include "engine/fences.h"
 
 namespace mxnet {
 namespace {
@@ -45,7 +46,8 @@ Chunk::Chunk(Device device, std::unique_ptr<SparseStore> sparse)
 
 Chunk::~Chunk() {
   if (foreign_) {
-    Engine::get().delete_variable(var_, device_, std::move(deleter_));
+    // On the host, which waits for the device: whoever gave the memory may take it back at once.
+    Engine::get().delete_variable(var_, Device::cpu(), std::move(deleter_));
   } else if (sparse_ != nullptr) {
     Engine::get().delete_variable(var_, device_,
                                   [store = std::move(sparse_)](const RunContext& context) {
@@ -56,6 +58,7 @@ Chunk::~Chunk() {
   } else {
     Engine::get().delete_variable(var_, device_, [block = block_](const RunContext& context) {
       Storage::get().release(block, context.stream);
+      if (context.stream != nullptr) engine::complete_by_event();
     });
   }
 }
@@ -64,7 +67,7 @@ void* Chunk::allocate() {
   MutexLock lock(allocation_mutex());
   // Relaxed: the lock orders us after whoever allocated.
   if (void* data = data_.load(std::memory_order_relaxed)) return data;
-  block_ = Storage::get().allocate(bytes_, device_, tag_);
+  block_ = Storage::get().allocate(bytes_, device_, tag_, engine::current_stream());
   data_.store(block_.data, std::memory_order_release);
   return block_.data;
 }

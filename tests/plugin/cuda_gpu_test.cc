@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "device/plugin_abi.h"
+#include "op/elemwise/unary_loops.h"
+#include "op/gpu_table.h"
 #include "tests/device/contract.h"
 
 namespace mxnet::testing {
@@ -30,13 +32,11 @@ class CudaUnary : public ::testing::Test {
     if (gpu() == nullptr) GTEST_SKIP() << "no GPU on this machine";
     void* plugin = dlopen(MX_TEST_CUDA_PLUGIN, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(plugin, nullptr) << dlerror();
-    table_ = reinterpret_cast<PluginEntry>(dlsym(plugin, kPluginEntry))();
+    table_ = reinterpret_cast<PluginEntry>(dlsym(plugin, kPluginEntry))()->kernels;
   }
 
   // Checks y = sigmoid(x) for n elements whose first lies `offset` elements into an aligned block.
   void check_sigmoid(int64_t n, int64_t offset) {
-    const UnaryLauncher sigmoid = table_->find_unary("sigmoid", 0);
-    ASSERT_NE(sigmoid, nullptr);
     DeviceApi& api = *gpu();
     Stream stream(api, 0);
     std::vector<float> x(n + offset), y(n + offset, -1);
@@ -44,8 +44,10 @@ class CudaUnary : public ::testing::Test {
     Buffer from(api, Device::gpu(0), x.size() * 4), to(api, Device::gpu(0), y.size() * 4);
     from.upload(x.data(), stream);
     to.upload(y.data(), stream);
-    sigmoid(stream.native(), static_cast<float*>(from.data()) + offset,
-            static_cast<float*>(to.data()) + offset, n);
+    const Shape shape{n};
+    table_->unary(stream.native(), static_cast<int>(UnaryRow::sigmoid),
+                  {static_cast<float*>(from.data()) + offset, &shape, DType::kFloat32},
+                  {static_cast<float*>(to.data()) + offset, &shape, DType::kFloat32});
     to.download(y.data(), stream);
     stream.synchronize();
     for (int64_t i = 0; i < offset; ++i) ASSERT_EQ(y[i], -1) << "wrote before the start";
@@ -55,13 +57,8 @@ class CudaUnary : public ::testing::Test {
     }
   }
 
-  const PluginTable* table_ = nullptr;
+  const GpuTable* table_ = nullptr;
 };
-
-TEST_F(CudaUnary, UnknownNameOrTypeIsNull) {
-  EXPECT_EQ(table_->find_unary("nonsense", 0), nullptr);
-  EXPECT_EQ(table_->find_unary("sigmoid", 1), nullptr);
-}
 
 TEST_F(CudaUnary, SigmoidOfEveryLengthAroundAVector) {
   for (int64_t n = 0; n <= 33; ++n) check_sigmoid(n, 0);
@@ -75,7 +72,9 @@ TEST_F(CudaUnary, SigmoidOfMoreElementsThanThreads) { check_sigmoid((int64_t{1} 
 
 TEST_F(CudaUnary, NullStreamIsAClearError) {
   float x = 0;
-  EXPECT_THROW(table_->find_unary("sigmoid", 0)(nullptr, &x, &x, 1), Error);
+  const Shape shape{1};
+  const Tensor tensor{&x, &shape, DType::kFloat32};
+  EXPECT_THROW(table_->unary(nullptr, static_cast<int>(UnaryRow::sigmoid), tensor, tensor), Error);
 }
 
 }  // namespace

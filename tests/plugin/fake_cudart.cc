@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 
 using namespace mxnet::testing::fake_cuda;
 

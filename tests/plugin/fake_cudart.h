@@ -12,7 +12,10 @@
 namespace mxnet::testing::fake_cuda {
 
 inline constexpr int kDevices = 2;
-inline constexpr std::size_t kCapacity = std::size_t{16} << 20;
+#ifndef MX_FAKE_CAPACITY
+#define MX_FAKE_CAPACITY (16 << 20)
+#endif
+inline constexpr std::size_t kCapacity = MX_FAKE_CAPACITY;
 
 // The next call of `function` ("cudaMalloc") returns `error`, and so may every later one.
 void fail(const std::string& function, cudaError_t error, bool always = false);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "device/plugin_abi.h"
+#include "op/gpu_table.h"
 
 namespace {
 
@@ -52,13 +53,18 @@ DeviceApi* create() {
   return new FakeDeviceApi;
 }
 
-UnaryLauncher find_unary(const char* name, int32_t dtype) noexcept {
-  if (std::string_view(name) != "negative" || dtype != 0) return nullptr;
-  return [](NativeStream*, const void* x, void* y, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      static_cast<float*>(y)[i] = -static_cast<const float*>(x)[i];
-    }
-  };
+// Kernels of a plug-in that has one.
+const GpuTable& kernels() {
+  static constexpr GpuKernelRow kRows[] = {{"negative",
+                                            [](const void*, KernelContext& context) {
+                                              const float* x = context.in(0).as<float>();
+                                              float* y = context.out(0).as<float>();
+                                              for (int64_t i = 0; i < context.out(0).size(); ++i)
+                                                y[i] = -x[i];
+                                            },
+                                            nullptr}};
+  static const GpuTable table{.kernels = kRows};
+  return table;
 }
 
 }  // namespace
@@ -70,6 +76,6 @@ extern "C" MX_PLUGIN_API const PluginTable* mxnet_plugin_table() {
     static const uint32_t kOnlyTheVersion = kPluginAbiVersion + 1;
     return reinterpret_cast<const PluginTable*>(&kOnlyTheVersion);
   }
-  static constexpr PluginTable kTable{kPluginAbiVersion, "fake", create, find_unary};
-  return &kTable;
+  static const PluginTable table{kPluginAbiVersion, "fake", create, &kernels()};
+  return &table;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "device/plugin_loader.h"
+#include "op/gpu_table.h"
 
 namespace mxnet {
 namespace {
@@ -128,15 +129,23 @@ TEST(PluginBorder, ErrorOfOursCrossesThePluginsFrames) {
       Error);
 }
 
-TEST(PluginBorder, ElementwiseFunctionsAreFoundByNameAndType) {
-  const PluginTable& table = load_plugin(fake("ok"));
-  EXPECT_EQ(table.find_unary("negative", 1), nullptr);
-  EXPECT_EQ(table.find_unary("nonsense", 0), nullptr);
-  const UnaryLauncher negative = table.find_unary("negative", 0);
-  ASSERT_NE(negative, nullptr);
-  const float x[] = {1, -2, 3};
-  float y[3] = {};
-  negative(nullptr, x, y, 3);
+class NoResources final : public KernelResources {
+  void* workspace(std::size_t) override { return nullptr; }
+  Tensor make_out(int, const Shape&) override { return {}; }
+};
+
+TEST(PluginBorder, KernelsAreListedByOperatorAndRunLikeOurs) {
+  const GpuTable* table = load_plugin(fake("ok")).kernels;
+  ASSERT_NE(table, nullptr);
+  ASSERT_EQ(table->kernels.size(), 1u);
+  EXPECT_STREQ(table->kernels[0].op, "negative");
+  EXPECT_EQ(table->binary, nullptr);  // a primitive that it lacks
+  float x[] = {1, -2, 3}, y[3] = {};
+  const Shape shape{3};
+  const Tensor in{x, &shape, DType::kFloat32}, out{y, &shape, DType::kFloat32};
+  NoResources resources;
+  KernelContext context({&in, 1}, {&out, 1}, Device::gpu(0), nullptr, false, resources);
+  table->kernels[0].run(nullptr, context);
   EXPECT_EQ(y[0], -1);
   EXPECT_EQ(y[1], 2);
   EXPECT_EQ(y[2], -3);

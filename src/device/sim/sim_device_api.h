@@ -21,7 +21,7 @@ struct SimDeviceState;
 
 // Thread-safe.
 // Differences from hardware: stream priorities have no effect, and a stream goes on after an error.
-class SimDeviceApi final : public DeviceApi, public GraphCapture {
+class SimDeviceApi : public DeviceApi, public GraphCapture {
  public:
   explicit SimDeviceApi(const DeviceConfig& config);
   ~SimDeviceApi() override;

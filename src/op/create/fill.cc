@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/numpy_shape.h"
 #include "op/create/create.h"
-#include "op/fill.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -18,22 +18,13 @@ struct FillParams {
   double value;
 };
 
-void fill(const Tensor& out, double value) {
-  dispatch_dtype(out.dtype, "full", [&]<class T>(TypeTag<T>) {
-    const T converted = convert<T>(value);
-    parallel_for(out.size(), 0.5, [&](int64_t first, int64_t last) {
-      fill_same(out.as<T>() + first, last - first, converted);
-    });
-  });
-}
-
 template <int kValue>
 void constant_cpu(const FillParams&, KernelContext& context) {
-  fill(context.out(0), kValue);
+  fill_tensor(context, context.out(0), kValue);
 }
 
 void full_cpu(const FillParams& params, KernelContext& context) {
-  fill(context.out(0), params.value);
+  fill_tensor(context, context.out(0), params.value);
 }
 
 // Without NumPy semantics a 0 gives way to what is known of the result already: the batch size of a
@@ -136,7 +127,8 @@ bool define() {
   define_zeros_by_number();
   define_full_like();
   define_set_value();
-  return true;
+  return mark_portable({"_zeros", "_ones", "_npi_zeros", "_npi_ones", "_full",
+                        "_zeros_without_dtype", "_npi_full_like", "_set_value"});
 }
 [[maybe_unused]] const bool defined = define();
 

@@ -7,6 +7,7 @@
 #include "op/elemwise/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
+#include "op/gpu.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
 
@@ -24,12 +25,12 @@ std::string slope_op(BinaryRow row, bool left) {
 
 template <BinaryRow row>
 void binary_cpu(const NoParams&, KernelContext& context) {
-  run_binary(row, context.in(0), context.in(1), context.out(0));
+  run_binary(row, context.in(0), context.in(1), context.out(0), context);
 }
 
 template <BinaryRow row, bool left>
 void slope_cpu(const NoParams&, KernelContext& context) {
-  run_binary_slope(row, left, context.in(0), context.in(1), context.in(2), context.out(0));
+  run_binary_slope(row, left, context.in(0), context.in(1), context.in(2), context.out(0), context);
 }
 
 void infer_equal(const NoParams&, Infer& infer) {
@@ -89,6 +90,7 @@ void define_arrays(const NameList& names, void (*infer)(const NoParams&, Infer&)
   op.doc(row_doc(row)).input("lhs", "First argument.").input("rhs", "Second argument.").lenient();
   op.dtypes(kNumeric).inplace(0, 0).inplace(1, 0).infer(infer).cpu(binary_cpu<row>).grad(gradient);
   mark_pointwise(names[0]);
+  mark_portable(names[0]);
 }
 
 template <BinaryRow row, bool left>
@@ -105,6 +107,7 @@ void define_slope() {
       .infer(infer_equal)
       .cpu(slope_cpu<row, left>);
   mark_pointwise(slope_op(row, left));
+  mark_portable(slope_op(row, left));
 }
 
 template <BinaryRow row>

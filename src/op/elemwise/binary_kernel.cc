@@ -8,6 +8,8 @@
 #include "op/blockwise.h"
 #include "op/broadcast_plan.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/parallel.h"
 
 namespace mxnet {
@@ -160,16 +162,23 @@ void dispatch(BinaryRow row, DType in, DType out, const F& fn) {
 
 }  // namespace
 
-void run_binary(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out) {
+void run_binary(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out,
+                KernelContext& context) {
   if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->binary(context.stream()->native(), static_cast<int>(row), a, b, out);
   dispatch(row, a.dtype, out.dtype, [&]<class T, class Out>(TypeTag<T>, TypeTag<Out>) {
     run_typed<T, Out>(row, a, b, out);
   });
 }
 
 void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scalar_left,
-                       const Tensor& out) {
+                       const Tensor& out, KernelContext& context) {
   if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->binary_scalar(context.stream()->native(), static_cast<int>(row), a, scalar,
+                              scalar_left, out);
+  }
   dispatch(row, a.dtype, out.dtype, [&]<class T, class Out>(TypeTag<T>, TypeTag<Out>) {
     T value = convert<T>(scalar);
     const Shape one{1};
@@ -179,7 +188,9 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
 }
 
 void run_binary_slope(BinaryRow row, bool left, const Tensor& dy, const Tensor& a, const Tensor& b,
-                      const Tensor& dx) {
+                      const Tensor& dx, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->binary_slope(context.stream()->native(), static_cast<int>(row), left, dy, a, b, dx);
   dispatch_dtype<kNumeric>(dy.dtype, "binary gradient", [&]<class T>(TypeTag<T>) {
     parallel_for(dy.size(), 2.0, [&](int64_t first, int64_t last) {
       const T *pdy = dy.as<T>() + first, *pa = a.as<T>() + first, *pb = b.as<T>() + first;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "op/elemwise/as_type.h"
+#include "op/gpu.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
@@ -17,7 +18,8 @@ struct CastParams {
 
 template <class P>
 void cast_cpu(const P&, KernelContext& context) {
-  for (int i = 0; i < context.num_out(); ++i) convert_tensor(context.in(i), context.out(i));
+  for (int i = 0; i < context.num_out(); ++i)
+    convert_tensor(context.in(i), context.out(i), context);
 }
 
 Value back_to(const Value& gradient, const Value& like) {
@@ -116,6 +118,9 @@ MX_OP(_cast_like, NoParams)
     .grad([](const NoParams&, Grad& grad) {
       return Gradients{back_to(grad.dout(0), grad.in(0)), Value()};
     });
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"Cast", "amp_cast", "amp_multicast", "_cast_like"});
 
 }  // namespace
 }  // namespace mxnet

@@ -6,6 +6,7 @@
 #include "op/elemwise/as_type.h"
 #include "op/elemwise/map.h"
 #include "op/elemwise/row_math.h"
+#include "op/gpu.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -13,7 +14,7 @@ namespace {
 
 template <class P>
 void copy_cpu(const P&, KernelContext& context) {
-  convert_tensor(context.in(0), context.out(0));
+  convert_tensor(context.in(0), context.out(0), context);
 }
 
 template <class P>
@@ -149,6 +150,10 @@ MX_OP(_identity_with_attr_like_rhs, NoParams)
     .grad([](const NoParams&, Grad& grad) {
       return Gradients{grad.dout(0), Value()};
     });
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"_copy", "_np_copy", "BlockGrad", "make_loss", "MakeLoss",
+                   "_contrib_gradientmultiplier", "_identity_with_attr_like_rhs"});
 
 }  // namespace
 }  // namespace mxnet

@@ -5,6 +5,7 @@
 #include "op/elemwise/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
+#include "op/gpu.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
 
@@ -87,16 +88,16 @@ void numpy_cpu(const NoParams&, KernelContext& context) {
   if (is_comparison(row)) {
     const bool half = a.dtype == DType::kFloat16 || a.dtype == DType::kBFloat16;
     const DType type = half ? DType::kFloat32 : a.dtype;
-    run_binary(row, as_type(a, type, context), as_type(b, type, context), out);
+    run_binary(row, as_type(a, type, context), as_type(b, type, context), out, context);
   } else if (out.dtype == DType::kBool) {
     // 0 and 1 are what uint8 has; only a sum can leave them.
     const auto bits = [](const Tensor& t) { return Tensor{t.data, t.shape_ptr, DType::kUInt8}; };
     if (row == BinaryRow::add)
-      run_binary(BinaryRow::logical_or, a, b, out);
+      run_binary(BinaryRow::logical_or, a, b, out, context);
     else
-      run_binary(row, bits(a), bits(b), bits(out));
+      run_binary(row, bits(a), bits(b), bits(out), context);
   } else {
-    run_binary(row, as_type(a, out.dtype, context), as_type(b, out.dtype, context), out);
+    run_binary(row, as_type(a, out.dtype, context), as_type(b, out.dtype, context), out, context);
   }
 }
 
@@ -134,6 +135,7 @@ void define() {
   op.dtypes(types_of(row)).inplace(0, 0).inplace(1, 0);
   op.infer(infer_numpy<row>).cpu(numpy_cpu<row>).grad(gradient<row>);
   mark_pointwise(name);
+  mark_portable(name);
 }
 
 [[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });

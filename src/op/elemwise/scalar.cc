@@ -8,6 +8,7 @@
 #include "op/elemwise/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
+#include "op/gpu.h"
 #include "op/op_builder.h"
 #include "op/params.h"
 #include "op/pointwise.h"
@@ -64,7 +65,7 @@ void scalar_cpu(const ScalarParams& params, KernelContext& context) {
     type = out.dtype = DType::kUInt8;
     scalar = scalar != 0.0 ? 1.0 : 0.0;
   }
-  run_binary_scalar(row, as_type(in, type, context), scalar, scalar_left, out);
+  run_binary_scalar(row, as_type(in, type, context), scalar, scalar_left, out, context);
 }
 
 template <BinaryRow row, bool numpy>
@@ -101,6 +102,7 @@ void define_one(const NameList& names) {
   op.infer(infer_scalar<row, numpy>).cpu(scalar_cpu<row, scalar_left, numpy>);
   op.grad(gradient<row, scalar_left>);
   mark_pointwise(names[0]);
+  mark_portable(names[0]);
 }
 
 template <BinaryRow row>

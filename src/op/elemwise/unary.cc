@@ -8,6 +8,8 @@
 #include "op/dispatch.h"
 #include "op/elemwise/expr.h"
 #include "op/elemwise/unary_loops.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/pointwise.h"
@@ -41,6 +43,8 @@ template <UnaryRow row>
 void value_cpu(const NoParams&, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->unary(context.stream()->native(), static_cast<int>(row), in, out);
   dispatch_dtype<kTypes>(in.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
     parallel_for(in.size(), kValueCost, [&](int64_t first, int64_t last) {
       const T* x = in.as<T>() + first;
@@ -59,6 +63,8 @@ void slope_cpu(const NoParams&, KernelContext& context) {
   const Tensor& dy = context.in(0);
   const Tensor& arg = context.in(1);
   const Tensor& dx = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->unary_slope(context.stream()->native(), static_cast<int>(row), dy, arg, dx);
   dispatch_dtype<kTypes>(dy.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
     parallel_for(dy.size(), kValueCost, [&](int64_t first, int64_t last) {
       const int64_t n = last - first;
@@ -135,6 +141,7 @@ bool define() {
     op.doc(f.doc).input(input, "The input array.").lenient().dtypes(kTypes).inplace(0, 0);
     op.infer(infer_same).cpu(value_cpu<row>).grad(gradient<row>);
     mark_pointwise(name);
+    mark_portable(name);
     return op;
   };
   OpBuilder<NoParams> op = forward(f.name, "data");
@@ -155,6 +162,7 @@ bool define() {
       .infer(infer_same)
       .cpu(slope_cpu<row>);
   mark_pointwise(backward_name(row));
+  mark_portable(backward_name(row));
   return true;
 }
 

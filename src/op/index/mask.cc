@@ -58,7 +58,7 @@ void boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
   gather_rows(data.data, data.shape().size(0, axis), data.dim(axis),
               width * static_cast<int64_t>(dtype_size(data.dtype)),
               Positions(selected.tensor, data.dim(axis), OutOfRange::kRaise, "boolean_mask"),
-              out.data);
+              out.data, context);
 }
 
 // Inputs: gradient, data for its shape, mask.

@@ -50,7 +50,7 @@ void gather_nd_cpu(const NoParams&, KernelContext& context) {
   if (context.out(0).size() == 0) return;
   const RowPositions at(context.in(1), data.shape(), "gather_nd", context);
   gather_rows(data.data, 1, at.rows, at.width * static_cast<int64_t>(dtype_size(data.dtype)),
-              at.positions("gather_nd"), context.out(0).data);
+              at.positions("gather_nd"), context.out(0).data, context);
 }
 
 // Where several columns name one place the last wins.

@@ -7,9 +7,12 @@
 
 #include "base/error.h"
 #include "op/element_size.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/index/positions.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -68,13 +71,24 @@ int pick_axis(const PickParams& params, int ndim) {
 
 void pick_cpu(const PickParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const int axis = pick_axis(params, data.ndim());
+    return gpu->pick(context.stream()->native(), data, data.dim(axis),
+                     data.shape().size(axis + 1, data.ndim()), context.in(1), params.mode,
+                     context.out(0));
+  }
   pick_from(data, context.in(1), pick_axis(params, data.ndim()), params.mode, context.out(0));
 }
 
 // Inputs: gradient, data for its shape, index.
 void backward_pick_cpu(const PickParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  clear_memory(context, out.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const int axis = pick_axis(params, out.ndim());
+    return gpu->put(context.stream()->native(), context.in(0), out.dim(axis),
+                    out.shape().size(axis + 1, out.ndim()), context.in(2), params.mode, out);
+  }
   put_into(context.in(0), context.in(2), pick_axis(params, out.ndim()), params.mode, out);
 }
 
@@ -131,7 +145,7 @@ bool define_pick() {
         if (grad.wants(0)) result[0] = apply("pick", {grad.dout(0), grad.in(2)}, grad.attrs());
         return result;
       });
-  return true;
+  return mark_portable({"pick", "_backward_pick"});
 }
 [[maybe_unused]] const bool defined_pick = define_pick();
 

@@ -30,8 +30,8 @@ Converter converter(DType dtype, const char* tag) {
 }  // namespace
 
 Positions::Positions(const Tensor& indices, int64_t extent, OutOfRange rule, const char* tag)
-    : data_(indices.as<const char>()),
-      dtype_(indices.dtype),
+    : indices_(indices),
+      data_(indices.as<const char>()),
       element_bytes_(dtype_size(indices.dtype)),
       convert_(converter(indices.dtype, tag)),
       count_(indices.size()),

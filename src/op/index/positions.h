@@ -20,16 +20,15 @@ class Positions {
   Positions(const Tensor& indices, int64_t extent, OutOfRange rule, const char* tag);
 
   int64_t count() const { return count_; }
+  const Tensor& indices() const { return indices_; }
   OutOfRange rule() const { return rule_; }
-  DType dtype() const { return dtype_; }
-  // As they are given.
-  const void* given() const { return data_; }
+  const char* tag() const { return tag_; }
   // Positions [first, first + n) into `to`. Throws Error(kIndex) as the rule says.
   void read(int64_t first, int64_t n, int64_t* to) const;
 
  private:
+  Tensor indices_;
   const char* data_;
-  DType dtype_;
   std::size_t element_bytes_;
   void (*convert_)(const void* from, int64_t* to, int64_t n);
   int64_t count_, extent_;

@@ -4,8 +4,11 @@
 
 #include <cstring>
 
+#include "base/error.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/index/position_loops.h"
 #include "op/parallel.h"
 
@@ -49,10 +52,10 @@ bool gather_at_once(const void* in, int64_t extent, const Positions& positions, 
     });
   };
   if (positions.rule() != OutOfRange::kClip) return false;
-  if (positions.dtype() == DType::kInt64) {
-    run(static_cast<const int64_t*>(positions.given()));
-  } else if (positions.dtype() == DType::kInt32) {
-    run(static_cast<const int32_t*>(positions.given()));
+  if (positions.indices().dtype == DType::kInt64) {
+    run(static_cast<const int64_t*>(positions.indices().data));
+  } else if (positions.indices().dtype == DType::kInt32) {
+    run(static_cast<const int32_t*>(positions.indices().data));
   } else {
     return false;
   }
@@ -96,10 +99,26 @@ void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high
   });
 }
 
+// A kernel there cannot throw.
+const Tensor& usable_on_gpu(const Positions& positions) {
+  const bool throws =
+      positions.rule() == OutOfRange::kRaise || positions.rule() == OutOfRange::kFromBack;
+  if (throws) {
+    throw Error(ErrorCode::kNotImplemented, positions.tag(),
+                "given a rule that fails for positions out of range, expected one that clips or "
+                "wraps on a GPU");
+  }
+  return positions.indices();
+}
+
 }  // namespace
 
 void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
-                 const Positions& positions, void* out) {
+                 const Positions& positions, void* out, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->gather_rows(context.stream()->native(), in, outer, extent, width,
+                            usable_on_gpu(positions), positions.rule(), out);
+  }
   if (outer == 1 && width == 4 && gather_at_once<uint32_t>(in, extent, positions, out)) return;
   if (outer == 1 && width == 8 && gather_at_once<uint64_t>(in, extent, positions, out)) return;
   const int64_t count = positions.count();
@@ -125,6 +144,10 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
 
 void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,
               const Positions& positions, const Tensor& out, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->sum_rows(context.stream()->native(), in, outer, extent, width,
+                         usable_on_gpu(positions), positions.rule(), out, context);
+  }
   dispatch_dtype<kNumeric>(out.dtype, "gradient of an index", [&]<class T>(TypeTag<T>) {
     using Sum = ComputeType<T>;
     const int64_t total = out.size();

@@ -6,10 +6,12 @@
 
 namespace mxnet {
 
+// Both run on the device of the call.
+
 // out[o][j] = in[o][positions[j]] for rows of `width` bytes; `in` has `extent` rows for each of
 // `outer`.
 void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
-                 const Positions& positions, void* out);
+                 const Positions& positions, void* out, KernelContext& context);
 
 // out[o][p] = the sum of in[o][j] over all j with positions[j] = p, for rows of `width` elements;
 // 16-bit types add up in float. In the order of j for any number of threads.

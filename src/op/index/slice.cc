@@ -9,6 +9,7 @@
 
 #include "op/index/slice_params.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -109,7 +110,7 @@ void slice_cpu(const P& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor* like = context.num_in() > 1 ? &context.in(1) : nullptr;
   box_of(params, in.shape(), pattern(like))
-      .read(in.data, context.out(0).data, dtype_size(in.dtype));
+      .read(in.data, context.out(0).data, dtype_size(in.dtype), context);
 }
 
 // Inputs: gradient, data, perhaps the pattern.
@@ -118,8 +119,8 @@ void backward_slice_cpu(const P& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   const Tensor* like = context.num_in() > 2 ? &context.in(2) : nullptr;
   const std::size_t bytes = dtype_size(out.dtype);
-  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * bytes);
-  box_of(params, out.shape(), pattern(like)).write(out.data, context.in(0).data, bytes);
+  clear_memory(context, out.data, static_cast<std::size_t>(out.size()) * bytes);
+  box_of(params, out.shape(), pattern(like)).write(out.data, context.in(0).data, bytes, context);
 }
 
 template <class P>
@@ -244,6 +245,10 @@ MX_DEFINE_SLICE(define_slice_like, SliceLikeParams, "slice_like",
                 "The leading part of an array that has the shape of another.", 1);
 MX_DEFINE_SLICE(define_crop, CropParams, "Crop", "Part of the height and width of images.", 1);
 #undef MX_DEFINE_SLICE
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"slice", "slice_axis", "slice_like", "Crop", "_backward_slice",
+                   "_backward_slice_axis", "_backward_slice_like", "_backward_Crop"});
 
 }  // namespace
 }  // namespace mxnet

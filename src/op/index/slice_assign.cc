@@ -8,6 +8,7 @@
 #include "op/copy_whole.h"
 #include "op/dispatch.h"
 #include "op/index/slice_params.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 
@@ -35,8 +36,10 @@ namespace {
 
 void slice_assign_cpu(const SliceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  copy_whole(context.in(0), out);
-  slice_box(params, out.shape()).write(out.data, context.in(1).data, dtype_size(out.dtype));
+  copy_memory(context, context.in(0).data, out.data,
+              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  slice_box(params, out.shape())
+      .write(out.data, context.in(1).data, dtype_size(out.dtype), context);
 }
 
 void slice_assign_scalar_cpu(const SliceParams& params, KernelContext& context) {
@@ -71,6 +74,7 @@ bool define() {
       .param("scalar", &SliceParams::scalar, 0.0, "The number.");
   add_slice_params(scalar);
   scalar.inplace(0, 0).infer(infer_assign).cpu(slice_assign_scalar_cpu);
+  mark_portable("_slice_assign");
   return true;
 }
 [[maybe_unused]] const bool defined = define();

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -127,7 +128,20 @@ void SliceBox::for_runs(const Move& move) const {
   });
 }
 
-void SliceBox::read(const void* whole, void* part, std::size_t bytes) const {
+StridedPlan SliceBox::plan() const {
+  const RowMajorSteps whole_steps(whole_), part_steps(shape());
+  StridedPlan plan;
+  for (int i = 0; i < whole_.ndim(); ++i) {
+    const SliceRange& range = ranges_[static_cast<std::size_t>(i)];
+    plan.in_offset += range.begin * whole_steps[i];
+    plan.add(range.count, range.step * whole_steps[i], part_steps[i]);
+  }
+  return plan;
+}
+
+void SliceBox::read(const void* whole, void* part, std::size_t bytes,
+                    KernelContext& context) const {
+  if (gpu_table(context) != nullptr) return copy_strided(context, plan(), whole, part, bytes);
   const MoveElements move = mover(bytes);
   const auto* from = static_cast<const char*>(whole);
   auto* to = static_cast<char*>(part);
@@ -141,7 +155,10 @@ void SliceBox::read(const void* whole, void* part, std::size_t bytes) const {
   });
 }
 
-void SliceBox::write(void* whole, const void* part, std::size_t bytes) const {
+void SliceBox::write(void* whole, const void* part, std::size_t bytes,
+                     KernelContext& context) const {
+  if (gpu_table(context) != nullptr)
+    return copy_strided(context, plan().reversed(), part, whole, bytes);
   const MoveElements move = mover(bytes);
   const auto* from = static_cast<const char*>(part);
   auto* to = static_cast<char*>(whole);

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/shape.h"
+#include "op/kernel.h"
+#include "op/strided_copy.h"
 
 namespace mxnet {
 
@@ -27,15 +28,18 @@ class SliceBox {
   void set(int i, SliceRange range);
   Shape shape() const;
 
-  // Elements of the whole array into a contiguous one of the box's shape, and back.
-  void read(const void* whole, void* part, std::size_t element_bytes) const;
-  void write(void* whole, const void* part, std::size_t element_bytes) const;
+  // On the device of the call: elements of the whole array into a contiguous one of the box's
+  // shape, and back.
+  void read(const void* whole, void* part, std::size_t element_bytes, KernelContext& context) const;
+  void write(void* whole, const void* part, std::size_t element_bytes,
+             KernelContext& context) const;
   // The element at `value` to every place of the box.
   void fill(void* whole, const void* value, std::size_t element_bytes) const;
 
  private:
   struct Walk;
   Walk walk() const;
+  StridedPlan plan() const;  // from the whole to the part
   template <class Move>
   void for_runs(const Move& move) const;
 

@@ -2,6 +2,7 @@
 // Whole slices along an axis by their position: take, and Embedding, which is take from the rows of
 // a table.
 #include "op/embedding.h"
+#include "op/gpu.h"
 #include "op/index/rows.h"
 #include "op/op_builder.h"
 #include "op/params.h"
@@ -18,13 +19,13 @@ struct TakeView {
   int64_t outer, extent, width;
 };
 
-void take_from(const Tensor& a, const Tensor& indices, int axis, OutOfRange mode,
-               const Tensor& out) {
+void take_from(const Tensor& a, const Tensor& indices, int axis, OutOfRange mode, const Tensor& out,
+               KernelContext& context) {
   if (out.size() == 0) return;
   const TakeView view(a.shape(), axis);
   gather_rows(a.data, view.outer, view.extent,
               view.width * static_cast<int64_t>(dtype_size(a.dtype)),
-              Positions(indices, view.extent, mode, "take"), out.data);
+              Positions(indices, view.extent, mode, "take"), out.data, context);
 }
 
 void give_back(const Tensor& dy, const Tensor& indices, int axis, OutOfRange mode,
@@ -41,7 +42,7 @@ int take_axis(const TakeParams& params, int ndim) {
 
 void take_cpu(const TakeParams& params, KernelContext& context) {
   const Tensor& a = context.in(0);
-  take_from(a, context.in(1), take_axis(params, a.ndim()), params.mode, context.out(0));
+  take_from(a, context.in(1), take_axis(params, a.ndim()), params.mode, context.out(0), context);
 }
 
 // Inputs: gradient, indices, the array for its shape.
@@ -123,7 +124,7 @@ bool define_embedding() {
   add_embedding_params(op)
       .infer(infer_embedding<EmbeddingParams>)
       .cpu([](const EmbeddingParams&, KernelContext& context) {
-        take_from(context.in(1), context.in(0), 0, OutOfRange::kClip, context.out(0));
+        take_from(context.in(1), context.in(0), 0, OutOfRange::kClip, context.out(0), context);
       })
       .grad([](const EmbeddingParams&, Grad& grad) {
         if (!grad.wants(1)) return Gradients(2);
@@ -150,6 +151,9 @@ bool define_embedding() {
   return true;
 }
 [[maybe_unused]] const bool defined_embedding = define_embedding();
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"take", "_backward_take", "Embedding", "_backward_Embedding"});
 
 }  // namespace
 }  // namespace mxnet

@@ -2,6 +2,8 @@
 // Contractions as matrix products: labels fall into batch, rows, columns and summed ones; operands
 // whose strides already form matrices are used in place, others are copied together first.
 #include "op/matrix/contract.h"
+#include "op/gpu.h"
+#include "op/matrix/contract_gpu.h"
 
 #include <algorithm>
 #include <optional>
@@ -298,6 +300,8 @@ void contract_typed(Dims dims, std::span<const Labelled> in, const Labelled& out
 void contract(Dims dims, std::span<const Labelled> in, const Labelled& out, KernelContext& context,
               double alpha, double beta) {
   if (out.tensor.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return contract_on_gpu(*gpu, dims, in, out, context, alpha, beta);
   dispatch_dtype(out.tensor.dtype, "contraction", [&]<class T>(TypeTag<T>) {
     contract_typed<T>(dims, in, out, alpha, beta, context);
   });

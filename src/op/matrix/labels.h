@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "op/gpu.h"
 #include "op/matrix/contract.h"
 #include "op/op_builder.h"
 
@@ -174,7 +175,7 @@ struct Multilinear {
         .input(rhs, "Second argument.");
     params(backward);
     finish_backward(backward, types);
-    return true;
+    return mark_portable({name, backward_op});
   }
 };
 

@@ -2,6 +2,8 @@
 // Convolution, Convolution_v1, Deconvolution and the operators of their gradients.
 #include <algorithm>
 
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/nn/bias.h"
 #include "op/nn/conv_onednn.h"
 #include "op/nn/conv_plain.h"
@@ -12,6 +14,43 @@
 namespace mxnet {
 namespace {
 
+// ---- Kernels of devices ----
+
+void convolve(const GpuTable& gpu, GpuConvPass pass, const ConvGeometry& g,
+              const ConvParams& params, const Tensor& image, const Tensor& weight,
+              const Tensor& map, const Tensor* bias, KernelContext& context) {
+  gpu.convolve(context.stream()->native(),
+               {.pass = pass,
+                .geometry = g,
+                .image = image,
+                .weight = weight,
+                .map = map,
+                .bias = bias,
+                .tune = params.cudnn_tune,
+                .workspace_mib = static_cast<int64_t>(params.workspace)},
+               context);
+}
+
+template <bool kTransposed>
+void backward_on_gpu(const GpuTable& gpu, const ConvGeometry& g, const ConvParams& params,
+                     KernelContext& context) {
+  const Tensor &dout = context.in(0), &data = context.in(1), &weight = context.in(2);
+  int o = 0;
+  if (wants(params.wanted, kWantData)) {
+    const Tensor& dx = context.out(o++);
+    if (kTransposed)
+      convolve(gpu, GpuConvPass::kMap, g, params, dout, weight, dx, nullptr, context);
+    else
+      convolve(gpu, GpuConvPass::kImage, g, params, dx, weight, dout, nullptr, context);
+  }
+  if (wants(params.wanted, kWantWeight)) {
+    convolve(gpu, GpuConvPass::kWeight, g, params, kTransposed ? dout : data, context.out(o++),
+             kTransposed ? data : dout, nullptr, context);
+  }
+  if (wants(params.wanted, kWantBias))
+    gpu.sum_channels(context.stream()->native(), dout, g.channels_last, context.out(o), context);
+}
+
 // ---- Plain kernels ----
 
 template <bool kTransposed>
@@ -19,6 +58,13 @@ void forward_plain(const ConvParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &out = context.out(0);
   const ConvGeometry g = kTransposed ? conv_geometry(params, out.shape(), data.shape(), true)
                                      : conv_geometry(params, data.shape(), out.shape(), false);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const Tensor* bias = params.no_bias ? nullptr : &context.in(2);
+    return kTransposed ? convolve(*gpu, GpuConvPass::kImage, g, params, out, context.in(1), data,
+                                  bias, context)
+                       : convolve(*gpu, GpuConvPass::kMap, g, params, data, context.in(1), out,
+                                  bias, context);
+  }
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     const auto* x = arrays.in(data);
     const auto* w = arrays.in(context.in(1));
@@ -38,6 +84,8 @@ void backward_plain(const ConvParams& params, KernelContext& context) {
   const Tensor &dout = context.in(0), &data = context.in(1);
   const ConvGeometry g = kTransposed ? conv_geometry(params, dout.shape(), data.shape(), true)
                                      : conv_geometry(params, data.shape(), dout.shape(), false);
+  if (const GpuTable* gpu = gpu_table(context))
+    return backward_on_gpu<kTransposed>(*gpu, g, params, context);
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     const auto* dy = arrays.in(dout);
     using T = std::remove_cvref_t<decltype(*dy)>;
@@ -169,7 +217,9 @@ void define_backward(const char* name, Which which, const char* doc) {
   define_backward<false>("_backward_Convolution_data", kOfData, "Gradient of Convolution's data.");
   define_backward<true>("_backward_Deconvolution_data", kOfData,
                         "Gradient of Deconvolution's data.");
-  return true;
+  return mark_portable({"Convolution", "Convolution_v1", "Deconvolution", "_backward_Convolution",
+                        "_backward_Deconvolution", "_backward_Convolution_data",
+                        "_backward_Deconvolution_data"});
 }();
 
 }  // namespace

@@ -2,6 +2,8 @@
 // Pooling, Pooling_v1 and the operators of their gradients.
 #include <limits>
 
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/nn/plain_arrays.h"
 #include "op/nn/pooling_geometry.h"
 #include "op/nn/pooling_onednn.h"
@@ -28,6 +30,8 @@ double lowest(DType dtype) {
 void forward_plain(const PoolParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &out = context.out(0);
   const PoolGeometry g = pool_geometry(params, data.shape(), out.shape());
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->pool(context.stream()->native(), g, lowest(data.dtype), data, out);
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     const auto* image = arrays.in(data);
     using T = std::remove_cvref_t<decltype(*image)>;
@@ -35,9 +39,19 @@ void forward_plain(const PoolParams& params, KernelContext& context) {
   });
 }
 
-// Inputs of gradients: that of the output, data, and for norms the output.
+// Inputs of gradients: that of the output, data, and for norms the output. True where a GPU has it.
+bool gradient_on_gpu(const PoolGeometry& g, bool sees_data, KernelContext& context) {
+  const GpuTable* gpu = gpu_table(context);
+  if (gpu == nullptr) return false;
+  gpu->pool_slope(context.stream()->native(), g, context.in(0),
+                  sees_data ? &context.in(1) : nullptr,
+                  context.num_in() > 2 ? &context.in(2) : nullptr, context.out(0));
+  return true;
+}
+
 void spread_plain(const PoolParams& params, KernelContext& context) {
   const PoolGeometry g = pool_geometry(params, context.in(1).shape(), context.in(0).shape());
+  if (gradient_on_gpu(g, false, context)) return;
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     pool_spread(g, arrays.in(context.in(0)), arrays.out(context.out(0)));
   });
@@ -45,6 +59,7 @@ void spread_plain(const PoolParams& params, KernelContext& context) {
 
 void to_first_plain(const PoolParams& params, KernelContext& context) {
   const PoolGeometry g = pool_geometry(params, context.in(1).shape(), context.in(0).shape());
+  if (gradient_on_gpu(g, true, context)) return;
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     const auto* dout = arrays.in(context.in(0));
     pool_to_first(g, arrays.in(context.in(1)), dout, arrays.out(context.out(0)));
@@ -53,6 +68,10 @@ void to_first_plain(const PoolParams& params, KernelContext& context) {
 
 void from_first_plain(const PoolParams& params, KernelContext& context) {
   const PoolGeometry g = pool_geometry(params, context.in(1).shape(), context.out(0).shape());
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->pool_pick(context.stream()->native(), g, context.in(1), context.in(0),
+                          context.out(0));
+  }
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     const auto* picked = arrays.in(context.in(0));
     pool_from_first(g, arrays.in(context.in(1)), picked, arrays.out(context.out(0)));
@@ -61,6 +80,7 @@ void from_first_plain(const PoolParams& params, KernelContext& context) {
 
 void norm_gradient_plain(const PoolParams& params, KernelContext& context) {
   const PoolGeometry g = pool_geometry(params, context.in(1).shape(), context.in(0).shape());
+  if (gradient_on_gpu(g, true, context)) return;
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     const auto* dout = arrays.in(context.in(0));
     const auto* data = arrays.in(context.in(1));
@@ -191,7 +211,8 @@ PoolOp& declare_backward(PoolOp& op, const char* doc) {
   declare_backward(norm, "Gradient of p-norms of windows.")
       .input("output", "Output of the forward call.")
       .cpu(norm_gradient_plain);
-  return true;
+  return mark_portable({"Pooling", "Pooling_v1", "_backward_Pooling_sum", "_backward_Pooling_max",
+                        "_backward_Pooling_pick", "_backward_Pooling_lp"});
 }();
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include "op/blockwise.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/norm/activation_params.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -20,7 +22,11 @@ Value positive(const Value& a) { return apply("_greater_scalar", {a}, {{"scalar"
 
 }  // namespace
 
-void activation_forward(ActivationRow row, double slope, const Tensor& in, const Tensor& out) {
+void activation_forward(ActivationRow row, double slope, const Tensor& in, const Tensor& out,
+                        KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->activation(context.stream()->native(), static_cast<int>(row), slope, in, out);
+  }
   dispatch_dtype<kFloating>(in.dtype, "activation", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     const auto loop = activation_loop<C>(row).value;
@@ -38,7 +44,11 @@ void activation_forward(ActivationRow row, double slope, const Tensor& in, const
 }
 
 void activation_backward(ActivationRow row, double slope, const Tensor& dy, const Tensor& arg,
-                         const Tensor& dx) {
+                         const Tensor& dx, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->activation_slope(context.stream()->native(), static_cast<int>(row), slope, dy, arg,
+                                 dx);
+  }
   dispatch_dtype<kFloating>(dy.dtype, "activation", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     const auto loop = activation_loop<C>(row).slope;
@@ -111,7 +121,7 @@ MX_OP(Activation, ActivationParams)
     .inplace(0, 0)
     .infer([](const ActivationParams&, Infer& infer) { infer_alike(infer); })
     .cpu([](const ActivationParams& params, KernelContext& context) {
-      activation_forward(params.act_type, 0, context.in(0), context.out(0));
+      activation_forward(params.act_type, 0, context.in(0), context.out(0), context);
     })
     .grad([](const ActivationParams& params, Grad& grad) {
       const bool uses_y = activation_uses(params.act_type) == ActivationUses::kY;
@@ -131,11 +141,13 @@ MX_OP(_backward_Activation, ActivationParams)
     .inplace(1, 0)
     .infer([](const ActivationParams&, Infer& infer) { infer_alike(infer); })
     .cpu([](const ActivationParams& params, KernelContext& context) {
-      activation_backward(params.act_type, 0, context.in(0), context.in(1), context.out(0));
+      activation_backward(params.act_type, 0, context.in(0), context.in(1), context.out(0),
+                          context);
     });
 
 [[maybe_unused]] const bool pointwise =
     (mark_pointwise("Activation"), mark_pointwise("_backward_Activation"), true);
+[[maybe_unused]] const bool portable = mark_portable({"Activation", "_backward_Activation"});
 
 }  // namespace
 }  // namespace mxnet

@@ -8,10 +8,11 @@
 
 namespace mxnet {
 
-void activation_forward(ActivationRow row, double slope, const Tensor& in, const Tensor& out);
+void activation_forward(ActivationRow row, double slope, const Tensor& in, const Tensor& out,
+                        KernelContext& context);
 // `arg`: x or y of the forward call, see activation_uses().
 void activation_backward(ActivationRow row, double slope, const Tensor& dy, const Tensor& arg,
-                         const Tensor& dx);
+                         const Tensor& dx, KernelContext& context);
 // dy * slope as nodes that can be differentiated again, from the same value as the kernel above.
 Value activation_gradient(ActivationRow row, double slope, const Value& dy, const Value& arg);
 // All inputs and outputs are alike, of a floating type.

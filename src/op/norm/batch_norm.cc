@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/norm/batch_norm_kernel.h"
 #include "op/norm/batch_norm_params.h"
 #include "op/op_builder.h"
@@ -117,6 +119,21 @@ void forward(const P& params, KernelContext& context) {
   const Tensor& in = context.in(kData);
   BatchNormCall call = call_of(params, in);
   call.relu = relu;
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const GpuBatchNorm work{.call = call,
+                            .of_batch = context.training() && !params.use_global_stats,
+                            .spread_is_variance = spread == Spread::kVariance,
+                            .data = in,
+                            .gamma = context.in(kGamma),
+                            .moving_mean = context.in(kMovingMean),
+                            .moving_var = context.in(kMovingVar),
+                            .mean = context.out(kMean),
+                            .spread = context.out(kSpread),
+                            .beta = &context.in(kBeta),
+                            .out = &context.out(kOut),
+                            .mask = relu ? &context.out(kMask) : nullptr};
+    return gpu->batch_norm(context.stream()->native(), work, context);
+  }
   const int64_t channels = call.channels.length;
   double* mean = context.workspace_of<double>(2 * channels);
   double* variance = mean + channels;
@@ -141,6 +158,24 @@ template <class P, Spread spread, bool relu>
 void backward(const P& params, KernelContext& context) {
   const Tensor& in = context.in(kBackData);
   const BatchNormCall call = call_of(params, in);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const GpuBatchNorm work{.call = call,
+                            .of_batch = context.training() && !params.use_global_stats,
+                            .spread_is_variance = spread == Spread::kVariance,
+                            .data = in,
+                            .gamma = context.in(kBackGamma),
+                            .moving_mean = context.in(kBackMovingMean),
+                            .moving_var = context.in(kBackMovingVar),
+                            .mean = context.in(kBackMean),
+                            .spread = context.in(kBackSpread),
+                            .dy = &context.in(kBackDy),
+                            .dx = &context.out(0),
+                            .dgamma = &context.out(1),
+                            .dbeta = &context.out(2),
+                            .mask = relu ? &context.in(kBackMask) : nullptr,
+                            .momentum = params.momentum};
+    return gpu->batch_norm_slope(context.stream()->native(), work, context);
+  }
   const int64_t channels = call.channels.length;
   const bool of_batch = context.training() && !params.use_global_stats;
   double* mean = context.workspace_of<double>(2 * channels);
@@ -300,7 +335,10 @@ bool define() {
   });
   OpBuilder<Sync> sync_back("_backward__contrib_SyncBatchNorm");
   complete_backward<Sync, Spread::kVariance, false>(add_params(sync_back));
-  return true;
+  return mark_portable({"BatchNorm", "_backward_BatchNorm", "_contrib_BatchNormWithReLU",
+                        "_backward_contrib_BatchNormWithReLU", "BatchNorm_v1",
+                        "_backward_BatchNorm_v1", "_contrib_SyncBatchNorm",
+                        "_backward__contrib_SyncBatchNorm"});
 }
 
 [[maybe_unused]] const bool defined = define();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropout: while training, elements (or whole slices) are zero at random and the others are scaled
 // up, so that the mean stays.
-#include <cstring>
 #include <optional>
 
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/norm/keep_mask.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/primitives.h"
+#include "op/random_key.h"
 #include "op/strided_copy.h"
 
 namespace mxnet {
@@ -25,14 +27,9 @@ bool drops(const DropoutParams& params, bool training) {
   return params.p > 0.0f && (training || params.mode == Mode::kAlways);
 }
 
-void copy(const Tensor& in, const Tensor& out) {
-  if (in.data == out.data) return;
-  const std::size_t size = dtype_size(in.dtype);
-  parallel_for(in.size(), 0.5, [&](int64_t first, int64_t last) {
-    const std::size_t at = static_cast<std::size_t>(first) * size;
-    std::memcpy(out.as<char>() + at, in.as<char>() + at,
-                static_cast<std::size_t>(last - first) * size);
-  });
+void copy(const Tensor& in, const Tensor& out, KernelContext& context) {
+  copy_memory(context, in.data, out.data,
+              static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
 }
 
 // out = in * mask, where dimensions of the mask may be 1.
@@ -48,6 +45,8 @@ void multiply_spread(const Tensor& in, const Tensor& mask, const Tensor& out,
 }
 
 void apply_mask(const Tensor& in, const Tensor& mask, const Tensor& out, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->binary(context.stream()->native(), gpu->multiply, in, mask, out);
   mask.shape() == in.shape() ? multiply_by_mask(in, mask, out)
                              : multiply_spread(in, mask, out, context);
 }
@@ -55,10 +54,17 @@ void apply_mask(const Tensor& in, const Tensor& mask, const Tensor& out, KernelC
 void forward(const DropoutParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0), &mask = context.out(1);
   if (!drops(params, context.training())) {
-    copy(in, out);
-    return fill_mask(mask, 1.0f);
+    copy(in, out, context);
+    return fill_tensor(context, mask, 1.0);
   }
   const float keep = 1.0f - params.p;
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const bool whole = mask.shape() == in.shape();
+    gpu->keep_mask(context.stream()->native(), draw_key(context.device()), keep, mask,
+                   whole ? &in : nullptr, whole ? &out : nullptr);
+    if (!whole) apply_mask(in, mask, out, context);
+    return;
+  }
   if (mask.shape() == in.shape()) return fill_keep_mask(context.device(), keep, mask, in, out);
   fill_keep_mask(context.device(), keep, mask);
   apply_mask(in, mask, out, context);
@@ -119,10 +125,10 @@ bool define() {
         infer_mask(params, infer, infer.in(0), infer.in(1));
       })
       .cpu([](const DropoutParams& params, KernelContext& context) {
-        if (!drops(params, context.training())) return copy(context.in(0), context.out(0));
+        if (!drops(params, context.training())) return copy(context.in(0), context.out(0), context);
         apply_mask(context.in(0), context.in(1), context.out(0), context);
       });
-  return true;
+  return mark_portable({"Dropout", "_backward_Dropout"});
 }
 
 [[maybe_unused]] const bool defined = define();

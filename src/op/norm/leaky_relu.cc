@@ -140,7 +140,8 @@ void forward(const LeakyParams& params, KernelContext& context) {
     case Kind::kRrelu:
       return rrelu_forward(params, context);
     default:
-      activation_forward(row_of(params.act_type), params.slope, context.in(0), context.out(0));
+      activation_forward(row_of(params.act_type), params.slope, context.in(0), context.out(0),
+                         context);
   }
 }
 
@@ -156,7 +157,7 @@ void backward(const LeakyParams& params, KernelContext& context) {
     case Kind::kRrelu:
       return select_by_sign(arg, dy, context.in(2), dx);
     default:
-      activation_backward(row_of(params.act_type), params.slope, dy, arg, dx);
+      activation_backward(row_of(params.act_type), params.slope, dy, arg, dx, context);
   }
 }
 

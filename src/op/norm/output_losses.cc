@@ -8,12 +8,14 @@
 #include "op/norm/row_io.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
 
-void copy(const Tensor& in, const Tensor& out) {
-  if (in.data != out.data) activation_forward(ActivationRow::leaky, 1.0, in, out);  // the identity
+void copy(const Tensor& in, const Tensor& out, KernelContext& context) {
+  copy_memory(context, in.data, out.data,
+              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
 }
 
 // --- regression ------------------------------------------------------------------------------
@@ -77,8 +79,9 @@ bool define(const char* name, const char* alias, const char* backward, const cha
       })
       .cpu([](const RegressionParams&, KernelContext& context) {
         if (kind == Regression::kLogistic)
-          return activation_forward(ActivationRow::sigmoid, 0, context.in(0), context.out(0));
-        copy(context.in(0), context.out(0));
+          return activation_forward(ActivationRow::sigmoid, 0, context.in(0), context.out(0),
+                                    context);
+        copy(context.in(0), context.out(0), context);
       })
       .grad([](const RegressionParams&, Grad& grad) {
         const char* backward = kind == Regression::kLinear     ? "_backward_linear_reg_out"
@@ -177,7 +180,9 @@ bool define_svm() {
         infer.in(0).same_as(infer.out(0));
         infer_svm(infer.in(0), infer.in(1));
       })
-      .cpu([](const SvmParams&, KernelContext& context) { copy(context.in(0), context.out(0)); })
+      .cpu([](const SvmParams&, KernelContext& context) {
+        copy(context.in(0), context.out(0), context);
+      })
       .grad([](const SvmParams&, Grad& grad) {
         return Gradients{apply("_backward_SVMOutput", {grad.in(1), grad.out(0)}, grad.attrs()),
                          Value()};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/gpu.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -93,14 +94,15 @@ void infer_backward(const SoftmaxParams& params, Infer& infer) {
 template <Family family>
 void forward(const SoftmaxParams& params, KernelContext& context) {
   const Tensor* lengths = has_length(params) ? &context.in(1) : nullptr;
-  softmax_forward(call_of(family, params, context.in(0), lengths), context.in(0), context.out(0));
+  softmax_forward(call_of(family, params, context.in(0), lengths), context.in(0), context.out(0),
+                  context);
 }
 
 template <Family family>
 void backward(const SoftmaxParams& params, KernelContext& context) {
   const Tensor* lengths = has_length(params) ? &context.in(3) : nullptr;
   softmax_backward(call_of(family, params, context.in(1), lengths), context.in(0), context.in(1),
-                   context.out(0));
+                   context.out(0), context);
 }
 
 constexpr const char* backward_name(Family family) {
@@ -193,6 +195,10 @@ bool define(const char* name, const char* alias, const char* doc) {
                              "softmax of the negated data: small values get large weights.") &&
     define<Family::kLogSoftmax>("log_softmax", "_npx_log_softmax",
                                 "Logarithm of softmax, without the loss of small results.");
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"softmax", "softmin", "log_softmax", "_backward_softmax", "_backward_softmin",
+                   "_backward_log_softmax"});
 
 }  // namespace
 }  // namespace mxnet

@@ -2,6 +2,7 @@
 // SoftmaxActivation, an older form of softmax: along the last axis or across channels.
 #include <string>
 
+#include "op/gpu.h"
 #include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
 
@@ -43,7 +44,7 @@ MX_OP(SoftmaxActivation, SoftmaxActivationParams)
     .inplace(0, 0)
     .infer(infer_activation)
     .cpu([](const SoftmaxActivationParams& params, KernelContext& context) {
-      softmax_forward(call_of(params, context.in(0)), context.in(0), context.out(0));
+      softmax_forward(call_of(params, context.in(0)), context.in(0), context.out(0), context);
     })
     .grad([](const SoftmaxActivationParams& params, Grad& grad) {
       const Value y = grad.out(0), dy = grad.dout(0);
@@ -64,9 +65,12 @@ MX_OP(_backward_SoftmaxActivation, SoftmaxActivationParams)
     .inplace(1, 0)
     .infer(infer_activation)
     .cpu([](const SoftmaxActivationParams& params, KernelContext& context) {
-      softmax_backward(call_of(params, context.in(0)), context.in(0), context.in(1),
-                       context.out(0));
+      softmax_backward(call_of(params, context.in(0)), context.in(0), context.in(1), context.out(0),
+                       context);
     });
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"SoftmaxActivation", "_backward_SoftmaxActivation"});
 
 }  // namespace
 }  // namespace mxnet

@@ -83,7 +83,7 @@ void entropy_backward(const NoParams&, KernelContext& context) {
     // In the type of computing: halves are rounded once.
     const Tensor p{context.workspace_of<C>(data.size()), data.shape_ptr,
                    std::is_same_v<C, float> ? DType::kFloat32 : DType::kFloat64};
-    softmax_forward(call, data, p);
+    softmax_forward(call, data, p, context);
     parallel_for(
         rows.outer, 2.0 * static_cast<double>(rows.length),
         [&](int64_t first, int64_t last) {

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
 #include "op/parallel.h"
@@ -183,8 +185,11 @@ bool as_columns(const SoftmaxCall& call) { return call.rows.inner > 1 && call.le
 
 }  // namespace
 
-void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
+void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& out,
+                     KernelContext& context) {
   if (in.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->softmax(context.stream()->native(), call, in, out, context);
   const auto run = [&](auto zero) {
     using C = decltype(zero);
     // Columns look for the largest element only.
@@ -194,9 +199,11 @@ void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
   in_double(in, out) ? run(double{}) : run(float{});
 }
 
-void softmax_backward(const SoftmaxCall& call, const Tensor& dy, const Tensor& y,
-                      const Tensor& dx) {
+void softmax_backward(const SoftmaxCall& call, const Tensor& dy, const Tensor& y, const Tensor& dx,
+                      KernelContext& context) {
   if (dx.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->softmax_slope(context.stream()->native(), call, dy, y, dx, context);
   const auto run = [&](auto zero) {
     using C = decltype(zero);
     as_columns(call) ? backward_columns<C>(call, dy, y, dx) : backward_rows<C>(call, dy, y, dx);

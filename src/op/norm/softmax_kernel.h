@@ -17,8 +17,10 @@ struct SoftmaxCall {
 };
 
 // `in` and `out` may differ in type.
-void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& out);
+void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& out,
+                     KernelContext& context);
 // `y` is what softmax_forward gave.
-void softmax_backward(const SoftmaxCall& call, const Tensor& dy, const Tensor& y, const Tensor& dx);
+void softmax_backward(const SoftmaxCall& call, const Tensor& dy, const Tensor& y, const Tensor& dx,
+                      KernelContext& context);
 
 }  // namespace mxnet

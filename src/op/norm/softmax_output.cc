@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "op/gpu.h"
 #include "op/norm/row_sums.h"
 #include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
@@ -177,7 +178,7 @@ bool define() {
       .cpu([](const SoftmaxOutputParams& params, KernelContext& context) {
         SoftmaxCall call;
         call.rows = class_rows(params, context.in(0).shape());
-        softmax_forward(call, context.in(0), context.out(0));
+        softmax_forward(call, context.in(0), context.out(0), context);
       })
       .grad([](const SoftmaxOutputParams&, Grad& grad) {
         return Gradients{apply("_backward_SoftmaxOutput", {grad.in(1), grad.out(0)}, grad.attrs()),
@@ -198,6 +199,8 @@ bool define() {
 }
 
 [[maybe_unused]] const bool defined = define();
+
+[[maybe_unused]] const bool portable = mark_portable({"SoftmaxOutput"});
 
 }  // namespace
 }  // namespace mxnet

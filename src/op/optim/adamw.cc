@@ -24,7 +24,7 @@ void adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
       scalars, context.in(0), context.in(1), {context.in(2), context.in(3)}, context.out(0), {}};
   job.scalars.rescale_grad = tensor_scalar(context.in(kScaleInput));
   if (!usable_scale(job.scalars.rescale_grad)) return keep_weight(context.in(0), context.out(0));
-  run_updates(UpdateRule::kAdamWScaleGrad, {&job, 1});
+  run_updates(UpdateRule::kAdamWScaleGrad, {&job, 1}, context);
 }
 
 void infer_mixed_adamw(const UpdateScalars&, Infer& infer) {
@@ -39,7 +39,7 @@ void mixed_adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
                 master,  context.out(0)};
   job.scalars.rescale_grad = tensor_scalar(context.in(kMixedScaleInput));
   if (!usable_scale(job.scalars.rescale_grad)) return keep_weight(context.in(0), context.out(0));
-  run_updates(UpdateRule::kAdamW, {&job, 1});
+  run_updates(UpdateRule::kAdamW, {&job, 1}, context);
 }
 
 [[maybe_unused]] const bool defined = [] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LAMB in two phases, between which the caller takes norms: the direction, then a step along it.
+#include "op/gpu.h"
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/trust_ratio.h"
 #include "op/optim/update_op.h"
@@ -14,7 +15,7 @@ void direction_cpu(const UpdateScalars& scalars, KernelContext& context) {
       context.in(context.num_in() == 5 ? 4 : 0);  // the master copy if there is one
   const UpdateJob job{scalars,        weight, context.in(1), {context.in(2), context.in(3)},
                       context.out(0), {}};
-  run_updates(UpdateRule::kLambDirection, {&job, 1});
+  run_updates(UpdateRule::kLambDirection, {&job, 1}, context);
 }
 
 void infer_direction(const UpdateScalars&, Infer& infer) {
@@ -36,7 +37,7 @@ void step_cpu(const UpdateScalars& scalars, KernelContext& context) {
       trust_ratio(scalars, tensor_scalar(context.in(2)), tensor_scalar(context.in(3)));
   const UpdateJob job{
       scaled_step(scalars.lr, ratio), weight, context.in(1), {}, context.out(0), {}};
-  run_updates(UpdateRule::kSgd, {&job, 1});
+  run_updates(UpdateRule::kSgd, {&job, 1}, context);
 }
 
 void infer_step(const UpdateScalars&, Infer& infer) {
@@ -58,6 +59,7 @@ Op phase1(const char* name, const char* doc) {
       .input("var", "State, updated in place.")
       .mutates({2, 3})
       .cpu(direction_cpu);
+  mark_portable(name);
   builder.betas().epsilon(1e-6f).step().bias_correction().wd_required().rescale().clip();
   return builder;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "op/gpu.h"
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/trust_ratio.h"
 #include "op/optim/update_op.h"
@@ -126,7 +127,7 @@ void multi_cpu(const MultiParams& p, KernelContext& context) {
     for (int k = 0; k < p.count; ++k) keep_weight(context.in(layout.weight(k)), context.out(k));
     return;
   }
-  run_updates(layout.rule, jobs);
+  run_updates(layout.rule, jobs, context);
 }
 
 // Parts of fixed length, so that the sum does not depend on the number of threads.
@@ -171,12 +172,12 @@ void multi_lamb_cpu(const MultiParams& p, KernelContext& context) {
     directions[k].out = steps[k].grad = direction;
     directions[k].rounded = {};
   }
-  run_updates(UpdateRule::kLambDirection, directions);
+  run_updates(UpdateRule::kLambDirection, directions, context);
   for (std::size_t k = 0; k < jobs.size(); ++k) {
     const float ratio = trust_ratio(p, norm(jobs[k].weight, context), norm(steps[k].grad, context));
     steps[k].scalars = scaled_step(jobs[k].scalars.lr, ratio);
   }
-  run_updates(UpdateRule::kSgd, steps);
+  run_updates(UpdateRule::kSgd, steps, context);
 }
 
 template <Layout layout>
@@ -196,6 +197,7 @@ Op define(const char* name, const char* doc) {
     builder.op.cpu(multi_lamb_cpu<layout>);
   } else {
     builder.op.cpu(multi_cpu<layout>);
+    if (layout.common == Layout::kNothing) mark_portable(name);  // the others read rates here
   }
   return builder;
 }

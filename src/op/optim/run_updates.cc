@@ -7,6 +7,8 @@
 #include "base/half_bulk.h"
 #include "op/blockwise.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/parallel.h"
 
 namespace mxnet {
@@ -81,9 +83,14 @@ bool all_have(DType dtype, UpdateRule rule, const UpdateJob& job) {
   return all;
 }
 
+UpdateRule in_place(UpdateRule rule, const UpdateJob& job) {
+  return rule == UpdateRule::kNesterov && job.out.data == job.weight.data
+             ? UpdateRule::kNesterovInPlace
+             : rule;
+}
+
 void update_part(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
-  if (rule == UpdateRule::kNesterov && job.out.data == job.weight.data)
-    rule = UpdateRule::kNesterovInPlace;
+  rule = in_place(rule, job);
   if (all_have(DType::kFloat32, rule, job)) return update_directly<float>(rule, job, first, n);
   if (all_have(DType::kFloat64, rule, job)) return update_directly<double>(rule, job, first, n);
   for (const int64_t end = first + n; first < end; first += kBlock)
@@ -92,7 +99,12 @@ void update_part(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n
 
 }  // namespace
 
-void run_updates(UpdateRule rule, std::span<const UpdateJob> jobs) {
+void run_updates(UpdateRule rule, std::span<const UpdateJob> jobs, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    for (const UpdateJob& job : jobs)
+      gpu->update(context.stream()->native(), static_cast<int>(in_place(rule, job)), job);
+    return;
+  }
   int64_t total = 0;
   for (const UpdateJob& job : jobs) total += job.weight.size();
   // All parameters laid end to end; a thread's part may begin and end inside one.

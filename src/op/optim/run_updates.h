@@ -19,6 +19,7 @@ struct UpdateJob {
   Tensor rounded;  // a second output in another type, or without data
 };
 
-void run_updates(UpdateRule rule, std::span<const UpdateJob> jobs);
+// On the device of the call.
+void run_updates(UpdateRule rule, std::span<const UpdateJob> jobs, KernelContext& context);
 
 }  // namespace mxnet

@@ -14,7 +14,7 @@ using Op = UpdateOp<UpdateScalars>;
 
 void adagrad_cpu(const UpdateScalars& scalars, KernelContext& context) {
   const UpdateJob job{scalars, context.in(0), context.in(1), {context.in(2)}, context.out(0), {}};
-  run_updates(UpdateRule::kAdaGrad, {&job, 1});
+  run_updates(UpdateRule::kAdaGrad, {&job, 1}, context);
 }
 
 // One history element a row, which the mean of squares over the row goes to.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/host_device.h"
 #include "op/update_scalars.h"
 
 // The name of a rule and its class.
@@ -26,7 +27,7 @@
   ROW(kAdaGrad, AdaGrad)                 \
   ROW(kLambDirection, LambDirection)
 
-#define MX_RULE_INLINE [[gnu::always_inline]] inline
+#define MX_RULE_INLINE MX_HOST_DEVICE [[gnu::always_inline]] inline
 
 namespace mxnet::update_rules {
 

@@ -3,6 +3,7 @@
 // a float32 master copy of a half-precision weight.
 #include <string>
 
+#include "op/gpu.h"
 #include "op/optim/update_op.h"
 
 namespace mxnet {
@@ -16,7 +17,7 @@ void update_cpu(const UpdateScalars& scalars, KernelContext& context) {
   UpdateJob job{scalars, context.in(0), context.in(1), {}, context.out(0), {}};
   for (int s = 0; s < update_states(rule); ++s)
     job.state[static_cast<std::size_t>(s)] = context.in(2 + s);
-  run_updates(rule, {&job, 1});
+  run_updates(rule, {&job, 1}, context);
 }
 
 void infer_update(const UpdateScalars&, Infer& infer) {
@@ -32,7 +33,7 @@ void mixed_update_cpu(const UpdateScalars& scalars, KernelContext& context) {
   UpdateJob job{scalars, master, context.in(1), {}, master, context.out(0)};
   for (int s = 0; s < update_states(rule); ++s)
     job.state[static_cast<std::size_t>(s)] = context.in(2 + s);
-  run_updates(rule, {&job, 1});
+  run_updates(rule, {&job, 1}, context);
 }
 
 void infer_mixed_update(const UpdateScalars&, Infer& infer) {
@@ -51,6 +52,7 @@ Op define(const char* name, const char* doc, std::initializer_list<const char*> 
   builder.op.doc(doc).input("weight", kWeightDoc).input("grad", kGradDoc);
   for (const char* state : states) builder.op.input(state, "State, updated in place.");
   builder.op.inplace(0, 0).infer(infer_update).cpu(update_cpu<rule>);
+  mark_portable(name);
   switch (states.size()) {
     case 1:
       builder.op.mutates({2});
@@ -74,6 +76,7 @@ Op define_mixed(const char* name, const char* doc, bool has_momentum) {
   if (has_momentum) builder.op.input("mom", "Momentum in float32.");
   builder.op.input("weight32", "Master copy of the weight in float32.");
   builder.op.inplace(0, 0).infer(infer_mixed_update).cpu(mixed_update_cpu<rule>);
+  mark_portable(name);
   has_momentum ? builder.op.mutates({2, 3}) : builder.op.mutates({2});
   return builder;
 }

@@ -3,13 +3,18 @@
 // (_random_ ... _like), and some for each element of arrays of parameters (_sample_).
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
+#include <type_traits>
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random/fill.h"
 #include "op/random/samplers.h"
+#include "op/random_key.h"
 #include "op/random_streams.h"
 
 namespace mxnet {
@@ -28,9 +33,25 @@ struct RandomParams {
   DType dtype;
 };
 
+// What a GPU draws from; nothing for distributions that only the CPU has.
+template <class Dist>
+constexpr std::optional<GpuDistribution> kOnGpu = std::is_same_v<Dist, Uniform>
+                                                      ? std::optional(GpuDistribution::kUniform)
+                                                  : std::is_same_v<Dist, Normal>
+                                                      ? std::optional(GpuDistribution::kNormal)
+                                                  : std::is_same_v<Dist, Exponential>
+                                                      ? std::optional(GpuDistribution::kExponential)
+                                                      : std::nullopt;
+
 template <class Dist>
 void random_cpu(const RandomParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
+  if constexpr (kOnGpu<Dist>.has_value()) {
+    if (const GpuTable* gpu = gpu_table(context)) {
+      return gpu->random(context.stream()->native(), *kOnGpu<Dist>, draw_key(context.device()),
+                         params.first, params.second, out);
+    }
+  }
   dispatch_dtype<kFloating>(out.dtype, "random", [&]<class T>(TypeTag<T>) {
     RandomStreams::of(context.device())
         .deal(out.size(), kDrawCost, [&](Mt19937& stream, int64_t first, int64_t last) {
@@ -177,6 +198,10 @@ void define(const std::string& name, std::initializer_list<const char*> more_ali
       .infer(infer_like<Dist>)
       .cpu(kernel_of<Dist>())
       .zero_grad();
+  if (kOnGpu<Dist>.has_value()) {
+    mark_portable("_random_" + name);
+    mark_portable("_random_" + name + "_like");
+  }
 
   Op sample(("_sample_" + name).c_str());
   sample.doc("Random numbers for each element of arrays of parameters.")

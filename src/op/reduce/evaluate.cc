@@ -7,6 +7,8 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/reduce/axes.h"
 
 namespace mxnet {
@@ -54,13 +56,16 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
 
 }  // namespace
 
-void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out) {
+void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out,
+               KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->reduce(context.stream()->native(), call, in, axes, out, context);
   if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
     run<int64_t, int64_t>(call, in, axes, out);
   } else if (in.dtype == DType::kFloat64 || !is_floating(in.dtype) ||
              out.dtype == DType::kFloat64) {
     run<double, double>(call, in, axes, out);
-  } else if (in.dtype == DType::kFloat32 && accumulate_wide() && !selects(call.reduction)) {
+  } else if (in.dtype == DType::kFloat32 && call.wide && !selects(call.reduction)) {
     run<float, double>(call, in, axes, out);
   } else {
     run<float, float>(call, in, axes, out);

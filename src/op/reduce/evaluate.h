@@ -16,9 +16,11 @@ struct ReduceCall {
   Finish finish = Finish::kValue;
   std::optional<double> initial = {};  // meets the value as one more element
   int64_t ddof = 0;                    // a mean divides by the number of elements less this
+  bool wide = accumulate_wide();       // float32 meets in float64
 };
 
-// out = the reduction of `in` along `axes`.
-void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out);
+// out = the reduction of `in` along `axes`, on the device of the call.
+void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out,
+               KernelContext& context);
 
 }  // namespace mxnet

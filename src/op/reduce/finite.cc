@@ -120,7 +120,7 @@ MX_OP(multi_sum_sq, SumSquaresParams)
       for (int i = 0; i < context.num_in(); ++i) {
         const Tensor& in = context.in(i);
         reduce_to({Reduction::sum_squares}, in, all_axes(in.ndim()),
-                  {context.out(0).as<float>() + i, &kOne, DType::kFloat32});
+                  {context.out(0).as<float>() + i, &kOne, DType::kFloat32}, context);
       }
     });
 

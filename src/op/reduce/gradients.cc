@@ -15,7 +15,7 @@ constexpr char kTag[] = "_backward_prod";
 void prod_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor &dy = context.in(0), &y = context.in(1), &x = context.in(2), &dx = context.out(0);
   const AxisSet axes = params.axes(x.ndim(), kTag);
-  spread(Spread::ratio, dy, &y, &x, axes, dx);
+  spread(Spread::ratio, dy, &y, &x, axes, dx, context);
   const ReducePlan plan(x.shape(), axes);
   dispatch_dtype<kFloating>(x.dtype, kTag, [&]<class T>(TypeTag<T>) {
     const int64_t run = plan.run(), rows = plan.reduced().positions();

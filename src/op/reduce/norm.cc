@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm: of absolute values or of squares, over any axes.
+#include "op/gpu.h"
 #include "op/op_builder.h"
 #include "op/params.h"
 #include "op/reduce/evaluate.h"
@@ -28,7 +29,7 @@ void norm_cpu(const NormParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const ReduceCall call = params.ord == 1 ? ReduceCall{Reduction::sum_abs}
                                           : ReduceCall{Reduction::sum_squares, Finish::kRoot};
-  reduce_to(call, in, choice(params).axes(in.ndim(), "norm"), context.out(0));
+  reduce_to(call, in, choice(params).axes(in.ndim(), "norm"), context.out(0), context);
 }
 
 MX_OP(norm, NormParams)
@@ -51,6 +52,8 @@ MX_OP(norm, NormParams)
       return params.ord == 1 ? abs_norm_gradient(choice(params), grad)
                              : root_norm_gradient(choice(params), grad);
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"norm"});
 
 }  // namespace
 }  // namespace mxnet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions of the NumPy front end: sum, prod and mean (with a result type), max and min, any and
 // all.
+#include "op/gpu.h"
 #include "op/op_builder.h"
 #include "op/reduce/evaluate.h"
 #include "op/reduce/gradients.h"
@@ -58,7 +59,7 @@ template <Row row>
 void run_cpu(const NumpyParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   reduce_to({kFacts<row>.reduction, kFacts<row>.finish, params.initial}, in,
-            params.choice().axes(in.ndim(), kFacts<row>.name), context.out(0));
+            params.choice().axes(in.ndim(), kFacts<row>.name), context.out(0), context);
 }
 
 template <Row row>
@@ -81,6 +82,7 @@ OpBuilder<NumpyParams> declare(const char* argument, const char* doc) {
              "A value that meets the elements as one more of them.");
   }
   op.infer(infer_row<row>).cpu(run_cpu<row>);
+  mark_portable(kFacts<row>.name);
   return op;
 }
 

@@ -4,6 +4,8 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/parallel.h"
 #include "op/reduce/evaluate.h"
 
@@ -65,8 +67,11 @@ void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx, int
 }  // namespace
 
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
-            const Tensor& dx, int64_t ddof) {
+            const Tensor& dx, KernelContext& context, int64_t ddof) {
   if (dx.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->spread(context.stream()->native(), static_cast<int>(row), dy, y, x, axes, dx, ddof);
+  }
   const ReducePlan plan(dx.shape(), axes);
   dispatch_dtype(dx.dtype, "spread", [&]<class T>(TypeTag<T>) {
     const T* py = y == nullptr ? nullptr : y->as<T>();
@@ -89,12 +94,17 @@ constexpr char kTag[] = "_backward_reduce";
 Tensor in_type(const Tensor& from, DType dtype, KernelContext& context) {
   if (from.dtype == dtype) return from;
   void* memory = context.workspace(static_cast<std::size_t>(from.size()) * dtype_size(dtype));
+  const Tensor converted{memory, from.shape_ptr, dtype};
+  if (const GpuTable* gpu = gpu_table(context)) {
+    gpu->convert(context.stream()->native(), from, converted);
+    return converted;
+  }
   dispatch_dtype(from.dtype, kTag, [&]<class From>(TypeTag<From>) {
     dispatch_dtype(dtype, kTag, [&]<class To>(TypeTag<To>) {
       convert_array(from.as<From>(), static_cast<To*>(memory), from.size());
     });
   });
-  return {memory, from.shape_ptr, dtype};
+  return converted;
 }
 
 // Inputs: gradient of the output, the reduced array (its shape and type alone).
@@ -102,7 +112,7 @@ template <Spread row>
 void plain_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor& dx = context.out(0);
   spread(row, in_type(context.in(0), dx.dtype, context), nullptr, nullptr,
-         params.axes(dx.ndim(), kTag), dx, params.ddof);
+         params.axes(dx.ndim(), kTag), dx, context, params.ddof);
 }
 
 // Inputs: gradient of the output, output, input.
@@ -111,7 +121,7 @@ void fused_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor& dx = context.out(0);
   const Tensor y = in_type(context.in(1), dx.dtype, context);
   spread(row, in_type(context.in(0), dx.dtype, context), &y, &context.in(2),
-         params.axes(dx.ndim(), kTag), dx);
+         params.axes(dx.ndim(), kTag), dx, context);
 }
 
 // Refuses a `reduced` argument that is not what the axes leave of the `full` one. Whether reduced
@@ -172,7 +182,7 @@ void back_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Finish finish = row == Spread::mean ? Finish::kMean : Finish::kValue;
   reduce_to({Reduction::sum, finish, {}, params.ddof}, in, params.axes(in.ndim(), kTag),
-            context.out(0));
+            context.out(0), context);
 }
 
 // A linear pair: `name` spreads, `back` reduces to the shape that `name` took; each is the gradient
@@ -199,6 +209,7 @@ void define_plain() {
       .grad([](const SpreadParams& params, Grad& grad) {
         return Gradients{apply(kName, {grad.dout(0), grad.in(0)}, attrs_of(params)), Value()};
       });
+  mark_portable({kName, kBack});
 }
 
 template <Spread row>
@@ -210,6 +221,7 @@ void define_fused(const char* name) {
       .inplace(2, 0)
       .infer(infer_spread)
       .cpu(fused_cpu<row>);
+  mark_portable(name);
 }
 
 [[maybe_unused]] const bool defined = [] {

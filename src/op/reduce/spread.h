@@ -5,34 +5,14 @@
 #include "op/kernel.h"
 #include "op/op_builder.h"
 #include "op/reduce/axes.h"
+#include "op/reduce/spread_rows.h"
 
 namespace mxnet {
-
-// What an element x receives from the gradient g and the value y of its output (n: elements per
-// output, less ddof).
-// clang-format off
-#define MX_SPREAD_ROWS(ROW) \
-  ROW(sum,         g) \
-  ROW(mean,        g / static_cast<C>(n)) \
-  ROW(equal,       x == y ? g : C(0)) \
-  ROW(ratio,       g * y / x) \
-  ROW(nansum,      x != x ? C(0) : g) \
-  ROW(nanratio,    x != x ? C(0) : g * y / x) \
-  ROW(sign,        x > C(0) ? g : x < C(0) ? -g : C(0)) \
-  ROW(direction,   y == C(0) ? C(0) : g * (x / y)) \
-  ROW(twice,       C(2) * g * x)
-// clang-format on
-
-enum class Spread : int {
-#define MX_SPREAD_ID(name, ...) name,
-  MX_SPREAD_ROWS(MX_SPREAD_ID)
-#undef MX_SPREAD_ID
-};
 
 // dx (shape and type of the reduced array) from dy and y, which have one element an output. y and x
 // may be null where the row does not use them.
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
-            const Tensor& dx, int64_t ddof = 0);
+            const Tensor& dx, KernelContext& context, int64_t ddof = 0);
 
 // Parameters of the operators below; readable from the attributes of every reduction.
 struct SpreadParams {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reverse of broadcasting: sums an array to the shape of another, for gradients.
-#include <cstring>
-
 #include "op/op_builder.h"
+#include "op/primitives.h"
 #include "op/reduce/evaluate.h"
 
 namespace mxnet {
@@ -23,10 +22,9 @@ void sum_to_like_cpu(const NoParams&, KernelContext& context) {
   const Tensor& out = context.out(0);
   if (in.size() == out.size() && in.size() > 0) {
     const std::size_t bytes = static_cast<std::size_t>(in.size()) * dtype_size(in.dtype);
-    if (in.data != out.data) std::memcpy(out.data, in.data, bytes);
-    return;
+    return copy_memory(context, in.data, out.data, bytes);
   }
-  reduce_to({Reduction::sum}, in, spread_axes(in.shape(), out.shape()), out);
+  reduce_to({Reduction::sum}, in, spread_axes(in.shape(), out.shape()), out, context);
 }
 
 void infer_like(const NoParams&, Infer& infer) {
@@ -54,6 +52,8 @@ MX_OP(_sum_to_like, NoParams)
     .grad([](const NoParams&, Grad& grad) {
       return Gradients{apply("broadcast_like", {grad.dout(0), grad.in(0)}), Value()};
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"_sum_to_like"});
 
 }  // namespace
 }  // namespace mxnet

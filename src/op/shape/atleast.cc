@@ -35,7 +35,8 @@ void define(const char* name) {
         }
       })
       .cpu([](const AtleastParams&, KernelContext& context) {
-        for (int i = 0; i < context.num_in(); ++i) copy_elements(context.in(i), context.out(i));
+        for (int i = 0; i < context.num_in(); ++i)
+          copy_elements(context.in(i), context.out(i), context);
       })
       .grad([](const AtleastParams&, Grad& grad) {
         Gradients result(static_cast<std::size_t>(grad.num_in()));

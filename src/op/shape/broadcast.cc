@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "op/op_builder.h"
+#include "op/primitives.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {
@@ -22,7 +23,8 @@ template <class P>
 void broadcast_cpu(const P&, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
-  copy_strided(broadcast_plan(in.shape(), out.shape()), in.data, out.data, dtype_size(in.dtype));
+  copy_strided(context, broadcast_plan(in.shape(), out.shape()), in.data, out.data,
+               dtype_size(in.dtype));
 }
 
 template <class P>
@@ -149,6 +151,9 @@ MX_OP(broadcast_like, BroadcastLikeParams)
     .infer(infer_broadcast_like)
     .cpu(broadcast_cpu<BroadcastLikeParams>)
     .grad(broadcast_grad<BroadcastLikeParams>);
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"broadcast_to", "_npi_broadcast_to", "broadcast_axis", "broadcast_like"});
 
 }  // namespace
 }  // namespace mxnet

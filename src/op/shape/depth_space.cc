@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "op/op_builder.h"
-#include "op/strided_copy.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -66,7 +66,7 @@ MX_OP(depth_to_space, BlockParams)
       }
     })
     .cpu([](const BlockParams& p, KernelContext& context) {
-      copy_strided(to_wide(p.block_size, context.in(0).shape()), context.in(0).data,
+      copy_strided(context, to_wide(p.block_size, context.in(0).shape()), context.in(0).data,
                    context.out(0).data, dtype_size(context.in(0).dtype));
     })
     .grad([](const BlockParams&, Grad& grad) {
@@ -91,12 +91,14 @@ MX_OP(space_to_depth, BlockParams)
       }
     })
     .cpu([](const BlockParams& p, KernelContext& context) {
-      copy_strided(to_wide(p.block_size, context.out(0).shape()).reversed(), context.in(0).data,
-                   context.out(0).data, dtype_size(context.in(0).dtype));
+      copy_strided(context, to_wide(p.block_size, context.out(0).shape()).reversed(),
+                   context.in(0).data, context.out(0).data, dtype_size(context.in(0).dtype));
     })
     .grad([](const BlockParams&, Grad& grad) {
       return Gradients{apply("depth_to_space", {grad.dout(0)}, grad.attrs())};
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"depth_to_space", "space_to_depth"});
 
 }  // namespace
 }  // namespace mxnet

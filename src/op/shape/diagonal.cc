@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "op/primitives.h"
 #include "op/shape/adjoint.h"
 #include "op/shape/diagonal_plan.h"
 
@@ -72,14 +73,17 @@ void infer_diagonal(const P& params, Infer& infer) {
   infer.out(0).set_shape(place.shape(in.shape(), std::max<int64_t>(length, 0)));
 }
 
-void extract(const DiagonalPlace& place, const Tensor& full, const Tensor& diagonals) {
-  copy_strided(place.plan(full.shape()), full.data, diagonals.data, dtype_size(full.dtype));
+void extract(const DiagonalPlace& place, const Tensor& full, const Tensor& diagonals,
+             KernelContext& context) {
+  copy_strided(context, place.plan(full.shape()), full.data, diagonals.data,
+               dtype_size(full.dtype));
 }
 
-void embed(const DiagonalPlace& place, const Tensor& diagonals, const Tensor& full) {
+void embed(const DiagonalPlace& place, const Tensor& diagonals, const Tensor& full,
+           KernelContext& context) {
   const std::size_t element = dtype_size(full.dtype);
-  std::memset(full.data, 0, static_cast<std::size_t>(full.size()) * element);
-  copy_strided(place.plan(full.shape()).reversed(), diagonals.data, full.data, element);
+  clear_memory(context, full.data, static_cast<std::size_t>(full.size()) * element);
+  copy_strided(context, place.plan(full.shape()).reversed(), diagonals.data, full.data, element);
 }
 
 template <class P>
@@ -87,9 +91,9 @@ void forward_cpu(const P& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
   if (makes_matrix(params, in.ndim())) {
-    embed(place_of(params, 2, true), in, out);
+    embed(place_of(params, 2, true), in, out, context);
   } else {
-    extract(place_of(params, in.ndim(), false), in, out);
+    extract(place_of(params, in.ndim(), false), in, out, context);
   }
 }
 
@@ -98,9 +102,9 @@ void backward_cpu(const P& params, KernelContext& context) {
   const Tensor& dy = context.in(0);
   const Tensor& dx = context.out(0);
   if (makes_matrix(params, dx.ndim())) {
-    extract(place_of(params, 2, true), dy, dx);
+    extract(place_of(params, 2, true), dy, dx, context);
   } else {
-    embed(place_of(params, dx.ndim(), false), dy, dx);
+    embed(place_of(params, dx.ndim(), false), dy, dx, context);
   }
 }
 
@@ -137,6 +141,10 @@ constexpr const char* kOffsetDoc = "Which diagonal: 0 the main one, above it pos
                          });
   return true;
 }();
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"diag", "_np_diag", "_np_diagflat", "_np_diagonal", "_backward_diag",
+                   "_backward__np_diag", "_backward__np_diagflat", "_backward__np_diagonal"});
 
 }  // namespace
 }  // namespace mxnet

@@ -89,5 +89,7 @@ void define_squeeze(const char* name, const char* input) {
   return true;
 }();
 
+[[maybe_unused]] const bool portable = mark_portable({"expand_dims"});
+
 }  // namespace
 }  // namespace mxnet

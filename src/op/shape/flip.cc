@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {
@@ -36,7 +37,7 @@ void define_flip(const char* name, const char* alias) {
       })
       .cpu([](const FlipParams& p, KernelContext& context) {
         const Tensor& in = context.in(0);
-        copy_strided(flip_plan(in.shape(), flipped_axes(p, in.ndim(), "flip")), in.data,
+        copy_strided(context, flip_plan(in.shape(), flipped_axes(p, in.ndim(), "flip")), in.data,
                      context.out(0).data, dtype_size(in.dtype));
       })
       .grad([](const FlipParams& p, Grad& grad) {
@@ -103,7 +104,7 @@ MX_OP(_npi_rot90, Rot90Params)
     })
     .cpu([](const Rot90Params& p, KernelContext& context) {
       const Tensor& in = context.in(0);
-      copy_strided(rotation_plan(p, in.shape()), in.data, context.out(0).data,
+      copy_strided(context, rotation_plan(p, in.shape()), in.data, context.out(0).data,
                    dtype_size(in.dtype));
     })
     .grad([](const Rot90Params& p, Grad& grad) {
@@ -111,6 +112,8 @@ MX_OP(_npi_rot90, Rot90Params)
           "_npi_rot90", {grad.dout(0)},
           {{"k", std::to_string(4 - p.quarters())}, {"axes", ParamText<Shape>::print(*p.axes)}})};
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"reverse", "_npi_flip", "_npi_rot90"});
 
 }  // namespace
 }  // namespace mxnet

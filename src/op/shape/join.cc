@@ -3,6 +3,7 @@
 // column, a page) and along which dimension they then lay them side by side.
 #include <fmt/format.h>
 
+#include "op/gpu.h"
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
 #include "op/params.h"
@@ -162,14 +163,15 @@ struct Definition {
     InlineVector<Tensor, 8> parts;
     list(&parts, 0, context.num_in(), &KernelContext::in, context);
     const Tensor& whole = context.out(0);
-    copy_parts(whole, join_axis<kind>(params, whole.ndim(), kName), parts.span(), PartsCopy::kJoin);
+    copy_parts(whole, join_axis<kind>(params, whole.ndim(), kName), parts.span(), PartsCopy::kJoin,
+               context);
   }
   static void split(const JoinParams& params, KernelContext& context) {
     InlineVector<Tensor, 8> parts;
     list(&parts, 0, context.num_out(), &KernelContext::out, context);
     const Tensor& whole = context.in(0);
-    copy_parts(whole, join_axis<kind>(params, whole.ndim(), kName), parts.span(),
-               PartsCopy::kSplit);
+    copy_parts(whole, join_axis<kind>(params, whole.ndim(), kName), parts.span(), PartsCopy::kSplit,
+               context);
   }
   static std::string backward_name() { return std::string("_backward_") + kName; }
 
@@ -207,6 +209,7 @@ struct Definition {
         })
         .cpu(split)
         .grad(gradient_of_gradient);
+    mark_portable({kName, backward_name()});
     for (int i = 1; i < 64; ++i) op.type_only(i);
     op.param("num_args", &JoinParams::num_args, "Number of arrays.");
     declare(op);

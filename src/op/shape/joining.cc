@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "op/parallel.h"
-#include "op/strided_copy.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -16,7 +16,8 @@ constexpr int64_t kBlockBytes = 256 << 10;
 
 }  // namespace
 
-void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, PartsCopy direction) {
+void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, PartsCopy direction,
+                KernelContext& context) {
   if (whole.size() == 0) return;
   const int64_t rows = whole.shape().size(0, axis);
   const int64_t row = whole.size() / rows;
@@ -31,16 +32,17 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
       plan.add(last - first, length, row);
       plan.add(length, 1, 1);
       if (direction == PartsCopy::kJoin) {
-        copy_strided(plan, part.data, whole.data, element);
+        copy_strided(context, plan, part.data, whole.data, element);
       } else {
-        copy_strided(plan.reversed(), whole.data, part.data, element);
+        copy_strided(context, plan.reversed(), whole.data, part.data, element);
       }
       at += length;
     }
   };
   const int64_t block = std::max<int64_t>(1, kBlockBytes / (row * static_cast<int64_t>(element)));
   const int64_t blocks = (rows + block - 1) / block;
-  if (blocks < 4) return copy_rows(0, rows);  // long rows: each part is split over threads
+  // Long rows: each part is split over threads. A GPU splits everything by itself.
+  if (blocks < 4 || gpu_table(context) != nullptr) return copy_rows(0, rows);
   const double cost = static_cast<double>(block * row);
   parallel_for(
       blocks, cost,

@@ -12,6 +12,7 @@ enum class PartsCopy : uint8_t { kJoin, kSplit };
 
 // `parts` lie in order along dimension `axis` of `whole` and fill it. Their own shapes do not
 // matter: each holds whole.size() / size of that dimension elements for each of its positions.
-void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, PartsCopy direction);
+void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, PartsCopy direction,
+                KernelContext& context);
 
 }  // namespace mxnet

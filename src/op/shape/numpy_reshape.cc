@@ -169,5 +169,7 @@ MX_OP(_npx_reshape, CodedReshapeParams)
     .cpu(reshape_cpu<CodedReshapeParams>)
     .grad(reshape_grad<CodedReshapeParams>);
 
+[[maybe_unused]] const bool portable = mark_portable({"_np_reshape", "_npx_reshape"});
+
 }  // namespace
 }  // namespace mxnet

@@ -56,5 +56,7 @@ using Repeats = Repeated<RepeatParams, repeat_plan>;
                                  .backward_types = kNumeric})
         .alias("_np_repeat");
 
+[[maybe_unused]] const bool portable = mark_portable({"repeat", "_backward_repeat"});
+
 }  // namespace
 }  // namespace mxnet

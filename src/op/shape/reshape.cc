@@ -144,5 +144,7 @@ MX_OP(reshape_like, ReshapeLikeParams)
     .cpu(reshape_cpu<ReshapeLikeParams>)
     .grad(reshape_grad<ReshapeLikeParams>);
 
+[[maybe_unused]] const bool portable = mark_portable({"Reshape", "Flatten", "reshape_like"});
+
 }  // namespace
 }  // namespace mxnet

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {
@@ -65,7 +66,7 @@ void roll_cpu(const RollParams& params, KernelContext& context) {
         plan.out_offset += move * steps[i];
       }
     }
-    copy_strided(plan, in.data, context.out(0).data, dtype_size(in.dtype));
+    copy_strided(context, plan, in.data, context.out(0).data, dtype_size(in.dtype));
   }
 }
 
@@ -86,6 +87,8 @@ MX_OP(_np_roll, RollParams)
                              {{"shift", ParamText<Shape>::print(shift)},
                               {"axis", ParamText<std::optional<Shape>>::print(p.axis)}})};
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"_np_roll"});
 
 }  // namespace
 }  // namespace mxnet

@@ -2,23 +2,13 @@
 // The copy, the gradient and the checks of operators that only change the shape.
 #include "op/shape/same_elements.h"
 
-#include <cstring>
-
-#include "op/parallel.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 
-void copy_elements(const Tensor& in, const Tensor& out) {
-  if (in.data == out.data) return;
-  constexpr double kCostOfByte = 0.125;
-  const int64_t bytes = out.size() * static_cast<int64_t>(dtype_size(out.dtype));
-  parallel_for(
-      bytes, kCostOfByte,
-      [&](int64_t first, int64_t last) {
-        std::memcpy(out.as<char>() + first, in.as<char>() + first,
-                    static_cast<std::size_t>(last - first));
-      },
-      4096);
+void copy_elements(const Tensor& in, const Tensor& out, KernelContext& context) {
+  copy_memory(context, in.data, out.data,
+              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
 }
 
 Gradients reshape_back(Grad& grad) {

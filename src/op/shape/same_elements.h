@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all operators share that give an array another shape and leave its elements as they lie.
 #pragma once
+#include "op/gpu.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
 
 // Copies the elements of input 0 unless it is the output already.
-void copy_elements(const Tensor& in, const Tensor& out);
+void copy_elements(const Tensor& in, const Tensor& out, KernelContext& context);
 
 template <class P>
 void reshape_cpu(const P&, KernelContext& context) {
-  copy_elements(context.in(0), context.out(0));
+  copy_elements(context.in(0), context.out(0), context);
 }
 
 // The gradient of input 0 in its shape; other inputs get none.

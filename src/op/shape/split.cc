@@ -2,6 +2,7 @@
 // An array cut along one dimension.
 #include <fmt/format.h>
 
+#include "op/gpu.h"
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
 #include "op/shape/joining.h"
@@ -116,14 +117,14 @@ struct Definition {
     for (int i = 0; i < context.num_out(); ++i) pieces.push_back(context.out(i));
     const Tensor& whole = context.in(0);
     copy_parts(whole, split_axis<which>(params, whole.ndim(), kName), pieces.span(),
-               PartsCopy::kSplit);
+               PartsCopy::kSplit, context);
   }
   static void join(const P& params, KernelContext& context) {
     InlineVector<Tensor, 8> pieces;
     for (int i = 1; i < context.num_in(); ++i) pieces.push_back(context.in(i));
     const Tensor& whole = context.out(0);
     copy_parts(whole, split_axis<which>(params, whole.ndim(), kName), pieces.span(),
-               PartsCopy::kJoin);
+               PartsCopy::kJoin, context);
   }
   static Gradients gradient(const P& params, Grad& grad) {
     std::vector<Value> inputs{grad.in(0)};
@@ -156,6 +157,8 @@ struct Definition {
         .cpu(join)
         .grad(gradient_of_gradient);
     declare(back);
+    mark_portable(kName);
+    mark_portable(std::string("_backward_") + kName);
     return op;
   }
 };

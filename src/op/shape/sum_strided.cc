@@ -6,6 +6,7 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu_table.h"
 #include "op/parallel.h"
 
 namespace mxnet {
@@ -65,6 +66,8 @@ void sum_loops(const T* spread, Sum* sums, const Dim* loop, std::size_t n) {
 
 void sum_strided(const StridedPlan& plan, const Tensor& spread, const Tensor& sums,
                  KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->sum_strided(context.stream()->native(), plan, spread, sums);
   dispatch_dtype<kNumeric>(spread.dtype, "gradient", [&]<class T>(TypeTag<T>) {
     using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
     const int64_t n = sums.size();

@@ -2,7 +2,7 @@
 // The reverse of a copy that repeats elements: sums up what each was repeated to.
 #pragma once
 #include "op/kernel.h"
-#include "op/strided_copy.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 
@@ -17,7 +17,8 @@ struct Repeated {
   static void copy(const P& params, KernelContext& context) {
     const Tensor& in = context.in(0);
     const Tensor& out = context.out(0);
-    copy_strided(plan(params, in.shape(), out.shape()), in.data, out.data, dtype_size(in.dtype));
+    copy_strided(context, plan(params, in.shape(), out.shape()), in.data, out.data,
+                 dtype_size(in.dtype));
   }
   static void sum(const P& params, KernelContext& context) {
     const Tensor& spread = context.in(0);

@@ -62,5 +62,7 @@ using Tiled = Repeated<TileParams, tile_plan>;
                                .backward_types = kNumeric})
         .alias("_npi_tile");
 
+[[maybe_unused]] const bool portable = mark_portable({"tile", "_backward_tile"});
+
 }  // namespace
 }  // namespace mxnet

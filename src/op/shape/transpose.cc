@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {
@@ -86,7 +87,7 @@ template <class P>
 void permute_cpu(const P& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
-  copy_strided(permutation_plan(in.shape(), axes_of(params, in.ndim())), in.data, out.data,
+  copy_strided(context, permutation_plan(in.shape(), axes_of(params, in.ndim())), in.data, out.data,
                dtype_size(in.dtype));
 }
 
@@ -144,6 +145,9 @@ void define_permutation(OpBuilder<P> op) {
           .param("destination", &MoveAxisParams::destination, "Their positions in the result."));
   return true;
 }();
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"transpose", "_np_transpose", "SwapAxis", "_np_moveaxis"});
 
 }  // namespace
 }  // namespace mxnet

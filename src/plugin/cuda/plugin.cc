@@ -7,8 +7,8 @@
 #include "base/config.h"
 #include "device/plugin_abi.h"
 #include "plugin/cuda/cuda_device_api.h"
+#include "plugin/cuda/kernels.h"
 #include "plugin/cuda/toolkit/library_versions.h"
-#include "plugin/cuda/unary.h"
 
 namespace {
 
@@ -26,7 +26,7 @@ void warn_about_versions() {
 #define MX_TEXT(x) MX_TEXT_OF(x)
 
 extern "C" MX_PLUGIN_API const mxnet::PluginTable* mxnet_plugin_table() {
-  static constexpr mxnet::PluginTable kTable = {
+  static const mxnet::PluginTable table = {
       .abi_version = mxnet::kPluginAbiVersion,
       .description = "CUDA runtime " MX_TEXT(CUDART_VERSION),
       .create =
@@ -35,7 +35,7 @@ extern "C" MX_PLUGIN_API const mxnet::PluginTable* mxnet_plugin_table() {
             warn_about_versions();
             return static_cast<mxnet::DeviceApi*>(api.release());
           },
-      .find_unary = mxnet::cuda::find_unary,
+      .kernels = &mxnet::cuda::kernels(),
   };
-  return &kTable;
+  return &table;
 }

@@ -40,12 +40,12 @@ void CublasLt::check(cublasStatus_t status, const char* call) const {
 }
 
 GemmPlan::Owner<cublasLtMatrixLayout_t> GemmPlan::layout(const GemmChoice& choice, int64_t rows,
-                                                         int64_t columns, int64_t batch,
-                                                         int64_t stride) {
+                                                         int64_t columns, int64_t leading,
+                                                         int64_t batch, int64_t stride) {
   const CublasLt& blas = CublasLt::get();
   cublasLtMatrixLayout_t raw = nullptr;
   blas.check(blas.create_layout(&raw, choice.elements, static_cast<uint64_t>(rows),
-                                static_cast<uint64_t>(columns), rows),
+                                static_cast<uint64_t>(columns), leading),
              "cublasLtMatrixLayoutCreate");
   Owner<cublasLtMatrixLayout_t> owner(raw);
   if (batch > 1) {
@@ -76,26 +76,33 @@ GemmPlan::GemmPlan(cublasLtHandle_t handle, const GemmShape& shape, const GemmCh
   set(CUBLASLT_MATMUL_DESC_TRANSB, transposed(shape.transpose_a));
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, choice.epilogue);
   // Column-major views of the row-major arrays: rows and columns change places.
-  const auto view = [&](bool transpose, int64_t rows, int64_t columns, int64_t stride) {
-    return layout(choice, transpose ? rows : columns, transpose ? columns : rows, shape.batch,
-                  stride);
+  const auto view = [&](bool transpose, int64_t rows, int64_t columns, int64_t leading,
+                        int64_t stride) {
+    return layout(choice, transpose ? rows : columns, transpose ? columns : rows, leading,
+                  shape.batch, stride);
   };
-  a_ = view(shape.transpose_a, shape.m, shape.k, shape.stride_a);
-  b_ = view(shape.transpose_b, shape.k, shape.n, shape.stride_b);
-  c_ = layout(choice, shape.n, shape.m, shape.batch, shape.stride_c);
-  pick(handle, workspace);
+  a_ = view(shape.transpose_a, shape.m, shape.k, shape.lda, shape.stride_a);
+  b_ = view(shape.transpose_b, shape.k, shape.n, shape.ldb, shape.stride_b);
+  c_ = view(false, shape.m, shape.n, shape.ldc, shape.stride_c);
+  pick(handle, shape.alignment, workspace);
 }
 
-void GemmPlan::pick(cublasLtHandle_t handle, std::size_t workspace) {
+void GemmPlan::pick(cublasLtHandle_t handle, uint32_t alignment, std::size_t workspace) {
   const CublasLt& blas = CublasLt::get();
   cublasLtMatmulPreference_t preference = nullptr;
   blas.check(blas.create_preference(&preference), "cublasLtMatmulPreferenceCreate");
   const auto destroy = [&](auto* raw) { blas.destroy_preference(raw); };
   const std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, decltype(destroy)> owner(
       preference, destroy);
-  blas.check(blas.set_preference(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-                                 sizeof(workspace)),
-             "cublasLtMatmulPreferenceSetAttribute");
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t name, const auto& value) {
+    blas.check(blas.set_preference(preference, name, &value, sizeof(value)),
+               "cublasLtMatmulPreferenceSetAttribute");
+  };
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(workspace));
+  for (const auto name :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    set(name, alignment);
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
   blas.check(blas.heuristic(handle, operation_.get(), b_.get(), a_.get(), c_.get(), c_.get(),

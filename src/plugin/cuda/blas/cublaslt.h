@@ -3,6 +3,7 @@
 #pragma once
 #include <cublasLt.h>
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -38,12 +39,16 @@ class CublasLt {
   CublasLt();
 };
 
-// Row-major matrices: c[m, n] = alpha * op(a)[m, k] * op(b)[k, n] + beta * c, `batch` times, each
-// matrix `stride_*` elements behind the one before.
+// Row-major matrices: c[m, n] = alpha * op(a)[m, k] * op(b)[k, n] + beta * c, `batch` times. From
+// row to row, as stored, are ld* elements, from matrix to matrix `stride_*`.
 struct GemmShape {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
+  int64_t lda = 0, ldb = 0, ldc = 0;
   int64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;
+  uint32_t alignment = 256;  // of all three addresses, in bytes
+
+  auto operator<=>(const GemmShape&) const = default;
 };
 
 // A product that is ready to run any number of times. Used by one thread at a time where it has a
@@ -70,8 +75,9 @@ class GemmPlan {
   using Owner = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy>;
 
   static Owner<cublasLtMatrixLayout_t> layout(const GemmChoice& choice, int64_t rows,
-                                              int64_t columns, int64_t batch, int64_t stride);
-  void pick(cublasLtHandle_t handle, std::size_t workspace);
+                                              int64_t columns, int64_t leading, int64_t batch,
+                                              int64_t stride);
+  void pick(cublasLtHandle_t handle, uint32_t alignment, std::size_t workspace);
 
   const GemmChoice choice_;
   Owner<cublasLtMatmulDesc_t> operation_;

@@ -4,6 +4,8 @@
 #pragma once
 #include <cublasLt.h>
 
+#include <compare>
+
 #include "base/config.h"
 #include "base/dtype.h"
 
@@ -16,6 +18,8 @@ struct GemmRequest {
   bool bias = false;
   GemmActivation activation = GemmActivation::kNone;
   bool fully_connected = false;  // MXNET_FC_TRUE_FP16 is about these
+
+  auto operator<=>(const GemmRequest&) const = default;
 };
 
 struct GemmChoice {

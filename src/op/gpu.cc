@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The set of portable operators, and the table of GPU kernels, made at its first use.
+#include "op/gpu.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/leaked.h"
+#include "device/device_registry.h"
+#include "op/gpu_table.h"
+
+namespace mxnet {
+namespace {
+
+std::unordered_set<const OpDef*>& portable() {
+  static Leaked<std::unordered_set<const OpDef*>> ops;
+  return *ops;
+}
+
+// A kernel of the plug-in as an entry: what it has is typed by void pointers already.
+KernelEntry entry_of(const GpuKernelRow& row) {
+  using Run = void (*)(const void*, KernelContext&);
+  using Accepts = bool (*)(const void*, const Signature&);
+  KernelEntry entry{"cuda", DeviceType::kGPU};
+  entry.run_fn = reinterpret_cast<void (*)()>(row.run);
+  entry.run = [](void (*fn)(), const void* params, KernelContext& context) {
+    reinterpret_cast<Run>(fn)(params, context);
+  };
+  if (row.accepts != nullptr) {
+    entry.accepts_fn = reinterpret_cast<void (*)()>(row.accepts);
+    entry.accepts = [](void (*fn)(), const void* params, const Signature& signature) {
+      return reinterpret_cast<Accepts>(fn)(params, signature);
+    };
+  }
+  return entry;
+}
+
+// Immutable once built.
+class Kernels {
+ public:
+  explicit Kernels(const GpuTable& table) {
+    for (const OpDef* op : portable()) {
+      for (const KernelEntry& kernel : op->kernels()) {
+        if (kernel.device != DeviceType::kCPU || kernel.accepts != nullptr) continue;
+        KernelEntry entry = kernel;
+        entry.device = DeviceType::kGPU;
+        entry.name = "portable";
+        kernels_.emplace(op, entry);
+      }
+    }
+    for (const GpuKernelRow& row : table.kernels)
+      kernels_.insert_or_assign(&Registry::get().at(row.op), entry_of(row));
+  }
+  const KernelEntry* find(const OpDef& op) const {
+    const auto it = kernels_.find(&op);
+    return it == kernels_.end() ? nullptr : &it->second;
+  }
+
+ private:
+  std::unordered_map<const OpDef*, KernelEntry> kernels_;
+};
+
+}  // namespace
+
+const GpuTable* gpu_table() noexcept {
+  const PluginTable* plugin = cuda_plugin();
+  return plugin == nullptr ? nullptr : plugin->kernels;
+}
+
+void mark_portable(std::string_view op) { portable().insert(&Registry::get().at(op)); }
+bool mark_portable(std::initializer_list<std::string_view> ops) {
+  for (const std::string_view op : ops) mark_portable(op);
+  return true;
+}
+bool is_portable(const OpDef& op) { return portable().count(&op) != 0; }
+
+const KernelEntry* gpu_kernel(const OpDef& op) {
+  const GpuTable* table = gpu_table();
+  if (table == nullptr) return nullptr;
+  static Leaked<Kernels> kernels(*table);  // one plug-in a process
+  return kernels->find(op);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CUDA plug-in brings for operators: kernels by name, and primitives that portable kernels
+// are made of. The plug-in fills it, op/gpu.h looks things up in it. A field that is null is a
+// primitive that this plug-in does not have.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "op/kernel.h"
+
+namespace mxnet {
+
+class StridedPlan;
+struct BatchNormCall;
+struct ConvGeometry;
+struct PoolGeometry;
+struct ReduceCall;
+struct SoftmaxCall;
+struct UpdateJob;
+enum class OutOfRange : uint8_t;
+
+// c = alpha * op(a) op(b) + bias, for each of a batch of row-major matrices: c is m x n, the bias
+// (n elements or null) is added to every row. Steps between matrices are in elements.
+struct GemmCall {
+  DType dtype;
+  bool transpose_a, transpose_b;
+  int64_t m, n, k;
+  const void* a;
+  int64_t lda, step_a = 0;
+  const void* b;
+  int64_t ldb, step_b = 0;
+  void* c;
+  int64_t ldc, step_c = 0;
+  int64_t batch = 1;
+  double alpha = 1.0;
+  const void* bias = nullptr;
+  bool fully_connected = false;  // MXNET_FC_TRUE_FP16 is about these
+};
+
+// One of the three passes of a convolution (nn/conv_geometry.h): the tensor that it computes is
+// written.
+enum class GpuConvPass : uint8_t { kMap, kImage, kWeight };
+struct GpuConvCall {
+  GpuConvPass pass;
+  const ConvGeometry& geometry;
+  const Tensor &image, &weight, &map;
+  const Tensor* bias;         // a number for each channel of the result, or null
+  int tune = 0;               // the parameter cudnn_tune: 0 = as the environment says
+  int64_t workspace_mib = 0;  // limit
+};
+
+// Forward and backward pass of a batch normalisation (norm/batch_norm_kernel.h). Tensors of
+// channels are float32, or float64 where the data is.
+struct GpuBatchNorm {
+  const BatchNormCall& call;
+  bool of_batch;            // statistics are the batch's; else the moving ones
+  bool spread_is_variance;  // else the inverse of the standard deviation
+  const Tensor &data, &gamma, &moving_mean, &moving_var, &mean, &spread;
+  const Tensor *beta, *out;                       // forward
+  const Tensor *dy, *dx, *dgamma, *dbeta, *mask;  // backward; mask also forward, null = no relu
+  double momentum;
+};
+
+// What a run of random numbers is drawn from.
+enum class GpuDistribution : uint8_t { kUniform, kNormal, kExponential };
+
+struct GpuKernelRow {
+  const char* op;
+  // `params` is of the type that the operator is declared with.
+  void (*run)(const void* params, KernelContext& context);
+  bool (*accepts)(const void* params, const Signature& signature);  // null = everything
+};
+
+// Each call puts its work on `stream` and returns; tensors lie in memory of the stream's device.
+// Rows are positions in UnaryRow, BinaryRow. Throws Error if a launch fails.
+struct GpuTable {
+  std::span<const GpuKernelRow> kernels;
+
+  // y = row(x), dx = dy * slope; equal sizes and types.
+  void (*unary)(NativeStream* stream, int row, const Tensor& x, const Tensor& y);
+  void (*unary_slope)(NativeStream* stream, int row, const Tensor& dy, const Tensor& arg,
+                      const Tensor& dx);
+  // a and b have one type and broadcast to y, whose type is theirs or (comparisons) bool.
+  int multiply;  // the row that multiplies, for families that do not know the rows
+  void (*binary)(NativeStream* stream, int row, const Tensor& a, const Tensor& b, const Tensor& y);
+  void (*binary_scalar)(NativeStream* stream, int row, const Tensor& a, double scalar,
+                        bool scalar_left, const Tensor& y);
+  void (*binary_slope)(NativeStream* stream, int row, bool left, const Tensor& dy, const Tensor& a,
+                       const Tensor& b, const Tensor& dx);
+  // Any type to any type, equal sizes.
+  void (*convert)(NativeStream* stream, const Tensor& from, const Tensor& to);
+  // target += addend, equal types and sizes.
+  void (*accumulate)(NativeStream* stream, const Tensor& target, const Tensor& addend);
+  // Every element becomes `value`.
+  void (*fill)(NativeStream* stream, const Tensor& to, double value);
+  void (*copy_strided)(NativeStream* stream, const StridedPlan& plan, const void* in, void* out,
+                       std::size_t element_bytes);
+  // See shape/sum_strided.h.
+  void (*sum_strided)(NativeStream* stream, const StridedPlan& plan, const Tensor& spread,
+                      const Tensor& sums);
+  // Axes as bits. What is finished in another type than the result's lies in the call's workspace.
+  void (*reduce)(NativeStream* stream, const ReduceCall& call, const Tensor& in, uint32_t axes,
+                 const Tensor& out, KernelContext& context);
+  // See reduce/spread.h; y and x may be null where the row does not look at them.
+  void (*spread)(NativeStream* stream, int row, const Tensor& dy, const Tensor* y, const Tensor* x,
+                 uint32_t axes, const Tensor& dx, int64_t ddof);
+  // See norm/activation.h and norm/softmax_kernel.h.
+  void (*activation)(NativeStream* stream, int row, double slope, const Tensor& x, const Tensor& y);
+  void (*activation_slope)(NativeStream* stream, int row, double slope, const Tensor& dy,
+                           const Tensor& arg, const Tensor& dx);
+  void (*softmax)(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, const Tensor& y,
+                  KernelContext& context);
+  void (*softmax_slope)(NativeStream* stream, const SoftmaxCall& call, const Tensor& dy,
+                        const Tensor& y, const Tensor& dx, KernelContext& context);
+  // See optim/run_updates.h.
+  void (*update)(NativeStream* stream, int rule, const UpdateJob& job);
+  // See index/rows.h; the rule clips or wraps.
+  void (*gather_rows)(NativeStream* stream, const void* in, int64_t outer, int64_t extent,
+                      int64_t width, const Tensor& positions, OutOfRange rule, void* out);
+  void (*sum_rows)(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent,
+                   int64_t width, const Tensor& positions, OutOfRange rule, const Tensor& out,
+                   KernelContext& context);
+  void (*gemm)(NativeStream* stream, const GemmCall& call, KernelContext& context);
+  void (*convolve)(NativeStream* stream, const GpuConvCall& call, KernelContext& context);
+  // sums[c] = sum of channel c, which is dimension 1 or the last.
+  void (*sum_channels)(NativeStream* stream, const Tensor& array, bool channels_last,
+                       const Tensor& sums, KernelContext& context);
+  // See nn/pooling_geometry.h. `lowest` is the maximum of windows that see nothing.
+  void (*pool)(NativeStream* stream, const PoolGeometry& geometry, double lowest,
+               const Tensor& image, const Tensor& map);
+  // Gradients of every kind; maxima and norms look at the image, norms at the map.
+  void (*pool_slope)(NativeStream* stream, const PoolGeometry& geometry, const Tensor& dmap,
+                     const Tensor* image, const Tensor* map, const Tensor& dimage);
+  // map = picked at the places of the image's first maxima.
+  void (*pool_pick)(NativeStream* stream, const PoolGeometry& geometry, const Tensor& image,
+                    const Tensor& picked, const Tensor& map);
+  void (*batch_norm)(NativeStream* stream, const GpuBatchNorm& call, KernelContext& context);
+  void (*batch_norm_slope)(NativeStream* stream, const GpuBatchNorm& call, KernelContext& context);
+  // One element of each line of `extent` elements, `inner` apart: from it, or into it.
+  void (*pick)(NativeStream* stream, const Tensor& data, int64_t extent, int64_t inner,
+               const Tensor& positions, OutOfRange rule, const Tensor& out);
+  void (*put)(NativeStream* stream, const Tensor& values, int64_t extent, int64_t inner,
+              const Tensor& positions, OutOfRange rule, const Tensor& out);
+  // Philox, by `key` alone: the same numbers on any number of threads. Uniform: [a, b); normal:
+  // mean a, deviation b; exponential: rate a.
+  void (*random)(NativeStream* stream, GpuDistribution distribution, uint64_t key, double a,
+                 double b, const Tensor& out);
+  // mask = 1 / keep with probability keep, else 0; out = in * mask, where these are not null.
+  void (*keep_mask)(NativeStream* stream, uint64_t key, float keep, const Tensor& mask,
+                    const Tensor* in, const Tensor* out);
+};
+
+}  // namespace mxnet

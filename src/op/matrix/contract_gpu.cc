@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorts labels into batch, rows, columns and summed ones, brings each array into matrix form (by a
+// copy where its strides are none), and asks for the product.
+#include "op/matrix/contract_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "op/primitives.h"
+
+namespace mxnet {
+namespace {
+
+using Dims = std::span<const int64_t>;
+using Labels = std::vector<std::size_t>;
+
+int64_t product(Dims dims, const Labels& labels) {
+  int64_t n = 1;
+  for (const std::size_t l : labels) n *= dims[l];
+  return n;
+}
+
+// The step of labels that lie like one dimension; `lone` where there is nothing to step over.
+std::optional<int64_t> joined_step(Dims dims, const Labels& labels, const Strides& strides,
+                                   int64_t lone) {
+  std::optional<int64_t> step;
+  int64_t expected = 0;
+  for (auto l = labels.rbegin(); l != labels.rend(); ++l) {
+    if (dims[*l] == 1) continue;
+    if (step && strides[*l] != expected) return std::nullopt;
+    if (!step) step = strides[*l];
+    expected = strides[*l] * dims[*l];
+  }
+  return step.value_or(lone);
+}
+
+// Matrices of a batch, as a product takes them.
+struct Matrices {
+  void* data;
+  bool transposed;
+  int64_t leading, step;  // in elements
+};
+
+// Nothing where strides are no matrices'.
+std::optional<Matrices> in_place(Dims dims, const Labels& batch, const Labels& rows,
+                                 const Labels& columns, const Labelled& array) {
+  const int64_t m = product(dims, rows), n = product(dims, columns);
+  const auto row = joined_step(dims, rows, array.strides, n);
+  const auto column = joined_step(dims, columns, array.strides, 1);
+  const auto step = joined_step(dims, batch, array.strides, 0);
+  if (!row || !column || !step) return std::nullopt;
+  if (*column == 1 && *row >= n) return Matrices{array.tensor.data, false, *row, *step};
+  const int64_t across = n == 1 ? m : *column;  // a lone column lies anywhere
+  if (*row == 1 && across >= m) return Matrices{array.tensor.data, true, across, *step};
+  return std::nullopt;
+}
+
+Strides packed(Dims dims, std::initializer_list<const Labels*> groups) {
+  Strides strides(dims.size(), 0);
+  int64_t step = 1;
+  for (auto group = groups.end(); group != groups.begin();) {
+    --group;
+    for (auto l = (*group)->rbegin(); l != (*group)->rend(); ++l) {
+      strides[*l] = step;
+      step *= dims[*l];
+    }
+  }
+  return strides;
+}
+
+// Copies what both strides reach.
+void copy_between(Dims dims, const Strides& from_strides, const Strides& to_strides,
+                  const void* from, void* to, std::size_t element, KernelContext& context) {
+  StridedPlan plan;
+  for (std::size_t l = 0; l < dims.size(); ++l)
+    if (to_strides[l] != 0) plan.add(dims[l], from_strides[l], to_strides[l]);
+  copy_strided(context, plan, from, to, element);
+}
+
+// Sums over labels that only this array has, into memory of its own.
+Labelled without_own_labels(const GpuTable& gpu, Dims dims, const Labelled& array,
+                            const Strides& other, const Strides& out, KernelContext& context,
+                            Shape* shape) {
+  Labels kept, own;
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    if (array.strides[l] == 0 || dims[l] == 1) continue;
+    (other[l] != 0 || out[l] != 0 ? kept : own).push_back(l);
+  }
+  if (own.empty()) return array;
+  const Strides strides = packed(dims, {&kept});
+  StridedPlan plan;  // from sums to what they are spread over
+  for (const std::size_t l : kept) plan.add(dims[l], strides[l], array.strides[l]);
+  for (const std::size_t l : own) plan.add(dims[l], 0, array.strides[l]);
+  *shape = Shape{product(dims, kept)};
+  const Tensor sums{
+      context.workspace(static_cast<std::size_t>(shape->size()) * dtype_size(array.tensor.dtype)),
+      shape, array.tensor.dtype};
+  gpu.sum_strided(context.stream()->native(), plan, array.tensor, sums);
+  return {sums, strides};
+}
+
+}  // namespace
+
+void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> in,
+                     const Labelled& out, KernelContext& context, double alpha, double beta) {
+  const std::size_t element = dtype_size(out.tensor.dtype);
+  if (in.size() != 2 || beta != 0.0 || gpu.gemm == nullptr) {
+    throw Error(ErrorCode::kNotImplemented, "contraction",
+                fmt::format("given {} arrays, expected two on a GPU", in.size()));
+  }
+  clear_memory(context, out.tensor.data, static_cast<std::size_t>(out.tensor.size()) * element);
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
+  Shape shapes[2];
+  const Labelled a =
+      without_own_labels(gpu, dims, in[0], in[1].strides, out.strides, context, &shapes[0]);
+  const Labelled b =
+      without_own_labels(gpu, dims, in[1], in[0].strides, out.strides, context, &shapes[1]);
+  Labels batch, rows, columns, summed;
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    const bool in_a = a.strides[l] != 0, in_b = b.strides[l] != 0, in_c = out.strides[l] != 0;
+    if (dims[l] == 1) continue;
+    if (in_c) {
+      (in_a && in_b ? batch : in_b ? columns : rows).push_back(l);
+    } else if (in_a && in_b) {
+      summed.push_back(l);
+    } else {
+      alpha *= static_cast<double>(dims[l]);  // of nobody: counted
+    }
+  }
+  const auto by = [](const Strides& strides) {
+    return [&strides](std::size_t p, std::size_t q) { return strides[p] > strides[q]; };
+  };
+  for (Labels* labels : {&batch, &rows, &columns})
+    std::stable_sort(labels->begin(), labels->end(), by(out.strides));
+  std::stable_sort(summed.begin(), summed.end(), by(a.strides));
+
+  const auto as_matrices = [&](const Labelled& array, const Labels& r, const Labels& c) {
+    if (const auto matrices = in_place(dims, batch, r, c, array)) return *matrices;
+    const Strides strides = packed(dims, {&batch, &r, &c});
+    const int64_t m = product(dims, r), n = product(dims, c);
+    const int64_t size = product(dims, batch) * m * n;
+    void* copy = context.workspace(static_cast<std::size_t>(size) * element);
+    copy_between(dims, array.strides, strides, array.tensor.data, copy, element, context);
+    return Matrices{copy, false, n, m * n};
+  };
+  const Matrices left = as_matrices(a, rows, summed), right = as_matrices(b, summed, columns);
+  const int64_t m = product(dims, rows), n = product(dims, columns), count = product(dims, batch);
+  std::optional<Matrices> result = in_place(dims, batch, rows, columns, out);
+  const bool direct = result && !result->transposed;
+  if (!direct) {
+    result = Matrices{context.workspace(static_cast<std::size_t>(count * m * n) * element), false,
+                      n, m * n};
+  }
+  gpu.gemm(context.stream()->native(),
+           {.dtype = out.tensor.dtype,
+            .transpose_a = left.transposed,
+            .transpose_b = right.transposed,
+            .m = m,
+            .n = n,
+            .k = product(dims, summed),
+            .a = left.data,
+            .lda = left.leading,
+            .step_a = left.step,
+            .b = right.data,
+            .ldb = right.leading,
+            .step_b = right.step,
+            .c = result->data,
+            .ldc = result->leading,
+            .step_c = result->step,
+            .batch = count,
+            .alpha = alpha},
+           context);
+  if (direct) return;
+  const Strides strides = packed(dims, {&batch, &rows, &columns});
+  copy_between(dims, strides, out.strides, result->data, out.tensor.data, element, context);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expressions of what spreads, for the kernels of every device.
+#pragma once
+
+namespace mxnet {
+
+// What an element x receives from the gradient g and the value y of its output (n: elements per
+// output, less ddof).
+// clang-format off
+#define MX_SPREAD_ROWS(ROW) \
+  ROW(sum,         g) \
+  ROW(mean,        g / static_cast<C>(n)) \
+  ROW(equal,       x == y ? g : C(0)) \
+  ROW(ratio,       g * y / x) \
+  ROW(nansum,      x != x ? C(0) : g) \
+  ROW(nanratio,    x != x ? C(0) : g * y / x) \
+  ROW(sign,        x > C(0) ? g : x < C(0) ? -g : C(0)) \
+  ROW(direction,   y == C(0) ? C(0) : g * (x / y)) \
+  ROW(twice,       C(2) * g * x)
+// clang-format on
+
+enum class Spread : int {
+#define MX_SPREAD_ID(name, ...) name,
+  MX_SPREAD_ROWS(MX_SPREAD_ID)
+#undef MX_SPREAD_ID
+};
+
+}  // namespace mxnet

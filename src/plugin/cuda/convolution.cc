@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions, their gradients and biases: from the core's geometry to what a library computes.
+#include <algorithm>
+
+#include "op/elemwise/binary_loops.h"
+#include "op/nn/conv_geometry.h"
+#include "op/reduce/evaluate.h"
+#include "plugin/cuda/dnn/convolver.h"
+#include "plugin/cuda/primitives.h"
+
+namespace mxnet::cuda {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+// Libraries know two and three spatial dimensions; a lone one gets another of size 1.
+Dims spatial(const ConvGeometry& g, Dims front, const ConvGeometry::Sizes& sizes) {
+  front.insert(front.end(), sizes.end() - std::max(g.spatial, 2), sizes.end());
+  return front;
+}
+
+Convolution description(const GpuConvCall& call) {
+  const ConvGeometry& g = call.geometry;
+  return {.pass = call.pass == GpuConvPass::kMap     ? ConvPass::kForward
+                  : call.pass == GpuConvPass::kImage ? ConvPass::kDataGradient
+                                                     : ConvPass::kWeightGradient,
+          .dtype = call.weight.dtype,
+          .channels_last = g.channels_last,
+          .data = spatial(g, {g.batch, g.image_channels}, g.image),
+          .weight = spatial(g, {g.map_channels, g.image_group()}, g.kernel),
+          .output = spatial(g, {g.batch, g.map_channels}, g.map),
+          .pad = spatial(g, {}, g.pad),
+          .stride = spatial(g, {}, g.stride),
+          .dilate = spatial(g, {}, g.dilate),
+          .groups = g.groups};
+}
+
+Shape beside_channels(const Tensor& array, bool channels_last) {
+  Shape shape = array.shape();
+  for (int i = 0; i < shape.ndim(); ++i)
+    if (i != (channels_last ? shape.ndim() - 1 : 1)) shape[i] = 1;
+  return shape;
+}
+
+}  // namespace
+
+void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& context) {
+  const Tensor& result = call.pass == GpuConvPass::kMap     ? call.map
+                         : call.pass == GpuConvPass::kImage ? call.image
+                                                            : call.weight;
+  if (result.size() == 0) return;
+  const Convolution convolution = description(call);
+  if (std::min({call.image.size(), call.weight.size(), call.map.size()}) == 0) {
+    fill(stream, result, 0);  // sums of nothing
+  } else {
+    run_convolution(stream, convolution, {call.tune, call.workspace_mib}, call.image.data,
+                    call.weight.data, call.map.data, context);
+  }
+  if (call.bias == nullptr) return;
+  const Shape shape = beside_channels(result, call.geometry.channels_last);
+  binary(stream, static_cast<int>(BinaryRow::add), result,
+         {call.bias->data, &shape, call.bias->dtype}, result);
+}
+
+void sum_channels(NativeStream* stream, const Tensor& array, bool channels_last, const Tensor& sums,
+                  KernelContext& context) {
+  const int channels = channels_last ? array.ndim() - 1 : 1;
+  const uint32_t others = ((1u << array.ndim()) - 1) & ~(1u << channels);
+  const ReduceCall sum{.reduction = Reduction::sum, .wide = false};
+  reduce(stream, sum, array, others, sums, context);
+}
+
+}  // namespace mxnet::cuda

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a convolution to the plan that runs it: cuDNN's offers, the policy's choice, timed on the
+// arrays of the first call.
+#include "plugin/cuda/dnn/convolver.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "plugin/cuda/check.h"
+#include "plugin/cuda/dnn/engine_cache.h"
+#include "plugin/cuda/launch.h"
+
+namespace mxnet::cuda {
+namespace {
+
+constexpr std::size_t kMostPlans = 1024;  // images of any size make new ones
+constexpr int kTimedRuns = 3;             // the fastest counts
+
+std::optional<Autotune> asked(int tune) {
+  switch (tune) {
+    case 1:
+      return Autotune::kFastest;
+    case 2:
+      return Autotune::kFastestWithinLimit;
+    case 3:
+      return Autotune::kHeuristics;
+    default:
+      return std::nullopt;
+  }
+}
+
+struct Arrays {
+  void *data, *weight, *output;
+};
+
+// Milliseconds of the fastest of some runs on `stream`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(cudaStream_t stream) : stream_(stream) {
+    MX_CUDA_CALL(cudaEventCreate(&begin_));
+    if (cudaEventCreate(&end_) != cudaSuccess) {
+      cudaEventDestroy(begin_);
+      throw Error(ErrorCode::kGeneric, "cuda", "given a convolution to time, expected an event");
+    }
+  }
+  ~Stopwatch() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  template <class Run>
+  double fastest(const Run& run) {
+    run();  // loads the kernel
+    float best = 0;
+    for (int i = 0; i < kTimedRuns; ++i) {
+      MX_CUDA_CALL(cudaEventRecord(begin_, stream_));
+      run();
+      MX_CUDA_CALL(cudaEventRecord(end_, stream_));
+      MX_CUDA_CALL(cudaEventSynchronize(end_));
+      float milliseconds = 0;
+      MX_CUDA_CALL(cudaEventElapsedTime(&milliseconds, begin_, end_));
+      if (i == 0 || milliseconds < best) best = milliseconds;
+    }
+    return best;
+  }
+
+ private:
+  const cudaStream_t stream_;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+EngineCache& engine_cache() {
+  static auto* const cache = new EngineCache(DiskCache::configured());
+  return *cache;
+}
+
+// The convolutions of one device. Thread-safe: launches take turns at the handle, whose stream each
+// sets.
+class Convolver {
+ public:
+  Convolver() {
+    const Cudnn& cudnn = Cudnn::get();
+    cudnn.check(cudnn.create(&handle_), "cudnnCreate");
+    int device = 0;
+    MX_CUDA_CALL(cudaGetDevice(&device));
+    cudaDeviceProp properties{};
+    MX_CUDA_CALL(cudaGetDeviceProperties(&properties, device));
+    gpu_ = properties.name;
+  }
+  // Of the current device; lives as long as the process.
+  static Convolver& current() {
+    int device = 0;
+    MX_CUDA_CALL(cudaGetDevice(&device));
+    static Mutex mutex;
+    static auto* const all = new std::map<int, Convolver>;
+    MutexLock lock(mutex);
+    return (*all)[device];
+  }
+
+  void run(const Convolution& convolution, const ConvolutionTuning& tuning, const Arrays& arrays,
+           KernelContext& context, cudaStream_t stream) {
+    MutexLock lock(mutex_);
+    const Cudnn& cudnn = Cudnn::get();
+    cudnn.check(cudnn.set_stream(handle_, stream), "cudnnSetStream");
+    const EnginePolicy policy =
+        engine_policy(config().cuda, convolution.pass, asked(tuning.tune), tuning.workspace_mib);
+    const std::string key =
+        choice_key(gpu_, static_cast<int64_t>(cudnn.version()), convolution.to_string(), policy);
+    auto at = plans_.find(key);
+    if (at == plans_.end()) {
+      if (plans_.size() == kMostPlans) plans_.clear();
+      at = plans_.emplace(key, choose(key, convolution, policy, arrays, context, stream)).first;
+    }
+    const std::size_t bytes = at->second->workspace_bytes();
+    launch(*at->second, arrays, bytes == 0 ? nullptr : context.workspace(bytes));
+  }
+
+ private:
+  using PlanRef = std::unique_ptr<ConvolutionPlan>;
+
+  void launch(const ConvolutionPlan& plan, const Arrays& arrays, void* workspace) const {
+    plan.run(handle_, arrays.data, arrays.weight, arrays.output, workspace);
+  }
+
+  // The plans of what is permitted, in the order of the offers; without times to take, of the first
+  // that fits. An engine that does not support the convolution after all has none.
+  std::vector<PlanRef> build(std::vector<OfferedEngine>* offers, const EnginePolicy& policy) const {
+    std::vector<PlanRef> plans(offers->size());
+    for (std::size_t i = 0; i < offers->size(); ++i) {
+      EngineConfig& candidate = (*offers)[i].config;
+      if (exclusion(candidate, policy)) continue;
+      try {
+        plans[i] = std::make_unique<ConvolutionPlan>(handle_, (*offers)[i]);
+      } catch (const Error&) {
+        continue;
+      }
+      candidate.workspace = plans[i]->workspace_bytes();
+      if (policy.autotune == Autotune::kHeuristics && !exclusion(candidate, policy)) break;
+    }
+    return plans;
+  }
+
+  PlanRef choose(const std::string& key, const Convolution& convolution, const EnginePolicy& policy,
+                 const Arrays& arrays, KernelContext& context, cudaStream_t stream) const {
+    std::vector<OfferedEngine> offers =
+        offered_engines(handle_, convolution_operation(convolution), config().cuda);
+    std::vector<PlanRef> plans = build(&offers, policy);
+    // Only what can run takes part in the choice.
+    std::vector<EngineConfig> candidates;
+    std::vector<std::size_t> place;
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+      if (plans[i] == nullptr || exclusion(offers[i].config, policy)) continue;
+      candidates.push_back(offers[i].config);
+      place.push_back(i);
+      most = std::max(most, offers[i].config.workspace);
+    }
+    void* workspace = nullptr;
+    std::size_t asked_for = 0;
+    Stopwatch stopwatch(stream);
+    const auto time = [&](const EngineConfig& candidate) -> std::optional<double> {
+      for (std::size_t c = 0; c < candidates.size(); ++c) {
+        if (candidates[c].engine != candidate.engine || candidates[c].knobs != candidate.knobs)
+          continue;
+        try {
+          if (most > asked_for) workspace = context.workspace(asked_for = most);
+          return stopwatch.fastest([&] { launch(*plans[place[c]], arrays, workspace); });
+        } catch (const Error&) {
+          return std::nullopt;
+        }
+      }
+      return std::nullopt;
+    };
+    const EngineChoice choice =
+        engine_cache().choose(key, convolution.to_string(), candidates, policy, time);
+    if (!choice.report.empty()) log(LogLevel::kInfo, choice.report);
+    if (!choice.chosen) {
+      throw Error(ErrorCode::kNotImplemented, "Convolution",
+                  fmt::format("given {}, for which cuDNN offers {} engines, of which the "
+                              "MXNET_CUDNN_* variables permit none that runs",
+                              convolution.to_string(), offers.size()));
+    }
+    return std::move(plans[place[*choice.chosen]]);
+  }
+
+  std::string gpu_;
+  Mutex mutex_;
+  cudnnHandle_t handle_ = nullptr;
+  std::map<std::string, PlanRef> plans_ MX_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+void run_convolution(NativeStream* stream, const Convolution& convolution,
+                     const ConvolutionTuning& tuning, void* data, void* weight, void* output,
+                     KernelContext& context) {
+  const LaunchScope scope(stream);
+  Convolver::current().run(convolution, tuning, {data, weight, output}, context, scope.stream());
+}
+
+}  // namespace mxnet::cuda

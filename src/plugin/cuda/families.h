@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The families that bring kernels by name, and how a kernel with typed parameters becomes a row of
+// the table.
+#pragma once
+#include <vector>
+
+#include "op/gpu_table.h"
+
+namespace mxnet::cuda {
+
+// REQUIRES: the operator `op` is declared with parameters of type P.
+template <class P, void (*kKernel)(const P&, KernelContext&)>
+GpuKernelRow kernel_row(const char* op) {
+  return {op,
+          [](const void* params, KernelContext& context) {
+            kKernel(*static_cast<const P*>(params), context);
+          },
+          nullptr};
+}
+
+void add_fully_connected(std::vector<GpuKernelRow>* rows);
+
+}  // namespace mxnet::cuda

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// FullyConnected and its gradients: matrix products, the bias as their epilogue.
+#include "op/nn/fully_connected.h"
+
+#include "op/nn/trilinear_grad.h"
+#include "op/reduce/evaluate.h"
+#include "plugin/cuda/families.h"
+#include "plugin/cuda/primitives.h"
+
+namespace mxnet::cuda {
+namespace {
+
+// c (m x n) = op(a) op(b), all of them dense.
+GemmCall product(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                 const void* a, const void* b, void* c) {
+  return {.dtype = dtype,
+          .transpose_a = transpose_a,
+          .transpose_b = transpose_b,
+          .m = m,
+          .n = n,
+          .k = k,
+          .a = a,
+          .lda = transpose_a ? m : k,
+          .b = b,
+          .ldb = transpose_b ? k : n,
+          .c = c,
+          .ldc = n,
+          .fully_connected = true};
+}
+
+void forward(const FullyConnectedParams& params, KernelContext& context) {
+  const Tensor &x = context.in(0), &w = context.in(1), &y = context.out(0);
+  const DenseSizes s(params, x.shape(), w.shape());
+  GemmCall call = product(y.dtype, false, true, s.rows, s.hidden, s.depth, x.data, w.data, y.data);
+  if (!params.no_bias) call.bias = context.in(2).data;
+  gemm(context.stream()->native(), call, context);
+}
+
+// Inputs: gradient of the output, data, weight.
+void backward(const FullyConnectedParams& params, KernelContext& context) {
+  const Tensor &dy = context.in(0), &x = context.in(1), &w = context.in(2);
+  const DenseSizes s(params, x.shape(), w.shape());
+  NativeStream* stream = context.stream()->native();
+  int o = 0;
+  if (wants(params.wanted, kWantData)) {
+    gemm(stream,
+         product(dy.dtype, false, false, s.rows, s.depth, s.hidden, dy.data, w.data,
+                 context.out(o++).data),
+         context);
+  }
+  if (wants(params.wanted, kWantWeight)) {
+    gemm(stream,
+         product(dy.dtype, true, false, s.hidden, s.depth, s.rows, dy.data, x.data,
+                 context.out(o++).data),
+         context);
+  }
+  if (wants(params.wanted, kWantBias)) {
+    const Shape rows{s.rows, s.hidden};
+    constexpr uint32_t kRows = 1;  // axis 0
+    const ReduceCall sum{.reduction = Reduction::sum, .wide = false};
+    reduce(stream, sum, {dy.data, &rows, dy.dtype}, kRows, context.out(o), context);
+  }
+}
+
+}  // namespace
+
+void add_fully_connected(std::vector<GpuKernelRow>* rows) {
+  rows->push_back(kernel_row<FullyConnectedParams, forward>("FullyConnected"));
+  rows->push_back(kernel_row<FullyConnectedParams, backward>("_backward_FullyConnected"));
+}
+
+}  // namespace mxnet::cuda

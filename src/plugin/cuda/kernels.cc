@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers the primitives, and the kernels that each family lists.
+#include "plugin/cuda/kernels.h"
+
+#include <vector>
+
+#include "op/elemwise/binary_loops.h"
+#include "plugin/cuda/families.h"
+#include "plugin/cuda/primitives.h"
+
+namespace mxnet::cuda {
+
+const GpuTable& kernels() {
+  static const std::vector<GpuKernelRow> rows = [] {
+    std::vector<GpuKernelRow> all;
+    add_fully_connected(&all);
+    return all;
+  }();
+  static const GpuTable table = {
+      .kernels = rows,
+      .unary = unary,
+      .unary_slope = unary_slope,
+      .multiply = static_cast<int>(BinaryRow::multiply),
+      .binary = binary,
+      .binary_scalar = binary_scalar,
+      .binary_slope = binary_slope,
+      .convert = convert,
+      .accumulate = accumulate,
+      .fill = fill,
+      .copy_strided = copy_strided,
+      .sum_strided = sum_strided,
+      .reduce = reduce,
+      .spread = spread,
+      .activation = activation,
+      .activation_slope = activation_slope,
+      .softmax = softmax,
+      .softmax_slope = softmax_slope,
+      .update = update,
+      .gather_rows = gather_rows,
+      .sum_rows = sum_rows,
+      .gemm = gemm,
+      .convolve = convolve,
+      .sum_channels = sum_channels,
+      .pool = pool,
+      .pool_slope = pool_slope,
+      .pool_pick = pool_pick,
+      .batch_norm = batch_norm,
+      .batch_norm_slope = batch_norm_slope,
+      .pick = pick,
+      .put = put,
+      .random = random,
+      .keep_mask = keep_mask,
+  };
+  return table;
+}
+
+}  // namespace mxnet::cuda

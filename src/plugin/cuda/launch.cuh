@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// How work is spread over a GPU: f(i) for every i, or a group of threads for every i. Kernels are
+// function objects, so that everything but these few launches is ordinary code: compiled by g++
+// with MX_CUDA_EMULATED, the same files run in the host's memory, which is how they are tested on
+// machines without a GPU.
+#pragma once
+#include <cstdint>
+
+#include "plugin/cuda/launch.h"
+#include "plugin/cuda/row_words.h"
+
+namespace mxnet {
+namespace cuda {
+
+constexpr int kThreads = 256;  // of a block: enough blocks for every occupancy, whole warps
+constexpr int kWarp = 32;
+
+#ifdef MX_CUDA_EMULATED
+
+template <class F>
+void for_each(NativeStream* stream, const char* name, int64_t n, const F& f) {
+  const LaunchScope scope(stream);
+  for (int64_t i = 0; i < n; ++i) f(i);
+  scope.check(name);
+}
+
+// See below. A group's threads take turns.
+template <class F>
+void for_each_group(NativeStream* stream, const char* name, int64_t n, bool, const F& f) {
+  const LaunchScope scope(stream);
+  for (int64_t i = 0; i < n; ++i) {
+    auto value = f.part(i, 0, kWarp);
+    for (int lane = 1; lane < kWarp; ++lane) value = f.merge(value, f.part(i, lane, kWarp));
+    f.finish(i, value);
+  }
+  scope.check(name);
+}
+
+template <class T>
+inline void atomic_add(T* at, T value) {
+  *at += value;
+}
+
+#else
+
+// Index is int32_t where it suffices: 64-bit arithmetic costs several instructions.
+template <class F, class Index>
+__global__ void __launch_bounds__(kThreads) for_each_kernel(Index n, F f) {
+  const Index stride = static_cast<Index>(gridDim.x) * kThreads;
+  for (Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += stride) f(i);
+}
+
+// f(i) for 0 <= i < n, in any order.
+template <class F>
+void for_each(NativeStream* stream, const char* name, int64_t n, const F& f) {
+  if (n <= 0) return;
+  const LaunchScope scope(stream);
+  const unsigned blocks = scope.blocks(n, kThreads);
+  // The last step of the loop must not overflow.
+  if (n + int64_t{blocks} * kThreads <= INT32_MAX)
+    for_each_kernel<F, int32_t>
+        <<<blocks, kThreads, 0, scope.stream()>>>(static_cast<int32_t>(n), f);
+  else
+    for_each_kernel<F, int64_t><<<blocks, kThreads, 0, scope.stream()>>>(n, f);
+  scope.check(name);
+}
+
+template <class V>
+__device__ __forceinline__ V shuffled(V value, int distance) {
+  static_assert(sizeof(V) % 4 == 0, "values are moved in words");
+  int words[sizeof(V) / 4];
+  memcpy(words, &value, sizeof(V));
+#pragma unroll
+  for (int& word : words) word = __shfl_down_sync(0xffffffffu, word, distance);
+  memcpy(&value, words, sizeof(V));
+  return value;
+}
+template <class F, class V>
+__device__ __forceinline__ V merged_in_warp(const F& f, V value) {
+#pragma unroll
+  for (int distance = kWarp / 2; distance > 0; distance /= 2)
+    value = f.merge(value, shuffled(value, distance));
+  return value;
+}
+
+// A warp for each i.
+template <class F>
+__device__ __forceinline__ void run_warps(int64_t n, const F& f) {
+  const int lane = threadIdx.x % kWarp;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * (kThreads / kWarp);
+  for (int64_t i = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) / kWarp; i < n;
+       i += stride) {
+    const auto value = merged_in_warp(f, f.part(i, lane, kWarp));
+    if (lane == 0) f.finish(i, value);
+  }
+}
+// A block for each i.
+template <class F>
+__device__ __forceinline__ void run_blocks(int64_t n, const F& f) {
+  using V = decltype(f.part(int64_t{0}, 0, 1));
+  __shared__ alignas(16) unsigned char storage[sizeof(V) * (kThreads / kWarp)];
+  V* const of_warps = reinterpret_cast<V*>(storage);
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+    const V value = merged_in_warp(f, f.part(i, threadIdx.x, kThreads));
+    if (lane == 0) of_warps[warp] = value;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      V all = of_warps[0];
+      for (int w = 1; w < kThreads / kWarp; ++w) all = f.merge(all, of_warps[w]);
+      f.finish(i, all);
+    }
+    __syncthreads();
+  }
+}
+template <class F>
+__global__ void __launch_bounds__(kThreads) for_each_group_kernel(int64_t n, bool wide, F f) {
+  if (wide)
+    run_blocks(n, f);
+  else
+    run_warps(n, f);
+}
+
+// A group of threads for each i: f.part(i, lane, lanes) is one thread's share, f.merge(a, b) brings
+// two shares together (in a fixed order: results repeat), f.finish(i, value) ends it. A group is a
+// warp, or, `wide`, a block.
+template <class F>
+void for_each_group(NativeStream* stream, const char* name, int64_t n, bool wide, const F& f) {
+  if (n <= 0) return;
+  const LaunchScope scope(stream);
+  const unsigned blocks = scope.blocks(n * (wide ? kThreads : kWarp), kThreads);
+  for_each_group_kernel<F><<<blocks, kThreads, 0, scope.stream()>>>(n, wide, f);
+  scope.check(name);
+}
+
+// Host and device, because function objects are: only kernels call it.
+template <class T>
+MX_DEVICE void atomic_add(T* at, T value) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(T) == 8 && T(1) / T(2) == T(0))  // integers wrap alike with and without sign
+    atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(value));
+  else
+    atomicAdd(at, value);
+#endif
+}
+
+#endif
+
+}  // namespace cuda
+}  // namespace mxnet

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The primitives of op/gpu_table.h, declared for the table that gathers them. Each is defined in
+// the .cu of its family.
+#pragma once
+#include "op/gpu_table.h"
+
+namespace mxnet {
+namespace cuda {
+
+void unary(NativeStream* stream, int row, const Tensor& x, const Tensor& y);
+void unary_slope(NativeStream* stream, int row, const Tensor& dy, const Tensor& arg,
+                 const Tensor& dx);
+void binary(NativeStream* stream, int row, const Tensor& a, const Tensor& b, const Tensor& y);
+void binary_scalar(NativeStream* stream, int row, const Tensor& a, double scalar, bool scalar_left,
+                   const Tensor& y);
+void binary_slope(NativeStream* stream, int row, bool left, const Tensor& dy, const Tensor& a,
+                  const Tensor& b, const Tensor& dx);
+void convert(NativeStream* stream, const Tensor& from, const Tensor& to);
+void accumulate(NativeStream* stream, const Tensor& target, const Tensor& addend);
+void fill(NativeStream* stream, const Tensor& to, double value);
+void copy_strided(NativeStream* stream, const StridedPlan& plan, const void* in, void* out,
+                  std::size_t element_bytes);
+void reduce(NativeStream* stream, const ReduceCall& call, const Tensor& in, uint32_t axes,
+            const Tensor& out, KernelContext& context);
+void sum_strided(NativeStream* stream, const StridedPlan& plan, const Tensor& spread,
+                 const Tensor& sums);
+void spread(NativeStream* stream, int row, const Tensor& dy, const Tensor* y, const Tensor* x,
+            uint32_t axes, const Tensor& dx, int64_t ddof);
+void activation(NativeStream* stream, int row, double slope, const Tensor& x, const Tensor& y);
+void activation_slope(NativeStream* stream, int row, double slope, const Tensor& dy,
+                      const Tensor& arg, const Tensor& dx);
+void softmax(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, const Tensor& y,
+             KernelContext& context);
+void softmax_slope(NativeStream* stream, const SoftmaxCall& call, const Tensor& dy, const Tensor& y,
+                   const Tensor& dx, KernelContext& context);
+void update(NativeStream* stream, int rule, const UpdateJob& job);
+void gather_rows(NativeStream* stream, const void* in, int64_t outer, int64_t extent, int64_t width,
+                 const Tensor& positions, OutOfRange rule, void* out);
+void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent, int64_t width,
+              const Tensor& positions, OutOfRange rule, const Tensor& out, KernelContext& context);
+void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context);
+void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& context);
+void sum_channels(NativeStream* stream, const Tensor& array, bool channels_last, const Tensor& sums,
+                  KernelContext& context);
+void pool(NativeStream* stream, const PoolGeometry& geometry, double lowest, const Tensor& image,
+          const Tensor& map);
+void pool_slope(NativeStream* stream, const PoolGeometry& geometry, const Tensor& dmap,
+                const Tensor* image, const Tensor* map, const Tensor& dimage);
+void pool_pick(NativeStream* stream, const PoolGeometry& geometry, const Tensor& image,
+               const Tensor& picked, const Tensor& map);
+void batch_norm(NativeStream* stream, const GpuBatchNorm& work, KernelContext& context);
+void batch_norm_slope(NativeStream* stream, const GpuBatchNorm& work, KernelContext& context);
+void pick(NativeStream* stream, const Tensor& data, int64_t extent, int64_t inner,
+          const Tensor& positions, OutOfRange rule, const Tensor& out);
+void put(NativeStream* stream, const Tensor& values, int64_t extent, int64_t inner,
+         const Tensor& positions, OutOfRange rule, const Tensor& out);
+void random(NativeStream* stream, GpuDistribution distribution, uint64_t key, double a, double b,
+            const Tensor& out);
+void keep_mask(NativeStream* stream, uint64_t key, float keep, const Tensor& mask, const Tensor* in,
+               const Tensor* out);
+
+}  // namespace cuda
+}  // namespace mxnet

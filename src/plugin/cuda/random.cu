@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers: Philox4x32-10 (Salmon et al., 2011), a function of a key and a position. Four
+// words serve up to four elements, so that a number depends on its place alone.
+#include "plugin/cuda/elements.cuh"
+#include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/philox.h"
+#include "plugin/cuda/primitives.h"
+
+namespace mxnet {
+namespace cuda {
+namespace {
+
+// In [0, 1), of 24 bits, or of 53 out of two words.
+MX_DEVICE float unit(const PhiloxWords& words, int k, float) {
+  return static_cast<float>(words.word[k] >> 8) * (1.0f / 16777216.0f);
+}
+MX_DEVICE double unit(const PhiloxWords& words, int k, double) {
+  const uint64_t bits = static_cast<uint64_t>(words.word[2 * k]) << 32 | words.word[2 * k + 1];
+  return static_cast<double>(bits >> 11) * (1.0 / 9007199254740992.0);
+}
+// Numbers that four words make.
+template <class C>
+constexpr int kNumbers = 16 / static_cast<int>(sizeof(C));
+
+// Box and Muller's pair out of two numbers.
+template <class C>
+MX_DEVICE void to_normal(C* pair) {
+  const C radius = row_words::sqrt(C(-2) * row_words::log(C(1) - pair[0]));
+  const C angle = C(6.283185307179586476925) * pair[1];
+  pair[0] = radius * row_words::cos(angle);
+  pair[1] = radius * row_words::sin(angle);
+}
+
+template <class T>
+struct Draw {
+  using C = Compute<T>;
+  GpuDistribution distribution;
+  uint64_t key;
+  C a, b;
+  T* out;
+  int64_t n;
+  MX_DEVICE void operator()(int64_t group) const {
+    const PhiloxWords words = philox(key, static_cast<uint64_t>(group));
+    C numbers[kNumbers<C>];
+    for (int k = 0; k < kNumbers<C>; ++k) numbers[k] = unit(words, k, C());
+    if (distribution == GpuDistribution::kNormal)
+      for (int k = 0; k < kNumbers<C>; k += 2) to_normal(numbers + k);
+    const int64_t first = group * kNumbers<C>;
+    for (int k = 0; k < kNumbers<C> && first + k < n; ++k)
+      out[first + k] = narrow<T>(ended(numbers[k]));
+  }
+  MX_DEVICE C ended(C number) const {
+    switch (distribution) {
+      case GpuDistribution::kUniform:
+        return number * (b - a) + a;
+      case GpuDistribution::kNormal:
+        return number * b + a;
+      case GpuDistribution::kExponential:
+        return -row_words::log(C(1) - number) / a;
+    }
+    return number;
+  }
+};
+
+template <class T>
+struct KeepMask {
+  using C = Compute<T>;
+  uint64_t key;
+  float keep;
+  C factor;
+  T* mask;
+  const T* in;
+  T* out;
+  int64_t n;
+  MX_DEVICE void operator()(int64_t group) const {
+    const PhiloxWords words = philox(key, static_cast<uint64_t>(group));
+    const int64_t first = group * kNumbers<float>;
+    for (int k = 0; k < kNumbers<float> && first + k < n; ++k) {
+      const T m = narrow<T>(unit(words, k, 0.0f) < keep ? factor : C(0));
+      mask[first + k] = m;
+      if (in != nullptr) out[first + k] = narrow<T>(widen(in[first + k]) * widen(m));
+    }
+  }
+};
+
+}  // namespace
+
+void random(NativeStream* stream, GpuDistribution distribution, uint64_t key, double a, double b,
+            const Tensor& out) {
+  for_dtype<kFloating.bits_>(out.dtype, "random", [&](auto element) {
+    using T = decltype(element);
+    using C = Compute<T>;
+    const int64_t n = out.size();
+    for_each(stream, "random", (n + kNumbers<C> - 1) / kNumbers<C>,
+             Draw<T>{distribution, key, static_cast<C>(a), static_cast<C>(b), out.as<T>(), n});
+  });
+}
+
+void keep_mask(NativeStream* stream, uint64_t key, float keep, const Tensor& mask, const Tensor* in,
+               const Tensor* out) {
+  for_dtype<kFloating.bits_>(mask.dtype, "Dropout", [&](auto element) {
+    using T = decltype(element);
+    using C = Compute<T>;
+    const C factor = keep > 0.0f ? C(1) / static_cast<C>(keep) : C(0);
+    const int64_t n = mask.size();
+    for_each(stream, "keep_mask", (n + kNumbers<float> - 1) / kNumbers<float>,
+             KeepMask<T>{key, keep, factor, mask.as<T>(), in == nullptr ? nullptr : in->as<T>(),
+                         out == nullptr ? nullptr : out->as<T>(), n});
+  });
+}
+
+}  // namespace cuda
+}  // namespace mxnet

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the reduction rows (op/reduce_loops.h) along any axes. A warp or a block makes each
+// output, so that results repeat from run to run.
+#include "op/reduce/evaluate.h"
+#include "plugin/cuda/elements.cuh"
+#include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/primitives.h"
+#include "plugin/cuda/walk.h"
+
+namespace mxnet {
+namespace cuda {
+namespace {
+
+template <class A>
+MX_DEVICE A lowest() {
+  if constexpr (std::is_floating_point_v<A>)
+    return -static_cast<A>(INFINITY);
+  else
+    return static_cast<A>(INT64_MIN);
+}
+template <class A>
+MX_DEVICE A highest() {
+  if constexpr (std::is_floating_point_v<A>)
+    return static_cast<A>(INFINITY);
+  else
+    return static_cast<A>(INT64_MAX);
+}
+template <class A>
+MX_DEVICE A add(A a, A b) {
+  return row_words::plus(a, b);
+}
+template <class A>
+MX_DEVICE A subtract(A a, A b) {
+  return row_words::minus(a, b);
+}
+using row_words::multiply;
+
+#define MX_ROW(name, identity_, element, merge_)          \
+  template <class A>                                      \
+  struct Row_##name {                                     \
+    using V = A;                                          \
+    MX_DEVICE static A identity() { return identity_; }   \
+    MX_DEVICE static A take(A x) {                        \
+      [[maybe_unused]] const A c = A(0);                  \
+      return element;                                     \
+    }                                                     \
+    MX_DEVICE static A merge(A a, A b) { return merge_; } \
+  };
+MX_REDUCTIONS(MX_ROW)
+#undef MX_ROW
+
+// What is done to a merged value before it is stored.
+template <class A>
+struct Ending {
+  Finish finish;
+  int64_t count;
+  bool has_initial, empty_product;
+  A initial;
+};
+
+template <class R, class A, class T>
+struct Reduce {
+  const T* x;
+  A* y;
+  Walk<1> kept, reduced;
+  int64_t extent;
+  Ending<A> ending;
+
+  MX_DEVICE A part(int64_t i, int lane, int lanes) const {
+    int64_t base[1], at[1];
+    kept.offsets(i, base);
+    A value = R::identity();
+    for (int64_t k = lane; k < extent; k += lanes) {
+      reduced.offsets(k, at);
+      value = R::merge(value, R::take(static_cast<A>(widen(x[base[0] + at[0]]))));
+    }
+    return value;
+  }
+  MX_DEVICE A merge(A a, A b) const { return R::merge(a, b); }
+  MX_DEVICE void finish(int64_t i, A value) const {
+    if (ending.has_initial) value = R::merge(value, ending.initial);
+    if (ending.empty_product) value = A(0);
+    if (ending.finish == Finish::kMean) {
+      if constexpr (std::is_integral_v<A>)
+        value = ending.count == 0 ? A(0) : value / static_cast<A>(ending.count);
+      else
+        value = value / static_cast<A>(ending.count);
+    } else if (ending.finish == Finish::kRoot) {
+      value = static_cast<A>(::sqrt(static_cast<double>(value)));
+    }
+    y[i] = value;
+  }
+  // One thread an output: where neighbouring outputs are neighbours in memory.
+  MX_DEVICE void operator()(int64_t i) const { finish(i, part(i, 0, 1)); }
+};
+
+struct Walks {
+  Walk<1> kept, reduced;
+  int64_t outputs = 1, extent = 1;
+  bool columns = false;  // the innermost dimension is kept
+};
+Walks walks_of(const Shape& shape, uint32_t axes) {
+  Walks w;
+  int64_t steps[Shape::kMaxDims];
+  int64_t step = 1;
+  for (int d = shape.ndim() - 1; d >= 0; --d) {
+    steps[d] = step;
+    step *= shape[d];
+  }
+  for (int d = 0; d < shape.ndim(); ++d) {
+    const bool reduced = (axes >> d & 1) != 0;
+    (reduced ? w.reduced : w.kept).add(shape[d], {steps[d]});
+    (reduced ? w.extent : w.outputs) *= shape[d];
+    if (shape[d] != 1) w.columns = !reduced;
+  }
+  return w;
+}
+
+template <class R, class A, class T>
+void run(NativeStream* stream, const char* name, const ReduceCall& call, const Tensor& in,
+         const Walks& w, const Tensor& out) {
+  const int64_t count = w.extent - call.ddof > 0 ? w.extent - call.ddof : 0;
+  const Ending<A> ending{call.finish, count, call.initial.has_value(),
+                         call.reduction == Reduction::prod && count == 0 && !call.initial,
+                         call.initial ? static_cast<A>(*call.initial) : A(0)};
+  const Reduce<R, A, T> f{in.as<T>(), out.as<A>(), w.kept, w.reduced, w.extent, ending};
+  // Enough columns fill the device with coalesced loads; else threads share an output.
+  constexpr int64_t kEnoughColumns = 8192;
+  constexpr int64_t kLong = 2048;
+  if (w.extent < 8 || (w.columns && w.outputs >= kEnoughColumns))
+    for_each(stream, name, w.outputs, f);
+  else
+    for_each_group(stream, name, w.outputs, w.extent >= kLong, f);
+}
+
+// `in` in a type that has kernels, converted first where its own has none.
+Tensor as(NativeStream* stream, const Tensor& in, DType dtype, KernelContext& context) {
+  if (in.dtype == dtype) return in;
+  const auto bytes = static_cast<std::size_t>(in.size()) * dtype_size(dtype);
+  const Tensor copy{context.workspace(bytes), in.shape_ptr, dtype};
+  convert(stream, in, copy);
+  return copy;
+}
+
+// The accumulators are those of reduce_to() on the CPU. What is finished in another type than the
+// result's is converted at the end: outputs are few.
+template <template <class> class R>
+void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, const Tensor& in,
+                const Walks& w, const Tensor& out, KernelContext& context) {
+  const auto with = [&](auto accumulator, auto element, const Tensor& x) {
+    using A = decltype(accumulator);
+    Tensor result = out;
+    if (out.dtype != dtype_of<A>) {
+      result.dtype = dtype_of<A>;
+      result.data = context.workspace(static_cast<std::size_t>(out.size()) * sizeof(A));
+    }
+    run<R<A>, A, decltype(element)>(stream, name, call, x, w, result);
+    if (result.data != out.data) convert(stream, result, out);
+  };
+  if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
+    if (in.dtype == DType::kInt64) return with(int64_t{}, int64_t{}, in);
+    return with(int64_t{}, int32_t{}, as(stream, in, DType::kInt32, context));
+  }
+  if (in.dtype == DType::kFloat16 && out.dtype != DType::kFloat64)
+    return with(float{}, float16{}, in);
+  if (in.dtype == DType::kBFloat16 && out.dtype != DType::kFloat64)
+    return with(float{}, bfloat16{}, in);
+  if (in.dtype != DType::kFloat32)
+    return with(double{}, double{}, as(stream, in, DType::kFloat64, context));
+  const bool selects = call.reduction == Reduction::max || call.reduction == Reduction::min;
+  if (out.dtype == DType::kFloat64 || (call.wide && !selects)) return with(double{}, float{}, in);
+  with(float{}, float{}, in);
+}
+
+}  // namespace
+
+void reduce(NativeStream* stream, const ReduceCall& call, const Tensor& in, uint32_t axes,
+            const Tensor& out, KernelContext& context) {
+  const Walks w = walks_of(in.shape(), axes);
+  switch (call.reduction) {
+#define MX_CASE(name, ...) \
+  case Reduction::name:    \
+    return reduce_row<Row_##name>(stream, #name, call, in, w, out, context);
+    MX_REDUCTIONS(MX_CASE)
+#undef MX_CASE
+  }
+}
+
+}  // namespace cuda
+}  // namespace mxnet

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that pick rows by position and add rows back (op/index/rows.h).
+#include "op/params.h"
+#include "plugin/cuda/elements.cuh"
+#include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/primitives.h"
+
+namespace mxnet {
+namespace cuda {
+namespace {
+
+// Positions of any type, brought into [0, extent). All threads read the same type, so that the
+// branch costs next to nothing, and one kernel serves all types.
+struct Position {
+  const void* data;
+  DType dtype;
+  int64_t extent;
+  bool wraps;
+  MX_DEVICE int64_t operator()(int64_t j) const {
+    int64_t at = number(j);
+    if (!wraps) return at < 0 ? 0 : at >= extent ? extent - 1 : at;
+    at %= extent;
+    return at < 0 ? at + extent : at;
+  }
+  MX_DEVICE int64_t number(int64_t j) const {
+    switch (dtype) {
+#define MX_CASE(name, type, tag) \
+  case DType::tag:               \
+    return static_cast<int64_t>(widen(static_cast<const type*>(data)[j]));
+      MX_DTYPES(MX_CASE)
+#undef MX_CASE
+      case DType::kUnknown:
+        break;
+    }
+    return 0;
+  }
+};
+
+Position positions_of(const Tensor& positions, int64_t extent, OutOfRange rule) {
+  return {positions.data, positions.dtype, extent, rule == OutOfRange::kWrap};
+}
+
+// Rows of `width` units: the widest integers that divide a row.
+template <class E>
+struct Gather {
+  const E* in;
+  E* out;
+  Position position;
+  int64_t count, extent, width;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t k = i % width, j = i / width % count, o = i / width / count;
+    out[i] = in[(o * extent + position(j)) * width + k];
+  }
+};
+
+// One element of each line, or (kPut) into it: E is the unit, an element.
+template <class E, bool kPut>
+struct Pick {
+  const E* from;
+  E* to;
+  Position position;
+  int64_t extent, inner;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t outer = i / inner,
+                  at = (outer * extent + position(i)) * inner + i - outer * inner;
+    if constexpr (kPut)
+      to[at] = from[i];
+    else
+      to[i] = from[at];
+  }
+};
+
+template <class T, class Sum>
+struct AddRows {
+  const T* in;
+  Sum* sums;
+  Position position;
+  int64_t count, extent, width;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t k = i % width, j = i / width % count, o = i / width / count;
+    atomic_add(sums + (o * extent + position(j)) * width + k, static_cast<Sum>(widen(in[i])));
+  }
+};
+
+template <class Sum>
+using Accumulator = std::conditional_t<std::is_same_v<Sum, double>, double,
+                                       std::conditional_t<std::is_integral_v<Sum>, int64_t, float>>;
+
+template <bool kPut>
+void run_pick(NativeStream* stream, const Tensor& from, int64_t extent, int64_t inner,
+              const Tensor& positions, OutOfRange rule, const Tensor& to) {
+  const Position position = positions_of(positions, extent, rule);
+  const auto run = [&](auto unit) {
+    using E = decltype(unit);
+    for_each(stream, kPut ? "put" : "pick", positions.size(),
+             Pick<E, kPut>{from.as<E>(), to.as<E>(), position, extent, inner});
+  };
+  switch (dtype_size(from.dtype)) {
+    case 1:
+      return run(uint8_t{});
+    case 2:
+      return run(uint16_t{});
+    case 4:
+      return run(uint32_t{});
+    default:
+      return run(uint64_t{});
+  }
+}
+
+}  // namespace
+
+void pick(NativeStream* stream, const Tensor& data, int64_t extent, int64_t inner,
+          const Tensor& positions, OutOfRange rule, const Tensor& out) {
+  run_pick<false>(stream, data, extent, inner, positions, rule, out);
+}
+
+void put(NativeStream* stream, const Tensor& values, int64_t extent, int64_t inner,
+         const Tensor& positions, OutOfRange rule, const Tensor& out) {
+  run_pick<true>(stream, values, extent, inner, positions, rule, out);
+}
+
+void gather_rows(NativeStream* stream, const void* in, int64_t outer, int64_t extent, int64_t width,
+                 const Tensor& positions, OutOfRange rule, void* out) {
+  const int64_t count = positions.size();
+  const Position position = positions_of(positions, extent, rule);
+  const auto run = [&](auto unit) {
+    using E = decltype(unit);
+    const int64_t units = width / static_cast<int64_t>(sizeof(E));
+    for_each(
+        stream, "gather_rows", outer * count * units,
+        Gather<E>{static_cast<const E*>(in), static_cast<E*>(out), position, count, extent, units});
+  };
+  // Blocks of the pool are aligned to more than 8 bytes, views to their elements.
+  const auto fits = [&](uintptr_t bytes) {
+    return (static_cast<uintptr_t>(width) | reinterpret_cast<uintptr_t>(in) |
+            reinterpret_cast<uintptr_t>(out)) %
+               bytes ==
+           0;
+  };
+  if (fits(8)) return run(uint64_t{});
+  if (fits(4)) return run(uint32_t{});
+  if (fits(2)) return run(uint16_t{});
+  run(uint8_t{});
+}
+
+void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent, int64_t width,
+              const Tensor& positions, OutOfRange rule, const Tensor& out, KernelContext& context) {
+  const int64_t count = positions.size();
+  const Position position = positions_of(positions, extent, rule);
+  for_dtype<kNumeric.bits_>(out.dtype, "gradient of an index", [&](auto element) {
+    using T = decltype(element);
+    using Sum = Accumulator<T>;
+    Tensor sums = out;
+    if constexpr (!std::is_same_v<T, Sum>) {
+      sums.dtype = dtype_of<Sum>;
+      sums.data = context.workspace_of<Sum>(out.size());
+    }
+    fill(stream, sums, 0);
+    for_each(stream, "sum_rows", outer * count * width,
+             AddRows<T, Sum>{in.as<T>(), sums.as<Sum>(), position, count, extent, width});
+    if (sums.data != out.data) convert(stream, sums, out);
+  });
+}
+
+}  // namespace cuda
+}  // namespace mxnet

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions for the emulated plug-in, in place of cuDNN: every product of a place, a pixel and a
+// weight is added to the one of the three arrays that the pass computes.
+#include "plugin/cuda/dnn/convolver.h"
+#include "plugin/cuda/elements.cuh"
+
+namespace mxnet::cuda {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+// Every index of `dims`, the last one fastest.
+template <class F>
+void for_index(const Dims& dims, const F& fn) {
+  Dims index(dims.size(), 0);
+  int64_t count = 1;
+  for (const int64_t dim : dims) count *= dim;
+  for (; count > 0; --count) {
+    fn(index);
+    for (std::size_t d = dims.size(); d-- > 0 && ++index[d] == dims[d];) index[d] = 0;
+  }
+}
+
+int64_t offset(const Dims& index, const Dims& strides) {
+  int64_t at = 0;
+  for (std::size_t d = 0; d < index.size(); ++d) at += index[d] * strides[d];
+  return at;
+}
+
+int64_t product(const Dims& dims) {
+  int64_t size = 1;
+  for (const int64_t dim : dims) size *= dim;
+  return size;
+}
+
+}  // namespace
+
+void run_convolution(NativeStream*, const Convolution& c, const ConvolutionTuning&, void* data,
+                     void* weight, void* output, KernelContext&) {
+  const Dims data_steps = packed_strides(c.data, c.channels_last);
+  const Dims weight_steps = packed_strides(c.weight, c.channels_last);
+  const Dims output_steps = packed_strides(c.output, c.channels_last);
+  const int64_t map_group = c.output[1] / c.groups;
+  const bool forward = c.pass == ConvPass::kForward, of_data = c.pass == ConvPass::kDataGradient;
+  for_dtype<kFloating.bits_>(c.dtype, "Convolution", [&](auto element) {
+    using T = decltype(element);
+    T *x = static_cast<T*>(data), *w = static_cast<T*>(weight), *y = static_cast<T*>(output);
+    std::vector<double> sums(static_cast<std::size_t>(product(forward   ? c.output
+                                                              : of_data ? c.data
+                                                                        : c.weight)));
+    for_index(c.output, [&](const Dims& place) {
+      const Dims kernel(c.weight.begin() + 1, c.weight.end());  // channel, then spatial
+      for_index(kernel, [&](const Dims& tap) {
+        Dims pixel{place[0], place[1] / map_group * c.weight[1] + tap[0]};
+        for (std::size_t d = 0; d < c.pad.size(); ++d) {
+          pixel.push_back(place[d + 2] * c.stride[d] - c.pad[d] + tap[d + 1] * c.dilate[d]);
+          if (pixel.back() < 0 || pixel.back() >= c.data[d + 2]) return;
+        }
+        Dims of_weight{place[1]};
+        of_weight.insert(of_weight.end(), tap.begin(), tap.end());
+        const int64_t at_x = offset(pixel, data_steps), at_w = offset(of_weight, weight_steps);
+        const int64_t at_y = offset(place, output_steps);
+        const auto add = [&](int64_t at, T a, T b) {
+          sums[static_cast<std::size_t>(at)] += double(widen(a)) * double(widen(b));
+        };
+        if (forward)
+          add(at_y, x[at_x], w[at_w]);
+        else if (of_data)
+          add(at_x, y[at_y], w[at_w]);
+        else
+          add(at_w, y[at_y], x[at_x]);
+      });
+    });
+    T* result = forward ? y : of_data ? x : w;
+    for (std::size_t i = 0; i < sums.size(); ++i) result[i] = narrow<T>(sums[i]);
+  });
+}
+
+}  // namespace mxnet::cuda

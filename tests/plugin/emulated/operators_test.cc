@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on the plug-in's own kernels, run in host memory: from the call through dispatch, the
+// engine and the launch to the numbers, which are those of the CPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "base/error.h"
+#include "device/device_registry.h"
+#include "op/gpu.h"
+#include "op/random_streams.h"
+#include "tests/exec/arrays.h"
+#include "tests/plugin/emulated/host_math.h"  // before what is in words of CUDA
+
+#include "plugin/cuda/philox.h"
+
+namespace mxnet {
+namespace {
+
+constexpr unsigned kSeed = 1010;
+const Device kGpu = Device::gpu(0);
+
+// What `op` gives on both devices for the same random inputs, which must agree.
+void expect_same(std::string_view op, std::initializer_list<Shape> shapes,
+                 const Attrs& attrs = {}) {
+  std::mt19937 rng(kSeed);
+  std::uniform_real_distribution<float> uniform(0.1f, 0.9f);
+  std::vector<NDArray> host, gpu;
+  for (const Shape& shape : shapes) {
+    Values values(static_cast<std::size_t>(shape.size()));
+    for (float& value : values) value = uniform(rng);
+    host.push_back(array_of(values, shape));
+    gpu.push_back(array_of(values, shape, kGpu));
+  }
+  const auto run = [&](std::vector<NDArray>& in) {
+    return in.size() == 1   ? call(op, {&in[0]}, attrs)
+           : in.size() == 2 ? call(op, {&in[0], &in[1]}, attrs)
+                            : call(op, {&in[0], &in[1], &in[2]}, attrs);
+  };
+  const NDArray expected = run(host), result = run(gpu);
+  EXPECT_EQ(result.device(), kGpu) << op;
+  EXPECT_EQ(result.shape(), expected.shape()) << op;
+  const Values want = values_of(expected), got = values_of(result);
+  ASSERT_EQ(got.size(), want.size()) << op;
+  for (std::size_t i = 0; i < want.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], 1e-5 * (1 + std::fabs(want[i])))
+        << op << " [" << i << "], seed " << kSeed;
+}
+
+TEST(GpuOperators, KernelsComeFromThePlugin) {
+  ASSERT_NE(gpu_table(), nullptr);
+  EXPECT_STREQ(cuda_plugin()->description, "CUDA runtime 13000");
+  EXPECT_STREQ(gpu_kernel(Registry::get().at("transpose"))->name, "portable");
+  EXPECT_STREQ(gpu_kernel(Registry::get().at("FullyConnected"))->name, "cuda");
+}
+
+TEST(GpuOperators, AnOperatorWithoutKernelSaysSo) {
+  NDArray x = array_of({1, 2}, {}, kGpu);
+  const std::string error = error_of([&] { call("topk", {&x}).wait_to_read(); });
+  EXPECT_TRUE(contains(error, "[topk] given arrays on gpu(0)")) << error;
+}
+
+TEST(GpuOperators, Elementwise) {
+  for (const char* op : {"exp", "erf", "gammaln", "rsqrt", "floor", "relu", "erfinv", "arccos"})
+    expect_same(op, {Shape{7, 33}});
+  for (const char* op : {"elemwise_add", "_hypot", "_mod", "_power", "_greater"})
+    expect_same(op, {Shape{5, 13}, Shape{5, 13}});
+  expect_same("_rdiv_scalar", {Shape{100}}, {{"scalar", "0.3"}});
+  expect_same("Activation", {Shape{40}}, {{"act_type", "softrelu"}});
+}
+
+TEST(GpuOperators, BroadcastInEveryDimension) {
+  expect_same("broadcast_add", {Shape{3, 1, 5}, Shape{1, 4, 5}});
+  expect_same("broadcast_mul", {Shape{3, 4, 1}, Shape{3, 1, 2}});
+  expect_same("broadcast_power", {Shape{1}, Shape{6, 5}});
+  expect_same("broadcast_lesser", {Shape{2, 1, 3, 1}, Shape{1, 4, 1, 5}});
+}
+
+TEST(GpuOperators, ReductionsOfRowsColumnsAndAll) {
+  for (const char* axis : {"0", "1", "2", "(0,2)", "(0,1,2)"}) {
+    expect_same("sum", {Shape{6, 40, 33}}, {{"axis", axis}});
+    expect_same("max", {Shape{6, 40, 33}}, {{"axis", axis}});
+    expect_same("mean", {Shape{6, 40, 33}}, {{"axis", axis}});
+  }
+  expect_same("norm", {Shape{5000}});
+  expect_same("sum", {Shape{3, 9000}}, {{"axis", "0"}});
+}
+
+TEST(GpuOperators, Movement) {
+  expect_same("transpose", {Shape{3, 4, 5}}, {{"axes", "(2,0,1)"}});
+  expect_same("slice", {Shape{8, 9}}, {{"begin", "(1,8)"}, {"end", "(7,0)"}, {"step", "(2,-3)"}});
+  expect_same("reverse", {Shape{4, 5}}, {{"axis", "(0,1)"}});
+  expect_same("tile", {Shape{2, 3}}, {{"reps", "(3,1,2)"}});
+  expect_same("Concat", {Shape{2, 3}, Shape{2, 5}}, {{"num_args", "2"}, {"dim", "1"}});
+  expect_same("diag", {Shape{4, 6}}, {{"k", "1"}});
+  expect_same("take", {Shape{6, 4}, Shape{3}}, {{"axis", "1"}, {"mode", "wrap"}});
+}
+
+TEST(GpuOperators, ProductsOfMatrices) {
+  expect_same("dot", {Shape{7, 5}, Shape{5, 6}});
+  expect_same("dot", {Shape{5, 7}, Shape{6, 5}}, {{"transpose_a", "1"}, {"transpose_b", "1"}});
+  expect_same("batch_dot", {Shape{3, 4, 5}, Shape{3, 6, 5}}, {{"transpose_b", "1"}});
+  expect_same("_npi_matmul", {Shape{2, 1, 4, 5}, Shape{3, 5, 6}});
+  expect_same("FullyConnected", {Shape{4, 3, 5}, Shape{6, 15}, Shape{6}}, {{"num_hidden", "6"}});
+}
+
+TEST(GpuOperators, ConvolutionsOfOneToThreeDimensions) {
+  expect_same("Convolution", {Shape{2, 3, 9}, Shape{4, 3, 3}, Shape{4}},
+              {{"kernel", "(3,)"}, {"num_filter", "4"}, {"stride", "(2,)"}, {"pad", "(1,)"}});
+  expect_same("Convolution", {Shape{2, 4, 7, 6}, Shape{6, 2, 3, 2}, Shape{6}},
+              {{"kernel", "(3,2)"}, {"num_filter", "6"}, {"num_group", "2"}, {"dilate", "(2,1)"}});
+  expect_same("Convolution", {Shape{2, 7, 6, 4}, Shape{5, 3, 3, 4}},
+              {{"kernel", "(3,3)"}, {"num_filter", "5"}, {"no_bias", "1"}, {"layout", "NHWC"}});
+  expect_same("Deconvolution", {Shape{2, 3, 4, 5}, Shape{3, 2, 3, 3}, Shape{2}},
+              {{"kernel", "(3,3)"},
+               {"num_filter", "2"},
+               {"stride", "(2,2)"},
+               {"adj", "(1,0)"},
+               {"pad", "(1,1)"},
+               {"no_bias", "0"}});
+  for (const char* op : {"_backward_Convolution_data"})
+    expect_same(op, {Shape{2, 4, 3, 2, 4}, Shape{2, 3, 5, 4, 6}, Shape{4, 3, 3, 3, 3}},
+                {{"kernel", "(3,3,3)"}, {"num_filter", "4"}, {"wanted", "1"}, {"no_bias", "1"}});
+  for (const char* wanted : {"2", "4"})
+    expect_same("_backward_Convolution", {Shape{2, 4, 5, 4}, Shape{2, 3, 7, 6}, Shape{4, 3, 3, 3}},
+                {{"kernel", "(3,3)"}, {"num_filter", "4"}, {"wanted", wanted}});
+}
+
+TEST(GpuOperators, PoolingOfEveryKind) {
+  for (const char* type : {"max", "avg", "sum", "lp"})
+    for (const char* convention : {"valid", "full"}) {
+      const Attrs attrs{{"kernel", "(3,2)"}, {"stride", "(2,2)"},
+                        {"pad", "(1,0)"},    {"pool_type", type},
+                        {"p_value", "2"},    {"pooling_convention", convention}};
+      expect_same("Pooling", {Shape{2, 3, 7, 8}}, attrs);
+    }
+  expect_same("Pooling", {Shape{2, 6, 5, 3}}, {{"global_pool", "1"}, {"layout", "NHWC"}});
+  const Attrs square{{"kernel", "(3,3)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"}};
+  for (const char* op : {"_backward_Pooling_max", "_backward_Pooling_sum"})
+    expect_same(op, {Shape{2, 3, 4, 4}, Shape{2, 3, 7, 7}}, square);
+  expect_same("_backward_Pooling_pick", {Shape{2, 3, 7, 7}, Shape{2, 3, 7, 7}}, square);
+  Attrs norm = square;
+  norm.insert(norm.end(), {{"pool_type", "lp"}, {"p_value", "3"}});
+  expect_same("_backward_Pooling_lp", {Shape{2, 3, 4, 4}, Shape{2, 3, 7, 7}, Shape{2, 3, 4, 4}},
+              norm);
+}
+
+TEST(GpuOperators, ElementsPickedFromLines) {
+  expect_same("pick", {Shape{5, 7}, Shape{5}});
+  expect_same("pick", {Shape{5, 3, 4}, Shape{5, 4}}, {{"axis", "1"}, {"mode", "wrap"}});
+  expect_same("_backward_pick", {Shape{5}, Shape{5, 7}, Shape{5}});
+}
+
+// Result, gradients and moving averages of a normalised layer, on both devices.
+TEST(GpuOperators, BatchNormalisationTrainsAsOnTheCpu) {
+  for (const char* axis : {"1", "3"}) {
+    const auto train = [&](Device device) {
+      std::mt19937 rng(kSeed);
+      std::normal_distribution<float> normal(1.0f, 2.0f);
+      const auto random = [&](Shape shape) {
+        Values values(static_cast<std::size_t>(shape.size()));
+        for (float& value : values) value = normal(rng);
+        return array_of(values, shape, device);
+      };
+      NDArray x = random(Shape{4, 3, 50, 3}), gamma = random(Shape{3}), beta = random(Shape{3});
+      NDArray mean = array_of({0, 0, 0}, {}, device), var = array_of({1, 1, 1}, {}, device);
+      NDArray factors = random(Shape{4, 3, 50, 3});
+      NDArray dx = array_of(Values(1800), x.shape(), device);
+      NDArray dgamma = array_of({0, 0, 0}, {}, device);
+      mark_variable(x, Request::kWrite, dx);
+      mark_variable(gamma, Request::kWrite, dgamma);
+      NDArray loss;
+      {
+        const Recording recording;
+        NDArray y = call("BatchNorm", {&x, &gamma, &beta, &mean, &var},
+                         {{"axis", axis}, {"fix_gamma", "False"}, {"momentum", "0.8"}});
+        NDArray scaled = call("elemwise_mul", {&y, &factors});
+        loss = call("sum", {&scaled});
+      }
+      backward_from(loss);
+      Values all = values_of(dx);
+      for (const NDArray* array : {&dgamma, &mean, &var, &loss})
+        for (const float value : values_of(*array)) all.push_back(value);
+      return all;
+    };
+    const Values expected = train(Device::cpu()), result = train(kGpu);
+    ASSERT_EQ(result.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(result[i], expected[i], 2e-4 * (1 + std::fabs(expected[i])))
+          << i << ", axis " << axis << ", seed " << kSeed;
+  }
+}
+
+// The numbers are other ones than the CPU's; their moments and their seeds are not.
+TEST(GpuOperators, RandomNumbersFollowTheirSeed) {
+  const auto draw = [](const char* op, const Attrs& more) {
+    Attrs attrs{{"shape", "(20000,)"}, {"ctx", "gpu(0)"}};
+    attrs.insert(attrs.end(), more.begin(), more.end());
+    RandomStreams::seed_all(kSeed);
+    NDArray out = array_of(Values(20000), {}, kGpu);
+    call_into(out, op, {}, attrs);
+    return values_of(out);
+  };
+  const auto moments = [](const Values& values) {
+    double sum = 0, squares = 0;
+    for (const float value : values) sum += value;
+    const double mean = sum / static_cast<double>(values.size());
+    for (const float value : values) squares += (value - mean) * (value - mean);
+    return std::pair(mean, squares / static_cast<double>(values.size()));
+  };
+  const Values uniform = draw("_random_uniform", {{"low", "-1"}, {"high", "3"}});
+  EXPECT_EQ(uniform, draw("_random_uniform", {{"low", "-1"}, {"high", "3"}}));
+  EXPECT_NEAR(moments(uniform).first, 1.0, 0.05);
+  EXPECT_NEAR(moments(uniform).second, 16.0 / 12.0, 0.05);
+  const Values normal = draw("_random_normal", {{"loc", "2"}, {"scale", "0.5"}});
+  EXPECT_NEAR(moments(normal).first, 2.0, 0.02);
+  EXPECT_NEAR(moments(normal).second, 0.25, 0.02);
+  const Values exponential = draw("_random_exponential", {{"lam", "4"}});
+  EXPECT_NEAR(moments(exponential).first, 0.25, 0.02);
+}
+
+TEST(GpuOperators, DropoutKeepsThePartThatItSays) {
+  NDArray x = array_of(Values(20000, 3.0f), {}, kGpu);
+  const Values y = values_of(call("Dropout", {&x}, {{"p", "0.25"}, {"mode", "always"}}));
+  int kept = 0;
+  for (const float value : y) {
+    ASSERT_TRUE(value == 0.0f || value == 4.0f) << value;
+    kept += value != 0.0f;
+  }
+  EXPECT_NEAR(kept, 15000, 400);
+}
+
+// Test vectors that the generator's authors publish.
+TEST(GpuOperators, PhiloxIsThePublishedOne) {
+  const auto block = [](cuda::PhiloxWords counter, uint32_t key0, uint32_t key1) {
+    const cuda::PhiloxWords words = cuda::philox_block(counter, key0, key1);
+    return std::vector<uint32_t>(words.word, words.word + 4);
+  };
+  using Words = std::vector<uint32_t>;
+  EXPECT_EQ(block({{0, 0, 0, 0}}, 0, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(block({{~0u, ~0u, ~0u, ~0u}}, ~0u, ~0u),
+            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(block({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(GpuOperators, SoftmaxAlongAnyAxis) {
+  expect_same("softmax", {Shape{4, 5, 6}}, {{"axis", "1"}, {"temperature", "0.5"}});
+  expect_same("log_softmax", {Shape{3, 2000}});
+  expect_same("softmin", {Shape{3, 7}});
+}
+
+TEST(GpuOperators, AddRequestsAndAliasesHoldThere) {
+  NDArray x = array_of({1, 2, 3}, {}, kGpu), out = array_of({10, 10, 10}, {}, kGpu);
+  const OpDef& op = Registry::get().at("square");
+  const NDArray* in[] = {&x};
+  NDArray* outputs[] = {&out};
+  const Request add[] = {Request::kAdd};
+  invoke(op, parse_attrs(op, {})->params(), in, outputs, {.requests = add});
+  EXPECT_EQ(values_of(out), (Values{11, 14, 19}));
+  call_into(x, "reverse", {&x}, {{"axis", "0"}});
+  EXPECT_EQ(values_of(x), (Values{3, 2, 1}));
+}
+
+// Two layers, a loss, gradients and updates: nothing leaves the device between steps.
+TEST(GpuOperators, ASmallNetworkTrainsAsOnTheCpu) {
+  const auto train = [](Device device) {
+    std::mt19937 rng(kSeed);
+    std::normal_distribution<float> normal;
+    const auto random = [&](Shape shape) {
+      Values values(static_cast<std::size_t>(shape.size()));
+      for (float& value : values) value = normal(rng);
+      return array_of(values, shape, device);
+    };
+    NDArray x = random(Shape{16, 8}), target = random(Shape{16, 1});
+    NDArray w1 = random(Shape{12, 8}), b1 = random(Shape{12}), w2 = random(Shape{1, 12});
+    NDArray* const weights[] = {&w1, &b1, &w2};
+    for (int step = 0; step < 5; ++step) {
+      std::vector<NDArray> gradients;
+      for (NDArray* weight : weights) {
+        const Values zeros(static_cast<std::size_t>(weight->shape().size()));
+        gradients.push_back(array_of(zeros, weight->shape(), device));
+        mark_variable(*weight, Request::kWrite, gradients.back());
+      }
+      NDArray loss;
+      {
+        const Recording recording;
+        NDArray hidden = call("FullyConnected", {&x, &w1, &b1}, {{"num_hidden", "12"}});
+        NDArray active = call("tanh", {&hidden});
+        NDArray y =
+            call("FullyConnected", {&active, &w2}, {{"num_hidden", "1"}, {"no_bias", "True"}});
+        NDArray error = call("elemwise_sub", {&y, &target});
+        NDArray squares = call("square", {&error});
+        loss = call("mean", {&squares});
+      }
+      backward_from(loss);
+      for (std::size_t i = 0; i < 3; ++i)
+        call_into(*weights[i], "sgd_update", {weights[i], &gradients[i]}, {{"lr", "0.1"}});
+    }
+    return values_of(w2);
+  };
+  const Values expected = train(Device::cpu()), result = train(kGpu);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(result[i], expected[i], 1e-4) << "seed " << kSeed;
+}
+
+}  // namespace
+}  // namespace mxnet
