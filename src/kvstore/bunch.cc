@@ -21,6 +21,9 @@ constexpr std::size_t kSmallBytes = 256 << 10;
 // So many bytes travel at once, while the next are being copied.
 constexpr int64_t kBunchBytes = 4 << 20;
 
+// Lists that are remembered: a program has a few that come again and again.
+constexpr std::size_t kMostLists = 64;
+
 // FNV-1a, by words: equal on all ranks, whatever their standard library.
 class Hash {
  public:
@@ -133,6 +136,7 @@ std::shared_ptr<const RequestList> Bunch::list_of(const Contents& contents) {
     local.take(static_cast<uint64_t>(contents.pieces[i].count));
   }
   local.take(static_cast<uint64_t>(contents.dtype));
+  if (known_.size() > kMostLists) known_.clear();
   Known& known = known_[local.value()];
   if (known.list && known.keys == keys_) return known.list;
   const auto list = std::make_shared<RequestList>();

@@ -14,7 +14,7 @@ namespace mxnet::mpi {
 // One rank's wish; travels as bytes.
 struct Wish {
   static constexpr std::size_t kNameBytes = 96;
-  uint64_t id = 0;  // of the name, or of a list
+  uint64_t id = 0;  // of name and purpose
   int64_t count = 0;
   int32_t kind = 0, dtype = 0, priority = 0;
   int32_t element_bytes = 1;

@@ -9,7 +9,7 @@
 
 namespace mxnet::mpi {
 
-// Of the name: equal on all ranks, so that those who want different things of one name hear of it.
+// Of name and purpose: equal on all ranks.
 uint64_t id_of(const kvstore::CollectiveRequest& request);
 Wish wish_of(const kvstore::CollectiveRequest& request);
 
