@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copying into an array that is there, of any type.
 #include "op/create/create.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 
 namespace mxnet {
 namespace {
@@ -8,6 +10,8 @@ namespace {
 void copy_cpu(const NoParams&, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->convert(context.stream()->native(), in, out);
   dispatch_dtype(in.dtype, "_copyto", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(out.dtype, "_copyto", [&]<class To>(TypeTag<To>) {
       parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
@@ -38,6 +42,8 @@ MX_OP(_backward_copyto, NoParams)
     .type_only(1)
     .infer([](const NoParams&, Infer& infer) { infer.out(0).same_as(infer.in(1)); })
     .cpu(copy_cpu);
+
+[[maybe_unused]] const bool portable = mark_portable({"_copyto", "_backward_copyto"});
 
 }  // namespace
 }  // namespace mxnet

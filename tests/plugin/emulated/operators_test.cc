@@ -91,6 +91,7 @@ TEST(GpuOperators, Movement) {
   expect_same("transpose", {Shape{3, 4, 5}}, {{"axes", "(2,0,1)"}});
   expect_same("slice", {Shape{8, 9}}, {{"begin", "(1,8)"}, {"end", "(7,0)"}, {"step", "(2,-3)"}});
   expect_same("reverse", {Shape{4, 5}}, {{"axis", "(0,1)"}});
+  expect_same("_copyto", {Shape{5, 7}});
   expect_same("tile", {Shape{2, 3}}, {{"reps", "(3,1,2)"}});
   expect_same("Concat", {Shape{2, 3}, Shape{2, 5}}, {{"num_args", "2"}, {"dim", "1"}});
   expect_same("diag", {Shape{4, 6}}, {{"k", "1"}});
