@@ -6,6 +6,7 @@
 
 #include "base/config_process.h"
 #include "base/config_table.h"
+#include "no_resources.h"
 #include "op/reduce/evaluate.h"
 
 namespace mxnet {
@@ -13,9 +14,11 @@ namespace {
 
 float sum(std::vector<float> values) {
   float result = 0;
+  NoResources resources;
+  KernelContext context({}, {}, Device::cpu(), nullptr, false, resources);
   const Shape shape{static_cast<int64_t>(values.size())}, one{1};
   reduce_to({Reduction::sum}, {values.data(), &shape, DType::kFloat32}, AxisSet{1},
-            {&result, &one, DType::kFloat32});
+            {&result, &one, DType::kFloat32}, context);
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "device/plugin_loader.h"
+#include "no_resources.h"
 #include "op/gpu_table.h"
 
 namespace mxnet {
@@ -128,11 +129,6 @@ TEST(PluginBorder, ErrorOfOursCrossesThePluginsFrames) {
       api->host_call(0, nullptr, [] { throw Error(ErrorCode::kType, "kernel", "from our side"); }),
       Error);
 }
-
-class NoResources final : public KernelResources {
-  void* workspace(std::size_t) override { return nullptr; }
-  Tensor make_out(int, const Shape&) override { return {}; }
-};
 
 TEST(PluginBorder, KernelsAreListedByOperatorAndRunLikeOurs) {
   const GpuTable* table = load_plugin(fake("ok")).kernels;

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "no_resources.h"
 #include "op/elemwise/binary_kernel.h"
 
 namespace mxnet {
@@ -36,6 +37,8 @@ int32_t element(const Array& array, const Shape& out, int64_t index) {
 
 TEST(BinaryBroadcast, EqualsIndexingElementByElement) {
   std::mt19937 random(kSeed);
+  NoResources resources;
+  KernelContext context({}, {}, Device::cpu(), nullptr, false, resources);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int trial = 0; trial < kTrials; ++trial) {
     const int ndim = 1 + below(4);
@@ -57,7 +60,7 @@ TEST(BinaryBroadcast, EqualsIndexingElementByElement) {
       for (int i = 1; i <= x->shape.ndim(); ++i)
         out[ndim - i] = std::max(out[ndim - i], x->shape[x->shape.ndim() - i]);
     Array y{out, std::vector<int32_t>(static_cast<std::size_t>(out.size()))};
-    run_binary(BinaryRow::subtract, a.tensor(), b.tensor(), y.tensor());
+    run_binary(BinaryRow::subtract, a.tensor(), b.tensor(), y.tensor(), context);
     for (int64_t i = 0; i < out.size(); ++i)
       ASSERT_EQ(y.values[static_cast<std::size_t>(i)], element(a, out, i) - element(b, out, i))
           << to_string(a.shape) << " - " << to_string(b.shape) << " at " << i << ", seed " << kSeed

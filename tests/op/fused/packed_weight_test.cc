@@ -10,17 +10,13 @@
 #include <barrier>
 #include <thread>
 
+#include "no_resources.h"
+
 namespace mxnet {
 namespace {
 
 constexpr int kThreads = 4;
 constexpr std::size_t kFloats = 64;
-
-class NoResources final : public KernelResources {
- public:
-  void* workspace(std::size_t) override { return nullptr; }
-  Tensor make_out(int, const Shape&) override { return {}; }
-};
 
 // An array of weights, and the call of a kernel that reads it.
 class Caller {

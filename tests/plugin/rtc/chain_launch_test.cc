@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/stream.h"
 #include "fake_cudart.h"
+#include "no_resources.h"
 #include "plugin/cuda/cuda_device_api.h"
 #include "random_chain.h"
 
@@ -16,12 +17,6 @@ namespace mxnet::testing {
 namespace {
 
 using namespace mxnet::cuda;
-
-class NoResources final : public KernelResources {
- public:
-  void* workspace(std::size_t) override { return nullptr; }
-  Tensor make_out(int, const Shape&) override { return {}; }
-};
 
 class ChainLaunch : public ::testing::Test {
  protected:
