@@ -102,7 +102,8 @@ void ExtGraphView::add_types(const ir::Graph& graph, const std::vector<ArrayType
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const int number = static_cast<int>(n);
     for (int o = 0; o < indexed.num_outputs(number); ++o) {
-      const auto& type = types[static_cast<std::size_t>(indexed.first_entry(number) + o)];
+      const int entry = indexed.first_entry(number) + o;
+      const auto& type = types[static_cast<std::size_t>(entry)];
       data_[n].shapes.push_back(ext_shape(type.shape));
       data_[n].dtypes.push_back(static_cast<int32_t>(type.dtype));
     }

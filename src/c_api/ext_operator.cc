@@ -7,6 +7,7 @@
 #include "c_api/ext_graph.h"
 #include "graph/load.h"
 #include "graph/subgraph_op.h"
+#include "op/numbered_names.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -31,9 +32,7 @@ class OpBuilder<ExtParams> {
     op_->num_inputs_ = [count](const void* p) { return count(as(p), false); };
     op_->num_outputs_ = [count](const void* p) { return count(as(p), true); };
     op_->input_names_ = [count](const void* p) {
-      std::vector<std::string> names;
-      for (int i = 0; i < count(as(p), false); ++i) names.push_back(fmt::format("input{}", i));
-      return names;
+      return numbered_names("input", count(as(p), false));
     };
     op_->inline_ = false;  // nobody knows how long it takes
   }
@@ -235,6 +234,8 @@ void run_body(const void* p, KernelContext& context, Body body) {
 
 Gradients gradient(const ExtParams& params, Grad& grad) {
   std::vector<Value> inputs;
+  inputs.reserve(static_cast<std::size_t>(grad.num_in()) +
+                 2 * static_cast<std::size_t>(grad.num_out()));
   for (int o = 0; o < grad.num_out(); ++o) inputs.push_back(grad.dout(o));
   for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
   for (int o = 0; o < grad.num_out(); ++o) inputs.push_back(grad.out(o));
@@ -314,10 +315,8 @@ ParamsPtr bind_ext_part(const void* given,
 
 std::vector<std::string> ext_part_output_names(const void* given) {
   const auto& params = *static_cast<const ExtParams*>(given);
-  std::vector<std::string> names;
-  for (int o = 0; o < params.num_outputs; ++o)
-    names.push_back(params.num_outputs == 1 ? "output" : fmt::format("output{}", o));
-  return names;
+  if (params.num_outputs == 1) return {"output"};
+  return numbered_names("output", params.num_outputs);
 }
 
 }  // namespace c_api

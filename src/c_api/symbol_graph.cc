@@ -81,7 +81,7 @@ struct AddedParameters {
   std::vector<std::string> names;
   std::vector<char*> pointers;
 
-  explicit AddedParameters(std::vector<std::pair<std::string, NDArray>> parameters) {
+  explicit AddedParameters(std::vector<std::pair<std::string, NDArray>>&& parameters) {
     for (auto& [name, array] : parameters) {
       names.push_back(std::move(name));
       handles.push_back(new_handle(std::move(array)));

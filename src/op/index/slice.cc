@@ -8,6 +8,7 @@
 #include "base/error.h"
 
 #include "op/index/slice_params.h"
+#include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/primitives.h"
 
@@ -230,11 +231,7 @@ void add_inputs(OpBuilder<CropParams>& op) {
             "num_args")
       .input_type("Symbol or Symbol[]")
       // What networks have always called inputs that they do not name.
-      .input_names([](const CropParams& params) {
-        std::vector<std::string> names;
-        for (int i = 0; i < params.num_args; ++i) names.push_back("arg" + std::to_string(i));
-        return names;
-      });
+      .input_names([](const CropParams& params) { return numbered_names("arg", params.num_args); });
 }
 
 MX_DEFINE_SLICE(define_slice, SliceParams, "slice",
