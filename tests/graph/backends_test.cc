@@ -106,9 +106,9 @@ TEST(Backends, LayersThatRunAsOneAreShownAsOne) {
       call("Convolution", "c", {var("x")}, {{"kernel", "(1, 1)"}, {"num_filter", "2"}});
   const ir::Graph net = call("Activation", "r", {conv}, {{"act_type", "relu"}}).graph();
   const auto operators = [&](const char* name, bool training) {
+    const ir::Graph shown = shown_for_backend(net, name, training);
     std::vector<std::string> names;
-    for (const ir::Node* node :
-         ir::topological_order(shown_for_backend(net, name, training).outputs))
+    for (const ir::Node* node : ir::topological_order(shown.outputs))
       if (!node->is_variable()) names.push_back(node->op->name());
     return names;
   };
