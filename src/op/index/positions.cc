@@ -31,8 +31,6 @@ Converter converter(DType dtype, const char* tag) {
 
 Positions::Positions(const Tensor& indices, int64_t extent, OutOfRange rule, const char* tag)
     : indices_(indices),
-      data_(indices.as<const char>()),
-      element_bytes_(dtype_size(indices.dtype)),
       convert_(converter(indices.dtype, tag)),
       count_(indices.size()),
       extent_(extent),
@@ -45,7 +43,8 @@ Positions::Positions(const Tensor& indices, int64_t extent, OutOfRange rule, con
 }
 
 void Positions::read(int64_t first, int64_t n, int64_t* to) const {
-  convert_(data_ + static_cast<std::size_t>(first) * element_bytes_, to, n);
+  const std::size_t skipped = static_cast<std::size_t>(first) * dtype_size(indices_.dtype);
+  convert_(indices_.as<const char>() + skipped, to, n);
   switch (rule_) {
     case OutOfRange::kClip:
       clip_positions(to, n, extent_);

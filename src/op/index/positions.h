@@ -28,8 +28,6 @@ class Positions {
 
  private:
   Tensor indices_;
-  const char* data_;
-  std::size_t element_bytes_;
   void (*convert_)(const void* from, int64_t* to, int64_t n);
   int64_t count_, extent_;
   OutOfRange rule_;

@@ -21,6 +21,9 @@ struct Rows {
   const int64_t* lengths64;
 
   MX_DEVICE int64_t first(int64_t row) const { return row / inner * length * inner + row % inner; }
+  // The row of element i of all, and its place in it.
+  MX_DEVICE int64_t row_of(int64_t i) const { return i / inner / length * inner + i % inner; }
+  MX_DEVICE int64_t place_of(int64_t i) const { return i / inner % length; }
   MX_DEVICE int64_t used(int64_t row) const {
     int64_t n = lengths32 != nullptr   ? lengths32[row]
                 : lengths64 != nullptr ? lengths64[row]
@@ -74,8 +77,7 @@ struct Forward {
   C scale;
   bool log;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t inner = i % rows.inner, k = i / rows.inner % rows.length;
-    const int64_t row = i / rows.inner / rows.length * rows.inner + inner;
+    const int64_t row = rows.row_of(i), k = rows.place_of(i);
     if (k >= rows.used(row)) {
       y[i] = narrow<Out>(C(0));
       return;
@@ -116,8 +118,7 @@ struct Backward {
   C scale;
   bool log;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t inner = i % rows.inner, k = i / rows.inner % rows.length;
-    const int64_t row = i / rows.inner / rows.length * rows.inner + inner;
+    const int64_t row = rows.row_of(i), k = rows.place_of(i);
     const C g = static_cast<C>(widen(dy[i])), p = static_cast<C>(widen(y[i]));
     const C slope = log ? g - row_words::exp(p) * dots[row] : (g - dots[row]) * p;
     dx[i] = narrow<Out>(k < rows.used(row) ? slope * scale : C(0));
