@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "engine/engine.h"
 
 namespace mxnet::kvstore {
@@ -24,19 +25,11 @@ constexpr int64_t kBunchBytes = 4 << 20;
 // Lists that are remembered: a program has a few that come again and again.
 constexpr std::size_t kMostLists = 64;
 
-// FNV-1a, by words: equal on all ranks, whatever their standard library.
-class Hash {
- public:
-  void take(uint64_t word) { value_ = (value_ ^ word) * 1099511628211ULL; }
-  void take(std::string_view text) {
-    take(text.size());
-    for (const char c : text) take(static_cast<unsigned char>(c));
-  }
-  uint64_t value() const { return value_ ^ value_ >> 32; }
-
- private:
-  uint64_t value_ = 14695981039346656037ULL;
-};
+// The length, too: texts one after the other are to differ from the same letters cut otherwise.
+void take_text(Fnv& hash, std::string_view text) {
+  hash.take_word(text.size());
+  hash.take(text);
+}
 
 }  // namespace
 
@@ -130,25 +123,25 @@ bool Bunch::add_broadcast(const Key& key, const NDArray& value) {
 // Two lists that differ in a key, its size or the type are different lists, so that processes that
 // disagree about one never mix them up.
 std::shared_ptr<const RequestList> Bunch::list_of(const Contents& contents) {
-  Hash local;
+  Fnv local;
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    local.take(std::hash<Key>()(keys_[i]));
-    local.take(static_cast<uint64_t>(contents.pieces[i].count));
+    local.take_word(std::hash<Key>()(keys_[i]));
+    local.take_word(static_cast<uint64_t>(contents.pieces[i].count));
   }
-  local.take(static_cast<uint64_t>(contents.dtype));
+  local.take_word(static_cast<uint64_t>(contents.dtype));
   if (known_.size() > kMostLists) known_.clear();
-  Known& known = known_[local.value()];
+  Known& known = known_[local.folded()];
   if (known.list && known.keys == keys_) return known.list;
   const auto list = std::make_shared<RequestList>();
-  Hash shared;
+  Fnv shared;
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     list->names.push_back(to_string(keys_[i]));
     list->counts.push_back(contents.pieces[i].count);
-    shared.take(list->names.back());
-    shared.take(static_cast<uint64_t>(list->counts.back()));
+    take_text(shared, list->names.back());
+    shared.take_word(static_cast<uint64_t>(list->counts.back()));
   }
-  shared.take(static_cast<uint64_t>(contents.dtype));
-  list->id = shared.value();
+  shared.take_word(static_cast<uint64_t>(contents.dtype));
+  list->id = shared.folded();
   known = {keys_, list};
   return list;
 }

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/error.h"
 #include "kvstore/array_op.h"
+#include "kvstore/pack_op.h"
 
 namespace mxnet::kvstore {
 std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays values, Device home,
@@ -17,11 +15,7 @@ std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays va
   std::vector<NDArray> unpacked;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const NDArray& value = values[i];
-    if (value.dtype() != DType::kFloat32) {
-      throw Error(ErrorCode::kType, "kvstore",
-                  fmt::format("gradient compression: given {} values, expected float32",
-                              dtype_name(value.dtype())));
-    }
+    check_packable(value);
     const int64_t count = value.size();
     const Shape words{compression_.words(count)};
     Residual& kept = residuals[i];
@@ -34,15 +28,7 @@ std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays va
           home == value.device() ? kept.packed : NDArray(words, DType::kInt32, home, "kvstore");
       kept.unpacked = empty_like(value, home);
     }
-    push_dense({.reads = {value, kept.rest},
-                .writes = {kept.packed, kept.rest},
-                .name = "KVStorePack",
-                .priority = priority},
-               [compression = compression_, count](const Addresses& at) {
-                 compression.pack(static_cast<const float*>(at.reads[0]),
-                                  static_cast<float*>(at.writes[1]),
-                                  static_cast<uint32_t*>(at.writes[0]), count);
-               });
+    push_pack(compression_, value, kept.rest, kept.packed, priority);
     kept.packed.copy_to(kept.arrived, priority);
     push_dense({.reads = {kept.arrived},
                 .writes = {kept.unpacked},

@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "engine/engine.h"
 #include "kvstore/array_op.h"
 #include "kvstore/ending.h"
+#include "kvstore/pack_op.h"
 #include "kvstore/reducer.h"
 #include "kvstore/rows.h"
 #include "ndarray/sparse_convert.h"
@@ -24,12 +26,11 @@ namespace {
 // Parts begin at multiples of so many elements, so that each has whole words when it is compressed.
 constexpr int64_t kPartUnit = 32;
 
-// Equal in all processes, whatever their standard library.
+// Equal in all processes.
 uint64_t spread(const Key& key) {
-  uint64_t hash = 14695981039346656037ULL;
-  for (const char c : to_string(key))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return hash ^ hash >> 32;
+  Fnv hash;
+  hash.take(to_string(key));
+  return hash.folded();
 }
 
 using Body = std::shared_ptr<std::vector<char>>;
@@ -127,27 +128,14 @@ void Servers::send_dense(Ask ask, const Key& key, const NDArray& value, const ND
 // Only what compression leaves travels.
 void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& mirror,
                           int priority) {
-  if (value.dtype() != DType::kFloat32) {
-    throw Error(ErrorCode::kType, "kvstore",
-                fmt::format("gradient compression: given {} values, expected float32",
-                            dtype_name(value.dtype())));
-  }
-  const int64_t count = value.size();
+  check_packable(value);
   Packed& packed = packed_[key];
   if (packed.rest.is_none()) {
     packed.rest = zeros_like(value);
     packed.words =
-        NDArray(Shape{compression_.words(count)}, DType::kInt32, Device::cpu(), "kvstore");
+        NDArray(Shape{compression_.words(value.size())}, DType::kInt32, Device::cpu(), "kvstore");
   }
-  push_dense({.reads = {value, packed.rest},
-              .writes = {packed.words, packed.rest},
-              .name = "KVStorePack",
-              .priority = priority},
-             [compression = compression_, count](const Addresses& at) {
-               compression.pack(static_cast<const float*>(at.reads[0]),
-                                static_cast<float*>(at.writes[1]),
-                                static_cast<uint32_t*>(at.writes[0]), count);
-             });
+  push_pack(compression_, value, packed.rest, packed.words, priority);
   push_calls(
       [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror),
        compression = compression_, words = packed.words,

@@ -34,11 +34,6 @@ int body_tag(uint64_t id, bool answer) {
 
 int64_t slice_of(int64_t asked) { return asked > 0 ? std::min(asked, kMostBytes) : kMostBytes; }
 
-std::exception_ptr too_late() {
-  return std::make_exception_ptr(
-      Error(ErrorCode::kGeneric, "kvstore", "this process has left the job already"));
-}
-
 struct CallHead {
   uint64_t id;
   int64_t bytes, slice;
@@ -68,6 +63,11 @@ std::string take_text(const std::vector<char>& bytes, Head& head) {
 
 }  // namespace
 
+std::exception_ptr left_already() {
+  return std::make_exception_ptr(
+      Error(ErrorCode::kGeneric, "kvstore", "this process has left the job already"));
+}
+
 void Calls::start(MPI_Comm comm, int workers) {
   comm_ = comm;
   workers_ = workers;
@@ -81,7 +81,7 @@ void Calls::submit(ServerCall call) {
       submitted_.push_back(std::move(call));
       return wake_();
     }
-    error = error_ ? error_ : too_late();
+    error = error_ ? error_ : left_already();
   }
   call.done(error);
 }
@@ -127,7 +127,7 @@ void Calls::close(const std::exception_ptr& error) {
     late.swap(submitted_);
   }
   served_changed_.notify_all();
-  const std::exception_ptr why = error ? error : too_late();
+  const std::exception_ptr why = error ? error : left_already();
   for (ServerCall& call : late) call.done(why);
   for (auto& [id, waiting] : std::exchange(waiting_, {})) waiting.call.done(why);
 }

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,9 @@
 #include "kvstore/process_group.h"
 
 namespace mxnet::mpi {
+
+// What is asked for after the end.
+std::exception_ptr left_already();
 
 // Thread-safe: submit, next, and the answers of what next() gives. All else belongs to the thread
 // that calls MPI.

@@ -5,26 +5,24 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/fnv.h"
 
 namespace mxnet::mpi {
 
 using kvstore::CollectiveRequest;
 
 uint64_t id_of(const CollectiveRequest& request) {
-  // FNV-1a: equal on all ranks, whatever their standard library.
-  uint64_t hash = 14695981039346656037ULL;
-  const auto take = [&](unsigned char byte) { hash = (hash ^ byte) * 1099511628211ULL; };
+  Fnv hash;
   // A first value and a sum of one key may be asked for in any order; of the sum of a dense array
   // and the gathering of rows only one can be meant.
   const bool gather = request.kind == kvstore::CollectiveKind::kGather;
-  take(static_cast<unsigned char>(gather ? kvstore::CollectiveKind::kSum : request.kind));
+  hash.take_word(static_cast<uint64_t>(gather ? kvstore::CollectiveKind::kSum : request.kind));
   if (request.list) {
-    for (int shift = 0; shift < 64; shift += 8)
-      take(static_cast<unsigned char>(request.list->id >> shift));
-    return hash;
+    hash.take_word(request.list->id);
+  } else {
+    hash.take(request.name);
   }
-  for (const char c : request.name) take(static_cast<unsigned char>(c));
-  return hash;
+  return hash.value();
 }
 
 Wish wish_of(const CollectiveRequest& request) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of a group. Messages: Wishes from each rank to rank 0, a Decision from rank 0 to each,
-// a heartbeat both ways, a goodbye to rank 0.
+// The thread of a group: what this rank asks for, and what rank 0 decides. Messages: Wishes from
+// each rank to rank 0, a Decision from rank 0 to each, a heartbeat both ways, a goodbye to rank 0.
 #include "plugin/mpi/mpi_group.h"
 
 #include <algorithm>
@@ -9,40 +9,18 @@
 #include <span>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "plugin/mpi/messages.h"
-#include "plugin/mpi/mpi_types.h"
 
 namespace mxnet::mpi {
 namespace {
 
-using kvstore::CollectiveKind;
 using kvstore::CollectiveRequest;
-
-enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye };
 
 // Between looks at the network: short while something is under way, longer when nothing is.
 constexpr std::chrono::microseconds kBusyNap{20}, kIdleNap{500};
-// Between looks at who is still there.
-constexpr std::chrono::milliseconds kCheck{100};
 // So long every rank waits for another before they look into the lists that they wait for.
 constexpr std::chrono::milliseconds kOdds{250};
-// Elements of one call: MPI counts in int.
-constexpr int64_t kMostElements = 1 << 30;
-// Elements from which on our own ring is faster than MPI's sums; below, fewer messages count.
-constexpr int64_t kRingElements = 64 << 10;
-
-std::exception_ptr too_late() {
-  return std::make_exception_ptr(
-      Error(ErrorCode::kGeneric, "kvstore", "this process has left the job already"));
-}
-
-std::chrono::steady_clock::duration seconds(double value) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-      std::chrono::duration<double>(value));
-}
 
 // What a list stands for, each by itself; the last to end ends the whole.
 std::vector<CollectiveRequest> parts_of(CollectiveRequest whole) {
@@ -97,7 +75,7 @@ void MpiGroup::submit(CollectiveRequest request) {
       return;
     }
   }
-  request.done(too_late());
+  request.done(left_already());
 }
 
 void MpiGroup::close() {
@@ -107,7 +85,7 @@ void MpiGroup::close() {
     closed_ = true;
     late.swap(submitted_);
   }
-  for (CollectiveRequest& request : late) request.done(lost_rank_ >= 0 ? loss() : too_late());
+  for (CollectiveRequest& request : late) request.done(lost_rank_ >= 0 ? loss() : left_already());
   calls_.close(nullptr);
 }
 
@@ -184,12 +162,6 @@ MpiGroup::Clock::duration MpiGroup::nap(Clock::time_point last_active) const {
   return std::clamp<Clock::duration>((Clock::now() - last_active) / 8, kBusyNap, kIdleNap);
 }
 
-void MpiGroup::say_goodbye() {
-  peers_[static_cast<std::size_t>(rank_)].leaving = true;
-  if (rank_ != 0) send(0, kGoodbye, {});
-  for (int server = size_; server < all_ && !is_server(); ++server) send(server, kGoodbye, {});
-}
-
 // Whether there was something to do. After a loss MPI is left alone: what it still knows of buffers
 // is not to be moved on.
 bool MpiGroup::turn(bool leaving) {
@@ -251,9 +223,9 @@ void MpiGroup::split(const std::vector<uint64_t>& ids) {
     split_.insert(id);
     const auto found = pending_.find(id);
     if (found == pending_.end()) continue;
-    const auto rounds = std::move(found->second);
+    auto rounds = std::move(found->second);
     pending_.erase(found);
-    for (const CollectiveRequest& request : rounds) ask(request, wishes);
+    for (CollectiveRequest& request : rounds) ask(std::move(request), wishes);
   }
   ask_rank_zero(wishes);
 }
@@ -359,134 +331,6 @@ void MpiGroup::complete(uint64_t id, std::exception_ptr error) {
   found->second.pop_front();
   if (found->second.empty()) pending_.erase(found);
   request.done(std::move(error));
-}
-
-// All of one kind and type; each id once.
-void MpiGroup::run_batch(const std::vector<uint64_t>& ids) {
-  std::vector<const CollectiveRequest*> requests;
-  int64_t count = 0;
-  for (const uint64_t id : ids) {
-    requests.push_back(&pending_.at(id).front());
-    count += requests.back()->count;
-  }
-  const CollectiveRequest& first = *requests.front();
-  char* data = static_cast<char*>(first.data);
-  const auto each_part = [&](auto&& copy) {
-    char* at = batch_.data();
-    for (const CollectiveRequest* request : requests) {
-      const std::size_t bytes =
-          static_cast<std::size_t>(request->count) * dtype_size(request->dtype);
-      copy(at, static_cast<char*>(request->data), bytes);
-      at += bytes;
-    }
-  };
-  const bool together = requests.size() > 1;
-  if (together) {
-    batch_.resize(static_cast<std::size_t>(count) * dtype_size(first.dtype));
-    data = batch_.data();
-    each_part([](char* batch, const char* own, std::size_t n) { std::memcpy(batch, own, n); });
-  }
-  run_one(first, data, count);
-  if (lost_rank_ >= 0) return;  // all requests have failed
-  if (together)
-    each_part([](const char* batch, char* own, std::size_t n) { std::memcpy(own, batch, n); });
-  for (const uint64_t id : ids) complete(id, nullptr);
-}
-
-void MpiGroup::run_one(const CollectiveRequest& what, char* data, int64_t count) {
-  const CollectiveKind kind = what.kind;
-  MPI_Request request;
-  if (kind == CollectiveKind::kBarrier) {
-    MPI_Ibarrier(data_, &request);
-    return wait(request);
-  }
-  const MpiSum sum = mpi_sum(what.dtype);
-  if (kind == CollectiveKind::kGather) {
-    MX_ASSERT(count <= kMostElements);
-    MPI_Iallgather(MPI_IN_PLACE, 0, sum.type, data, static_cast<int>(count), sum.type, data_,
-                   &request);
-    return wait(request);
-  }
-  const std::size_t item = dtype_size(what.dtype);
-  for (int64_t start = 0; start < count && lost_rank_ < 0; start += kMostElements) {
-    const int part = static_cast<int>(std::min(kMostElements, count - start));
-    char* const from = data + static_cast<std::size_t>(start) * item;
-    if (kind == CollectiveKind::kSum && part >= kRingElements) {
-      ring_->run(from, part, sum, [this] {
-        hear_heartbeats();
-        watch();
-        return lost_rank_ < 0;
-      });
-      continue;
-    }
-    if (kind == CollectiveKind::kSum) {
-      MPI_Iallreduce(MPI_IN_PLACE, from, part, sum.type, sum.op, data_, &request);
-    } else {
-      MPI_Ibcast(from, part, sum.type, 0, data_, &request);
-    }
-    wait(request);
-  }
-}
-
-// Returns early when a rank is lost.
-void MpiGroup::wait(MPI_Request& request) {
-  for (int tries = 1; lost_rank_ < 0; ++tries) {
-    int done = 0;
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0) return;
-    if (tries % 16 != 0) continue;
-    hear_heartbeats();
-    watch();
-    std::this_thread::yield();
-  }
-}
-
-// While a collective is under way, what else arrives waits its turn.
-void MpiGroup::hear_heartbeats() {
-  if (Clock::now() < next_check_) return;
-  int there = 0;
-  MPI_Status status;
-  while (MPI_Iprobe(MPI_ANY_SOURCE, kHeartbeat, control_, &there, &status), there != 0) {
-    MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kHeartbeat, control_, MPI_STATUS_IGNORE);
-    peers_[static_cast<std::size_t>(status.MPI_SOURCE)].heard = Clock::now();
-  }
-}
-
-// Everybody watches everybody: whoever is left knows, even inside a collective.
-void MpiGroup::watch() {
-  const Clock::time_point now = Clock::now();
-  if (now < next_check_ || all_ == 1) return;
-  next_check_ = now + kCheck;
-  const bool beat = now >= next_beat_;
-  if (beat) next_beat_ = now + seconds(options_.heartbeat_seconds);
-  for (int other = 0; other < all_; ++other) {
-    if (other == rank_) continue;
-    if (beat) send(other, kHeartbeat, {});
-    if (now - peers_[static_cast<std::size_t>(other)].heard > seconds(options_.timeout_seconds))
-      return lose(other);
-  }
-}
-
-void MpiGroup::lose(int rank) {
-  if (lost_rank_ >= 0) return;
-  lost_rank_ = rank;
-  lost_.store(rank, std::memory_order_relaxed);
-  auto failed = std::exchange(pending_, {});
-  for (auto& [id, rounds] : failed)
-    for (CollectiveRequest& request : rounds) request.done(loss());
-  calls_.close(loss());
-}
-
-std::exception_ptr MpiGroup::loss() const {
-  const std::string who = lost_rank_ < size_
-                              ? fmt::format("rank {} of {}", lost_rank_, size_)
-                              : fmt::format("server {} of {} (rank {} of all {})",
-                                            lost_rank_ - size_, servers(), lost_rank_, all_);
-  return std::make_exception_ptr(
-      Error(ErrorCode::kGeneric, "kvstore",
-            fmt::format("{} is lost: it has ended, or nothing was heard of it for {} s "
-                        "(PS_HEARTBEAT_TIMEOUT)",
-                        who, options_.timeout_seconds)));
 }
 
 void MpiGroup::send(int to, int tag, std::vector<char> bytes) {

@@ -45,6 +45,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
 
  private:
   using Clock = std::chrono::steady_clock;
+  enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye };
   struct Outgoing {
     std::vector<char> bytes;
     MPI_Request request;

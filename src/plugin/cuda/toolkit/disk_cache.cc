@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/config.h"
+#include "base/fnv.h"
 #include "base/log.h"
 
 namespace mxnet::cuda {
@@ -24,11 +25,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSuffix = ".mxcache";
 
-// FNV-1a: the key stands in the file, so a collision costs a miss and nothing else.
+// The key stands in the file, so a collision costs a miss and nothing else.
 uint64_t hash(const std::string& text, uint64_t seed) {
-  uint64_t h = 14695981039346656037ull ^ seed;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return h;
+  Fnv hash(seed);
+  hash.take(text);
+  return hash.value();
 }
 
 std::string header(const std::string& key, const std::string& value) {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who of a group is still there: signs of life, goodbyes, and what happens when somebody is lost.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "plugin/mpi/mpi_group.h"
+
+namespace mxnet::mpi {
+namespace {
+
+// Between looks at who is still there.
+constexpr std::chrono::milliseconds kCheck{100};
+
+std::chrono::steady_clock::duration seconds(double value) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(value));
+}
+
+}  // namespace
+
+void MpiGroup::say_goodbye() {
+  peers_[static_cast<std::size_t>(rank_)].leaving = true;
+  if (rank_ != 0) send(0, kGoodbye, {});
+  for (int server = size_; server < all_ && !is_server(); ++server) send(server, kGoodbye, {});
+}
+
+// While a collective is under way, what else arrives waits its turn.
+void MpiGroup::hear_heartbeats() {
+  if (Clock::now() < next_check_) return;
+  int there = 0;
+  MPI_Status status;
+  while (MPI_Iprobe(MPI_ANY_SOURCE, kHeartbeat, control_, &there, &status), there != 0) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kHeartbeat, control_, MPI_STATUS_IGNORE);
+    peers_[static_cast<std::size_t>(status.MPI_SOURCE)].heard = Clock::now();
+  }
+}
+
+// Everybody watches everybody: whoever is left knows, even inside a collective.
+void MpiGroup::watch() {
+  const Clock::time_point now = Clock::now();
+  if (now < next_check_ || all_ == 1) return;
+  next_check_ = now + kCheck;
+  const bool beat = now >= next_beat_;
+  if (beat) next_beat_ = now + seconds(options_.heartbeat_seconds);
+  for (int other = 0; other < all_; ++other) {
+    if (other == rank_) continue;
+    if (beat) send(other, kHeartbeat, {});
+    if (now - peers_[static_cast<std::size_t>(other)].heard > seconds(options_.timeout_seconds))
+      return lose(other);
+  }
+}
+
+void MpiGroup::lose(int rank) {
+  if (lost_rank_ >= 0) return;
+  lost_rank_ = rank;
+  lost_.store(rank, std::memory_order_relaxed);
+  auto failed = std::exchange(pending_, {});
+  for (auto& [id, rounds] : failed)
+    for (kvstore::CollectiveRequest& request : rounds) request.done(loss());
+  calls_.close(loss());
+}
+
+std::exception_ptr MpiGroup::loss() const {
+  const std::string who = lost_rank_ < size_
+                              ? fmt::format("rank {} of {}", lost_rank_, size_)
+                              : fmt::format("server {} of {} (rank {} of all {})",
+                                            lost_rank_ - size_, servers(), lost_rank_, all_);
+  return std::make_exception_ptr(
+      Error(ErrorCode::kGeneric, "kvstore",
+            fmt::format("{} is lost: it has ended, or nothing was heard of it for {} s "
+                        "(PS_HEARTBEAT_TIMEOUT)",
+                        who, options_.timeout_seconds)));
+}
+
+}  // namespace mxnet::mpi
