@@ -119,7 +119,7 @@ class _BinaryMetric(EvalMetric):
         return {**super().get_config(), "average": self.average}
 
     def _score(self, counts: _BinaryCounts) -> float:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no _score(counts)")
 
     def update(self, labels: Any, preds: Any) -> None:
         labels, preds = check_label_shapes(labels, preds, True)

@@ -43,7 +43,7 @@ class _BlockV1(HybridBlock):
             self.downsample.add(nn.BatchNorm())
 
     def _fill(self, channels: int, stride: int, in_channels: int) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no _fill(channels, stride, in_channels)")
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         residual = x if self.downsample is None else self.downsample(x)
