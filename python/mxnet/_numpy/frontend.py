@@ -76,9 +76,9 @@ class Frontend(ABC):
     def known_length(self, value: Any, axis: int) -> Optional[int]:
         """The length along an axis, None where it is not known yet."""
 
-    @abstractmethod
     def in_numpy(self, name: str, *tensors: Any, **params: Any) -> Any:
         """An operator of numpy_op_fallback, for tensors whose shape is not known yet."""
+        raise TypeError(f"{name}: given tensors with a shape, expected those of networks, which have none yet")
 
     @abstractmethod
     def constant(self, values: Any, like: Any) -> Any:

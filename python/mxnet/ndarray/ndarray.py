@@ -75,6 +75,11 @@ class NDArray(NDArrayBase):
         shape = "x".join(str(dim) for dim in self.shape)
         return f"\n{self.asnumpy()!s}\n<{type(self).__name__} {shape} @{self.context}>"
 
+    def _repr_html_(self) -> str:
+        from ._html import as_html
+
+        return as_html(self)
+
     # --- As Python's and NumPy's
 
     def asnumpy(self) -> np.ndarray:
