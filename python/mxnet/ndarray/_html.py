@@ -8,6 +8,8 @@ from typing import Any, List, Sequence
 
 import numpy as np
 
+from ._dtypes import dtype_name
+
 _MOST = 12  # rows or columns that are all shown; of more, so many halves from both ends
 _GAP = "&hellip;"
 
@@ -40,10 +42,10 @@ def _table(values: np.ndarray) -> str:
 def as_html(array: Any) -> str:
     """A line about the array, then its values: one or two dimensions as a table, more as NumPy prints them."""
     shape = " &times; ".join(map(str, array.shape)) or "scalar"
-    title = f"{type(array).__name__}: {shape}, {escape(np.dtype(array.dtype).name)}, {escape(str(array.context))}"
+    title = f"{type(array).__name__}: {shape}, {dtype_name(array.dtype)}, {escape(str(array.context))}"
     if array.stype != "default":
         return f"<p>{title}, {array.stype}</p>"
-    values = array.asnumpy()
+    values = array._shown()
     if values.ndim in (1, 2) and values.size:
         shown = _table(np.atleast_2d(values))
     else:

@@ -155,6 +155,7 @@ def test_notebooks_show_the_ends_of_large_arrays_only():
     [
         (lambda: mx.nd.ones((2, 1, 2)), "NDArray: 2 &times; 1 &times; 2, float32, cpu(0)</p><pre>[[[1. 1.]]\n\n [[1. 1.]]]</pre>"),
         (lambda: mx.np.array(3, dtype="int32"), "ndarray: scalar, int32, cpu(0)</p><pre>3</pre>"),
+        (lambda: mx.nd.full((2, 1, 1), 1.5, dtype="bfloat16"), "1, bfloat16, cpu(0)</p><pre>[[[1.5]]\n\n [[1.5]]]</pre>"),
         (lambda: mx.nd.zeros((2, 3), stype="csr"), "CSRNDArray: 2 &times; 3, float32, cpu(0), csr</p>"),
     ],
 )
