@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional, Tuple, Union
+from typing import Any, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -385,4 +385,4 @@ from .exchange import *  # noqa: E402,F403
 from .functions import *  # noqa: E402,F403
 from . import arithmetic as _arithmetic, creation as _creation, exchange as _exchange, functions as _functions  # noqa: E402
 
-__all__ = ["NDArray", *_arithmetic.__all__, *_creation.__all__, *_exchange.__all__, *_functions.__all__]
+__all__: List[str] = ["NDArray", *_arithmetic.__all__, *_creation.__all__, *_exchange.__all__, *_functions.__all__]  # type: ignore[has-type]

@@ -90,7 +90,7 @@ class Optimizer:
             if lr_scheduler.base_lr != learning_rate:
                 warnings.warn(f"the scheduler's base_lr {lr_scheduler.base_lr} is replaced by learning_rate {learning_rate}", stacklevel=2)
             lr_scheduler.base_lr = learning_rate
-        self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
+        self.lr: Any = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
         self.wd = wd
         self.lr_mult: Dict[Any, float] = {}
         self.wd_mult: Dict[Any, float] = {}

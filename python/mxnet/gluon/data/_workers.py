@@ -29,7 +29,7 @@ def _seed_of(worker: int) -> int:
     """A seed for a worker that follows from NumPy's state here without changing it."""
     import numpy as np
 
-    state = np.random.get_state()
+    state: Any = np.random.get_state()
     words = np.asarray(state[1]).tobytes() + f"{state[2]} {worker}".encode()
     return int.from_bytes(hashlib.sha256(words).digest()[:4], "little")
 

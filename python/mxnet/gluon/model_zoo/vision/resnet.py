@@ -213,7 +213,7 @@ resnet_spec: Dict[int, Tuple[str, List[int], List[int]]] = {
     152: ("bottle_neck", [3, 8, 36, 3], [64, 256, 512, 1024, 2048]),
 }
 resnet_net_versions = [ResNetV1, ResNetV2]
-resnet_block_versions = [
+resnet_block_versions: List[Dict[str, Any]] = [
     {"basic_block": BasicBlockV1, "bottle_neck": BottleneckV1},
     {"basic_block": BasicBlockV2, "bottle_neck": BottleneckV2},
 ]
