@@ -82,7 +82,6 @@ struct ConvolutionCall {
   memory::dims data() const { return onednn::ConvArrays(geometry).image(); }
   memory::dims weight() const { return onednn::ConvArrays(geometry).weight(); }
   memory::dims out() const { return onednn::ConvArrays(geometry).map(); }
-  int64_t channels() const { return geometry.map_channels; }
   int64_t depth() const { return geometry.image_group() * geometry.kernel_size(); }
   memory::desc lie(const memory::dims& dims, memory::data_type type) const {
     return channels_behind(dims, type);
@@ -115,7 +114,6 @@ struct RowsCall {
   memory::dims data() const { return {sizes.rows, sizes.depth}; }
   memory::dims weight() const { return {sizes.hidden, sizes.depth}; }
   memory::dims out() const { return {sizes.rows, sizes.hidden}; }
-  int64_t channels() const { return sizes.hidden; }
   int64_t depth() const { return sizes.depth; }
   memory::desc lie(const memory::dims& dims, memory::data_type type) const {
     return plain_desc(dims, type);
@@ -132,31 +130,28 @@ struct RowsCall {
   }
 };
 
-template <class Call>
+memory::desc of_channels(const QuantizedLayer& layer) {
+  return plain_desc({layer.channels()}, kFloat);
+}
+
 class QuantizedPrimitive final : public PreparedKernel {
  public:
-  using Desc = typename Call::Primitive::primitive_desc;
-
-  QuantizedPrimitive(const QuantizedLayer& layer, const Call& call, const Desc& desc,
-                     const memory::desc& other, std::vector<LayoutRef> in,
+  // `given`: weights as the layer has them.
+  QuantizedPrimitive(const QuantizedLayer& layer, const Descs& descs, memory::desc given,
+                     memory::desc other, onednn::Compile compile, std::vector<LayoutRef> in,
                      std::vector<LayoutRef> out)
       : PreparedKernel("onednn", std::move(in), std::move(out)),
         layer_(layer),
-        call_(call),
-        descs_{desc.src_desc(), desc.weights_desc(), desc.dst_desc()},
-        other_(other),
-        primitive_([layer, call, descs = descs_, other] {
-          return onednn::compiled<typename Call::Primitive>(
-              call.describe(descs, bias_of(call), attributes_of(layer, other)));
-        }) {
+        descs_(descs),
+        given_(std::move(given)),
+        other_(std::move(other)),
+        primitive_(std::move(compile)) {
     for (int i = 1; i < layer.num_arrays() - (layer.sum ? 1 : 0); ++i) weights_.push_back(i);
     const int ends = layer.num_arrays();
     for (int i = ends + 2; i < layer.num_inputs() - (layer.sum ? 2 : 0); ++i) weights_.push_back(i);
   }
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
-
-  static memory::desc bias_of(const Call& call) { return plain_desc({call.channels()}, kFloat); }
 
  private:
   class Run final : public PreparedRun {
@@ -199,7 +194,7 @@ class QuantizedPrimitive final : public PreparedKernel {
   };
 
   std::vector<onednn::Argument> arguments() const {
-    const memory::desc channels = bias_of(call_), one = plain_desc({1}, kFloat);
+    const memory::desc channels = of_channels(layer_), one = plain_desc({1}, kFloat);
     std::vector<onednn::Argument> arguments{
         {DNNL_ARG_SRC, descs_.data, 0},
         {DNNL_ARG_DST, descs_.out, layer_.num_inputs()},
@@ -225,7 +220,7 @@ class QuantizedPrimitive final : public PreparedKernel {
     std::ranges::copy(made.bias, packed->bias.floats());
     std::ranges::copy(made.steps, packed->bias.floats() + channels);
     auto* from = const_cast<int8_t*>(made.bytes);  // oneDNN takes inputs as void* too
-    const memory plain(plain_desc(call_.weight(), kWeight), onednn::engine(), from);
+    const memory plain(given_, onednn::engine(), from);
     const memory wanted(descs_.weight, onednn::engine(), packed->weight.data());
     onednn::execute(dnnl::reorder(plain, wanted),
                     {{DNNL_ARG_FROM, plain.get()}, {DNNL_ARG_TO, wanted.get()}});
@@ -233,9 +228,8 @@ class QuantizedPrimitive final : public PreparedKernel {
   }
 
   const QuantizedLayer layer_;
-  const Call call_;
   const Descs descs_;
-  const memory::desc other_;
+  const memory::desc given_, other_;
   std::vector<int> weights_;  // the inputs that what is packed is made of
   const onednn::SharedPrimitive primitive_;
   mutable WeightKeeper keeper_;
@@ -252,19 +246,24 @@ PreparedKernelRef prepare(const QuantizedLayer& layer, const Signature& signatur
   memory::desc other;
   const auto last = static_cast<std::size_t>(layer.num_arrays() - 1);
   if (layer.sum) other = call.lie(call.out(), type(signature.in[last]));
-  const auto desc = onednn::implemented([&] {
-    return call.describe(wanted, QuantizedPrimitive<Call>::bias_of(call),
-                         attributes_of(layer, other));
-  });
+  const auto describe = [layer, call, other](const Descs& descs) {
+    return call.describe(descs, of_channels(layer), attributes_of(layer, other));
+  };
+  const auto desc = onednn::implemented([&] { return describe(wanted); });
   if (!desc) return nullptr;
+  const Descs found{desc->src_desc(), desc->weights_desc(), desc->dst_desc()};
   std::vector<LayoutRef> in(signature.in.size()), out(signature.out.size());
   if (layer.is_convolution) {
-    in[0] = onednn::layout_of(desc->src_desc());
-    out[0] = onednn::layout_of(desc->dst_desc());
+    in[0] = onednn::layout_of(found.data);
+    out[0] = onednn::layout_of(found.out);
     if (layer.sum) in[last] = onednn::layout_of(other);
   }
-  return std::make_shared<const QuantizedPrimitive<Call>>(layer, call, *desc, other, std::move(in),
-                                                          std::move(out));
+  const auto compile = [describe, found] {
+    return onednn::compiled<typename Call::Primitive>(describe(found));
+  };
+  return std::make_shared<const QuantizedPrimitive>(layer, found,
+                                                    plain_desc(call.weight(), kWeight), other,
+                                                    compile, std::move(in), std::move(out));
 }
 
 // Offsets of 32 bits are what some kernels have.
