@@ -12,11 +12,11 @@ sparse = mx.nd.sparse
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
 def test_arrays_keep_their_type(dtype):
     rows = np.ones((2, 3), dtype)
-    assert sparse.row_sparse_array((rows, [1, 3]), shape=(5, 3)).dtype == dtype
-    assert sparse.row_sparse_array(rows).dtype == dtype
-    assert sparse.csr_matrix((rows[0], [0, 2, 1], [0, 2, 2, 3])).dtype == dtype
-    assert sparse.csr_matrix((rows[0], ([0, 1, 1], [2, 0, 1]))).dtype == dtype
-    assert sparse.csr_matrix(np.diag(rows[0])).dtype == dtype
+    assert sparse.row_sparse_array((rows, [1, 3]), shape=(5, 3)).dtype == np.dtype(dtype)
+    assert sparse.row_sparse_array(rows).dtype == np.dtype(dtype)
+    assert sparse.csr_matrix((rows[0], [0, 2, 1], [0, 2, 2, 3])).dtype == np.dtype(dtype)
+    assert sparse.csr_matrix((rows[0], ([0, 1, 1], [2, 0, 1]))).dtype == np.dtype(dtype)
+    assert sparse.csr_matrix(np.diag(rows[0])).dtype == np.dtype(dtype)
 
 
 def test_lists_and_empty_arrays_are_float32_unless_a_type_is_given():
