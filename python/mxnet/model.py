@@ -332,6 +332,7 @@ class FeedForward:
         data = self._iterator(X, y, True)
         if self.epoch_size is not None:
             data = ResizeIter(data, self.epoch_size, reset_internal=False)
+        data.reset()  # so that seeded programs see their rows in the order that they always had
         module = self._for(data)
         if logger is not None:
             module.logger = logger

@@ -60,6 +60,14 @@ class Draws {
     return p.y * std::sqrt(F(-2) * std::log(p.square) / p.square);
   }
 
+  // Both numbers of a pair.
+  template <class F>
+  std::array<F, 2> normal_pair() {
+    const Point<F> p = point_in_circle<F>();
+    const F scale = std::sqrt(F(-2) * std::log(p.square) / p.square);
+    return {p.y * scale, p.x * scale};
+  }
+
   // In double: 1 - u must not be rounded to float before its logarithm is taken.
   template <class F>
   double exponential() {

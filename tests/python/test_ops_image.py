@@ -143,6 +143,25 @@ def test_coins_fall_on_both_sides(mx, rng):
     assert seen == {x.tobytes(), np.flip(x, 1).tobytes()}
 
 
+SEEDED = [("_image_random_color_jitter", {"brightness": 0.3, "contrast": 0.2, "saturation": 0.25, "hue": 0}, [51.473408, 52.184692, 52.895985]),
+          ("_image_random_color_jitter", {"brightness": 1.5, "contrast": 0, "saturation": 0, "hue": 0}, [28.954884, 29.437464, 29.920046]),
+          ("_image_random_lighting", {"alpha_std": 0.5}, [88.379997, 88.220078, 85.051315])]
+
+
+def test_seeded_coins_jitters_and_lights_are_those_of_the_release(mx):
+    """Values that the 1.9.1 release gives."""
+    x = np.arange(6, dtype="uint8").reshape(1, 2, 3)
+    tossed = ""
+    for seed in range(40):
+        mx.call("MXRandomSeed", seed)
+        tossed += str(int((mx.run("_image_random_flip_left_right", x)[0] != x).any()))
+    assert tossed == "1010001111011001101010000010100011010011"
+    x = np.arange(60, 156, dtype="float32").reshape(8, 4, 3)
+    for name, attrs, want in SEEDED:
+        mx.call("MXRandomSeed", 3)
+        np.testing.assert_allclose(mx.run(name, x, **attrs)[0][0, 0], want, rtol=1e-5)
+
+
 def test_jitter_of_nothing_changes_nothing(mx, rng):
     x = pixels(rng, 3, 4, 3)
     np.testing.assert_array_equal(mx.run("_image_random_color_jitter", x, brightness=0, contrast=0, saturation=0, hue=0)[0], x)

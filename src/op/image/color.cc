@@ -244,15 +244,12 @@ void jitter_cpu(const JitterParams& params, KernelContext& context) {
                              {change_saturation, params.saturation},
                              {change_hue, params.hue}}};
   Draws draws(RandomStreams::of(context.device()).sequential());
-  for (uint32_t i = 3; i > 0; --i) std::swap(steps[i], steps[draws.below(i + 1)]);
+  for (uint32_t i = 1; i < 4; ++i) std::swap(steps[i], steps[draws.below(i + 1)]);
   const Tensor* from = &context.in(0);
   const Tensor& out = context.out(0);
   for (const Step& step : steps) {
     if (step.amount <= 0) continue;
-    const float low = 1 - step.amount;
-    step.change(
-        *from, out,
-        between(draws, step.change == change_hue ? low : std::max(low, 0.0f), 1 + step.amount));
+    step.change(*from, out, 1 + between(draws, -step.amount, step.amount));
     from = &out;
   }
   if (from != &out) change_brightness(*from, out, 1);
@@ -318,9 +315,10 @@ MX_OP(_image_random_lighting, LightingParams)
     })
     .cpu([](const LightingParams& params, KernelContext& context) {
       Draws draws(RandomStreams::of(context.device()).sequential());
-      std::array<float, 3> alpha;
-      for (float& a : alpha) a = params.alpha_std * draws.normal<float>();
-      change_light(context.in(0), context.out(0), alpha);
+      const auto [red, green] = draws.normal_pair<float>();
+      const float blue = draws.normal<float>();
+      change_light(context.in(0), context.out(0),
+                   {params.alpha_std * red, params.alpha_std * green, params.alpha_std * blue});
     })
     .grad(pass<LightingParams>);
 

@@ -113,7 +113,7 @@ void define_flips(const char* name, const char* random) {
       .cpu([](const NoParams&, KernelContext& context) {
         const Tensor &in = context.in(0), &out = context.out(0);
         Draws draws(RandomStreams::of(context.device()).sequential());
-        if (draws.uniform<float>() < 0.5f) return flip(in, out, axis);
+        if (draws.uniform<double>() >= 0.5) return flip(in, out, axis);
         std::memcpy(out.data, in.data, static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
       });
 }
