@@ -12,7 +12,6 @@ import os
 import statistics
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -37,22 +36,6 @@ def shapes():
 TOTAL = 4 * sum(int(np.prod(shape)) for shape in shapes())
 
 
-def copier(size):
-    """Copies `size` bytes with as many threads as there are cores."""
-    threads = len(os.sched_getaffinity(0))
-    pairs = [(np.ones(size // threads, "uint8"), np.zeros(size // threads, "uint8")) for _ in range(threads)]
-
-    def copy_all():
-        others = [threading.Thread(target=np.copyto, args=(to, source)) for source, to in pairs[1:]]
-        for other in others:
-            other.start()
-        np.copyto(pairs[0][1], pairs[0][0])
-        for other in others:
-            other.join()
-
-    return copy_all
-
-
 def seconds_of(function):
     start = time.perf_counter()
     function()
@@ -70,6 +53,9 @@ def measure(rounds=9):
     A copy is taken in every round, since machines that share their memory change their rate from second to second.
     """
     import mxnet as mx
+
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    from timing import copier
 
     keys = list(range(len(shapes())))
     values = [[mx.nd.ones(shape, ctx=mx.cpu(d)) for d in range(DEVICES)] for shape in shapes()]
@@ -95,7 +81,8 @@ def measure(rounds=9):
             mx.nd.waitall()
 
         calls.update({(kind, "push, pull"): in_lists, (kind, "key by key"): by_key, (kind, "pushpull"): together})
-    copy = copier(DEVICES * TOTAL)
+    cores = len(os.sched_getaffinity(0))
+    copy = copier(cores, DEVICES * TOTAL // cores)
     for call in (copy, *calls.values()):
         call()
     times, ratios, copies = {name: [] for name in calls}, {name: [] for name in calls}, []

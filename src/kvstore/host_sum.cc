@@ -41,7 +41,7 @@ void add_terms(const T* sum, const void* const* terms, int64_t first, SumOrder o
     for (; i + kLine <= n; i += kLine) {
       __builtin_prefetch(sum + i + kAhead);
       for (const T* each : term) __builtin_prefetch(each + i + kAhead);
-#pragma GCC ivdep
+#pragma omp simd
       for (int64_t j = i; j < i + kLine; ++j) y[j] = element(j);
     }
     for (; i < n; ++i) y[i] = element(i);
