@@ -18,8 +18,8 @@ namespace {
 // Long enough that the processor's own prefetching is worth its beginning in each array, short
 // enough that a block is in a near cache still when the last output gets it.
 constexpr std::size_t kBlockBytes = 32768;
-// Bytes of an array from which on its outputs are written past the caches: more than a core's
-// second level keeps until somebody reads them.
+// Bytes of all inputs and outputs from which on these are written past the caches: more than a
+// core's second level keeps until somebody reads them.
 constexpr std::size_t kStreamBytes = 1u << 20;
 constexpr std::size_t kLineBytes = 64;
 // How far ahead inputs are asked for: several streams at once, each new in every block, are more
@@ -131,7 +131,9 @@ template <class T>
 void sum_range(const HostSum& sum, int64_t first, int64_t last) {
   constexpr auto kBlock = static_cast<int64_t>(kBlockBytes / sizeof(T));
   alignas(kLineBytes) T block[kBlock], scratch[kBlock];
-  const bool stream = static_cast<std::size_t>(sum.count) * sizeof(T) >= kStreamBytes;
+  const std::size_t bytes_of_all =
+      static_cast<std::size_t>(sum.count) * sizeof(T) * (sum.in.size() + sum.out.size());
+  const bool stream = bytes_of_all >= kStreamBytes;
   const bool alone = sum.in.size() == 1;  // nothing to add: outputs get it from where it lies
   // A lone small output that is not read either needs no block in between.
   const bool direct = !alone && !stream && sum.out.size() == 1 &&
