@@ -37,9 +37,8 @@ def best_of_each(functions, seconds=0.1, least=5):
     return [t * 1e6 for t in shortest]
 
 
-def copy_bandwidth(threads=1, mebibytes=64):
-    """Bytes read and written in a second by `threads` that copy arrays too large for the caches near a core."""
-    count = (mebibytes << 20) // threads
+def copier(threads, count):
+    """A function by which each of `threads` copies an array of `count` bytes."""
     pairs = [(np.ones(count, "uint8"), np.zeros(count, "uint8")) for _ in range(threads)]
 
     def copy_all():
@@ -50,5 +49,11 @@ def copy_bandwidth(threads=1, mebibytes=64):
         for other in others:
             other.join()
 
-    microseconds = best_of_each([copy_all], 0.3)[0]
+    return copy_all
+
+
+def copy_bandwidth(threads=1, mebibytes=64):
+    """Bytes read and written in a second by `threads` that copy arrays too large for the caches near a core."""
+    count = (mebibytes << 20) // threads
+    microseconds = best_of_each([copier(threads, count)], 0.3)[0]
     return 2 * count * threads / microseconds * 1e6

@@ -96,6 +96,11 @@ exit $status
 """
 
 
+def travels(name):
+    """Whether a variable of this shell is set on other hosts too, as it is in processes of this one."""
+    return name.startswith(("MXNET_", "DMLC_", "PS_", "OMP_", "KMP_")) or name in ("LD_LIBRARY_PATH", "PYTHONPATH")
+
+
 def server_command(options):
     """What a server runs."""
     first = options.command[0]
@@ -124,6 +129,7 @@ def command_line(options, extra):
     command += ["--enable-recovery", "--oversubscribe", "--bind-to", "none"]
     if options.hostfile:
         command += ["--hostfile", options.hostfile]
+        extra = [*extra, *(name for name in sorted(os.environ) if travels(name) and name not in extra)]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-run-as-root")
     for name in [*extra, "LAUNCH_STATUS_FOLDER"]:

@@ -9,6 +9,7 @@ PYTHON is an interpreter with the 1.9.1 wheel, which runs the same calls; the ra
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -32,44 +33,67 @@ def shapes():
     return [shape for shape in all_shapes if shape != (2048, 1024, 1, 1)]
 
 
-def best(function, repeats=7):
+TOTAL = 4 * sum(int(np.prod(shape)) for shape in shapes())
+
+
+def seconds_of(function):
+    start = time.perf_counter()
     function()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return time.perf_counter() - start
 
 
-def measure():
+# Bytes that each call moves, in sizes of all keys: each value read and the sum written once; then the sum read and each
+# out written once. In one pass the sum is not read again.
+NEEDS = {"push, pull": 2 * (DEVICES + 1), "key by key": 2 * (DEVICES + 1), "pushpull": 2 * DEVICES + 1}
+
+
+def measure(rounds=9):
+    """Of each call: its shortest time, and the median of its time beside that which the same bytes take to be copied.
+
+    A copy is taken in every round, since machines that share their memory change their rate from second to second.
+    """
     import mxnet as mx
+
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    from timing import copier
 
     keys = list(range(len(shapes())))
     values = [[mx.nd.ones(shape, ctx=mx.cpu(d)) for d in range(DEVICES)] for shape in shapes()]
     outs = [[mx.nd.zeros(shape, ctx=mx.cpu(d)) for d in range(DEVICES)] for shape in shapes()]
-    result = {}
+    calls = {}
     for kind in ("local", "device"):
         store = mx.kv.create(kind)
         store.init(keys, [value[0] for value in values])
 
-        def in_lists():
+        def in_lists(store=store):
             store.push(keys, values)
             store.pull(keys, out=outs)
             mx.nd.waitall()
 
-        def by_key():
+        def by_key(store=store):
             for key in keys:
                 store.push(key, values[key], priority=-key)
                 store.pull(key, out=outs[key], priority=-key)
             mx.nd.waitall()
 
-        def together():
+        def together(store=store):
             store.pushpull(keys, values, out=outs)
             mx.nd.waitall()
 
-        result[kind] = {"push, pull": best(in_lists), "key by key": best(by_key), "pushpull": best(together)}
-    return result
+        calls.update({(kind, "push, pull"): in_lists, (kind, "key by key"): by_key, (kind, "pushpull"): together})
+    cores = len(os.sched_getaffinity(0))
+    copy = copier(cores, DEVICES * TOTAL // cores)
+    for call in (copy, *calls.values()):
+        call()
+    times, ratios, copies = {name: [] for name in calls}, {name: [] for name in calls}, []
+    for _ in range(rounds):
+        for name, call in calls.items():
+            copied = seconds_of(copy)
+            times[name].append(seconds_of(call))
+            ratios[name].append(times[name][-1] * 2 * DEVICES / (copied * NEEDS[name[1]]))
+            copies.append(copied)
+    rate = 2 * DEVICES * TOTAL / statistics.median(copies)
+    return rate, [(*name, min(times[name]), statistics.median(ratios[name])) for name in calls]
 
 
 def main():
@@ -85,23 +109,15 @@ def main():
     if options.reference:
         command = [options.reference, os.path.abspath(__file__), "--child"]
         reference = json.loads(subprocess.check_output(command, env=environment).splitlines()[-1])
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    from timing import copy_bandwidth
-
-    bandwidth = max(copy_bandwidth(threads) for threads in {1, len(os.sched_getaffinity(0))})
-    total = 4 * sum(int(np.prod(shape)) for shape in shapes())
-    ours = measure()
-    print(f"{len(shapes())} keys of {total / 1e6:.0f} MB on {DEVICES} devices; copies at {bandwidth / 1e9:.1f} GB/s")
-    # Each value read and the sum written once; then the sum read and each out written once. In one pass the sum is
-    # not read again.
-    needs = {"push, pull": 2 * (DEVICES + 1), "key by key": 2 * (DEVICES + 1), "pushpull": 2 * DEVICES + 1}
-    for kind, rows in ours.items():
-        for row, seconds in rows.items():
-            need = needs[row] * total / bandwidth
-            line = f"{kind:7} {row:11} {seconds * 1e3:7.1f} ms   needs {need * 1e3:6.1f} ms   x {seconds / need:.2f}"
-            if reference:
-                line += f"   1.9.1 {reference[kind][row] * 1e3:7.1f} ms   {reference[kind][row] / seconds:.2f} times"
-            print(line)
+    rate, ours = measure()
+    print(f"{len(shapes())} keys of {TOTAL / 1e6:.0f} MB on {DEVICES} devices; copies at {rate / 1e9:.1f} GB/s")
+    for number, (kind, row, seconds, ratio) in enumerate(ours):
+        need = NEEDS[row] * TOTAL / rate
+        line = f"{kind:7} {row:11} {seconds * 1e3:7.1f} ms   needs {need * 1e3:6.1f} ms   x {ratio:.2f} of a copy at that time"
+        if reference:
+            theirs = reference[1][number][2]
+            line += f"   1.9.1 {theirs * 1e3:7.1f} ms   {theirs / seconds:.2f} times"
+        print(line)
 
 
 if __name__ == "__main__":

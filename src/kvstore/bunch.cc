@@ -188,14 +188,15 @@ void Bunch::send(int priority) {
   const std::array<Var*, 1> between{packed.var()};
   const bool broadcast = contents->kind == CollectiveKind::kBroadcast;
   Engine::get().push_async(
-      [contents, list, packed, priority, group = &group_, order = order_](const RunContext&,
-                                                                          OnComplete complete) {
+      [contents, list, packed, priority, group = &group_, store = store_, order = order_](
+          const RunContext&, OnComplete complete) {
         gather(*contents, order, packed.data_as<char>());
         CollectiveRequest request;
         request.kind = contents->kind;
         request.name = list->names.size() == 1 ? list->names.front()
                                                : fmt::format("{} and {} more", list->names.front(),
                                                              list->names.size() - 1);
+        request.store = store;
         request.data = packed.data();
         request.count = contents->count;
         request.dtype = contents->dtype;

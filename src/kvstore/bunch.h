@@ -42,9 +42,10 @@ class UsedVariables {
 // One thread at a time. Keys that come again in the same order cost neither names nor hashes.
 class Bunch {
  public:
-  // `group` must outlive it and what it has pushed; so many processes in it. `order`: of the values
-  // of one key.
-  Bunch(ProcessGroup& group, SumOrder order) : group_(group), order_(order) {}
+  // `group` must outlive it and what it has pushed. `store`: its number. `order`: of the values of
+  // one key.
+  Bunch(ProcessGroup& group, int32_t store, SumOrder order)
+      : group_(group), store_(store), order_(order) {}
 
   // Whether the values of a key could be added: dense, in host memory, of one type and few.
   static bool suits(Arrays values, const NDArray& to, Arrays outs);
@@ -90,6 +91,7 @@ class Bunch {
   static void scatter(const Contents& contents, const char* from);
 
   ProcessGroup& group_;
+  const int32_t store_;
   const SumOrder order_;
   std::shared_ptr<Contents> contents_;  // null: empty
   std::vector<Key> keys_;

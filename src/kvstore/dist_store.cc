@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <limits>
 #include <memory>
 
@@ -37,10 +36,10 @@ DistStore::DistStore(StoreType type, const KvstoreConfig& config, ProcessGroup& 
     : LocalStore(std::move(type), config),
       config_(config),
       group_(group),
-      bunch_(group, type_.on_device ? SumOrder::kLeft : SumOrder::kGrouped) {
-  static std::atomic<int32_t> stores{0};
+      number_(group.number_store()),
+      bunch_(group, number_, type_.on_device ? SumOrder::kLeft : SumOrder::kGrouped) {
   if (group.servers() > 0)
-    servers_ = std::make_unique<Servers>(group, config, stores++, !type_.async, type_.sliced);
+    servers_ = std::make_unique<Servers>(group, config, number_, !type_.async, type_.sliced);
   if (!type_.async) return;
   if (!servers_) {
     throw Error(
@@ -66,13 +65,14 @@ void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArr
   const int64_t parts = std::max<int64_t>(1, count / slice + (count % slice != 0 ? 1 : 0));
   const std::array<Var*, 1> writes{array.var()};
   Engine::get().push_async(
-      [=, group = &group_, name = to_string(key), array = array.detach()](const RunContext&,
-                                                                          OnComplete complete) {
+      [=, group = &group_, store = number_, name = to_string(key), array = array.detach()](
+          const RunContext&, OnComplete complete) {
         const auto ending = std::make_shared<Ending>(complete, parts);
         for (int64_t part = 0; part < parts; ++part) {
           CollectiveRequest request;
           request.kind = kind;
           request.name = parts == 1 ? name : fmt::format("{}[{}]", name, part);
+          request.store = store;
           request.count = std::min(slice, count - part * slice);
           request.dtype = array.dtype();
           request.data = static_cast<char*>(array.data()) +
@@ -187,7 +187,7 @@ void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int prior
       log(LogLevel::kInfo, fmt::format("kvstore: rows of key {}, shape {}, travel to all",
                                        to_string(key), mxnet::to_string(sum.shape())));
     }
-    sum_rows_over(group_, to_string(key), host, priority);
+    sum_rows_over(group_, number_, to_string(key), host, priority);
     if (host.var() != sum.var()) transfer(host, sum, priority);
   } else {
     const NDArray dense = cast_storage(host, StorageType::kDense);
@@ -256,6 +256,7 @@ void DistStore::sum_compressed(const Key& key, const NDArray& sum, int priority)
 void DistStore::barrier() {
   CollectiveRequest request;
   request.name = "barrier";
+  request.store = number_;
   run_collective(group_, std::move(request));
 }
 

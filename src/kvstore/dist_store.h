@@ -59,6 +59,7 @@ class DistStore final : public LocalStore {
 
   const KvstoreConfig& config_;
   ProcessGroup& group_;
+  const int32_t number_;
   Bunch bunch_;  // empty between calls
   Compression compression_;
   std::unordered_map<Key, Packed> packed_;

@@ -2,6 +2,7 @@
 // What distributed stores ask of the processes of a job: sums and copies over all of them, by name.
 // The plug-in libmxnet_mpi.so implements it.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -23,11 +24,12 @@ struct RequestList {
   std::vector<int64_t> counts;  // elements
 };
 
-// All ranks give requests of the same names; in what order they do does not matter, as long as it
-// is the same order for each name. `data` must stay until `done` is called.
+// All ranks give requests of the same names for each store; in what order they do does not matter,
+// as long as it is the same order for each name. `data` must stay until `done` is called.
 struct CollectiveRequest {
   CollectiveKind kind = CollectiveKind::kBarrier;
   std::string name;
+  int32_t store = 0;  // its number: names of different stores have nothing to do with each other
   // Host memory. kSum: in and out. kBroadcast: in on rank 0, else out. kGather: `count` elements
   // for each rank, its own are in.
   void* data = nullptr;
@@ -93,6 +95,13 @@ class ProcessGroup {
   // Who is known to be gone; after the first one nobody counts further.
   virtual int lost_workers() const = 0;
   virtual int lost_servers() const = 0;
+
+  // The number of the next store of this process: equal on all ranks, since all make the same
+  // stores in the same order.
+  int32_t number_store() { return stores_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int32_t> stores_{0};
 };
 
 struct ProcessGroupOptions {

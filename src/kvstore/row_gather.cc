@@ -22,6 +22,7 @@ constexpr int64_t kWord = sizeof(int64_t);
 // One sum on its way. Operations that write the array touch it one after the other.
 struct Travel {
   ProcessGroup& group;
+  const int32_t store;
   const std::string name;
   const int priority;
   std::vector<char> mine;
@@ -42,6 +43,7 @@ void gather(const TravelRef& travel, std::vector<int64_t>& data, std::size_t wor
   CollectiveRequest request;
   request.kind = CollectiveKind::kGather;
   request.name = travel->name;
+  request.store = travel->store;
   request.data = data.data();
   request.count = static_cast<int64_t>(words);
   request.dtype = DType::kInt64;
@@ -78,10 +80,11 @@ void add_up(const Travel& travel, Arrays parts, const NDArray& sum) {
 
 }  // namespace
 
-void sum_rows_over(ProcessGroup& group, std::string name, const NDArray& sum, int priority) {
+void sum_rows_over(ProcessGroup& group, int32_t store, std::string name, const NDArray& sum,
+                   int priority) {
   const auto ranks = static_cast<std::size_t>(group.size());
   const auto travel = std::make_shared<Travel>(
-      Travel{group, std::move(name), priority, {}, std::vector<int64_t>(ranks), {}});
+      Travel{group, store, std::move(name), priority, {}, std::vector<int64_t>(ranks), {}});
   const std::array<Var*, 1> writes{sum.var()};
   const OpSpec spec{.device = Device::cpu(),
                     .reads = {},

@@ -9,7 +9,9 @@
 namespace mxnet::kvstore {
 
 // Pushes operations after which `sum`, row_sparse and in host memory, holds every row that it holds
-// on one of the ranks, added in their order. Only rows travel. `group` must outlive them.
-void sum_rows_over(ProcessGroup& group, std::string name, const NDArray& sum, int priority);
+// on one of the ranks, added in their order. Only rows travel. `store`: its number. `group` must
+// outlive them.
+void sum_rows_over(ProcessGroup& group, int32_t store, std::string name, const NDArray& sum,
+                   int priority);
 
 }  // namespace mxnet::kvstore

@@ -30,7 +30,7 @@ class Meeting {
     {
       const MutexLock lock(mutex_);
       seen_.push_back({request.name, request.count, request.priority});
-      auto& waiting = waiting_[request.name];
+      auto& waiting = waiting_[{request.store, request.name}];
       waiting.emplace(rank, std::move(request));
       if (static_cast<int>(waiting.size()) < ranks_) return;
       all.swap(waiting);
@@ -74,7 +74,8 @@ class Meeting {
 
   const int ranks_;
   Mutex mutex_;
-  std::map<std::string, std::map<int, CollectiveRequest>> waiting_ MX_GUARDED_BY(mutex_);
+  std::map<std::pair<int32_t, std::string>, std::map<int, CollectiveRequest>> waiting_
+      MX_GUARDED_BY(mutex_);
   std::vector<Seen> seen_ MX_GUARDED_BY(mutex_);
 };
 
@@ -137,6 +138,45 @@ TEST(DistStore, PushSumsOverDevicesAndRanks) {
   push(*job.stores[0], "a", {filled({2}, 1), filled({2}, 2)});
   push(*job.stores[1], "a", {filled({2}, 10, Device::gpu(0)), filled({2}, 20, Device::gpu(1))});
   for (auto& store : job.stores) EXPECT_EQ(pulled(*store, "a", {2})[0], 33);
+}
+
+// Alone, in lists, as rows: what one rank gives a key of its first store never meets what another
+// gives the same key of its second.
+TEST(DistStore, KeysOfTwoStoresHaveNothingToDoWithEachOther) {
+  Job first(2);
+  struct Second {
+    DistStore left, right;
+  } second{{parse_store_type("dist_sync"), first.config, *first.members[0]},
+           {parse_store_type("dist_sync"), first.config, *first.members[1]}};
+  const Some keys{1, 2};
+  const Shape rows{4, 1};
+  const auto init = [&](DistStore& store) {
+    store.init(keys, Arrays{filled({2}, 0), filled({3}, 0)});
+    store.init(same_key(9, 1), Arrays{make_row_sparse(rows, {1}, {0})});
+  };
+  const auto push_all = [&](DistStore& store, float value) {
+    push(store, 1, {filled({2}, value)});
+    store.push(keys, Arrays{filled({2}, value), filled({3}, value)}, 0);
+    push(store, 9, {make_row_sparse(rows, {value}, {2})});
+  };
+  const auto expect = [&](DistStore& store, float sum) {
+    EXPECT_EQ(pulled(store, 1, {2}), std::vector<float>(2, sum));
+    EXPECT_EQ(pulled(store, 2, {3}), std::vector<float>(3, sum));
+    const NDArray out(StorageType::kRowSparse, rows, DType::kFloat32, Device::cpu());
+    const NDArray ids = make(Shape{1}, std::vector<float>{2});
+    store.pull_rows(same_key(9, 1), std::span(&out, 1), std::span(&ids, 1), 0);
+    out.wait_to_read();
+    EXPECT_EQ(*static_cast<const float*>(out.sparse().values()), sum);
+  };
+  for (DistStore* store :
+       {first.stores[0].get(), first.stores[1].get(), &second.left, &second.right})
+    init(*store);
+  push_all(*first.stores[0], 1);
+  push_all(second.right, 20);  // the other store is first here
+  push_all(*first.stores[1], 2);
+  push_all(second.left, 10);
+  for (const auto& store : first.stores) expect(*store, 3);
+  for (DistStore* store : {&second.left, &second.right}) expect(*store, 30);
 }
 
 TEST(DistStore, UpdatersSeeTheSumOfAllRanksOnEachOfThem) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "device/sim/sim_control.h"
+#include "kvstore/link_tree.h"
 #include "kvstore/local_store.h"
 #include "kvstore/stores.h"
 
@@ -64,10 +65,23 @@ TEST(TreeStore, SumsAreThoseOfThePlainStore) {
   }
 }
 
+// Links between the simulated GPUs, until the end of a test.
+class Links {
+ public:
+  explicit Links(const LinkMatrix& links) {
+    for (int a = 0; a < links.devices(); ++a)
+      for (int b = 0; b < a; ++b) control().set_link_weight(a, b, links.at(a, b));
+  }
+  ~Links() {
+    for (int a = 0; a < 8; ++a)
+      for (int b = 0; b < a; ++b) control().set_link_weight(a, b, 1);
+  }
+};
+
 TEST(TreeStore, BytesTravelOnlyOverLinks) {
-  // A line of four: 0 - 1 - 2 - 3.
-  for (int a = 0; a < 4; ++a)
-    for (int b = 0; b < a; ++b) control().set_link_weight(a, b, a == b + 1 ? 1 : 0);
+  LinkMatrix line(4);  // 0 - 1 - 2 - 3
+  for (int a = 1; a < 4; ++a) line.set(a, a - 1, 1);
+  const Links now(line);
   const auto staged = [&](bool tree) {
     const auto config = tree_config();
     config->usetree = tree;
@@ -85,8 +99,6 @@ TEST(TreeStore, BytesTravelOnlyOverLinks) {
   };
   EXPECT_EQ(staged(true), 0U);
   EXPECT_GT(staged(false), 0U) << "the plain store goes through the host where there is no link";
-  for (int a = 0; a < 4; ++a)
-    for (int b = 0; b < a; ++b) control().set_link_weight(a, b, 1);
 }
 
 TEST(TreeStore, BigArraysAreSplitOverTrees) {
@@ -131,6 +143,63 @@ TEST(TreeStore, FloatsAreTheSameFromRunToRun) {
     EXPECT_EQ(sum, first);
     for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_NEAR(sum[i], plain[i], 1e-3);
   }
+}
+
+// What a store over eight GPUs logs of its trees.
+std::string logged_trees(const KvstoreConfig& config) {
+  LocalStore store(parse_store_type("device"), config);
+  store.init(Some{0}, Arrays{filled({4}, 0)});
+  const Arrays values = integers_on_gpus({4}, 8, 5);
+  testing::internal::CaptureStderr();
+  push(store, 0, values);
+  return testing::internal::GetCapturedStderr();
+}
+
+// The rows MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY and MXNET_KVSTORE_TREE_BACKTRACK, over links on
+// which they make a difference.
+TEST(TreeStore, TheTreesAreThoseOfTheConfiguredOptions) {
+  const auto text = [](const LinkMatrix& links, const TreeOptions& options) {
+    std::vector<std::string> trees;
+    for (const LinkTree& tree : make_trees(links, options)) trees.push_back(tree.text());
+    return trees;
+  };
+  const TreeOptions plain, eager{.usage_penalty = 1}, all{.exhaustive = true};
+  std::mt19937 random(7);
+  LinkMatrix links(8);
+  bool differ = false;
+  for (int tries = 0; tries < 100 && !differ; ++tries) {
+    for (int a = 0; a < 8; ++a)
+      for (int b = 0; b < a; ++b) links.set(a, b, 1 + random() % 3);
+    differ = text(links, plain) != text(links, eager) && text(links, plain) != text(links, all);
+  }
+  ASSERT_TRUE(differ);
+  const Links now(links);
+  for (const TreeOptions& options : {plain, eager, all}) {
+    const auto config = tree_config();
+    config->logtree = true;
+    config->tree_backtrack = options.exhaustive;
+    config->tree_link_usage_penalty = options.usage_penalty;
+    const std::string logged = logged_trees(*config);
+    for (const std::string& tree : text(links, options))
+      EXPECT_NE(logged.find("tree: " + tree + "\n"), std::string::npos) << tree << " in\n"
+                                                                        << logged;
+  }
+}
+
+// Boxes with two switches and no way between them but the host.
+TEST(TreeStore, SumsAreRightWhereLinksDoNotConnectAll) {
+  LinkMatrix links(8);
+  for (int a = 0; a < 8; ++a)
+    for (int b = 0; b < a; ++b) links.set(a, b, a / 4 == b / 4 ? 1 : 0);
+  const Links now(links);
+  const auto config = tree_config();
+  LocalStore store(parse_store_type("device"), *config);
+  const Shape shape{4099};
+  store.init(Some{0}, Arrays{filled(shape, 0)});
+  const Arrays values = integers_on_gpus(shape, 8, 5);
+  const std::vector<float> expected = plain_sum(values);
+  push(store, 0, values);
+  EXPECT_EQ(pulled(store, 0, shape), expected);
 }
 
 TEST(TreeStore, TreesAreLoggedOnDemand) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads are messages of one tag each way; the slices of a body have a tag of their own, so that
-// those of several bodies may alternate.
+// Heads travel under one tag each way, several in one message; small bodies are part of them. The
+// slices of a body have a tag of their own, so that those of several bodies may alternate.
 #include "plugin/mpi/calls.h"
 
 #include <algorithm>
@@ -24,6 +24,11 @@ constexpr int kBodyTags = 16;
 constexpr uint64_t kTaggedCalls = 1 << 20;
 // MPI counts in int.
 constexpr int64_t kMostBytes = 1 << 30;
+// Bodies up to so many bytes are copied behind their heads: below, a message costs more than a
+// copy.
+constexpr int64_t kSmallBytes = 16 << 10;
+// Heads go together up to so many bytes.
+constexpr std::size_t kBundleBytes = 256 << 10;
 // So many bytes may be on their way before the next slice is chosen: enough to keep the link busy,
 // and little for an urgent call to wait for.
 constexpr int64_t kWindow = 4 << 20;
@@ -34,31 +39,44 @@ int body_tag(uint64_t id, bool answer) {
 
 int64_t slice_of(int64_t asked) { return asked > 0 ? std::min(asked, kMostBytes) : kMostBytes; }
 
+// `all`: bytes of head, text and small body; the text ends where that body begins.
 struct CallHead {
-  uint64_t id;
-  int64_t bytes, slice;
+  uint64_t all, id;
+  int64_t bytes, slice, text;
   int32_t priority, unused;
 };
 
 struct AnswerHead {
-  uint64_t id;
-  int64_t bytes, slice;
+  uint64_t all, id;
+  int64_t bytes, slice, text;
   int32_t failed, code;
 };
 
+bool is_small(int64_t bytes) { return bytes <= kSmallBytes; }
+
 template <class Head>
-std::vector<char> with_text(const Head& head, const std::string& text) {
-  std::vector<char> bytes(sizeof(head) + text.size());
+std::vector<char> bytes_of(Head head, std::string_view text, const void* body) {
+  const std::size_t small = is_small(head.bytes) ? static_cast<std::size_t>(head.bytes) : 0;
+  head.text = static_cast<int64_t>(text.size());
+  head.all = sizeof(head) + text.size() + small;
+  std::vector<char> bytes(head.all);
   std::memcpy(bytes.data(), &head, sizeof(head));
   text.copy(bytes.data() + sizeof(head), text.size());
+  if (small > 0) std::memcpy(bytes.data() + sizeof(head) + text.size(), body, small);
   return bytes;
 }
 
+// Takes the head off; what is left is the text, and the body where that is small.
 template <class Head>
-std::string take_text(const std::vector<char>& bytes, Head& head) {
+Head head_of(std::string_view& bytes) {
+  Head head;
   MX_ASSERT(bytes.size() >= sizeof(head));
   std::memcpy(&head, bytes.data(), sizeof(head));
-  return {bytes.begin() + sizeof(head), bytes.end()};
+  bytes.remove_prefix(sizeof(head));
+  MX_ASSERT(head.bytes >= 0 && head.slice > 0 && head.slice <= kMostBytes && head.text >= 0);
+  const int64_t small = is_small(head.bytes) ? head.bytes : 0;
+  MX_ASSERT(static_cast<int64_t>(bytes.size()) == head.text + small);
+  return head;
 }
 
 }  // namespace
@@ -155,9 +173,10 @@ void Calls::take_submitted() {
     parcel->body_tag = body_tag(id, false);
     parcel->priority = call.priority;
     parcel->slice = slice_of(call.slice_bytes);
-    parcel->head = with_text(CallHead{id, call.bytes, parcel->slice, call.priority, 0}, call.head);
+    parcel->head = bytes_of(CallHead{0, id, call.bytes, parcel->slice, 0, call.priority, 0},
+                            call.head, call.body);
     parcel->body = static_cast<const char*>(call.body);
-    parcel->bytes = call.bytes;
+    parcel->bytes = is_small(call.bytes) ? 0 : call.bytes;
     waiting_[id].call = std::move(call);
     send(parcel);
   }
@@ -170,12 +189,13 @@ void Calls::take_submitted() {
     parcel->body_tag = body_tag(answering.id, true);
     parcel->priority = answering.priority;
     parcel->slice = answering.slice;
-    parcel->bytes = failed ? 0 : answer.bytes;
+    const int64_t bytes = failed ? 0 : answer.bytes;
+    parcel->bytes = is_small(bytes) ? 0 : bytes;
     parcel->body = static_cast<const char*>(answer.data);
-    parcel->keep = std::move(answer.keep);
-    parcel->head = with_text(AnswerHead{answering.id, parcel->bytes, answering.slice,
-                                        failed ? 1 : 0, static_cast<int32_t>(answer.code)},
-                             answer.error);
+    parcel->head = bytes_of(AnswerHead{0, answering.id, bytes, answering.slice, 0, failed ? 1 : 0,
+                                       static_cast<int32_t>(answer.code)},
+                            answer.error, answer.data);
+    if (parcel->bytes > 0) parcel->keep = std::move(answer.keep);
     send(parcel);
   }
 }
@@ -188,13 +208,7 @@ void Calls::send(std::shared_ptr<Parcel> parcel) {
 void Calls::send_some() {
   while (!outbox_.empty() && bytes_sending_ < kWindow) {
     const std::shared_ptr<Parcel> parcel = *outbox_.begin();
-    if (!parcel->head_sent) {
-      parcel->head_sent = true;
-      MPI_Request request;
-      MPI_Isend(parcel->head.data(), static_cast<int>(parcel->head.size()), MPI_BYTE, parcel->to,
-                parcel->tag, comm_, &request);
-      post(request, [parcel] {});
-    }
+    if (!parcel->head_sent) send_heads();
     const int64_t part = std::min(parcel->slice, parcel->bytes - parcel->sent);
     if (part > 0) {
       MPI_Request request;
@@ -204,8 +218,28 @@ void Calls::send_some() {
       bytes_sending_ += part;
       post(request, [this, part, parcel] { bytes_sending_ -= part; });
     }
-    if (parcel->sent == parcel->bytes) outbox_.erase(outbox_.begin());
+    while (!outbox_.empty() && (*outbox_.begin())->gone()) outbox_.erase(outbox_.begin());
   }
+}
+
+// The first one's, and those of the next as long as they go the same way and nothing else of one is
+// to be sent before the next.
+void Calls::send_heads() {
+  const Parcel& first = **outbox_.begin();
+  const auto bundle = std::make_shared<std::vector<char>>();
+  for (const std::shared_ptr<Parcel>& parcel : outbox_) {
+    if (parcel->head_sent || parcel->to != first.to || parcel->tag != first.tag) break;
+    if (!bundle->empty() && bundle->size() + parcel->head.size() > kBundleBytes) break;
+    bundle->insert(bundle->end(), parcel->head.begin(), parcel->head.end());
+    parcel->head_sent = true;
+    if (parcel->bytes > 0) break;
+  }
+  const auto bytes = static_cast<int64_t>(bundle->size());
+  MPI_Request request;
+  MPI_Isend(bundle->data(), static_cast<int>(bytes), MPI_BYTE, first.to, first.tag, comm_,
+            &request);
+  bytes_sending_ += bytes;
+  post(request, [this, bytes, bundle] { bytes_sending_ -= bytes; });
 }
 
 void Calls::post(MPI_Request request, std::function<void()> done) {
@@ -247,20 +281,26 @@ bool Calls::hear() {
     if (there == 0) return any;
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
-    std::vector<char> head(static_cast<std::size_t>(count));
-    MPI_Recv(head.data(), count, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
+    std::vector<char> bundle(static_cast<std::size_t>(count));
+    MPI_Recv(bundle.data(), count, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
              MPI_STATUS_IGNORE);
-    if (status.MPI_TAG == kCall) {
-      hear_call(status.MPI_SOURCE, head);
-    } else {
-      hear_answer(head);
+    for (std::string_view bytes(bundle.data(), bundle.size()); !bytes.empty();) {
+      uint64_t all = 0;
+      MX_ASSERT(bytes.size() >= sizeof(all));
+      std::memcpy(&all, bytes.data(), sizeof(all));
+      MX_ASSERT(all >= sizeof(all) && all <= bytes.size());
+      if (status.MPI_TAG == kCall) {
+        hear_call(status.MPI_SOURCE, bytes.substr(0, all));
+      } else {
+        hear_answer(bytes.substr(0, all));
+      }
+      bytes.remove_prefix(all);
     }
   }
 }
 
 void Calls::receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
                     std::function<void()> done) {
-  if (bytes == 0) return done();
   const auto arriving = std::make_shared<Arriving>();
   arriving->slices_left = (bytes + slice - 1) / slice;
   arriving->done = std::move(done);
@@ -274,12 +314,14 @@ void Calls::receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
   }
 }
 
-void Calls::hear_call(int worker, const std::vector<char>& bytes) {
-  CallHead head;
+void Calls::hear_call(int worker, std::string_view bytes) {
+  const auto head = head_of<CallHead>(bytes);
+  const auto text = static_cast<std::size_t>(head.text);
   const auto call = std::make_shared<ServedCall>();
-  call->head = take_text(bytes, head);
-  MX_ASSERT(head.bytes >= 0 && head.slice > 0 && head.slice <= kMostBytes);
+  call->head = bytes.substr(0, text);
+  bytes.remove_prefix(text);
   call->worker = worker;
+  call->body.assign(bytes.begin(), bytes.end());
   call->body.resize(static_cast<std::size_t>(head.bytes));
   call->answer = [this, worker, head](Answer answer) {
     {
@@ -289,14 +331,15 @@ void Calls::hear_call(int worker, const std::vector<char>& bytes) {
     }
     wake_();
   };
+  if (is_small(head.bytes)) return deliver(std::move(*call));
   receive(worker, body_tag(head.id, false), call->body.data(), head.bytes, head.slice,
           [this, call] { deliver(std::move(*call)); });
 }
 
-void Calls::hear_answer(const std::vector<char>& bytes) {
-  AnswerHead head;
-  const std::string text = take_text(bytes, head);
-  MX_ASSERT(head.bytes >= 0 && head.slice > 0 && head.slice <= kMostBytes);
+void Calls::hear_answer(std::string_view bytes) {
+  const auto head = head_of<AnswerHead>(bytes);
+  const std::string_view text = bytes.substr(0, static_cast<std::size_t>(head.text));
+  bytes.remove_prefix(text.size());
   const auto found = waiting_.find(head.id);
   MX_ASSERT(found != waiting_.end());
   Waiting& waiting = found->second;
@@ -316,12 +359,17 @@ void Calls::hear_answer(const std::vector<char>& bytes) {
     waiting.unwanted.resize(static_cast<std::size_t>(head.bytes));
     to = waiting.unwanted.data();
   }
+  const auto end = [this, id = head.id, error] {
+    const auto done = std::move(waiting_.at(id).call.done);
+    waiting_.erase(id);
+    done(error);
+  };
+  if (is_small(head.bytes)) {
+    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+    return end();
+  }
   receive(workers_ + waiting.call.server, body_tag(head.id, true), static_cast<char*>(to),
-          head.bytes, head.slice, [this, id = head.id, error] {
-            const auto done = std::move(waiting_.at(id).call.done);
-            waiting_.erase(id);
-            done(error);
-          });
+          head.bytes, head.slice, end);
 }
 
 }  // namespace mxnet::mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of workers to servers, and the answers: a head, then a body in slices. Among what waits to
-// be sent, the urgent goes first, slice by slice.
+// be sent, the urgent goes first, slice by slice; small ones with the same way travel together.
 #pragma once
 #include <mpi.h>
 
@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/lock.h"
@@ -48,11 +49,12 @@ class Calls {
   struct Parcel {
     int to = 0, tag = 0, body_tag = 0, priority = 0;
     uint64_t order = 0;
-    std::vector<char> head;
+    std::vector<char> head;  // with the body behind it where that is small
     bool head_sent = false;
-    const char* body = nullptr;
+    const char* body = nullptr;  // of what is not in the head
     int64_t bytes = 0, sent = 0, slice = 0;
     std::shared_ptr<const void> keep;
+    bool gone() const { return head_sent && sent == bytes; }
   };
   struct MoreUrgent {
     bool operator()(const std::shared_ptr<Parcel>& a, const std::shared_ptr<Parcel>& b) const {
@@ -78,10 +80,11 @@ class Calls {
   void take_submitted();
   void send(std::shared_ptr<Parcel> parcel);
   void send_some();
+  void send_heads();
   bool complete_some();
   bool hear();
-  void hear_call(int worker, const std::vector<char>& head);
-  void hear_answer(const std::vector<char>& head);
+  void hear_call(int worker, std::string_view bytes);
+  void hear_answer(std::string_view bytes);
   void receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
                std::function<void()> done);
   void post(MPI_Request request, std::function<void()> done);

@@ -13,6 +13,7 @@ using kvstore::CollectiveRequest;
 
 uint64_t id_of(const CollectiveRequest& request) {
   Fnv hash;
+  hash.take_word(static_cast<uint64_t>(request.store));
   // A first value and a sum of one key may be asked for in any order; of the sum of a dense array
   // and the gathering of rows only one can be meant.
   const bool gather = request.kind == kvstore::CollectiveKind::kGather;

@@ -54,7 +54,7 @@ def run(workers, body, servers=0, launch=(), **variables):
         environment = {**os.environ, "PS_HEARTBEAT_TIMEOUT": LONG, "SAID": folder, **variables}
         command = [sys.executable, "-c", program]
         if workers is not None:
-            command = [sys.executable, LAUNCH, "-n", str(workers), "-s", str(servers), *launch, *command]
+            command = [sys.executable, LAUNCH, "-n", str(workers), "-s", str(servers), "--env", f"SAID:{folder}", *launch, *command]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
         lines = {}
         for rank in os.listdir(folder):

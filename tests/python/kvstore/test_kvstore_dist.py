@@ -98,6 +98,27 @@ def test_many_small_keys_and_pushpull_in_place():
 
 
 @needs_mpi
+def test_keys_of_two_stores_have_nothing_to_do_with_each_other():
+    lines, done = run(
+        2,
+        """
+        other = mx.kv.create("dist_sync")
+        out = {}
+        for each in [store, other] if rank == 0 else [other, store]:
+            scale = 1 if each is store else 10
+            each.init("w", mx.nd.full((2,), scale))
+            each.push("w", mx.nd.full((2,), scale * (rank + 1)))
+            each.init(["a", "b"], [mx.nd.zeros((2,))] * 2)
+            each.push(["a", "b"], [mx.nd.full((2,), scale * (rank + 2))] * 2)
+            out[scale] = [mx.nd.zeros((2,)) for _ in range(3)]
+            each.pull(["w", "a", "b"], out=out[scale])
+        say(*(value.asnumpy()[1] for scale in (1, 10) for value in out[scale]))
+        """,
+    )
+    assert lines == {rank: ["3.0 5.0 5.0 30.0 50.0 50.0"] for rank in range(2)}, done.stderr
+
+
+@needs_mpi
 def test_a_list_of_keys_is_summed_with_what_others_push_one_by_one():
     lines, done = run(
         3,

@@ -110,6 +110,63 @@ def test_a_job_on_several_hosts(hosts, tmp_path):
     assert {said[1] for said in lines.values()} == set(hosts)
 
 
+SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
+
+
+def start_sshd(host, key):
+    """The real daemon of secure shell on a host; `key` opens it."""
+    config = f"{key}.config"
+    settings = {
+        "Port": "2022",
+        "HostKey": key,
+        "AuthorizedKeysFile": f"{key}.pub",
+        "PidFile": "none",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "PermitRootLogin": "yes",
+    }
+    with open(config, "w") as file:
+        file.writelines(f"{name} {value}\n" for name, value in settings.items())
+    os.makedirs("/run/sshd", exist_ok=True)
+    start = f"hostname {host}; exec {SSHD} -D -e -f {config}"
+    daemon = subprocess.Popen(["ip", "netns", "exec", host, "unshare", "--uts", "sh", "-c", start], stderr=subprocess.PIPE, text=True)
+    listening = daemon.stderr.readline()
+    assert "listening" in listening, listening
+    return daemon
+
+
+@needs_mpi
+@pytest.mark.skipif(not os.path.exists(SSHD) or shutil.which("ssh") is None, reason="needs openssh-server")
+def test_a_job_over_secure_shell(hosts, tmp_path):
+    hostfile = tmp_path / "hosts"
+    hostfile.write_text("".join(f"10.231.77.{i + 1} slots=2\n" for i in range(2)))
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    words = f"-p 2022 -i {key} -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
+    daemons = []
+    try:
+        for host in hosts:
+            daemons.append(start_sshd(host, key))
+        lines, done = run(
+            3,
+            SUM + "import socket\nsay(socket.gethostname(), os.environ.get('MXNET_KVSTORE_BIGARRAY_BOUND'))",
+            servers=1,
+            launch=["-H", str(hostfile), "--launcher", "ssh"],
+            MXNET_KVSTORE_BIGARRAY_BOUND="77",
+            OMPI_MCA_plm_rsh_args=words,
+            OMPI_MCA_oob_tcp_if_include="10.231.77.0/24",
+            OMPI_MCA_btl_tcp_if_include="10.231.77.0/24",
+        )
+    finally:
+        for daemon in daemons:
+            daemon.terminate()
+            daemon.wait()
+    assert {rank: said[0] for rank, said in lines.items()} == {
+        rank: "[6.0, 6.0, 6.0] worker 3" for rank in range(3)
+    }, done.stderr
+    assert {said[1] for said in lines.values()} == {f"{host} 77" for host in hosts}
+
+
 @pytest.mark.parametrize(
     "arguments, expected",
     [

@@ -36,25 +36,22 @@ def spans(folder, rank, name):
 
 
 @needs_mpi
-def test_gradients_travel_while_backward_goes_on(tmp_path):
+def test_gradients_of_resnet50_travel_while_backward_goes_on(tmp_path):
     lines, done = run(
         2,
         """
 from mxnet import autograd, gluon
 
-net = gluon.nn.HybridSequential()
-for block in range(4):
-    net.add(gluon.nn.Conv2D(32, 3, padding=1, use_bias=False), gluon.nn.BatchNorm(), gluon.nn.Activation("relu"))
-net.add(gluon.nn.GlobalAvgPool2D(), gluon.nn.Dense(10))
+net = gluon.model_zoo.vision.resnet50_v1()
 net.initialize()
-images, labels = mx.nd.ones((16, 3, 32, 32)), mx.nd.zeros((16,))
+images, labels = mx.nd.ones((2, 3, 64, 64)), mx.nd.zeros((2,))
 trainer = gluon.Trainer(net.collect_params(), "sgd", kvstore=store, update_on_kvstore=False)
 
 def step():
     with autograd.record():
         loss = gluon.loss.SoftmaxCrossEntropyLoss()(net(images), labels)
     loss.backward()
-    trainer.step(16)
+    trainer.step(2)
 
 step()
 """
@@ -68,8 +65,8 @@ step()
     for rank in range(2):
         sums = spans(tmp_path, rank, "KVStoreAllReduce")
         backward = spans(tmp_path, rank, "_backward_Convolution")
-        assert len(sums) > 10
-        assert len(backward) == 4
+        assert len(sums) > 50
+        assert len(backward) == 53
         assert sums[0][0] < backward[-1][0], "the first sum waits for the end of backward"
         assert any(sum_begin < end and begin < sum_end for sum_begin, sum_end in sums for begin, end in backward)
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls and answers over MPI itself, in a job of one process that is worker and server.
+#include "plugin/mpi/calls.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+
+namespace mxnet::mpi {
+namespace {
+
+using kvstore::Answer;
+using kvstore::ServedCall;
+using kvstore::ServerCall;
+
+struct MpiJob : public testing::Environment {
+  void SetUp() override { MPI_Init(nullptr, nullptr); }
+  void TearDown() override { MPI_Finalize(); }
+};
+[[maybe_unused]] const auto* const g_job = testing::AddGlobalTestEnvironment(new MpiJob);
+
+class CallsOverMpi : public testing::Test {
+ protected:
+  struct Reply {
+    bool done = false;
+    std::vector<char> bytes;
+    std::string error;
+  };
+
+  void SetUp() override { calls_.start(MPI_COMM_WORLD, 0); }
+
+  // What comes back lands in `reply`, which must stay.
+  void call(std::string head, const std::vector<char>& body, Reply& reply, int priority = 0,
+            int64_t slice = 0) {
+    ServerCall call;
+    call.head = std::move(head);
+    call.body = body.data();
+    call.bytes = static_cast<int64_t>(body.size());
+    call.priority = priority;
+    call.slice_bytes = slice;
+    call.room = [&reply](int64_t bytes) {
+      reply.bytes.resize(static_cast<std::size_t>(bytes));
+      return static_cast<void*>(reply.bytes.data());
+    };
+    call.done = [&reply](const std::exception_ptr& error) {
+      reply.done = true;
+      try {
+        if (error) std::rethrow_exception(error);
+      } catch (const Error& caught) {
+        reply.error = caught.message();
+      }
+    };
+    calls_.submit(std::move(call));
+  }
+
+  // Turns until so many calls have come; in the order of their coming.
+  std::vector<ServedCall> served(std::size_t count) {
+    std::vector<ServedCall> all;
+    std::thread server([&] {
+      while (all.size() < count) {
+        ServedCall call;
+        if (!calls_.next(call)) break;
+        all.push_back(std::move(call));
+      }
+      heard_ = true;
+    });
+    while (!heard_) calls_.turn();
+    server.join();
+    heard_ = false;
+    return all;
+  }
+  void turn_until_idle() {
+    while (!calls_.idle()) calls_.turn();
+  }
+
+  static std::vector<char> pattern(std::size_t bytes) {
+    std::vector<char> body(bytes);
+    std::iota(body.begin(), body.end(), static_cast<char>(bytes % 127));
+    return body;
+  }
+  static void echo(ServedCall& call) {
+    const auto body = std::make_shared<const std::vector<char>>(call.body);
+    Answer answer;
+    answer.data = body->data();
+    answer.bytes = static_cast<int64_t>(body->size());
+    answer.keep = body;
+    call.answer(std::move(answer));
+  }
+
+  Calls calls_{[] {}};
+  std::atomic<bool> heard_{false};
+};
+
+// On both sides of the size from which on a body is no longer copied behind its head, and in
+// slices.
+TEST_F(CallsOverMpi, BodiesOfAnySizeComeBack) {
+  for (const int64_t slice : {0, 1000}) {
+    const std::vector<std::size_t> sizes{0, 1, 999, 16383, 16384, 16385, 300001};
+    std::vector<std::vector<char>> bodies;
+    for (const std::size_t size : sizes) bodies.push_back(pattern(size));
+    std::vector<Reply> replies(sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      call("call " + std::to_string(i), bodies[i], replies[i], 0, slice);
+    std::vector<ServedCall> all = served(sizes.size());
+    for (ServedCall& one : all) echo(one);
+    turn_until_idle();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      EXPECT_TRUE(replies[i].done && replies[i].error.empty());
+      EXPECT_EQ(replies[i].bytes, bodies[i]) << sizes[i] << " bytes in slices of " << slice;
+    }
+  }
+}
+
+TEST_F(CallsOverMpi, SmallCallsComeInTheirOrderUrgentOnesFirst) {
+  constexpr int kCalls = 3000;  // more than one message holds
+  const std::vector<char> body = pattern(200);
+  std::vector<Reply> replies(kCalls);
+  for (int i = 0; i < kCalls; ++i)
+    call(std::to_string(i), body, replies[static_cast<std::size_t>(i)], i % 3);
+  std::vector<ServedCall> all = served(kCalls);
+  int last_priority = 2, last = -1;
+  for (ServedCall& one : all) {
+    const int number = std::stoi(one.head), priority = number % 3;
+    EXPECT_LE(priority, last_priority);
+    if (priority == last_priority) {
+      EXPECT_GT(number, last);
+    }
+    last_priority = priority;
+    last = number;
+    echo(one);
+  }
+  turn_until_idle();
+  for (const Reply& reply : replies) ASSERT_EQ(reply.bytes, body);
+}
+
+TEST_F(CallsOverMpi, AnErrorComesBackAsOne) {
+  Reply good, bad;
+  const std::vector<char> body = pattern(20000);
+  call("good", body, good);
+  call("bad", body, bad);
+  for (ServedCall& one : served(2)) {
+    if (one.head == "good") {
+      echo(one);
+      continue;
+    }
+    Answer answer;
+    answer.code = ErrorCode::kValue;
+    answer.error = "no such key";
+    one.answer(std::move(answer));
+  }
+  turn_until_idle();
+  EXPECT_EQ(good.bytes, body);
+  EXPECT_NE(bad.error.find("no such key"), std::string::npos) << bad.error;
+}
+
+TEST_F(CallsOverMpi, AnAnswerThatNobodyHasRoomForIsAnErrorAndTakenAll) {
+  for (const std::size_t size : {10, 50000}) {
+    std::string error;
+    const std::vector<char> body = pattern(size);
+    ServerCall narrow;
+    narrow.body = body.data();
+    narrow.bytes = static_cast<int64_t>(size);
+    narrow.room = [](int64_t) -> void* { throw Error(ErrorCode::kGeneric, "test", "no room"); };
+    narrow.done = [&](const std::exception_ptr& given) {
+      try {
+        if (given) std::rethrow_exception(given);
+      } catch (const Error& caught) {
+        error = caught.message();
+      }
+    };
+    calls_.submit(std::move(narrow));
+    for (ServedCall& one : served(1)) echo(one);
+    turn_until_idle();
+    EXPECT_EQ(error, "no room");
+    Reply next;
+    call("next", body, next);
+    for (ServedCall& one : served(1)) echo(one);
+    turn_until_idle();
+    EXPECT_EQ(next.bytes, body);
+  }
+}
+
+}  // namespace
+}  // namespace mxnet::mpi
