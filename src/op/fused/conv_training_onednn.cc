@@ -66,39 +66,30 @@ Forward::primitive_desc forward_of(const ConvGeometry& g, const Descs& d) {
           a.pad_behind(),
           onednn::attributes()};
 }
-DataGradient::primitive_desc data_gradient_of(const ConvGeometry& g, const Descs& d) {
+// `bias`: the description that a gradient of weights has of it, nothing for that of the image.
+template <class Gradient, class... Bias>
+typename Gradient::primitive_desc gradient_of(const ConvGeometry& g, const Descs& d,
+                                              const Bias&... bias) {
   const ConvArrays a(g);
-  Descs hint = d;
-  hint.bias = memory::desc();
-  hint.weight = any_layout(a.weight(), kFloat);
+  const Descs forward{d.image, any_layout(a.weight(), kFloat), memory::desc(bias...), d.map};
   return {onednn::engine(),
           dnnl::algorithm::convolution_direct,
           d.image,
           d.weight,
+          bias...,
           d.map,
           a.stride(),
           a.dilate(),
           a.pad(),
           a.pad_behind(),
-          forward_of(g, hint),
+          forward_of(g, forward),
           onednn::attributes()};
 }
+DataGradient::primitive_desc data_gradient_of(const ConvGeometry& g, const Descs& d) {
+  return gradient_of<DataGradient>(g, d);
+}
 WeightGradient::primitive_desc weight_gradient_of(const ConvGeometry& g, const Descs& d) {
-  const ConvArrays a(g);
-  Descs hint = d;
-  hint.weight = any_layout(a.weight(), kFloat);
-  return {onednn::engine(),
-          dnnl::algorithm::convolution_direct,
-          d.image,
-          d.weight,
-          d.bias,
-          d.map,
-          a.stride(),
-          a.dilate(),
-          a.pad(),
-          a.pad_behind(),
-          forward_of(g, hint),
-          onednn::attributes()};
+  return gradient_of<WeightGradient>(g, d, d.bias);
 }
 
 // A convolution by Winograd's method, its weights transformed anew at each run: forward, or by the

@@ -10,10 +10,6 @@
 namespace mxnet {
 namespace {
 
-int64_t up(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
-// See winograd.cc: points of a tile in different sets of the caches.
-int64_t odd_lines(int64_t floats) { return (up(floats, 16) | 1) * 16; }
-
 // Transformed tiles of a cut stay in a second-level cache; but a sum is read and written once a
 // cut, which so many tiles at least make cheap.
 constexpr int64_t kCutBytes = int64_t{1} << 20;
@@ -34,24 +30,25 @@ WinogradWeightGradient::Plan WinogradWeightGradient::plan(int threads) const {
   p.channel_parts = 1;
   for (int64_t parts = 2; parts * parts <= threads; ++parts)
     if (threads % parts == 0) p.channel_parts = std::min(parts, shape_.channel_blocks);
-  p.filter_parts =
-      std::min<int64_t>(threads / p.channel_parts, up(shape_.filter_blocks, loops_.vectors));
-  const int64_t channels = up(shape_.channel_blocks, p.channel_parts);
-  const int64_t pairs = up(up(shape_.filter_blocks, loops_.vectors), p.filter_parts);
+  p.filter_parts = std::min<int64_t>(threads / p.channel_parts,
+                                     winograd_units(shape_.filter_blocks, loops_.vectors));
+  const int64_t channels = winograd_units(shape_.channel_blocks, p.channel_parts);
+  const int64_t pairs =
+      winograd_units(winograd_units(shape_.filter_blocks, loops_.vectors), p.filter_parts);
   const int64_t filters = pairs * loops_.vectors;
   const int64_t a_tile = points * (channels + filters) * lanes * int64_t{sizeof(float)};
   p.tiles = std::min(std::max(kCutBytes / a_tile, kLeastTiles), shape_.tiles);
   p.image_line = p.map_line = p.tiles * lanes;
-  p.image_point = odd_lines(p.image_line * channels);
-  p.map_point = odd_lines(p.map_line * filters);
-  p.sums_point = odd_lines(channels * lanes * filters * lanes);
+  p.image_point = winograd_point(p.image_line * channels);
+  p.map_point = winograd_point(p.map_line * filters);
+  p.sums_point = winograd_point(channels * lanes * filters * lanes);
   p.bias = points * (p.image_point + p.map_point + p.sums_point);
-  p.size = p.bias + odd_lines(filters * lanes);
+  p.size = p.bias + winograd_point(filters * lanes);
   return p;
 }
 
 WinogradWeightGradient::Part WinogradWeightGradient::part(const Plan& plan, int64_t at) const {
-  const int64_t pairs = up(shape_.filter_blocks, loops_.vectors);
+  const int64_t pairs = winograd_units(shape_.filter_blocks, loops_.vectors);
   const int64_t c = at / plan.filter_parts, f = at % plan.filter_parts;
   const auto bound = [](int64_t count, int64_t i, int64_t parts) { return count * i / parts; };
   Part part{};
