@@ -130,7 +130,7 @@ TEST(LaidOutTraining, OddChannelsGroupsPoolingAndJoinsAgree) {
   net.check_training(net.conv("e", joined, 48, 16));
 }
 
-TEST(LaidOutTraining, WinogradGivesTheMapAndTheGradientOfTheImage) {
+TEST(LaidOutTraining, WinogradGivesTheMapAndAllGradients) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   Network net({2, 32, 32, 32});
   const Value y = net.conv("c1", net.conv("c0", net.data(), 32, 48, 3, true), 48, 32);

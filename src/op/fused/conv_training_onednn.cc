@@ -8,6 +8,7 @@
 #include "op/fused/winograd.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/nn/trilinear_grad.h"
+#include "op/nn/winograd_gradient.h"
 #include "op/onednn/prepared.h"
 #include "op/op_def.h"
 
@@ -65,39 +66,30 @@ Forward::primitive_desc forward_of(const ConvGeometry& g, const Descs& d) {
           a.pad_behind(),
           onednn::attributes()};
 }
-DataGradient::primitive_desc data_gradient_of(const ConvGeometry& g, const Descs& d) {
+// `bias`: the description that a gradient of weights has of it, nothing for that of the image.
+template <class Gradient, class... Bias>
+typename Gradient::primitive_desc gradient_of(const ConvGeometry& g, const Descs& d,
+                                              const Bias&... bias) {
   const ConvArrays a(g);
-  Descs hint = d;
-  hint.bias = memory::desc();
-  hint.weight = any_layout(a.weight(), kFloat);
+  const Descs forward{d.image, any_layout(a.weight(), kFloat), memory::desc(bias...), d.map};
   return {onednn::engine(),
           dnnl::algorithm::convolution_direct,
           d.image,
           d.weight,
+          bias...,
           d.map,
           a.stride(),
           a.dilate(),
           a.pad(),
           a.pad_behind(),
-          forward_of(g, hint),
+          forward_of(g, forward),
           onednn::attributes()};
 }
+DataGradient::primitive_desc data_gradient_of(const ConvGeometry& g, const Descs& d) {
+  return gradient_of<DataGradient>(g, d);
+}
 WeightGradient::primitive_desc weight_gradient_of(const ConvGeometry& g, const Descs& d) {
-  const ConvArrays a(g);
-  Descs hint = d;
-  hint.weight = any_layout(a.weight(), kFloat);
-  return {onednn::engine(),
-          dnnl::algorithm::convolution_direct,
-          d.image,
-          d.weight,
-          d.bias,
-          d.map,
-          a.stride(),
-          a.dilate(),
-          a.pad(),
-          a.pad_behind(),
-          forward_of(g, hint),
-          onednn::attributes()};
+  return gradient_of<WeightGradient>(g, d, d.bias);
 }
 
 // A convolution by Winograd's method, its weights transformed anew at each run: forward, or by the
@@ -125,6 +117,26 @@ class WinogradStep final : public PreparedRun {
   const WinogradConv conv_;
   const WinogradConv::WeightOrder order_;
   const Tensors tensors_;
+};
+
+// The gradient of the weights by Winograd's method, from the gradient of the map and the image.
+class WinogradWeightStep final : public PreparedRun {
+ public:
+  // Numbers of outputs; bias: -1 for none.
+  WinogradWeightStep(const WinogradDesc& desc, int weight, int bias)
+      : gradient_(desc, WinogradConv::best_isa()), weight_(weight), bias_(bias) {}
+
+  void run(const KernelContext& context, std::span<const InputOrigin>) override {
+    const int threads = omp_get_max_threads();
+    gradient_.run(context.in(1).as<float>(), context.in(0).as<float>(),
+                  context.out(weight_).as<float>(),
+                  bias_ < 0 ? nullptr : context.out(bias_).as<float>(),
+                  context.workspace(gradient_.workspace_bytes(threads)), threads);
+  }
+
+ private:
+  const WinogradWeightGradient gradient_;
+  const int weight_, bias_;
 };
 
 // The convolution that gives the gradient of the image.
@@ -260,7 +272,17 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
                         {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
     out.push_back(image);
   }
-  if (weight) {
+  const auto by_weight = weight && image != nullptr
+                             ? winograd_choice(g, true, WinogradWeights::kChanging)
+                             : std::nullopt;
+  if (by_weight) {
+    name = "winograd";
+    const int first = static_cast<int>(out.size());
+    steps.push_back([desc = *by_weight, first, bias] {
+      return std::make_unique<WinogradWeightStep>(desc, first, bias ? first + 1 : -1);
+    });
+    out.resize(out.size() + (bias ? 2 : 1));
+  } else if (weight) {
     Descs d = *descs;
     if (!bias) d.bias = memory::desc();
     const auto desc = onednn::implemented([&] { return weight_gradient_of(g, d); });

@@ -12,12 +12,6 @@
 namespace mxnet {
 namespace {
 
-int64_t up(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
-
-// Distances in lines (of 64 bytes) are odd, so that the lines of all points of a tile fall into
-// different sets of the caches.
-int64_t odd_lines(int64_t floats) { return (up(floats, 16) | 1) * 16; }
-
 // Bytes of transformed data that a thread works on at a time: with the weights that meet them they
 // stay in a second-level cache of 2 MiB, and nearly so in one of 1 MiB.
 constexpr int64_t kCutBytes = int64_t{1} << 20;
@@ -83,24 +77,24 @@ void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
 WinogradConv::Plan WinogradConv::plan(int threads) const {
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes, points = shape_.points();
   Plan p{};
-  p.all_panels = up(shape_.filter_blocks, loops_.vectors);
+  p.all_panels = winograd_units(shape_.filter_blocks, loops_.vectors);
   p.panels = std::min<int64_t>(p.all_panels, kCutFilters / panel);
   p.share = threads > 1 && shape_.tiles < threads * kLeastOwnTiles;
   if (p.share) {
     p.filter_parts = std::min<int64_t>(p.all_panels, threads);
-    p.panels = std::min(p.panels, up(p.all_panels, p.filter_parts));
+    p.panels = std::min(p.panels, winograd_units(p.all_panels, p.filter_parts));
     p.cuts = std::min(threads / p.filter_parts, shape_.tiles);
   } else {
     const int64_t a_tile = points * (shape_.channel_blocks * lanes + p.panels * panel) * 4;
     const int64_t fit = std::max(kCutBytes / a_tile / loops_.rows * loops_.rows, kLeastTiles);
-    p.cuts = up(up(shape_.tiles, fit), threads) * threads;
+    p.cuts = winograd_units(winograd_units(shape_.tiles, fit), threads) * threads;
   }
-  p.tiles = up(shape_.tiles, p.cuts);
+  p.tiles = winograd_units(shape_.tiles, p.cuts);
   p.input_line = (p.share ? shape_.tiles : p.tiles) * lanes;
-  p.input_point = odd_lines(p.input_line * shape_.channel_blocks);
+  p.input_point = winograd_point(p.input_line * shape_.channel_blocks);
   p.input_size = p.input_point * points;
   p.output_line = p.tiles * lanes;
-  p.output_point = odd_lines(p.output_line * p.panels * loops_.vectors);
+  p.output_point = winograd_point(p.output_line * p.panels * loops_.vectors);
   p.output_size = p.output_point * points;
   return p;
 }
@@ -125,7 +119,8 @@ void WinogradConv::run(const float* src, const float* packed, const WinogradPost
 void WinogradConv::run_shared(const Plan& plan, const float* src, const float* packed,
                               const WinogradPost& post, float* dst, float* input, float* outputs,
                               [[maybe_unused]] int threads) const {
-  const int64_t parts = plan.cuts * plan.filter_parts, pieces = up(shape_.tiles, kPieceTiles);
+  const int64_t parts = plan.cuts * plan.filter_parts,
+                pieces = winograd_units(shape_.tiles, kPieceTiles);
   const auto transform = loops_.transform[shape_.tile == 4];
 #pragma omp parallel num_threads(threads)
   {

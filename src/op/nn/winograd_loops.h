@@ -30,6 +30,18 @@ struct WinogradLoops {
   // circle if `turned`; points are `point` floats apart, and the rest of their vector is zeros.
   void (*weights[2])(int64_t count, const float* from, int64_t step, bool turned, float* to,
                      int64_t point);
+
+  // The gradient of the weights, with tiles of 4. Tiles of group `block` of the map's gradient, and
+  // to `bias` the sum of the pixels of all tiles so far.
+  void (*transform_map)(const WinogradShape& shape, const float* dmap, int64_t block, int64_t first,
+                        int64_t count, float* to, int64_t point, float* bias);
+  // sums (panel of filters, channel, filter of the panel) = or += the products of all pairs at one
+  // point, over the tiles. `channels` and `filters` count groups.
+  void (*accumulate)(int64_t tiles, int64_t channels, int64_t filters, const float* image,
+                     int64_t image_line, const float* map, int64_t map_line, float* sums, bool add);
+  // `count` kernels, at most a vector of them, `step` floats apart, from sums whose points are
+  // `point` floats apart.
+  void (*gradient)(int64_t count, const float* sums, int64_t point, float* to, int64_t step);
 };
 
 const WinogradLoops& winograd_loops(WinogradConv::Isa isa);

@@ -3,11 +3,6 @@
 #include "op/nn/winograd_shape.h"
 
 namespace mxnet {
-namespace {
-
-int64_t up(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
-
-}  // namespace
 
 WinogradShape winograd_shape(const WinogradDesc& desc, int64_t lanes) {
   WinogradShape s{};
@@ -21,11 +16,11 @@ WinogradShape winograd_shape(const WinogradDesc& desc, int64_t lanes) {
   s.out_height = desc.height + 2 * desc.pad_y - 2;
   s.out_width = desc.width + 2 * desc.pad_x - 2;
   s.tile = desc.tile;
-  s.tiles_y = up(s.out_height, s.tile);
-  s.tiles_x = up(s.out_width, s.tile);
+  s.tiles_y = winograd_units(s.out_height, s.tile);
+  s.tiles_x = winograd_units(s.out_width, s.tile);
   s.tiles = s.batch * s.tiles_y * s.tiles_x;
-  s.channel_blocks = up(s.channels, lanes);
-  s.filter_blocks = up(s.filters, lanes);
+  s.channel_blocks = winograd_units(s.channels, lanes);
+  s.filter_blocks = winograd_units(s.filters, lanes);
   s.src_blocked = desc.src_blocked;
   s.dst_blocked = desc.dst_blocked;
   return s;

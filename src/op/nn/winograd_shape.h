@@ -28,6 +28,12 @@ struct WinogradShape {
   int64_t points() const { return (tile + 2) * (tile + 2); }
 };
 
+// Units that hold so many.
+inline int64_t winograd_units(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
+// Floats from one point to the next: an odd number of lines (of 64 bytes), so that the lines of all
+// points of a tile fall into different sets of the caches.
+inline int64_t winograd_point(int64_t floats) { return (winograd_units(floats, 16) | 1) * 16; }
+
 // With vectors of `lanes` floats.
 WinogradShape winograd_shape(const WinogradDesc& desc, int64_t lanes);
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convolution's arrays, what they give when computed directly, and how far from that something
+// is.
+#pragma once
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "op/nn/winograd.h"
+
+namespace mxnet {
+
+inline constexpr unsigned kSeed = 20261120;
+
+// Of exactly the size asked for, so that the address sanitizer sees what is too small.
+class Aligned {
+ public:
+  explicit Aligned(std::size_t bytes)
+      : data_(static_cast<float*>(::operator new (bytes, std::align_val_t{64}))) {
+    std::fill_n(data_, bytes / sizeof(float), std::nanf(""));
+  }
+  ~Aligned() { ::operator delete (data_, std::align_val_t{64}); }
+  Aligned(const Aligned&) = delete;
+  Aligned& operator=(const Aligned&) = delete;
+  float* data() const { return data_; }
+
+ private:
+  float* data_;
+};
+
+struct Sizes {
+  int64_t batch, channels, height, width;
+  int64_t count() const { return batch * channels * height * width; }
+};
+
+inline int64_t index(const Sizes& s, int64_t n, int64_t c, int64_t y, int64_t x) {
+  return ((n * s.channels + c) * s.height + y) * s.width + x;
+}
+
+// nChw<block>c; channels that there are not are zero.
+inline std::vector<float> blocked(const std::vector<float>& plain, const Sizes& s, int64_t block) {
+  const int64_t groups = (s.channels + block - 1) / block, plane = s.height * s.width;
+  std::vector<float> to(static_cast<std::size_t>(s.batch * groups * plane * block), 0.0F);
+  for (int64_t n = 0; n < s.batch; ++n) {
+    for (int64_t c = 0; c < s.channels; ++c) {
+      for (int64_t i = 0; i < plane; ++i) {
+        to[static_cast<std::size_t>(((n * groups + c / block) * plane + i) * block + c % block)] =
+            plain[static_cast<std::size_t>((n * s.channels + c) * plane + i)];
+      }
+    }
+  }
+  return to;
+}
+
+inline std::vector<float> normal(std::mt19937& random, int64_t count) {
+  std::normal_distribution<float> distribution;
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = distribution(random);
+  return values;
+}
+
+// Everything that a layer has, in plain layouts.
+struct Layer {
+  Layer(const WinogradDesc& d, std::mt19937& random)
+      : desc(d),
+        in{d.batch, d.channels, d.height, d.width},
+        out{d.batch, d.filters, d.height + 2 * d.pad_y - 2, d.width + 2 * d.pad_x - 2},
+        src(normal(random, in.count())),
+        weights(normal(random, d.filters * d.channels * 9)),
+        bias(normal(random, d.filters)),
+        sum(normal(random, out.count())) {}
+
+  // The convolution alone.
+  std::vector<double> direct() const {
+    std::vector<double> to(static_cast<std::size_t>(out.count()));
+    for (int64_t n = 0; n < out.batch; ++n) {
+      for (int64_t f = 0; f < out.channels; ++f) {
+        for (int64_t y = 0; y < out.height; ++y) {
+          for (int64_t x = 0; x < out.width; ++x)
+            to[static_cast<std::size_t>(index(out, n, f, y, x))] = pixel(n, f, y, x);
+        }
+      }
+    }
+    return to;
+  }
+  double pixel(int64_t n, int64_t f, int64_t y, int64_t x) const {
+    double value = 0;
+    for (int64_t c = 0; c < in.channels; ++c) {
+      for (int64_t i = 0; i < 9; ++i) {
+        const int64_t v = y + i / 3 - desc.pad_y, u = x + i % 3 - desc.pad_x;
+        if (v < 0 || v >= in.height || u < 0 || u >= in.width) continue;
+        value +=
+            static_cast<double>(src[static_cast<std::size_t>(index(in, n, c, v, u))]) *
+            static_cast<double>(weights[static_cast<std::size_t>((f * in.channels + c) * 9 + i)]);
+      }
+    }
+    return value;
+  }
+
+  // What WinogradConv makes of it, in the layout of the description.
+  std::vector<float> winograd(WinogradConv::Isa isa, int threads, WinogradPost post = {}) const {
+    const WinogradConv conv(desc, isa);
+    const std::vector<float> from = desc.src_blocked ? blocked(src, in, conv.block()) : src;
+    const std::vector<float> added = laid_out(sum, conv);
+    if (post.sum != nullptr) post.sum = added.data();
+    std::vector<float> to(added.size(), std::nanf(""));
+    const Aligned packed(conv.packed_bytes()), workspace(conv.workspace_bytes(threads));
+    conv.pack(weights.data(), packed.data(), threads);
+    conv.run(from.data(), packed.data(), post, to.data(), workspace.data(), threads);
+    return to;
+  }
+  template <class T>
+  std::vector<float> laid_out(const std::vector<T>& plain, const WinogradConv& conv) const {
+    const std::vector<float> values(plain.begin(), plain.end());
+    return desc.dst_blocked ? blocked(values, out, conv.block()) : values;
+  }
+
+  WinogradDesc desc;
+  Sizes in, out;
+  std::vector<float> src, weights, bias, sum;
+};
+
+// Largest difference over the largest value; NaN is a difference.
+inline double error_of(const std::vector<float>& got, const std::vector<float>& want) {
+  EXPECT_EQ(got.size(), want.size());
+  double most = 0, error = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    most = std::max<double>(most, std::abs(want[i]));
+    const double difference = std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i]));
+    if (!(difference <= error)) error = difference;
+  }
+  return error / most;
+}
+
+inline std::string text(const WinogradDesc& d) {
+  return fmt::format(
+      "batch {} channels {} filters {} image {} x {} pads {}, {} tile {} blocked {} {}", d.batch,
+      d.channels, d.filters, d.height, d.width, d.pad_y, d.pad_x, d.tile, d.src_blocked,
+      d.dst_blocked);
+}
+
+}  // namespace mxnet
