@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <new>
 
 #include <fmt/format.h>
@@ -18,13 +19,18 @@
 namespace mxnet::c_api {
 namespace {
 
-struct LastError {
-  std::string text;
-  const char* shown = "";  // text, or a literal when there was no memory for it
+// What the thread's caller may still look at. Behind a pointer: see tests/static_tls_test.py.
+struct Texts {
+  std::string error, kept;
 };
 
-thread_local LastError t_error;
-thread_local std::string t_kept;
+Texts& texts() {
+  thread_local const auto texts = std::make_unique<Texts>();
+  return *texts;
+}
+
+// Texts::error, or a literal when there was no memory for it.
+constinit thread_local const char* t_shown = "";
 
 }  // namespace
 
@@ -44,14 +50,15 @@ void start_library() {
 
 void set_last_error(std::string_view text) noexcept {
   try {
-    t_error.text = text;
-    t_error.shown = t_error.text.c_str();
+    std::string& error = texts().error;
+    error = text;
+    t_shown = error.c_str();
   } catch (...) {
-    t_error.shown = "MXNetError: out of memory, also for the text of the error";
+    t_shown = "MXNetError: out of memory, also for the text of the error";
   }
 }
 
-const char* last_error() noexcept { return t_error.shown; }
+const char* last_error() noexcept { return t_shown; }
 
 void set_last_error_from_current_exception() noexcept {
   try {
@@ -72,8 +79,9 @@ void set_last_error_from_current_exception() noexcept {
 }
 
 const char* keep_for_caller(std::string text) {
-  t_kept = std::move(text);
-  return t_kept.c_str();
+  std::string& kept = texts().kept;
+  kept = std::move(text);
+  return kept.c_str();
 }
 
 Device checked_device(std::string_view function, int type, int id) {

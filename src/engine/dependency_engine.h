@@ -126,6 +126,8 @@ class DependencyEngine final : public Engine {
 
   // wait.cc
   void wait_for(Var* var, bool write);
+  template <class Done>
+  void help_until(Done done, const OneShot* event);
   void wait_for_era(bool era);
   bool drain_all(std::chrono::nanoseconds patience);
   void close_gate();

@@ -68,6 +68,9 @@ struct OpSpec {
   int priority = 0;            // larger runs earlier among the ready
   const char* name = nullptr;  // for traces and errors; lives as long as the process
   bool cheap = false;  // short, never blocks, synchronous: may run on the pusher's own thread
+  // Only computes: synchronous, never blocks, takes no lock that a waiting thread may hold, so that
+  // this thread may run it.
+  bool computes = false;
   std::size_t temp_bytes =
       0;  // memory that it holds from push to completion, for the run-ahead bound
 };

@@ -36,9 +36,9 @@ inline ThreadState& this_thread() {
   return thread;
 }
 
-// A thread that runs operations of `engine`: a worker for its whole life, a pusher or completer
-// while it runs some. Lives on the stack; frames nest when an operation pushes another that runs at
-// once.
+// A thread that runs operations of `engine`: a worker for its whole life, a pusher, completer or
+// waiter while it runs some. Lives on the stack; frames nest when an operation pushes another that
+// runs at once.
 struct Frame {
   Frame(DependencyEngine& engine, WorkerPool* pool, StreamSet* streams)
       : engine(engine), pool(pool), streams(streams), thread(this_thread()), outer(thread.frame) {
@@ -50,15 +50,17 @@ struct Frame {
   Frame& operator=(const Frame&) = delete;
 
   DependencyEngine& engine;
-  WorkerPool* const pool;    // null off the workers
+  WorkerPool* const pool;    // whose work it takes: a worker's own, or that which a waiter helps
   StreamSet* const streams;  // null off the workers
   ThreadState& thread;
   Frame* const outer;
   uint32_t depth;
-  bool takes_cheap = true;   // cheap operations that become ready may run here
-  bool era = false;          // of the operation that runs, see Tally
-  bool leaves_work = false;  // the operation that runs has called complete_by_event()
-  Stream* stream = nullptr;  // of the operation that runs
+  bool takes_cheap = true;         // cheap operations that become ready may run here
+  bool helps = false;              // a waiter: takes no other work than what only computes
+  const OneShot* until = nullptr;  // a waiter's event, behind which it leaves work to others
+  bool era = false;                // of the operation that runs, see Tally
+  bool leaves_work = false;        // the operation that runs has called complete_by_event()
+  Stream* stream = nullptr;        // of the operation that runs
   uint32_t ran = 0;     // operations run since the last turn to the queue or since the frame began
   uint32_t unrung = 0;  // turns to the queue since a look for those who wait for all
   OperationList local;  // ready, to be run by this frame before it ends

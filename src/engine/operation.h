@@ -67,6 +67,7 @@ struct alignas(64) Operation : Pooled<Operation> {
   WorkerPool* pool = nullptr;  // where it runs; null = on the thread that makes it ready
   Role role = Role::kUser;
   bool cheap = false;
+  bool computes = false;  // a waiting thread may run it
   bool observed = false;  // an observer saw it begin
   bool era = false;       // see Tally
   FnProperty property = FnProperty::kNormal;

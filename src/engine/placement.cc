@@ -16,6 +16,7 @@ namespace {
 class CallerPlacement final : public Placement {
  public:
   WorkerPool* pool_for(Device, FnProperty) override { return nullptr; }
+  WorkerPool* pool_to_help() override { return nullptr; }
   bool runs_cheap_on_pusher() const override { return true; }
   void join(int) override {}
 };
@@ -25,9 +26,7 @@ class LazyPool {
  public:
   template <class Name>
   WorkerPool* get(DependencyEngine& engine, int threads, Name name, StreamPriority priority) {
-    // Acquire pairs with the release below: the pool is fully built.
-    WorkerPool* pool = running_.load(std::memory_order_acquire);
-    if (pool != nullptr) [[likely]]
+    if (WorkerPool* pool = running()) [[likely]]
       return pool;
     MutexLock lock(mutex_);
     if (running_.load(std::memory_order_relaxed) == nullptr) {  // the mutex orders it
@@ -36,6 +35,11 @@ class LazyPool {
       running_.store(pool_.get(), std::memory_order_release);
     }
     return pool_.get();
+  }
+  // Null until it is first asked for.
+  WorkerPool* running() const {
+    // Acquire pairs with the release above: the pool is fully built.
+    return running_.load(std::memory_order_acquire);
   }
   void stop() {
     // Relaxed: nobody asks during a stop, and who does later is ordered after it by the engine's
@@ -60,6 +64,7 @@ class SharedPlacement final : public Placement {
     return pool_.get(
         engine_, threads_, [] { return "mx-worker"; }, StreamPriority::kNormal);
   }
+  WorkerPool* pool_to_help() override { return pool_.running(); }
   bool runs_cheap_on_pusher() const override { return false; }
   void join(int cpu_workers) override {
     pool_.stop();
@@ -84,6 +89,7 @@ class DevicePlacement final : public Placement {
   WorkerPool* pool_for(Device device, FnProperty property) override {
     return device.is_gpu() ? gpu_pool(device.id, property) : cpu_pool(property);
   }
+  WorkerPool* pool_to_help() override { return cpu_.running(); }
   bool runs_cheap_on_pusher() const override { return true; }
   void join(int cpu_workers) override {
     cpu_.stop();

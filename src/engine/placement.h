@@ -18,6 +18,8 @@ class Placement {
   virtual WorkerPool* pool_for(Device device, FnProperty property) = 0;
   // Whether a cheap CPU operation may run on the pusher's thread although there are workers.
   virtual bool runs_cheap_on_pusher() const = 0;
+  // The workers whose operations a waiting thread may run; null if there are none.
+  virtual WorkerPool* pool_to_help() = 0;
   // Ends all threads; they come again when they are needed. `cpu_workers`: how many of the CPU
   // workers then.
   virtual void join(int cpu_workers) = 0;

@@ -150,6 +150,7 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   operation->name = spec.name;
   operation->temp_bytes = spec.temp_bytes;
   operation->engine = this;
+  operation->computes = spec.computes && !spec.device.is_gpu() && !operation->asynchronous();
   if (operation->role != Role::kBulk)
     reserve_memory(thread, spec.temp_bytes);  // a bulk has reserved
   if (++thread.records % kPaceEvery == 0 && inside_frame(thread) == nullptr) pace();

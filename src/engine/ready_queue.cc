@@ -76,7 +76,10 @@ bool ReadyQueue::push_ring(Operation* operation) {
     const uint64_t turn = cell.turn.load(std::memory_order_acquire);
     if (turn == position) {
       if (push_position_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed)) {
-        cell.operation = operation;
+        // Relaxed: the turn publishes it.
+        cell.operation.store(
+            reinterpret_cast<uintptr_t>(operation) | uintptr_t{operation->computes},
+            std::memory_order_relaxed);
         cell.turn.store(position + 1, std::memory_order_seq_cst);  // see push
         return true;
       }
@@ -88,16 +91,18 @@ bool ReadyQueue::push_ring(Operation* operation) {
   }
 }
 
-Operation* ReadyQueue::pop_ring() {
+Operation* ReadyQueue::pop_ring(bool computing_only) {
   uint64_t position = pop_position_.load(std::memory_order_relaxed);  // see push_ring
   for (;;) {
     Cell& cell = cells_[position % kCells];
     const uint64_t turn = cell.turn.load(std::memory_order_seq_cst);
     if (turn == position + 1) {
+      // Relaxed: what it says counts only if the exchange below shows that the cell was ours.
+      const uintptr_t word = cell.operation.load(std::memory_order_relaxed);
+      if (computing_only && (word & 1) == 0) return nullptr;
       if (pop_position_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed)) {
-        Operation* operation = cell.operation;
         cell.turn.store(position + kCells, std::memory_order_release);  // pairs with push_ring
-        return operation;
+        return reinterpret_cast<Operation*>(word & ~uintptr_t{1});
       }
     } else if (turn < position + 1) {
       return nullptr;  // not filled yet: empty
@@ -111,9 +116,14 @@ Operation* ReadyQueue::pop() {
   if (urgent_.load(std::memory_order_seq_cst) != 0) {
     if (Operation* operation = pop_urgent()) return operation;
   }
-  if (Operation* operation = pop_ring()) return operation;
+  if (Operation* operation = pop_ring(false)) return operation;
   if (later_.load(std::memory_order_seq_cst) != 0) return pop_later();
   return nullptr;
+}
+
+Operation* ReadyQueue::pop_computing() {
+  // Relaxed: a worker is awake for what is urgent, or will be.
+  return urgent() ? nullptr : pop_ring(true);
 }
 
 Operation* ReadyQueue::pop_urgent() {

@@ -41,6 +41,9 @@ class ReadyQueue {
   void push(Operation* operation);
   // Null if there is nothing; its loads are sequentially consistent (for Dock::announce).
   Operation* pop();
+  // As pop, for a thread that takes operations that only compute: null also if the next one does
+  // more, or if what comes next does not come from the ring.
+  Operation* pop_computing();
   // Whether something of positive priority waits; a hint.
   bool urgent() const { return urgent_.load(std::memory_order_relaxed) != 0; }
 
@@ -52,11 +55,12 @@ class ReadyQueue {
   // filled for its pop.
   struct Cell {
     std::atomic<uint64_t> turn;
-    Operation* operation;
+    // Read by poppers that do not get it, too. The low bit says that it only computes.
+    std::atomic<uintptr_t> operation;
   };
 
   bool push_ring(Operation* operation);
-  Operation* pop_ring();
+  Operation* pop_ring(bool computing_only);
   Operation* pop_urgent();
   Operation* pop_later();
 

@@ -214,14 +214,14 @@ void DependencyEngine::place(Operation* operation, Frame& frame) {
     return finish(operation, frame);
   }
   WorkerPool* const pool = operation->pool;
-  const bool on_worker = frame.pool != nullptr;
+  const bool on_worker = frame.pool != nullptr && !frame.helps;
   const bool local =
       pool == nullptr ||
       (operation->cheap && frame.takes_cheap && (on_worker || frame.ran < kMaxOfOthers) &&
        !waits_for_device(operation->read_vars(), operation->write_vars())) ||
       // The next one of this worker's own kind stays here, if nothing more urgent waits.
       (pool == frame.pool && frame.local.empty() && frame.ran < kMaxStreak &&
-       operation->priority >= 0 && !pool->urgent());
+       operation->priority >= 0 && !pool->urgent() && (operation->computes || !frame.helps));
   if (local) {
     frame.local.push(operation);
   } else {
@@ -231,6 +231,10 @@ void DependencyEngine::place(Operation* operation, Frame& frame) {
 
 void DependencyEngine::drain(Frame& frame) {
   while (Operation* operation = frame.local.pop()) {
+    if (operation->pool != nullptr && frame.until != nullptr && frame.until->rung()) {
+      operation->pool->submit(operation);
+      continue;
+    }
     ++frame.ran;
     run(operation, frame);
   }

@@ -4,6 +4,7 @@
 
 #include "base/cpu_relax.h"
 #include "base/error.h"
+#include "base/omp.h"
 #include "engine/dependency_engine.h"
 #include "engine/interrupt.h"
 
@@ -107,6 +108,7 @@ void DependencyEngine::wait_for(Var* var, bool write) {
     place(operation, frame);
     drain(frame);
   }
+  help_until([&done] { return done.rung(); }, &done);
   if (left == nullptr) {
     done.wait();
   } else if (!done.wait_unless(leave)) {
@@ -114,6 +116,23 @@ void DependencyEngine::wait_for(Var* var, bool write) {
     throw_interrupted();
   }
   if (watched()) ring_if_idle();
+}
+
+// Runs what workers have not taken yet, until `done()`: waking one of them, and being woken by it,
+// may take longer than what the caller waits for.
+template <class Done>
+void DependencyEngine::help_until(Done done, const OneShot* event) {
+  WorkerPool* const pool = placement_->pool_to_help();
+  if (pool == nullptr) return;
+  Frame frame(*this, pool, nullptr);
+  frame.helps = true;
+  frame.until = event;
+  while (!done()) {
+    Operation* operation = pool->take_to_help();
+    if (operation == nullptr) return;
+    sync_omp_thread();
+    run_from_queue(operation, frame);
+  }
 }
 
 void DependencyEngine::wait_for_all() {
@@ -130,6 +149,7 @@ void DependencyEngine::wait_for_all() {
 }
 
 void DependencyEngine::wait_for_era(bool era) {
+  help_until([&] { return tally_.idle(era); }, nullptr);
   for (int i = 0; i < kSpins; ++i) {
     if (tally_.idle(era)) return;
     cpu_relax();

@@ -14,8 +14,7 @@ constexpr int kSpins = 100;
 
 bool OneShot::rung_before_sleep() {
   for (int i = 0; i < kSpins; ++i) {
-    // Acquire pairs with the release in ring.
-    if (state_.load(std::memory_order_acquire) == kRung) return true;
+    if (rung()) return true;
     cpu_relax();
   }
   uint32_t state = kQuiet;
@@ -27,14 +26,14 @@ bool OneShot::rung_before_sleep() {
 
 void OneShot::wait() {
   if (rung_before_sleep()) return;
-  while (state_.load(std::memory_order_acquire) != kRung) futex_wait(state_, kAsleep);
+  while (!rung()) futex_wait(state_, kAsleep);
 }
 
 bool OneShot::wait_unless(int (*leave)()) {
   if (rung_before_sleep()) return true;
-  while (state_.load(std::memory_order_acquire) != kRung) {
+  while (!rung()) {
     futex_wait_for(state_, kAsleep, kInterruptSlice);
-    if (state_.load(std::memory_order_acquire) == kRung || leave() == 0) continue;
+    if (rung() || leave() == 0) continue;
     uint32_t state = kAsleep;
     // Release: our last use of the object comes before its end in ring.
     return !state_.compare_exchange_strong(state, kAbandoned, std::memory_order_release,

@@ -24,6 +24,8 @@ class OneShot {
     if (before == kAbandoned) delete this;
   }
   void wait();
+  // Acquire pairs with the release in ring.
+  bool rung() const { return state_.load(std::memory_order_acquire) == kRung; }
   // REQUIRES: on the heap. False if `leave` said so before the event: the ringer deletes it then.
   bool wait_unless(int (*leave)());
 

@@ -36,6 +36,8 @@ void WorkerPool::start(int threads) {
   threads_.reserve(static_cast<std::size_t>(threads));
   while (threads_.size() < static_cast<std::size_t>(threads))
     threads_.emplace_back([this] { work(); });
+  // Relaxed: helpers take it for a hint.
+  size_.store(static_cast<uint32_t>(threads), std::memory_order_relaxed);
 }
 
 void WorkerPool::stop() {
@@ -51,15 +53,32 @@ void WorkerPool::work() {
   pthread_setname_np(pthread_self(), name_.c_str());
   StreamSet streams(priority_);
   Frame frame(engine_, this, &streams);
+  busy_.fetch_add(1, std::memory_order_relaxed);  // see take_to_help
   while (Operation* operation = next(frame)) {
     sync_omp_thread();  // one comparison, unless somebody changed the number of threads
     engine_.run_from_queue(operation, frame);
   }
+  busy_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Operation* WorkerPool::take_to_help() {
+  // Relaxed: whether one more thread computes for a moment is a matter of speed only.
+  if (busy_.load(std::memory_order_relaxed) >= size_.load(std::memory_order_relaxed))
+    return nullptr;
+  return queue_.pop_computing();
 }
 
 Operation* WorkerPool::next(Frame& frame) {
   if (Operation* operation = queue_.pop()) return operation;
   engine_.worker_idles(frame);
+  busy_.fetch_sub(1, std::memory_order_relaxed);  // see take_to_help
+  Operation* const operation = await();
+  busy_.fetch_add(1, std::memory_order_relaxed);
+  return operation;
+}
+
+// Null when the pool stops.
+Operation* WorkerPool::await() {
   for (;;) {
     for (int i = 0; i < kSpins; ++i) {
       if (Operation* operation = queue_.pop()) return operation;

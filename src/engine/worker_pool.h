@@ -49,10 +49,13 @@ class WorkerPool {
     dock_.wake_one();
   }
   bool urgent() const { return queue_.urgent(); }
+  // For a thread that waits: the next operation, if it only computes and not all workers are busy.
+  Operation* take_to_help();
 
  private:
   void work();
   Operation* next(Frame& frame);
+  Operation* await();
 
   DependencyEngine& engine_;
   const std::string name_;  // of the threads, at most 15 characters
@@ -60,6 +63,8 @@ class WorkerPool {
   ReadyQueue queue_;
   Dock dock_;
   std::atomic<bool> stopping_{false};
+  std::atomic<uint32_t> busy_{0};  // workers that have found work and not yet run out of it
+  std::atomic<uint32_t> size_{0};
   std::vector<std::thread> threads_;
 };
 

@@ -52,6 +52,7 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<Run>& run,
          .priority = 0,
          .name = plan.plan().segment_name(segment),
          .cheap = segment.cheap || here,
+         .computes = true,
          .temp_bytes = 0});
   }
 }

@@ -6,16 +6,15 @@
 #include "exec/autograd_state.h"
 #include "exec/placement.h"
 #include "exec/tape.h"
+#include "op/device_crossing.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
 namespace {
 
-// The one operator whose result may lie on another device than its input.
-bool crosses_devices(const OpDef& op, std::span<NDArray* const> inputs, OutputRefs outputs) {
+bool copies_across(const OpDef& op, std::span<NDArray* const> inputs, OutputRefs outputs) {
   return inputs.size() == 1 && outputs.size() == 1 && !inputs[0]->is_none() &&
-         !outputs[0]->is_none() && on_two_devices(*inputs[0], *outputs[0]) &&
-         op.name() == "_copyto";
+         !outputs[0]->is_none() && on_two_devices(*inputs[0], *outputs[0]) && crosses_devices(op);
 }
 
 }  // namespace
@@ -28,7 +27,7 @@ void imperative_invoke(const ParsedAttrsRef& parsed, std::span<NDArray* const> i
   }
   const AutogradState state = autograd_state();
   if (state.recording) check_outputs(parsed, inputs, outputs);
-  if (crosses_devices(op, inputs, outputs)) return copy_across(*inputs[0], *outputs[0]);
+  if (copies_across(op, inputs, outputs)) return copy_across(*inputs[0], *outputs[0]);
   invoke(op, parsed->params(), InputRefs(inputs), outputs,
          {.training = state.training, .device = device});
   if (state.recording) record(parsed, inputs, outputs, state.training);

@@ -261,7 +261,8 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
                       .writes = writes.span(),
                       .priority = options.priority,
                       .name = op.name().c_str(),
-                      .cheap = cheap});
+                      .cheap = cheap,
+                      .computes = true});
 }
 
 }  // namespace mxnet

@@ -2,8 +2,11 @@
 // Groups of nodes, and values that cross from one device to another.
 #include "exec/placement.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
+#include "base/error.h"
 #include "exec/autograd_state.h"
 #include "exec/backward.h"
 #include "exec/imperative.h"
@@ -34,7 +37,12 @@ Device device_of(const ir::Node& node, const DeviceGroups& groups, Device device
   const std::string* group = find_attr(node, "__ctx_group__");
   if (group == nullptr) return device;
   const auto found = groups.find(*group);
-  return found == groups.end() ? device : found->second;
+  if (found != groups.end()) return found->second;
+  std::vector<std::string_view> known;
+  for (const auto& [name, place] : groups) known.push_back(name);
+  throw Error(ErrorCode::kValue, node.name,
+              fmt::format("given group '{}', expected one that group2ctx names: {}", *group,
+                          fmt::join(known, ", ")));
 }
 
 bool spans_devices(const IndexedGraph& graph, const DeviceGroups& groups, Device device) {

@@ -38,6 +38,7 @@ void BoundPlan::prepare() {
          .priority = 0,
          .name = plan_->segment_name(segment),
          .cheap = segment.cheap,
+         .computes = true,
          .temp_bytes = 0}));
   }
 }

@@ -237,21 +237,28 @@ class Saving {
 
   TypedGraph within(std::size_t budget) const {
     if (TypedGraph unmirrored = lay(plain_); bytes(unmirrored) <= budget) return unmirrored;
-    const auto room = static_cast<std::size_t>(kReorderedPart * static_cast<double>(budget));
-    TypedGraph tight = smallest(budget - room);
-    const std::size_t needed = bytes(tight);
-    if (needed <= budget - room) {
-      for (std::size_t part = 1; part <= kMostParts; part *= 2) {
-        TypedGraph candidate = lay(tight, widest_value(tight) / part);
-        if (bytes(candidate) <= budget) return candidate;
-      }
+    std::vector<TypedGraph> tight;
+    for (const double part : kReorderedParts) {
+      const auto room = static_cast<std::size_t>(part * static_cast<double>(budget));
+      TypedGraph candidate = smallest(budget - room);
+      const std::size_t needed = bytes(candidate);
+      if (needed > budget) return candidate;
+      if (needed > budget - room) break;
+      if (TypedGraph laid = lay(candidate); bytes(laid) <= budget) return laid;
+      tight.push_back(std::move(candidate));
     }
-    return needed > budget ? std::move(tight) : smallest(budget);
+    for (std::size_t part = 2; part <= kMostParts; part *= 2) {
+      for (const TypedGraph& candidate : tight)
+        if (TypedGraph laid = lay(candidate, widest_value(candidate) / part); bytes(laid) <= budget)
+          return laid;
+    }
+    return smallest(budget);
   }
 
  private:
-  // What reordered weights and their gradients take of a plan.
-  static constexpr double kReorderedPart = 0.04;
+  // What reordered weights and their gradients, and values in two layouts, may take of a plan:
+  // the less it is, the less is computed again.
+  static constexpr double kReorderedParts[] = {0.04, 0.1, 0.2};
   // Values of up to which part of the widest lie in layouts, where not all may.
   static constexpr std::size_t kMostParts = 4;
 

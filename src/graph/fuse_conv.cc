@@ -3,10 +3,9 @@
 #include "graph/fuse_conv.h"
 
 #include <memory>
-#include <unordered_map>
 
 #include "base/config.h"
-#include "graph/entry_uses.h"
+#include "graph/growing_layers.h"
 #include "graph/rewrite.h"
 #include "op/fused/conv.h"
 #include "op/norm/batch_norm_params.h"
@@ -18,7 +17,7 @@ namespace {
 class Fuser {
  public:
   Fuser(const IndexedGraph& graph, const std::vector<ArrayType>& types, const FuseOptions& options)
-      : graph_(graph), types_(types), options_(options), uses_(entry_uses(graph)) {}
+      : layers_(graph, types, &fused_conv_accepts), options_(options) {}
 
   Replacement replace(const ir::Node& original, const Ref<ir::Node>& node) {
     if (original.is_variable() || !original.control_deps().empty()) return std::nullopt;
@@ -27,132 +26,45 @@ class Fuser {
     if (!options_.conv) return std::nullopt;
     if (op == "Convolution") return from_convolution(original, *node);
     if (op == "BatchNorm" && options_.batch_norm) return with_batch_norm(original, *node);
-    if (options_.sum && (op == "elemwise_add" || op == "broadcast_add" || op == "_npi_add"))
-      return with_sum(original, *node);
-    if (options_.activation) return with_activation(original, *node);
+    if (options_.sum && adds_two(original)) return layers_.with_sum(original, *node);
+    if (options_.activation) return layers_.with_activation(original, *node);
     return std::nullopt;
   }
 
  private:
-  // A fused node that may still grow.
-  struct Grown {
-    std::shared_ptr<const FusedConvParams> params;
-    std::vector<ir::Entry> inputs;
-    std::vector<ArrayType> types;  // of the inputs
-    std::string name;
-  };
-
-  int entry_of(const ir::Node& original, std::size_t input) const {
-    return graph_.entry(original.inputs[input]);
-  }
-  const ArrayType& type(int entry) const { return types_[static_cast<std::size_t>(entry)]; }
-  int uses(int entry) const { return uses_[static_cast<std::size_t>(entry)]; }
-  const ArrayType& out_type(const ir::Node& original) const {
-    return type(graph_.first_entry(graph_.index_of(original)));
-  }
-  // Nobody reads outputs from the second on.
-  bool only_first_output(const ir::Node& original) const {
-    const int n = graph_.index_of(original), first = graph_.first_entry(n);
-    for (int o = 1; o < graph_.num_outputs(n); ++o)
-      if (uses(first + o) > 0) return false;
-    return true;
-  }
-  // The convolution that makes an input, if this node is its only reader.
-  const Grown* grown(const ir::Node& original, const ir::Node& node, std::size_t input) const {
-    if (uses(entry_of(original, input)) != 1) return nullptr;
-    const auto at = grown_.find(node.inputs[input].node.get());
-    return at == grown_.end() ? nullptr : &at->second;
-  }
-
   Replacement without_dropout(const ir::Node& original, const ir::Node& node) const {
-    if (original.op->uses_random(original.params.get(), false) || !only_first_output(original))
+    if (original.op->uses_random(original.params.get(), false) ||
+        !layers_.only_first_output(original))
       return std::nullopt;
     return std::vector<ir::Entry>{node.inputs[0]};
   }
 
   Replacement from_convolution(const ir::Node& original, const ir::Node& node) {
-    Grown start;
     auto params = std::make_shared<FusedConvParams>();
     params->conv = *static_cast<const ConvParams*>(original.params.get());
-    start.inputs = node.inputs;
-    for (std::size_t i = 0; i < original.inputs.size(); ++i)
-      start.types.push_back(type(entry_of(original, i)));
-    start.name = original.name;
-    return become(original, std::move(start), std::move(params));
+    return layers_.begin(original, node, std::move(params));
   }
 
   Replacement with_batch_norm(const ir::Node& original, const ir::Node& node) {
-    const Grown* conv = grown(original, node, 0);
+    const auto* conv = layers_.grown(original, node, 0);
     const auto& batch_norm = *static_cast<const BatchNormParams*>(original.params.get());
-    if (conv == nullptr || batch_norm.axis != 1 || !only_first_output(original) ||
+    if (conv == nullptr || batch_norm.axis != 1 || !layers_.only_first_output(original) ||
         conv->params->batch_norm || !conv->params->post_ops.empty())
       return std::nullopt;
-    Grown more = *conv;
+    auto more = *conv;
     auto params = std::make_shared<FusedConvParams>(*conv->params);
     params->batch_norm = true;
     params->fix_gamma = batch_norm.fix_gamma;
     params->eps = batch_norm.eps;
     for (std::size_t i = 1; i < 5; ++i) {
       more.inputs.push_back(node.inputs[i]);
-      more.types.push_back(type(entry_of(original, i)));
+      more.types.push_back(layers_.type(layers_.entry_of(original, i)));
     }
-    return become(original, std::move(more), std::move(params));
+    return layers_.become(original, std::move(more), std::move(params));
   }
 
-  Replacement with_activation(const ir::Node& original, const ir::Node& node) {
-    const std::optional<PostOp> activation = activation_of(*original.op, original.params.get());
-    if (!activation) return std::nullopt;
-    const Grown* conv = grown(original, node, 0);
-    if (conv == nullptr) return std::nullopt;
-    auto params = std::make_shared<FusedConvParams>(*conv->params);
-    params->post_ops.push_back(*activation);
-    return become(original, *conv, std::move(params));
-  }
-
-  Replacement with_sum(const ir::Node& original, const ir::Node& node) {
-    for (const std::size_t side : {1u, 0u}) {
-      const Grown* conv = grown(original, node, side);
-      const ArrayType& other = type(entry_of(original, 1 - side));
-      const ArrayType& out = out_type(original);
-      if (conv == nullptr || conv->params->sum || other.shape != out.shape ||
-          type(entry_of(original, side)).shape != out.shape || other.dtype != out.dtype)
-        continue;
-      Grown more = *conv;
-      auto params = std::make_shared<FusedConvParams>(*conv->params);
-      params->sum = true;
-      params->post_ops.push_back({PostOp::Kind::kSum});
-      more.inputs.insert(more.inputs.begin() + 1, node.inputs[1 - side]);
-      more.types.insert(more.types.begin() + 1, other);
-      if (Replacement result = become(original, std::move(more), std::move(params))) return result;
-    }
-    return std::nullopt;
-  }
-
-  // The node that computes all of `what`, in the place of `original`; none where oneDNN does not.
-  Replacement become(const ir::Node& original, Grown what,
-                     std::shared_ptr<const FusedConvParams> params) {
-    std::vector<Tensor> in;
-    in.reserve(what.types.size());
-    for (const ArrayType& t : what.types) in.push_back({nullptr, &t.shape, t.dtype});
-    const ArrayType& result = out_type(original);
-    const Tensor out{nullptr, &result.shape, result.dtype};
-    if (!fused_conv_accepts(*params, {in, {&out, 1}, false})) return std::nullopt;
-    auto node = make_ref<ir::Node>();
-    node->op = &Registry::get().at(params->op_name());
-    if (what.name != original.name) what.name += "+" + original.name;
-    node->name = what.name;
-    node->params = params;
-    node->inputs = what.inputs;
-    what.params = std::move(params);
-    grown_.emplace(node.get(), std::move(what));
-    return std::vector<ir::Entry>{{node, 0, 0}};
-  }
-
-  const IndexedGraph& graph_;
-  const std::vector<ArrayType>& types_;
+  GrowingLayers<FusedConvParams> layers_;
   const FuseOptions& options_;
-  const std::vector<int> uses_;  // per entry
-  std::unordered_map<const ir::Node*, Grown> grown_;
 };
 
 }  // namespace

@@ -88,6 +88,7 @@ class Mirror {
     if (options_.cheap) consider(cheap());
     if (options_.segments)
       for (int count = 2; count <= most_segments(); ++count) consider(segments(count));
+    keep_more();
   }
   // Better ones than `best`, in which backward may also compute wide values once for each reader.
   void improve(Candidate best) {
@@ -96,6 +97,7 @@ class Mirror {
       again_ = again;
       for (int count = 1; count <= most_segments(); ++count) consider(segments(count));
     }
+    keep_more();
   }
   Candidate& best() { return best_; }
   bool within_budget() const { return options_.budget > 0 && best_.bytes <= options_.budget; }
@@ -153,6 +155,24 @@ class Mirror {
     return keep;
   }
 
+  // What fits into the budget beside the best candidate is kept after all, what costs most for its
+  // bytes first.
+  void keep_more() {
+    if (best_keep_.empty() || !within_budget()) return;
+    std::vector<std::pair<double, int>> worth;
+    for (int n = 0; n < num_forward_; ++n)
+      if (!best_keep_[static_cast<std::size_t>(n)] && is_expensive(graph_.node(n).op->name()))
+        worth.emplace_back(cost(n) / bytes_made(n), n);
+    std::stable_sort(worth.begin(), worth.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    again_ = best_again_;
+    for (const auto& [value, n] : worth) {
+      Keep keep = best_keep_;
+      keep[static_cast<std::size_t>(n)] = true;
+      consider(keep);
+    }
+  }
+
   double bytes_made(int n) const {
     if (is_given(graph_.node(n))) return 0;
     double bytes = 0;
@@ -186,7 +206,10 @@ class Mirror {
     const bool better = options_.budget == 0 || (!fits && !best_fits)
                             ? bytes < best_.bytes
                             : fits && (!best_fits || cost < best_.cost);
-    if (better) best_ = {candidate.graph(), bytes, cost};
+    if (!better) return;
+    best_ = {candidate.graph(), bytes, cost};
+    best_keep_ = keep;
+    best_again_ = again_;
   }
 
   // The graph in which backward reads copies of all nodes that are not kept.
@@ -298,6 +321,8 @@ class Mirror {
   double cost_ = 0;
   bool again_ = false;  // see wide_and_cheap()
   Candidate best_;
+  Keep best_keep_;  // of `best_`; empty if it keeps all or comes from elsewhere
+  bool best_again_ = false;
 };
 
 }  // namespace

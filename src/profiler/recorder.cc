@@ -33,7 +33,10 @@ struct OwnLogs {
   }
   std::vector<std::pair<uint64_t, std::shared_ptr<ThreadLog>>> logs;
 };
-thread_local OwnLogs t_own;
+OwnLogs& own_logs() {
+  thread_local const auto own = std::make_unique<OwnLogs>();
+  return *own;
+}
 
 uint64_t next_id() {
   static std::atomic<uint64_t> ids{0};
@@ -61,12 +64,13 @@ ThreadLog* Recorder::log() {
 
 ThreadLog* Recorder::join() {
   if (t_cached.ended) return nullptr;
-  for (auto& [id, mine] : t_own.logs) {
-    if (id != id_) continue;
-    t_cached = {id_, mine.get(), false};
-    return mine.get();
-  }
   try {
+    OwnLogs& own = own_logs();
+    for (auto& [id, mine] : own.logs) {
+      if (id != id_) continue;
+      t_cached = {id_, mine.get(), false};
+      return mine.get();
+    }
     MutexLock lock(mutex_);
     std::shared_ptr<ThreadLog> taken;
     for (const auto& candidate : logs_) {
@@ -80,7 +84,7 @@ ThreadLog* Recorder::join() {
       logs_.push_back(taken);
     }
     new_names_.push_back({this_thread_number(), name_of_this_thread()});
-    t_own.logs.emplace_back(id_, taken);
+    own.logs.emplace_back(id_, taken);
     taken->vacant.store(false, std::memory_order_relaxed);  // ordered by the mutex
     taken->thread = this_thread_number();
     taken->depth = 0;

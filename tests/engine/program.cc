@@ -121,6 +121,7 @@ Program random_program(uint64_t seed) {
       step.no_skip = chance(5);
       step.cheap = chance(40);
       step.prepared = chance(10);
+      step.computes = chance(50);
       step.property = step.no_skip ? FnProperty::kNoSkip
                       : chance(15) ? FnProperty::kCPUPrioritized
                                    : FnProperty::kNormal;
@@ -229,6 +230,7 @@ Trace run_on(Engine& engine, const Program& program) {
         spec.priority = step.priority;
         spec.property = step.property;
         spec.cheap = step.cheap;
+        spec.computes = step.computes;
         const auto fail = [id] { return Error(ErrorCode::kGeneric, std::to_string(id)); };
         if (step.asynchronous) {
           AsyncFn fn = [&step, &values, &completer, fail, id](const RunContext&, OnComplete done) {

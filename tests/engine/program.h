@@ -16,7 +16,7 @@ struct Step {
   std::vector<int> reads, writes;  // numbers of variables; kDelete and waits use writes[0]
   int priority = 0;
   bool throws = false, asynchronous = false, completes_elsewhere = false, no_skip = false;
-  bool cheap = false, prepared = false;
+  bool cheap = false, computes = false, prepared = false;
   FnProperty property = FnProperty::kNormal;
   int bulk_size = 0;
 };

@@ -68,6 +68,20 @@ TEST(Placement, SimpleBindMakesArraysWhereTheirGroupIs) {
   EXPECT_EQ(values_of(bound.grads[2]), Values(4, 0.0f));
 }
 
+TEST(Placement, AGroupWithoutADeviceIsAnErrorThatNamesTheNode) {
+  SimpleBind options;
+  options.device = Device::cpu();
+  options.groups = {{"near", Device::cpu(1)}};
+  options.shapes["x"] = {4};
+  try {
+    simple_bind(two_groups(), options);
+    FAIL() << "the group 'far' has no device";
+  } catch (const Error& error) {
+    EXPECT_TRUE(contains(error.what(), "[b] given group 'far', expected one")) << error.what();
+    EXPECT_TRUE(contains(error.what(), "near")) << error.what();
+  }
+}
+
 TEST(Placement, GroupsOnOneDeviceStayCompiled) {
   const DeviceGroups cpus{{"near", Device::cpu(0)}, {"far", Device::cpu(1)}};
   Executor executor(two_groups(), Device::cpu(), bind_arrays(arrays(Device::cpu(), Device::cpu())),

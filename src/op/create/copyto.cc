@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copying into an array that is there, of any type.
 #include "op/create/create.h"
+#include "op/device_crossing.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 
@@ -44,6 +45,7 @@ MX_OP(_backward_copyto, NoParams)
     .cpu(copy_cpu);
 
 [[maybe_unused]] const bool portable = mark_portable({"_copyto", "_backward_copyto"});
+[[maybe_unused]] const bool crossing = mark_crossing("_copyto");
 
 }  // namespace
 }  // namespace mxnet

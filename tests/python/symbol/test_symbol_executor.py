@@ -2,6 +2,7 @@
 """Executors: binding, running, differentiating, reshaping and watching a symbol."""
 
 import json
+import re
 
 import mxnet as mx
 import numpy as np
@@ -182,3 +183,26 @@ def test_options_that_no_backend_knows_are_errors():
     assert net.optimize_for("MKLDNN", dedup_subgraph=True).list_arguments() == net.list_arguments()
     with pytest.raises(mx.MXNetError, match="given option 'colour' for the backend MKLDNN"):
         net.optimize_for("MKLDNN", colour="red")
+
+
+def convolutions_computed_twice(budget):
+    """Of six, in a training step whose plan is to stay below so many bytes; and the plan's bytes."""
+    x = mx.sym.var("data")
+    for i, filters in enumerate((8, 8, 16, 16, 32, 32)):
+        x = mx.sym.Convolution(x, num_filter=filters, kernel=(3, 3), pad=(1, 1), name=f"c{i}")
+        x = mx.sym.Activation(x, act_type="relu")
+        if i % 2 == 1:
+            x = mx.sym.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max")
+    with mx.util.environment("MXNET_BACKWARD_MIRROR_BUDGET", str(budget)):
+        executor = x.simple_bind(mx.cpu(), data=(4, 3, 32, 32))
+        executor.forward(is_train=True)
+        text = executor.debug_str()
+    return len(set(re.findall(r"c\d_mirror", text))), int(re.search(r"planned bytes: (\d+)", text)[1])
+
+
+def test_what_fits_into_a_budget_is_not_computed_again():
+    again, plain = convolutions_computed_twice(0)
+    assert again == 0
+    for part in (0.9, 0.8, 0.7):
+        again, planned = convolutions_computed_twice(int(part * plain))
+        assert planned <= part * plain and again <= 2
