@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "graph/fused_layer.h"
@@ -90,7 +91,7 @@ class Fuser {
 
  private:
   // Convolutions work on channels first only.
-  Chain convolution(int n) const {
+  Chain convolution(int n) {
     Chain chain{kFusedConv, {n}, "sg_mkldnn_conv", {}};
     const std::string* layout = find_attr(graph_.node(n), "layout");
     if (layout != nullptr && *layout != "None" && layout->substr(0, 2) != "NC") return {};
@@ -104,7 +105,7 @@ class Fuser {
     if (is_norm(next)) next = extend(next, "_bn", "with_bn");
     if (is_activation(next, true)) {
       extend(next, "_act", "with_act");
-    } else if (next >= 0 && is(graph_.node(next), "elemwise_add")) {
+    } else if (next >= 0 && is(graph_.node(next), "elemwise_add") && summed_.insert(next).second) {
       next = extend(next, "_add", "with_sum");
       if (is_activation(next, true)) extend(next, "_act", "with_postsum_act");
     }
@@ -200,6 +201,7 @@ class Fuser {
   const IndexedGraph graph_;
   const Readers readers_;
   std::map<int, Chain> chains_;  // by their last nodes
+  std::set<int> summed_;         // sums that a chain has taken: those of two layers go to the first
   std::map<std::string_view, int> counts_;
   std::unordered_map<int, Ref<ir::Node>> now_;
 };

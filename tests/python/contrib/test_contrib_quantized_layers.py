@@ -4,6 +4,8 @@
 A sum of products is exact on both ways; what follows it is rounded once, so that a result may lie one step beside the other.
 """
 
+import json
+
 import mxnet as mx
 import numpy as np
 import pytest
@@ -29,6 +31,15 @@ def summed(data, act):
     return act(start + norm(conv(start, "second", pad=(1, 1), no_bias=True), "norm"))
 
 
+def joined(data, dim):
+    parts = [relu(conv(data, "a", pad=(1, 1))), conv(data, "b", pad=(1, 1)), relu(conv(data, "c", pad=(1, 1)))]
+    return conv(mx.sym.Concat(*parts, dim=dim), "last")
+
+
+def two_layers_into_one_sum(data):
+    return relu(norm(conv(data, "left", no_bias=True), "left_norm") + norm(conv(data, "right", no_bias=True), "right_norm"))
+
+
 IMAGES = (3, 6, 9, 11)
 LAYERS = {
     "plain": (lambda x: conv(x, "c"), IMAGES),
@@ -42,9 +53,12 @@ LAYERS = {
     "leaky": (lambda x: mx.sym.LeakyReLU(conv(x, "c"), act_type="leaky", slope=0.2), IMAGES),
     "lines": (lambda x: relu(conv(x, "c", kernel=(3,))), (2, 6, 17)),
     "volumes": (lambda x: relu(conv(x, "c", kernel=(2, 3, 3))), (2, 3, 4, 6, 6)),
+    "joined": (lambda x: joined(x, 1), IMAGES),
+    "joined in height": (lambda x: joined(x, 2), IMAGES),
     "sum": (lambda x: summed(x, lambda v: v), IMAGES),
     "activated sum": (lambda x: summed(x, relu), IMAGES),
     "clipped sum": (lambda x: summed(x, lambda v: mx.sym.clip(v, a_min=0, a_max=1)), IMAGES),
+    "sum of two layers": (two_layers_into_one_sum, IMAGES),
     "rows": (lambda x: mx.sym.FullyConnected(x, num_hidden=13, name="f"), (5, 70)),
     "rows, tanh": (lambda x: mx.sym.Activation(mx.sym.FullyConnected(x, num_hidden=70, name="f"), act_type="tanh"), (5, 70)),
     "rows of images": (lambda x: mx.sym.FullyConnected(relu(conv(x, "c")), num_hidden=13, name="f"), IMAGES),
@@ -173,3 +187,10 @@ def test_a_network_changes_layouts_at_its_ends_only(tmp_path):
     assert counts["_sg_onednn_quantized_layer"] == 4
     assert counts["_contrib_quantized_pooling"] == 4
     assert counts.get("_sg_onednn_reorder", 0) <= 1  # to rows, for the fully connected layer
+
+
+def test_a_sum_of_two_layers_goes_to_the_first():
+    net = two_layers_into_one_sum(mx.sym.Variable("data")).get_backend_symbol("MKLDNN_QUANTIZE")
+    nodes = [node for node in json.loads(net.tojson())["nodes"] if node["op"] != "null"]
+    # As release 1.9.1 has it: run there and copied.
+    assert [node["name"] for node in nodes] == ["sg_mkldnn_conv_bn_1", "sg_mkldnn_conv_bn_add_act_0"]
