@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/config.h"
 #include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
 #include "graph/rewrite.h"
@@ -238,8 +239,23 @@ class Closer {
     return fits ? &source : nullptr;
   }
 
+  // What the configuration switches off for operators of this kind.
+  static bool may_close(const ir::Node& layer) {
+    const auto& rows = config().onednn;
+    if (is(layer, kFusedRows) && rows.disable_qfc_fuse_all) return false;
+    if (is_fused_attention(layer) && rows.disable_qtransformer_fuse_all) return false;
+    return rows.fuse_requantize;
+  }
+  static bool may_be_real(const ir::Node& layer) {
+    const auto& rows = config().onednn;
+    if (is(layer, kFusedRows) && rows.disable_qfc_float_output) return false;
+    if (is_fused_attention(layer) && rows.disable_qtransformer_float_output) return false;
+    return rows.fuse_dequantize && !is(layer, kFusedConv);
+  }
+
   Replacement requantize(const ir::Node& original, const ir::Node& node) const {
     const ir::Node* const layer = layer_behind(original);
+    if (layer != nullptr && !may_close(*layer)) return std::nullopt;
     const std::string* const min = find_attr(original, "min_calib_range");
     const std::string* const max = find_attr(original, "max_calib_range");
     if (layer == nullptr || min == nullptr || max == nullptr) return std::nullopt;
@@ -254,7 +270,7 @@ class Closer {
         readers_.only(graph_.index_of(source)) != graph_.index_of(original))
       return std::nullopt;
     const ir::Node* const layer = layer_behind(source);
-    if (layer == nullptr || is(*layer, kFusedConv) ||
+    if (layer == nullptr || !may_close(*layer) || !may_be_real(*layer) ||
         find_attr(source, "min_calib_range") == nullptr)
       return std::nullopt;
     // `node` reads the closed layer by now: its range has no use any more.
