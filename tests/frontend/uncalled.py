@@ -10,6 +10,7 @@ REASONS = {
     "the release has no CPU kernel, or ends the process when it is called alone": """
         nd.contrib.ifft nd.contrib.quantize_asym nd.contrib.quantized_batch_norm nd.contrib.quantized_elemwise_mul
         nd.contrib.quantized_rnn""",
+    "the release refuses them for symbols": "sym.contrib.adamw_update sym.contrib.mp_adamw_update",
     "structures and classes without a function of their own": """
         nd.ndarray.DLContext nd.ndarray.DLDataType nd.ndarray.DLManagedTensor nd.ndarray.DLTensor
         gluon.contrib.estimator.event_handler.EventHandler gluon.parameter.DeferredInitializationError""",

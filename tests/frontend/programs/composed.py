@@ -4,7 +4,6 @@ from registry import program
 
 # Name below contrib: number of inputs, parameters.
 OPERATORS = {
-    "adamw_update": (5, {"lr": 0.1, "eta": 1.0}),
     "backward_gradientmultiplier": (1, {"scalar": 3.0}),
     "calibrate_entropy": (2, {}),
     "dgl_adjacency": (1, {}),
@@ -14,7 +13,6 @@ OPERATORS = {
     "dgl_subgraph": (2, {"num_args": 2, "return_mapping": False}),
     "edge_id": (3, {}),
     "ifft": (1, {"compute_size": 2}),
-    "mp_adamw_update": (6, {"lr": 0.1, "eta": 1.0}),
     "quantize_asym": (1, {}),
     "quantized_batch_norm": (7, {"eps": 1e-3}),
     "quantized_elemwise_mul": (6, {}),
