@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks in 8-bit integers beside the same in float32, with this package or with the reference's own:
 
-    PYTHONPATH=build/release/python python benchmarks/score/quantized.py
+    PYTHONPATH=build/release/python python benchmarks/score/quantized.py [network...]
 
 Each figure is the fastest of 20 runs on one batch."""
+import sys
 import time
 import warnings
 
 import mxnet as mx
 import numpy as np
 from mxnet.contrib import quantization
+
+import networks
 
 SYM = mx.sym
 
@@ -48,6 +51,17 @@ def perceptron():
     return SYM.FullyConnected(out, num_hidden=10, name="last"), (32, 784)
 
 
+def resnet50():
+    return networks.NETWORKS["resnet50"][0](), (1, 3, 224, 224)
+
+
+def inception_bn():
+    return networks.NETWORKS["inception_bn"][0](), (1, 3, 224, 224)
+
+
+NETWORKS = (lenet, perceptron, residual, resnet50, inception_bn)
+
+
 def parameters(net, shape):
     draws = np.random.RandomState(7)
     args, _, aux = net.infer_shape(data=shape)
@@ -78,7 +92,7 @@ def milliseconds(net, arg_params, aux_params, data):
 def main():
     warnings.simplefilter("ignore")
     print(f"mxnet {mx.__version__}{'network':>12}{'float32':>12}{'int8':>12}  ms")
-    for make in (lenet, perceptron, residual):
+    for make in (make for make in NETWORKS if make.__name__ in sys.argv[1:] or len(sys.argv) == 1):
         net, shape = make()
         arg_params, aux_params = parameters(net, shape)
         data = mx.nd.array(np.random.RandomState(1).uniform(-1, 1, shape))

@@ -14,7 +14,7 @@
  *   all later ones fail with a message that names the variable, its value and what is allowed.
  *
  * - Nulls: a null pointer is an error, never a crash, except where null has a meaning of its own.
- *   Handles are not checked beyond that: using one that is freed or of another kind is undefined.
+ *   So is a handle that was freed or is of another kind; freeing a null array is none.
  *
  * - Lifetime: strings and arrays that come out through pointers belong to the library. They live
  *   until the next call on the same thread, those of MXLibInfoFeatures until the process ends. What

@@ -66,7 +66,7 @@
       "Log level of TensorRT.")
 
 #define MX_CONFIG_QUANTIZATION(STARTUP, LIVE) \
-  LIVE(verbose, bool, "MXNET_QUANTIZATION_VERBOSE", "0", any(), pending("issue 6: quantization"), \
+  LIVE(verbose, bool, "MXNET_QUANTIZATION_VERBOSE", "0", any(), active("test_the_log_says_what_becomes_of_each_operator"), \
       "Log which nodes are quantized, and why others are not.")
 
 #define MX_CONFIG_SPARSE(STARTUP, LIVE) \

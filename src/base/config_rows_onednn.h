@@ -18,11 +18,11 @@
       "Run the plain kernel too and compare; an error where they differ by more than rounding.") \
   LIVE(disable_fc_cache, bool, "MXNET_ONEDNN_DISABLE_FC_CACHE", "0", any(), active("FusedDenseConfig.WithoutACacheWeightsArePackedAtEachRun"), \
       "Pack the weights of FullyConnected at each call.") \
-  LIVE(fuse_dequantize, bool, "MXNET_ONEDNN_FUSE_DEQUANTIZE", "1", any(), pending("issue 6: quantization"), \
+  LIVE(fuse_dequantize, bool, "MXNET_ONEDNN_FUSE_DEQUANTIZE", "1", any(), active("test_rows_of_the_configuration_keep_steps_behind_layers_apart"), \
       "Fuse dequantization into the operator before it.") \
-  LIVE(fuse_requantize, bool, "MXNET_ONEDNN_FUSE_REQUANTIZE", "1", any(), pending("issue 6: quantization"), \
+  LIVE(fuse_requantize, bool, "MXNET_ONEDNN_FUSE_REQUANTIZE", "1", any(), active("test_rows_of_the_configuration_keep_steps_behind_layers_apart"), \
       "Fuse requantization into the operator before it.") \
-  LIVE(qfc_dynamic_params, bool, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS", "0", any(), pending("issue 6: quantization"), \
+  LIVE(qfc_dynamic_params, bool, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS", "0", any(), inert("parameters that have changed are always seen"), \
       "Compute the ranges of quantized FullyConnected at each call.") \
   LIVE(disable_conv_opt, bool, "MXNET_DISABLE_ONEDNN_CONV_OPT", "0", any(), active("FusedPlanConfig.EachRowSwitchesItsFusionOff"), \
       "Skip all fusions into convolutions.") \
@@ -58,18 +58,18 @@
       "Skip the fusion of a power and a multiplication by a scalar.") \
   LIVE(disable_transformer_opt, bool, "MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT", "0", any(), inert("the attention operators are whole kernels, nothing is fused into them"), \
       "Skip fusions in attention.") \
-  LIVE(disable_qem_float_output, bool, "MXNET_DISABLE_ONEDNN_QEM_FLOAT_OUTPUT", "0", any(), pending("issue 6: quantization"), \
+  LIVE(disable_qem_float_output, bool, "MXNET_DISABLE_ONEDNN_QEM_FLOAT_OUTPUT", "0", any(), inert("nothing is fused into quantized elementwise multiplication"), \
       "Quantized elementwise multiplication keeps integer output.") \
-  LIVE(disable_qem_fuse_all, bool, "MXNET_DISABLE_ONEDNN_QEM_FUSE_ALL", "0", any(), pending("issue 6: quantization"), \
+  LIVE(disable_qem_fuse_all, bool, "MXNET_DISABLE_ONEDNN_QEM_FUSE_ALL", "0", any(), inert("nothing is fused into quantized elementwise multiplication"), \
       "Skip all fusions into quantized elementwise multiplication.") \
-  LIVE(disable_qfc_float_output, bool, "MXNET_DISABLE_ONEDNN_QFC_FLOAT_OUTPUT", "0", any(), pending("issue 6: quantization"), \
+  LIVE(disable_qfc_float_output, bool, "MXNET_DISABLE_ONEDNN_QFC_FLOAT_OUTPUT", "0", any(), active("test_rows_of_the_configuration_keep_steps_behind_layers_apart"), \
       "Quantized FullyConnected keeps integer output.") \
-  LIVE(disable_qfc_fuse_all, bool, "MXNET_DISABLE_ONEDNN_QFC_FUSE_ALL", "0", any(), pending("issue 6: quantization"), \
+  LIVE(disable_qfc_fuse_all, bool, "MXNET_DISABLE_ONEDNN_QFC_FUSE_ALL", "0", any(), active("test_rows_of_the_configuration_keep_steps_behind_layers_apart"), \
       "Skip all fusions into quantized FullyConnected.") \
   LIVE(disable_qtransformer_float_output, bool, "MXNET_DISABLE_ONEDNN_QTRANSFORMER_FLOAT_OUTPUT", "0", any(), \
-      pending("issue 6: quantization"), \
+      active("test_rows_of_the_configuration_keep_steps_behind_attention_apart"), \
       "Quantized attention keeps integer output.") \
   LIVE(disable_qtransformer_fuse_all, bool, "MXNET_DISABLE_ONEDNN_QTRANSFORMER_FUSE_ALL", "0", any(), \
-      pending("issue 6: quantization"), \
+      active("test_rows_of_the_configuration_keep_steps_behind_attention_apart"), \
       "Skip all fusions into quantized attention.")
 // clang-format on

@@ -101,16 +101,26 @@ std::vector<uint32_t>& shape_returns() {
   return *returns;
 }
 
-}  // namespace
-
-int MXPredCreate(const char* symbol_json_str, const void* param_bytes, int param_size, int dev_type,
-                 int dev_id, uint32_t num_input_nodes, const char** input_keys,
-                 const uint32_t* input_shape_indptr, const uint32_t* input_shape_data,
-                 PredictorHandle* out) {
-  return MXPredCreatePartialOut(symbol_json_str, param_bytes, param_size, dev_type, dev_id,
-                                num_input_nodes, input_keys, input_shape_indptr, input_shape_data,
-                                0, nullptr, out);
+int create_with_outputs(const char* function, const char* json, const void* param_bytes,
+                        int param_size, int dev_type, int dev_id, uint32_t num_inputs,
+                        const char** input_keys, const uint32_t* indptr, const uint32_t* sizes,
+                        uint32_t num_outputs, const char** output_keys, PredictorHandle* out) {
+  return guarded(
+      [&] {
+        require(out, function, "out");
+        std::vector<std::string> outputs;
+        for (uint32_t i = 0; i < num_outputs; ++i) {
+          require(output_keys, function, "output_keys");
+          require(output_keys[i], function, "a key");
+          outputs.emplace_back(output_keys[i]);
+        }
+        *out = create(function, json, param_bytes, param_size, dev_type, dev_id, outputs,
+                      input_shapes(function, num_inputs, input_keys, indptr, sizes), {}, 1)[0];
+      },
+      function);
 }
+
+}  // namespace
 
 int MXPredCreateEx(const char* symbol_json_str, const void* param_bytes, int param_size,
                    int dev_type, int dev_id, const uint32_t num_input_nodes,
@@ -135,25 +145,23 @@ int MXPredCreateEx(const char* symbol_json_str, const void* param_bytes, int par
   });
 }
 
+int MXPredCreate(const char* symbol_json_str, const void* param_bytes, int param_size, int dev_type,
+                 int dev_id, uint32_t num_input_nodes, const char** input_keys,
+                 const uint32_t* input_shape_indptr, const uint32_t* input_shape_data,
+                 PredictorHandle* out) {
+  return create_with_outputs("MXPredCreate", symbol_json_str, param_bytes, param_size, dev_type,
+                             dev_id, num_input_nodes, input_keys, input_shape_indptr,
+                             input_shape_data, 0, nullptr, out);
+}
+
 int MXPredCreatePartialOut(const char* symbol_json_str, const void* param_bytes, int param_size,
                            int dev_type, int dev_id, uint32_t num_input_nodes,
                            const char** input_keys, const uint32_t* input_shape_indptr,
                            const uint32_t* input_shape_data, uint32_t num_output_nodes,
                            const char** output_keys, PredictorHandle* out) {
-  return guarded([&] {
-    const char* const function = "MXPredCreate";
-    require(out, function, "out");
-    std::vector<std::string> outputs;
-    for (uint32_t i = 0; i < num_output_nodes; ++i) {
-      require(output_keys, function, "output_keys");
-      require(output_keys[i], function, "a key");
-      outputs.emplace_back(output_keys[i]);
-    }
-    *out = create(
-        function, symbol_json_str, param_bytes, param_size, dev_type, dev_id, outputs,
-        input_shapes(function, num_input_nodes, input_keys, input_shape_indptr, input_shape_data),
-        {}, 1)[0];
-  });
+  return create_with_outputs("MXPredCreatePartialOut", symbol_json_str, param_bytes, param_size,
+                             dev_type, dev_id, num_input_nodes, input_keys, input_shape_indptr,
+                             input_shape_data, num_output_nodes, output_keys, out);
 }
 
 int MXPredCreateMultiThread(const char* symbol_json_str, const void* param_bytes, int param_size,

@@ -6,6 +6,10 @@
 #include <map>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "base/config.h"
+#include "base/log.h"
 #include "graph/indexed_graph.h"
 #include "graph/quantize_forms.h"
 #include "graph/symbol.h"
@@ -32,9 +36,11 @@ class Quantizer {
       : options_(options),
         graph_(graph),
         forms_(static_cast<std::size_t>(graph_.num_nodes())),
+        why_not_(forms_.size()),
         values_(static_cast<std::size_t>(graph_.num_entries())) {
     choose();
     if (options_.smart) drop_outer();
+    if (config().quantization.verbose) report();
   }
 
   QuantizedGraph run() {
@@ -76,10 +82,16 @@ class Quantizer {
       for (const int entry : graph_.inputs(n)) read[static_cast<std::size_t>(entry)] = true;
     for (int n = 0; n < graph_.num_nodes(); ++n) {
       const ir::Node& node = graph_.node(n);
-      if (node.is_variable() || options_.excluded_nodes.count(node.name) > 0 ||
-          options_.excluded_operators.count(node.op->name()) > 0)
+      if (node.is_variable()) continue;
+      const char*& why_not = why_not_[static_cast<std::size_t>(n)];
+      if (options_.excluded_nodes.count(node.name) > 0 ||
+          options_.excluded_operators.count(node.op->name()) > 0) {
+        why_not = "it is excluded";
         continue;
+      }
       form(n) = quantized_form(node, options_.channel_wise);
+      why_not = form(n) ? "more than its first result is read"
+                        : "there is no kernel of bytes for it with these parameters";
       // Bytes stand for the first result alone.
       for (int o = 1; o < graph_.num_outputs(n) && form(n) && !form(n)->float_result; ++o) {
         const int entry = graph_.first_entry(n) + o;
@@ -109,8 +121,23 @@ class Quantizer {
         if (form(n)->in_bytes[i])
           before[static_cast<std::size_t>(graph_.node_of(graph_.inputs(n)[i]))] = true;
     }
-    for (std::size_t n = 0; n < forms_.size(); ++n)
-      if (forms_[n] && forms_[n]->follows && !(behind[n] && before[n])) forms_[n].reset();
+    for (std::size_t n = 0; n < forms_.size(); ++n) {
+      if (!forms_[n] || !forms_[n]->follows || (behind[n] && before[n])) continue;
+      forms_[n].reset();
+      why_not_[n] = "it only passes on what no layer around it has in bytes";
+    }
+  }
+
+  void report() {
+    for (int n = 0; n < graph_.num_nodes(); ++n) {
+      const ir::Node& node = graph_.node(n);
+      if (node.is_variable()) continue;
+      log(LogLevel::kInfo,
+          form(n) ? fmt::format("quantization: {} ({}) becomes {}", node.name, node.op->name(),
+                                form(n)->op)
+                  : fmt::format("quantization: {} ({}) stays real: {}", node.name, node.op->name(),
+                                why_not_[static_cast<std::size_t>(n)]));
+    }
   }
 
   const ir::Entry& real(int entry) {
@@ -222,6 +249,7 @@ class Quantizer {
   const QuantizeOptions& options_;
   const IndexedGraph graph_;
   std::vector<std::optional<QuantizedForm>> forms_;    // of the nodes that are to be quantized
+  std::vector<const char*> why_not_;                   // of operators that stay real
   std::vector<Value> values_;                          // by entry
   std::map<const ir::Node*, std::string> calibrated_;  // the value whose range the node takes
 };

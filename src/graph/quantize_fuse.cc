@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
+#include "base/config.h"
 #include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
 #include "graph/rewrite.h"
@@ -90,7 +92,7 @@ class Fuser {
 
  private:
   // Convolutions work on channels first only.
-  Chain convolution(int n) const {
+  Chain convolution(int n) {
     Chain chain{kFusedConv, {n}, "sg_mkldnn_conv", {}};
     const std::string* layout = find_attr(graph_.node(n), "layout");
     if (layout != nullptr && *layout != "None" && layout->substr(0, 2) != "NC") return {};
@@ -104,7 +106,7 @@ class Fuser {
     if (is_norm(next)) next = extend(next, "_bn", "with_bn");
     if (is_activation(next, true)) {
       extend(next, "_act", "with_act");
-    } else if (next >= 0 && is(graph_.node(next), "elemwise_add")) {
+    } else if (next >= 0 && is(graph_.node(next), "elemwise_add") && summed_.insert(next).second) {
       next = extend(next, "_add", "with_sum");
       if (is_activation(next, true)) extend(next, "_act", "with_postsum_act");
     }
@@ -200,6 +202,7 @@ class Fuser {
   const IndexedGraph graph_;
   const Readers readers_;
   std::map<int, Chain> chains_;  // by their last nodes
+  std::set<int> summed_;         // sums that a chain has taken: those of two layers go to the first
   std::map<std::string_view, int> counts_;
   std::unordered_map<int, Ref<ir::Node>> now_;
 };
@@ -236,8 +239,23 @@ class Closer {
     return fits ? &source : nullptr;
   }
 
+  // What the configuration switches off for operators of this kind.
+  static bool may_close(const ir::Node& layer) {
+    const auto& rows = config().onednn;
+    if (is(layer, kFusedRows) && rows.disable_qfc_fuse_all) return false;
+    if (is_fused_attention(layer) && rows.disable_qtransformer_fuse_all) return false;
+    return rows.fuse_requantize;
+  }
+  static bool may_be_real(const ir::Node& layer) {
+    const auto& rows = config().onednn;
+    if (is(layer, kFusedRows) && rows.disable_qfc_float_output) return false;
+    if (is_fused_attention(layer) && rows.disable_qtransformer_float_output) return false;
+    return rows.fuse_dequantize && !is(layer, kFusedConv);
+  }
+
   Replacement requantize(const ir::Node& original, const ir::Node& node) const {
     const ir::Node* const layer = layer_behind(original);
+    if (layer != nullptr && !may_close(*layer)) return std::nullopt;
     const std::string* const min = find_attr(original, "min_calib_range");
     const std::string* const max = find_attr(original, "max_calib_range");
     if (layer == nullptr || min == nullptr || max == nullptr) return std::nullopt;
@@ -252,7 +270,7 @@ class Closer {
         readers_.only(graph_.index_of(source)) != graph_.index_of(original))
       return std::nullopt;
     const ir::Node* const layer = layer_behind(source);
-    if (layer == nullptr || is(*layer, kFusedConv) ||
+    if (layer == nullptr || !may_close(*layer) || !may_be_real(*layer) ||
         find_attr(source, "min_calib_range") == nullptr)
       return std::nullopt;
     // `node` reads the closed layer by now: its range has no use any more.

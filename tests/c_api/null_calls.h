@@ -7,9 +7,5 @@
 
 using NullCall = std::function<int()>;
 
-std::multimap<std::string, NullCall> ndarray_null_calls();
 std::multimap<std::string, NullCall> data_null_calls();
-std::multimap<std::string, NullCall> executor_null_calls();
-std::multimap<std::string, NullCall> kvstore_null_calls();
 std::multimap<std::string, NullCall> profiler_null_calls();
-std::multimap<std::string, NullCall> symbol_null_calls();

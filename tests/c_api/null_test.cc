@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function with every pointer null: an error that names the function, never a crash.
+// One null among good arguments, and numbers that make no sense: an error that names the function.
+// What is wrong in every place is for function_probe_test.cc.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -93,9 +94,7 @@ const std::multimap<std::string, Call>& calls() {
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(nullptr, &g_bytes); }},
       {"MXGetCPUMemoryInformation", [] { return MXGetCPUMemoryInformation(&g_bytes, nullptr); }},
   };
-  static const bool others = (all.merge(ndarray_null_calls()), all.merge(profiler_null_calls()),
-                              all.merge(symbol_null_calls()), all.merge(executor_null_calls()),
-                              all.merge(kvstore_null_calls()), all.merge(data_null_calls()), true);
+  static const bool others = (all.merge(profiler_null_calls()), all.merge(data_null_calls()), true);
   static_cast<void>(others);
   return all;
 }

@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 import registry
+import uncalled
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -186,12 +187,12 @@ def main():
     build = ROOT / "build"
     ours = run(python, build / "frontend-ours.pickle", MXNET_LIBRARY_PATH=str(options.lib.resolve()))
     theirs = run(python, build / "frontend-theirs.pickle")
-    failed = 0
+    different = 0
     programs = [item for item in registry.load(HERE / "programs") if options.only in item.name]
     for item in programs:
         mine, its = ours[item.name], theirs[item.name]
         found = compare(mine, its, item.tolerance, np, "error" in item.name)
-        failed += bool(found)
+        different += bool(found)
         for text in found[:20]:
             print(f"{item.name}: {text}")
         if options.v and not found:
@@ -199,14 +200,18 @@ def main():
                   f"{its['seconds'] * 1e3:.1f}" + (", both raise" if "error" in its else ""))
     names = set((HERE.parent / "data" / "public_names.txt").read_text().split())
     called = set(ours[""]["called"])
+    failed = different
     for part in ("nd", "sym", "gluon", "module", "io", "optimizer", "metric", "autograd", "np", "npx"):
         mine = {name for name in names if name.startswith(f"mxnet.{part}.")}
         print(f"coverage of mx.{part}: {len(mine & called)} of {len(mine)} public names")
-        if options.v and mine - called:
-            print("   not called: " + " ".join(sorted(mine - called)))
+        for name in sorted(mine - called):
+            reason = uncalled.REASON_OF.get(name)
+            print(f"   {name} is not called: {reason or 'no program, no reason'}")
+            failed += reason is None and not options.only
     seconds = [sum(item.get("seconds", 0) for item in side.values()) for side in (ours, theirs)]
     crashes = sum("crash" in item for item in theirs.values())
-    print(f"{len(programs) - failed} of {len(programs)} programs give the same "
+    same = len(programs) - different
+    print(f"{same} of {len(programs)} programs give the same "
           f"({crashes} end the process with the reference's library); import "
           f"{ours['']['import_seconds']:.2f} s instead of {theirs['']['import_seconds']:.2f} s; "
           f"{seconds[0]:.1f} s with this library, {seconds[1]:.1f} s with the reference's")

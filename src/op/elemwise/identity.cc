@@ -112,6 +112,24 @@ struct MultiplierParams {
           return Gradients{grad.dout(0) * p.scalar};
         });
 
+// The gradient under the name that 1.x shows as an operator.
+void multiply_gradient_cpu(const MultiplierParams& params, KernelContext& context) {
+  map_elements<kNumeric>("_contrib_backward_gradientmultiplier", context.in(0), context.out(0),
+                         [scalar = params.scalar]<class C>(C x) {
+                           return static_cast<C>(x * static_cast<C>(scalar));
+                         });
+}
+OpBuilder<MultiplierParams> define_multiplied_gradient() {
+  OpBuilder<MultiplierParams> op("_contrib_backward_gradientmultiplier");
+  op.doc("The gradient of _contrib_gradientmultiplier: the array times scalar.")
+      .input("data", "The gradient of the result.")
+      .param("scalar", &MultiplierParams::scalar, 1.0, "Factor.")
+      .param("is_int", &MultiplierParams::is_int, true, "Whether the factor is an integer.");
+  op.dtypes(kNumeric).inplace(0, 0).infer(infer_same<MultiplierParams>).cpu(multiply_gradient_cpu);
+  return op;
+}
+[[maybe_unused]] const auto multiplied_gradient = define_multiplied_gradient();
+
 void round_cpu(const NoParams&, KernelContext& context) {
   map_elements<kNumeric>("_contrib_round_ste", context.in(0), context.out(0),
                          []<class C>(C x) { return row_math::round_away(x); });

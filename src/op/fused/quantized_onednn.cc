@@ -31,16 +31,6 @@ struct Descs {
   memory::desc data, weight, out;
 };
 
-// Channels between the batch and the pixels in name, behind the pixels in memory.
-memory::desc channels_behind(const memory::dims& dims, memory::data_type type) {
-  memory::dims steps(dims.size());
-  steps[1] = 1;
-  memory::dim step = dims[1];
-  for (std::size_t i = dims.size(); i-- > 2; step *= dims[i]) steps[i] = step;
-  steps[0] = step;
-  return {dims, type, steps};
-}
-
 // Scales are given at each run: what the bytes of the data and of the result are worth, and the
 // steps of each channel of the weights. The other branch is added as it is, in its own bytes:
 // everything else is given in units of what one of these is worth.
@@ -84,7 +74,7 @@ struct ConvolutionCall {
   memory::dims out() const { return onednn::ConvArrays(geometry).map(); }
   int64_t depth() const { return geometry.image_group() * geometry.kernel_size(); }
   memory::desc lie(const memory::dims& dims, memory::data_type type) const {
-    return channels_behind(dims, type);
+    return onednn::channels_behind(dims, type);
   }
   Primitive::primitive_desc describe(const Descs& descs, const memory::desc& bias,
                                      const dnnl::primitive_attr& attributes) const {

@@ -40,4 +40,13 @@ dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims, dnnl::memory::
   return {dims, type, tag};
 }
 
+dnnl::memory::desc channels_behind(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {
+  dnnl::memory::dims steps(dims.size());
+  steps[1] = 1;
+  dnnl::memory::dim step = dims[1];
+  for (std::size_t i = dims.size(); i-- > 2; step *= dims[i]) steps[i] = step;
+  steps[0] = step;
+  return {dims, type, steps};
+}
+
 }  // namespace mxnet::onednn

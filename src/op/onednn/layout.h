@@ -16,4 +16,7 @@ dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor);
 dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims,
                                   dnnl::memory::data_type type = dnnl::memory::data_type::f32);
 
+// Channels are the second dimension in name and the last in memory.
+dnnl::memory::desc channels_behind(const dnnl::memory::dims& dims, dnnl::memory::data_type type);
+
 }  // namespace mxnet::onednn

@@ -8,6 +8,8 @@
 
 namespace mxnet::quantize {
 
+LayoutRef channels_last_layout(const Tensor& tensor);
+
 struct BytePooling {
   Windows windows;
   bool max, whole_kernel;  // means of all of the kernel, or of what of it lies in the image

@@ -86,6 +86,11 @@ bool means_the_same(const Windows& w) {
 
 }  // namespace
 
+LayoutRef channels_last_layout(const Tensor& tensor) {
+  return onednn::layout_of(
+      onednn::channels_behind(onednn::dims(tensor.shape()), onednn::data_type(tensor.dtype)));
+}
+
 PreparedKernelRef prepare_pooling(const BytePooling& pooling, const Signature& signature,
                                   const LayoutRef& layout) {
   const Tensor &data = signature.in[0], &out = signature.out[0];
@@ -116,8 +121,8 @@ PreparedKernelRef prepare_quantize(float factor, const Range& range, const Signa
     return nullptr;
   const memory::desc from = onednn::desc_in(layout, data);
   if (from.get_data_type() != memory::data_type::f32) return nullptr;
-  const memory::desc to(onednn::dims(out.shape()), onednn::data_type(out.dtype),
-                        memory::format_tag::nhwc);
+  const memory::desc to =
+      onednn::channels_behind(onednn::dims(out.shape()), onednn::data_type(out.dtype));
   const auto describe = [from, to] {
     dnnl::primitive_attr attributes = onednn::attributes();
     attributes.set_scales_mask(DNNL_ARG_SRC, 0);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantized operators that move integers and change little: flatten, concatenation, lookup, relu.
+// Quantized operators that move integers and change little: flatten, lookup, relu.
 #include <algorithm>
 #include <cstring>
 
 #include "op/dispatch.h"
-#include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/params.h"
@@ -57,91 +56,6 @@ void act_cpu(const ActParams&, KernelContext& context) {
     });
   }
   write_range(context, range);
-}
-
-// ---- concatenation -----------------------------------------------------------------------------
-
-// Inputs: n arrays, then for each its smallest and its largest real number.
-void concat_cpu(const JoinParams& params, KernelContext& context) {
-  const Tensor& out = context.out(0);
-  const int n = params.num_args;
-  Range range = read_range(context, n, n + 1);
-  for (int i = 1; i < n; ++i) {
-    const Range part = read_range(context, n + 2 * i, n + 2 * i + 1);
-    range = {std::min(range.min, part.min), std::max(range.max, part.max)};
-  }
-  const int axis = normalize_axis(params.dim, out.ndim(), "_contrib_quantized_concat");
-  const int64_t outer = out.shape().size(0, axis);
-  const int64_t out_row = out.shape().size(axis, out.ndim());
-  int64_t offset = 0;
-  for (int i = 0; i < n; ++i) {
-    const Tensor& in = context.in(i);
-    const float end = read_range(context, n + 2 * i, n + 2 * i + 1).magnitude();
-    const bool same = in.dtype == out.dtype && end == range.magnitude();
-    const float scale =
-        end / wide_limit(in.dtype) * steps_per_unit(wide_limit(out.dtype), range.magnitude());
-    const int64_t row = in.shape().size(axis, in.ndim());
-    dispatch_dtype<kBytes>(in.dtype, "quantized_concat", [&]<class From>(TypeTag<From>) {
-      dispatch_dtype<kBytes>(out.dtype, "quantized_concat", [&]<class To>(TypeTag<To>) {
-        for (int64_t o = 0; o < outer; ++o) {
-          const From* from = in.as<From>() + o * row;
-          To* to = out.as<To>() + o * out_row + offset;
-          if (same) {
-            std::copy_n(reinterpret_cast<const To*>(from), row, to);
-          } else {
-            for (int64_t k = 0; k < row; ++k)
-              to[k] = nearest<To>(static_cast<float>(from[k]) * scale);
-          }
-        }
-      });
-    });
-    offset += row;
-  }
-  write_range(context, range);
-}
-
-void infer_concat(const JoinParams& params, Infer& infer) {
-  const int n = params.num_args;
-  Shape shape;
-  for (int i = 0; i < n; ++i) {
-    if (infer.in(i).rank_known()) shape = Shape::unknown(infer.in(i).ndim());
-  }
-  if (shape.rank_known() && shape.ndim() > 0) {
-    const int axis = infer.axis(params.dim, infer.in(0));
-    int64_t total = 0;
-    for (int i = 0; i < n; ++i) {
-      Shape part = infer.in(i).shape();
-      if (!part.rank_known()) part = Shape::unknown(shape.ndim());
-      if (part.ndim() != shape.ndim())
-        infer.in(i).fail(std::to_string(shape.ndim()) + " dimensions");
-      total = total < 0 || part[axis] < 0 ? -1 : total + part[axis];
-      part[axis] = -1;
-      infer.out(0).set_shape(part);
-    }
-    infer.out(0).set_dim(axis, total);
-    for (int i = 0; i < n; ++i) {
-      Shape common = infer.out(0).shape();
-      common[axis] = infer.in(i).rank_known() ? infer.in(i).dim(axis) : -1;
-      infer.in(i).set_shape(common);
-    }
-  }
-  bool known = true, positive = true;
-  for (int i = 0; i < n; ++i) {
-    expect_bytes(infer.in(i));
-    known = known && infer.in(i).dtype() != DType::kUnknown;
-    positive = positive && infer.in(i).dtype() == DType::kUInt8;
-  }
-  if (known) infer.out(0).set_dtype(positive ? DType::kUInt8 : DType::kInt8);
-  infer_range_inputs(infer, n, 3 * n);
-  infer_range_outputs(infer);
-}
-
-std::vector<std::string> concat_names(const JoinParams& params) {
-  std::vector<std::string> names = numbered_names("arg", params.num_args);
-  for (int i = 0; i < params.num_args; ++i) {
-    for (const char* end : {"_min", "_max"}) names.push_back("arg" + std::to_string(i) + end);
-  }
-  return names;
 }
 
 // ---- lookup ------------------------------------------------------------------------------------
@@ -216,20 +130,6 @@ void embedding_cpu(const EmbeddingParams& params, KernelContext& context) {
       })
       .cpu(act_cpu);
   ranged_outputs(act);
-
-  OpBuilder<JoinParams> concat("_contrib_quantized_concat");
-  concat.doc("Arrays one after another, brought to one range.")
-      .inputs("data", "Arrays, then the smallest and the largest real number of each.",
-              &JoinParams::num_args, "num_args")
-      .num_inputs([](const JoinParams& params) { return 3 * params.num_args; })
-      .input_names(concat_names)
-      .param("num_args", &JoinParams::num_args, "Number of arrays.")
-      .at_least<int32_t>(1)
-      .param("dim", &JoinParams::dim, 1, "The dimension in which they follow each other.")
-      .infer(infer_concat)
-      .cpu(concat_cpu)
-      .zero_grad();
-  ranged_outputs(concat);
 
   OpBuilder<EmbeddingParams> embedding("_contrib_quantized_embedding");
   embedding.doc("Rows of a table of int8.")

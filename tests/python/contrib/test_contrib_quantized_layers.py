@@ -4,6 +4,8 @@
 A sum of products is exact on both ways; what follows it is rounded once, so that a result may lie one step beside the other.
 """
 
+import json
+
 import mxnet as mx
 import numpy as np
 import pytest
@@ -29,6 +31,15 @@ def summed(data, act):
     return act(start + norm(conv(start, "second", pad=(1, 1), no_bias=True), "norm"))
 
 
+def joined(data, dim):
+    parts = [relu(conv(data, "a", pad=(1, 1))), conv(data, "b", pad=(1, 1)), relu(conv(data, "c", pad=(1, 1)))]
+    return conv(mx.sym.Concat(*parts, dim=dim), "last")
+
+
+def two_layers_into_one_sum(data):
+    return relu(norm(conv(data, "left", no_bias=True), "left_norm") + norm(conv(data, "right", no_bias=True), "right_norm"))
+
+
 IMAGES = (3, 6, 9, 11)
 LAYERS = {
     "plain": (lambda x: conv(x, "c"), IMAGES),
@@ -42,9 +53,12 @@ LAYERS = {
     "leaky": (lambda x: mx.sym.LeakyReLU(conv(x, "c"), act_type="leaky", slope=0.2), IMAGES),
     "lines": (lambda x: relu(conv(x, "c", kernel=(3,))), (2, 6, 17)),
     "volumes": (lambda x: relu(conv(x, "c", kernel=(2, 3, 3))), (2, 3, 4, 6, 6)),
+    "joined": (lambda x: joined(x, 1), IMAGES),
+    "joined in height": (lambda x: joined(x, 2), IMAGES),
     "sum": (lambda x: summed(x, lambda v: v), IMAGES),
     "activated sum": (lambda x: summed(x, relu), IMAGES),
     "clipped sum": (lambda x: summed(x, lambda v: mx.sym.clip(v, a_min=0, a_max=1)), IMAGES),
+    "sum of two layers": (two_layers_into_one_sum, IMAGES),
     "rows": (lambda x: mx.sym.FullyConnected(x, num_hidden=13, name="f"), (5, 70)),
     "rows, tanh": (lambda x: mx.sym.Activation(mx.sym.FullyConnected(x, num_hidden=70, name="f"), act_type="tanh"), (5, 70)),
     "rows of images": (lambda x: mx.sym.FullyConnected(relu(conv(x, "c")), num_hidden=13, name="f"), IMAGES),
@@ -173,3 +187,66 @@ def test_a_network_changes_layouts_at_its_ends_only(tmp_path):
     assert counts["_sg_onednn_quantized_layer"] == 4
     assert counts["_contrib_quantized_pooling"] == 4
     assert counts.get("_sg_onednn_reorder", 0) <= 1  # to rows, for the fully connected layer
+
+
+def test_a_sum_of_two_layers_goes_to_the_first():
+    net = two_layers_into_one_sum(mx.sym.Variable("data")).get_backend_symbol("MKLDNN_QUANTIZE")
+    nodes = [node for node in json.loads(net.tojson())["nodes"] if node["op"] != "null"]
+    # As release 1.9.1 has it: run there and copied.
+    assert [node["name"] for node in nodes] == ["sg_mkldnn_conv_bn_1", "sg_mkldnn_conv_bn_add_act_0"]
+
+
+def two_layers_of_rows(x):
+    return mx.sym.FullyConnected(relu(mx.sym.FullyConnected(x, num_hidden=8, name="f")), num_hidden=4, name="g")
+
+
+LAYER, REQUANTIZE, DEQUANTIZE = "_sg_mkldnn_fully_connected", "_contrib_requantize", "_contrib_dequantize"
+APART = [LAYER, REQUANTIZE, LAYER, REQUANTIZE, DEQUANTIZE]
+
+
+@pytest.mark.parametrize(
+    "row, value, expected",
+    [
+        # Of the rows that release 1.9.1 has: run there and copied.
+        ("MXNET_DISABLE_ONEDNN_QFC_FUSE_ALL", "0", [LAYER, LAYER]),
+        ("MXNET_DISABLE_ONEDNN_QFC_FUSE_ALL", "1", APART),
+        ("MXNET_DISABLE_ONEDNN_QFC_FLOAT_OUTPUT", "1", [LAYER, LAYER, DEQUANTIZE]),
+        ("MXNET_ONEDNN_FUSE_REQUANTIZE", "0", APART),
+        ("MXNET_ONEDNN_FUSE_DEQUANTIZE", "0", [LAYER, LAYER, DEQUANTIZE]),
+    ],
+)
+def test_rows_of_the_configuration_keep_steps_behind_layers_apart(row, value, expected):
+    with mx.util.environment(row, value):
+        network, data = quantized(two_layers_of_rows, (4, 6), "auto")
+    assert [node["op"] for node in json.loads(network[0].tojson())["nodes"] if node["op"] != "null"][1:] == expected
+    together, _ = quantized(two_layers_of_rows, (4, 6), "auto")
+    found, whole = run(network, data), run(together, data)
+    assert np.abs(found - whole).max() < 0.03 * np.abs(whole).max()
+
+
+@pytest.mark.parametrize("row, closed", [("FUSE_ALL", (False, False)), ("FLOAT_OUTPUT", (True, False))])
+def test_rows_of_the_configuration_keep_steps_behind_attention_apart(row, closed):
+    scores = mx.sym.contrib.interleaved_matmul_selfatt_qk(mx.sym.Variable("data"), heads=2, name="scores")
+
+    def attributes():
+        data = mx.nd.array(np.random.RandomState(SEED).uniform(-1, 1, (3, 2, 24)))
+        made = q.quantize_model_mkldnn(
+            scores, {}, {}, ctx=mx.cpu(), calib_mode="naive", calib_data=mx.io.NDArrayIter(data, batch_size=3))[0]  # fmt: skip
+        found = next(n for n in json.loads(made.tojson())["nodes"] if n["op"] == "_sg_mkldnn_selfatt_qk")["attrs"]
+        return "min_calib_range" in found, found.get("enable_float_output") == "True"
+
+    assert attributes() == (False, True)  # real at once, and so without a range
+    with mx.util.environment(f"MXNET_DISABLE_ONEDNN_QTRANSFORMER_{row}", "1"):
+        assert attributes() == closed
+
+
+def test_the_log_says_what_becomes_of_each_operator(capfd):
+    net = mx.sym.softmax(two_layers_of_rows(mx.sym.Variable("data")), name="last")
+    with mx.util.environment("MXNET_QUANTIZATION_VERBOSE", "1"):
+        q.quantize_graph(net, {}, {}, excluded_sym_names=["f"], calib_mode="none")
+    text = capfd.readouterr().err
+    assert "quantization: f (FullyConnected) stays real: it is excluded" in text
+    assert "quantization: g (FullyConnected) becomes _contrib_quantized_fully_connected" in text
+    assert "quantization: last (softmax) stays real: there is no kernel of bytes for it with these parameters" in text
+    q.quantize_graph(net, {}, {}, calib_mode="none")
+    assert "quantization:" not in capfd.readouterr().err
