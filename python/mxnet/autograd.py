@@ -95,15 +95,14 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
 
 
 def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: Optional[bool] = None, create_graph: bool = False, train_mode: bool = True) -> Any:  # pylint: disable=redefined-outer-name
-    """Gradients with respect to `variables` as new arrays; with create_graph they are recorded themselves."""
+    """A list of the gradients with respect to `variables`, new arrays; with create_graph they are recorded themselves."""
     outputs, grads = _heads(heads, head_grads)
     wanted = _listed(variables)
     if not wanted:
         raise ValueError("given no variables, expected at least one")
     retain = create_graph if retain_graph is None else retain_graph
     numpy = getattr(type(wanted[0]), "_is_np", False)
-    made = _core.backward(outputs, grads, wanted, retain, create_graph, train_mode, numpy)
-    return made[0] if isinstance(variables, NDArrayBase) else made
+    return _core.backward(outputs, grads, wanted, retain, create_graph, train_mode, numpy)
 
 
 def get_symbol(x: Any) -> Any:

@@ -82,6 +82,14 @@ def test_grad_of_grad():
     np.testing.assert_allclose(x.grad.asnumpy(), [2 * 12 * 12])
 
 
+def test_grad_gives_a_list_for_one_variable_too():
+    x = leaf([1.0, 2.0])
+    with autograd.record():
+        y = x * x
+    made = autograd.grad(y, x)
+    assert isinstance(made, list) and made[0].asnumpy().tolist() == [2, 4]
+
+
 def test_detach_and_pause_stop_gradients():
     x = leaf([2.0])
     with autograd.record():

@@ -69,6 +69,21 @@ def test_attributes():
     assert x.attr("__group__") == "a" and x.attr("__part__") == "b" and x.attr("nothing") is None
     assert x.attr("__lr_mult__") == "2" and mx.sym.exp(x).infer_shape()[1] == [(2, 3)]
     assert network().attr_dict()["fc"]["num_hidden"] == "8"
+    e = mx.sym.exp(x, name="e")
+    e._set_attr(mood="good", __lr_mult__="3")  # pylint: disable=protected-access
+    assert e.attr("mood") == "good" and e.attr("lr_mult") == "3"
+    with pytest.raises(ValueError, match="mood"):
+        e._set_attr(mood=3)  # pylint: disable=protected-access
+
+
+def test_names_of_what_numbers_begin_are_those_of_the_wheel():
+    x = mx.sym.var("x")
+    with mx.name.NameManager():
+        names = [made.name for made in (2**x, x**2, mx.sym.pow(2, x), 1 - x, 2 / x, 2 % x, x + x, -x, x > 1)]
+    assert names == [
+        "_rpower_scalar0", "_powerscalar0", "_rpowerscalar0", "_rminusscalar0", "_rdivscalar0", "_rmodscalar0", "_plus0",
+        "_mulscalar0", "_greater_scalar0",
+    ]  # fmt: skip
 
 
 def test_copies_and_files(tmp_path):

@@ -232,10 +232,36 @@ def _create(stype: str, shape: Any, ctx: Any, dtype: Any, aux_shapes: Optional[L
     return _core.create_sparse(kind, _ints(shape), context.device_typeid, context.device_id, True, number, [_INT64] * aux, shapes)
 
 
+def _as_numpy(data: Any) -> np.ndarray:
+    return data.asnumpy() if isinstance(data, NDArray) else np.asarray(data)
+
+
+def _dtype_of(data: Any) -> Any:
+    """Arrays keep their type; lists of numbers are float32."""
+    return getattr(data, "dtype", np.float32)
+
+
+def _dense(arg: Any, ctx: Any, dtype: Any) -> NDArray:
+    return arg if isinstance(arg, NDArray) else _dense_array(arg, ctx, _dtype_of(arg) if dtype is None else dtype)
+
+
+def _rows_of_places(data: np.ndarray, row: np.ndarray, col: np.ndarray, shape: Any) -> Tuple[Any, List[np.ndarray]]:
+    """Shape, and data, pointers and columns by rows, of elements at places, of which equal ones add up."""
+    if shape is None:
+        shape = (int(row.max()) + 1, int(col.max()) + 1) if row.size else (0, 0)
+    order = np.lexsort((col, row))
+    data, row, col = data[order], row[order], col[order]
+    first = np.flatnonzero(np.concatenate(([True], (np.diff(row) != 0) | (np.diff(col) != 0)))) if row.size else row[:0]
+    if row.size:
+        data = np.add.reduceat(data, first, dtype=data.dtype)
+    counts = np.bincount(row[first], minlength=shape[0])
+    return shape, [data, np.concatenate(([0], np.cumsum(counts))), col[first]]
+
+
 def _filled(stype: str, shape: Any, ctx: Any, dtype: Any, data: Any, aux: List[Any]) -> Any:
-    data = data.asnumpy() if isinstance(data, NDArray) else np.asarray(data)
-    dtype = (data.dtype if data.dtype != np.float64 else np.float32) if dtype is None else dtype
-    aux = [np.asarray(part.asnumpy() if isinstance(part, NDArray) else part, np.int64) for part in aux]
+    dtype = _dtype_of(data) if dtype is None else dtype
+    data = _as_numpy(data)
+    aux = [_as_numpy(part).astype(np.int64) for part in aux]
     made = _create(stype, shape, ctx, dtype, [part.shape for part in aux])
     _core.sync_copy(made, _from_numpy(data, made.context, dtype), -1)
     for i, part in enumerate(aux):
@@ -251,41 +277,36 @@ def csr_matrix(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None)
     """From (data, indices, indptr), (data, (row, col)), a shape, a matrix of SciPy or an array."""
     if _is_tuple(arg1, 3):
         data, indices, indptr = arg1
-        indices_np = np.asarray(indices.asnumpy() if isinstance(indices, NDArray) else indices)
+        indices_np = _as_numpy(indices)
         if shape is None:
             rows = len(indptr) - 1
             shape = (rows, int(indices_np.max()) + 1 if indices_np.size else 0)
         return _filled("csr", shape, ctx, dtype, data, [indptr, indices_np])
     if _is_tuple(arg1, 2) and isinstance(arg1[1], (tuple, list)):
-        import scipy.sparse
-
         data, places = arg1
-        parts = [part.asnumpy() if isinstance(part, NDArray) else np.asarray(part) for part in (data, *places)]
-        matrix = scipy.sparse.coo_matrix((parts[0], (parts[1], parts[2])), shape=shape).tocsr()
-        return csr_matrix(matrix, None, ctx, dtype or parts[0].dtype)
+        dtype = _dtype_of(data) if dtype is None else dtype
+        shape, (data, indptr, indices) = _rows_of_places(_as_numpy(data), *(_as_numpy(part).astype(np.int64) for part in places), shape)
+        return _filled("csr", shape, ctx, dtype, data, [indptr, indices])
     if _is_tuple(arg1, 2):
         return zeros("csr", arg1, ctx, dtype)
     if hasattr(arg1, "tocsr"):
         matrix = arg1.tocsr()
         matrix.sort_indices()
         return _filled("csr", matrix.shape, ctx, matrix.dtype if dtype is None else dtype, matrix.data, [matrix.indptr, matrix.indices])
-    dense = arg1 if isinstance(arg1, NDArray) else _dense_array(arg1, ctx, dtype)
-    return dense.tostype("csr")
+    return _dense(arg1, ctx, dtype).tostype("csr")
 
 
 def row_sparse_array(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None) -> RowSparseNDArray:
     """From (data, indices), a shape, or an array."""
     if _is_tuple(arg1, 2) and not all(isinstance(part, (int, np.integer)) for part in arg1):
         data, rows = arg1
-        rows = np.asarray(rows.asnumpy() if isinstance(rows, NDArray) else rows, np.int64)
-        data = data.asnumpy() if isinstance(data, NDArray) else np.asarray(data)
+        rows = _as_numpy(rows).astype(np.int64)
         if shape is None:
-            shape = (int(rows.max()) + 1 if rows.size else 0, *data.shape[1:])
+            shape = (int(rows.max()) + 1 if rows.size else 0, *np.shape(data)[1:])
         return _filled("row_sparse", shape, ctx, dtype, data, [rows])
     if isinstance(arg1, tuple):
         return zeros("row_sparse", arg1, ctx, dtype)
-    dense = arg1 if isinstance(arg1, NDArray) else _dense_array(arg1, ctx, dtype)
-    return dense.tostype("row_sparse")
+    return _dense(arg1, ctx, dtype).tostype("row_sparse")
 
 
 def zeros(stype: str, shape: Any, ctx: Any = None, dtype: Any = None, **_: Any) -> Any:

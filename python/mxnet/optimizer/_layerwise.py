@@ -62,8 +62,8 @@ class LARS(_WithMaster):
         return super()._get_lrs(indices)
 
     def _is_plain(self, index: Any) -> bool:
-        name = self.idx2name.get(index) or getattr(self.param_dict.get(index), "name", "") or str(index)
-        return name.endswith(("gamma", "beta", "bias"))
+        # Under gluon.Trainer indices have no names, and every parameter has its own rate, as in 1.x.
+        return self.idx2name.get(index, "").endswith(("gamma", "beta", "bias"))
 
     def _trust(self, weight: Any, grad: Any, wd: float) -> float:
         size = float(weight.astype(np.float32).norm().asscalar())

@@ -143,13 +143,12 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
             nodes.setdefault(node, {})[attr] = value
         return nodes
 
-    def _set_attributes(self, **attributes: str) -> None:
-        for key, value in attributes.items():
+    def _set_attr(self, **kwargs: str) -> None:  # type: ignore[override]
+        """Sets attributes of the outputs' node."""
+        for key, value in kwargs.items():
             if not isinstance(value, str):
                 raise ValueError(f"given an attribute {key} of type {type(value).__name__}, expected str")
-            self._set_attr(key, value)
-
-    _set_attr_all = _set_attributes
+            super()._set_attr(key, value)
 
     # --- Files
 
@@ -280,7 +279,7 @@ def _variable(cls: Any, name: str, attr: Any, shape: Any, lr_mult: Any, wd_mult:
         if not (key.startswith("__") and key.endswith("__")):
             raise ValueError(f"given attribute {key}, expected a name of the form __{key}__")
         texts[key] = value
-    made._set_attributes(**texts)
+    made._set_attr(**texts)
     return made
 
 

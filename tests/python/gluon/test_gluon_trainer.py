@@ -85,6 +85,23 @@ def test_multipliers_of_parameters_count():
     assert net.weight.data().asscalar() == 1 and net.bias.data().asscalar() == -0.5
 
 
+def test_lars_gives_every_parameter_of_a_trainer_its_own_rate():
+    net = nn.Dense(3, in_units=6)
+    net.initialize(mx.init.One())
+    net.bias.set_data(mx.nd.array([1, 2, 3]))
+    trainer = Trainer(net.collect_params(), "lars", {"learning_rate": 0.1, "wd": 0.1})
+    draws = np.random.RandomState(0)
+    x = mx.nd.array(draws.randn(8, 6))
+    for _ in range(2):
+        with mx.autograd.record():
+            loss = (net(x) ** 2).mean()
+        loss.backward()
+        trainer.step(1)
+    # As the 1.9.1 release gives.
+    np.testing.assert_allclose(net.bias.data().asnumpy(), [0.99972427, 1.9995837, 2.9994433], rtol=1e-6)
+    np.testing.assert_allclose(net.weight.data().asnumpy()[0, :3], [0.99972594, 1.0000198, 0.9998715], rtol=1e-6)
+
+
 def test_learning_rate_and_schedule():
     net = dense()
     trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})

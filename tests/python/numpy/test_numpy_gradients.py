@@ -130,7 +130,7 @@ def test_gradients_are_mx_np_arrays():
     x.attach_grad()
     with autograd.record():
         y = (x**3).sum()
-    made = autograd.grad(y, x, create_graph=False)
+    (made,) = autograd.grad(y, x, create_graph=False)
     assert type(made) is np.ndarray and made.tolist() == [3, 12]
 
 
@@ -149,7 +149,7 @@ def test_a_gradient_of_a_gradient():
     x.attach_grad()
     with autograd.record():
         y = (x**3).sum()
-        first = autograd.grad(y, x, create_graph=True)
+        (first,) = autograd.grad(y, x, create_graph=True)
         again = (first * first).sum()
     again.backward()
     assert x.grad.tolist() == [36, 288]  # d/dx (3 x^2)^2

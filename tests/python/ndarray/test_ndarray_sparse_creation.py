@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making sparse arrays: types, forms and what equal places add up to."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+sparse = mx.nd.sparse
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
+def test_arrays_keep_their_type(dtype):
+    rows = np.ones((2, 3), dtype)
+    assert sparse.row_sparse_array((rows, [1, 3]), shape=(5, 3)).dtype == np.dtype(dtype)
+    assert sparse.row_sparse_array(rows).dtype == np.dtype(dtype)
+    assert sparse.csr_matrix((rows[0], [0, 2, 1], [0, 2, 2, 3])).dtype == np.dtype(dtype)
+    assert sparse.csr_matrix((rows[0], ([0, 1, 1], [2, 0, 1]))).dtype == np.dtype(dtype)
+    assert sparse.csr_matrix(np.diag(rows[0])).dtype == np.dtype(dtype)
+
+
+def test_lists_and_empty_arrays_are_float32_unless_a_type_is_given():
+    assert sparse.csr_matrix(([1, 2, 3], [0, 2, 1], [0, 2, 2, 3])).dtype == np.float32
+    assert sparse.row_sparse_array(([[1, 2]], [1]), shape=(3, 2)).dtype == np.float32
+    assert sparse.csr_matrix([[1, 0], [0, 1]]).dtype == np.float32
+    assert sparse.csr_matrix((3, 4)).dtype == np.float32
+    assert sparse.csr_matrix(([1], [0], [0, 1]), dtype="int32").dtype == np.int32
+
+
+def test_elements_at_one_place_add_up():
+    made = sparse.csr_matrix(([1.0, 2, 4, 8], ([2, 0, 2, 0], [1, 3, 1, 0])))
+    assert made.shape == (3, 4)
+    assert made.asnumpy().tolist() == [[8, 0, 0, 2], [0, 0, 0, 0], [0, 5, 0, 0]]
+    assert made.indptr.asnumpy().tolist() == [0, 2, 2, 3] and made.indices.asnumpy().tolist() == [0, 3, 1]
+
+
+def test_places_may_be_none_in_a_given_shape():
+    made = sparse.csr_matrix((np.zeros(0), (np.zeros(0, int), np.zeros(0, int))), shape=(2, 3))
+    assert made.asnumpy().tolist() == np.zeros((2, 3)).tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_places_in_any_order_give_the_dense_matrix(seed):
+    draws = np.random.RandomState(seed)
+    row, col, data = draws.randint(0, 6, 20), draws.randint(0, 5, 20), draws.randint(-4, 5, 20)
+    dense = np.zeros((6, 5), int)
+    np.add.at(dense, (row, col), data)
+    made = sparse.csr_matrix((data, (row, col)), shape=(6, 5))
+    np.testing.assert_array_equal(made.asnumpy(), dense, f"seed {seed}")
