@@ -10,6 +10,7 @@
 #include "call_errors.h"
 #include "check.h"
 #include "operator.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -10,6 +10,8 @@
 #include "arithmetic.h"
 #include "call_errors.h"
 #include "check.h"
+#include "pointers.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "check.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -8,6 +8,8 @@
 #include "call_errors.h"
 #include "check.h"
 #include "mxnet/c_api_ext.h"
+#include "pointers.h"
+#include "registrations.h"
 #include "symbol.h"
 
 namespace py = pybind11;

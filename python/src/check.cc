@@ -3,6 +3,8 @@
 // leaves a function here that makes an exception of an error text.
 #include "check.h"
 
+#include "registrations.h"
+
 #include "mxnet/c_api.h"
 
 namespace py = pybind11;
@@ -24,22 +26,6 @@ void check(int result) {
       text, static_cast<Py_ssize_t>(std::char_traits<char>::length(text)), "replace")));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw py::error_already_set();
-}
-
-PyObject* pointer_object(void* pointer) {
-  // Leaked. Loading ctypes costs what a program without need for it should not pay.
-  static PyObject* const type =
-      py::object(py::module_::import("ctypes").attr("c_void_p")).release().ptr();
-  return py::handle(type)(reinterpret_cast<uintptr_t>(pointer)).release().ptr();
-}
-
-void* pointer_of(PyObject* object) {
-  py::object number = py::reinterpret_borrow<py::object>(object);
-  if (PyLong_Check(object) == 0) number = py::getattr(number, "value", py::none());
-  if (number.is_none()) return nullptr;  // ctypes has None for a null pointer
-  void* pointer = PyLong_AsVoidPtr(number.ptr());
-  if (pointer == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  return pointer;
 }
 
 void register_check(py::module_& module) {

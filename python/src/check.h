@@ -27,33 +27,4 @@ void check_blocking(Call&& call) {
   check(result);
 }
 
-// Pointers as ctypes has them, which is what programs that call the C ABI themselves expect of a
-// handle: a new ctypes.c_void_p; and the reverse, of that or of a number.
-PyObject* pointer_object(void* pointer);
-void* pointer_of(PyObject* object);
-
-void register_buffer(pybind11::module_& module);
-void register_check(pybind11::module_& module);
-void register_config(pybind11::module_& module);
-void register_library(pybind11::module_& module);
-void register_memory(pybind11::module_& module);
-void register_engine(pybind11::module_& module);
-void register_array(pybind11::module_& module);
-void register_indexing(pybind11::module_& module);
-void register_array_functions(pybind11::module_& module);
-void register_prepared_calls(pybind11::module_& module);
-void register_operator(pybind11::module_& module);
-void register_arithmetic(pybind11::module_& module);
-void register_weight_updates(pybind11::module_& module);
-void register_symbol_backend(pybind11::module_& module);
-void register_cached_op(pybind11::module_& module);
-void register_executor(pybind11::module_& module);
-void register_elementwise(pybind11::module_& module);
-void register_autograd(pybind11::module_& module);
-void register_symbol(pybind11::module_& module);
-void register_recordio(pybind11::module_& module);
-void register_shared_array(pybind11::module_& module);
-void register_data_iter(pybind11::module_& module);
-void register_kvstore(pybind11::module_& module);
-
 }  // namespace mxnet::python

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "mxnet/c_api_ext.h"
 #include "pybind11/stl.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -8,6 +8,7 @@
 #include "array.h"
 #include "check.h"
 #include "mxnet/c_api.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -10,6 +10,7 @@
 #include "call_errors.h"
 #include "check.h"
 #include "operator.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 
@@ -127,6 +128,14 @@ void elementwise_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
+// Pickled as a function is: by its name.
+PyObject* elementwise_reduce(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(self, "__name__");
+}
+
+PyMethodDef kMethods[] = {{"__reduce__", elementwise_reduce, METH_NOARGS, nullptr},
+                          {nullptr, nullptr, 0, nullptr}};
+
 PyMemberDef kMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(ElementwiseObject, vectorcall), READONLY,
      nullptr},
@@ -146,6 +155,7 @@ void register_elementwise(py::module_& module) {
                          type_slot(Py_tp_traverse, elementwise_traverse),
                          type_slot(Py_tp_clear, elementwise_clear),
                          type_slot(Py_tp_call, PyVectorcall_Call),
+                         {Py_tp_methods, kMethods},
                          {Py_tp_members, kMembers},
                          {Py_tp_getset, kProperties},
                          {0, nullptr}};

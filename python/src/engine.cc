@@ -2,6 +2,7 @@
 // The dependency engine.
 #include "check.h"
 #include "mxnet/c_api_ext.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

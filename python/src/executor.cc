@@ -9,6 +9,8 @@
 #include "array.h"
 #include "check.h"
 #include "columns.h"
+#include "pointers.h"
+#include "registrations.h"
 #include "symbol.h"
 
 namespace py = pybind11;

@@ -11,6 +11,7 @@
 #include "array.h"
 #include "check.h"
 #include "mxnet/c_api_ext.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -2,6 +2,7 @@
 // The library as a whole.
 #include "check.h"
 #include "mxnet/c_api.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxnet._core: a thin layer over c_api.h and c_api_ext.h, one file per subject. Conversions only;
 // what needs a decision is in the package's Python or below the C ABI.
-#include "check.h"
+#include "registrations.h"
 
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The binding of libmxnet.so. Use the mxnet package instead.";

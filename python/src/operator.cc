@@ -10,6 +10,7 @@
 #include "array.h"
 #include "call_errors.h"
 #include "check.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "operator.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

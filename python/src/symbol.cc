@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "check.h"
+#include "pointers.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

@@ -6,6 +6,7 @@
 #include "array.h"
 #include "check.h"
 #include "columns.h"
+#include "registrations.h"
 #include "symbol.h"
 
 namespace py = pybind11;

@@ -8,6 +8,7 @@
 #include "array.h"
 #include "check.h"
 #include "operator.h"
+#include "registrations.h"
 
 namespace py = pybind11;
 

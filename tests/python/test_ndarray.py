@@ -2,9 +2,11 @@
 """mx.nd arrays: making them, arithmetic, operators as functions and methods, conversions."""
 
 import copy
+import functools
 import inspect
 import operator
 import pickle
+import pydoc
 
 import mxnet as mx
 import numpy as np
@@ -276,3 +278,32 @@ def test_sparse_arrays_and_back():
     np.testing.assert_array_equal(rows.asnumpy(), dense)
     assert mx.nd.zeros((2, 3), stype="csr").asnumpy().sum() == 0
     np.testing.assert_array_equal(csr[1:3].asnumpy(), dense[1:3])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nd.Convolution", "nd.contrib.box_nms", "nd.linalg.gemm2", "nd.op.relu", "nd._internal._plus_scalar", "npx.relu", "np.add", "sym.dot"],
+)
+def test_functions_are_pickled_by_name_and_copied_as_they_are(name):
+    function = functools.reduce(getattr, name.split("."), mx)
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert copy.deepcopy(function) is function
+
+
+def test_a_block_that_keeps_an_operator_can_be_copied():
+    class Net(mx.gluon.Block):
+        def __init__(self):
+            super().__init__()
+            self.function = mx.nd.relu
+
+        def forward(self, x):
+            return self.function(x)
+
+    made = copy.deepcopy(Net())
+    assert made(mx.nd.array([-1, 2])).asnumpy().tolist() == [0, 2]
+
+
+def test_help_begins_with_what_an_operator_is():
+    text = pydoc.render_doc(mx.nd.Convolution, renderer=pydoc.plaintext)
+    assert text.startswith("Python Library Documentation: operator in module mxnet.ndarray\n\nConvolution(data=None, weight=None,")
+    assert "\n    Parameters\n" in text and "num_filter : int (non-negative), required\n" in text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The class Frontend(ABC): what functions need to know of the tensors that they are called with."""
+"""The class Frontend: what functions need to know of the tensors that they are called with."""
 
 from __future__ import annotations
 

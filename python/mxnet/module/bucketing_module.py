@@ -10,7 +10,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from ..context import cpu
 from ..initializer import Uniform
 from ..model import load_params
-from .base_module import BaseModule, check_input_names
+from ._inputs import check_input_names
+from .base_module import BaseModule
 from .module import Module
 
 __all__ = ["BucketingModule"]

@@ -12,7 +12,7 @@ from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
 from ..model import load_checkpoint, save_checkpoint
 from ._optimized_module import OptimizedModule
-from .base_module import check_input_names, parse_data_desc
+from ._inputs import check_input_names, parse_data_desc
 from .executor_group import DataParallelExecutorGroup
 
 __all__ = ["Module"]

@@ -67,6 +67,12 @@ class _Documented(Operator):
     def __repr__(self) -> str:
         return f"<operator {self.op_name}>"
 
+    def __reduce__(self) -> str:
+        return self.__name__  # as a function: by its place in its module, which makes it anew
+
+
+_Documented.__name__ = _Documented.__qualname__ = "operator"  # help() begins with it
+
 
 class _NullType:
     """Stands for a parameter that is not given."""
@@ -99,14 +105,14 @@ def names_in(prefix: str) -> List[str]:
     return sorted(name[len(prefix) :] for name in _names() if name.startswith(prefix))
 
 
-def fill(module_name: str, prefix: str) -> Callable[[str], Any]:
-    """The __getattr__ of a module: makes its operators when they are asked for."""
+def fill(module_name: str, prefix: str, make: Callable[[str, str, str], Any] = operator) -> Callable[[str], Any]:
+    """The __getattr__ of a module: makes its operators when they are asked for, by make(operator, module, name)."""
     module = sys.modules[module_name]
 
     def __getattr__(name: str) -> Any:
         full = name if prefix in ("", "_") else prefix + name
         if full in _names():
-            made = operator(full, module_name, name)
+            made = make(full, module_name, name)
             setattr(module, name, made)
             return made
         raise AttributeError(f"module {module_name!r} has no attribute {name!r}")

@@ -49,6 +49,11 @@ def empty(shape: Any, dtype: Any = onp.float32, order: str = "C", ctx: Any = Non
     return _core.create(ints(shape), context.device_typeid, context.device_id, False, number, True)
 
 
+def from_dlpack(x: Any) -> ndarray:
+    """An array on another framework's memory: from a capsule, or an object that has __dlpack__."""
+    return _core.from_dlpack(x.__dlpack__() if hasattr(x, "__dlpack__") else x, True)
+
+
 def shape(a: ndarray) -> Tuple[int, ...]:
     """The dimensions of an array."""
     return a.shape
@@ -65,6 +70,6 @@ may_share_memory = shares_memory
 globals().update(arrays.names)
 
 __all__ = sorted(
-    {*arrays.names, *fallback.__all__, "array", "empty", "may_share_memory", "ndarray", "shape", "shares_memory"}
+    {*arrays.names, *fallback.__all__, "array", "empty", "from_dlpack", "may_share_memory", "ndarray", "shape", "shares_memory"}
     - {"broadcast_arrays", "meshgrid"}
 )

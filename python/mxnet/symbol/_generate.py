@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Callable, Dict, Tuple
 
 from .. import _core, attribute, name
 from .._core import SymbolBase
 from ..ndarray._dtypes import dtype_name, text_of
-from ..ndarray._generate import _NUMPY_PREFIXES, _Null, _names, names_in, operator
+from ..ndarray._generate import _NUMPY_PREFIXES, _Null, fill as _fill, names_in, operator
 
 __all__ = ["compose", "fill", "function", "names_in", "numpy_class"]
 
@@ -139,15 +138,5 @@ def _by_kind(listed: Any, args: Any, kwargs: Dict[str, Any], op_name: str) -> Tu
 
 
 def fill(module_name: str, prefix: str) -> Callable[[str], Any]:
-    """The __getattr__ of a module: makes its operators when they are asked for."""
-    module = sys.modules[module_name]
-
-    def __getattr__(asked: str) -> Any:
-        full = asked if prefix in ("", "_") else prefix + asked
-        if full in _names():
-            made = function(full, asked, module_name)
-            setattr(module, asked, made)
-            return made
-        raise AttributeError(f"module {module_name!r} has no attribute {asked!r}")
-
-    return __getattr__
+    """The __getattr__ of a module: makes its functions when they are asked for."""
+    return _fill(module_name, prefix, lambda op_name, module, shown: function(op_name, shown, module))

@@ -78,11 +78,25 @@ def test_dlpack_shares_memory_both_ways():
         array.__dlpack__(dl_device=(2, 0))
 
 
+def test_arrays_of_np_come_from_dlpack_too():
+    array = mx.np.from_dlpack(np.arange(3.0))
+    assert type(array) is mx.np.ndarray and array.dtype == np.float64
+    assert (array + 1).tolist() == [1, 2, 3]
+
+
 def test_dlpack_with_torch():
     torch = pytest.importorskip("torch")
     tensor = torch.from_dlpack(mx.nd.array([1.0, 2.0]))
     tensor[0] = 9
     assert mx.nd.from_dlpack(tensor).asnumpy().tolist() == [9, 2]
+
+
+def test_dlpack_with_jax():
+    jax = pytest.importorskip("jax")
+    given = jax.dlpack.from_dlpack(mx.nd.array([[1.0, 2.0], [3.0, 4.0]]))
+    np.testing.assert_array_equal(np.asarray(given), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(mx.nd.from_dlpack(given * 2).asnumpy(), [[2, 4], [6, 8]])
+    np.testing.assert_array_equal(mx.np.from_dlpack(given).asnumpy(), [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize("clone", [lambda a: pickle.loads(pickle.dumps(a)), copy.copy, copy.deepcopy])
