@@ -14,6 +14,7 @@ const GpuTable& kernels() {
   static const std::vector<GpuKernelRow> rows = [] {
     std::vector<GpuKernelRow> all;
     add_fully_connected(&all);
+    add_chains(&all);
     return all;
   }();
   static const GpuTable table = {
