@@ -82,7 +82,7 @@ class DataParallelExecutorGroup:
             shared_group.shared_data_arrays if shared_group is not None else [{} for _ in ctx]
         )
         requests = {name: "write" if name in param_names else "null" for name in arg_names}
-        self.train_execs = []
+        self.train_execs: List[Any] = []
         for i, context in enumerate(ctx):
             size = slices[i].stop - slices[i].start
             shapes = {item[0]: (size, *item[1][1:]) for item in [*train_data.provide_data, *train_data.provide_label]}

@@ -130,7 +130,7 @@ class _Falling(LRScheduler):
 
     def _height(self, passed: float) -> float:
         """How much is left, 1 to 0, when a part of the way, 0 to 1, has passed."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no _height(passed)")
 
     def __call__(self, num_update: int) -> float:
         if num_update < self.warmup_steps:

@@ -252,6 +252,7 @@ class FeedForward:
             return BucketingModule(
                 lambda key: (generate(key), names, labels), default_bucket_key=data.default_bucket_key, context=self.ctx
             )
+        assert self.symbol is not None
         used = self.symbol.list_arguments()
         return Module(self.symbol, names, [label for label in labels if label in used], context=self.ctx)
 

@@ -201,7 +201,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys.append(key)
 
 
-IRHeader = namedtuple("HEADER", ["flag", "label", "id", "id2"])
+IRHeader = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # type: ignore[name-match]
 IRHeader.__doc__ = """Head of an image record: number of labels (0: `label` is one number), label, id, second id."""
 
 _IR_FORMAT = "IfQQ"

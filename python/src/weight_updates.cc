@@ -14,13 +14,33 @@ namespace py = pybind11;
 namespace mxnet::python {
 namespace {
 
-using Columns = std::vector<py::list>;
+// A list or a tuple, whose items are borrowed; made of any other sequence.
+class Items {
+ public:
+  explicit Items(py::handle sequence)
+      : items_(py::reinterpret_steal<py::object>(
+            PySequence_Fast(sequence.ptr(), "update_weights: expected a list or tuple"))) {
+    if (!items_) throw py::error_already_set();
+  }
+  std::size_t size() const {
+    return static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items_.ptr()));
+  }
+  PyObject* operator[](std::size_t i) const {
+    return PySequence_Fast_GET_ITEM(items_.ptr(), static_cast<Py_ssize_t>(i));
+  }
+
+ private:
+  py::object items_;
+};
+
+using Columns = std::vector<Items>;
 
 // The columns of a step, weights first, then gradients and states, all of one length.
 Columns columns_of(const py::sequence& given) {
   Columns columns;
-  for (const py::handle column : given) columns.push_back(py::reinterpret_borrow<py::list>(column));
-  for (const py::list& column : columns)
+  columns.reserve(given.size());
+  for (const py::handle column : given) columns.emplace_back(column);
+  for (const Items& column : columns)
     if (column.size() != columns[0].size())
       throw py::value_error("given " + std::to_string(column.size()) + " arrays, expected " +
                             std::to_string(columns[0].size()) + ", one for each weight");
@@ -37,9 +57,9 @@ Step make_step(OperatorData& op, const Columns& columns, std::size_t first, std:
                const std::vector<ParamValue>& params) {
   Step step;
   step.inputs.reserve((last - first) * columns.size());
+  step.outputs.reserve(last - first);
   for (std::size_t k = first; k < last; ++k) {
-    for (const py::list& column : columns)
-      step.inputs.push_back(handle_of(PyList_GET_ITEM(column.ptr(), static_cast<Py_ssize_t>(k))));
+    for (const Items& column : columns) step.inputs.push_back(handle_of(column[k]));
     step.outputs.push_back(step.inputs[step.inputs.size() - columns.size()]);
   }
   step.call = op.calls->find(static_cast<int>(step.inputs.size()), params);
@@ -58,39 +78,44 @@ int run(const Step& step) {
 // Parameters of one call: the common ones, and of each rate its value or a tuple of its values.
 class StepParams {
  public:
-  StepParams(const py::dict& common, const py::dict& rates, std::size_t size)
-      : rates_(rates), several_(size > 0) {
+  StepParams(const py::dict& common, const py::dict& rates, std::size_t count, bool several)
+      : several_(several) {
     for (const auto& [name, value] : common) params_.push_back({name.ptr(), value.ptr()});
     common_ = params_.size();
+    for (const auto& [name, values] : rates) {
+      rates_.emplace_back(name.ptr(), Items(values));
+      if (rates_.back().second.size() != count)
+        throw py::value_error(py::cast<std::string>(name) + ": expected one value for each of " +
+                              std::to_string(count) + " weights");
+    }
   }
+  // Good until the next call.
   const std::vector<ParamValue>& of(std::size_t first, std::size_t last) {
+    static PyObject* const kCount = PyUnicode_InternFromString("num_weights");
     params_.resize(common_);
     owned_.clear();
-    for (const auto& [name, values] : rates_) {
-      const auto list = py::reinterpret_borrow<py::list>(values);
-      PyObject* value = PyList_GET_ITEM(list.ptr(), static_cast<Py_ssize_t>(first));
-      if (several_) {
-        owned_.push_back(py::reinterpret_steal<py::object>(
-            PyList_AsTuple(py::reinterpret_steal<py::object>(
-                               PyList_GetSlice(list.ptr(), static_cast<Py_ssize_t>(first),
-                                               static_cast<Py_ssize_t>(last)))
-                               .ptr())));
-        value = owned_.back().ptr();
-      }
-      params_.push_back({name.ptr(), value});
-    }
+    for (const auto& [name, values] : rates_)
+      params_.push_back({name, several_ ? part_of(values, first, last) : values[first]});
     if (several_) {
       owned_.push_back(py::int_(last - first));
-      params_.push_back({count_.ptr(), owned_.back().ptr()});
+      params_.push_back({kCount, owned_.back().ptr()});
     }
     return params_;
   }
 
  private:
-  const py::dict& rates_;
+  PyObject* part_of(const Items& values, std::size_t first, std::size_t last) {
+    py::tuple part(last - first);
+    for (std::size_t k = first; k < last; ++k)
+      PyTuple_SET_ITEM(part.ptr(), static_cast<Py_ssize_t>(k - first),
+                       py::handle(values[k]).inc_ref().ptr());
+    owned_.push_back(std::move(part));
+    return owned_.back().ptr();
+  }
+
   const bool several_;
-  const py::str count_{"num_weights"};
-  std::vector<ParamValue> params_;  // borrowed: of the dictionaries, of owned_
+  std::vector<std::pair<PyObject*, Items>> rates_;  // names are borrowed of the dictionary
+  std::vector<ParamValue> params_;                  // borrowed: of the dictionaries, of owned_
   std::vector<py::object> owned_;
   std::size_t common_ = 0;
 };
@@ -102,11 +127,7 @@ void update_weights(const py::handle& function, std::size_t size, const py::sequ
   const Columns columns = columns_of(given);
   if (columns.empty()) return;
   const std::size_t count = columns[0].size(), each = std::max<std::size_t>(size, 1);
-  for (const auto& [name, values] : rates)
-    if (py::reinterpret_borrow<py::list>(values).size() != count)
-      throw py::value_error(py::cast<std::string>(name) + ": expected one value for each of " +
-                            std::to_string(count) + " weights");
-  StepParams of_part(params, rates, size);
+  StepParams of_part(params, rates, count, size > 0);
   std::vector<Step> steps;
   steps.reserve((count + each - 1) / each);
   for (std::size_t first = 0; first < count; first += each) {
@@ -122,11 +143,13 @@ void update_weights(const py::handle& function, std::size_t size, const py::sequ
 
 bool all_dense(const py::sequence& columns) {
   const ArrayClasses& classes = array_classes();
-  for (const py::handle column : columns)
-    for (const py::handle array : py::reinterpret_borrow<py::sequence>(column))
-      if (PyObject_TypeCheck(array.ptr(), classes.row_sparse) ||
-          PyObject_TypeCheck(array.ptr(), classes.csr))
+  for (const py::handle column : columns) {
+    const Items arrays(column);
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      if (PyObject_TypeCheck(arrays[i], classes.row_sparse) ||
+          PyObject_TypeCheck(arrays[i], classes.csr))
         return false;
+  }
   return true;
 }
 

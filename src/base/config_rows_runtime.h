@@ -30,7 +30,10 @@
   STARTUP(sim_gpus, int, "MXNET_SIM_GPUS", "0", between(0, 64), active("SimDevice.CountComesFromConfig"), \
       "Number of simulated accelerators that stand in for GPUs; 0 = none.") \
   STARTUP(sim_memory_bytes, int64_t, "MXNET_SIM_GPU_MEMORY_BYTES", "1073741824", at_least(1048576), active("SimDevice.CapacityComesFromConfig"), \
-      "Capacity of each simulated accelerator.")
+      "Capacity of each simulated accelerator.") \
+  STARTUP(sim_links, std::string, "MXNET_SIM_GPU_LINKS", "", any(), active("SimDevice.LinksComeFromConfig"), \
+      "What the direct links between simulated accelerators carry: a symmetric matrix, its rows parted by ';', its numbers " \
+      "by spaces; 0 = no link. Empty: 1 between all of them.")
 
 #define MX_CONFIG_CPU(STARTUP, LIVE) \
   STARTUP(omp_num_threads, std::string, "OMP_NUM_THREADS", "", integers_between(1, 65536), active("OpenMPEnvironment.ThreadCountReachesCallersAndWorkers"), \

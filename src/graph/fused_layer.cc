@@ -158,12 +158,6 @@ void infer_layer(const LayerParams& params, Infer& infer) {
   for (int o = 1; o < infer.num_out(); ++o) infer.out(o).set_dtype(DType::kFloat32).set_shape({1});
 }
 
-void layer_cpu(const LayerParams& params, KernelContext& context) {
-  run_quantized_layer(params.layer, context);
-}
-// Real nodes never get that far: plans replace them by what they carry.
-bool layer_accepts(const LayerParams& params, const Signature&) { return params.quantized; }
-
 void declare_layer(OpBuilder<LayerParams>& op) {
   op.num_inputs([](const LayerParams& p) { return p.num_inputs(); })
       .outputs([](const LayerParams& p) { return p.num_outputs(); })
@@ -176,8 +170,7 @@ void declare_layer(OpBuilder<LayerParams>& op) {
       .unlisted()
       .param("max_calib_range", &LayerParams::max_calib, std::nullopt, "Greatest of the result.")
       .unlisted()
-      .infer(infer_layer)
-      .cpu(layer_cpu, layer_accepts);
+      .infer(infer_layer);
 }
 
 std::vector<std::string> output_names(const void* params, const char* min, const char* max) {
@@ -236,6 +229,18 @@ bool is_layer(const ir::Node& node) {
 }  // namespace
 
 bool is_fused_layer(const ir::Node& node) { return is_layer(node) || is_fused_attention(node); }
+
+Ref<ir::Node> lowered_layer(const ir::Node& node) {
+  if (!is_layer(node)) return {};
+  const auto params = std::static_pointer_cast<const LayerParams>(node.params);
+  if (!params->quantized || !params->graph) return {};
+  auto lowered = make_ref<ir::Node>();
+  lowered->op = &Registry::get().at(QuantizedLayer::kOp);
+  lowered->params = ParamsPtr(params, &params->layer);
+  lowered->name = node.name;
+  lowered->inputs = node.inputs;
+  return lowered;
+}
 
 bool stands_for_graph(const ir::Node& node) {
   if (node.is_variable() || node.subgraphs().size() != 1) return false;

@@ -302,6 +302,12 @@ ir::Graph inline_parts(const ir::Graph& graph) {
   return rewrite(graph, [](const ir::Node&, const Ref<ir::Node>& node) -> Replacement {
     if (node->is_variable()) return std::nullopt;
     if (std::vector<ir::Entry> lowered = lowered_attention(*node); !lowered.empty()) return lowered;
+    if (const Ref<ir::Node> layer = lowered_layer(*node)) {
+      std::vector<ir::Entry> results;
+      for (int o = 0; o < layer->op->num_outputs(layer->params.get()); ++o)
+        results.push_back({layer, o, 0});
+      return results;
+    }
     if (!stands_for_graph(*node)) return std::nullopt;
     const ir::Graph inner = inline_parts(*node->subgraphs()[0]);  // as deep as files may nest
     const InputList inputs = list_inputs(inner);

@@ -8,8 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "device/device_api.h"
-#include "device/sim/sim_control.h"
+#include "device/device_links.h"
 
 namespace mxnet::kvstore {
 namespace {
@@ -30,13 +29,15 @@ std::vector<Device> devices_of(Arrays arrays) {
 
 LinkMatrix link_matrix(const std::vector<Device>& gpus) {
   DeviceApi& api = device_api(DeviceType::kGPU);
-  const SimControl* sim = sim_control(api);
+  const std::vector<double> weights = link_weights(api);
+  const auto all = static_cast<std::size_t>(api.device_count());
   const int count = static_cast<int>(gpus.size());
   LinkMatrix links(count);
   for (int a = 0; a < count; ++a) {
     for (int b = 0; b < a; ++b) {
-      const int x = gpus[static_cast<std::size_t>(a)].id, y = gpus[static_cast<std::size_t>(b)].id;
-      links.set(a, b, sim != nullptr ? sim->link_weight(x, y) : api.can_access_peer(x, y) ? 1 : 0);
+      const auto x = static_cast<std::size_t>(gpus[static_cast<std::size_t>(a)].id);
+      const auto y = static_cast<std::size_t>(gpus[static_cast<std::size_t>(b)].id);
+      links.set(a, b, weights[x * all + y]);
     }
   }
   return links;

@@ -104,7 +104,8 @@ class Engine {
           std::array<A, kLeaf> values;
           for (int64_t start = first; start < last; start += kLeaf) {
             const int64_t n = std::min(kLeaf, last - start);
-            if (extent < kShortRow && plan_.reduced().count() == 0 && plan_.kept().count() == 1) {
+            if (extent > 0 && extent < kShortRow && plan_.reduced().count() == 0 &&
+                plan_.kept().count() == 1) {
               short_rows(start, n, values.data());
             } else {
               for (int64_t i = 0; i < n; ++i)

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "device/device_links.h"
 #include "device/sim/sim_translate.h"
+#include "faulty_device_api.h"
 #include "sim_fixture.h"
 
 namespace mxnet::testing {
@@ -45,6 +47,38 @@ TEST_F(SimDevice, CapacityComesFromConfig) {
     api.release(1, all, bytes);
     EXPECT_EQ(api.memory_info(1).free, static_cast<std::size_t>(bytes));
   }
+}
+
+// Row MXNET_SIM_GPU_LINKS.
+TEST_F(SimDevice, LinksComeFromConfig) {
+  DeviceConfig config = sim_config(3);
+  config.sim_links = "0 2 0; 2,0,0.5 ;0 0.5 0";
+  SimDeviceApi api(config);
+  EXPECT_EQ(link_weights(api), (std::vector<double>{0, 2, 0, 2, 0, 0.5, 0, 0.5, 0}));
+  EXPECT_TRUE(api.can_access_peer(0, 1));
+  EXPECT_FALSE(api.can_access_peer(0, 2));
+  EXPECT_EQ(link_weights(api_), std::vector<double>(9, 1.0)) << "without the row all are alike";
+}
+
+TEST_F(SimDevice, LinksThatAreNoSymmetricMatrixAreRefused) {
+  for (const char* links : {"0 1", "0 1; 1", "0 1; 1 0; 0 0", "0 1; 2 0", "0 -1; -1 0", "0 x; x 0",
+                            "0 inf; inf 0", "0 1; 1 0;", "0 1 0; 1 0 0"}) {
+    DeviceConfig config = sim_config(2);
+    config.sim_links = links;
+    try {
+      SimDeviceApi api(config);
+      ADD_FAILURE() << "accepted '" << links << "'";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("MXNET_SIM_GPU_LINKS"), std::string::npos);
+    }
+  }
+}
+
+// A device that knows nothing of weights has links of 1 where it reaches its peers' memory.
+TEST_F(SimDevice, LinksOfOtherDevicesFollowFromTheirAccess) {
+  api_.control().set_link(0, 1, false);
+  FaultyDeviceApi plain(api_);
+  EXPECT_EQ(link_weights(plain), (std::vector<double>{0, 0, 1, 0, 0, 1, 1, 1, 0}));
 }
 
 TEST_F(SimDevice, DevicesHaveAddressesOfTheirOwn) {

@@ -139,6 +139,58 @@ TEST(LaidOutTraining, WinogradGivesTheMapAndTheGradientOfTheImage) {
   EXPECT_EQ(count(plan, "(_backward_Convolution) [winograd]"), 2) << plan;
 }
 
+// --- pooling, on the way back --------------------------------------------------------------------
+
+struct PoolCase {
+  const char* what;
+  int64_t channels;
+  Attrs attrs;
+};
+void PrintTo(const PoolCase& pool, std::ostream* to) { *to << pool.what; }
+
+class LaidOutPooling : public testing::TestWithParam<PoolCase> {};
+
+// Activations before it make equal numbers (zeros) in most windows.
+TEST_P(LaidOutPooling, GradientsStayInBlocks) {
+  Network net({2, 16, 13, 11});
+  const PoolCase& pool = GetParam();
+  const Value x = relu(net.conv("c0", net.data(), 16, pool.channels));
+  const Value y = net.conv("c1", apply("Pooling", {x}, pool.attrs), pool.channels, 16, 1);
+  const std::string plan = net.check_training(y);
+  if (pool.channels % 16 == 0) {
+    EXPECT_EQ(count(plan, "(_backward_Pooling_max) [plain]"), 0) << plan;
+    EXPECT_EQ(count(plan, "(_backward_Pooling_sum) [plain]"), 0) << plan;
+    EXPECT_EQ(count(plan, "(_sg_onednn_reorder) [onednn] (2,32,13,11)"), 0) << plan;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, LaidOutPooling,
+    testing::Values(
+        PoolCase{"pairs", 32, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}}},
+        PoolCase{"lines that no window sees", 32, {{"kernel", "(2,3)"}, {"stride", "(4,5)"}}},
+        PoolCase{"windows that overlap, with padding",
+                 32,
+                 {{"kernel", "(3,3)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"}}},
+        PoolCase{"windows beyond the edge",
+                 32,
+                 {{"kernel", "(3,2)"}, {"stride", "(2,3)"}, {"pooling_convention", "full"}}},
+        PoolCase{"channels that do not fill a block",
+                 24,
+                 {{"kernel", "(3,3)"}, {"stride", "(1,2)"}, {"pad", "(1,1)"}}},
+        PoolCase{"the whole image", 32, {{"global_pool", "True"}, {"kernel", "(1,1)"}}},
+        PoolCase{
+            "averages",
+            32,
+            {{"kernel", "(3,3)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"}, {"pool_type", "avg"}}},
+        PoolCase{"averages of pixels only",
+                 32,
+                 {{"kernel", "(3,3)"},
+                  {"pad", "(1,1)"},
+                  {"pool_type", "avg"},
+                  {"count_include_pad", "False"}}},
+        PoolCase{"the average of all", 32, {{"global_pool", "True"}, {"pool_type", "avg"}}}));
+
 // Convolutions, normalised, with a pooling layer after every second one.
 Value pooled_stack(Network& net, int layers) {
   Value x = net.data();

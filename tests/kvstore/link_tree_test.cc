@@ -22,6 +22,14 @@ LinkMatrix cube_mesh() {
                         0, 0, 0, 2, 1, 1, 2, 0});
 }
 
+// Two switches with four GPUs each; what crosses from one to the other is slower.
+LinkMatrix two_switches(double across) {
+  LinkMatrix links(8);
+  for (int a = 0; a < 8; ++a)
+    for (int b = 0; b < a; ++b) links.set(a, b, a / 4 == b / 4 ? 4 : across);
+  return links;
+}
+
 LinkMatrix full(int devices) {
   LinkMatrix links(devices);
   for (int a = 0; a < devices; ++a)
@@ -75,6 +83,36 @@ TEST(LinkTree, HalvesOnEveryLevelOfACubeMesh) {
     expect_sound(cube_mesh(), trees);
     for (const LinkTree& tree : trees) EXPECT_EQ(tree.depth(), 3) << tree.text();
   }
+}
+
+// Devices of the subtree under `device`, itself among them.
+int devices_under(const LinkTree& tree, int device) {
+  int count = 1;
+  for (const int child : tree.children(device)) count += devices_under(tree, child);
+  return count;
+}
+
+TEST(LinkTree, EachChildTakesHalfOfWhatIsLeft) {
+  for (const LinkMatrix& links : {cube_mesh(), two_switches(1), full(8)}) {
+    for (const LinkTree& tree : make_trees(links, {})) {
+      std::vector<int> sizes;
+      for (const int child : tree.children(tree.root)) sizes.push_back(devices_under(tree, child));
+      EXPECT_EQ(sizes, (std::vector<int>{1, 2, 4})) << tree.text();
+    }
+  }
+}
+
+TEST(LinkTree, SlowLinksAreCrossedOnce) {
+  for (const LinkTree& tree : make_trees(two_switches(1), {})) {
+    int crossings = 0;
+    for (int d = 0; d < 8; ++d)
+      if (d != tree.root) crossings += tree.parent[static_cast<std::size_t>(d)] / 4 != d / 4;
+    EXPECT_EQ(crossings, 1) << tree.text();
+  }
+}
+
+TEST(LinkTree, SwitchesWithoutAWayBetweenThemHaveNoTrees) {
+  EXPECT_TRUE(make_trees(two_switches(0), {}).empty());
 }
 
 TEST(LinkTree, DepthIsTheLogarithmWhereAllAreLinked) {

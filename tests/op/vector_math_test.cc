@@ -117,6 +117,20 @@ TEST(VectorMath, DoubleIsWithinTwoUlp) {
   for (const Case& c : kCases) expect_close<double>(c);
 }
 
+// What is one to the last place is one: a network that saturates, and integers that are cut off,
+// see the difference.
+TEST(VectorMath, SaturatedFunctionsAreExactlyOne) {
+  const std::vector<float> x = {9.1f, 10.0f, 20.0f, 88.0f, 1e30f, INFINITY};
+  for (const UnaryRow row : {UnaryRow::tanh, UnaryRow::erf}) {
+    for (const std::size_t n : {std::size_t{1}, x.size(), std::size_t{64}}) {
+      std::vector<float> in(n), out(n);
+      for (std::size_t i = 0; i < n; ++i) in[i] = i % 2 == 0 ? x[i % x.size()] : -x[i % x.size()];
+      unary_loop<float>(row).value(in.data(), out.data(), static_cast<int64_t>(n));
+      for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(out[i], in[i] > 0 ? 1.0f : -1.0f) << in[i];
+    }
+  }
+}
+
 // All pairs of edges, random bit patterns and moderate numbers; whole and half exponents too.
 TEST(VectorMath, PowerOfFloatsIsWithinTwoUlp) {
   using Limits = std::numeric_limits<float>;

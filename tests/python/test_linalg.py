@@ -229,3 +229,19 @@ def test_batch_dot_of_many_and_of_large(mx, rng, ta, tb):
         b = rng.standard_normal((batch, n, k) if tb else (batch, k, n))
         want = (np.swapaxes(a, 1, 2) if ta else a) @ (np.swapaxes(b, 1, 2) if tb else b)
         close(mx.run("batch_dot", a, b, transpose_a=ta, transpose_b=tb)[0], want)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_eigenvalues_and_equations_of_integers_are_float64(mx, dtype):
+    a, b = np.array([[4, 1], [1, 3]], dtype), np.array([9, 5], dtype)
+    want = np.linalg.eigvalsh(a.astype("float64"))
+    values, vectors = mx.run("_npi_eigh", a)
+    assert values.dtype == vectors.dtype == np.float64
+    close(values, want)
+    close(vectors @ np.diag(values) @ vectors.T, a)
+    close(mx.run("_npi_eigvalsh", a)[0], want)
+    close(np.sort(mx.run("_npi_eigvals", a)[0]), want)
+    values, vectors = mx.run("_npi_eig", a)
+    close(a @ vectors, vectors * values)
+    close(mx.run("_npi_solve", a, b)[0], [2, 1])
+    assert mx.run("_npi_solve", a, b)[0].dtype == np.float64

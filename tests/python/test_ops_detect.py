@@ -54,6 +54,12 @@ def test_nms(mx, rng, force, topk, count):
         assert (result[len(kept):] == -1).all()
 
 
+def test_nms_leaves_out_exactly_the_background(mx):
+    rows = np.array([[[0, 0.9, 0, 0, 1, 1], [0.5, 0.8, 2, 2, 3, 3], [1, 0.7, 4, 4, 5, 5]]])
+    got = mx.run("_contrib_box_nms", rows, id_index=0, background_id=0)[0]
+    assert got[0, :, 0].tolist() == [0.5, 1, -1]  # a class between two numbers is not the lower one
+
+
 @pytest.mark.parametrize("formats", [("corner", "corner"), ("corner", "center"), ("center", "corner")])
 def test_nms_gradients(mx, rng, formats):
     data = np.concatenate([rng.random((2, 6, 2)), boxes(rng, 2, 6)], axis=2)

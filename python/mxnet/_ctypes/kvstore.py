@@ -144,7 +144,7 @@ class KVStoreHandle:
 
     def run_server(self, controller: Callable[[int, bytes], bytes]) -> None:
         """Serves until the workers have finished. What the controller raises is its answer."""
-        kept = []
+        kept: List[Any] = []
         self._serving = True
 
         def respond(head: int, body: int, size: int, reply: Any, reply_size: Any, _: Any) -> int:

@@ -20,6 +20,7 @@ class NDArrayBase:
     """Owns an array of the library."""
 
     __slots__ = ("__weakref__", "handle", "writable")
+    handle: Any
     _is_np = False
 
     def __init__(self, handle: Any = None, writable: bool = True) -> None:
@@ -263,6 +264,6 @@ class CachedOp:
         def hook(name: bytes, op: bytes, array: int, _: Any) -> None:
             callback(name.decode(), op.decode(), wrap(NDArrayHandle(array)))
 
-        given = None if callback is None else hook
+        given: Any = None if callback is None else hook
         check_call(_LIB.MXCachedOpSetHook(self.handle, given, None, None, int(bool(monitor_all))))
         self._hook = given  # as long as it is set

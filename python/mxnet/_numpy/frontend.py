@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The class Frontend: what functions need to know of the tensors that they are called with."""
+"""The class Frontend(ABC): what functions need to know of the tensors that they are called with."""
 
 from __future__ import annotations
 
 import importlib
 import types
+from abc import ABC, abstractmethod
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as onp
@@ -17,7 +18,7 @@ _PLAIN = ("creation", "joining", "shaping", "indexing", "reduction", "products",
 Number = (int, float, onp.generic)
 
 
-class Frontend:
+class Frontend(ABC):
     """Functions bound to a kind of tensor; subclasses say which."""
 
     def __init__(self) -> None:
@@ -47,49 +48,49 @@ class Frontend:
 
     tensors = "tensors"  # in errors
 
+    @abstractmethod
     def op(self, name: str) -> Callable[..., Any]:
         """An operator by its name in the registry."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_tensor(self, value: Any) -> bool:
         """Whether a value is one of this kind's tensors."""
-        raise NotImplementedError
 
+    @abstractmethod
     def context(self, ctx: Any) -> str:
         """Where to make a tensor, as operators take it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ndim(self, value: Any, why: str) -> int:
         """The number of dimensions, for functions (`why`) that depend on it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def shape(self, value: Any, why: str) -> Tuple[int, ...]:
         """The dimensions, for functions that depend on them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def known_ndim(self, value: Any, otherwise: int) -> int:
         """The number of dimensions, or a number to go on with where it is not known yet."""
-        raise NotImplementedError
 
+    @abstractmethod
     def known_length(self, value: Any, axis: int) -> Optional[int]:
         """The length along an axis, None where it is not known yet."""
-        raise NotImplementedError
 
     def in_numpy(self, name: str, *tensors: Any, **params: Any) -> Any:
         """An operator of numpy_op_fallback, for tensors whose shape is not known yet."""
-        raise NotImplementedError
+        raise TypeError(f"{name}: given tensors with a shape, expected those of networks, which have none yet")
 
+    @abstractmethod
     def constant(self, values: Any, like: Any) -> Any:
         """A tensor of NumPy's values where another one is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:
         """What is shown of a function made from a table, given its operators too."""
-        raise NotImplementedError
 
+    @abstractmethod
     def listed(self, several: Any) -> List[Any]:
         """The outputs of an operator that may have several."""
-        raise NotImplementedError
 
 
 def only_c(order: Any, name: str) -> None:

@@ -117,7 +117,8 @@ class _BatchIter(DataIter):
         if shapes is None:
             names = ["data"] if count == 1 else [f"data{i}" for i in range(count)]
             shapes = [DataDesc(name, array.shape) for name, array in zip(names, self._first)]
-        self.provide_data, self.provide_label = shapes, []
+        self.provide_data: List[Any] = shapes
+        self.provide_label: List[Any] = []
         self.batch_size = shapes[0].shape[0]
 
     @staticmethod
@@ -137,7 +138,7 @@ class _BatchIter(DataIter):
 
 
 def run_examples(
-    sym: Any, arg_params: Dict[str, Any], aux_params: Dict[str, Any], data: DataIter, collector: Any, ctx: Any,
+    sym: Any, arg_params: Dict[str, Any], aux_params: Dict[str, Any], data: Any, collector: Any, ctx: Any,
     max_num_examples: Optional[int] = None,
 ) -> int:  # fmt: skip
     """Runs the network on examples, whole batches, with the collector watching; returns how many examples it saw."""

@@ -173,7 +173,8 @@ def quantize_model(
             raise ValueError(f"calib_data: given None, expected a DataIter for calib_mode {calib_mode}")
         if not isinstance(calib_data, DataIter):
             raise ValueError(f"calib_data: given {type(calib_data).__name__}, expected a DataIter")
-        unknown = [each[0] for each in calib_data.provide_data if each[0] not in data_names]
+        described: Any = calib_data
+        unknown = [each[0] for each in described.provide_data if each[0] not in data_names]
         if unknown:
             raise ValueError(f"calib_data: given {', '.join(unknown)}, expected the data_names {', '.join(data_names)}")
     qsym, qarg_params, qaux_params, collector = quantize_graph(

@@ -108,7 +108,7 @@ class CachedGraph:
             self._replacement = replacements[0]
         if any(parameter._data is None for parameter in self.parameters):
             return None
-        kept = self.gather(list(args))
+        kept: Any = self.gather(list(args))
         for place in self._places:
             kept[place] = None  # a call's inputs are not kept alive
         self._arrays[args[0]._device] = kept

@@ -165,7 +165,7 @@ class HybridBlock(Block):
         graph = self._traced(*args)
         flat, _ = flatten(args, "input")
         arrays = [array for array in flat if array is not None]
-        known = {variable.name: getattr(array, attribute) for variable, array in zip(graph.inputs, arrays)}
+        known: Dict[str, Any] = {str(variable.name): getattr(array, attribute) for variable, array in zip(graph.inputs, arrays)}
         arguments, _, states = getattr(graph.output, function)(**known)
         if arguments is None:
             raise ValueError(f"{self.name}: inputs of {attribute} {list(known.values())} leave parameters unknown")

@@ -108,7 +108,8 @@ class SymbolBlock(HybridBlock):
         flat, structure = flatten((x, *args), "input")
         if structure != graph.in_format and structure != [graph.in_format]:
             raise ValueError(f"given inputs of structure {structure}, expected {graph.in_format}")
-        made = graph.output(**{variable.name: given for variable, given in zip(graph.inputs, flat)})
+        given: Dict[str, Any] = {str(variable.name): value for variable, value in zip(graph.inputs, flat)}
+        made = graph.output(**given)
         return regroup([made] if graph.out_format == 0 else list(made), graph.out_format)
 
     def _forward_symbols(self, x: Any, *args: Any) -> Any:

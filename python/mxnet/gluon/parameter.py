@@ -473,10 +473,12 @@ class _Value(initializer.Initializer):
         super().__init__()
         self.value = value
 
-    def __call__(self, _: Any, arr: NDArray) -> None:
+    def __call__(self, desc: Any, arr: NDArray) -> None:
+        del desc  # any name will do
         self.value.copyto(arr)
 
-    _init_weight = __call__
+    def _init_weight(self, name: Any, arr: NDArray) -> None:
+        self(name, arr)
 
     def dumps(self) -> str:
         """Its text in a network's file: the value itself is in the file of parameters."""

@@ -81,7 +81,7 @@ def _method(interp: int, sizes: Tuple[int, ...] = ()) -> int:
 
 def scale_down(src_size: Size, size: Size) -> Size:
     """`size` (width, height) made smaller, in its proportions, until it fits into `src_size`."""
-    width, height = size
+    width, height = map(float, size)
     src_width, src_height = src_size
     if src_height < height:
         width, height = width * src_height / height, src_height
@@ -200,5 +200,5 @@ def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_ou
 
 def random_rotate(src: NDArray, angle_limits: Tuple[float, float], zoom_in: bool = False, zoom_out: bool = False) -> NDArray:
     """As imrotate, by an angle between two limits, of a batch by one each."""
-    degrees = np.random.uniform(*angle_limits) if src.ndim == 3 else np.random.uniform(*angle_limits, size=src.shape[0])
+    degrees: Any = np.random.uniform(*angle_limits) if src.ndim == 3 else np.random.uniform(*angle_limits, size=src.shape[0])
     return imrotate(src, float(degrees) if src.ndim == 3 else degrees.astype(np.float32), zoom_in, zoom_out)

@@ -381,7 +381,8 @@ class ImageDetIter(ImageIter):
 
     def augmentation_transform(self, data: NDArray, label: Any = None) -> Any:
         """An image and its objects after all augmenters."""
-        for augmenter in self.auglist:
+        augmenters: Sequence[Any] = self.auglist
+        for augmenter in augmenters:
             data, label = augmenter(data, label)
         return data, label
 
@@ -415,7 +416,7 @@ class ImageDetIter(ImageIter):
                     augmenter.augmenter.size = (data_shape[2], data_shape[1])
         if label_shape is not None:
             self.check_label_shape(label_shape)
-            self.label_shape = tuple(label_shape)
+            self.label_shape = (label_shape[0], label_shape[1])
             self.provide_label = [io.DataDesc(self.provide_label[0].name, (self.batch_size, *label_shape))]
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:

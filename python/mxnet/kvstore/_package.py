@@ -19,7 +19,7 @@ def required(module: str, package: str) -> ModuleType:
         raise ImportError(f"the store '{package}' needs the package {package} with MXNet support: {error}") from error
 
 
-def values_of(value: Arrays) -> List[NDArray]:
+def values_of(value: Any) -> List[NDArray]:
     """One array or several, as a list."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 

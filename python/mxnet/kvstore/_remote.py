@@ -75,7 +75,7 @@ def optimizer_to_json(optimizer: opt.Optimizer) -> str:
 def optimizer_from_json(text: str) -> opt.Optimizer:
     """The reverse. A name that is not registered here is an error that says how to allow it."""
     given = json.loads(text)
-    klass = opt.Optimizer.opt_registry.get(given["name"])
+    klass: Any = opt.Optimizer.opt_registry.get(given["name"])
     if klass is None:
         raise MXNetValueError(
             f"given optimizer {given['name']!r}, which is not registered on the server. A custom one needs your "

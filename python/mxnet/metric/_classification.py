@@ -56,6 +56,7 @@ class TopKAccuracy(EvalMetric):
             label = numbers(label).astype("int32").ravel()
             scores = numbers(pred).astype("float32")
             check_label_shapes(label, scores)
+            best: Optional[numpy.ndarray]
             if scores.ndim == 1:
                 best = numpy.argsort(scores)[:, None]
             else:
@@ -109,6 +110,9 @@ class _BinaryCounts:
 class _BinaryMetric(EvalMetric):
     """"macro": the mean of the batches' values; "micro": the value of all examples together."""
 
+    _local: _BinaryCounts
+    _all: _BinaryCounts
+
     def __init__(self, name: str, output_names: Any, label_names: Any, average: str) -> None:
         if average not in ("macro", "micro"):
             raise ValueError(f"given average {average!r}, expected 'macro' or 'micro'")
@@ -119,7 +123,7 @@ class _BinaryMetric(EvalMetric):
         return {**super().get_config(), "average": self.average}
 
     def _score(self, counts: _BinaryCounts) -> float:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no _score(counts)")
 
     def update(self, labels: Any, preds: Any) -> None:
         labels, preds = check_label_shapes(labels, preds, True)
@@ -248,6 +252,9 @@ class NegativeLogLikelihood(_LogLikelihood):
 @register
 class PCC(EvalMetric):
     """The correlation of labels and predictions of any number of classes, from their confusion matrix."""
+
+    lcm: Any
+    gcm: Any
 
     def __init__(
         self, name: str = "pcc", output_names: Any = None, label_names: Any = None, has_global_stats: bool = True

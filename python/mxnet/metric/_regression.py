@@ -10,11 +10,12 @@ import numpy
 
 from ._base import EvalMetric, alias, check_label_shapes, numbers, register
 
+
 class _Regression(EvalMetric):
     """The mean over batches of a mean over elements."""
 
     def _error(self, difference: numpy.ndarray) -> float:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no _error(difference)")
 
     def update(self, labels: Any, preds: Any) -> None:
         labels, preds = check_label_shapes(labels, preds, True)

@@ -233,7 +233,7 @@ class BucketingModule(BaseModule):
             raise NotImplementedError("a shared_module is not there for BucketingModule")
         kept = self._buckets.get(self._default_bucket_key)
         if self.params_initialized and self.binded:
-            params = self.get_params()
+            params: Any = self.get_params()
         else:
             params = kept.get_params() if kept is not None and kept.params_initialized else None
         if force_rebind:

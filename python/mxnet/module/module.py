@@ -40,7 +40,7 @@ class Module(OptimizedModule):
     ) -> None:
         super().__init__(logger=logger)
         self._context = [context] if isinstance(context, Context) else list(context)
-        self._work_load_list = [1] * len(self._context) if work_load_list is None else work_load_list
+        self._work_load_list: List[float] = [1.0] * len(self._context) if work_load_list is None else work_load_list
         if len(self._work_load_list) != len(self._context):
             raise ValueError(f"given {len(self._work_load_list)} workloads, expected {len(self._context)} as contexts")
         self._group2ctxs = group2ctxs

@@ -80,7 +80,7 @@ _Null = _NullType()
 
 def operator(name: str, module: str = "mxnet.ndarray.op", shown: str = "") -> Operator:
     """The function of an operator, by its name in the registry."""
-    made = _made.get(name)
+    made: Any = _made.get(name)
     if made is None:
         made = _Documented(name, name.startswith(_NUMPY_PREFIXES))
         made.__name__ = made.__qualname__ = shown or name

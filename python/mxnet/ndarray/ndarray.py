@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional, Tuple, Union
+from typing import Any, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .._core import NDArrayBase
 from ..base import integer_types, numeric_types
 from ..context import Context
 from . import _generate, _indexing
-from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, dtype_name, dtype_number, text_of
+from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, bfloat16, dtype_name, dtype_number, text_of
 from ._methods import METHODS
 
 _core.set_text_maker(text_of)
@@ -73,7 +73,16 @@ class NDArray(NDArrayBase):
 
     def __repr__(self) -> str:
         shape = "x".join(str(dim) for dim in self.shape)
-        return f"\n{self.asnumpy()!s}\n<{type(self).__name__} {shape} @{self.context}>"
+        return f"\n{self._shown()!s}\n<{type(self).__name__} {shape} @{self.context}>"
+
+    def _shown(self) -> np.ndarray:
+        """Values as people read them: those of bfloat16, which NumPy does not have, as float32."""
+        return (self.astype(np.float32) if self.dtype == bfloat16 else self).asnumpy()
+
+    def _repr_html_(self) -> str:
+        from ._html import as_html
+
+        return as_html(self)
 
     # --- As Python's and NumPy's
 
@@ -376,4 +385,4 @@ from .exchange import *  # noqa: E402,F403
 from .functions import *  # noqa: E402,F403
 from . import arithmetic as _arithmetic, creation as _creation, exchange as _exchange, functions as _functions  # noqa: E402
 
-__all__ = ["NDArray", *_arithmetic.__all__, *_creation.__all__, *_exchange.__all__, *_functions.__all__]
+__all__: List[str] = ["NDArray", *_arithmetic.__all__, *_creation.__all__, *_exchange.__all__, *_functions.__all__]  # type: ignore[has-type]

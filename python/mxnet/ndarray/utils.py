@@ -53,13 +53,13 @@ def _unpacked(loaded: Any) -> Union[List[NDArray], Dict[str, NDArray]]:
     return dict(zip(names, arrays)) if names else arrays
 
 
-def load(fname: Union[str, os.PathLike]) -> Union[List[NDArray], Dict[str, NDArray]]:
+def load(fname: Union[str, os.PathLike]) -> Any:
     """What `save` has written: a list, or a dictionary."""
     if os.fspath(fname).endswith(".safetensors"):
         return {name: array(value, dtype=value.dtype) for name, value in _safetensors().load_file(os.fspath(fname)).items()}
     return _unpacked(_core.load(os.fspath(fname), False))
 
 
-def load_frombuffer(buf: Union[str, bytes]) -> Union[List[NDArray], Dict[str, NDArray]]:
+def load_frombuffer(buf: Union[str, bytes]) -> Any:
     """As `load`, from the file's bytes."""
     return _unpacked(_core.load_buffer(buf.encode("latin-1") if isinstance(buf, str) else bytes(buf), False))

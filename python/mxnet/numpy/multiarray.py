@@ -25,7 +25,7 @@ numeric_types = (float, int)
 def array(object: Any, dtype: Any = None, ctx: Any = None) -> ndarray:  # pylint: disable=redefined-builtin
     """An array of numbers or nested lists, as float32, or of arrays, in their type; `dtype` overrides both."""
     if isinstance(object, ndarray):
-        made = object.astype(object.dtype if dtype is None else dtype)
+        made: Any = object.astype(object.dtype if dtype is None else dtype)
         return made.as_in_ctx(current_context() if ctx is None else ctx)
     if isinstance(object, NDArrayBase):
         raise ValueError("array: given an mx.nd array, expected other things; its as_np_ndarray() copies nothing")

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
-from .._core import update_weights
-from ._base import Optimizer, _op, has_master, register, zeros_like
+from ._base import ByOperator, Optimizer, _op, register, zeros_like
 
 
 @register
-class Adam(Optimizer):
+class Adam(ByOperator):
     """Running means of the gradient and of its square, both corrected for starting at zero."""
 
     def __init__(
@@ -33,24 +32,20 @@ class Adam(Optimizer):
         stype = weight.stype if self.lazy_update else "default"
         return zeros_like(weight, stype=stype), zeros_like(weight, stype=stype)
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        self._update([index], [weight], [grad], [state])
+    _update_all = ByOperator._together
 
-    def _update_all(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        if self.multi_precision and has_master(weight[0]):
-            for one in zip(index, weight, grad, state):
-                self.update_multi_precision(*one)
-        else:
-            self._update(index, weight, grad, state)
+    def _operator(self, state: Any) -> str:
+        return "adam_update"
 
-    def _update(self, index: List[Any], weight: List[Any], grad: List[Any], state: List[Any]) -> None:
-        self._update_count(index)
-        counts = self._index_update_count
-        lrs = [lr * self._correction(counts[i]) for i, lr in zip(index, self._get_lrs(index))]
+    def _parameters(self, state: Any) -> Dict[str, Any]:
         given = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, "lazy_update": self.lazy_update}
-        columns = [weight, grad, *map(list, zip(*state))]
-        rates = {"lr": lrs, "wd": self._get_wds(index)}
-        update_weights(_op("adam_update"), 0, columns, rates, {**given, **self._scaling()})
+        return {**given, **self._scaling()}
+
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        counts = [self._index_update_count[i] for i in index]
+        corrections = {t: self._correction(t) for t in set(counts)}
+        lrs = [lr * corrections[t] for lr, t in zip(self._get_lrs(index), counts)]
+        return {"lr": lrs, "wd": self._get_wds(index)}
 
     def _correction(self, t: int) -> float:
         return math.sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
@@ -80,7 +75,7 @@ class AdaGrad(Optimizer):
 
 
 @register
-class RMSProp(Optimizer):
+class RMSProp(ByOperator):
     """Divides by the root of a running mean of squares; `centered`: of their variance, with momentum `gamma2`."""
 
     def __init__(
@@ -103,15 +98,18 @@ class RMSProp(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        given = {"lr": lr, "wd": wd, "gamma1": self.gamma1, "epsilon": self.epsilon, **self._scaling()}
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "rmspropalex_update" if self.centered else "rmsprop_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        given = {"gamma1": self.gamma1, "epsilon": self.epsilon, **self._scaling()}
         if self.clip_weights:
             given["clip_weights"] = self.clip_weights
         if self.centered:
-            _op("rmspropalex_update")(weight, grad, *state, out=weight, gamma2=self.gamma2, **given)
-        else:
-            _op("rmsprop_update")(weight, grad, *state, out=weight, **given)
+            given["gamma2"] = self.gamma2
+        return given
 
 
 @register
@@ -206,7 +204,7 @@ class Nadam(Optimizer):
 
 
 @register
-class Ftrl(Optimizer):
+class Ftrl(ByOperator):
     """Follow the regularized leader: `lamda1` makes weights that do not matter exactly zero."""
 
     def __init__(self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any) -> None:
@@ -217,14 +215,17 @@ class Ftrl(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight), zeros_like(weight)
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        given = {"lr": lr, "wd": wd, "lamda1": self.lamda1, "beta": self.beta, **self._scaling()}
-        _op("ftrl_update")(weight, grad, *state, out=weight, **given)
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "ftrl_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"lamda1": self.lamda1, "beta": self.beta, **self._scaling()}
 
 
 @register
-class FTML(Optimizer):
+class FTML(ByOperator):
     """Follow the moving leader."""
 
     def __init__(self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any) -> None:
@@ -236,11 +237,16 @@ class FTML(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return tuple(zeros_like(weight, stype="default") for _ in range(3))
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        given = {"lr": lr, "wd": wd, "rescale_grad": self.rescale_grad, "t": self._index_update_count[index]}
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "ftml_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        given = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, "rescale_grad": self.rescale_grad}
         if self.clip_gradient:
             given["clip_grad"] = self.clip_gradient
-        _op("ftml_update")(
-            weight, grad, *state, out=weight, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon, **given
-        )
+        return given
+
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        return {**super()._rates(index), "t": [self._index_update_count[i] for i in index]}

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from .._core import update_weights
 from ..ndarray import _generate
 from ..ndarray._dtypes import bfloat16
 
@@ -89,7 +90,7 @@ class Optimizer:
             if lr_scheduler.base_lr != learning_rate:
                 warnings.warn(f"the scheduler's base_lr {lr_scheduler.base_lr} is replaced by learning_rate {learning_rate}", stacklevel=2)
             lr_scheduler.base_lr = learning_rate
-        self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
+        self.lr: Any = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
         self.wd = wd
         self.lr_mult: Dict[Any, float] = {}
         self.wd_mult: Dict[Any, float] = {}
@@ -190,8 +191,11 @@ class Optimizer:
 
     def _get_lrs(self, indices: Sequence[Any]) -> List[float]:
         lr, parameters = self.learning_rate, self.param_dict
-        if all(map(parameters.__contains__, indices)):
-            return [lr * parameters[index].lr_mult for index in indices]
+        try:
+            if parameters:
+                return [lr * parameters[index].lr_mult for index in indices]
+        except KeyError:  # of some weights only there are parameters
+            pass
         return [lr * self._multiplier(index, "lr_mult", self.lr_mult) for index in indices]
 
     def _get_lr(self, index: Any) -> float:
@@ -199,8 +203,11 @@ class Optimizer:
 
     def _get_wds(self, indices: Sequence[Any]) -> List[float]:
         wd, parameters = self.wd, self.param_dict
-        if all(map(parameters.__contains__, indices)):
-            return [wd * parameters[index].wd_mult for index in indices]
+        try:
+            if parameters:
+                return [wd * parameters[index].wd_mult for index in indices]
+        except KeyError:  # of some weights only there are parameters
+            pass
         return [wd * self._multiplier(index, "wd_mult", self.wd_mult) for index in indices]
 
     def _get_wd(self, index: Any) -> float:
@@ -213,11 +220,12 @@ class Optimizer:
         self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
 
     def _update_count(self, index: Any) -> None:
-        counts, begin = self._index_update_count, self.begin_num_update
+        counts, begin, most = self._index_update_count, self.begin_num_update, self.num_update
         for i in index if isinstance(index, (list, tuple)) else (index,):
             counts[i] = count = counts.get(i, begin) + 1
-            if count > self.num_update:
-                self.num_update = count
+            if count > most:
+                most = count
+        self.num_update = most
 
     # --- For updates
 
@@ -252,6 +260,45 @@ class Optimizer:
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__dict__ = state
         self.param_dict = {}
+
+
+class ByOperator(Optimizer):
+    """For optimizers whose update is one operator for each weight: those of many weights run in one call.
+
+    A subclass says which operator and with which parameters. It sets `_update_all = ByOperator._together` itself.
+    """
+
+    def _operator(self, state: Any) -> str:
+        """The operator, by what is kept for a weight."""
+        raise NotImplementedError(f"{type(self).__name__} has no _operator(state)")
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        """Its parameters, which are the same for all weights."""
+        raise NotImplementedError(f"{type(self).__name__} has no _parameters(state)")
+
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        """Its parameters with a value for each weight, whose updates are counted already."""
+        return {"lr": self._get_lrs(index), "wd": self._get_wds(index)}
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        self._run([index], [weight], [grad], [state])
+
+    def _together(self, index: Sequence[Any], weight: Sequence[Any], grad: Sequence[Any], state: Sequence[Any]) -> None:
+        if self.multi_precision and has_master(weight[0]):
+            for one in zip(index, weight, grad, state):
+                self.update_multi_precision(*one)
+        else:
+            self._run(index, weight, grad, state)
+
+    def _run(self, index: Sequence[Any], weight: Sequence[Any], grad: Sequence[Any], state: Sequence[Any]) -> None:
+        self._update_count(index)
+        first = state[0]
+        columns = [weight, grad]
+        if isinstance(first, tuple):
+            columns += zip(*state)
+        elif first is not None:
+            columns.append(state)
+        update_weights(_op(self._operator(first)), 0, columns, self._rates(index), self._parameters(first))
 
 
 register = Optimizer.register

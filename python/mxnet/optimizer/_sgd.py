@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 import numpy as np
 
 from .._core import all_dense, update_weights
-from ._base import Optimizer, _op, aggregation_size, has_master, register, zeros_like
+from ._base import ByOperator, Optimizer, _op, aggregation_size, has_master, register, zeros_like
 
 
 class _WithMaster(Optimizer):
@@ -105,7 +105,7 @@ class ccSGD(SGD):  # pylint: disable=invalid-name
 
 
 @register
-class NAG(_WithMaster):
+class NAG(_WithMaster, ByOperator):
     """Nesterov's accelerated gradient."""
 
     def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
@@ -115,12 +115,14 @@ class NAG(_WithMaster):
     def create_state(self, index: Any, weight: Any) -> Any:
         return None if self.momentum == 0.0 else zeros_like(weight, stype="default")
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        if state is None:
-            _op("sgd_update")(weight, grad, out=weight, lr=lr, wd=wd, **self._scaling())
-        else:
-            _op("nag_mom_update")(weight, grad, state, out=weight, lr=lr, wd=wd, momentum=self.momentum, **self._scaling())
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "sgd_update" if state is None else "nag_mom_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        given = self._scaling()
+        return given if state is None else {"momentum": self.momentum, **given}
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         if not (self.multi_precision and has_master(weight)):
@@ -136,7 +138,7 @@ class NAG(_WithMaster):
 
 
 @register
-class Signum(Optimizer):
+class Signum(ByOperator):
     """Steps of one length, in the direction of the sign of the gradient or of its momentum."""
 
     def __init__(self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **kwargs: Any) -> None:
@@ -147,17 +149,18 @@ class Signum(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return None if self.momentum == 0.0 else zeros_like(weight)
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        given = {"lr": lr, "wd": wd, **self._scaling()}
-        if state is None:
-            _op("signsgd_update")(weight, grad, out=weight, **given)
-            return
-        if self.momentum > 0:
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "signsgd_update" if state is None else "signum_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        given = self._scaling()
+        if state is not None and self.momentum > 0:
             given["momentum"] = self.momentum
-        if self.wd_lh:
+        if state is not None and self.wd_lh:
             given["wd_lh"] = self.wd_lh
-        _op("signum_update")(weight, grad, state, out=weight, **given)
+        return given
 
 
 @register

@@ -36,9 +36,9 @@ class _Plan:
         """Whether it was made for these."""
         return self.size == size and _are(self.weights, weights) and (self.indices is indices or self.indices == indices)
 
-    def ordered(self, values: Sequence[Any]) -> List[Any]:
+    def ordered(self, values: Sequence[Any]) -> Sequence[Any]:
         """The values in the order of the parts."""
-        return list(values) if self.order is None else [values[place] for place in self.order]
+        return values if self.order is None else [values[place] for place in self.order]
 
 
 class Updater:
@@ -76,10 +76,13 @@ class Updater:
             plan = self._plan = _Plan(size, indices, weights)
         self.optimizer._set_current_context(plan.device)
         update = self.optimizer.update_multi_precision if together is None else self.optimizer._update_all
-        keys, arrays, slopes = map(plan.ordered, (indices, weights, grads))
-        states = list(map(self.states.__getitem__, keys))
+        states = [self.states[key] for key in indices]
+        if plan.order is None and len(plan.parts) == 1:
+            update(indices, weights, grads, states)
+            return
+        columns = [plan.ordered(column) for column in (indices, weights, grads, states)]
         for part in plan.parts:
-            update(keys[part], arrays[part], slopes[part], states[part])
+            update(*(column[part] for column in columns))
 
     def _prepare_state(self, key: Any, weight: Any) -> None:
         if key not in self.states:

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from .. import symbol
 from ..initializer import LSTMBias
+from ..symbol import _internal as _op
 
 __all__ = ["BaseRNNCell", "GRUCell", "LSTMCell", "RNNCell", "RNNParams"]
 
@@ -32,7 +33,7 @@ def as_steps(length: int, inputs: Any, layout: str) -> Tuple[List[Any], int]:
     if isinstance(inputs, symbol.Symbol):
         if len(inputs) != 1:
             raise ValueError(f"given a symbol of {len(inputs)} outputs, expected one, or a list of steps")
-        return list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=1)), axis
+        return list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=True)), axis
     if len(inputs) != length:
         raise ValueError(f"given {len(inputs)} inputs, expected {length}, one for each step")
     return list(inputs), axis
@@ -212,8 +213,8 @@ class LSTMCell(_DenseCell):
         forget_gate = symbol.Activation(parts[1], act_type="sigmoid", name=f"{name}f")
         change = symbol.Activation(parts[2], act_type="tanh", name=f"{name}c")
         out_gate = symbol.Activation(parts[3], act_type="sigmoid", name=f"{name}o")
-        memory = symbol._internal._plus(forget_gate * states[1], in_gate * change, name=f"{name}state")
-        output = symbol._internal._mul(out_gate, symbol.Activation(memory, act_type="tanh"), name=f"{name}out")
+        memory = _op._plus(forget_gate * states[1], in_gate * change, name=f"{name}state")
+        output = _op._mul(out_gate, symbol.Activation(memory, act_type="tanh"), name=f"{name}out")
         return output, [output, memory]
 
 
@@ -236,5 +237,5 @@ class GRUCell(_DenseCell):
         reset = symbol.Activation(of_input[0] + of_state[0], act_type="sigmoid", name=f"{name}r_act")
         update = symbol.Activation(of_input[1] + of_state[1], act_type="sigmoid", name=f"{name}z_act")
         new = symbol.Activation(of_input[2] + reset * of_state[2], act_type="tanh", name=f"{name}h_act")
-        output = symbol._internal._plus((1.0 - update) * new, update * before, name=f"{name}out")
+        output = _op._plus((1.0 - update) * new, update * before, name=f"{name}out")
         return output, [output]

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from .. import symbol
 from .._signatures import with_defaults
+from ..symbol import _internal as _op
 from ._cells import BaseRNNCell, RNNParams
 
 __all__ = ["BaseConvRNNCell", "ConvGRUCell", "ConvLSTMCell", "ConvRNNCell"]
@@ -137,8 +138,8 @@ class ConvLSTMCell(BaseConvRNNCell):
         forget_gate = symbol.Activation(parts[1], act_type="sigmoid", name=f"{name}f")
         change = self._get_activation(parts[2], self._activation, name=f"{name}c")
         out_gate = symbol.Activation(parts[3], act_type="sigmoid", name=f"{name}o")
-        memory = symbol._internal._plus(forget_gate * states[1], in_gate * change, name=f"{name}state")
-        output = symbol._internal._mul(out_gate, self._get_activation(memory, self._activation), name=f"{name}out")
+        memory = _op._plus(forget_gate * states[1], in_gate * change, name=f"{name}state")
+        output = _op._mul(out_gate, self._get_activation(memory, self._activation), name=f"{name}out")
         return output, [output, memory]
 
 
@@ -158,5 +159,5 @@ class ConvGRUCell(BaseConvRNNCell):
         reset = symbol.Activation(of_input[0] + of_state[0], act_type="sigmoid", name=f"{name}r_act")
         update = symbol.Activation(of_input[1] + of_state[1], act_type="sigmoid", name=f"{name}z_act")
         new = self._get_activation(of_input[2] + reset * of_state[2], self._activation, name=f"{name}h_act")
-        output = symbol._internal._plus((1.0 - update) * new, update * states[0], name=f"{name}out")
+        output = _op._plus((1.0 - update) * new, update * states[0], name=f"{name}out")
         return output, [output]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple, Type
 
 import numpy as np
 
@@ -215,7 +215,7 @@ def assert_almost_equal_ignore_nan(a: Any, b: Any, rtol: Any = None, atol: Any =
     assert_almost_equal(a, b, rtol, atol, names)
 
 
-def assert_exception(f: Any, exception_type: type, *args: Any, **kwargs: Any) -> None:
+def assert_exception(f: Any, exception_type: Type[BaseException], *args: Any, **kwargs: Any) -> None:
     """Raises unless a call raises an exception of that type."""
     try:
         f(*args, **kwargs)

@@ -50,7 +50,7 @@ def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) ->
     return tuple(int(one) for one in np.random.randint(0 if allow_zero_size else 1, dim + 1, size=num_dim))
 
 
-def rand_coord_2d(x_low: int, x_high: int, y_low: int, y_high: int) -> Tuple[int, int]:
+def rand_coord_2d(x_low: int, x_high: int, y_low: int, y_high: int) -> Tuple[Any, Any]:
     """A point, with coordinates from `low` to before `high`."""
     return np.random.randint(x_low, x_high, dtype=np.int64), np.random.randint(y_low, y_high, dtype=np.int64)
 

@@ -14,10 +14,8 @@ bool hits_zero(int64_t& left) { return left > 0 && --left == 0; }
 
 }  // namespace
 
-SimControl::SimControl(int devices)
-    : devices_(devices),
-      states_(devices),
-      links_(static_cast<std::size_t>(devices) * devices, 1.0) {}
+SimControl::SimControl(int devices, std::vector<double> links)
+    : devices_(devices), states_(devices), links_(std::move(links)) {}
 
 void SimControl::fail_allocation(int device, int64_t nth) {
   check_ordinal("sim", device, devices_);
@@ -75,6 +73,11 @@ double SimControl::link_weight(int a, int b) const {
   MutexLock lock(mutex_);
   return links_[static_cast<std::size_t>(a) * static_cast<std::size_t>(devices_) +
                 static_cast<std::size_t>(b)];
+}
+
+std::vector<double> SimControl::link_weights() const {
+  MutexLock lock(mutex_);
+  return links_;
 }
 
 void SimControl::count(int device, uint64_t SimStats::*counter, uint64_t by) {

@@ -26,7 +26,8 @@ struct SimStats {
 // Thread-safe; may be used while the devices are.
 class SimControl {
  public:
-  explicit SimControl(int devices);
+  // `links`: weights as DeviceLinks gives them.
+  SimControl(int devices, std::vector<double> links);
 
   // The nth allocation on `device` from now (1 = the next one) gives null. Once; a later call
   // replaces it.
@@ -36,11 +37,12 @@ class SimControl {
   void fail_copy(int device, int64_t nth = 1, std::string reason = "injected failure of a copy");
   // Every copy on a stream of `device` takes that much longer.
   void set_copy_delay(int device, std::chrono::microseconds delay);
-  // Whether the two devices reach each other's memory, in both directions. All do at first.
+  // Whether the two devices reach each other's memory, in both directions.
   void set_link(int a, int b, bool on);
-  // The same with how much it carries, in any unit: 0 = none, 1 at first.
+  // The same with how much it carries, in any unit: 0 = none.
   void set_link_weight(int a, int b, double weight);
   double link_weight(int a, int b) const;
+  std::vector<double> link_weights() const;
   SimStats stats(int device) const;
 
   // Around a fork only.

@@ -14,6 +14,7 @@
 #include "device/sim/sim_device_state.h"
 #include "device/sim/sim_fork.h"
 #include "device/sim/sim_graph.h"
+#include "device/sim/sim_links.h"
 
 namespace mxnet {
 namespace {
@@ -44,7 +45,8 @@ void refuse_inside_host_call() {
 
 }  // namespace
 
-SimDeviceApi::SimDeviceApi(const DeviceConfig& config) : control_(config.sim_gpus) {
+SimDeviceApi::SimDeviceApi(const DeviceConfig& config)
+    : control_(config.sim_gpus, parse_sim_links(config.sim_links, config.sim_gpus)) {
   for (int i = 0; i < config.sim_gpus; ++i) {
     devices_.push_back(std::make_unique<SimDeviceState>(
         i, config.sim_gpus, static_cast<std::size_t>(config.sim_memory_bytes)));

@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "device/device_api.h"
+#include "device/device_links.h"
 #include "device/graph_capture.h"
 #include "device/sim/sim_control.h"
 #include "device/sim/sim_memory.h"
@@ -21,7 +22,7 @@ struct SimDeviceState;
 
 // Thread-safe.
 // Differences from hardware: stream priorities have no effect, and a stream goes on after an error.
-class SimDeviceApi : public DeviceApi, public GraphCapture {
+class SimDeviceApi : public DeviceApi, public DeviceLinks, public GraphCapture {
  public:
   explicit SimDeviceApi(const DeviceConfig& config);
   ~SimDeviceApi() override;
@@ -63,6 +64,7 @@ class SimDeviceApi : public DeviceApi, public GraphCapture {
 
   bool can_access_peer(int device, int peer) override;
   void enable_peer_access(int device, int peer) override;
+  std::vector<double> link_weights() override { return control_.link_weights(); }
 
   void begin_capture(int device, NativeStream* stream) override;
   NativeGraph* end_capture(int device, NativeStream* stream) override;

@@ -47,7 +47,7 @@ std::vector<int64_t> suppress(const BoxNmsParams& params, const T* data, int64_t
   const auto id = [&](int64_t i) { return data[i * width + params.id_index]; };
   for (int64_t i = 0; i < count; ++i) {
     const bool background = params.id_index >= 0 && params.background_id >= 0 &&
-                            static_cast<int32_t>(id(i)) == params.background_id;
+                            id(i) == static_cast<T>(params.background_id);
     if (data[i * width + params.score_index] > static_cast<T>(params.valid_thresh) && !background)
       order.push_back(i);
   }

@@ -42,7 +42,11 @@ struct PackedWeight {
 class WeightKeeper {
  public:
   using Pack = std::function<std::shared_ptr<const PackedWeight>()>;
-  // What is made of these inputs (`first` of the context and all behind it).
+  // What is made of these inputs of the context.
+  std::shared_ptr<const PackedWeight> get(const KernelContext& context,
+                                          std::span<const InputOrigin> origins,
+                                          std::span<const int> inputs, const Pack& pack);
+  // The same of `first` and all behind it.
   std::shared_ptr<const PackedWeight> get(const KernelContext& context,
                                           std::span<const InputOrigin> origins, int first,
                                           const Pack& pack);
@@ -54,7 +58,7 @@ class WeightKeeper {
     std::shared_ptr<const void> kept;
   };
   bool is_current(const KernelContext& context, std::span<const InputOrigin> origins,
-                  int first) const MX_REQUIRES(mutex_);
+                  std::span<const int> inputs) const MX_REQUIRES(mutex_);
 
   Mutex mutex_;
   std::vector<Source> sources_ MX_GUARDED_BY(mutex_);

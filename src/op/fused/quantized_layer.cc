@@ -8,7 +8,7 @@
 #include <span>
 
 #include "op/dispatch.h"
-#include "op/fused/fold.h"
+#include "op/fused/quantized_weight.h"
 #include "op/parallel.h"
 #include "op/quantize/byte_layers.h"
 #include "op/quantize/range.h"
@@ -16,59 +16,10 @@
 namespace mxnet {
 namespace {
 
-using quantize::kInt8;
 using quantize::limit;
 using quantize::Range;
 using quantize::read_range;
 using quantize::steps_per_unit;
-
-// Weights in bytes, what a step of each channel is worth, and a real bias.
-struct Weights {
-  const int8_t* bytes = nullptr;
-  std::vector<float> steps, bias;
-};
-
-Weights given_in_bytes(const QuantizedLayer& layer, const KernelContext& context) {
-  Weights result;
-  const auto channels = static_cast<std::size_t>(layer.channels());
-  const int ends = layer.num_arrays() + 2;  // behind those of the data
-  result.bytes = context.in(1).as<int8_t>();
-  result.steps.assign(channels, read_range(context, ends, ends + 1).magnitude() / kInt8);
-  result.bias.assign(channels, 0.0f);
-  if (layer.no_bias()) return result;
-  const float step = read_range(context, ends + 2, ends + 3).magnitude() / kInt8;
-  const int8_t* bias = context.in(2).as<int8_t>();
-  for (std::size_t c = 0; c < channels; ++c) result.bias[c] = static_cast<float>(bias[c]) * step;
-  return result;
-}
-
-Weights from_real(const QuantizedLayer& layer, const KernelContext& context) {
-  Weights result;
-  const int64_t channels = layer.channels(), depth = context.in(1).size() / channels;
-  FusedConvParams folding;
-  folding.conv.num_filter = static_cast<uint32_t>(channels);
-  folding.conv.no_bias = layer.no_bias();
-  folding.batch_norm = layer.batch_norm;
-  folding.fix_gamma = layer.fix_gamma;
-  folding.eps = layer.eps;
-  result.bias.resize(static_cast<std::size_t>(channels));
-  result.steps.resize(static_cast<std::size_t>(channels));
-  const FoldedWeight folded(folding, context, result.bias.data());
-  int8_t* bytes = context.workspace_of<int8_t>(channels * depth);
-  parallel_for(channels, 4.0 * static_cast<double>(depth), [&](int64_t first, int64_t last) {
-    for (int64_t c = first; c < last; ++c) {
-      const float* row = folded.weight() + c * depth;
-      float magnitude = 0;
-      for (int64_t i = 0; i < depth; ++i) magnitude = std::max(magnitude, std::fabs(row[i]));
-      result.steps[static_cast<std::size_t>(c)] = magnitude / kInt8;
-      const float factor = steps_per_unit(kInt8, magnitude);
-      for (int64_t i = 0; i < depth; ++i)
-        bytes[c * depth + i] = quantize::nearest<int8_t>(row[i] * factor);
-    }
-  });
-  result.bytes = bytes;
-  return result;
-}
 
 // Real numbers on their way through the steps behind the products.
 constexpr int64_t kPiece = 1024;
@@ -108,7 +59,7 @@ void activate(const PostOp& op, float* x, int64_t n) {
 
 class Finish {
  public:
-  Finish(const QuantizedLayer& layer, const KernelContext& context, Weights weights)
+  Finish(const QuantizedLayer& layer, const KernelContext& context, QuantizedWeight weights)
       : layer_(layer), weights_(std::move(weights)), out_(context.out(0)) {
     const Tensor& data = context.in(0);
     const int ends = layer.num_arrays();
@@ -197,7 +148,7 @@ class Finish {
   }
 
   const QuantizedLayer& layer_;
-  Weights weights_;
+  QuantizedWeight weights_;
   const Tensor& out_;
   Tensor other_;
   float other_step_ = 0, factor_ = 0;
@@ -217,8 +168,7 @@ DType QuantizedLayer::result_type() const {
 
 void run_quantized_layer(const QuantizedLayer& layer, KernelContext& context) {
   const Tensor &data = context.in(0), &out = context.out(0);
-  Weights weights =
-      layer.weight_in_bytes ? given_in_bytes(layer, context) : from_real(layer, context);
+  QuantizedWeight weights(layer, context);
   int32_t* sums = context.workspace_of<int32_t>(out.size());
   const int8_t* bytes = weights.bytes;
   const int64_t channels = layer.channels();

@@ -8,6 +8,7 @@
 #include "op/fused/post_op.h"
 #include "op/nn/conv_geometry.h"
 #include "op/nn/fully_connected.h"
+#include "op/prepared_kernel.h"
 
 namespace mxnet {
 
@@ -35,8 +36,14 @@ struct QuantizedLayer {
   bool calibrated() const { return min.has_value() && max.has_value(); }
   // Results that cannot be negative have all of uint8.
   DType result_type() const;
+
+  static constexpr const char* kOp = "_sg_onednn_quantized_layer";
 };
 
 void run_quantized_layer(const QuantizedLayer& layer, KernelContext& context);
+// The same by one primitive of oneDNN; null where it has none that is exact. Results may differ by
+// one step from those of run_quantized_layer(), where the number before rounding does in its last
+// bit.
+PreparedKernelRef prepare_quantized_layer(const QuantizedLayer& layer, const Signature& signature);
 
 }  // namespace mxnet

@@ -23,8 +23,11 @@ void transpose_square(int64_t n, auto* a) {
 // Outputs of an operator: which one holds vectors (-1: none) and which one values.
 template <int vectors, int values>
 void infer_eigen(Infer& infer) {
-  if constexpr (vectors >= 0) infer.in(0).same_as(infer.out(vectors));
-  infer.out(values).same_dtype(infer.in(0));
+  if constexpr (vectors >= 0) {
+    infer.in(0).same_shape(infer.out(vectors));
+    infer_real(infer.in(0), infer.out(vectors));
+  }
+  infer_real(infer.in(0), infer.out(values));
   if (infer_matrix(infer, 0, true))
     infer.out(values).set_shape(batch_shape(infer.in(0).shape(), 1));
 }
@@ -127,7 +130,7 @@ OpBuilder<EighParams> declare_eigh(const char* name, const char* doc) {
   op.choice<Triangle>("UPLO", &EighParams::uplo, {{"L", Triangle::kLower}, {"U", Triangle::kUpper}},
                       "L", "Which triangle is read.")
       .type_text(", optional, default=L")
-      .dtypes(kFloating);
+      .dtypes(kNumeric);
   return op;
 }
 
@@ -237,7 +240,7 @@ Gradients gradient_eigvals(const NoParams&, Grad& grad) {
 template <bool vectors>
 void define_general(const char* name, const char* doc) {
   OpBuilder<NoParams> op(name);
-  op.doc(doc).input("A", "Batch of square matrices.").lenient().dtypes(kFloating);
+  op.doc(doc).input("A", "Batch of square matrices.").lenient().dtypes(kNumeric);
   if (vectors) op.outputs([](const NoParams&) { return 2; });
   op.infer([](const NoParams&, Infer& infer) { infer_eigen<vectors ? 1 : -1, 0>(infer); });
   op.cpu(general_cpu<vectors>).grad(vectors ? gradient_eig : gradient_eigvals);

@@ -44,8 +44,17 @@ inline bool infer_matrix(Infer& infer, int i, bool square) {
   return true;
 }
 
+// The type of results of eigenvalues and equations: that of a floating input, float64 of integers.
+inline void infer_real(InferArg in, InferArg out) {
+  if (is_integer(in.dtype())) {
+    out.set_dtype(DType::kFloat64);
+  } else {
+    out.same_dtype(in);
+  }
+}
+
 // fn(float or double pointers of inputs and outputs...) through LaTensors: arrays of half types are
-// widened before and narrowed after.
+// widened before and narrowed after, integers become double.
 template <class T>
 class LaTensors {
  public:
@@ -54,20 +63,12 @@ class LaTensors {
   // A writable copy of an input.
   T* copy(int i) const {
     const Tensor& t = context_.in(i);
-    T* memory = context_.workspace_of<T>(std::max<int64_t>(t.size(), 1));
-    dispatch_dtype<kFloating>(t.dtype, "linalg", [&]<class S>(TypeTag<S>) {
-      convert_array(t.as<S>(), memory, t.size());
-    });
-    return memory;
+    return converted(t, context_.workspace_of<T>(std::max<int64_t>(t.size(), 1)));
   }
-  // Input i in the memory of output o, to be worked on in place.
+  // Input i in `memory`, which may be its own, to be worked on in place.
   T* copy_to(int i, T* memory) const {
     const Tensor& t = context_.in(i);
-    if (t.data == memory) return memory;
-    dispatch_dtype<kFloating>(t.dtype, "linalg", [&]<class S>(TypeTag<S>) {
-      convert_array(t.as<S>(), memory, t.size());
-    });
-    return memory;
+    return t.data == memory && native(t.dtype) ? memory : converted(t, memory);
   }
   T* out(int o) {
     const Tensor& t = context_.out(o);
@@ -93,8 +94,10 @@ class LaTensors {
   }
   const T* widened(const Tensor& t) const {
     if (native(t.dtype)) return t.as<T>();
-    T* memory = context_.workspace_of<T>(std::max<int64_t>(t.size(), 1));
-    dispatch_dtype<kFloating>(t.dtype, "linalg", [&]<class S>(TypeTag<S>) {
+    return converted(t, context_.workspace_of<T>(std::max<int64_t>(t.size(), 1)));
+  }
+  static T* converted(const Tensor& t, T* memory) {
+    dispatch_dtype<kNumeric>(t.dtype, "linalg", [&]<class S>(TypeTag<S>) {
       convert_array(t.as<S>(), memory, t.size());
     });
     return memory;
@@ -112,7 +115,7 @@ void la_dispatch(KernelContext& context, const F& fn) {
     fn(tensors, T{});
     tensors.finish();
   };
-  if (context.in(0).dtype == DType::kFloat64) {
+  if (const DType dtype = context.in(0).dtype; dtype == DType::kFloat64 || is_integer(dtype)) {
     run(TypeTag<double>{});
   } else {
     run(TypeTag<float>{});

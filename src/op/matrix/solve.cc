@@ -117,7 +117,8 @@ void solve_backward_cpu(const P& params, KernelContext& context) {
 
 void infer_solve(const SolveParams&, Infer& infer) {
   infer.in(0).same_dtype(infer.in(1));
-  infer.in(1).same_as(infer.out(0));
+  infer.in(1).same_shape(infer.out(0));
+  infer_real(infer.in(0), infer.out(0));
   if (!infer_matrix(infer, 0, true) || !infer.in(1).known()) return;
   const int n = infer.in(0).ndim();
   const bool vector = infer.in(1).ndim() == n - 1;
@@ -128,7 +129,7 @@ void infer_solve(const SolveParams&, Infer& infer) {
 
 void infer_tensorsolve(const TensorsolveParams& params, Infer& infer) {
   infer.in(0).same_dtype(infer.in(1));
-  infer.in(0).same_dtype(infer.out(0));
+  infer_real(infer.in(0), infer.out(0));
   if (!infer.in(0).known() || !infer.in(1).known()) return;
   const Shape &a = infer.in(0).shape(), &b = infer.in(1).shape();
   const std::vector<int> order = axes_moved_last(a.ndim(), params.a_axes);
@@ -155,7 +156,7 @@ void define_solve(const char* name, const char* backward_name, const char* doc, 
   OpBuilder<P> op(name);
   op.doc(doc).input(a, "The equations.").input(b, "Right-hand sides.");
   params(op);
-  op.dtypes(kFloating).infer(infer).cpu(solve_cpu<P>).grad(gradient);
+  op.dtypes(kNumeric).infer(infer).cpu(solve_cpu<P>).grad(gradient);
   OpBuilder<P> backward(backward_name);
   backward.doc("Gradients of the operator after which it is called.")
       .input("head_grad", "Gradient of the solution.")

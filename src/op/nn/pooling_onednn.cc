@@ -2,6 +2,8 @@
 // Pooling primitives of oneDNN.
 #include "op/nn/pooling_onednn.h"
 
+#include <algorithm>
+
 #include "op/onednn/lru_cache.h"
 #include "op/onednn/operand.h"
 #include "op/onednn/prepared.h"
@@ -74,6 +76,23 @@ dnnl::pooling_forward::primitive_desc describe(const PoolGeometry& g, memory::da
   return describe(g, array_desc(g, g.image, type), array_desc(g, g.map, type));
 }
 
+dnnl::pooling_backward::primitive_desc describe_spread(const PoolGeometry& g,
+                                                       const memory::desc& image,
+                                                       const memory::desc& map) {
+  const auto forward = describe(g, image, map);
+  return {onednn::engine(),
+          forward.get_algorithm(),
+          image,
+          map,
+          forward.get_strides(),
+          forward.get_kernel(),
+          forward.get_dilations(),
+          forward.get_padding_l(),
+          forward.get_padding_r(),
+          forward,
+          onednn::attributes()};
+}
+
 // Both directions: one array in, one out.
 template <class Primitive>
 struct PoolCall {
@@ -97,14 +116,8 @@ std::unique_ptr<Forward> make(const PoolGeometry& g, DType dtype, Forward*) {
 
 std::unique_ptr<Spread> make(const PoolGeometry& g, DType dtype, Spread*) {
   const auto type = onednn::data_type(dtype);
-  const auto desc = onednn::implemented([&] {
-    const auto forward = describe(g, type);
-    return dnnl::pooling_backward::primitive_desc(
-        onednn::engine(), forward.get_algorithm(), array_desc(g, g.image, type),
-        array_desc(g, g.map, type), forward.get_strides(), forward.get_kernel(),
-        forward.get_dilations(), forward.get_padding_l(), forward.get_padding_r(), forward,
-        onednn::attributes());
-  });
+  const auto desc = onednn::implemented(
+      [&] { return describe_spread(g, array_desc(g, g.image, type), array_desc(g, g.map, type)); });
   if (!desc) return nullptr;
   return std::make_unique<Spread>(
       Spread{Operand(array_desc(g, g.map, type), desc->diff_dst_desc(), false),
@@ -165,6 +178,28 @@ PreparedKernelRef prepare_pooling(const OpDef&, const void* params, const Signat
       [g, image, map] { return onednn::compiled<dnnl::pooling_forward>(describe(g, image, map)); },
       {{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}}, {layouts[0]},
       {onednn::layout_of(map, onednn::data_type(out.dtype))});
+}
+
+// Inputs: gradient of the map, and an image that only has its shape; output: its gradient.
+PreparedKernelRef prepare_pool_spread(const OpDef&, const void* params, const Signature& signature,
+                                      std::span<const LayoutRef> layouts) {
+  const Tensor &dmap = signature.in[0], &data = signature.in[1];
+  const auto& pool = *static_cast<const PoolParams*>(params);
+  const auto blocked = std::ranges::find_if(layouts, [](auto& l) { return l != nullptr; });
+  if (blocked == layouts.end() || !onednn::takes(signature) || data.dtype != DType::kFloat32 ||
+      data.ndim() != 4 || channels_last(pool.layout))
+    return nullptr;
+  const PoolGeometry g = pool_geometry(pool, data.shape(), dmap.shape());
+  if (g.type != PoolKind::kAvg || !means_the_same(g)) return nullptr;
+  const memory::desc image = onednn::channel_blocks(onednn::dims(data.shape())),
+                     map = onednn::channel_blocks(onednn::dims(dmap.shape()));
+  const auto describe = [g, image, map] { return describe_spread(g, image, map); };
+  if (!onednn::implemented(describe)) return nullptr;
+  const LayoutRef layout = onednn::layout_of(image);
+  return onednn::prepared_primitive(
+      [describe] { return onednn::compiled<dnnl::pooling_backward>(describe()); },
+      {{DNNL_ARG_DIFF_DST, map, 0}, {DNNL_ARG_DIFF_SRC, image, 2}},
+      {onednn::layout_of(map), nullptr}, {layout});
 }
 
 bool pool_spread_onednn_accepts(const PoolParams& params, const Signature& signature) {

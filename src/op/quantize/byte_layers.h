@@ -27,6 +27,13 @@ struct ByteRows {
 void multiply_bytes(const ByteRows& layer, const Tensor& data, const int8_t* weight, int32_t* out,
                     KernelContext& context);
 
+// Whether oneDNN's products of bytes are exact on this processor: those without instructions for
+// them add pairs of products in 16 bits, where they saturate. Found out once, with the largest
+// products there are.
+bool onednn_bytes_are_exact();
+// Whether no sum of so many products leaves int32.
+bool sums_fit(int64_t depth);
+
 // By oneDNN: false, and nothing done, where that would not be exact or has no fast implementation.
 bool convolve_bytes_onednn(const ByteConvolution& layer, const Tensor& data, const int8_t* weight,
                            int32_t* out, KernelContext& context);

@@ -74,9 +74,16 @@ struct Rows : onednn::Layer<dnnl::inner_product_forward> {
   }
 };
 
-// Processors without instructions for it add pairs of products in 16 bits, where they saturate:
-// whether this one does is found out once, with the largest products there are.
-bool is_exact() {
+// Offsets of 32 bits, and sums that leave them neither: what wraps around is for our own loops.
+bool fits(int64_t data, int64_t weight, int64_t out, int64_t depth) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  return data > 0 && out > 0 && weight > 0 && data <= kMost && weight <= kMost &&
+         out * int64_t{sizeof(int32_t)} <= kMost && sums_fit(depth);
+}
+
+}  // namespace
+
+bool onednn_bytes_are_exact() {
   static const bool exact = [] {
     constexpr int64_t kDepth = 64, kWidth = 16;
     const memory::dims row{1, kDepth}, square{kWidth, kDepth}, sums{1, kWidth};
@@ -101,21 +108,15 @@ bool is_exact() {
   return exact;
 }
 
-// Offsets of 32 bits, and sums that leave them neither: what wraps around is for our own loops.
-bool fits(int64_t data, int64_t weight, int64_t out, int64_t depth) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  return data > 0 && out > 0 && weight > 0 && data <= kMost && weight <= kMost &&
-         out * int64_t{sizeof(int32_t)} <= kMost && depth <= kMost / (255 * 128);
-}
-
-}  // namespace
+bool sums_fit(int64_t depth) { return depth <= std::numeric_limits<int32_t>::max() / (255 * 128); }
 
 bool convolve_bytes_onednn(const ByteConvolution& layer, const Tensor& data, const int8_t* weight,
                            int32_t* out, KernelContext& context) {
   const Windows& w = layer.windows;
   const int64_t results = w.batch * layer.filters * w.map_size();
   if (!onednn::enabled() ||
-      !fits(data.size(), layer.filters * layer.depth(), results, layer.depth()) || !is_exact())
+      !fits(data.size(), layer.filters * layer.depth(), results, layer.depth()) ||
+      !onednn_bytes_are_exact())
     return false;
   onednn::Key key;
   key.add(static_cast<int64_t>(data.dtype)).add(w.batch).add(w.channels).add(layer.groups);
@@ -135,7 +136,7 @@ bool multiply_bytes_onednn(const ByteRows& layer, const Tensor& data, const int8
   // Fewer products than that are done before a primitive has been found.
   constexpr int64_t kFewProducts = 4096;
   if (m * n * k < kFewProducts || !onednn::enabled() || !fits(m * k, n * k, m * n, k) ||
-      !is_exact())
+      !onednn_bytes_are_exact())
     return false;
   onednn::Key key;
   key.add(static_cast<int64_t>(data.dtype)).add(m).add(n).add(k);

@@ -10,6 +10,7 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/quantize/channels_last.h"
 #include "op/quantize/range.h"
 
 namespace mxnet::quantize {
@@ -107,6 +108,16 @@ void quantize_v2_cpu(const QuantizeParams& params, KernelContext& context) {
   scale_to_bytes(in.as<float>(), out, steps_per_unit(wide_limit(out.dtype), range->magnitude()),
                  0.0f);
   write_range(context, reported(out.dtype, *range));
+}
+
+PreparedKernelRef prepare_quantize_v2(const OpDef&, const void* parsed, const Signature& signature,
+                                      std::span<const LayoutRef> layouts) {
+  const auto& params = *static_cast<const QuantizeParams*>(parsed);
+  const auto range = calibrated(params.min_calib, params.max_calib, "_contrib_quantize_v2");
+  if (!range) return nullptr;
+  const DType type = signature.out[0].dtype;
+  return prepare_quantize(steps_per_unit(wide_limit(type), range->magnitude()),
+                          reported(type, *range), signature, layouts[0]);
 }
 
 // The whole range of uint8 for [min, max], zero anywhere in it: x * scale + shift.
@@ -245,7 +256,7 @@ OpBuilder<QuantizeParams>& with_type(OpBuilder<QuantizeParams>& op, bool or_auto
       })
       .cpu(requantize_cpu)
       .zero_grad();
-  return true;
+  return add_prepared_kernel("_contrib_quantize_v2", prepare_quantize_v2);
 }();
 
 MX_OP(_contrib_dequantize, DequantizeParams)

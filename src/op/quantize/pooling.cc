@@ -9,6 +9,7 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/quantize/channels_last.h"
 #include "op/quantize/range.h"
 #include "op/quantize/window.h"
 
@@ -115,6 +116,16 @@ void pooling_cpu(const PoolParams& params, KernelContext& context) {
       });
   write_range(context, read_range(context, 1, 2));
 }
+
+PreparedKernelRef prepare_pooling_op(const OpDef&, const void* parsed, const Signature& signature,
+                                     std::span<const LayoutRef> layouts) {
+  const auto& params = *static_cast<const PoolParams*>(parsed);
+  const Windows w = windows_of(params, signature.in[0].shape(), signature.out[0].shape());
+  return prepare_pooling({w, params.type == Kind::kMax, params.count_include_pad.value_or(true)},
+                         signature, layouts[0]);
+}
+[[maybe_unused]] const bool prepared =
+    add_prepared_kernel("_contrib_quantized_pooling", prepare_pooling_op);
 
 int64_t places(Convention convention, int64_t image, int64_t kernel, int64_t stride, int64_t pad) {
   const int64_t room = image + 2 * pad - kernel;

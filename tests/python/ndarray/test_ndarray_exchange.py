@@ -135,3 +135,29 @@ def test_files_of_safetensors(tmp_path):
     }
     with pytest.raises(ValueError, match="list"):
         mx.nd.save(path, [mx.nd.ones(1)])
+
+
+def test_notebooks_show_arrays_as_tables():
+    shown = mx.nd.array([[1, 2.5], [-3, 0]])._repr_html_()
+    assert shown.startswith("<p>NDArray: 2 &times; 2, float32, cpu(0)</p><table>")
+    assert "<tr><td><b>0</b></td><td>1</td><td>2.5</td></tr>" in shown
+    assert "<tr><td><b>0</b></td><td>0</td><td>1</td><td>2</td></tr>" in mx.np.arange(3)._repr_html_()
+
+
+def test_notebooks_show_the_ends_of_large_arrays_only():
+    shown = mx.nd.arange(30 * 40).reshape((30, 40))._repr_html_()
+    assert shown.count("<tr>") == 1 + 6 + 1 + 6
+    assert "<b>5</b>" in shown and "<b>6</b>" not in shown and "<td>1199</td>" in shown and "&hellip;" in shown
+
+
+@pytest.mark.parametrize(
+    "make, expected",
+    [
+        (lambda: mx.nd.ones((2, 1, 2)), "NDArray: 2 &times; 1 &times; 2, float32, cpu(0)</p><pre>[[[1. 1.]]\n\n [[1. 1.]]]</pre>"),
+        (lambda: mx.np.array(3, dtype="int32"), "ndarray: scalar, int32, cpu(0)</p><pre>3</pre>"),
+        (lambda: mx.nd.full((2, 1, 1), 1.5, dtype="bfloat16"), "1, bfloat16, cpu(0)</p><pre>[[[1.5]]\n\n [[1.5]]]</pre>"),
+        (lambda: mx.nd.zeros((2, 3), stype="csr"), "CSRNDArray: 2 &times; 3, float32, cpu(0), csr</p>"),
+    ],
+)
+def test_notebooks_show_other_arrays_as_text(make, expected):
+    assert expected in make()._repr_html_()

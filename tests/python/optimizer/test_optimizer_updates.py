@@ -103,6 +103,57 @@ def test_several_weights_at_once_are_as_one_by_one(name, half):
     assert_close(train(single, dtype), train(many, dtype, lists=True), tolerance, tolerance)
 
 
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize(
+    "name, options",
+    [
+        ("adam", {}),
+        ("ftml", {}),
+        ("ftrl", {}),
+        ("nag", {}),
+        ("nag", {"momentum": 0.9}),
+        ("rmsprop", {}),
+        ("rmsprop", {"centered": True, "gamma2": 0.8, "clip_weights": 1.0}),
+        ("signum", {"momentum": 0.0}),
+        ("signum", {"momentum": 0.9, "wd_lh": 0.01}),
+    ],
+)
+def test_one_call_for_many_weights_is_as_one_by_one(name, options, half):
+    options = {"learning_rate": 0.1, "wd": 0.01, "clip_gradient": 0.5, "multi_precision": half, **options}
+    dtype = "float16" if half else "float32"
+    single, many = (mx.optimizer.create(name, param_idx2name=NAMES, **options) for _ in range(2))
+    for one, other in zip(train(single, dtype), train(many, dtype, lists=True)):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_weights_with_different_counts_get_the_corrections_of_their_own():
+    weights = [[mx.nd.ones(3) for _ in range(2)] for _ in range(2)]
+    grads = [mx.nd.array([1, 2, 3]), mx.nd.array([3, 2, 1])]
+    apart, together = (mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.1)) for _ in range(2))
+    for update, (first, second) in zip((apart, together), weights):
+        update(0, grads[0], first)  # the second weight is one update behind from here on
+        if update is together:
+            update([0, 1], grads, [first, second])
+        else:
+            update(0, grads[0], first)
+            update(1, grads[1], second)
+    for one, other in zip(*weights):
+        np.testing.assert_array_equal(one.asnumpy(), other.asnumpy())
+
+
+def test_a_subclass_with_another_update_is_called_for_each_weight():
+    class Recorded(mx.optimizer.Adam):
+        seen: list = []
+
+        def update(self, index, weight, grad, state):
+            self.seen.append(index)
+            super().update(index, weight, grad, state)
+
+    made = Recorded()
+    mx.optimizer.get_updater(made)([0, 1], [mx.nd.ones(2)] * 2, [mx.nd.ones(2), mx.nd.ones(2)])
+    assert made.seen == [0, 1]
+
+
 def test_aggregation_size_comes_from_its_variable(run_python):
     code = "import mxnet as mx; print(mx.optimizer.SGD().aggregate_num, mx.optimizer.LAMB().aggregate_num)"
     assert run_python(code).stdout.split() == ["4", "45"]

@@ -185,8 +185,9 @@ def init_trainer(optimizer_or_trainer: Any) -> None:
         raise RuntimeError("mixed precision is not started: amp.init() was not called")
     if not isinstance(optimizer_or_trainer, Trainer):
         raise TypeError(f"given {type(optimizer_or_trainer).__name__}, expected a Gluon Trainer")
-    optimizer_or_trainer._amp_loss_scaler = LossScaler()
-    optimizer_or_trainer._amp_original_scale = optimizer_or_trainer._scale
+    trainer: Any = optimizer_or_trainer
+    trainer._amp_loss_scaler = LossScaler()
+    trainer._amp_original_scale = trainer._scale
 
 
 def _scaler(trainer: Any) -> LossScaler:
@@ -322,7 +323,7 @@ def convert_hybrid_block(
     )  # fmt: skip
     made = SymbolBlock(converted, [symbol.var(name) for name in inputs])
     for name, param in made.collect_params().items():
-        values = arguments.get(name, states.get(name))
+        values: Any = arguments.get(name, states.get(name))
         param.cast(values.dtype)
         param._load_init(values, ctx)
     return made

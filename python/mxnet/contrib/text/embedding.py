@@ -122,7 +122,7 @@ def create(embedding_name: str, **kwargs: Any) -> Any:
 
 def get_pretrained_file_names(embedding_name: Optional[str] = None) -> Any:
     """The names of files that an embedding knows, or those of all."""
-    known = registry.get_registry(_TokenEmbedding)
+    known: Dict[str, Any] = registry.get_registry(_TokenEmbedding)
     if embedding_name is not None:
         if embedding_name not in known:
             raise KeyError(f"given embedding {embedding_name!r}, expected one of {', '.join(sorted(known))}")

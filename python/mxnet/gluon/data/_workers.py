@@ -29,7 +29,7 @@ def _seed_of(worker: int) -> int:
     """A seed for a worker that follows from NumPy's state here without changing it."""
     import numpy as np
 
-    state = np.random.get_state()
+    state: Any = np.random.get_state()
     words = np.asarray(state[1]).tobytes() + f"{state[2]} {worker}".encode()
     return int.from_bytes(hashlib.sha256(words).digest()[:4], "little")
 
@@ -113,7 +113,7 @@ class ProcessWorkers:
         try:
             self._connections[worker].send((key, list(numbers)))
         except (BrokenPipeError, ConnectionResetError):
-            self._fail(worker, key)
+            pass  # it has ended: result() says so, after the batches that it has made before
         self._busy[worker] += 1
         self._waiting[key] = worker
         return key
@@ -149,7 +149,7 @@ class ProcessWorkers:
             try:
                 (got, failure), batch = receive_batch(connection)
             except (EOFError, ConnectionResetError):
-                self._fail(number, key)
+                self._fail(number, min((own for own, maker in self._waiting.items() if maker == number), default=key))
             self._busy[number] -= 1
             del self._waiting[got]
             if got in self._dropped:

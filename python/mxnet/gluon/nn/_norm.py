@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 from ...util import is_np_array
 from .._ops import op
@@ -14,6 +14,9 @@ _LOW_PRECISION = ("float16", "bfloat16")
 
 class _Normalization(HybridBlock):
     """A layer with a trained scale (gamma) and shift (beta); `center` and `scale` say which are trained."""
+
+    gamma: Any
+    beta: Any
 
     def _make(
         self, size: int, center: bool, scale: bool, beta_initializer: Any, gamma_initializer: Any, differentiable: bool
@@ -54,7 +57,7 @@ class _BatchNorm(_Normalization):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._kwargs = {
+        self._kwargs: Dict[str, Any] = {
             "axis": axis,
             "eps": epsilon,
             "momentum": momentum,
@@ -113,7 +116,7 @@ class InstanceNorm(_Normalization):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
+        self._kwargs: Dict[str, Any] = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
         self._axis = axis
         self._epsilon = epsilon
         self._make(in_channels, center, scale, beta_initializer, gamma_initializer, differentiable=True)
@@ -145,7 +148,7 @@ class LayerNorm(_Normalization):
         params: Any = None,
     ) -> None:
         super().__init__(prefix=prefix, params=params)
-        self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
+        self._kwargs: Dict[str, Any] = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
         self._axis = axis
         self._epsilon = epsilon
         self._center = center
@@ -174,7 +177,7 @@ class GroupNorm(_Normalization):
         params: Any = None,
     ) -> None:
         super().__init__(prefix=prefix, params=params)
-        self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
+        self._kwargs: Dict[str, Any] = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
         self._num_groups = num_groups
         self._epsilon = epsilon
         self._center = center

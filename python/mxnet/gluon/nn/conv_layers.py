@@ -23,7 +23,8 @@ __all__ = [
 def _tuple(value: Any, dims: int) -> Tuple[int, ...]:
     """A number as a tuple of it, one per dimension."""
     if isinstance(value, (*numeric_types, np.integer)):
-        return (int(value),) * dims
+        number: Any = value
+        return (int(number),) * dims
     value = tuple(value)
     if len(value) != dims:
         raise ValueError(f"given {value}, expected a number or {dims} of them")

@@ -73,7 +73,7 @@ class ModifierCell(HybridRecurrentCell):
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
         return self.base_cell.state_info(batch_size)
 
-    def begin_state(self, func: Any = None, **kwargs: Any) -> List[Any]:
+    def begin_state(self, func: Any = None, **kwargs: Any) -> List[Any]:  # type: ignore[override]
         """The base cell's first states."""
         if self._modified:
             raise MismatchError(f"{self.name} is inside a modifier cell: call that one")
@@ -179,7 +179,7 @@ class BidirectionalCell(HybridRecurrentCell):
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
         return states_info(self._children.values(), batch_size)
 
-    def begin_state(self, **kwargs: Any) -> List[Any]:
+    def begin_state(self, **kwargs: Any) -> List[Any]:  # type: ignore[override]
         if self._modified:
             raise MismatchError(f"{self.name} is inside a modifier cell: call that one")
         return begin_states(self._children.values(), **kwargs)
@@ -197,7 +197,8 @@ class BidirectionalCell(HybridRecurrentCell):
         self.reset()
         steps, axis, F, batch_size = formatted(length, inputs, layout, False)
         begin_state = self._states_for(F, begin_state, steps, batch_size)
-        l_cell, r_cell = self._children.values()
+        cells: Any = self._children.values()
+        l_cell, r_cell = cells
         count = len(l_cell.state_info(batch_size))
         l_out, l_states = l_cell.unroll(length, steps, begin_state[:count], layout, merge_outputs, valid_length)
         backwards = reversed_steps(F, steps, valid_length)

@@ -58,7 +58,7 @@ def formatted(length: Optional[int], inputs: Any, layout: str, merge: Optional[b
             if length is not None and inputs.shape[in_axis] != length:
                 raise ValueError(f"given {inputs.shape[in_axis]} steps, expected {length} as `length` says")
         if merge is False:
-            steps = inputs.shape[in_axis] if F is ndarray else length
+            steps: Any = inputs.shape[in_axis] if F is ndarray else length
             inputs = split_steps(F, inputs, steps, in_axis)
         elif merge and axis != in_axis:
             inputs = inputs.swapaxes(axis, in_axis)

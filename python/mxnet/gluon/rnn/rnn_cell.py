@@ -170,6 +170,7 @@ class _Stack:
     """What SequentialRNNCell and HybridSequentialRNNCell have in common."""
 
     _children: Any
+    _counter: int
     _modified: bool
 
     def __repr__(self) -> str:
@@ -237,7 +238,7 @@ class _Stack:
         return len(self._children)
 
 
-class SequentialRNNCell(_Stack, RecurrentCell):
+class SequentialRNNCell(_Stack, RecurrentCell):  # type: ignore[misc]
     """Cells on top of each other."""
 
     def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -245,7 +246,7 @@ class SequentialRNNCell(_Stack, RecurrentCell):
         raise NotImplementedError("SequentialRNNCell is no HybridBlock; HybridSequentialRNNCell is")
 
 
-class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
+class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):  # type: ignore[misc]
     """Cells on top of each other; hybridized they are one graph."""
 
     def __call__(self, inputs: Any, states: Any) -> Any:

@@ -159,14 +159,16 @@ class _RNNLayer(HybridBlock):
     def _cell(self, input_size: int, prefix: str) -> Any:
         if self._projection_size or any(self._state_clip):
             raise NotImplementedError(f"{type(self).__name__}: there are no cells with a projection or clipped states")
-        options = {"input_size": input_size, "prefix": prefix, "params": None}
+        options: Dict[str, Any] = {"input_size": input_size, "prefix": prefix, "params": None}
         if self._mode == "lstm":
             return rnn_cell.LSTMCell(self._hidden_size, **options)
         if self._mode == "gru":
             return rnn_cell.GRUCell(self._hidden_size, **options)
         return rnn_cell.RNNCell(self._hidden_size, activation=self._mode[4:], **options)
 
-    def __call__(self, inputs: Any, states: Any = None, sequence_length: Any = None, **kwargs: Any) -> Any:
+    def __call__(  # type: ignore[override]
+        self, inputs: Any, states: Any = None, sequence_length: Any = None, **kwargs: Any
+    ) -> Any:
         """The outputs; with given states the next states too."""
         no_states = states is None
         if no_states:
@@ -183,7 +185,8 @@ class _RNNLayer(HybridBlock):
 
     def _first_states(self, inputs: Any) -> List[Any]:
         if not isinstance(inputs, NDArray):
-            return self.begin_state(0, func=symbol.np.zeros if is_np_array() else symbol.zeros)
+            F: Any = symbol
+            return self.begin_state(0, func=F.np.zeros if is_np_array() else F.zeros)
         batch_size = inputs.shape[self._layout.find("N")]
         return self.begin_state(batch_size, ctx=inputs.context, dtype=inputs.dtype)
 
@@ -195,7 +198,7 @@ class _RNNLayer(HybridBlock):
             if state.shape != info["shape"]:
                 raise ValueError(f"{self.name}: given a state of shape {state.shape}, expected {info['shape']}")
 
-    def hybrid_forward(
+    def hybrid_forward(  # type: ignore[override]
         self, F: Any, inputs: Any, states: Any, sequence_length: Any = None, **kwargs: Any
     ) -> Tuple[Any, List[Any]]:
         if self._layout == "NTC":

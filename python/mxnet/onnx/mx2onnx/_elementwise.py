@@ -76,8 +76,8 @@ for _kind, _name in _SAME.items():
 writes(*_IDENTITIES)(_same("Identity"))
 for _kind, _names in _PAIRS.items():
     writes(*_names)(_pair(_kind))
-for _kind, _names in _SCALARS.items():
-    writes(*_names)(_with_scalar(_kind))
+for _kind, _both in _SCALARS.items():
+    writes(*_both)(_with_scalar(_kind))
 for _kind, _name in _REVERSED.items():
     writes(_name)(_scalar_first(_kind))
 for _name, _kind in _COMPARED.items():

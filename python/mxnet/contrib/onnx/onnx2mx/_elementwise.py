@@ -8,8 +8,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .... import symbol as sym
+from .... import symbol
 from ._rows import reads
+
+sym: Any = symbol  # whose operators get inputs as lists here
 
 _SAME = {
     "Abs": sym.abs, "Acos": sym.arccos, "Acosh": sym.arccosh, "Asin": sym.arcsin, "Asinh": sym.arcsinh,

@@ -7,8 +7,10 @@ from typing import Any, List, Tuple
 
 import numpy as np
 
-from .... import symbol as sym
+from .... import symbol
 from ._rows import reads
+
+sym: Any = symbol  # whose operators get inputs as lists here
 
 
 def _padding(n: Any, kernel: List[int], stride: List[int], dilate: List[int], first: int = 2) -> Tuple[List[int], List[int]]:

@@ -74,7 +74,7 @@ def _slice(n: Any) -> Any:
     axes = n.ints(3, "axes") or list(range(len(begin)))
     steps = n.ints(4, "steps") or [1] * len(begin)
     rank = n.rank()
-    parts = [(None, None, None)] * rank
+    parts: List[Any] = [(None, None, None)] * rank
     for axis, first, last, step in zip(axes, begin, end, steps):
         parts[axis] = slice(first, last, step).indices(n.shape()[axis])
     begins, ends, strides = zip(*parts)

@@ -7,8 +7,10 @@ from typing import Any, List
 
 import numpy as np
 
-from .... import symbol as sym
+from .... import symbol
 from ._rows import reads
+
+sym: Any = symbol  # whose operators get inputs as lists here
 
 # This library's order of the gates, as places in ONNX's order.
 _GATES = {"LSTM": [0, 2, 3, 1], "GRU": [1, 0, 2], "RNN": [0]}

@@ -143,7 +143,7 @@ class GraphProto:
         names = [name for name, _ in self.get_graph_metadata(graph)["input_tensor_data"]]
         block = SymbolBlock(outputs=made, inputs=[symbol.var(name) for name in names])
         for name, parameter in block.collect_params().items():
-            value = parameters.get(name, states.get(name))
+            value: Any = parameters.get(name, states.get(name))
             parameter.shape = value.shape
             parameter.dtype = value.dtype
             parameter.initialize(ctx=ctx)

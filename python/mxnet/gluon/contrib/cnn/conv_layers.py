@@ -114,6 +114,9 @@ class _Deformable(HybridBlock):
 class DeformableConvolution(_Deformable):
     """A convolution whose kernel elements are moved by computed offsets."""
 
+    deformable_conv_weight: Any
+    deformable_conv_bias: Any
+
     def hybrid_forward(
         self,
         F: Any,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 from ...._core import gpu_count
 from ....util import is_np_array
@@ -26,11 +26,11 @@ class Concurrent(Sequential):
         self.axis = axis
 
     def forward(self, x: Any) -> Any:
-        from .... import ndarray
+        from .... import ndarray, np
 
         outputs = [block(x) for block in self._children.values()]
         if is_np_array():
-            return ndarray.np.concatenate(outputs, axis=self.axis)
+            return np.concatenate(outputs, axis=self.axis)
         return ndarray.concat(*outputs, dim=self.axis)
 
 
@@ -73,7 +73,7 @@ class SparseEmbedding(Block):
         )
 
     def forward(self, x: Any) -> Any:
-        from .... import ndarray
+        from .... import ndarray, np
 
         return ndarray.Embedding(x, self.weight.row_sparse_data(x), name="fwd", **self._kwargs)
 
@@ -104,7 +104,7 @@ class SyncBatchNorm(BatchNorm):
             running_mean_initializer, running_variance_initializer, in_channels, **kwargs,
         )
         devices = num_devices if num_devices is not None else max(gpu_count(), 1)
-        self._kwargs = {
+        self._kwargs: Dict[str, Any] = {
             "eps": epsilon,
             "momentum": momentum,
             "fix_gamma": not scale,

@@ -128,8 +128,9 @@ class LSTMPCell(HybridRecurrentCell):
         return "lstmp"
 
     def __repr__(self) -> str:
-        shape = self.i2h_weight.shape
-        return f"{type(self).__name__}({shape[1] or None} -> {shape[0]} -> {self.h2r_weight.shape[0]})"
+        weights: Any = self
+        shape = weights.i2h_weight.shape
+        return f"{type(self).__name__}({shape[1] or None} -> {shape[0]} -> {weights.h2r_weight.shape[0]})"
 
     def hybrid_forward(
         self,

@@ -31,7 +31,10 @@ def _ops(F: Any) -> Any:
 
 
 def _pair(size: Size) -> Tuple[int, int]:
-    return (size, size) if isinstance(size, numeric_types) else tuple(size)
+    if isinstance(size, numeric_types):
+        return size, size
+    width, height = size
+    return width, height
 
 
 class Compose(Sequential):

@@ -43,7 +43,7 @@ class _BlockV1(HybridBlock):
             self.downsample.add(nn.BatchNorm())
 
     def _fill(self, channels: int, stride: int, in_channels: int) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no _fill(channels, stride, in_channels)")
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         residual = x if self.downsample is None else self.downsample(x)
@@ -213,7 +213,7 @@ resnet_spec: Dict[int, Tuple[str, List[int], List[int]]] = {
     152: ("bottle_neck", [3, 8, 36, 3], [64, 256, 512, 1024, 2048]),
 }
 resnet_net_versions = [ResNetV1, ResNetV2]
-resnet_block_versions = [
+resnet_block_versions: List[Dict[str, Any]] = [
     {"basic_block": BasicBlockV1, "bottle_neck": BottleneckV1},
     {"basic_block": BasicBlockV2, "bottle_neck": BottleneckV2},
 ]

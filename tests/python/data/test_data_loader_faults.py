@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loaders whose workers die, hang, or make what cannot be sent, with every way to start them; Ctrl-C; pinned batches."""
+
+import multiprocessing
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet.gluon import data
+
+METHODS = ["fork", "spawn", "forkserver"]
+
+
+class Numbers(data.Dataset):
+    """Sample i is i. What happens at sample 5 is for subclasses to say."""
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, idx):
+        if idx == 5:
+            self.at_five()
+        return np.float32(idx)
+
+    def at_five(self):
+        pass
+
+
+class Killed(Numbers):
+    def at_five(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Leaving(Numbers):
+    def at_five(self):
+        os._exit(3)
+
+
+class Stuck(Numbers):
+    def at_five(self):
+        threading.Event().wait()
+
+
+class OneStuckOneKilled(Numbers):
+    """The first batch never comes, and the other worker dies."""
+
+    def __getitem__(self, idx):
+        if idx < 2:
+            threading.Event().wait()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class NotLoadable(Numbers):
+    def __reduce__(self):
+        return _no_data, ()
+
+
+def _no_data():
+    raise OSError("no such data here")
+
+
+@pytest.fixture(params=METHODS)
+def start_method(request):
+    before = multiprocessing.get_start_method()
+    multiprocessing.set_start_method(request.param, force=True)
+    yield request.param
+    multiprocessing.set_start_method(before, force=True)
+
+
+def first_numbers(loader, count):
+    """So many batches, and the iterator, which has more."""
+    batches = iter(loader)
+    return [next(batches).asnumpy().tolist() for _ in range(count)], batches
+
+
+@pytest.mark.parametrize(
+    "kind, message",
+    [
+        (Killed, r"worker 0 \(process \d+\) of a DataLoader has ended by signal SIGKILL before it made batch 2"),
+        (Leaving, r"worker 0 \(process \d+\) of a DataLoader has ended with status 3 before it made batch 2"),
+        (Stuck, r"worker 0 \(process \d+\) of a DataLoader has not made a batch within 1.5 s"),
+    ],
+)
+def test_a_worker_that_dies_or_hangs_is_an_error_after_the_batches_before(start_method, kind, message):
+    loader = data.DataLoader(kind(), 2, num_workers=1, timeout=60)
+    found, batches = first_numbers(loader, 2)
+    assert found == [[0, 1], [2, 3]]
+    loader._workers._timeout = 1.5  # after the time that a worker needs to start
+    with pytest.raises(RuntimeError, match=message):
+        next(batches)
+
+
+def test_a_worker_that_cannot_load_its_data_set_is_an_error():
+    before = multiprocessing.get_start_method()
+    multiprocessing.set_start_method("spawn", force=True)
+    try:
+        with pytest.raises(RuntimeError, match=r"worker 0 \(process \d+\) of a DataLoader has ended with status 1"):
+            list(data.DataLoader(NotLoadable(), 2, num_workers=1))
+    finally:
+        multiprocessing.set_start_method(before, force=True)
+
+
+def test_the_worker_that_died_is_named_with_the_batch_of_its_own():
+    with pytest.raises(RuntimeError, match=r"worker 1 .* before it made batch 1"):
+        list(data.DataLoader(OneStuckOneKilled(), 2, num_workers=2, prefetch=2))
+
+
+def test_a_batch_that_cannot_be_sent_is_an_error_and_the_next_epoch_goes_on():
+    loader = data.DataLoader(Numbers(), 4, num_workers=1, batchify_fn=_unsendable_once_two)
+    with pytest.raises(Exception, match="in worker 0"):
+        list(loader)
+    assert first_numbers(loader, 1)[0] == [[0, 1, 2, 3]]
+
+
+def _unsendable_once_two(samples):
+    return mx.nd.array(samples) if samples[0] == 0 else (lambda: samples)
+
+
+def test_a_thread_that_takes_too_long_is_an_error():
+    release = threading.Event()
+
+    class Waiting(Numbers):
+        def at_five(self):
+            release.wait()
+
+    found, batches = first_numbers(data.DataLoader(Waiting(), 2, num_workers=1, thread_pool=True, timeout=0.2), 2)
+    assert found == [[0, 1], [2, 3]]
+    with pytest.raises(RuntimeError, match="thread of a DataLoader has not made a batch within 0.2 s"):
+        next(batches)
+    release.set()
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_ctrl_c_ends_a_wait_for_a_batch(run_python, threads):
+    code = f"""
+import multiprocessing, os, signal, threading, time
+import numpy as np
+from mxnet.gluon import data
+release = threading.Event()
+class Stuck(data.Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, idx):
+        if idx == 2:
+            release.wait()
+        return np.float32(idx)
+loader = data.DataLoader(Stuck(), 2, num_workers=1, thread_pool={threads})
+batches = iter(loader)
+print(next(batches).asnumpy().tolist())
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    next(batches)
+except KeyboardInterrupt:
+    print("interrupted")
+release.set()
+loader._workers.close()
+print(multiprocessing.active_children())
+"""
+    done = run_python(code)
+    assert (done.returncode, done.stdout) == (0, "[0.0, 1.0]\ninterrupted\n[]\n"), done.stderr
+
+
+@pytest.mark.parametrize("workers", [{}, {"num_workers": 1}, {"num_workers": 1, "thread_pool": True}])
+def test_pinned_batches_lie_where_devices_read_them(workers):
+    for i, batch in enumerate(data.DataLoader(Numbers(), 4, pin_memory=True, **workers)):
+        assert batch.context == mx.cpu_pinned(0)
+        np.testing.assert_array_equal(batch.asnumpy(), np.arange(4) + 4 * i)
