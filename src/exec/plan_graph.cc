@@ -12,7 +12,6 @@
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
 #include "graph/fuse_pointwise.h"
-#include "op/gpu.h"
 #include "graph/fused_layer.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
@@ -21,6 +20,7 @@
 #include "graph/partition.h"
 #include "graph/passes.h"
 #include "op/fused/pointwise.h"
+#include "op/gpu.h"
 #include "op/grad.h"
 #include "op/op_def.h"
 

@@ -180,7 +180,8 @@ struct GpuTable {
                          const Tensor& x, const Tensor& gamma, const Tensor& dx,
                          const Tensor& dgamma, const Tensor& dbeta, KernelContext& context);
   void (*class_slope)(NativeStream* stream, const GpuClassGradient& call, KernelContext& context);
-  // out = place of the first largest (or smallest) of each line of `length` elements, `inner` apart.
+  // out = place of the first largest (or smallest) of each line of `length` elements, `inner`
+  // apart.
   void (*arg)(NativeStream* stream, bool largest, const Tensor& in, int64_t length, int64_t inner,
               const Tensor& out);
 };

@@ -160,7 +160,8 @@ class Scalar {
   Scalar(double value, DType dtype, KernelContext& context) : shape_(Shape::scalar()) {
     if (gpu_table(context) != nullptr) {
       tensor_ = {context.workspace(sizeof(bytes_)), &shape_, dtype};
-      return fill_tensor(context, tensor_, value);
+      fill_tensor(context, tensor_, value);
+      return;
     }
     dispatch_dtype(dtype, "where", [&]<class T>(TypeTag<T>) {
       const T converted = convert<T>(value);
@@ -339,8 +340,8 @@ bool define() {
         infer.out(0).set_dtype(DType::kFloat32);
       })
       .cpu([](const WhereParams& params, KernelContext& context) {
-        const Scalar x(params.x, DType::kFloat32), y(params.y, DType::kFloat32);
-        where(context.in(0), x.tensor(), y.tensor(), context.out(0));
+        const Scalar x(params.x, DType::kFloat32, context), y(params.y, DType::kFloat32, context);
+        where(context.in(0), x.tensor(), y.tensor(), context.out(0), context);
       })
       .zero_grad();
   define_backward<true>("_backward_where");
@@ -348,6 +349,10 @@ bool define() {
   return true;
 }
 [[maybe_unused]] const bool defined = define();
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"where", "_npi_where", "_npi_where_lscalar", "_npi_where_rscalar",
+                   "_npi_where_scalar2", "_backward_where", "_backward_numpy_where"});
 
 }  // namespace
 }  // namespace mxnet

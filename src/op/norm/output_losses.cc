@@ -45,9 +45,9 @@ void infer_regression(InferArg data, InferArg label) {
 void difference_on_gpu(const GpuTable& gpu, KernelContext& context, double scale) {
   const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
   NativeStream* const stream = context.stream()->native();
-  const Tensor negative{context.workspace(static_cast<std::size_t>(dx.size()) *
-                                          dtype_size(dx.dtype)),
-                        dx.shape_ptr, dx.dtype};
+  const Tensor negative{
+      context.workspace(static_cast<std::size_t>(dx.size()) * dtype_size(dx.dtype)), dx.shape_ptr,
+      dx.dtype};
   // As many elements, perhaps in other dimensions.
   const Tensor labels{label.data, dx.shape_ptr, label.dtype};
   gpu.binary_scalar(stream, gpu.multiply, labels, -1, false, negative);

@@ -10,8 +10,8 @@
 #include <new>
 
 #include "op/computed.h"
-#include "op/op_builder.h"
 #include "op/gpu_table.h"
+#include "op/op_builder.h"
 #include "op/packed_gemm.h"
 #include "op/parallel.h"
 #include "op/primitives.h"
@@ -270,7 +270,8 @@ void valatt_cpu(const HeadsParams& params, KernelContext& context) {
 template <bool self>
 void valatt_backward_cpu(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
-  if (const GpuTable* gpu = gpu_table(context)) return valatt_backward_gpu<self>(*gpu, params, context);
+  if (const GpuTable* gpu = gpu_table(context))
+    return valatt_backward_gpu<self>(*gpu, params, context);
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *dout = arrays.in(0), *v = arrays.in(1), *attention = arrays.in(2);

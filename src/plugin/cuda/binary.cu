@@ -45,16 +45,15 @@ struct Value {
   template <class T>
   MX_DEVICE T operator()(T a, T b) const {
     switch (row) {
-#define MX_CASE(name, doc, value, ...) \
-  case Row::name:                      \
+#define MX_CASE(name, doc, value, ...)                                         \
+  case Row::name:                                                              \
     if constexpr (is_light(Row::name) == kLight) return static_cast<T>(value); \
     break;
       MX_BINARY_ROWS(MX_CASE)
 #undef MX_CASE
-#define MX_CASE(name, doc, value)                                            \
-  case Row::name:                                                            \
-    if constexpr (!Kind<T>::kReal && is_light(Row::name) == kLight)          \
-      return static_cast<T>(value);                                          \
+#define MX_CASE(name, doc, value)                                                                 \
+  case Row::name:                                                                                 \
+    if constexpr (!Kind<T>::kReal && is_light(Row::name) == kLight) return static_cast<T>(value); \
     break;
       MX_INTEGER_ROWS(MX_CASE)
 #undef MX_CASE

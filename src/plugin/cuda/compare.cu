@@ -11,8 +11,8 @@ namespace cuda {
 namespace {
 
 struct Truth {
-  // Bit k: the answer for pairs of kind k. Kinds are less, equal, greater, unordered, or, where only
-  // zero and not zero matter, 2 * (a is not zero) + (b is not zero).
+  // Bit k: the answer for pairs of kind k. Kinds are less, equal, greater, unordered, or, where
+  // only zero and not zero matter, 2 * (a is not zero) + (b is not zero).
   uint32_t answers;
   bool of_zeros;
 
@@ -25,9 +25,9 @@ struct Truth {
 };
 
 using Row = bool (*)(float a, float b);
-#define MX_ROW(name, doc, value) \
-  [](float a, float b) -> bool { \
-    using T = float;             \
+#define MX_ROW(name, doc, value)          \
+  [](float a, float b) -> bool {          \
+    using T = float;                      \
     return static_cast<T>(value) != T(0); \
   },
 constexpr Row kRows[] = {MX_COMPARE_ROWS(MX_ROW)};
@@ -40,7 +40,7 @@ constexpr const char* kNames[] = {MX_COMPARE_ROWS(MX_NAME)};
 // at the order.
 Truth truth_of(int row) {
   const Row value = kRows[row];
-  const auto bits = [&](const float (&a)[4], const float (&b)[4]) {
+  const auto bits = [&](const float(&a)[4], const float(&b)[4]) {
     uint32_t answers = 0;
     for (int k = 0; k < 4; ++k) answers |= static_cast<uint32_t>(value(a[k], b[k])) << k;
     return answers;

@@ -58,9 +58,9 @@ struct OfIntegers {
     break;
       MX_UNARY_ROWS(MX_CASE)
 #undef MX_CASE
-#define MX_CASE(name, ...)                    \
-  case static_cast<int>(RowId::name):         \
-    y[i] = narrow<T>(Value_##name{}(x[i]));   \
+#define MX_CASE(name, ...)                  \
+  case static_cast<int>(RowId::name):       \
+    y[i] = narrow<T>(Value_##name{}(x[i])); \
     break;
       MX_UNARY_EXACT_ROWS(MX_CASE)
 #undef MX_CASE

@@ -73,8 +73,7 @@ bool launch_chain(ChainKernels& kernels, const PointwiseChain& chain, const Kern
     if (!single && !is_aligned(tensor.data, group)) arguments.groups = 0;
     arguments.arrays[count++] = tensor.data;
   };
-  for (int i = 0; i < context.num_in(); ++i)
-    add(context.in(i), is_single(chain, context.in(i)));
+  for (int i = 0; i < context.num_in(); ++i) add(context.in(i), is_single(chain, context.in(i)));
   for (int o = 0; o < context.num_out(); ++o) add(context.out(o), false);
   const LaunchScope scope(context.stream()->native());
   const int64_t items = arguments.groups > 0 ? arguments.groups : arguments.size;

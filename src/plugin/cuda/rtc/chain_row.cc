@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chains of pointwise operators on GPUs: one compiled kernel once there is one, the operators' own
 // kernels until then and wherever there cannot be one.
-#include "plugin/cuda/check.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/rtc/chain_launch.h"
+#include "plugin/cuda/rtc/module.h"
 
 namespace mxnet::cuda {
 namespace {
-
-int compute_capability(int device) {
-  int major = 0, minor = 0;
-  MX_CUDA_CALL(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  MX_CUDA_CALL(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  return 10 * major + minor;
-}
 
 void run(const PointwiseChain& chain, KernelContext& context) {
   const int device = CudaStream::from(context.stream()->native())->device();
