@@ -17,6 +17,9 @@ using namespace mxnet::cuda;
 
 class RtcModule : public ::testing::Test {
  protected:
+  RtcModule() { fake_cuda::last_launch() = {}; }
+  ~RtcModule() override { fake_cuda::last_launch() = {}; }
+
   static DeviceApi& api() {
     fake_cuda::reset();
     static DeviceApi* api = CudaDeviceApi::create().release();
@@ -50,7 +53,6 @@ TEST_F(RtcModule, IsCompiledOnceForTheDeviceThatIsThere) {
 
 TEST_F(RtcModule, ALaunchTakesGridAndArguments) {
   const auto module = module_of("...");
-  fake_cuda::last_launch() = {};
   int seen = 0;
   fake_cuda::last_launch().read = [&](void** arguments) {
     seen = *static_cast<int*>(arguments[0]);
