@@ -112,7 +112,7 @@ typedef void* RtcHandle;
 typedef void* CudaModuleHandle;
 typedef void* CudaKernelHandle;
 
-/* Not supported by this version: creating is always an error, hence no handle is ever valid. */
+/* The interface before CUDA modules: always an error. */
 MXNET_DLL int MXRtcCreate(char* name, uint32_t num_input, uint32_t num_output, char** input_names,
                           char** output_names, NDArrayHandle* inputs, NDArrayHandle* outputs,
                           char* kernel, RtcHandle* out);
@@ -121,13 +121,18 @@ MXNET_DLL int MXRtcPush(RtcHandle handle, uint32_t num_input, uint32_t num_outpu
                         uint32_t gridDimY, uint32_t gridDimZ, uint32_t blockDimX,
                         uint32_t blockDimY, uint32_t blockDimZ);
 MXNET_DLL int MXRtcFree(RtcHandle handle);
+/* CUDA C++ compiled for the GPUs of this machine; an error without one, or with the compiler's
+ * messages. `exports` names templates and functions that are not extern "C". */
 MXNET_DLL int MXRtcCudaModuleCreate(const char* source, int num_options, const char** options,
                                     int num_exports, const char** exports, CudaModuleHandle* out);
 MXNET_DLL int MXRtcCudaModuleFree(CudaModuleHandle handle);
+/* Of each argument: whether it is an array, whether the kernel only reads it, its type number. */
 MXNET_DLL int MXRtcCudaKernelCreate(CudaModuleHandle handle, const char* name, int num_args,
                                     int* is_ndarray, int* is_const, int* arg_types,
                                     CudaKernelHandle* out);
 MXNET_DLL int MXRtcCudaKernelFree(CudaKernelHandle handle);
+/* Puts a launch on the GPU `dev_id`. `args` are NDArrayHandles, of arrays on that GPU, and
+ * addresses of numbers, which are copied. */
 MXNET_DLL int MXRtcCudaKernelCall(CudaKernelHandle handle, int dev_id, void** args,
                                   uint32_t grid_dim_x, uint32_t grid_dim_y, uint32_t grid_dim_z,
                                   uint32_t block_dim_x, uint32_t block_dim_y, uint32_t block_dim_z,

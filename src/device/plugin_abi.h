@@ -13,10 +13,12 @@ namespace mxnet {
 // Raise it with every change of this header, of device_api.h, device.h, error.h, inline_function.h,
 // or of gpu_table.h, kernel.h and the parameters of operators, that moves a field or a virtual
 // function: both libraries must come from the same tree, and this number is how they find out.
-inline constexpr uint32_t kPluginAbiVersion = 3;
+inline constexpr uint32_t kPluginAbiVersion = 4;
 inline constexpr const char* kPluginEntry = "mxnet_plugin_table";
 
 struct GpuTable;  // op/gpu_table.h: kernels of operators
+struct GpuSource;
+class GpuModule;  // gpu_module.h: kernels of programs
 
 // Every version of it starts with abi_version; nothing behind is read before that has been
 // compared.
@@ -27,6 +29,9 @@ struct PluginTable {
   DeviceApi* (*create)();
   // Lives as long as the process; null in a plug-in that only moves memory.
   const GpuTable* kernels;
+  // Compiles for the first device; throws Error with the compiler's messages. Owned by the caller.
+  // Null in a plug-in without a compiler.
+  GpuModule* (*compile)(const GpuSource& source);
 };
 
 using PluginEntry = const PluginTable* (*)();

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "exec/run_on_host.h"
+
 namespace mxnet {
 namespace {
 
@@ -20,6 +22,8 @@ const char* not_recordable(const Plan::Step& step, bool training) {
   if (step.prepared != nullptr) return "it keeps what it has prepared on the host";
   if (step.op->uses_random(step.params, training))
     return "its random numbers differ from run to run";
+  if (runs_on_host(*step.kernel, Device::gpu()))
+    return "it has no kernel for GPUs and runs on the host";
   if (std::find(kOnTheHost.begin(), kOnTheHost.end(), step.op->name()) != kOnTheHost.end())
     return "it runs on the host";
   return nullptr;

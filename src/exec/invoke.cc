@@ -12,6 +12,7 @@
 #include "exec/invocation.h"
 #include "exec/invoke_at_once.h"
 #include "exec/run_kernel.h"
+#include "exec/run_on_host.h"
 #include "op/inline_vector.h"
 #include "op/random_streams.h"
 #include "op/sparse_op.h"
@@ -254,7 +255,7 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   Vars reads, writes;
   list_variables(*call, reads, writes);
   if (op.uses_random(params.get(), options.training))
-    writes.push_back(RandomStreams::of(device).var());
+    writes.push_back(RandomStreams::of(draws_from(kernel, device)).var());
   Engine::get().push([call = std::move(call)](const RunContext& context) { call->run(context); },
                      {.device = device,
                       .reads = reads.span(),

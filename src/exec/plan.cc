@@ -11,9 +11,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "exec/run_kernel.h"
+#include "exec/run_on_host.h"
 #include "graph/backends.h"
 #include "op/create/constant.h"
 #include "op/fused/pointwise.h"
+#include "op/gpu.h"
 #include "op/inline_vector.h"
 #include "op/parsed_attrs.h"
 
@@ -49,7 +51,9 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
   options.training = training;
   options.packing = {c.memory_plan.match_range, c.memory_plan.auto_search_match_range};
   options.inplace = c.memory_plan.enable_inplace;
-  options.fuse_pointwise = !device.is_gpu() && c.cuda.use_fusion;
+  // The simulated device has kernels for operators one by one.
+  const bool fuses = !device.is_gpu() || gpu_kernel(Registry::get().at(PointwiseChain::kName));
+  options.fuse_pointwise = fuses && c.cuda.use_fusion;
   const auto bulk = [](bool on, int most) { return on ? most : 1; };
   if (training) {
     const bool on = c.executor.bulk_exec_train;
@@ -262,7 +266,11 @@ void Plan::add_segments(int first_step, int last_step, int bulk) {
       const int64_t size = elements(step) * operator_count(*step.op, step.params);
       sum += size;
       segment.cheap = segment.cheap && step.op->may_run_inline() && size <= 3 * kInlineElements;
-      segment.random = segment.random || step.op->uses_random(step.params, options_.training);
+      if (step.op->uses_random(step.params, options_.training)) {
+        segment.random = true;
+        segment.random_on_host |=
+            step.kernel != nullptr && runs_on_host(*step.kernel, options_.device);
+      }
     }
     segment.cheap = segment.cheap && sum <= kInlineSegmentElements;
     if (options_.on_caller && !options_.device.is_gpu()) segment.cheap = true;

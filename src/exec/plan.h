@@ -91,8 +91,9 @@ class Plan {
   struct Segment {
     int first_step, last_step;  // [first, last)
     uint32_t first_use, num_uses;
-    bool cheap;   // may run on the caller's thread
-    bool random;  // draws random numbers
+    bool cheap;           // may run on the caller's thread
+    bool random;          // draws random numbers
+    bool random_on_host;  // also from the host's streams, for a GPU (run_on_host.h)
   };
 
   const IndexedGraph& graph() const { return graph_; }

@@ -20,6 +20,7 @@
 #include "graph/partition.h"
 #include "graph/passes.h"
 #include "op/fused/pointwise.h"
+#include "op/gpu.h"
 #include "op/grad.h"
 #include "op/op_def.h"
 
@@ -170,8 +171,13 @@ std::optional<TypedGraph> pointwise_fused(const IndexedGraph& graph,
   };
   pointwise.most_forward = most(options.forward_bulk);
   pointwise.most_backward = most(options.backward_bulk);
-  if (!kernels.empty())
-    pointwise.fixed = [&](int n) { return kernels[static_cast<std::size_t>(n)] != nullptr; };
+  // On a GPU a chain that is not compiled yet runs by the kernels of its operators.
+  const bool needs_portable = options.device.is_gpu();
+  if (!kernels.empty() || needs_portable)
+    pointwise.fixed = [&](int n) {
+      return (!kernels.empty() && kernels[static_cast<std::size_t>(n)] != nullptr) ||
+             (needs_portable && !is_portable(*graph.node(n).op));
+    };
   PointwiseFusion fusion = fuse_pointwise(graph, types, pointwise);
   if (!fusion.changed) return std::nullopt;
   TypedGraph fused = typed_fusion(std::move(fusion), graph, types, kernels);

@@ -201,6 +201,7 @@ void PlanInstance::list_variables(const Plan::Segment& segment, Externals extern
     (use.writes ? writes : reads)
         ->push_back(externals[static_cast<std::size_t>(use.external)].var());
   if (segment.random) writes->push_back(RandomStreams::of(plan_->options().device).var());
+  if (segment.random_on_host) writes->push_back(RandomStreams::of(Device::cpu()).var());
   dedup_variables(reads, writes);
 }
 

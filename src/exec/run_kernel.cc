@@ -9,47 +9,22 @@
 #include <vector>
 
 #include "base/error.h"
-#include "device/sim/sim_control.h"
 #include "device/sim/sim_translate.h"
 #include "engine/fences.h"
 #include "exec/capture_scope.h"
 #include "exec/check_plain.h"
+#include "exec/pooled_resources.h"
+#include "exec/run_on_host.h"
 #include "op/accumulate.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 #include "op/inline_vector.h"
 #include "op/parallel.h"
-#include "storage/storage.h"
 
 namespace mxnet {
 namespace {
 
 using Tensors = InlineVector<Tensor, 8>;
-
-// Scratch blocks of one kernel run, returned to the pool at its end.
-class PooledResources final : public KernelResources {
- public:
-  PooledResources(Device device, Stream* stream) : device_(device), stream_(stream) {}
-  ~PooledResources() override {
-    for (const Block& block : blocks_) Storage::get().release(block, stream_);
-  }
-  void* workspace(std::size_t bytes) override {
-    if (CapturedMemory* graph = CaptureScope::current(); graph != nullptr && device_.is_gpu())
-      return graph->take(bytes, device_, stream_);
-    return blocks_.emplace_back(Storage::get().allocate(bytes, device_, "workspace", stream_)).data;
-  }
-  Tensor make_out(int, const Shape&) override { MX_ASSERT(false); }
-
- private:
-  const Device device_;
-  Stream* const stream_;
-  InlineVector<Block, 2> blocks_;
-};
-
-bool gpu_is_simulated() {
-  static const bool simulated = sim_control(device_api(DeviceType::kGPU)) != nullptr;
-  return simulated;
-}
 
 std::string type_list(std::span<const ArrayType> types) {
   std::string text;
@@ -218,26 +193,21 @@ const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<
     const Signature signature{all.first(in.size()), all.subspan(in.size()), training};
     return kernel.accepts(kernel.accepts_fn, params, signature);
   };
-  if (device.is_gpu() && !gpu_is_simulated()) {
+  if (device.is_gpu()) {  // no such table where GPUs are simulated
     const KernelEntry* kernel = gpu_kernel(op);
-    if (kernel == nullptr) {
-      throw Error(ErrorCode::kNotImplemented, op.name(),
-                  fmt::format("given arrays on {}, expected ones on the CPU: the operator has no "
-                              "kernel for GPUs yet (docs/devices.md lists those)",
-                              to_string(device)));
-    }
-    if (accepts(*kernel)) return *kernel;
-  } else {
-    for (const KernelEntry& kernel : op.kernels())
-      if (kernel.device == DeviceType::kCPU && accepts(kernel)) return kernel;
+    if (kernel != nullptr && accepts(*kernel)) return *kernel;
   }
+  for (const KernelEntry& kernel : op.kernels())
+    if (kernel.device == DeviceType::kCPU && accepts(kernel)) return kernel;
   throw Error(ErrorCode::kType, op.name(),
               fmt::format("given input types ({}), expected ones that a kernel on {} accepts",
                           type_list(in), to_string(device)));
 }
 
 void run_kernel(const KernelCall& call, const RunContext& context) {
-  if (context.device.is_gpu() && call.kernel.device == DeviceType::kCPU) {
+  if (runs_on_host(call.kernel, context.device)) {
+    run_on_host(call, context);
+  } else if (context.device.is_gpu() && call.kernel.device == DeviceType::kCPU) {
     run_simulated(call, context);
   } else {
     run_here(call, context, [](void* data, std::size_t) { return data; });

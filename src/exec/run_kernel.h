@@ -8,7 +8,8 @@
 
 namespace mxnet {
 
-// The first kernel of `op` that accepts. Throws Error(kType) naming the types where none does.
+// The first kernel of `op` that accepts; on a GPU, where none does, the first of the CPU's
+// (run_on_host.h). Throws Error(kType) naming the types where none does.
 const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
                                  std::span<const ArrayType> out, Device device, bool training);
 

@@ -16,6 +16,7 @@ struct BatchNormCall;
 struct ConvGeometry;
 struct PoolGeometry;
 struct ReduceCall;
+struct RowNorm;
 struct SoftmaxCall;
 struct UpdateJob;
 enum class OutOfRange : uint8_t;
@@ -64,6 +65,18 @@ struct GpuBatchNorm {
 
 // What a run of random numbers is drawn from.
 enum class GpuDistribution : uint8_t { kUniform, kNormal, kExponential };
+
+// The gradient of cross entropy that follows a softmax (norm/softmax_output.cc).
+struct GpuClassGradient {
+  const Tensor &label, &out, &dx;
+  // Classes are `length` elements `inner` apart; 0: labels have a probability for each element.
+  int64_t length, inner;
+  double scale;
+  bool divide_by_valid;  // by the number of labels that are not `ignore_label`, at least 1
+  bool use_ignore;
+  float ignore_label, smooth_alpha;
+  bool times_out;  // multiplies by the result
+};
 
 struct GpuKernelRow {
   const char* op;
@@ -149,6 +162,28 @@ struct GpuTable {
   // mask = 1 / keep with probability keep, else 0; out = in * mask, where these are not null.
   void (*keep_mask)(NativeStream* stream, uint64_t key, float keep, const Tensor& mask,
                     const Tensor* in, const Tensor* out);
+  // out = condition ? x : y, which broadcast to it; x, y and out have one type.
+  void (*choose)(NativeStream* stream, const Tensor& condition, const Tensor& x, const Tensor& y,
+                 const Tensor& out);
+  // A line of `off` for each position, with `on` at it; positions out of range mark nothing.
+  void (*one_hot)(NativeStream* stream, const Tensor& positions, double on, double off,
+                  const Tensor& out);
+  // y = x within [low, high]; dx = dy where x is. NaN passes.
+  void (*clip)(NativeStream* stream, double low, double high, const Tensor& x, const Tensor& y);
+  void (*clip_slope)(NativeStream* stream, double low, double high, const Tensor& dy,
+                     const Tensor& x, const Tensor& dx);
+  // See norm/row_norm.h.
+  void (*row_norm)(NativeStream* stream, const RowNorm& norm, const Tensor& x, const Tensor& gamma,
+                   const Tensor& beta, const Tensor& y, const Tensor& mean, const Tensor& std,
+                   KernelContext& context);
+  void (*row_norm_slope)(NativeStream* stream, const RowNorm& norm, const Tensor& dy,
+                         const Tensor& x, const Tensor& gamma, const Tensor& dx,
+                         const Tensor& dgamma, const Tensor& dbeta, KernelContext& context);
+  void (*class_slope)(NativeStream* stream, const GpuClassGradient& call, KernelContext& context);
+  // out = place of the first largest (or smallest) of each line of `length` elements, `inner`
+  // apart.
+  void (*arg)(NativeStream* stream, bool largest, const Tensor& in, int64_t length, int64_t inner,
+              const Tensor& out);
 };
 
 }  // namespace mxnet

@@ -137,8 +137,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   properties->multiProcessorCount = 4;
   return answer("cudaGetDeviceProperties");
 }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = 4;
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 9
+           : attribute == cudaDevAttrComputeCapabilityMinor ? 0
+                                                            : 4;
   return answer("cudaDeviceGetAttribute");
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

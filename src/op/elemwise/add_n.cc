@@ -6,10 +6,12 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu_table.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/pointwise.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -35,7 +37,30 @@ void add_block(std::span<const T* const> inputs, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = convert<T>(sum[static_cast<std::size_t>(i)]);
 }
 
+// Half types are summed in float, as by the blocks. The first input may be the result.
+void add_n_gpu(const GpuTable& gpu, KernelContext& context) {
+  NativeStream* const stream = context.stream()->native();
+  const Tensor& out = context.out(0);
+  const bool aside =
+      context.num_in() > 2 && (out.dtype == DType::kFloat16 || out.dtype == DType::kBFloat16);
+  Tensor sum = out, next = out;
+  if (aside) {
+    sum = {context.workspace_of<float>(out.size()), out.shape_ptr, DType::kFloat32};
+    next = {context.workspace_of<float>(out.size()), out.shape_ptr, DType::kFloat32};
+    gpu.convert(stream, context.in(0), sum);
+  } else {
+    copy_memory(context, context.in(0).data, out.data,
+                static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  }
+  for (int i = 1; i < context.num_in(); ++i) {
+    if (aside) gpu.convert(stream, context.in(i), next);
+    gpu.accumulate(stream, sum, aside ? next : context.in(i));
+  }
+  if (aside) gpu.convert(stream, sum, out);
+}
+
 void add_n_cpu(const AddParams&, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) return add_n_gpu(*gpu, context);
   const Tensor& out = context.out(0);
   const auto count = static_cast<std::size_t>(context.num_in());
   dispatch_dtype<kNumeric>(out.dtype, "add_n", [&]<class T>(TypeTag<T>) {
@@ -72,7 +97,7 @@ MX_OP(add_n, AddParams)
       return Gradients(static_cast<std::size_t>(grad.num_in()), grad.dout(0));
     });
 
-[[maybe_unused]] const bool pointwise = (mark_pointwise("add_n"), true);
+[[maybe_unused]] const bool pointwise = (mark_pointwise("add_n"), mark_portable({"add_n"}));
 
 }  // namespace
 }  // namespace mxnet

@@ -6,6 +6,8 @@
 
 #include "op/elemwise/map.h"
 #include "op/elemwise/row_math.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/params.h"
 #include "op/pointwise.h"
@@ -69,6 +71,8 @@ C limit(float value) {
 
 // NaN passes through.
 void clip_cpu(const ClipParams& p, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->clip(context.stream()->native(), p.a_min, p.a_max, context.in(0), context.out(0));
   map_elements<kNumeric>("clip", context.in(0), context.out(0), [&p]<class C>(C x) {
     const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
     return x < low ? low : x > high ? high : x;
@@ -76,6 +80,9 @@ void clip_cpu(const ClipParams& p, KernelContext& context) {
 }
 
 void clip_backward_cpu(const ClipParams& p, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->clip_slope(context.stream()->native(), p.a_min, p.a_max, context.in(0),
+                           context.in(1), context.out(0));
   map_pairs<kNumeric>("clip", context.in(0), context.in(1), context.out(0),
                       [&p]<class C>(C dy, C x) {
                         const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
@@ -273,7 +280,7 @@ void nan_to_num_backward_cpu(const NoParams&, KernelContext& context) {
   for (const char* name : {"clip", "smooth_l1", "hard_sigmoid", "_backward_clip",
                            "_backward_smooth_l1", "_backward_hard_sigmoid", "_contrib_quadratic"})
     mark_pointwise(name);
-  return true;
+  return mark_portable({"clip", "_backward_clip"});
 }();
 
 void div_sqrt_dim_cpu(const NoParams&, KernelContext& context) {

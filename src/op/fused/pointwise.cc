@@ -59,17 +59,32 @@ std::byte* at(const Tensor& tensor, int64_t element) {
   return tensor.as<std::byte>() + static_cast<std::size_t>(element) * dtype_size(tensor.dtype);
 }
 
-// All steps over one tile after another; one thread's.
+// The context's own, lent on: on a GPU memory is given back when the work is.
+class LentResources final : public KernelResources {
+ public:
+  explicit LentResources(const KernelContext& context) : context_(context) {}
+  void* workspace(std::size_t bytes) override { return context_.workspace(bytes); }
+  Tensor make_out(int, const Shape&) override { MX_ASSERT(false); }
+
+ private:
+  const KernelContext& context_;
+};
+
+// All steps over one tile after another; one thread's. A slot holds a tile.
 class TileRunner {
  public:
-  TileRunner(const PointwiseChain& chain, const KernelContext& context, std::byte* memory)
+  TileRunner(const PointwiseChain& chain, const KernelContext& context, KernelResources& resources,
+             std::byte* slots, std::size_t slot_bytes)
       : chain_(chain),
         context_(context),
-        slots_(memory + kWorkspace),
-        resources_(memory),
+        resources_(resources),
+        slots_(slots),
+        slot_bytes_(slot_bytes),
         one_(chain.shape.size() == 1 ? nullptr : &kOne) {}
 
-  void run(int64_t first, int64_t count) {
+  // `after_step()` follows each step.
+  template <class F>
+  void run(int64_t first, int64_t count, const F& after_step) {
     const Shape tile{count};
     for (const PointwiseStep& step : chain_.steps) {
       tensors_.clear();
@@ -80,7 +95,7 @@ class TileRunner {
                             context_.stream(), context_.training(), resources_);
       const KernelEntry& kernel = *pointwise_kernel(*step.op);
       kernel.run(kernel.run_fn, step.params.get(), context);
-      resources_.reset();
+      after_step();
     }
   }
 
@@ -95,13 +110,14 @@ class TileRunner {
   }
   Tensor result(const PointwiseStep& step, int64_t first, const Shape& tile) const {
     if (step.output >= 0) return {at(context_.out(step.output), first), &tile, step.dtype};
-    return {slots_ + static_cast<std::size_t>(step.slot) * kBuffer, &tile, step.dtype};
+    return {slots_ + static_cast<std::size_t>(step.slot) * slot_bytes_, &tile, step.dtype};
   }
 
   const PointwiseChain& chain_;
   const KernelContext& context_;
+  KernelResources& resources_;
   std::byte* const slots_;
-  TileResources resources_;
+  const std::size_t slot_bytes_;
   const Shape* const one_;  // shape of inputs of one element; null where all have one
   InlineVector<Tensor, 8> tensors_;
 };
@@ -119,9 +135,12 @@ void run_chain(const PointwiseChain& chain, KernelContext& context) {
       tiles, cost,
       [&](int64_t first, int64_t last) {
         const int thread = threads > 1 ? omp_get_thread_num() : 0;
-        TileRunner runner(chain, context, memory + static_cast<std::size_t>(thread) * each);
+        std::byte* const own = memory + static_cast<std::size_t>(thread) * each;
+        TileResources resources(own);
+        TileRunner runner(chain, context, resources, own + kWorkspace, kBuffer);
         for (int64_t tile = first; tile < last; ++tile)
-          runner.run(tile * kTile, std::min(kTile, size - tile * kTile));
+          runner.run(tile * kTile, std::min(kTile, size - tile * kTile),
+                     [&] { resources.reset(); });
       },
       1);
 }
@@ -167,6 +186,18 @@ const char* operator_title(const OpDef& op, const void* params) {
 int operator_count(const OpDef& op, const void* params) {
   const PointwiseChain* chain = chain_of(op, params);
   return chain != nullptr ? static_cast<int>(chain->steps.size()) : 1;
+}
+
+void run_chain_steps(const PointwiseChain& chain, KernelContext& context) {
+  const int64_t size = chain.shape.size();
+  // Slots hold elements of the widest type and begin where vector loads may.
+  const std::size_t slot_bytes = (static_cast<std::size_t>(size) * kWidest + 255) / 256 * 256;
+  LentResources resources(context);
+  auto* slots = chain.num_slots == 0
+                    ? nullptr
+                    : context.workspace_of<std::byte>(static_cast<int64_t>(slot_bytes) *
+                                                      static_cast<int64_t>(chain.num_slots));
+  TileRunner(chain, context, resources, slots, slot_bytes).run(0, size, [] {});
 }
 
 void PointwiseChain::finish() {

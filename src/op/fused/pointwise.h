@@ -4,10 +4,12 @@
 // operator's own kernel on the tile, so that results are those of the operators one by one, bit
 // for bit.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "base/export.h"
 #include "base/shape.h"
 #include "op/op_def.h"
 
@@ -23,6 +25,21 @@ struct PointwiseStep {
   int slot = -1;    // the buffer that holds it
 };
 
+// A place for what is derived from a chain. Thread-safe: whoever fills it fills in the same.
+class ChainSlot {
+ public:
+  ChainSlot() = default;
+  ChainSlot(const ChainSlot&) {}
+  ChainSlot& operator=(const ChainSlot&) { return *this; }
+
+  // Acquire and release: what the pointer leads to is seen.
+  const void* get() const { return made_.load(std::memory_order_acquire); }
+  void set(const void* made) const { made_.store(made, std::memory_order_release); }
+
+ private:
+  mutable std::atomic<const void*> made_{nullptr};
+};
+
 // Parameters of the operator `kName`. Inputs have `shape`'s number of elements, or one.
 struct PointwiseChain {
   static constexpr const char* kName = "_sg_pointwise";
@@ -35,11 +52,16 @@ struct PointwiseChain {
   int num_inputs = 0;
   int num_slots = 0;
   const char* title = kName;  // the operators, for traces; lives for ever
+  // What a GPU's plug-in has made of the chain (plugin/cuda/rtc/chain_row.cc); not copied.
+  ChainSlot compiled;
 
   // Once all steps are there: gives each result its output or a buffer (buffers are used again
   // after the last reader), and the chain its title.
   void finish();
 };
+
+// The steps one by one over whole arrays, for GPUs. REQUIRES: portable kernels (op/gpu.h).
+MX_PLUGIN_API void run_chain_steps(const PointwiseChain& chain, KernelContext& context);
 
 // What traces call an operator, and how many it is: a chain by the names of its own.
 const char* operator_title(const OpDef& op, const void* params);

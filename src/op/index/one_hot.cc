@@ -3,6 +3,8 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/fill.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/index/positions.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -18,7 +20,9 @@ struct OneHotParams {
 
 // Indices out of range mark nothing.
 void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_value,
-             const Tensor& out) {
+             const Tensor& out, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->one_hot(context.stream()->native(), indices, on_value, off_value, out);
   dispatch_dtype<kNumeric>(out.dtype, "one_hot", [&]<class T>(TypeTag<T>) {
     const T on = convert<T>(on_value), off = convert<T>(off_value);
     parallel_for(indices.size(), static_cast<double>(depth), [&](int64_t first, int64_t last) {
@@ -54,7 +58,8 @@ MX_OP(one_hot, OneHotParams)
       infer.out(0).set_shape(shape);
     })
     .cpu([](const OneHotParams& params, KernelContext& context) {
-      one_hot(context.in(0), params.depth, params.on_value, params.off_value, context.out(0));
+      one_hot(context.in(0), params.depth, params.on_value, params.off_value, context.out(0),
+              context);
     })
     .zero_grad();
 
@@ -71,8 +76,10 @@ MX_OP(_onehot_encode, NoParams)
     })
     .cpu([](const NoParams&, KernelContext& context) {
       const Tensor& out = context.out(0);
-      one_hot(context.in(0), out.dim(1), 1.0, 0.0, out);
+      one_hot(context.in(0), out.dim(1), 1.0, 0.0, out, context);
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"one_hot", "_onehot_encode"});
 
 }  // namespace
 }  // namespace mxnet

@@ -6,9 +6,11 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/fill.h"
+#include "op/gpu_table.h"
 #include "op/index/positions.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -118,8 +120,11 @@ bool all_equal(const Shape& full, std::initializer_list<const Tensor*> tensors) 
                      [&](const Tensor* t) { return t->shape() == full; });
 }
 
-void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) {
+void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out,
+           KernelContext& context) {
   if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->choose(context.stream()->native(), condition, x, y, out);
   Shape full = out.ndim() == 0 ? Shape{1} : out.shape();
   Shape flat{out.size()};
   Tensor c = condition, left = x, right = y;
@@ -149,10 +154,15 @@ void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tens
   }
 }
 
-// A number as a tensor of one element.
+// A number as a tensor of one element, where the call's arrays are.
 class Scalar {
  public:
-  Scalar(double value, DType dtype) : shape_(Shape::scalar()) {
+  Scalar(double value, DType dtype, KernelContext& context) : shape_(Shape::scalar()) {
+    if (gpu_table(context) != nullptr) {
+      tensor_ = {context.workspace(sizeof(bytes_)), &shape_, dtype};
+      fill_tensor(context, tensor_, value);
+      return;
+    }
     dispatch_dtype(dtype, "where", [&]<class T>(TypeTag<T>) {
       const T converted = convert<T>(value);
       std::memcpy(bytes_, &converted, sizeof(T));
@@ -179,23 +189,23 @@ void where_cpu(const NoParams&, KernelContext& context) {
   Tensor condition = context.in(0);
   const Shape shape = row_condition(condition.shape(), context.in(1).shape());
   condition.shape_ptr = &shape;
-  where(condition, context.in(1), context.in(2), context.out(0));
+  where(condition, context.in(1), context.in(2), context.out(0), context);
 }
 
 void numpy_where_cpu(const NoParams&, KernelContext& context) {
-  where(context.in(0), context.in(1), context.in(2), context.out(0));
+  where(context.in(0), context.in(1), context.in(2), context.out(0), context);
 }
 
 // Inputs: gradient, condition, the argument for its shape (unless it needs no summing up).
 template <bool kRows>
 void backward_where_cpu(const WhereParams& params, KernelContext& context) {
   const Tensor& dy = context.in(0);
-  const Scalar zero(0.0, dy.dtype);
+  const Scalar zero(0.0, dy.dtype, context);
   Tensor condition = context.in(1);
   const Shape shape = kRows ? row_condition(condition.shape(), dy.shape()) : condition.shape();
   condition.shape_ptr = &shape;
   where(condition, params.left ? dy : zero.tensor(), params.left ? zero.tensor() : dy,
-        context.out(0));
+        context.out(0), context);
 }
 
 void infer_where(const NoParams&, Infer& infer) {
@@ -288,10 +298,10 @@ void define_scalar(const char* name) {
       .param("scalar", &WhereParams::scalar, 0.0, "The number.")
       .infer(infer_one_array<WhereParams>)
       .cpu([](const WhereParams& params, KernelContext& context) {
-        const Scalar scalar(params.scalar, context.out(0).dtype);
+        const Scalar scalar(params.scalar, context.out(0).dtype, context);
         const Tensor& x = context.in(1);
         where(context.in(0), kArrayLeft ? x : scalar.tensor(), kArrayLeft ? scalar.tensor() : x,
-              context.out(0));
+              context.out(0), context);
       })
       .grad(scalar_gradient<kArrayLeft>);
 }
@@ -330,8 +340,8 @@ bool define() {
         infer.out(0).set_dtype(DType::kFloat32);
       })
       .cpu([](const WhereParams& params, KernelContext& context) {
-        const Scalar x(params.x, DType::kFloat32), y(params.y, DType::kFloat32);
-        where(context.in(0), x.tensor(), y.tensor(), context.out(0));
+        const Scalar x(params.x, DType::kFloat32, context), y(params.y, DType::kFloat32, context);
+        where(context.in(0), x.tensor(), y.tensor(), context.out(0), context);
       })
       .zero_grad();
   define_backward<true>("_backward_where");
@@ -339,6 +349,10 @@ bool define() {
   return true;
 }
 [[maybe_unused]] const bool defined = define();
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"where", "_npi_where", "_npi_where_lscalar", "_npi_where_rscalar",
+                   "_npi_where_scalar2", "_backward_where", "_backward_numpy_where"});
 
 }  // namespace
 }  // namespace mxnet

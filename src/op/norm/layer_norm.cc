@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm, GroupNorm and InstanceNorm: one kernel, three ways to cut the data into rows.
+#include "op/gpu.h"
 #include "op/norm/row_norm.h"
 #include "op/op_builder.h"
 
@@ -90,7 +91,7 @@ void infer_backward(const P& params, Infer& infer) {
 template <class P>
 void forward(const P& params, KernelContext& context) {
   row_norm_forward(norm_of(params, context.in(0).shape()), context.in(0), context.in(1),
-                   context.in(2), context.out(0), context.out(1), context.out(2));
+                   context.in(2), context.out(0), context.out(1), context.out(2), context);
 }
 
 template <class P>
@@ -203,6 +204,10 @@ bool define() {
 }
 
 [[maybe_unused]] const bool defined = define();
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"LayerNorm", "GroupNorm", "InstanceNorm", "_backward_LayerNorm",
+                   "_backward_GroupNorm", "_backward_InstanceNorm"});
 
 }  // namespace
 }  // namespace mxnet

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "op/dispatch.h"
+#include "op/gpu_table.h"
 #include "op/norm/activation.h"
 #include "op/norm/row_io.h"
 #include "op/op_builder.h"
@@ -40,12 +41,30 @@ void infer_regression(InferArg data, InferArg label) {
   }
 }
 
+// dx = (y - label) * scale; the gradient may lie where y does.
+void difference_on_gpu(const GpuTable& gpu, KernelContext& context, double scale) {
+  const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
+  NativeStream* const stream = context.stream()->native();
+  const Tensor negative{
+      context.workspace(static_cast<std::size_t>(dx.size()) * dtype_size(dx.dtype)), dx.shape_ptr,
+      dx.dtype};
+  // As many elements, perhaps in other dimensions.
+  const Tensor labels{label.data, dx.shape_ptr, label.dtype};
+  gpu.binary_scalar(stream, gpu.multiply, labels, -1, false, negative);
+  gpu.accumulate(stream, negative, out);
+  gpu.binary_scalar(stream, gpu.multiply, negative, scale, false, dx);
+}
+
 // dx = (y - label) * grad_scale / (labels of one example), or its sign.
 template <Regression kind>
 void regression_backward(const RegressionParams& params, KernelContext& context) {
   const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
   if (out.size() == 0) return;
   const int64_t per_example = label.ndim() == 0 ? 1 : label.size() / label.dim(0);
+  if constexpr (kind != Regression::kAbsolute) {
+    if (const GpuTable* gpu = gpu_table(context))
+      return difference_on_gpu(*gpu, context, params.grad_scale / static_cast<double>(per_example));
+  }
   dispatch_dtype<kFloating>(out.dtype, "regression", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     const C scale = static_cast<C>(params.grad_scale / static_cast<double>(per_example));
@@ -202,6 +221,10 @@ bool define_svm() {
 }
 
 [[maybe_unused]] const bool svm_defined = define_svm();
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput",
+                   "SVMOutput", "_backward_linear_reg_out", "_backward_logistic_reg_out"});
 
 }  // namespace
 }  // namespace mxnet

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
 #include "op/parallel.h"
@@ -177,8 +179,11 @@ void backward_groups(const RowNorm& norm, const Tensor& dy, const Tensor& in, co
 }  // namespace
 
 void row_norm_forward(const RowNorm& norm, const Tensor& in, const Tensor& gamma,
-                      const Tensor& beta, const Tensor& out, const Tensor& mean,
-                      const Tensor& std) {
+                      const Tensor& beta, const Tensor& out, const Tensor& mean, const Tensor& std,
+                      KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->row_norm(context.stream()->native(), norm, in, gamma, beta, out, mean, std,
+                         context);
   with_row_type(in.dtype,
                 [&](auto zero) { forward<decltype(zero)>(norm, in, gamma, beta, out, mean, std); });
 }
@@ -186,6 +191,9 @@ void row_norm_forward(const RowNorm& norm, const Tensor& in, const Tensor& gamma
 void row_norm_backward(const RowNorm& norm, const Tensor& dy, const Tensor& in, const Tensor& gamma,
                        const Tensor& mean, const Tensor& std, const Tensor& dx,
                        const Tensor& dgamma, const Tensor& dbeta, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->row_norm_slope(context.stream()->native(), norm, dy, in, gamma, dx, dgamma, dbeta,
+                               context);
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     if (norm.groups == 0) {

@@ -15,7 +15,8 @@ struct RowNorm {
 
 // `mean` and `std` (the root of variance + eps) have an element a row.
 void row_norm_forward(const RowNorm& norm, const Tensor& in, const Tensor& gamma,
-                      const Tensor& beta, const Tensor& out, const Tensor& mean, const Tensor& std);
+                      const Tensor& beta, const Tensor& out, const Tensor& mean, const Tensor& std,
+                      KernelContext& context);
 void row_norm_backward(const RowNorm& norm, const Tensor& dy, const Tensor& in, const Tensor& gamma,
                        const Tensor& mean, const Tensor& std, const Tensor& dx,
                        const Tensor& dgamma, const Tensor& dbeta, KernelContext& context);

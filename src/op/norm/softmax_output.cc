@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/norm/row_sums.h"
 #include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
@@ -33,27 +34,23 @@ RowLayout class_rows(const SoftmaxOutputParams& params, const Shape& shape) {
   return rows_behind(shape, params.preserve_shape ? shape.ndim() - 1 : 1);
 }
 
+// What gradients are divided by where it follows from shapes: labels, or nothing.
+double fixed_divisor(const SoftmaxOutputParams& params, const RowLayout& rows, int64_t labels) {
+  if (params.normalization == Normalization::kBatch)
+    return static_cast<double>(params.multi_output ? rows.outer * rows.inner : labels);
+  return params.multi_output ? static_cast<double>(rows.inner) : 1.0;
+}
+
 // What gradients are multiplied by.
 template <class C>
 double gradient_scale(const SoftmaxOutputParams& params, const RowLayout& rows, const C* labels,
                       int64_t count) {
-  double divisor = 1;
-  switch (params.normalization) {
-    case Normalization::kBatch:
-      divisor = static_cast<double>(params.multi_output ? rows.outer * rows.inner : count);
-      break;
-    case Normalization::kValid: {
-      // Whether or not use_ignore is set.
-      int64_t valid = count;
-      for (int64_t i = 0; i < count; ++i) valid -= labels[i] == static_cast<C>(params.ignore_label);
-      divisor = static_cast<double>(std::max(valid, int64_t{1}));
-      break;
-    }
-    case Normalization::kNull:
-      if (params.multi_output) divisor = static_cast<double>(rows.inner);
-      break;
-  }
-  return params.grad_scale / divisor;
+  if (params.normalization != Normalization::kValid)
+    return params.grad_scale / fixed_divisor(params, rows, count);
+  // Whether or not use_ignore is set.
+  int64_t valid = count;
+  for (int64_t i = 0; i < count; ++i) valid -= labels[i] == static_cast<C>(params.ignore_label);
+  return params.grad_scale / static_cast<double>(std::max(valid, int64_t{1}));
 }
 
 // Labels with a probability for each class.
@@ -111,9 +108,33 @@ void gradient_of_classes(const SoftmaxOutputParams& params, const Tensor& label,
       out);
 }
 
+// The same two, by one primitive.
+void gradient_on_gpu(const GpuTable& gpu, const SoftmaxOutputParams& params,
+                     KernelContext& context) {
+  const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
+  const RowLayout rows = class_rows(params, out.shape());
+  const bool classes = label.shape() != out.shape();
+  const bool counts = classes && params.normalization == Normalization::kValid;
+  const double divisor = counts || !classes ? 1 : fixed_divisor(params, rows, label.size());
+  gpu.class_slope(context.stream()->native(),
+                  {.label = label,
+                   .out = out,
+                   .dx = dx,
+                   .length = classes ? rows.length : 0,
+                   .inner = rows.inner,
+                   .scale = params.grad_scale / divisor,
+                   .divide_by_valid = counts,
+                   .use_ignore = params.use_ignore,
+                   .ignore_label = params.ignore_label,
+                   .smooth_alpha = params.multi_output ? 0.0f : params.smooth_alpha,
+                   .times_out = params.out_grad},
+                  context);
+}
+
 void backward(const SoftmaxOutputParams& params, KernelContext& context) {
   const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
   if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context)) return gradient_on_gpu(*gpu, params, context);
   with_row_type(out.dtype, [&](auto zero) {
     using C = decltype(zero);
     if (label.shape() == out.shape()) return gradient_of_probabilities<C>(params, label, out, dx);
@@ -200,7 +221,7 @@ bool define() {
 
 [[maybe_unused]] const bool defined = define();
 
-[[maybe_unused]] const bool portable = mark_portable({"SoftmaxOutput"});
+[[maybe_unused]] const bool portable = mark_portable({"SoftmaxOutput", "_backward_SoftmaxOutput"});
 
 }  // namespace
 }  // namespace mxnet

@@ -6,6 +6,8 @@
 #include "base/simd.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/reduce/axes.h"
@@ -132,6 +134,8 @@ void run_tensor(std::optional<int64_t> axis, KernelContext& context) {
     view = {in.shape().size(0, at), in.dim(at), in.shape().size(at + 1, in.ndim())};
   }
   if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->arg(context.stream()->native(), largest, in, view.n, view.inner, out);
   dispatch_dtype(in.dtype, "argmax", [&]<class T>(TypeTag<T>) {
     if (out.dtype == DType::kInt64)  // NOLINT(bugprone-branch-clone): alike where T is int64
       run<largest>(view, in.as<T>(), out.as<int64_t>());
@@ -197,6 +201,9 @@ MX_OP(argmax_channel, NoParams)
       check_not_empty(infer, choice);
     })
     .cpu([](const NoParams&, KernelContext& context) { run_tensor<true>(1, context); });
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"argmax", "argmin", "argmax_channel", "_npi_argmax", "_npi_argmin"});
 
 }  // namespace
 }  // namespace mxnet

@@ -8,6 +8,7 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -160,6 +161,8 @@ MX_OP(_contrib_allclose, CloseParams)
             });
           });
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"multi_sum_sq"});
 
 }  // namespace
 }  // namespace mxnet

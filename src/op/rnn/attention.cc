@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of multi-head attention on arrays in which the heads' queries, keys and values are
-// interleaved: each head is multiplied where it lies.
+// interleaved: each head is multiplied where it lies. On a GPU each pass is one call of the product
+// primitive: heads of all examples lie at equal distances.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,9 +10,11 @@
 #include <new>
 
 #include "op/computed.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/packed_gemm.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -95,9 +98,108 @@ struct Roles {
   int value() const { return self ? 2 : 1; }
 };
 
+// One vector of each head after the other, as the product primitive sees a matrix.
+struct HeadMatrix {
+  const void* data;
+  int64_t ld, step;  // between rows, between heads
+};
+HeadMatrix matrix_of(const Interleaved& heads, const Tensor& tensor, int part) {
+  const auto bytes = static_cast<std::size_t>(heads.size * part) * dtype_size(tensor.dtype);
+  return {tensor.as<std::byte>() + bytes, heads.stride(), heads.parts * heads.size};
+}
+HeadMatrix packed(const Tensor& tensor, int64_t rows, int64_t columns) {
+  return {tensor.data, columns, rows * columns};
+}
+
+// c = alpha * op(a) op(b) for every head: m x k by k x n.
+void gpu_products(const GpuTable& gpu, KernelContext& context, DType dtype, int64_t heads,
+                  double alpha, int64_t m, int64_t n, int64_t k, HeadMatrix a, bool transpose_a,
+                  HeadMatrix b, bool transpose_b, HeadMatrix c) {
+  gpu.gemm(context.stream()->native(),
+           {.dtype = dtype,
+            .transpose_a = transpose_a,
+            .transpose_b = transpose_b,
+            .m = m,
+            .n = n,
+            .k = k,
+            .a = a.data,
+            .lda = a.ld,
+            .step_a = a.step,
+            .b = b.data,
+            .ldb = b.ld,
+            .step_b = b.step,
+            .c = const_cast<void*>(c.data),
+            .ldc = c.ld,
+            .step_c = c.step,
+            .batch = heads,
+            .alpha = alpha},
+           context);
+}
+void clear(KernelContext& context, const Tensor& tensor) {
+  clear_memory(context, tensor.data,
+               static_cast<std::size_t>(tensor.size()) * dtype_size(tensor.dtype));
+}
+
+template <bool self>
+void qk_gpu(const GpuTable& gpu, const HeadsParams& params, KernelContext& context) {
+  constexpr Roles kRoles{self};
+  const Tensor &q = context.in(0), &k = context.in(self ? 0 : 1), &out = context.out(0);
+  const Interleaved queries(q.shape(), params.heads, kRoles.query_parts());
+  const Interleaved keys(k.shape(), params.heads, kRoles.memory_parts());
+  gpu_products(gpu, context, out.dtype, queries.count(), qk_scale(queries), queries.time, keys.time,
+               queries.size, matrix_of(queries, q, 0), false, matrix_of(keys, k, kRoles.key()),
+               true, packed(out, queries.time, keys.time));
+}
+
+template <bool self>
+void qk_backward_gpu(const GpuTable& gpu, const HeadsParams& params, KernelContext& context) {
+  constexpr Roles kRoles{self};
+  const Tensor &dout = context.in(0), &q = context.in(1), &k = context.in(self ? 1 : 2);
+  const Tensor &dq = context.out(0), &dk = context.out(self ? 0 : 1);
+  const Interleaved queries(q.shape(), params.heads, kRoles.query_parts());
+  const Interleaved keys(k.shape(), params.heads, kRoles.memory_parts());
+  const HeadMatrix slopes = packed(dout, queries.time, keys.time);
+  const double scale = qk_scale(queries);
+  clear(context, dk);  // nothing flows to the values
+  gpu_products(gpu, context, dq.dtype, queries.count(), scale, queries.time, queries.size,
+               keys.time, slopes, false, matrix_of(keys, k, kRoles.key()), false,
+               matrix_of(queries, dq, 0));
+  gpu_products(gpu, context, dk.dtype, queries.count(), scale, keys.time, queries.size,
+               queries.time, slopes, true, matrix_of(queries, q, 0), false,
+               matrix_of(keys, dk, kRoles.key()));
+}
+
+template <bool self>
+void valatt_gpu(const GpuTable& gpu, const HeadsParams& params, KernelContext& context) {
+  constexpr Roles kRoles{self};
+  const Tensor &v = context.in(0), &attention = context.in(1), &out = context.out(0);
+  const Interleaved values(v.shape(), params.heads, kRoles.memory_parts());
+  const Interleaved result(out.shape(), params.heads, 1);
+  gpu_products(gpu, context, out.dtype, values.count(), 1, result.time, values.size, values.time,
+               packed(attention, result.time, values.time), false,
+               matrix_of(values, v, kRoles.value()), false, matrix_of(result, out, 0));
+}
+
+template <bool self>
+void valatt_backward_gpu(const GpuTable& gpu, const HeadsParams& params, KernelContext& context) {
+  constexpr Roles kRoles{self};
+  const Tensor &dout = context.in(0), &v = context.in(1), &attention = context.in(2);
+  const Tensor &dv = context.out(0), &dattention = context.out(1);
+  const Interleaved result(dout.shape(), params.heads, 1);
+  const Interleaved values(v.shape(), params.heads, kRoles.memory_parts());
+  clear(context, dv);
+  gpu_products(gpu, context, dv.dtype, values.count(), 1, values.time, values.size, result.time,
+               packed(attention, result.time, values.time), true, matrix_of(result, dout, 0), false,
+               matrix_of(values, dv, kRoles.value()));
+  gpu_products(gpu, context, dv.dtype, values.count(), 1, result.time, values.time, values.size,
+               matrix_of(result, dout, 0), false, matrix_of(values, v, kRoles.value()), true,
+               packed(dattention, result.time, values.time));
+}
+
 template <bool self>
 void qk_cpu(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
+  if (const GpuTable* gpu = gpu_table(context)) return qk_gpu<self>(*gpu, params, context);
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T* q = arrays.in(0);
@@ -117,6 +219,7 @@ void qk_cpu(const HeadsParams& params, KernelContext& context) {
 template <bool self>
 void qk_backward_cpu(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
+  if (const GpuTable* gpu = gpu_table(context)) return qk_backward_gpu<self>(*gpu, params, context);
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *dout = arrays.in(0), *q = arrays.in(1);
@@ -147,6 +250,7 @@ void qk_backward_cpu(const HeadsParams& params, KernelContext& context) {
 template <bool self>
 void valatt_cpu(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
+  if (const GpuTable* gpu = gpu_table(context)) return valatt_gpu<self>(*gpu, params, context);
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *v = arrays.in(0), *attention = arrays.in(1);
@@ -166,6 +270,8 @@ void valatt_cpu(const HeadsParams& params, KernelContext& context) {
 template <bool self>
 void valatt_backward_cpu(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
+  if (const GpuTable* gpu = gpu_table(context))
+    return valatt_backward_gpu<self>(*gpu, params, context);
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *dout = arrays.in(0), *v = arrays.in(1), *attention = arrays.in(2);
@@ -330,6 +436,12 @@ MX_OP(_backward_interleaved_matmul_encdec_valatt, HeadsParams)
     .dtypes(kFloating)
     .infer(infer_gradients)
     .cpu(valatt_backward_cpu<false>);
+
+[[maybe_unused]] const bool portable = mark_portable(
+    {"_contrib_interleaved_matmul_selfatt_qk", "_backward_interleaved_matmul_selfatt_qk",
+     "_contrib_interleaved_matmul_selfatt_valatt", "_backward_interleaved_matmul_selfatt_valatt",
+     "_contrib_interleaved_matmul_encdec_qk", "_backward_interleaved_matmul_encdec_qk",
+     "_contrib_interleaved_matmul_encdec_valatt", "_backward_interleaved_matmul_encdec_valatt"});
 
 }  // namespace
 }  // namespace mxnet

@@ -89,7 +89,7 @@ void define_squeeze(const char* name, const char* input) {
   return true;
 }();
 
-[[maybe_unused]] const bool portable = mark_portable({"expand_dims"});
+[[maybe_unused]] const bool portable = mark_portable({"expand_dims", "squeeze", "_np_squeeze"});
 
 }  // namespace
 }  // namespace mxnet

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the activation rows (op/norm/activation_loops.h).
+// Kernels of the activation rows (op/norm/activation_loops.h), and clipping.
 #include "op/norm/activation_loops.h"
+
+#include <limits>
 
 #include "plugin/cuda/map.cuh"
 #include "plugin/cuda/primitives.h"
@@ -41,7 +43,48 @@ MX_DEVICE T weighted_density(T x) {
 MX_ACTIVATION_ROWS(MX_FUNCTIONS)
 #undef MX_FUNCTIONS
 
+// NaN passes through both.
+template <class C>
+struct Clip {
+  C low, high;
+  MX_DEVICE C operator()(C x) const { return x < low ? low : x > high ? high : x; }
+};
+template <class C>
+struct ClipSlope {
+  C low, high;
+  MX_DEVICE C operator()(C dy, C x) const { return ((x < low) | (x > high)) ? C(0) : dy; }
+};
+// A limit as a value of the elements' type: the nearest that it has.
+template <class C>
+C limit(double value) {
+  if constexpr (std::is_integral_v<C>) {
+    using Range = std::numeric_limits<C>;
+    if (value <= static_cast<double>(Range::min())) return Range::min();
+    if (value >= static_cast<double>(Range::max())) return Range::max();
+  }
+  return static_cast<C>(value);
+}
+
 }  // namespace
+
+void clip(NativeStream* stream, double low, double high, const Tensor& x, const Tensor& y) {
+  for_dtype<kNumeric.bits_>(x.dtype, "clip", [&](auto type) {
+    using T = decltype(type);
+    using C = Compute<T>;
+    map_unary<T, T>(stream, "clip", Clip<C>{limit<C>(low), limit<C>(high)}, x.data, y.data,
+                    x.size());
+  });
+}
+
+void clip_slope(NativeStream* stream, double low, double high, const Tensor& dy, const Tensor& x,
+                const Tensor& dx) {
+  for_dtype<kNumeric.bits_>(dy.dtype, "clip", [&](auto type) {
+    using T = decltype(type);
+    using C = Compute<T>;
+    map_binary<T, T>(stream, "clip_slope", ClipSlope<C>{limit<C>(low), limit<C>(high)}, dy.data,
+                     x.data, dx.data, dx.size());
+  });
+}
 
 void activation(NativeStream* stream, int row, double slope, const Tensor& x, const Tensor& y) {
   for_dtype<kFloating.bits_>(x.dtype, "activation", [&](auto type) {

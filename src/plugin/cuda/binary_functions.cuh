@@ -1,39 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binary rows as function objects, and the two ways to run one: whole arrays (or an array and
-// one element), and any shapes that broadcast.
+// The two ways to run a function of two arguments: on whole arrays (or an array and one element),
+// and on any shapes that broadcast.
 #pragma once
-#include "op/elemwise/binary_rows.h"
 #include "plugin/cuda/map.cuh"
 #include "plugin/cuda/primitives.h"
 #include "plugin/cuda/walk.h"
 
 namespace mxnet {
-namespace row_words {  // rows are written in its words
-namespace binary_functions {
-
-#define MX_FUNCTION(name, doc, value, ...)      \
-  struct Value_##name {                         \
-    template <class T>                          \
-    MX_DEVICE auto operator()(T a, T b) const { \
-      return value;                             \
-    }                                           \
-  };
-#define MX_SAME(name, doc, value, ...)       \
-  struct Value_##name {                      \
-    template <class T>                       \
-    MX_DEVICE T operator()(T a, T b) const { \
-      return static_cast<T>(value);          \
-    }                                        \
-  };
-MX_BINARY_ROWS(MX_SAME)
-MX_INTEGER_ROWS(MX_SAME)
-MX_COMPARE_ROWS(MX_FUNCTION)
-#undef MX_SAME
-#undef MX_FUNCTION
-
-}  // namespace binary_functions
-}  // namespace row_words
-
 namespace cuda {
 
 template <class F, class T, class Out>
@@ -66,15 +39,15 @@ inline Walk<2> broadcast_walk(const Shape& a, const Shape& b, const Shape& out) 
   return walk;
 }
 
-template <class F, class T, class Out>
-void run_binary(NativeStream* stream, const char* name, const Tensor& a, const Tensor& b,
-                const Tensor& y) {
+template <class T, class Out, class F>
+void run_binary(NativeStream* stream, const char* name, const F& f, const Tensor& a,
+                const Tensor& b, const Tensor& y) {
   const int64_t n = y.size();
   const bool a_stays = a.size() == 1 && n != 1, b_stays = b.size() == 1 && n != 1;
   if ((a_stays || a.size() == n) && (b_stays || b.size() == n))
-    return map_binary<T, Out>(stream, name, F{}, a.data, b.data, y.data, n, a_stays, b_stays);
+    return map_binary<T, Out>(stream, name, f, a.data, b.data, y.data, n, a_stays, b_stays);
   for_each(stream, name, n,
-           BroadcastBinary<F, T, Out>{F{}, a.as<T>(), b.as<T>(), y.as<Out>(),
+           BroadcastBinary<F, T, Out>{f, a.as<T>(), b.as<T>(), y.as<Out>(),
                                       broadcast_walk(a.shape(), b.shape(), y.shape())});
 }
 
@@ -86,22 +59,18 @@ struct WithScalar {
   bool left;
   MX_DEVICE auto operator()(C x) const { return f(left ? scalar : x, left ? x : scalar); }
 };
-template <class F, class T, class Out>
-void run_scalar(NativeStream* stream, const char* name, const Tensor& a, double scalar, bool left,
-                const Tensor& y) {
+template <class T, class Out, class F>
+void run_scalar(NativeStream* stream, const char* name, const F& f, const Tensor& a, double scalar,
+                bool left, const Tensor& y) {
   using C = Compute<T>;
   const C value = static_cast<C>(widen(narrow<T>(scalar)));  // rounded as an element would be
-  map_unary<T, Out>(stream, name, WithScalar<F, C>{F{}, value, left}, a.data, y.data, y.size());
+  map_unary<T, Out>(stream, name, WithScalar<F, C>{f, value, left}, a.data, y.data, y.size());
 }
 
-// One row, for the tables of binary.cu and compare.cu.
-struct BinaryEntry {
-  const char* name;
-  void (*arrays)(NativeStream*, const char*, const Tensor&, const Tensor&, const Tensor&);
-  void (*scalar)(NativeStream*, const char*, const Tensor&, double, bool, const Tensor&);
-};
-// The comparisons, with results of the arguments' type or bool.
-const BinaryEntry& compare_entry(int row);
+// The comparing rows, counted from their first: results have the arguments' type, or are bool.
+void compare(NativeStream* stream, int row, const Tensor& a, const Tensor& b, const Tensor& y);
+void compare_scalar(NativeStream* stream, int row, const Tensor& a, double number, bool scalar_left,
+                    const Tensor& y);
 
 }  // namespace cuda
 }  // namespace mxnet

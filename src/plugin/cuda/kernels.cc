@@ -14,6 +14,7 @@ const GpuTable& kernels() {
   static const std::vector<GpuKernelRow> rows = [] {
     std::vector<GpuKernelRow> all;
     add_fully_connected(&all);
+    add_chains(&all);
     return all;
   }();
   static const GpuTable table = {
@@ -50,6 +51,14 @@ const GpuTable& kernels() {
       .put = put,
       .random = random,
       .keep_mask = keep_mask,
+      .choose = choose,
+      .one_hot = one_hot,
+      .clip = clip,
+      .clip_slope = clip_slope,
+      .row_norm = row_norm,
+      .row_norm_slope = row_norm_slope,
+      .class_slope = class_slope,
+      .arg = arg,
   };
   return table;
 }

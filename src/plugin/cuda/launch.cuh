@@ -43,26 +43,26 @@ inline void atomic_add(T* at, T value) {
 
 #else
 
-// Index is int32_t where it suffices: 64-bit arithmetic costs several instructions.
-template <class F, class Index>
-__global__ void __launch_bounds__(kThreads) for_each_kernel(Index n, F f) {
-  const Index stride = static_cast<Index>(gridDim.x) * kThreads;
-  for (Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += stride) f(i);
+// Counts in 32 bits, from a 64-bit beginning: half the arithmetic, and one kernel for all sizes.
+template <class F>
+__global__ void __launch_bounds__(kThreads) for_each_kernel(int64_t first, int32_t n, F f) {
+  const int32_t stride = static_cast<int32_t>(gridDim.x) * kThreads;
+  for (int32_t i = static_cast<int32_t>(blockIdx.x) * kThreads + static_cast<int32_t>(threadIdx.x);
+       i < n; i += stride)
+    f(first + i);
 }
 
 // f(i) for 0 <= i < n, in any order.
 template <class F>
 void for_each(NativeStream* stream, const char* name, int64_t n, const F& f) {
-  if (n <= 0) return;
-  const LaunchScope scope(stream);
-  const unsigned blocks = scope.blocks(n, kThreads);
-  // The last step of the loop must not overflow.
-  if (n + int64_t{blocks} * kThreads <= INT32_MAX)
-    for_each_kernel<F, int32_t>
-        <<<blocks, kThreads, 0, scope.stream()>>>(static_cast<int32_t>(n), f);
-  else
-    for_each_kernel<F, int64_t><<<blocks, kThreads, 0, scope.stream()>>>(n, f);
-  scope.check(name);
+  constexpr int64_t kMost = int64_t{1} << 30;  // of a launch: the last step does not overflow
+  for (int64_t first = 0; first < n; first += kMost) {
+    const int64_t count = n - first < kMost ? n - first : kMost;
+    const LaunchScope scope(stream);
+    for_each_kernel<F><<<scope.blocks(count, kThreads), kThreads, 0, scope.stream()>>>(
+        first, static_cast<int32_t>(count), f);
+    scope.check(name);
+  }
 }
 
 template <class V>

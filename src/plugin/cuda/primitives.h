@@ -58,6 +58,22 @@ void random(NativeStream* stream, GpuDistribution distribution, uint64_t key, do
             const Tensor& out);
 void keep_mask(NativeStream* stream, uint64_t key, float keep, const Tensor& mask, const Tensor* in,
                const Tensor* out);
+void choose(NativeStream* stream, const Tensor& condition, const Tensor& x, const Tensor& y,
+            const Tensor& out);
+void one_hot(NativeStream* stream, const Tensor& positions, double on, double off,
+             const Tensor& out);
+void clip(NativeStream* stream, double low, double high, const Tensor& x, const Tensor& y);
+void clip_slope(NativeStream* stream, double low, double high, const Tensor& dy, const Tensor& x,
+                const Tensor& dx);
+void row_norm(NativeStream* stream, const RowNorm& norm, const Tensor& x, const Tensor& gamma,
+              const Tensor& beta, const Tensor& y, const Tensor& mean, const Tensor& std,
+              KernelContext& context);
+void row_norm_slope(NativeStream* stream, const RowNorm& norm, const Tensor& dy, const Tensor& x,
+                    const Tensor& gamma, const Tensor& dx, const Tensor& dgamma,
+                    const Tensor& dbeta, KernelContext& context);
+void class_slope(NativeStream* stream, const GpuClassGradient& call, KernelContext& context);
+void arg(NativeStream* stream, bool largest, const Tensor& in, int64_t length, int64_t inner,
+         const Tensor& out);
 
 }  // namespace cuda
 }  // namespace mxnet

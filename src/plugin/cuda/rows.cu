@@ -1,43 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that pick rows by position and add rows back (op/index/rows.h).
-#include "op/params.h"
-#include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"
 
 namespace mxnet {
 namespace cuda {
 namespace {
 
-// Positions of any type, brought into [0, extent). All threads read the same type, so that the
-// branch costs next to nothing, and one kernel serves all types.
-struct Position {
-  const void* data;
-  DType dtype;
-  int64_t extent;
-  bool wraps;
-  MX_DEVICE int64_t operator()(int64_t j) const {
-    int64_t at = number(j);
-    if (!wraps) return at < 0 ? 0 : at >= extent ? extent - 1 : at;
-    at %= extent;
-    return at < 0 ? at + extent : at;
-  }
-  MX_DEVICE int64_t number(int64_t j) const {
-    switch (dtype) {
-#define MX_CASE(name, type, tag) \
-  case DType::tag:               \
-    return static_cast<int64_t>(widen(static_cast<const type*>(data)[j]));
-      MX_DTYPES(MX_CASE)
-#undef MX_CASE
-      case DType::kUnknown:
-        break;
-    }
-    return 0;
-  }
-};
-
 Position positions_of(const Tensor& positions, int64_t extent, OutOfRange rule) {
-  return {positions.data, positions.dtype, extent, rule == OutOfRange::kWrap};
+  return {{positions.data, positions.dtype}, extent, rule == OutOfRange::kWrap};
 }
 
 // Rows of `width` units: the widest integers that divide a row.

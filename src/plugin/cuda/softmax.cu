@@ -4,8 +4,8 @@
 // element is computed by itself.
 #include "op/norm/softmax_kernel.h"
 
-#include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"
 
 namespace mxnet {
@@ -15,15 +15,10 @@ namespace {
 constexpr int64_t kWide = 1024;  // rows from here on are a block's, shorter ones a warp's
 
 // How a row's elements lie, and how many of them take part.
-struct Rows {
-  int64_t length, inner;
+struct Rows : Lines {
   const int32_t* lengths32;
   const int64_t* lengths64;
 
-  MX_DEVICE int64_t first(int64_t row) const { return row / inner * length * inner + row % inner; }
-  // The row of element i of all, and its place in it.
-  MX_DEVICE int64_t row_of(int64_t i) const { return i / inner / length * inner + i % inner; }
-  MX_DEVICE int64_t place_of(int64_t i) const { return i / inner % length; }
   MX_DEVICE int64_t used(int64_t row) const {
     int64_t n = lengths32 != nullptr   ? lengths32[row]
                 : lengths64 != nullptr ? lengths64[row]
@@ -32,7 +27,7 @@ struct Rows {
   }
 };
 Rows rows_of(const SoftmaxCall& call) {
-  Rows rows{call.rows.length, call.rows.inner, nullptr, nullptr};
+  Rows rows{{call.rows.length, call.rows.inner}, nullptr, nullptr};
   if (call.lengths != nullptr && call.lengths->dtype == DType::kInt64)
     rows.lengths64 = call.lengths->as<int64_t>();
   else if (call.lengths != nullptr)
@@ -77,7 +72,7 @@ struct Forward {
   C scale;
   bool log;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t row = rows.row_of(i), k = rows.place_of(i);
+    const int64_t row = rows.line_of(i), k = rows.place_of(i);
     if (k >= rows.used(row)) {
       y[i] = narrow<Out>(C(0));
       return;
@@ -118,7 +113,7 @@ struct Backward {
   C scale;
   bool log;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t row = rows.row_of(i), k = rows.place_of(i);
+    const int64_t row = rows.line_of(i), k = rows.place_of(i);
     const C g = static_cast<C>(widen(dy[i])), p = static_cast<C>(widen(y[i]));
     const C slope = log ? g - row_words::exp(p) * dots[row] : (g - dots[row]) * p;
     dx[i] = narrow<Out>(k < rows.used(row) ? slope * scale : C(0));

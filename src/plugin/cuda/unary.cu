@@ -29,26 +29,46 @@ MX_UNARY_ROWS(MX_FUNCTIONS)
 MX_UNARY_EXACT_ROWS(MX_FUNCTIONS)
 #undef MX_FUNCTIONS
 
-// Integers are computed in float where the row is real.
-template <class F, bool kExact>
-struct InFloat {
-  F f;
-  template <class T>
-  MX_DEVICE auto operator()(T x) const {
-    if constexpr (kExact || Kind<T>::kReal)
-      return f(x);
-    else
-      return f(static_cast<float>(x));
-  }
+enum class RowId : int {
+#define MX_ID(name, ...) name,
+  MX_UNARY_ROWS(MX_ID) MX_UNARY_EXACT_ROWS(MX_ID)
+#undef MX_ID
 };
 
-template <class F, bool kExact>
+template <class F>
 void value_of(NativeStream* stream, const char* name, const Tensor& x, const Tensor& y) {
-  for_dtype<kNumeric.bits_>(x.dtype, name, [&](auto type) {
+  for_dtype<kFloating.bits_>(x.dtype, name, [&](auto type) {
     using T = decltype(type);
-    map_unary<T, T>(stream, name, InFloat<F, kExact>{}, x.data, y.data, x.size());
+    map_unary<T, T>(stream, name, F{}, x.data, y.data, x.size());
   });
 }
+
+// All rows of integers in one kernel a type: few ask for them. Computed in float where the row is
+// real.
+template <class T>
+struct OfIntegers {
+  int row;
+  const T* x;
+  T* y;
+  MX_DEVICE void operator()(int64_t i) const {
+    switch (row) {
+#define MX_CASE(name, ...)                                             \
+  case static_cast<int>(RowId::name):                                  \
+    y[i] = narrow<T>(Value_##name{}(static_cast<float>(widen(x[i])))); \
+    break;
+      MX_UNARY_ROWS(MX_CASE)
+#undef MX_CASE
+#define MX_CASE(name, ...)                  \
+  case static_cast<int>(RowId::name):       \
+    y[i] = narrow<T>(Value_##name{}(x[i])); \
+    break;
+      MX_UNARY_EXACT_ROWS(MX_CASE)
+#undef MX_CASE
+      default:
+        break;
+    }
+  }
+};
 
 template <class F>
 void slope_of(NativeStream* stream, const char* name, const Tensor& dy, const Tensor& arg,
@@ -64,16 +84,18 @@ struct Row {
   void (*value)(NativeStream*, const char*, const Tensor&, const Tensor&);
   void (*slope)(NativeStream*, const char*, const Tensor&, const Tensor&, const Tensor&);
 };
-#define MX_REAL(name, ...) {#name, value_of<Value_##name, false>, slope_of<Slope_##name>},
-#define MX_EXACT(name, ...) {#name, value_of<Value_##name, true>, slope_of<Slope_##name>},
-constexpr Row kRows[] = {MX_UNARY_ROWS(MX_REAL) MX_UNARY_EXACT_ROWS(MX_EXACT)};
-#undef MX_REAL
-#undef MX_EXACT
+#define MX_ROW(name, ...) {#name, value_of<Value_##name>, slope_of<Slope_##name>},
+constexpr Row kRows[] = {MX_UNARY_ROWS(MX_ROW) MX_UNARY_EXACT_ROWS(MX_ROW)};
+#undef MX_ROW
 
 }  // namespace
 
 void unary(NativeStream* stream, int row, const Tensor& x, const Tensor& y) {
-  kRows[row].value(stream, kRows[row].name, x, y);
+  if (is_floating(x.dtype)) return kRows[row].value(stream, kRows[row].name, x, y);
+  for_dtype<kIntegers.bits_>(x.dtype, kRows[row].name, [&](auto type) {
+    using T = decltype(type);
+    for_each(stream, kRows[row].name, x.size(), OfIntegers<T>{row, x.as<T>(), y.as<T>()});
+  });
 }
 void unary_slope(NativeStream* stream, int row, const Tensor& dy, const Tensor& arg,
                  const Tensor& dx) {

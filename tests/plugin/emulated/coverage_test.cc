@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator with a CPU kernel has one on GPUs, or stands in without_gpu_kernel.txt under the
-// reason why not. The list may only shrink: an operator that has got a kernel must leave it.
+// reason why not and runs on the host. The list may only shrink: an operator that has got a kernel
+// must leave it.
 #include <gtest/gtest.h>
 
 #include <fstream>

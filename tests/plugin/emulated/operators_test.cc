@@ -11,6 +11,7 @@
 #include "op/gpu.h"
 #include "op/random_streams.h"
 #include "tests/exec/arrays.h"
+#include "tests/plugin/emulated/both_devices.h"
 #include "tests/plugin/emulated/host_math.h"  // before what is in words of CUDA
 
 #include "plugin/cuda/philox.h"
@@ -18,47 +19,13 @@
 namespace mxnet {
 namespace {
 
-constexpr unsigned kSeed = 1010;
-const Device kGpu = Device::gpu(0);
-
-// What `op` gives on both devices for the same random inputs, which must agree.
-void expect_same(std::string_view op, std::initializer_list<Shape> shapes,
-                 const Attrs& attrs = {}) {
-  std::mt19937 rng(kSeed);
-  std::uniform_real_distribution<float> uniform(0.1f, 0.9f);
-  std::vector<NDArray> host, gpu;
-  for (const Shape& shape : shapes) {
-    Values values(static_cast<std::size_t>(shape.size()));
-    for (float& value : values) value = uniform(rng);
-    host.push_back(array_of(values, shape));
-    gpu.push_back(array_of(values, shape, kGpu));
-  }
-  const auto run = [&](std::vector<NDArray>& in) {
-    return in.size() == 1   ? call(op, {&in[0]}, attrs)
-           : in.size() == 2 ? call(op, {&in[0], &in[1]}, attrs)
-                            : call(op, {&in[0], &in[1], &in[2]}, attrs);
-  };
-  const NDArray expected = run(host), result = run(gpu);
-  EXPECT_EQ(result.device(), kGpu) << op;
-  EXPECT_EQ(result.shape(), expected.shape()) << op;
-  const Values want = values_of(expected), got = values_of(result);
-  ASSERT_EQ(got.size(), want.size()) << op;
-  for (std::size_t i = 0; i < want.size(); ++i)
-    ASSERT_NEAR(got[i], want[i], 1e-5 * (1 + std::fabs(want[i])))
-        << op << " [" << i << "], seed " << kSeed;
-}
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
 
 TEST(GpuOperators, KernelsComeFromThePlugin) {
   ASSERT_NE(gpu_table(), nullptr);
   EXPECT_STREQ(cuda_plugin()->description, "CUDA runtime 13000");
   EXPECT_STREQ(gpu_kernel(Registry::get().at("transpose"))->name, "portable");
   EXPECT_STREQ(gpu_kernel(Registry::get().at("FullyConnected"))->name, "cuda");
-}
-
-TEST(GpuOperators, AnOperatorWithoutKernelSaysSo) {
-  NDArray x = array_of({1, 2}, {}, kGpu);
-  const std::string error = error_of([&] { call("topk", {&x}).wait_to_read(); });
-  EXPECT_TRUE(contains(error, "[topk] given arrays on gpu(0)")) << error;
 }
 
 TEST(GpuOperators, Elementwise) {

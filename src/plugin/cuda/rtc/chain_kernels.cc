@@ -44,6 +44,7 @@ const ChainKernel* ChainKernels::find(const PointwiseChain& chain,
     std::unique_ptr<ChainKernel>& slot = kernels_[{gpu, source->text}];
     if (slot != nullptr) return slot.get();
     slot = std::make_unique<ChainKernel>();
+    slot->gpu = gpu;
     slot->source = std::move(*source);
     kernel = slot.get();
   }

@@ -22,6 +22,7 @@ namespace mxnet::cuda {
 struct ChainKernel {
   enum class State : uint8_t { kCompiling, kReady, kFailed };
 
+  int gpu = 0;  // compute capability
   ChainSource source;
   CompiledCode code;
   // Release by the compiling thread, acquire by readers: publishes `code`.

@@ -32,6 +32,11 @@ int64_t elements(const Shape& shape) {
   return count;
 }
 
+// One element that meets all of the others'.
+bool is_single(const PointwiseChain& chain, const Tensor& input) {
+  return elements(chain.shape) != 1 && elements(input.shape()) == 1;
+}
+
 bool is_aligned(const void* data, std::size_t bytes) {
   return reinterpret_cast<uintptr_t>(data) % bytes == 0;
 }
@@ -41,16 +46,20 @@ bool is_aligned(const void* data, std::size_t bytes) {
 std::vector<ChainInput> chain_inputs(const PointwiseChain& chain, const KernelContext& context) {
   std::vector<ChainInput> inputs;
   inputs.reserve(static_cast<std::size_t>(context.num_in()));
-  const int64_t size = elements(chain.shape);
   for (int i = 0; i < context.num_in(); ++i)
-    inputs.push_back({context.in(i).dtype, size != 1 && elements(context.in(i).shape()) == 1});
+    inputs.push_back({context.in(i).dtype, is_single(chain, context.in(i))});
   return inputs;
 }
 
 bool launch_chain(ChainKernels& kernels, const PointwiseChain& chain, const KernelContext& context,
                   int gpu) {
-  const std::vector<ChainInput> inputs = chain_inputs(chain, context);
-  const ChainKernel* kernel = kernels.find(chain, inputs, gpu);
+  // A chain's inputs are of the same types and sizes in every call. Making its source takes longer
+  // than launching it, so what was found stays with the chain.
+  const auto* kernel = static_cast<const ChainKernel*>(chain.compiled.get());
+  if (kernel == nullptr || kernel->gpu != gpu) {
+    kernel = kernels.find(chain, chain_inputs(chain, context), gpu);
+    chain.compiled.set(kernel);
+  }
   // Acquire: the code that the compiling thread has published is seen.
   if (kernel == nullptr ||
       kernel->state.load(std::memory_order_acquire) != ChainKernel::State::kReady)
@@ -64,8 +73,7 @@ bool launch_chain(ChainKernels& kernels, const PointwiseChain& chain, const Kern
     if (!single && !is_aligned(tensor.data, group)) arguments.groups = 0;
     arguments.arrays[count++] = tensor.data;
   };
-  for (int i = 0; i < context.num_in(); ++i)
-    add(context.in(i), inputs[static_cast<std::size_t>(i)].single);
+  for (int i = 0; i < context.num_in(); ++i) add(context.in(i), is_single(chain, context.in(i)));
   for (int o = 0; o < context.num_out(); ++o) add(context.out(o), false);
   const LaunchScope scope(context.stream()->native());
   const int64_t items = arguments.groups > 0 ? arguments.groups : arguments.size;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays as lines along one axis, and positions that an array of any type holds.
+#pragma once
+#include <cstdint>
+
+#include "op/params.h"
+#include "plugin/cuda/elements.cuh"
+
+namespace mxnet {
+namespace cuda {
+
+// Elements of a line are `inner` apart (RowLayout of norm/row_io.h, for kernels).
+struct Lines {
+  int64_t length, inner;
+
+  MX_DEVICE int64_t first(int64_t line) const {
+    return line / inner * length * inner + line % inner;
+  }
+  // The line of element i of all, and its place in it.
+  MX_DEVICE int64_t line_of(int64_t i) const { return i / inner / length * inner + i % inner; }
+  MX_DEVICE int64_t place_of(int64_t i) const { return i / inner % length; }
+};
+
+// Elements of any type as integers. All threads read the same type, so that the branch costs next
+// to nothing, and one kernel serves all types.
+struct Integers {
+  const void* data;
+  DType dtype;
+  MX_DEVICE int64_t operator()(int64_t j) const {
+    switch (dtype) {
+#define MX_CASE(name, type, tag) \
+  case DType::tag:               \
+    return static_cast<int64_t>(widen(static_cast<const type*>(data)[j]));
+      MX_DTYPES(MX_CASE)
+#undef MX_CASE
+      case DType::kUnknown:
+        break;
+    }
+    return 0;
+  }
+};
+
+// Integers brought into [0, extent).
+struct Position {
+  Integers numbers;
+  int64_t extent;
+  bool wraps;
+  MX_DEVICE int64_t operator()(int64_t j) const {
+    int64_t at = numbers(j);
+    if (!wraps) return at < 0 ? 0 : at >= extent ? extent - 1 : at;
+    at %= extent;
+    return at < 0 ? at + extent : at;
+  }
+};
+
+}  // namespace cuda
+}  // namespace mxnet

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chains for the emulated plug-in, in place of NVRTC: as wherever there is no compiled kernel.
+#include "plugin/cuda/families.h"
+
+#include "op/fused/pointwise.h"
+
+namespace mxnet::cuda {
+
+void add_chains(std::vector<GpuKernelRow>* rows) {
+  rows->push_back(kernel_row<PointwiseChain, run_chain_steps>(PointwiseChain::kName));
+}
+
+}  // namespace mxnet::cuda

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Families of operators on the plug-in's kernels: conditions, places, normalised rows, losses,
+// attention. The numbers are those of the CPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "op/gpu.h"
+#include "tests/exec/arrays.h"
+#include "tests/plugin/emulated/both_devices.h"
+
+namespace mxnet {
+namespace {
+
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
+
+TEST(GpuFamilies, ArraysAreChosenByConditions) {
+  expect_same("_npi_where", {Shape{4, 1}, Shape{1, 5}, Shape{4, 5}});
+  expect_same("_npi_where_lscalar", {Shape{3, 4}, Shape{4}}, {{"scalar", "7"}});
+  expect_same("_backward_where", {Shape{3, 4}, Shape{3}}, {{"left", "False"}});
+  NDArray condition = array_of({0, 1, 0}, {}, kGpu);
+  NDArray x = array_of({1, 2, 3, 4, 5, 6}, Shape{3, 2}, kGpu);
+  NDArray y = array_of({-1, -2, -3, -4, -5, -6}, Shape{3, 2}, kGpu);
+  EXPECT_EQ(values_of(call("where", {&condition, &x, &y})), (Values{-1, -2, 3, 4, -5, -6}));
+  NDArray positions = array_of({2, 0, 5, -1}, {}, kGpu);
+  EXPECT_EQ(values_of(call("one_hot", {&positions}, {{"depth", "3"}, {"off_value", "9"}})),
+            (Values{9, 9, 1, 1, 9, 9, 9, 9, 9, 9, 9, 9}));
+}
+
+TEST(GpuFamilies, PlacesOfExtremeElements) {
+  for (const char* op : {"argmax", "argmin"}) {
+    expect_same(op, {Shape{3, 70, 5}}, {{"axis", "1"}});
+    expect_same(op, {Shape{2, 40, 40}}, {{"axis", "1"}});
+    expect_same(op, {Shape{3, 3000}}, {{"axis", "-1"}});
+  }
+  NDArray x = array_of({1, 5, NAN, 5, NAN, 7}, Shape{2, 3}, kGpu);
+  EXPECT_EQ(values_of(call("argmax", {&x}, {{"axis", "1"}})), (Values{2, 1}));
+  NDArray ties = array_of({4, 4, 1, 1}, {}, kGpu);
+  EXPECT_EQ(values_of(call("argmin", {&ties}, {{"axis", "0"}})), (Values{2}));
+}
+
+TEST(GpuFamilies, RowsAreNormalised) {
+  expect_same("LayerNorm", {Shape{6, 33}, Shape{33}, Shape{33}});
+  expect_same("LayerNorm", {Shape{4, 8, 5}, Shape{8}, Shape{8}}, {{"axis", "1"}});
+  expect_same("GroupNorm", {Shape{3, 6, 7}, Shape{2}, Shape{2}}, {{"num_groups", "2"}});
+  expect_same("InstanceNorm", {Shape{3, 4, 1500}, Shape{4}, Shape{4}});
+  // Gradients of the data and of both parameters.
+  struct Case {
+    const char* op;
+    Shape shape, parameters;
+    Attrs attrs;
+  };
+  for (const Case& c : {Case{"LayerNorm", Shape{100, 20}, Shape{20}, {}},
+                        Case{"LayerNorm", Shape{5, 6, 7}, Shape{6}, {{"axis", "1"}}},
+                        Case{"InstanceNorm", Shape{4, 3, 9}, Shape{3}, {}}}) {
+    const auto gradients = [&](Device device) {
+      std::mt19937 rng(kSeed);
+      std::normal_distribution<float> normal(1.0f, 2.0f);
+      const auto random = [&](Shape shape) {
+        Values values(static_cast<std::size_t>(shape.size()));
+        for (float& value : values) value = normal(rng);
+        return array_of(values, shape, device);
+      };
+      const auto zeros = [&](const NDArray& like) {
+        return array_of(Values(static_cast<std::size_t>(like.shape().size())), like.shape(),
+                        device);
+      };
+      NDArray x = random(c.shape), gamma = random(c.parameters), beta = random(c.parameters);
+      NDArray factors = random(c.shape), dx = zeros(x), dgamma = zeros(gamma), dbeta = zeros(beta);
+      mark_variable(x, Request::kWrite, dx);
+      mark_variable(gamma, Request::kWrite, dgamma);
+      mark_variable(beta, Request::kWrite, dbeta);
+      NDArray loss;
+      {
+        const Recording recording;
+        NDArray y = call(c.op, {&x, &gamma, &beta}, c.attrs);
+        NDArray scaled = call("elemwise_mul", {&y, &factors});
+        loss = call("sum", {&scaled});
+      }
+      backward_from(loss);
+      Values all = values_of(dx);
+      for (const NDArray* array : {&dgamma, &dbeta})
+        for (const float value : values_of(*array)) all.push_back(value);
+      return all;
+    };
+    const Values expected = gradients(Device::cpu()), result = gradients(kGpu);
+    ASSERT_EQ(result.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(result[i], expected[i], 2e-4 * (1 + std::fabs(expected[i])))
+          << c.op << " [" << i << "], seed " << kSeed;
+  }
+}
+
+TEST(GpuFamilies, GradientsOfLosses) {
+  for (const char* normalization : {"null", "batch", "valid"})
+    for (const char* multi : {"0", "1"}) {
+      const Attrs attrs{{"normalization", normalization},
+                        {"multi_output", multi},
+                        {"use_ignore", "1"},
+                        {"ignore_label", "2"},
+                        {"grad_scale", "3"},
+                        {"smooth_alpha", "0.1"}};
+      const auto slope = [&](Device device) {
+        const bool lines = *multi == '1';
+        NDArray label = lines ? array_of({0, 2, 1, 1.5f, -1, 3, 2, 0}, Shape{2, 4}, device)
+                              : array_of({0, 2}, {}, device);
+        Values values(24);
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = 0.01f * static_cast<float>(i * i % 17);
+        NDArray out = array_of(values, lines ? Shape{2, 3, 4} : Shape{2, 12}, device);
+        return values_of(call("_backward_SoftmaxOutput", {&label, &out}, attrs));
+      };
+      const Values expected = slope(Device::cpu()), result = slope(kGpu);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        ASSERT_NEAR(result[i], expected[i], 1e-6) << i << ", " << normalization << ", " << multi;
+    }
+  expect_same("_backward_SoftmaxOutput", {Shape{5, 7}, Shape{5, 7}}, {{"out_grad", "1"}});
+  for (const char* op : {"_backward_linear_reg_out", "_backward_logistic_reg_out"}) {
+    expect_same(op, {Shape{5, 7}, Shape{5, 7}}, {{"grad_scale", "2"}});
+    expect_same(op, {Shape{5}, Shape{5, 1}});
+  }
+  for (const char* op : {"LinearRegressionOutput", "LogisticRegressionOutput"})
+    expect_same(op, {Shape{5, 7}, Shape{5, 7}});
+}
+
+TEST(GpuFamilies, HeadsOfAttention) {
+  const Attrs heads{{"heads", "2"}};
+  expect_same("_contrib_interleaved_matmul_selfatt_qk", {Shape{5, 3, 24}}, heads);
+  expect_same("_backward_interleaved_matmul_selfatt_qk", {Shape{6, 5, 5}, Shape{5, 3, 24}}, heads);
+  expect_same("_contrib_interleaved_matmul_selfatt_valatt", {Shape{5, 3, 24}, Shape{6, 5, 5}},
+              heads);
+  expect_same("_backward_interleaved_matmul_selfatt_valatt",
+              {Shape{5, 3, 8}, Shape{5, 3, 24}, Shape{6, 5, 5}}, heads);
+  expect_same("_contrib_interleaved_matmul_encdec_qk", {Shape{5, 3, 8}, Shape{7, 3, 16}}, heads);
+  expect_same("_backward_interleaved_matmul_encdec_qk",
+              {Shape{6, 5, 7}, Shape{5, 3, 8}, Shape{7, 3, 16}}, heads);
+  expect_same("_contrib_interleaved_matmul_encdec_valatt", {Shape{7, 3, 16}, Shape{6, 5, 7}},
+              heads);
+  expect_same("_backward_interleaved_matmul_encdec_valatt",
+              {Shape{5, 3, 8}, Shape{7, 3, 16}, Shape{6, 5, 7}}, heads);
+}
+
+// Every comparing row, on numbers that are less, equal, greater and unordered, and zeros.
+TEST(GpuFamilies, ComparisonsAnswerAsTheirRowsSay) {
+  const Values left{1, 2, 3, 0, 0, NAN, -0.0f}, right{2, 2, 2, 0, 1, 1, 0};
+  for (const char* op :
+       {"broadcast_equal", "broadcast_not_equal", "broadcast_greater", "broadcast_greater_equal",
+        "broadcast_lesser", "broadcast_lesser_equal", "broadcast_logical_and",
+        "broadcast_logical_or", "broadcast_logical_xor"}) {
+    NDArray a = array_of(left), b = array_of(right);
+    NDArray on_gpu_a = array_of(left, {}, kGpu), on_gpu_b = array_of(right, {}, kGpu);
+    EXPECT_EQ(values_of(call(op, {&on_gpu_a, &on_gpu_b})), values_of(call(op, {&a, &b}))) << op;
+  }
+}
+
+TEST(GpuFamilies, SumsAndClippingOfArrays) {
+  expect_same("add_n", {Shape{5, 7}, Shape{5, 7}, Shape{5, 7}}, {{"num_args", "3"}});
+  expect_same("clip", {Shape{50}}, {{"a_min", "0.2"}, {"a_max", "0.6"}});
+  expect_same("_backward_clip", {Shape{50}, Shape{50}}, {{"a_min", "0.2"}, {"a_max", "0.6"}});
+  expect_same("multi_sum_sq", {Shape{50}, Shape{3, 4}}, {{"num_arrays", "2"}});
+  expect_same("squeeze", {Shape{5, 1, 7, 1}});
+}
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that have no kernel for GPUs, called with arrays on one.
+#include <gtest/gtest.h>
+
+#include "op/gpu.h"
+#include "op/random_streams.h"
+#include "tests/exec/arrays.h"
+#include "tests/plugin/emulated/both_devices.h"
+
+namespace mxnet {
+namespace {
+
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
+
+// On copies of its arrays: results, states that it changes, and what is added to.
+TEST(GpuRunOnHost, ResultsStatesAndSumsComeBack) {
+  ASSERT_EQ(gpu_kernel(Registry::get().at("topk")), nullptr);
+  expect_same("topk", {Shape{5, 9}}, {{"k", "3"}, {"ret_typ", "value"}});
+
+  const auto step = [](Device device) {
+    NDArray weight = array_of({1, 2, 3}, {}, device), gradient = array_of({3, 2, 1}, {}, device);
+    NDArray history = array_of({1, 4, 9}, {}, device);
+    call_into(weight, "_sparse_adagrad_update", {&weight, &gradient, &history}, {{"lr", "0.5"}});
+    Values all = values_of(weight);
+    for (const float value : values_of(history)) all.push_back(value);
+    return all;
+  };
+  EXPECT_EQ(step(kGpu), step(Device::cpu()));
+
+  NDArray x = array_of({3, 1, 2}, {}, kGpu), out = array_of({10, 10, 10}, {}, kGpu);
+  const OpDef& op = Registry::get().at("sort");
+  const NDArray* in[] = {&x};
+  NDArray* outputs[] = {&out};
+  const Request add[] = {Request::kAdd};
+  invoke(op, parse_attrs(op, {})->params(), in, outputs, {.requests = add});
+  EXPECT_EQ(values_of(out), (Values{11, 12, 13}));
+}
+
+// It draws from the host's streams, in the order of calls.
+TEST(GpuRunOnHost, RandomNumbersRepeat) {
+  const auto draw = [] {
+    RandomStreams::seed_all(kSeed);
+    NDArray out = array_of(Values(50), {}, kGpu);
+    call_into(out, "_random_poisson", {}, {{"shape", "(50,)"}, {"ctx", "gpu(0)"}, {"lam", "4"}});
+    return values_of(out);
+  };
+  ASSERT_EQ(gpu_kernel(Registry::get().at("_random_poisson")), nullptr);
+  const Values first = draw();
+  EXPECT_EQ(first, draw());
+  EXPECT_NE(first, Values(50));
+}
+
+}  // namespace
+}  // namespace mxnet
