@@ -30,4 +30,19 @@ int threads_for(int64_t count, double cost) {
   return threads_worth(count, cost, parallel_size, std::min(threads, assumed));
 }
 
+void run_parts(int64_t count, double cost, int64_t align, RangeBody body) {
+  const int threads = threads_for(count, cost);
+  if (threads <= 1) {
+    if (count > 0) body.run(body.body, 0, count);
+    return;
+  }
+  const int64_t part = ((count + threads - 1) / threads + align - 1) / align * align;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int t = 0; t < threads; ++t) {
+    const int64_t first = t * part;
+    const int64_t last = std::min(first + part, count);
+    if (first < last) body.run(body.body, first, last);
+  }
+}
+
 }  // namespace mxnet
