@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declares the parameters of a data iterator, one call a parameter.
 #pragma once
-#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "io/iter_registry.h"
-#include "op/op_builder.h"
+#include "op/param_fields.h"
 
 namespace mxnet::io {
 
@@ -26,37 +26,23 @@ class IterBuilder {
   // With a default, or (the second form) one that must be given. `Base` is P or one of its bases.
   template <class Base, class T, class D>
   IterBuilder& param(const char* name, T Base::*field, const D& initial, const char* doc) {
-    const T value = static_cast<T>(initial);
-    return add(
-        name, field, doc, false, value,
-        optional_type_text(ParamText<T>::kType, ParamText<T>::print(value), ParamText<T>::kQuoted));
+    add_optional_field<T>(def_.schema, name, offset<T>(field), static_cast<T>(initial), doc);
+    return *this;
   }
   template <class Base, class T>
   IterBuilder& param(const char* name, T Base::*field, const char* doc) {
-    return add(name, field, doc, true, T{}, required_type_text(ParamText<T>::kType));
+    add_required_field<T>(def_.schema, name, offset<T>(field), doc);
+    return *this;
   }
   // One of some words; the first is the default, the description lists them sorted.
   template <class Base, class E>
-  IterBuilder& choice(const char* name, E Base::*field, Choices<E> choices, const char* doc) {
-    const std::string initial = choices.front().first;
-    Choices<E> sorted = choices;
-    std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.first != "None", a.first) < std::pair(b.first != "None", b.first);
-    });
-    std::string words;
-    for (const auto& [word, value] : sorted)
-      words += (words.empty() ? "" : ", ") + (word == "None" ? word : "'" + word + "'");
-    auto parse = [field, choices](void* params, std::string_view text) {
-      for (const auto& [word, value] : choices) {
-        if (text != word) continue;
-        static_cast<P*>(params)->*field = value;
-        return;
-      }
-      throw ParamError{};
-    };
-    auto reset = [parse, initial](void* params) { parse(params, initial); };
-    def_.schema.add(
-        {name, "{" + words + "},optional, default='" + initial + "'", doc, false, parse, reset});
+  IterBuilder& choice(const char* name, E Base::*field, const Choices<E>& choices,
+                      const char* doc) {
+    ChoiceWords words;
+    for (const auto& [word, value] : choices) words.emplace_back(word, static_cast<int64_t>(value));
+    const std::string initial(choices.front().first);
+    add_choice_field(def_.schema, name, offset<E>(field), assign_choice<E>, std::move(words),
+                     initial.c_str(), doc);
     return *this;
   }
   // Bounds of the parameter declared just before.
@@ -88,16 +74,9 @@ class IterBuilder {
   }
 
  private:
-  template <class Base, class T>
-  IterBuilder& add(const char* name, T Base::*field, const char* doc, bool required, T initial,
-                   std::string type) {
-    def_.schema.add(
-        {name, std::move(type), doc, required,
-         [field](void* params, std::string_view text) {
-           static_cast<P*>(params)->*field = ParamText<T>::parse(text);
-         },
-         [field, initial](void* params) { static_cast<P*>(params)->*field = initial; }});
-    return *this;
+  template <class T>
+  static std::size_t offset(T P::*field) {
+    return offset_of(field);
   }
 
   IterDef& def_;

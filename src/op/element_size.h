@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that only move elements are compiled once a size, not once a type.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "base/dtype.h"
@@ -10,8 +11,8 @@ namespace mxnet {
 
 // fn(a value of the unsigned type of this size).
 template <class F>
-void dispatch_size(DType dtype, const F& fn) {
-  switch (dtype_size(dtype)) {
+void dispatch_bytes(std::size_t bytes, const F& fn) {
+  switch (bytes) {
     case 1:
       return fn(uint8_t{});
     case 2:
@@ -19,9 +20,13 @@ void dispatch_size(DType dtype, const F& fn) {
     case 4:
       return fn(uint32_t{});
     default:
-      MX_ASSERT(dtype_size(dtype) == 8);
+      MX_ASSERT(bytes == 8);
       return fn(uint64_t{});
   }
+}
+template <class F>
+void dispatch_size(DType dtype, const F& fn) {
+  dispatch_bytes(dtype_size(dtype), fn);
 }
 
 }  // namespace mxnet

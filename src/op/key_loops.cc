@@ -2,11 +2,16 @@
 // Compiles the loops between elements and keys for each instruction set.
 #include "op/key_loops.h"
 
+#include <algorithm>
+
 #include "base/simd.h"
 #include "op/vector_sort.h"
 
 namespace mxnet {
 namespace {
+
+// Elements that are looked at together when some are selected.
+constexpr int64_t kSelectBlock = 32;
 
 #define MX_SIMD_FILE "op/key_loops.inc"
 #include "base/simd_targets.h"
@@ -40,11 +45,28 @@ void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<
   values_of(keys, out, n, flip);
 }
 
+template <class T>
+void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<SortKey<T>>* room) {
+  const int64_t size = selection_room(k) / 2;
+  Keyed<SortKey<T>>* const spare = room + size;
+  int64_t kept = std::min(n, size), i = kept;
+  keyed_of(values, room, kept, flip);
+  sort_keyed(room, spare, kept);
+  // Most of the others lose against the k-th best so far and are only looked at. Positions ascend,
+  // so an equal key comes later and loses.
+  while (i < n) {
+    kept = k;
+    i = MX_SIMD_CALL(append_below<T>)(values, i, n, flip, room[k - 1].key, room, kept, size);
+    if (kept > k) sort_keyed(room, spare, kept);
+  }
+}
+
 #define MX_INSTANTIATE(T)                                                    \
   template void keys_of(const T*, SortKey<T>*, int64_t, SortKey<T>);         \
   template void keyed_of(const T*, Keyed<SortKey<T>>*, int64_t, SortKey<T>); \
   template void values_of(const SortKey<T>*, T*, int64_t, SortKey<T>);       \
-  template void sort_values(const T*, T*, SortKey<T>*, int64_t, SortKey<T>);
+  template void sort_values(const T*, T*, SortKey<T>*, int64_t, SortKey<T>); \
+  template void select_keyed(const T*, int64_t, int64_t, SortKey<T>, Keyed<SortKey<T>>*);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)
 MX_INSTANTIATE(float16)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of elements as the keys of op/sort_key.h, sorted, and back, by the widest instructions of
-// the CPU.
+// Rows of elements as the keys of op/sort_key.h, sorted or the best of them selected, and back, by
+// the widest instructions of the CPU.
 #pragma once
 #include "op/sort_key.h"
 #include "op/sort_rows.h"
@@ -23,5 +23,11 @@ void values_of(const SortKey<T>* keys, T* values, int64_t n, SortKey<T> flip);
 // overlap, but out may be values.
 template <class T>
 void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<T> flip);
+
+// room[0, k) = the k smallest of the keys of values[0, n), sorted. `room` is for
+// selection_room(k) items. k <= n <= 2^32.
+inline int64_t selection_room(int64_t k) { return 4 * k + 192; }
+template <class T>
+void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<SortKey<T>>* room);
 
 }  // namespace mxnet

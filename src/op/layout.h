@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <initializer_list>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,10 +19,10 @@ inline int spatial_of(Layout layout) {
 }
 
 // What users write for them, out of what an operator knows.
-inline std::vector<std::pair<std::string, Layout>> layout_choices(
+inline std::vector<std::pair<std::string_view, Layout>> layout_choices(
     std::initializer_list<Layout> known) {
   static constexpr const char* kNames[] = {"None", "NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC"};
-  std::vector<std::pair<std::string, Layout>> choices;
+  std::vector<std::pair<std::string_view, Layout>> choices;
   choices.reserve(known.size());
   for (const Layout layout : known)
     choices.emplace_back(kNames[static_cast<std::size_t>(layout)], layout);

@@ -3,21 +3,20 @@
 // typed code is here, so that OpDef and its readers know no parameter type. See
 // docs/adding_an_operator.md.
 #pragma once
-#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "op/op_def.h"
+#include "op/param_fields.h"
 
 namespace mxnet {
 
 struct NoParams {};
 
-// The texts of an enumeration, in the order of the C ABI (sorted).
-template <class E>
-using Choices = std::vector<std::pair<std::string, E>>;
+// An input; here and not in the builder, of which there are as many as parameter structs.
+void add_arg(std::vector<OpArg>& args, const char* name, const char* type, const char* doc);
 
 template <class P>
 class OpBuilder {
@@ -35,24 +34,24 @@ class OpBuilder {
     return *this;
   }
   OpBuilder& input(const char* name, const char* doc) {
-    op_.args_.push_back({name, "NDArray-or-Symbol", doc});
+    add_arg(op_.args_, name, "NDArray-or-Symbol", doc);
     return *this;
   }
   // An input of the functions that are older than symbols.
   OpBuilder& array_input(const char* name, const char* doc) {
-    op_.args_.push_back({name, "NDArray", doc});
+    add_arg(op_.args_, name, "NDArray", doc);
     return *this;
   }
   // Any number of inputs; `count` is the parameter that says how many.
   OpBuilder& inputs(const char* name, const char* doc, int32_t P::*count, const char* count_name) {
-    op_.args_.push_back({name, "NDArray-or-Symbol[]", doc});
+    add_arg(op_.args_, name, "NDArray-or-Symbol[]", doc);
     op_.key_var_num_args_ = count_name;
     op_.num_inputs_ = [count](const void* p) { return as(p).*count; };
     return *this;
   }
   // Any number of inputs that other parameters count: num_inputs() says how many.
   OpBuilder& input_list(const char* name, const char* doc) {
-    op_.args_.push_back({name, "NDArray-or-Symbol[]", doc});
+    add_arg(op_.args_, name, "NDArray-or-Symbol[]", doc);
     return *this;
   }
   // What the C ABI shows as the type of the input declared just before.
@@ -122,15 +121,13 @@ class OpBuilder {
   // A parameter with a default, or (the second form) one that must be given.
   template <class T, class D>
   OpBuilder& param(const char* name, T P::*field, const D& value, const char* doc) {
-    const T initial = static_cast<T>(value);
-    return add_field(name, field,
-                     optional_type_text(ParamText<T>::kType, ParamText<T>::print(initial),
-                                        ParamText<T>::kQuoted),
-                     doc, false, initial);
+    add_optional_field<T>(op_.schema_, name, offset_of(field), static_cast<T>(value), doc);
+    return *this;
   }
   template <class T>
   OpBuilder& param(const char* name, T P::*field, const char* doc) {
-    return add_field(name, field, required_type_text(ParamText<T>::kType), doc, true, T{});
+    add_required_field<T>(op_.schema_, name, offset_of(field), doc);
+    return *this;
   }
   // Bounds of the numeric parameter declared just before; both ends are allowed.
   template <class T>
@@ -139,11 +136,13 @@ class OpBuilder {
   }
   template <class T>
   OpBuilder& at_least(T low) {
-    return bound<T>([low](T value) { return value >= low; }, "greater equal to", low);
+    bound_field<T>(op_.schema_.last(), Bound::kAtLeast, low);
+    return *this;
   }
   template <class T>
   OpBuilder& at_most(T high) {
-    return bound<T>([high](T value) { return value <= high; }, "smaller equal to", high);
+    bound_field<T>(op_.schema_.last(), Bound::kAtMost, high);
+    return *this;
   }
   // What the C ABI shows as the type of the parameter declared just before, where it is not what
   // follows from the C++ type.
@@ -167,34 +166,20 @@ class OpBuilder {
   // One of some words. The C ABI lists them sorted, None first and bare; `initial` null makes it
   // required.
   template <class E>
-  OpBuilder& choice(const char* name, E P::*field, Choices<E> choices, const char* initial,
+  OpBuilder& choice(const char* name, E P::*field, const Choices<E>& choices, const char* initial,
                     const char* doc) {
-    const std::string type = choice_type(choices, initial);
-    auto parse = [field, choices = std::move(choices)](void* p, std::string_view text) {
-      for (const auto& [word, value] : choices) {
-        if (text == word) {
-          static_cast<P*>(p)->*field = value;
-          return;
-        }
-      }
-      throw ParamError{};
-    };
-    auto reset = [parse, word = std::string(initial == nullptr ? "" : initial)](void* p) {
-      if (!word.empty()) parse(p, word);
-    };
-    op_.schema_.add({name, type, doc, initial == nullptr, parse, reset});
+    ChoiceWords words;
+    for (const auto& [word, value] : choices) words.emplace_back(word, static_cast<int64_t>(value));
+    add_choice_field(op_.schema_, name, offset_of(field), assign_choice<E>, std::move(words),
+                     initial, doc);
     return *this;
   }
   // An element type out of `set`; None (kUnknown: "as the input") among them with `or_none`.
   OpBuilder& dtype_param(const char* name, DType P::*field, DTypeSet set, bool or_none,
                          const char* initial, const char* doc) {
-    Choices<DType> choices;
-    if (or_none) choices.emplace_back("None", DType::kUnknown);
-#define MX_DTYPE_CHOICE(word, type, tag) \
-  if (set.contains(DType::tag)) choices.emplace_back(#word, DType::tag);
-    MX_DTYPES(MX_DTYPE_CHOICE)
-#undef MX_DTYPE_CHOICE
-    return choice(name, field, std::move(choices), initial, doc);
+    add_choice_field(op_.schema_, name, offset_of(field), assign_choice<DType>,
+                     dtype_words(set, or_none), initial, doc);
+    return *this;
   }
   // Described with the parameters of an operator that is there already; parsed with its own.
   OpBuilder& described_as(const char* other) {
@@ -269,40 +254,6 @@ class OpBuilder {
 
  private:
   static const P& as(const void* params) { return *static_cast<const P*>(params); }
-  template <class T, class Fits>
-  OpBuilder& bound(Fits fits, const char* relation, T limit) {
-    ParamField& field = op_.schema_.last();
-    field.parse = [parse = std::move(field.parse), name = field.name, fits, relation, limit](
-                      void* p, std::string_view text) {
-      parse(p, text);
-      if (fits(ParamText<T>::parse(text))) return;
-      throw ParamError{"value " + std::string(text) + " for Parameter " + name + " should be " +
-                       relation + " " + ParamText<T>::print(limit)};
-    };
-    return *this;
-  }
-  template <class E>
-  static std::string choice_type(Choices<E>& choices, const char* initial) {
-    std::sort(choices.begin(), choices.end(), [](const auto& a, const auto& b) {
-      return (a.first != "None") < (b.first != "None") ||
-             (a.first != "None" && b.first != "None" && a.first < b.first);
-    });
-    std::string type = "{";
-    for (const auto& [word, value] : choices)
-      type += (type.size() > 1 ? ", " : "") + (word == "None" ? word : "'" + word + "'");
-    return type + (initial == nullptr ? "}, required"
-                                      : "},optional, default='" + std::string(initial) + "'");
-  }
-  template <class T>
-  OpBuilder& add_field(const char* name, T P::*field, std::string type, const char* doc,
-                       bool required, T initial) {
-    op_.schema_.add({name, std::move(type), doc, required,
-                     [field](void* p, std::string_view text) {
-                       static_cast<P*>(p)->*field = ParamText<T>::parse(text);
-                     },
-                     [field, initial](void* p) { static_cast<P*>(p)->*field = initial; }});
-    return *this;
-  }
 
   OpDef& op_;
 };

@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "base/config.h"
 
@@ -28,6 +29,33 @@ int threads_for(int64_t count, double cost) {
   const int threads = omp_get_max_threads();
   const int assumed = config().cpu.use_num_cores_operator_tuning.value_or(threads);
   return threads_worth(count, cost, parallel_size, std::min(threads, assumed));
+}
+
+void run_parts(int64_t count, double cost, int64_t align, RangeBody body) {
+  const int threads = threads_for(count, cost);
+  if (threads <= 1) {
+    if (count > 0) body.run(body.body, 0, count);
+    return;
+  }
+  const int64_t part = ((count + threads - 1) / threads + align - 1) / align * align;
+  // Nothing may leave a parallel region: the failure of the first part that has one waits outside.
+  std::exception_ptr failure;
+  int failed = threads;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int t = 0; t < threads; ++t) {
+    const int64_t first = t * part;
+    const int64_t last = std::min(first + part, count);
+    try {
+      if (first < last) body.run(body.body, first, last);
+    } catch (...) {
+#pragma omp critical(mx_run_parts)
+      if (t < failed) {
+        failed = t;
+        failure = std::current_exception();
+      }
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace mxnet

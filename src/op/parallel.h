@@ -14,22 +14,23 @@ int threads_worth(int64_t count, double cost, int64_t parallel_size, int threads
 // (MXNET_USE_NUM_CORES_OPERATOR_TUNING); 1 inside a parallel region.
 int threads_for(int64_t count, double cost = 1.0);
 
-// fn(first, last) over [0, count), in at most threads_for() contiguous parts whose bounds are
-// multiples of `align`.
+// A loop's body without its type: run(body, first, last).
+struct RangeBody {
+  const void* body;
+  void (*run)(const void* body, int64_t first, int64_t last);
+};
+
+// body over [0, count), in at most threads_for() contiguous parts whose bounds are multiples of
+// `align`. A body may throw: once all parts have ended, the exception of the first that did goes on.
+void run_parts(int64_t count, double cost, int64_t align, RangeBody body);
+
+// The same for any fn(first, last). The loop is compiled once, for one thread and for many: the
+// library holds thousands of them.
 template <class F>
 void parallel_for(int64_t count, double cost, const F& fn, int64_t align = 16) {
-  const int threads = threads_for(count, cost);
-  if (threads <= 1) {
-    if (count > 0) fn(int64_t{0}, count);
-    return;
-  }
-  const int64_t part = ((count + threads - 1) / threads + align - 1) / align * align;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int t = 0; t < threads; ++t) {
-    const int64_t first = t * part;
-    const int64_t last = first + part < count ? first + part : count;
-    if (first < last) fn(first, last);
-  }
+  run_parts(count, cost, align, {&fn, [](const void* body, int64_t first, int64_t last) {
+                                   (*static_cast<const F*>(body))(first, last);
+                                 }});
 }
 
 }  // namespace mxnet

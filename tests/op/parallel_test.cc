@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "base/config_process.h"
@@ -72,6 +74,23 @@ TEST(Parallel, PartsCoverEachItemOnce) {
     });
     for (const std::atomic<int>& times : seen) ASSERT_EQ(times, 1) << count;
   }
+  omp_set_num_threads(before);
+}
+
+TEST(Parallel, WhatTheFirstPartThrowsReachesTheCallerWhenAllHaveEnded) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(4);
+  std::atomic<int> ended{0};
+  try {
+    parallel_for(4'000'000, 1.0, [&](int64_t first, int64_t) {
+      ++ended;
+      if (first > 0) throw std::runtime_error(std::to_string(first));
+    });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "1000000");
+  }
+  EXPECT_EQ(ended, 4);
   omp_set_num_threads(before);
 }
 

@@ -125,6 +125,44 @@ TEST(SortValues, OfIntegersAreInOrder) {
   expect_values_in_order<int8_t>();
 }
 
+// The best few of a row are those that a sort puts first: rows around the blocks that are looked at
+// together, with many good elements late (descending), early (ascending) or all alike.
+template <class T>
+void expect_best_selected() {
+  using K = SortKey<T>;
+  std::mt19937_64 random(kSeed);
+  for (int p = 0; p < static_cast<int>(Pattern::kLast); ++p) {
+    for (const std::size_t n : {1, 31, 32, 33, 150, 1000, 20011}) {
+      const auto keys = keys_of<K>(static_cast<Pattern>(p), n, random);
+      std::vector<T> values(n);
+      std::transform(keys.begin(), keys.end(), values.begin(),
+                     [](K key) { return from_key<T>(key, K{0}); });
+      std::vector<Keyed<K>> expected;
+      for (std::size_t i = 0; i < n; ++i)
+        expected.emplace_back(to_key(values[i], K{0}), static_cast<uint32_t>(i));
+      std::sort(expected.begin(), expected.end());
+      for (const std::size_t k : {std::size_t{1}, (n + 3) / 4, n}) {
+        const auto count = static_cast<int64_t>(k);
+        std::vector<Keyed<K>> room(static_cast<std::size_t>(selection_room(count)));
+        select_keyed(values.data(), static_cast<int64_t>(n), count, K{0}, room.data());
+        for (std::size_t i = 0; i < k; ++i) {
+          ASSERT_TRUE(room[i].at == expected[i].at && room[i].key == expected[i].key)
+              << "pattern " << p << ", " << i << " of " << k << " out of " << n << ", seed "
+              << kSeed;
+        }
+      }
+    }
+  }
+}
+
+TEST(SelectKeyed, TakesWhatASortPutsFirst) {
+  expect_best_selected<float>();
+  expect_best_selected<double>();
+  expect_best_selected<uint8_t>();
+  expect_best_selected<float16>();
+  expect_best_selected<int64_t>();
+}
+
 // Bad pivots change how long it takes, not what comes out.
 template <class K>
 void expect_sorted_by_heap() {

@@ -16,7 +16,9 @@ def mx():
         pytest.skip("MXNET_LIBRARY_PATH is not set")
     from op_calls import Library
 
-    return Library()
+    library = Library()
+    yield library
+    library.close()
 
 
 @pytest.fixture

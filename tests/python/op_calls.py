@@ -15,13 +15,17 @@ class Failure(Exception):
 
 
 class Library:
-    """One loaded libmxnet.so, with NumPy's meaning of shapes unless a caller switches it off."""
+    """One loaded libmxnet.so, with NumPy's meaning of shapes from here to close() unless a caller switches it off."""
 
     def __init__(self, path=None):
         self.lib = C.CDLL(path or os.environ["MXNET_LIBRARY_PATH"])
         self.lib.MXGetLastError.restype = C.c_char_p
         self.ops = {}
-        self.numpy_shape(True)
+        self.shape_mode_before = self.numpy_shape(True)
+
+    def close(self):
+        """The process is the next test's: its meaning of shapes is as it was found."""
+        self.numpy_shape(self.shape_mode_before)
 
     def call(self, name, *args):
         if getattr(self.lib, name)(*args) != 0:
@@ -30,6 +34,7 @@ class Library:
     def numpy_shape(self, on):
         before = C.c_int()
         self.call("MXSetIsNumpyShape", int(on), C.byref(before))
+        return before.value
 
     def array(self, values):
         values = np.ascontiguousarray(values).reshape(np.shape(values))

@@ -12,7 +12,9 @@ H = C.c_void_p
 
 @pytest.fixture(scope="module")
 def lib():
-    return Library()
+    library = Library()
+    yield library
+    library.close()
 
 
 def texts(values):

@@ -32,8 +32,8 @@ def all_cases():
 def mx():
     library = Library()
     yield library
-    library.numpy_shape(True)
     library.training(False)
+    library.close()
 
 
 @pytest.fixture(scope="module")

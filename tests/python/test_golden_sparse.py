@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason
 def mx():
     library = SparseLibrary()
     yield library
-    library.numpy_shape(True)
+    library.close()
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,9 @@ pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason
 
 @pytest.fixture(scope="module")
 def library():
-    return Library()
+    library = Library()
+    yield library
+    library.close()
 
 
 @pytest.fixture(params=[ONEDNN, PLAIN], ids=["onednn", "plain"])

@@ -18,7 +18,9 @@ SEEDS = range(8)
 
 @pytest.fixture(scope="module")
 def mx():
-    return SparseLibrary()
+    library = SparseLibrary()
+    yield library
+    library.close()
 
 
 def draw(rng, shape, dtype="float32", density=0.3):

@@ -141,25 +141,14 @@ void infer_backward(const P&, Infer& infer) {
   infer.in(0).same_dtype(infer.out(0));
 }
 
-// The gradient: data and pattern go along for their shapes.
-template <class P>
-Gradients gradient(const char* backward, Grad& grad) {
+// `op` takes the gradient on: of a slice it is the backward operator, which wants data and pattern
+// too for their shapes; of that one it is the same slice again, to which those from input 2 on go.
+Gradients gradient(const char* op, int first_kept, Grad& grad) {
   Gradients result(static_cast<std::size_t>(grad.num_in()));
   if (!grad.wants(0)) return result;
   std::vector<Value> inputs{grad.dout(0)};
-  for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
-  result[0] = apply(backward, inputs, grad.attrs());
-  return result;
-}
-
-// Gradient of the gradient: the same slice again.
-template <class P>
-Gradients second_gradient(const char* forward, Grad& grad) {
-  Gradients result(static_cast<std::size_t>(grad.num_in()));
-  if (!grad.wants(0)) return result;
-  std::vector<Value> inputs{grad.dout(0)};
-  for (int i = 2; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
-  result[0] = apply(forward, inputs, grad.attrs());
+  for (int i = first_kept; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
+  result[0] = apply(op, inputs, grad.attrs());
   return result;
 }
 
@@ -191,26 +180,26 @@ void add_params(OpBuilder<CropParams>& op) {
 }
 
 // The operator and its gradient; `patterns` inputs after data give only their shape.
-#define MX_DEFINE_SLICE(function, P, name, text, patterns)                              \
-  bool function() {                                                                     \
-    OpBuilder<P> op(name);                                                              \
-    op.doc(text);                                                                       \
-    add_inputs(op);                                                                     \
-    add_params(op);                                                                     \
-    if (patterns > 0) op.type_only(1);                                                  \
-    op.infer(infer_slice<P>).cpu(slice_cpu<P>).grad([](const P&, Grad& grad) {          \
-      return gradient<P>("_backward_" name, grad);                                      \
-    });                                                                                 \
-    OpBuilder<P> backward("_backward_" name);                                           \
-    backward.doc("Puts a gradient to where the slice was, into zeros.")                 \
-        .input("head_grad", "Gradient of the output.")                                  \
-        .input("data", "Its shape is that of the result.");                             \
-    add_params(backward);                                                               \
-    backward.type_only(1).type_only(2).num_inputs(backward_inputs);                     \
-    backward.infer(infer_backward<P>).cpu(backward_slice_cpu<P>);                       \
-    backward.grad([](const P&, Grad& grad) { return second_gradient<P>(name, grad); }); \
-    return true;                                                                        \
-  }                                                                                     \
+#define MX_DEFINE_SLICE(function, P, name, text, patterns)                       \
+  bool function() {                                                              \
+    OpBuilder<P> op(name);                                                       \
+    op.doc(text);                                                                \
+    add_inputs(op);                                                              \
+    add_params(op);                                                              \
+    if (patterns > 0) op.type_only(1);                                           \
+    op.infer(infer_slice<P>).cpu(slice_cpu<P>).grad([](const P&, Grad& grad) {   \
+      return gradient("_backward_" name, 0, grad);                               \
+    });                                                                          \
+    OpBuilder<P> backward("_backward_" name);                                    \
+    backward.doc("Puts a gradient to where the slice was, into zeros.")          \
+        .input("head_grad", "Gradient of the output.")                           \
+        .input("data", "Its shape is that of the result.");                      \
+    add_params(backward);                                                        \
+    backward.type_only(1).type_only(2).num_inputs(backward_inputs);              \
+    backward.infer(infer_backward<P>).cpu(backward_slice_cpu<P>);                \
+    backward.grad([](const P&, Grad& grad) { return gradient(name, 2, grad); }); \
+    return true;                                                                 \
+  }                                                                              \
   [[maybe_unused]] const bool done_##function = function()
 
 int backward_inputs(const SliceParams&) { return 2; }

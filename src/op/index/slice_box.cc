@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.h"
+#include "op/element_size.h"
 #include "op/parallel.h"
 #include "op/primitives.h"
 
@@ -28,18 +28,9 @@ void move_elements(const void* from, int64_t from_step, void* to, int64_t to_ste
 
 using MoveElements = void (*)(const void*, int64_t, void*, int64_t, int64_t);
 MoveElements mover(std::size_t element_bytes) {
-  switch (element_bytes) {
-    case 1:
-      return move_elements<uint8_t>;
-    case 2:
-      return move_elements<uint16_t>;
-    case 4:
-      return move_elements<uint32_t>;
-    case 8:
-      return move_elements<uint64_t>;
-    default:
-      MX_ASSERT(false);
-  }
+  MoveElements move = nullptr;
+  dispatch_bytes(element_bytes, [&]<class T>(T) { move = move_elements<T>; });
+  return move;
 }
 
 }  // namespace

@@ -46,10 +46,10 @@ class RowOrder {
 
   void positions(const Visit& visit) const {
     const bool few = rows_.k <= rows_.n / 4;
-    const int64_t room = few ? selection_room(rows_.n, rows_.k) : 2 * rows_.n;
+    const int64_t room = few ? selection_room(rows_.k) : 2 * rows_.n;
     const auto order_row = [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
       if (few) {
-        select_keyed<K>([&](int64_t i) { return to_key(row[i], flip_); }, rows_.n, rows_.k, keys);
+        select_keyed(row, rows_.n, rows_.k, flip_, keys);
       } else {
         keyed_of(row, keys, rows_.n, flip_);
         sort_keyed(keys, keys + rows_.n, rows_.n);

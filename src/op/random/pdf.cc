@@ -190,7 +190,7 @@ void dirichlet_backward_cpu(const PdfParams& params, KernelContext& context) {
       const T* alpha = context.in(2).as<T>() + row * v.width;
       double total = 0;
       for (int64_t k = 0; k < v.width; ++k) total += number(alpha, k);
-      const double common = digamma(total);
+      const double common = log_gamma_slope(total);
       std::fill_n(sums, v.width, 0.0);
       for (int64_t i = row * v.samples; i < (row + 1) * v.samples; ++i) {
         const T* x = context.in(1).as<T>() + i * v.width;
@@ -201,7 +201,7 @@ void dirichlet_backward_cpu(const PdfParams& params, KernelContext& context) {
         for (int64_t k = 0; k < v.width; ++k) {
           const double a = number(alpha, k);
           dx[k] = static_cast<T>(static_cast<C>(head * (a - 1) / number(x, k)));
-          sums[k] += head * (std::log(number(x, k)) + common - digamma(a));
+          sums[k] += head * (std::log(number(x, k)) + common - log_gamma_slope(a));
         }
       }
       for (int64_t k = 0; k < v.width; ++k)

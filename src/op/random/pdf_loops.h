@@ -4,13 +4,16 @@
 #include <array>
 #include <cmath>
 
+#include "op/digamma.h"
+
 namespace mxnet::densities {
 
 inline double log_gamma(double x) {
   int sign;  // std::lgamma would write a global one
   return lgamma_r(x, &sign);
 }
-double digamma(double x);  // REQUIRES x > 0, else NaN
+// Of parameters, which are positive; else there is no density.
+inline double log_gamma_slope(double x) { return x > 0 ? digamma(x) : std::nan(""); }
 
 // Slopes of the logarithm: by the sample and by each parameter.
 struct Slopes {
@@ -50,7 +53,7 @@ struct Gamma {
   }
   static Slopes slopes(double x, double alpha, double beta) {
     return {(alpha - 1) / x - beta,
-            {std::log(beta) + std::log(x) - digamma(alpha), alpha / beta - x}};
+            {std::log(beta) + std::log(x) - log_gamma_slope(alpha), alpha / beta - x}};
   }
 };
 
@@ -78,7 +81,7 @@ struct NegativeBinomial {
            x * std::log1p(-p);
   }
   static Slopes slopes(double x, double k, double p) {
-    return {0, {digamma(x + k) - digamma(k) + std::log(p), k / p - x / (1 - p)}};
+    return {0, {log_gamma_slope(x + k) - log_gamma_slope(k) + std::log(p), k / p - x / (1 - p)}};
   }
 };
 

@@ -48,26 +48,33 @@ void check_wide(int64_t b, InferArg wide) {
     wide.fail(fmt::format("height and width that block_size {} divides", b));
 }
 
+void infer_blocks(const BlockParams& p, Infer& infer, InferArg deep, InferArg wide) {
+  if (p.block_size <= 0)
+    infer.fail(fmt::format("given block_size {}, expected at least 1", p.block_size));
+  infer.one_dtype();
+  if (deep.known()) {
+    check_deep(p.block_size, deep);
+    wide.set_shape(wide_shape(p.block_size, deep.shape()));
+  } else if (wide.known()) {
+    check_wide(p.block_size, wide);
+    deep.set_shape(deep_shape(p.block_size, wide.shape()));
+  }
+}
+
+void copy_blocks(const StridedPlan& plan, KernelContext& context) {
+  copy_strided(context, plan, context.in(0).data, context.out(0).data,
+               dtype_size(context.in(0).dtype));
+}
+
 MX_OP(depth_to_space, BlockParams)
 .doc("Rearranges channels to blocks of pixels.")
     .input("data", "Images of shape (batch, channels, height, width).")
     .param("block_size", &BlockParams::block_size, "Side of a block.")
     .infer([](const BlockParams& p, Infer& infer) {
-      if (p.block_size <= 0)
-        infer.fail(fmt::format("given block_size {}, expected at least 1", p.block_size));
-      InferArg deep = infer.in(0), wide = infer.out(0);
-      deep.same_dtype(wide);
-      if (deep.known()) {
-        check_deep(p.block_size, deep);
-        wide.set_shape(wide_shape(p.block_size, deep.shape()));
-      } else if (wide.known()) {
-        check_wide(p.block_size, wide);
-        deep.set_shape(deep_shape(p.block_size, wide.shape()));
-      }
+      infer_blocks(p, infer, infer.in(0), infer.out(0));
     })
     .cpu([](const BlockParams& p, KernelContext& context) {
-      copy_strided(context, to_wide(p.block_size, context.in(0).shape()), context.in(0).data,
-                   context.out(0).data, dtype_size(context.in(0).dtype));
+      copy_blocks(to_wide(p.block_size, context.in(0).shape()), context);
     })
     .grad([](const BlockParams&, Grad& grad) {
       return Gradients{apply("space_to_depth", {grad.dout(0)}, grad.attrs())};
@@ -78,21 +85,10 @@ MX_OP(space_to_depth, BlockParams)
     .input("data", "Images of shape (batch, channels, height, width).")
     .param("block_size", &BlockParams::block_size, "Side of a block.")
     .infer([](const BlockParams& p, Infer& infer) {
-      if (p.block_size <= 0)
-        infer.fail(fmt::format("given block_size {}, expected at least 1", p.block_size));
-      InferArg wide = infer.in(0), deep = infer.out(0);
-      wide.same_dtype(deep);
-      if (wide.known()) {
-        check_wide(p.block_size, wide);
-        deep.set_shape(deep_shape(p.block_size, wide.shape()));
-      } else if (deep.known()) {
-        check_deep(p.block_size, deep);
-        wide.set_shape(wide_shape(p.block_size, deep.shape()));
-      }
+      infer_blocks(p, infer, infer.out(0), infer.in(0));
     })
     .cpu([](const BlockParams& p, KernelContext& context) {
-      copy_strided(context, to_wide(p.block_size, context.out(0).shape()).reversed(),
-                   context.in(0).data, context.out(0).data, dtype_size(context.in(0).dtype));
+      copy_blocks(to_wide(p.block_size, context.out(0).shape()).reversed(), context);
     })
     .grad([](const BlockParams&, Grad& grad) {
       return Gradients{apply("depth_to_space", {grad.dout(0)}, grad.attrs())};

@@ -184,17 +184,24 @@ bool dot_layout(const DotParams& params, const StorageTypes& types) {
   return false;
 }
 
+// Input `csr`, perhaps transposed, by input `dense`, and the other way round.
+template <class T>
+void csr_by_dense(SparseContext& context, int csr, int dense, bool transposed) {
+  const CsrView view = context.csr(csr);
+  transposed ? transposed_by_dense<T>(context, view, dense)
+             : sparse_by_dense<T>(context, view, dense);
+}
+template <class T>
+void dense_by_csr(SparseContext& context, int dense, int csr, bool transposed) {
+  const CsrView view = context.csr(csr);
+  transposed ? dense_by_transposed<T>(context, dense, view)
+             : dense_by_sparse<T>(context, dense, view);
+}
+
 void dot(const DotParams& params, SparseContext& context) {
   dispatch(context.in(0).dtype(), [&]<class T>(TypeTag<T>) {
-    if (context.in(0).is_sparse()) {
-      const CsrView csr = context.csr(0);
-      params.transpose_a ? transposed_by_dense<T>(context, csr, 1)
-                         : sparse_by_dense<T>(context, csr, 1);
-    } else {
-      const CsrView csr = context.csr(1);
-      params.transpose_b ? dense_by_transposed<T>(context, 0, csr)
-                         : dense_by_sparse<T>(context, 0, csr);
-    }
+    context.in(0).is_sparse() ? csr_by_dense<T>(context, 0, 1, params.transpose_a)
+                              : dense_by_csr<T>(context, 0, 1, params.transpose_b);
   });
 }
 
@@ -213,15 +220,8 @@ bool backward_layout(const DotParams& params, const StorageTypes& types) {
 
 void dot_backward(const DotParams& params, SparseContext& context) {
   dispatch(context.in(0).dtype(), [&]<class T>(TypeTag<T>) {
-    if (params.wrt == 1) {
-      const CsrView csr = context.csr(1);
-      params.transpose_a ? sparse_by_dense<T>(context, csr, 0)
-                         : transposed_by_dense<T>(context, csr, 0);
-    } else {
-      const CsrView csr = context.csr(2);
-      params.transpose_b ? dense_by_sparse<T>(context, 0, csr)
-                         : dense_by_transposed<T>(context, 0, csr);
-    }
+    params.wrt == 1 ? csr_by_dense<T>(context, 1, 0, !params.transpose_a)
+                    : dense_by_csr<T>(context, 0, 2, !params.transpose_b);
   });
 }
 

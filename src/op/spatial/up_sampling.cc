@@ -84,22 +84,18 @@ std::vector<Placed> places(const UpParams& params, const KernelContext& context,
   return result;
 }
 
-template <class T>
-void repeat(const Placed& at, bool add, const T* data, T* out) {
+// fn(start of a line of the input, start in the result of one of the `scale` lines that it becomes)
+// for all of them, lines of one input together.
+template <class F>
+void each_line(const Placed& at, const F& fn) {
   const int64_t s = at.scale;
   parallel_for(
       at.batch * at.channels, static_cast<double>(at.area() * s * s),
       [&](int64_t first, int64_t last) {
         for (int64_t p = first; p < last; ++p) {
           for (int64_t h = 0; h < at.height; ++h) {
-            const T* from = data + p * at.area() + h * at.width;
-            T* line = out + at.line(p, h);
-            for (int64_t y = 0; y < s; ++y, line += at.width * s) {
-              for (int64_t w = 0; w < at.width; ++w) {
-                for (int64_t x = 0; x < s; ++x)
-                  line[w * s + x] = add ? line[w * s + x] + from[w] : from[w];
-              }
-            }
+            for (int64_t y = 0; y < s; ++y)
+              fn(p * at.area() + h * at.width, at.line(p, h) + y * at.width * s);
           }
         }
       },
@@ -107,25 +103,25 @@ void repeat(const Placed& at, bool add, const T* data, T* out) {
 }
 
 template <class T>
+void repeat(const Placed& at, bool add, const T* data, T* out) {
+  const int64_t s = at.scale, width = at.width;
+  each_line(at, [=](int64_t from, int64_t to) {
+    for (int64_t w = 0; w < width; ++w) {
+      T* copies = out + to + w * s;
+      for (int64_t x = 0; x < s; ++x) copies[x] = add ? copies[x] + data[from + w] : data[from + w];
+    }
+  });
+}
+
+template <class T>
 void sum_repeats(const Placed& at, const T* dout, T* dx) {
-  const int64_t s = at.scale;
-  parallel_for(
-      at.batch * at.channels, static_cast<double>(at.area() * s * s),
-      [&](int64_t first, int64_t last) {
-        for (int64_t p = first; p < last; ++p) {
-          for (int64_t h = 0; h < at.height; ++h) {
-            T* to = dx + p * at.area() + h * at.width;
-            std::fill_n(to, at.width, T{0});
-            const T* line = dout + at.line(p, h);
-            for (int64_t y = 0; y < s; ++y, line += at.width * s) {
-              for (int64_t w = 0; w < at.width; ++w) {
-                for (int64_t x = 0; x < s; ++x) to[w] += line[w * s + x];
-              }
-            }
-          }
-        }
-      },
-      1);
+  const int64_t s = at.scale, width = at.width;
+  std::fill_n(dx, at.batch * at.channels * at.area(), T{0});
+  each_line(at, [=](int64_t to, int64_t from) {
+    for (int64_t w = 0; w < width; ++w) {
+      for (int64_t x = 0; x < s; ++x) dx[to + w] += dout[from + w * s + x];
+    }
+  });
 }
 
 // fn(index in the image, index in the result, index in the kernel) for all pairs of one plane.

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// What declaring an operator needs whatever the type of its parameters is.
+#include "op/op_builder.h"
+
+namespace mxnet {
+
+void add_arg(std::vector<OpArg>& args, const char* name, const char* type, const char* doc) {
+  args.push_back({name, type, doc});
+}
+
+}  // namespace mxnet
