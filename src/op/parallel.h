@@ -21,7 +21,8 @@ struct RangeBody {
 };
 
 // body over [0, count), in at most threads_for() contiguous parts whose bounds are multiples of
-// `align`. A body may throw: once all parts have ended, the exception of the first that did goes on.
+// `align`. A body may throw: once all parts have ended, the exception of the first that did goes
+// on.
 void run_parts(int64_t count, double cost, int64_t align, RangeBody body);
 
 // The same for any fn(first, last). The loop is compiled once, for one thread and for many: the
