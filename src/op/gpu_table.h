@@ -58,9 +58,10 @@ struct GpuBatchNorm {
   bool of_batch;            // statistics are the batch's; else the moving ones
   bool spread_is_variance;  // else the inverse of the standard deviation
   const Tensor &data, &gamma, &moving_mean, &moving_var, &mean, &spread;
-  const Tensor *beta, *out;                       // forward
-  const Tensor *dy, *dx, *dgamma, *dbeta, *mask;  // backward; mask also forward, null = no relu
-  double momentum;
+  const Tensor *beta = nullptr, *out = nullptr;                                    // forward
+  const Tensor *dy = nullptr, *dx = nullptr, *dgamma = nullptr, *dbeta = nullptr;  // backward
+  const Tensor* mask = nullptr;  // both; null = no relu
+  double momentum = 0;           // backward
 };
 
 // What a run of random numbers is drawn from.

@@ -218,7 +218,9 @@ TEST(Passes, SumCapFollowsTheConfiguration) {
   const ir::Entry wrt[] = {x.outputs()[0]};
   const auto grads = gradient(three.graph(), std::vector<ir::Entry>(1), wrt, configured_gradient());
   for (const ir::Node* node : ir::topological_order(grads))
-    if (!node->is_variable()) EXPECT_NE(node->op->name(), "add_n");
+    if (!node->is_variable()) {
+      EXPECT_NE(node->op->name(), "add_n");
+    }
 }
 
 TEST(Passes, DumpsShowEachPassBeforeAndAfter) {
