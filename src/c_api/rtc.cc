@@ -61,10 +61,9 @@ const PluginTable& compiler(const char* function) {
 }
 
 std::vector<std::string> texts(const char* function, int count, const char** given) {
-  std::vector<std::string> result;
-  if (count > 0) require(given, function, "list of texts");
-  for (int i = 0; i < count; ++i) result.emplace_back(given[i]);
-  return result;
+  if (count <= 0) return {};
+  require(given, function, "list of texts");
+  return {given, given + count};
 }
 
 // The arguments of one launch: arrays stay alive, numbers are copied.

@@ -303,9 +303,9 @@ ir::Graph inline_parts(const ir::Graph& graph) {
     if (node->is_variable()) return std::nullopt;
     if (std::vector<ir::Entry> lowered = lowered_attention(*node); !lowered.empty()) return lowered;
     if (const Ref<ir::Node> layer = lowered_layer(*node)) {
-      std::vector<ir::Entry> results;
-      for (int o = 0; o < layer->op->num_outputs(layer->params.get()); ++o)
-        results.push_back({layer, o, 0});
+      std::vector<ir::Entry> results(
+          static_cast<std::size_t>(layer->op->num_outputs(layer->params.get())), {layer, 0, 0});
+      for (std::size_t o = 0; o < results.size(); ++o) results[o].index = static_cast<int>(o);
       return results;
     }
     if (!stands_for_graph(*node)) return std::nullopt;

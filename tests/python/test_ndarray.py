@@ -303,6 +303,19 @@ def test_a_block_that_keeps_an_operator_can_be_copied():
     assert made(mx.nd.array([-1, 2])).asnumpy().tolist() == [0, 2]
 
 
+def test_operators_say_where_users_find_them_whoever_asked_first():
+    from mxnet.ndarray import _generate
+
+    for function, module, name in (
+        (_generate.operator("BlockGrad"), "mxnet.ndarray", "BlockGrad"),
+        (mx.nd.op.Flatten, "mxnet.ndarray", "Flatten"),
+        (_generate.operator("_contrib_box_iou"), "mxnet.ndarray.contrib", "box_iou"),
+        (_generate.operator("_copyto"), "mxnet.ndarray._internal", "_copyto"),
+    ):
+        assert (function.__module__, function.__name__) == (module, name)
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
 def test_help_begins_with_what_an_operator_is():
     text = pydoc.render_doc(mx.nd.Convolution, renderer=pydoc.plaintext)
     assert text.startswith("Python Library Documentation: operator in module mxnet.ndarray\n\nConvolution(data=None, weight=None,")

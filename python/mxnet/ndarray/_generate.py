@@ -7,7 +7,7 @@ An operator's prefix says which module it is found in: `_contrib_box_nms` is `co
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
 from .._core import Operator, op_info, op_names
 
@@ -84,13 +84,23 @@ class _NullType:
 _Null = _NullType()
 
 
-def operator(name: str, module: str = "mxnet.ndarray.op", shown: str = "") -> Operator:
-    """The function of an operator, by its name in the registry."""
+def _place(name: str) -> Tuple[str, str]:
+    """The module in which users find an operator, and its name there, whoever asks for it first."""
+    for prefix, module in _PREFIXES.items():
+        if name.startswith(prefix):
+            return f"mxnet.ndarray.{module}", name[len(prefix) :]
+    return ("mxnet.ndarray._internal" if name.startswith("_") else "mxnet.ndarray"), name
+
+
+def operator(name: str, module: str = "", shown: str = "") -> Operator:
+    """The function of an operator, by its name in the registry; `module` and `shown` place those of mx.np."""
     made: Any = _made.get(name)
     if made is None:
-        made = _Documented(name, name.startswith(_NUMPY_PREFIXES))
-        made.__name__ = made.__qualname__ = shown or name
-        made.__module__ = module
+        numpy = name.startswith(_NUMPY_PREFIXES)
+        made = _Documented(name, numpy)
+        place = (module or "mxnet.ndarray.op", shown or name) if numpy else _place(name)
+        made.__module__, made.__name__ = place
+        made.__qualname__ = made.__name__
         _made[name] = made
     return made
 

@@ -8,11 +8,10 @@
 #include "op/dispatch.h"
 #include "op/parallel.h"
 #include "op/quantize/byte_products.h"
+#include "op/quantize/range.h"
 
 namespace mxnet::quantize {
 namespace {
-
-constexpr DTypeSet kBytes = DTypeSet::of(DType::kInt8, DType::kUInt8);
 
 // Columns of `count` places from `first` on, of the channels of one group: a widened row each.
 template <class T>

@@ -15,8 +15,6 @@
 namespace mxnet::quantize {
 namespace {
 
-constexpr DTypeSet kBytes = DTypeSet::of(DType::kInt8, DType::kUInt8);
-
 // Rows [first, last) of one array into rows of the result: `row` bytes of `out_row`, from `offset`.
 struct Part {
   int64_t row, out_row, offset;

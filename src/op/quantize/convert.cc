@@ -18,8 +18,6 @@ namespace {
 
 enum class OutType : int8_t { kAuto, kInt8, kUInt8 };
 
-constexpr DTypeSet kBytes = DTypeSet::of(DType::kInt8, DType::kUInt8);
-
 struct QuantizeParams {
   OutType out_type;
   std::optional<float> min_calib, max_calib;

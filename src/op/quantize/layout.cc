@@ -12,8 +12,6 @@
 namespace mxnet::quantize {
 namespace {
 
-constexpr DTypeSet kBytes = DTypeSet::of(DType::kInt8, DType::kUInt8);
-
 void copy_bytes(const Tensor& in, const Tensor& out) {
   if (in.size() > 0) std::memmove(out.data, in.data, static_cast<std::size_t>(in.size()));
 }

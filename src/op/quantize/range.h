@@ -10,11 +10,16 @@
 #include <optional>
 #include <string>
 #include <vector>
+#include "base/dtype.h"
 
+#include "base/dtype.h"
 #include "op/infer.h"
 #include "op/kernel.h"
 
 namespace mxnet::quantize {
+
+// What numbers are quantized to.
+inline constexpr DTypeSet kBytes = DTypeSet::of(DType::kInt8, DType::kUInt8);
 
 struct Range {
   float min, max;
