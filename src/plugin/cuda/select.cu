@@ -3,6 +3,7 @@
 // by their size, conditions and positions are read in whatever type they have.
 #include <cstring>
 
+#include "op/element_size.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"
@@ -57,21 +58,6 @@ struct OneHot {
   }
 };
 
-// fn(an integer as wide as an element).
-template <class F>
-void for_width(DType dtype, const F& fn) {
-  switch (dtype_size(dtype)) {
-    case 1:
-      return fn(uint8_t{});
-    case 2:
-      return fn(uint16_t{});
-    case 4:
-      return fn(uint32_t{});
-    default:
-      return fn(uint64_t{});
-  }
-}
-
 Walk<3> broadcast_walk(const Tensor (&from)[3], const Shape& out) {
   int64_t steps[Shape::kMaxDims][3];
   for (int k = 0; k < 3; ++k) {
@@ -93,7 +79,7 @@ Walk<3> broadcast_walk(const Tensor (&from)[3], const Shape& out) {
 void choose(NativeStream* stream, const Tensor& condition, const Tensor& x, const Tensor& y,
             const Tensor& out) {
   const Walk<3> walk = broadcast_walk({condition, x, y}, out.shape());
-  for_width(out.dtype, [&](auto unit) {
+  dispatch_bytes(dtype_size(out.dtype), [&](auto unit) {
     using E = decltype(unit);
     for_each(stream, "where", out.size(),
              Choose<E>{{condition.data, condition.dtype}, x.as<E>(), y.as<E>(), out.as<E>(), walk});
@@ -111,7 +97,7 @@ void one_hot(NativeStream* stream, const Tensor& positions, double on, double of
     std::memcpy(&bits[0], &values[0], sizeof(T));
     std::memcpy(&bits[1], &values[1], sizeof(T));
   });
-  for_width(out.dtype, [&](auto unit) {
+  dispatch_bytes(dtype_size(out.dtype), [&](auto unit) {
     using E = decltype(unit);
     for_each(stream, "one_hot", out.size(),
              OneHot<E>{{positions.data, positions.dtype},
