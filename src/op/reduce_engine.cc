@@ -23,6 +23,8 @@ namespace {
 // Elements that one call of a row loop takes: long enough to hide the call, short enough to keep
 // the error of a straight sum small; a buffer of it fits the first-level cache.
 constexpr int64_t kLeaf = 1024;
+// The same for elements that need no buffer.
+constexpr int64_t kDirectLeaf = 4096;
 // Rows that columns take up before they merge, and columns of a tile (8 KiB of accumulators).
 constexpr int64_t kRowBlock = 256;
 constexpr int64_t kTile = 1024;
@@ -154,7 +156,8 @@ class Engine {
     const T* base = x_ + plan_.kept().offset(output);
     const A parameter = about_ == nullptr ? A(0) : about_[output];
     const int64_t run = plan_.run();
-    if (to - from <= kLeaf && run >= to - from) {  // the common small case
+    if (to - from <= (kDirect ? kDirectLeaf : kLeaf) &&
+        run >= to - from) {  // the common small case
       std::array<L, kLeaf> buffer;
       return loops_.row(loaded(base + from, to - from, buffer.data()), to - from, parameter);
     }
@@ -164,7 +167,7 @@ class Engine {
     for (int64_t at = from; at < to;) {
       const int64_t row = at / run, within = at % run;
       const T* x = base + plan_.reduced().offset(row) + within;
-      const int64_t n = std::min({run - within, to - at, kLeaf});
+      const int64_t n = std::min({run - within, to - at, kDirect ? kDirectLeaf : kLeaf});
       if (kDirect && n >= kLeaf / 8) {
         if constexpr (kDirect) cascade.push(loops_.row(x, n, parameter));
       } else {
