@@ -11,6 +11,7 @@
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 #include "op/parallel.h"
+#include "op/past_caches.h"
 
 namespace mxnet {
 namespace {
@@ -119,8 +120,12 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   if (plan.rows() == 1) {  // the common case: split the one row
     const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
     const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
+    const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;
     parallel_for(n, 1.0, [&](int64_t first, int64_t last) {
-      loop(pa + (a_moves ? first : 0), pb + (b_moves ? first : 0), py + first, last - first);
+      const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
+      write_results(py + first, last - first, n, apart, [&](int64_t at, Out* y, int64_t count) {
+        loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
+      });
     });
     return;
   }

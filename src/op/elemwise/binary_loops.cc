@@ -22,12 +22,19 @@ using namespace row_math;  // NOLINT(google-build-using-namespace): rows are wri
 
 }  // namespace
 
+// Rows of an instruction or two.
+constexpr bool waits_for_memory(BinaryRow row) {
+  return row <= BinaryRow::multiply || row == BinaryRow::maximum || row == BinaryRow::minimum ||
+         is_comparison(row);
+}
+
 // A template argument list with a comma cannot stand in a macro's argument.
 #define MX_LOOPS binary_loop<T, Out>
 template <class T, class Out>
 BinaryLoop<T, Out> binary_loop(BinaryRow row) {
   using Loops = BinaryLoop<T, Out> (*)(int);
-  const Loops loops = MX_SIMD_CALL(MX_LOOPS);
+  const Loops loops =
+      waits_for_memory(row) ? MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS) : MX_SIMD_CALL(MX_LOOPS);
   return loops(static_cast<int>(row));
 }
 template <class T>

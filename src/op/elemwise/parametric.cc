@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "op/blockwise.h"
+#include "op/elemwise/clip_loops.h"
 #include "op/elemwise/map.h"
 #include "op/elemwise/row_math.h"
 #include "op/gpu.h"
@@ -73,9 +75,21 @@ C limit(float value) {
 void clip_cpu(const ClipParams& p, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->clip(context.stream()->native(), p.a_min, p.a_max, context.in(0), context.out(0));
-  map_elements<kNumeric>("clip", context.in(0), context.out(0), [&p]<class C>(C x) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  dispatch_dtype<kNumeric>(in.dtype, "clip", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const auto loop = clip_loops<C>().clip;
     const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
-    return x < low ? low : x > high ? high : x;
+    parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
+      const T* x = in.as<T>() + first;
+      T* y = out.as<T>() + first;
+      if constexpr (kIsHalf<T>) {
+        through_float([&](const float* v, float* to, int64_t n) { loop(v, low, high, to, n); }, y,
+                      last - first, x);
+      } else {
+        loop(x, low, high, y, last - first);
+      }
+    });
   });
 }
 
@@ -83,11 +97,23 @@ void clip_backward_cpu(const ClipParams& p, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->clip_slope(context.stream()->native(), p.a_min, p.a_max, context.in(0),
                            context.in(1), context.out(0));
-  map_pairs<kNumeric>("clip", context.in(0), context.in(1), context.out(0),
-                      [&p]<class C>(C dy, C x) {
-                        const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
-                        return ((x < low) | (x > high)) ? C(0) : dy;
-                      });
+  const Tensor &dy = context.in(0), &x = context.in(1), &dx = context.out(0);
+  dispatch_dtype<kNumeric>(dy.dtype, "clip", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const auto loop = clip_loops<C>().slope;
+    const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
+    parallel_for(dy.size(), 1.0, [&](int64_t first, int64_t last) {
+      const T *pdy = dy.as<T>() + first, *px = x.as<T>() + first;
+      T* pdx = dx.as<T>() + first;
+      if constexpr (kIsHalf<T>) {
+        through_float([&](const float* g, const float* v, float* to,
+                          int64_t n) { loop(g, v, low, high, to, n); },
+                      pdx, last - first, pdy, px);
+      } else {
+        loop(pdy, px, low, high, pdx, last - first);
+      }
+    });
+  });
 }
 
 [[maybe_unused]] const auto clip =

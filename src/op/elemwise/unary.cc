@@ -12,6 +12,7 @@
 #include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/past_caches.h"
 #include "op/pointwise.h"
 
 namespace mxnet {
@@ -48,11 +49,14 @@ void value_cpu(const NoParams&, KernelContext& context) {
   dispatch_dtype<kTypes>(in.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
     parallel_for(in.size(), kValueCost, [&](int64_t first, int64_t last) {
       const T* x = in.as<T>() + first;
-      T* y = out.as<T>() + first;
-      if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>) {
-        if (const auto loop = unary_loop<T>(row).value) return loop(x, y, last - first);
-      }
-      through_float(unary_loop<float>(row).value, y, last - first, x);
+      const bool apart = in.as<void>() != out.as<void>();
+      write_results(out.as<T>() + first, last - first, in.size(), apart,
+                    [x](int64_t at, T* y, int64_t n) {
+                      if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>) {
+                        if (const auto loop = unary_loop<T>(row).value) return loop(x + at, y, n);
+                      }
+                      through_float(unary_loop<float>(row).value, y, n, x + at);
+                    });
     });
   });
 }

@@ -24,7 +24,9 @@ using namespace row_math;  // NOLINT(google-build-using-namespace): rows are wri
 
 template <class T>
 UnaryLoop<T> unary_loop(UnaryRow row) {
-  return MX_SIMD_CALL(unary_loop<T>)(static_cast<int>(row));
+  const auto loops =
+      row >= UnaryRow::abs ? MX_SIMD_CALL_FOR_TRAFFIC(unary_loop<T>) : MX_SIMD_CALL(unary_loop<T>);
+  return loops(static_cast<int>(row));
 }
 
 template UnaryLoop<float> unary_loop(UnaryRow);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiled loops of clip and its gradient.
+#pragma once
+#include <cstdint>
+
+namespace mxnet {
+
+template <class T>
+struct ClipLoops {
+  // y[i] is x[i], or the limit that it is beyond. NaN passes through.
+  void (*clip)(const T* x, T low, T high, T* y, int64_t n);
+  // dx[i] is dy[i] where x[i] is within the limits, else 0.
+  void (*slope)(const T* dy, const T* x, T low, T high, T* dx, int64_t n);
+};
+
+// T: float, double and the integers.
+template <class T>
+ClipLoops<T> clip_loops();
+
+}  // namespace mxnet
