@@ -20,7 +20,8 @@ template <class Out, class F>
 void write_results(Out* out, int64_t count, int64_t whole, bool apart, const F& compute) {
   if (!apart || whole * static_cast<int64_t>(sizeof(Out)) < kPastCaches)
     return compute(0, out, count);
-  // 2 KiB: with blocks of 4 KiB the processor fetches ahead half as well (31 GB/s against 58 on Zen 4).
+  // 2 KiB: with blocks of 4 KiB the processor fetches ahead half as well (31 GB/s against 58 on Zen
+  // 4).
   constexpr int64_t kBlock = 2048 / static_cast<int64_t>(sizeof(Out));
   std::array<Out, kBlock> block;
   for (int64_t i = 0; i < count; i += kBlock) {

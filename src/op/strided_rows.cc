@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "op/reverse_row.h"
+#include "op/row_copy.h"
 #include "op/strided_kernels.h"
 
 namespace mxnet {
@@ -94,25 +95,11 @@ void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const St
       move_few(in + i * inner.in, out + i * inner.out, width);
 }
 
-// Up to 64 bytes: a call of memcpy would cost more than the moves.
-void short_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
-                int64_t width) {
-  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
-    for (int64_t i = 0; i < inner.size; ++i) {
-      const char* from = in + i * inner.in;
-      char* to = out + i * inner.out;
-      int64_t done = 0;
-      for (; done + 16 <= width; done += 16) store(to + done, load<Block16>(from + done));
-      if (done < width) store(to + width - 16, load<Block16>(from + width - 16));
-    }
-  }
-}
-
+// More than 16 bytes.
 void long_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
                int64_t width) {
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
-    for (int64_t i = 0; i < inner.size; ++i)
-      std::memcpy(out + i * inner.out, in + i * inner.in, static_cast<std::size_t>(width));
+    copy_rows(in, inner.in, out, inner.out, width, inner.size);
 }
 
 }  // namespace
@@ -130,7 +117,7 @@ StridedKernel rows_kernel(int64_t width) {
     case 16:
       return typed_rows<Block16>;
     default:
-      return width < 16 ? few_byte_rows : width <= 64 ? short_rows : long_rows;
+      return width < 16 ? few_byte_rows : long_rows;
   }
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of bytes moved from one place to another.
+#pragma once
+#include <cstdint>
+
+namespace mxnet {
+
+// `rows` rows of `width` bytes, each the given steps behind the one before. width >= 16. The C
+// library's memcpy is made for one block, and for rows whose places differ by a few bytes it is up
+// to thirteen times slower (Zen 4, glibc 2.36).
+void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
+               int64_t rows);
+
+}  // namespace mxnet
