@@ -65,12 +65,33 @@ struct Square<Block16> {
   static void turn(const char* in, int64_t, char* out, int64_t) { std::memcpy(out, in, 16); }
 };
 
+// Few rows, as of the channels of a picture: each of them picks up its elements, a stretch of
+// columns at a time that stays in the first-level cache.
+template <class T>
+void gather_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t rows,
+                 int64_t columns) {
+  constexpr int64_t kBytes = sizeof(T), kStretch = 1024;
+  for (int64_t first = 0; first < columns; first += kStretch) {
+    const int64_t last = std::min(columns, first + kStretch);
+    for (int64_t r = 0; r < rows; ++r) {
+      const char* from = in + r * kBytes;
+      char* to = out + r * out_step;
+      const auto pick = [&](auto step) {
+        for (int64_t c = first; c < last; ++c)
+          std::memcpy(to + c * kBytes, from + c * step, sizeof(T));
+      };
+      in_step == 3 * kBytes ? pick(std::integral_constant<int64_t, 3 * kBytes>()) : pick(in_step);
+    }
+  }
+}
+
 // A box of `rows` x `columns` elements of the output. Steps are between rows of the output and
 // between columns of it in the input.
 template <class T>
 void turn_box(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t rows,
               int64_t columns) {
   constexpr int64_t kBytes = sizeof(T), kLanes = Square<T>::kLanes;
+  if (rows < kLanes) return gather_rows<T>(in, in_step, out, out_step, rows, columns);
   const int64_t whole_rows = rows / kLanes * kLanes, whole_columns = columns / kLanes * kLanes;
   const auto move_one = [&](int64_t r, int64_t c) {
     std::memcpy(out + r * out_step + c * kBytes, in + r * kBytes + c * in_step, sizeof(T));

@@ -3,16 +3,53 @@
 #include "op/shape/joining.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "op/parallel.h"
 #include "op/primitives.h"
+#include "op/strided_copy.h"
 
 namespace mxnet {
 namespace {
 
 // Bytes of the whole that are worked on at a time: parts that are narrow columns of it take turns
-// on lines that are still in the second-level cache.
-constexpr int64_t kBlockBytes = 256 << 10;
+// on lines that are still in the second-level cache. What is wide enough not to be slowed down by
+// the calls stays in the first-level one.
+constexpr int64_t kBlockBytes = 256 << 10, kCloseBytes = 16 << 10, kWideRow = 2048;
+
+// Each part gives one element to each row of the whole: blocks of them, laid side by side, are
+// turned.
+void copy_columns(const Tensor& whole, std::span<const Tensor> parts, PartsCopy direction,
+                  int64_t rows) {
+  const auto columns = static_cast<int64_t>(parts.size());
+  const auto element = static_cast<int64_t>(dtype_size(whole.dtype));
+  const int64_t block = kCloseBytes / (columns * element);
+  parallel_for(
+      rows, static_cast<double>(columns),
+      [&](int64_t first, int64_t last) {
+        std::array<char, kCloseBytes> side_by_side;
+        for (int64_t at = first; at < last; at += block) {
+          const int64_t n = std::min(block, last - at);
+          char* const place = whole.as<char>() + at * columns * element;
+          StridedPlan turn;
+          turn.add(n, 1, columns);
+          turn.add(columns, n, 1);
+          const auto bytes = static_cast<std::size_t>(n * element);
+          if (direction == PartsCopy::kSplit)
+            copy_strided(turn.reversed(), place, side_by_side.data(), dtype_size(whole.dtype));
+          for (int64_t i = 0; i < columns; ++i) {
+            char* const part = parts[static_cast<std::size_t>(i)].as<char>() + at * element;
+            char* const column = side_by_side.data() + i * n * element;
+            direction == PartsCopy::kJoin ? std::memcpy(column, part, bytes)
+                                          : std::memcpy(part, column, bytes);
+          }
+          if (direction == PartsCopy::kJoin)
+            copy_strided(turn, side_by_side.data(), place, dtype_size(whole.dtype));
+        }
+      },
+      1024);
+}
 
 }  // namespace
 
@@ -22,6 +59,12 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   const int64_t rows = whole.shape().size(0, axis);
   const int64_t row = whole.size() / rows;
   const std::size_t element = dtype_size(whole.dtype);
+  constexpr std::size_t kFewest = 4, kMost = 64;  // columns that turning pays for
+  if (gpu_table(context) == nullptr && parts.size() >= kFewest && parts.size() <= kMost &&
+      std::all_of(parts.begin(), parts.end(),
+                  [&](const Tensor& part) { return part.size() == rows; })) {
+    return copy_columns(whole, parts, direction, rows);
+  }
   const auto copy_rows = [&](int64_t first, int64_t last) {
     int64_t at = 0;
     for (const Tensor& part : parts) {
@@ -39,7 +82,10 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
       at += length;
     }
   };
-  const int64_t block = std::max<int64_t>(1, kBlockBytes / (row * static_cast<int64_t>(element)));
+  const int64_t bytes = row * static_cast<int64_t>(element);
+  const int64_t close =
+      bytes / static_cast<int64_t>(parts.size()) >= kWideRow ? kCloseBytes : kBlockBytes;
+  const int64_t block = std::max<int64_t>(1, close / bytes);
   const int64_t blocks = (rows + block - 1) / block;
   // Long rows: each part is split over threads. A GPU splits everything by itself.
   if (blocks < 4 || gpu_table(context) != nullptr) return copy_rows(0, rows);
