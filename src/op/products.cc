@@ -4,6 +4,8 @@
 #include "op/products.h"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "op/blas.h"
 #include "op/parallel.h"
@@ -37,9 +39,38 @@ void block(const Products<T>& p, std::size_t i, int64_t row, int64_t rows, int64
   }
 }
 
+// Two long vectors: stretches of them, whose sums are added in order, so that the result is the
+// same for any number of threads.
+constexpr int64_t kStretch = int64_t{1} << 16;
+
+template <class T>
+void multiply_vectors(const Products<T>& p) {
+  const int64_t stretches = (p.k + kStretch - 1) / kStretch;
+  const int64_t step_a = p.transpose_a ? p.lda : 1, step_b = p.transpose_b ? 1 : p.ldb;
+  std::vector<T> sums(static_cast<std::size_t>(stretches));
+  parallel_for(
+      stretches, kMultiplyCost * static_cast<double>(kStretch),
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t at = i * kStretch;
+          blas::gemm(p.transpose_a, p.transpose_b, 1, 1, std::min(kStretch, p.k - at), p.alpha,
+                     p.a + p.at_a[0] + at * step_a, p.lda, p.b + p.at_b[0] + at * step_b, p.ldb,
+                     T(0), &sums[static_cast<std::size_t>(i)], 1);
+        }
+      },
+      1);
+  T& c = p.c[p.at_c[0]];
+  const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
+  c = static_cast<T>(p.beta == 0 ? total
+                                 : total + static_cast<double>(p.beta) * static_cast<double>(c));
+}
+
 template <class T>
 void multiply_all(const Products<T>& p) {
   const auto batch = static_cast<int64_t>(p.at_a.size());
+  if constexpr (!std::is_same_v<T, int64_t>) {
+    if (batch == 1 && p.m == 1 && p.n == 1 && p.k >= 2 * kStretch) return multiply_vectors(p);
+  }
   const double cost = kMultiplyCost * static_cast<double>(p.m) * static_cast<double>(p.n) *
                       static_cast<double>(std::max<int64_t>(p.k, 1));
   if (batch >= threads_for(batch, cost) && batch > 1) {
