@@ -40,8 +40,8 @@ const RowFacts& facts(UnaryRow row) {
   return all[static_cast<std::size_t>(row)];
 }
 
-template <UnaryRow row>
-void value_cpu(const NoParams&, KernelContext& context) {
+// Not templates of the row: one loop over threads a type, not one a row and type.
+void run_value(UnaryRow row, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
   if (const GpuTable* gpu = gpu_table(context))
@@ -49,9 +49,9 @@ void value_cpu(const NoParams&, KernelContext& context) {
   dispatch_dtype<kTypes>(in.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
     parallel_for(in.size(), kValueCost, [&](int64_t first, int64_t last) {
       const T* x = in.as<T>() + first;
-      const bool apart = in.as<void>() != out.as<void>();
+      const bool apart = in.data != out.data;
       write_results(out.as<T>() + first, last - first, in.size(), apart,
-                    [x](int64_t at, T* y, int64_t n) {
+                    [x, row](int64_t at, T* y, int64_t n) {
                       if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>) {
                         if (const auto loop = unary_loop<T>(row).value) return loop(x + at, y, n);
                       }
@@ -62,8 +62,7 @@ void value_cpu(const NoParams&, KernelContext& context) {
 }
 
 // Inputs: gradient of the output, then x or y.
-template <UnaryRow row>
-void slope_cpu(const NoParams&, KernelContext& context) {
+void run_slope(UnaryRow row, KernelContext& context) {
   const Tensor& dy = context.in(0);
   const Tensor& arg = context.in(1);
   const Tensor& dx = context.out(0);
@@ -80,6 +79,15 @@ void slope_cpu(const NoParams&, KernelContext& context) {
       }
     });
   });
+}
+
+template <UnaryRow row>
+void value_cpu(const NoParams&, KernelContext& context) {
+  run_value(row, context);
+}
+template <UnaryRow row>
+void slope_cpu(const NoParams&, KernelContext& context) {
+  run_slope(row, context);
 }
 
 Expr slope_expr(UnaryRow row, const Expr& x, const Expr& y) {
