@@ -74,6 +74,17 @@ def test_a_half_mean_of_many_ones_is_one(mx):
     assert mx.run("mean", np.ones(70000, "float16"))[0] == 1.0
 
 
+@pytest.mark.parametrize("op, meaning", [("sum", np.any), ("mean", np.any), ("norm", np.any), ("nansum", np.any), ("max", np.any),
+                                         ("prod", np.all), ("nanprod", np.all), ("min", np.all)])
+def test_reductions_of_bool_to_bool_say_whether_any_or_all_are_true(mx, rng, op, meaning):
+    a = rng.integers(0, 4, size=(40, 3, 5)) > 0
+    a[:5] = False
+    for axis in (0, 1, 2):
+        got, = mx.run(op, a, axis=axis)
+        assert got.dtype == bool
+        np.testing.assert_array_equal(got, meaning(a, axis=axis))
+
+
 def test_bool_counts_as_numbers(mx, rng):
     a = rng.integers(0, 2, size=(5, 70)).astype(bool)
     total = mx.run("_np_sum", a, axis=1)[0]

@@ -48,7 +48,10 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
           const A initial = convert<A>(*call.initial);
           merge(&value, &initial, 1);
         }
-        to[i] = convert<Out>(finished(call, value, count));
+        // A bool can only say whether there was anything.
+        to[i] = convert<Out>(std::is_same_v<Out, bool> && call.finish == Finish::kMean
+                                 ? value
+                                 : finished(call, value, count));
       }
     });
   });

@@ -45,7 +45,7 @@ MX_OP(norm, NormParams)
                  true, "None", "Type of the result; that of the input, if none is given.")
     .param("keepdims", &NormParams::keepdims, false,
            "Whether reduced axes stay as dimensions of size one.")
-    .dtypes(kNumeric)
+    .dtypes(kAllTypes)
     .infer(infer_norm)
     .cpu(norm_cpu)
     .grad([](const NormParams& params, Grad& grad) {

@@ -80,7 +80,7 @@ bool define(std::initializer_list<const char*> aliases, const char* doc) {
              "Whether reduced axes stay as dimensions of size one.")
       .param("exclude", &ReduceParams::exclude, false,
              "Whether to reduce all axes but those of `axis`.")
-      .dtypes(kNumeric)
+      .dtypes(kAllTypes)
       .infer(infer<row>)
       .cpu(run_cpu<row>)
       .grad(gradient_of<row>);
