@@ -8,6 +8,7 @@
 #include "op/blockwise.h"
 #include "op/broadcast_plan.h"
 #include "op/dispatch.h"
+#include "op/elemwise/half_loops.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 #include "op/parallel.h"
@@ -38,10 +39,16 @@ template <class T, class Out>
 class RowLoop {
  public:
   RowLoop(BinaryRow row, BroadcastPlan::Inner inner)
-      : inner_(inner), loop_(pick(binary_loop<LoopType<T>, LoopOut>(row), inner)) {}
+      : inner_(inner), loop_(pick(binary_loop<LoopType<T>, LoopOut>(row), inner)) {
+    if constexpr (std::is_same_v<T, float16> && std::is_same_v<Out, float16>)
+      direct_ = pick(half_loop(row), inner);
+  }
 
   // n results; a or b is a single element as `inner` says.
   void operator()(const T* a, const T* b, Out* y, int64_t n) const {
+    if constexpr (std::is_same_v<T, Out>) {
+      if (direct_ != nullptr) return direct_(a, b, y, n);
+    }
     if constexpr (!kIsHalf<T>) {
       loop_(reinterpret_cast<const LoopType<T>*>(a), reinterpret_cast<const LoopType<T>*>(b), y, n);
     } else if (inner_ == BroadcastPlan::Inner::kRightScalar) {
@@ -61,6 +68,7 @@ class RowLoop {
   using LoopOut = std::conditional_t<kIsHalf<Out>, float, Out>;
   BroadcastPlan::Inner inner_;
   void (*loop_)(const LoopType<T>*, const LoopType<T>*, LoopOut*, int64_t);
+  void (*direct_)(const T*, const T*, T*, int64_t) = nullptr;  // without the way through float
 };
 
 // Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
