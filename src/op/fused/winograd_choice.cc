@@ -21,7 +21,7 @@ bool is_3x3_step_1(const ConvGeometry& g) {
 // what nobody wants; and few tiles do not pay for reading weights that are four times as large, or
 // for transforming them.
 bool worth_while(const ConvGeometry& g, int tile, WinogradWeights weights) {
-  constexpr int64_t kFewChannels = 32, kFewTiles = 24, kFewTilesForChangingWeights = 96;
+  constexpr int64_t kFewChannels = 32, kFewTiles = 16, kFewTilesForChangingWeights = 96;
   const int64_t rows = (g.map[1] + tile - 1) / tile, columns = (g.map[2] + tile - 1) / tile;
   const double used =
       static_cast<double>(g.map[1] * g.map[2]) / static_cast<double>(rows * columns * tile * tile);

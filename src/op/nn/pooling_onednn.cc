@@ -6,6 +6,7 @@
 
 #include "op/onednn/lru_cache.h"
 #include "op/onednn/operand.h"
+#include "op/onednn/pooling.h"
 #include "op/onednn/prepared.h"
 
 namespace mxnet {
@@ -14,15 +15,18 @@ namespace {
 using dnnl::memory;
 using onednn::Operand;
 
-memory::dims spatial_dims(const PoolGeometry& g, const PoolGeometry::Sizes& sizes) {
-  return {sizes.end() - g.spatial, sizes.end()};
+onednn::PoolWindows windows_of(const PoolGeometry& g) {
+  const auto algorithm = g.type == PoolKind::kMax ? dnnl::algorithm::pooling_max
+                         : g.include_pad          ? dnnl::algorithm::pooling_avg_include_padding
+                                                  : dnnl::algorithm::pooling_avg_exclude_padding;
+  return {algorithm, g.spatial, g.image, g.map, g.kernel, g.stride, g.pad};
 }
 
 // Our array of these spatial sizes, channels first or last.
 memory::desc array_desc(const PoolGeometry& g, const PoolGeometry::Sizes& sizes,
                         memory::data_type type) {
   memory::dims dims{g.batch, g.channels};
-  const memory::dims spatial = spatial_dims(g, sizes);
+  const memory::dims spatial = windows_of(g).existing(sizes);
   dims.insert(dims.end(), spatial.begin(), spatial.end());
   if (!g.channels_last) return onednn::plain_desc(dims, type);
   memory::dims steps(dims.size());
@@ -33,53 +37,26 @@ memory::desc array_desc(const PoolGeometry& g, const PoolGeometry::Sizes& sizes,
   return {dims, type, steps};
 }
 
-// Zeros behind the image as far as the last window reaches.
-int64_t reach_behind(const PoolGeometry& g, std::size_t d) {
-  return (g.map[d] - 1) * g.stride[d] + g.kernel[d] - g.image[d] - g.pad[d];
-}
-
 // Maxima see pixels only, and averages divide by all of the window or by the pixels in it.
 bool means_the_same(const PoolGeometry& g) {
   if (g.type != PoolKind::kMax && g.type != PoolKind::kAvg) return false;
   if (g.zero_padding && g.type == PoolKind::kMax && g.pad != PoolGeometry::Sizes{}) return false;
-  for (std::size_t d = 0; d < 3; ++d) {
-    if (g.pad[d] >= g.kernel[d] || reach_behind(g, d) >= g.kernel[d]) return false;
-    if (g.type == PoolKind::kAvg && g.include_pad && !g.zero_padding &&
-        reach_behind(g, d) > g.pad_behind[d])
-      return false;
-  }
+  const onednn::PoolWindows windows = windows_of(g);
+  if (!windows.all_have_pixels()) return false;
+  if (g.type == PoolKind::kMax || !g.include_pad || g.zero_padding) return true;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (windows.reach_behind(d) > g.pad_behind[d]) return false;
   return true;
 }
 
-dnnl::pooling_forward::primitive_desc describe(const PoolGeometry& g, const memory::desc& image,
-                                               const memory::desc& map) {
-  memory::dims behind;
-  for (auto d = static_cast<std::size_t>(3 - g.spatial); d < 3; ++d)
-    behind.push_back(reach_behind(g, d));
-  const auto algorithm = g.type == PoolKind::kMax ? dnnl::algorithm::pooling_max
-                         : g.include_pad          ? dnnl::algorithm::pooling_avg_include_padding
-                                                  : dnnl::algorithm::pooling_avg_exclude_padding;
-  return {onednn::engine(),
-          dnnl::prop_kind::forward_inference,
-          algorithm,
-          image,
-          map,
-          spatial_dims(g, g.stride),
-          spatial_dims(g, g.kernel),
-          memory::dims(static_cast<std::size_t>(g.spatial), 0),
-          spatial_dims(g, g.pad),
-          behind,
-          onednn::attributes()};
-}
-
 dnnl::pooling_forward::primitive_desc describe(const PoolGeometry& g, memory::data_type type) {
-  return describe(g, array_desc(g, g.image, type), array_desc(g, g.map, type));
+  return describe(windows_of(g), array_desc(g, g.image, type), array_desc(g, g.map, type));
 }
 
 dnnl::pooling_backward::primitive_desc describe_spread(const PoolGeometry& g,
                                                        const memory::desc& image,
                                                        const memory::desc& map) {
-  const auto forward = describe(g, image, map);
+  const auto forward = describe(windows_of(g), image, map);
   return {onednn::engine(),
           forward.get_algorithm(),
           image,
@@ -169,13 +146,16 @@ PreparedKernelRef prepare_pooling(const OpDef&, const void* params, const Signat
     return nullptr;
   const PoolGeometry g = pool_geometry(pool, data.shape(), out.shape());
   if (!means_the_same(g)) return nullptr;
+  const onednn::PoolWindows windows = windows_of(g);
   const memory::desc image = onednn::desc_in(layouts[0], data);
   const memory::desc any(onednn::dims(out.shape()), image.get_data_type(), memory::format_tag::any);
-  const auto desc = onednn::implemented([&] { return describe(g, image, any); });
+  const auto desc = onednn::implemented([&] { return describe(windows, image, any); });
   if (!desc) return nullptr;
   const memory::desc map = desc->dst_desc();
   return onednn::prepared_primitive(
-      [g, image, map] { return onednn::compiled<dnnl::pooling_forward>(describe(g, image, map)); },
+      [windows, image, map] {
+        return onednn::compiled<dnnl::pooling_forward>(describe(windows, image, map));
+      },
       {{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}}, {layouts[0]},
       {onednn::layout_of(map, onednn::data_type(out.dtype))});
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "op/onednn/pooling.h"
 #include "op/onednn/prepared.h"
 
 namespace mxnet::quantize {
@@ -49,39 +50,12 @@ class RangedPrimitive final : public PreparedKernel {
   const float factor_;
 };
 
-memory::dims sizes(const Windows::Sizes& all, int spatial) {
-  return {all.end() - spatial, all.end()};
-}
-
-dnnl::pooling_forward::primitive_desc describe(const BytePooling& pooling, int spatial,
-                                               const memory::desc& image, const memory::desc& map) {
+onednn::PoolWindows windows_of(const BytePooling& pooling, int spatial) {
   const Windows& w = pooling.windows;
-  memory::dims behind;
-  for (auto d = static_cast<std::size_t>(3 - spatial); d < 3; ++d)
-    behind.push_back((w.map[d] - 1) * w.stride[d] + w.kernel[d] - w.image[d] - w.pad[d]);
   const auto algorithm = pooling.max            ? dnnl::algorithm::pooling_max
                          : pooling.whole_kernel ? dnnl::algorithm::pooling_avg_include_padding
                                                 : dnnl::algorithm::pooling_avg_exclude_padding;
-  return {onednn::engine(),
-          dnnl::prop_kind::forward_inference,
-          algorithm,
-          image,
-          map,
-          sizes(w.stride, spatial),
-          sizes(w.kernel, spatial),
-          memory::dims(static_cast<std::size_t>(spatial), 0),
-          sizes(w.pad, spatial),
-          behind,
-          onednn::attributes()};
-}
-
-// Windows without a pixel, and those beyond the padding, oneDNN does not have.
-bool means_the_same(const Windows& w) {
-  for (std::size_t d = 0; d < 3; ++d) {
-    const int64_t behind = (w.map[d] - 1) * w.stride[d] + w.kernel[d] - w.image[d] - w.pad[d];
-    if (w.pad[d] >= w.kernel[d] || behind >= w.kernel[d]) return false;
-  }
-  return true;
+  return {algorithm, spatial, w.image, w.map, w.kernel, w.stride, w.pad};
 }
 
 }  // namespace
@@ -94,18 +68,17 @@ LayoutRef channels_last_layout(const Tensor& tensor) {
 PreparedKernelRef prepare_pooling(const BytePooling& pooling, const Signature& signature,
                                   const LayoutRef& layout) {
   const Tensor &data = signature.in[0], &out = signature.out[0];
-  if (layout == nullptr || !onednn::enabled() || out.size() == 0 ||
-      !means_the_same(pooling.windows))
+  const onednn::PoolWindows windows = windows_of(pooling, data.ndim() - 2);
+  if (layout == nullptr || !onednn::enabled() || out.size() == 0 || !windows.all_have_pixels())
     return nullptr;
-  const int spatial = data.ndim() - 2;
   const memory::desc image = onednn::desc_in(layout, data);
   const memory::desc any(onednn::dims(out.shape()), image.get_data_type(), memory::format_tag::any);
-  const auto desc = onednn::implemented([&] { return describe(pooling, spatial, image, any); });
+  const auto desc = onednn::implemented([&] { return describe(windows, image, any); });
   if (!desc) return nullptr;
   const memory::desc map = desc->dst_desc();
   return std::make_shared<const RangedPrimitive>(
-      [pooling, spatial, image, map] {
-        return onednn::compiled<dnnl::pooling_forward>(describe(pooling, spatial, image, map));
+      [windows, image, map] {
+        return onednn::compiled<dnnl::pooling_forward>(describe(windows, image, map));
       },
       std::vector<onednn::Argument>{{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 3}},
       std::vector<LayoutRef>{layout, nullptr, nullptr},

@@ -68,14 +68,19 @@ class Direction {
                           gates_ * out_ + (projected_ ? out_ : 0),
                           packed_gemm::panel_columns<T>(),
                           projected_};
-    // So many rows amortise reading the weights, and their gates stay in cache until used.
+    // So many rows amortise reading the weights, and their gates stay in cache until used. With
+    // full tiles of a step's own rows they are not needed.
     constexpr int64_t kRows = 256;
-    const int64_t chunk = std::max<int64_t>(1, kRows / std::max<int64_t>(1, batch_));
+    const bool with_steps = sharing(shape) == Sharing::kFullRows;
+    const int64_t chunk =
+        with_steps ? steps_ : std::max<int64_t>(1, kRows / std::max<int64_t>(1, batch_));
     for (int64_t s = 0; s < steps_; s += chunk) {
       const int64_t end = std::min(steps_, s + chunk);
-      multiply_inputs(x, reverse_ ? steps_ - end : s, end - s);
+      if (!with_steps) multiply_inputs(x, reverse_ ? steps_ - end : s, end - s);
       each_step(shape, s, end,
                 [&](int64_t step, int64_t first, int64_t last, int64_t unit, int64_t unit_end) {
+                  if (with_steps)
+                    multiply_rows(x, time_of(step) * batch_ + first, last - first, unit, unit_end);
                   run_step(step, first, last, unit, unit_end, y);
                 });
     }
@@ -149,19 +154,22 @@ class Direction {
   }
 
   void multiply_inputs(const T* x, int64_t time, int64_t count) {
-    const int64_t row = gates_ * hidden_, rows = count * batch_;
+    const int64_t rows = count * batch_;
     const double cost = kFlop * static_cast<double>(gates_ * input_size_ * rows);
     parallel_for(
         hidden_, cost,
-        [&](int64_t first, int64_t last) {
-          for (int g = 0; g < gates_; ++g) {
-            multiply<T>(rows, hidden_, input_size_,
-                        {x + time * batch_ * input_size_, input_size_, 1},
-                        input_weights_ + g * input_stride_,
-                        gate_values_ + time * batch_ * row + g * hidden_, row, false, first, last);
-          }
-        },
+        [&](int64_t first, int64_t last) { multiply_rows(x, time * batch_, rows, first, last); },
         packed_gemm::panel_columns<T>());
+  }
+
+  // Gates of units [unit, unit_end) become the products of `rows` rows of x with their weights.
+  void multiply_rows(const T* x, int64_t row, int64_t rows, int64_t unit, int64_t unit_end) {
+    const int64_t width = gates_ * hidden_;
+    for (int g = 0; g < gates_; ++g) {
+      multiply<T>(rows, hidden_, input_size_, {x + row * input_size_, input_size_, 1},
+                  input_weights_ + g * input_stride_, gate_values_ + row * width + g * hidden_,
+                  width, false, unit, unit_end);
+    }
   }
 
   void run_step(int64_t step, int64_t first, int64_t last, int64_t unit, int64_t unit_end, T* y) {

@@ -24,14 +24,24 @@ struct StepShape {
   bool rows_only;
 };
 
-// Rows read all weights in each thread, columns only their own; columns pay a meeting a step.
-inline bool by_rows(const StepShape& shape) {
-  constexpr int64_t kRows = 8;                 // below, tiles of the product are not full
-  constexpr int64_t kCachedWeights = 1 << 17;  // elements that each thread's cache holds
+// How threads share the steps.
+enum class Sharing {
+  kUnits,     // each reads its own weights only; all meet after each step
+  kRows,      // each reads all weights, and nobody waits
+  kFullRows,  // the same, and each has rows enough for full tiles of the product
+};
+
+inline Sharing sharing(const StepShape& shape) {
+  constexpr int64_t kTile = 8;  // rows
+  // Elements that the cache of all cores holds. Eight rows read them slowly enough for it, and what
+  // a meeting costs, with cores that others use as well, is saved.
+  constexpr int64_t kCachedWeights = 1 << 21;
   const double cost = kFlop * static_cast<double>(shape.work * shape.units);
   const int64_t threads = threads_for(shape.batch, cost * static_cast<double>(shape.steps));
-  return shape.rows_only || shape.units < threads * shape.panel ||
-         (shape.batch >= threads * kRows && shape.work * shape.units <= kCachedWeights);
+  const bool full = shape.batch >= threads * kTile;
+  if (full && (shape.rows_only || shape.work * shape.units <= kCachedWeights))
+    return Sharing::kFullRows;
+  return shape.rows_only || shape.units < threads * shape.panel ? Sharing::kRows : Sharing::kUnits;
 }
 
 // Where the threads of a team wait for each other after each step, many times a millisecond: they
@@ -68,7 +78,7 @@ class Meeting {
 template <class F>
 void each_step(const StepShape& shape, int64_t first, int64_t last, const F& fn) {
   const double cost = kFlop * static_cast<double>(shape.work);
-  if (by_rows(shape)) {
+  if (sharing(shape) != Sharing::kUnits) {
     const double row_cost = cost * static_cast<double>(shape.units * (last - first));
     parallel_for(
         shape.batch, row_cost,
