@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, Dict, List, Optional, Sequence
 
-from ._base import ByOperator, Optimizer, _op, register, zeros_like
+from ._base import ByOperator, register, zeros_like
 
 
 @register
@@ -52,7 +52,7 @@ class Adam(ByOperator):
 
 
 @register
-class AdaGrad(Optimizer):
+class AdaGrad(ByOperator):
     """Divides by the root of the sum of all squares."""
 
     def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
@@ -62,16 +62,13 @@ class AdaGrad(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight)
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        if grad.stype == "row_sparse":
-            given = {"lr": lr, "wd": wd, "epsilon": self.float_stable_eps, **self._scaling()}
-            _op("_sparse_adagrad_update")(weight, grad, state, out=weight, **given)
-            return
-        weight = weight.as_nd_ndarray()
-        grad = self._scaled(grad)
-        state[:] += grad.square()
-        weight[:] += (grad / (state + self.float_stable_eps).sqrt() + weight * wd) * -lr
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "_sparse_adagrad_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"epsilon": self.float_stable_eps, **self._scaling()}
 
 
 @register
@@ -113,7 +110,7 @@ class RMSProp(ByOperator):
 
 
 @register
-class AdaDelta(Optimizer):
+class AdaDelta(ByOperator):
     """Steps as large as recent steps were, relative to recent gradients; there is no learning rate."""
 
     def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
@@ -124,21 +121,20 @@ class AdaDelta(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        _, wd = self._begin(index)
-        weight = weight.as_nd_ndarray()
-        grad = self._scaled(grad)
-        squares, steps = state
-        squares[:] *= self.rho
-        squares[:] += (1.0 - self.rho) * grad * grad
-        step = (steps + self.epsilon).sqrt() / (squares + self.epsilon).sqrt() * grad
-        steps[:] *= self.rho
-        steps[:] += (1.0 - self.rho) * step * step
-        weight[:] -= step + wd * weight
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "_adadelta_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"rho": self.rho, "epsilon": self.epsilon, **self._scaling()}
+
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        return {"wd": self._get_wds(index)}
 
 
 @register
-class Adamax(Optimizer):
+class Adamax(ByOperator):
     """Adam with the largest recent gradient in place of the mean of squares."""
 
     def __init__(self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, **kwargs: Any) -> None:
@@ -149,20 +145,22 @@ class Adamax(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        lr /= 1.0 - self.beta1 ** self._index_update_count[index]
-        weight = weight.as_nd_ndarray()
-        grad = self._clipped(grad.as_nd_ndarray() * self.rescale_grad + wd * weight)
-        mean, largest = state
-        mean[:] *= self.beta1
-        mean[:] += (1.0 - self.beta1) * grad
-        _op("broadcast_maximum")(self.beta2 * largest, grad.abs(), out=largest)
-        weight[:] -= lr * mean / largest
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "_adamax_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"beta1": self.beta1, "beta2": self.beta2, **self._scaling()}
+
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        counts = (self._index_update_count[i] for i in index)
+        lrs = [lr / (1.0 - self.beta1**t) for lr, t in zip(self._get_lrs(index), counts)]
+        return {"lr": lrs, "wd": self._get_wds(index)}
 
 
 @register
-class Nadam(Optimizer):
+class Nadam(ByOperator):
     """Adam with Nesterov's momentum, on a schedule."""
 
     def __init__(
@@ -184,23 +182,26 @@ class Nadam(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
 
+    _update_all = ByOperator._together
+
+    def _operator(self, state: Any) -> str:
+        return "_nadam_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, **self._scaling()}
+
     def _momentum(self, t: int) -> float:
         return self.beta1 * (1.0 - 0.5 * pow(0.96, t * self.schedule_decay))
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        t = self._index_update_count[index]
-        weight = weight.as_nd_ndarray()
-        grad = self._clipped(grad.as_nd_ndarray() * self.rescale_grad + wd * weight)
-        now, following = self._momentum(t), self._momentum(t + 1)
-        self.m_schedule *= now
-        mean, square = state
-        mean[:] *= self.beta1
-        mean[:] += (1.0 - self.beta1) * grad
-        square[:] *= self.beta2
-        square[:] += (1.0 - self.beta2) * grad * grad
-        ahead = (1.0 - now) / (1.0 - self.m_schedule) * grad + following / (1.0 - self.m_schedule * following) * mean
-        weight[:] -= lr * ahead / ((square / (1.0 - pow(self.beta2, t))).sqrt() + self.epsilon)
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        counts = [self._index_update_count[i] for i in index]
+        rates: Dict[str, List[Any]] = {**super()._rates(index), "t": counts, "grad_share": [], "mean_share": []}
+        for t in counts:  # the schedule goes on with each weight, not with each step
+            now, following = self._momentum(t), self._momentum(t + 1)
+            self.m_schedule *= now
+            rates["grad_share"].append((1.0 - now) / (1.0 - self.m_schedule))
+            rates["mean_share"].append(following / (1.0 - self.m_schedule * following))
+        return rates
 
 
 @register
