@@ -32,8 +32,6 @@ class Adam(ByOperator):
         stype = weight.stype if self.lazy_update else "default"
         return zeros_like(weight, stype=stype), zeros_like(weight, stype=stype)
 
-    _update_all = ByOperator._together
-
     def _operator(self, state: Any) -> str:
         return "adam_update"
 
@@ -61,8 +59,6 @@ class AdaGrad(ByOperator):
 
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight)
-
-    _update_all = ByOperator._together
 
     def _operator(self, state: Any) -> str:
         return "_sparse_adagrad_update"
@@ -95,8 +91,6 @@ class RMSProp(ByOperator):
     def create_state(self, index: Any, weight: Any) -> Any:
         return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
 
-    _update_all = ByOperator._together
-
     def _operator(self, state: Any) -> str:
         return "rmspropalex_update" if self.centered else "rmsprop_update"
 
@@ -113,15 +107,12 @@ class RMSProp(ByOperator):
 class AdaDelta(ByOperator):
     """Steps as large as recent steps were, relative to recent gradients; there is no learning rate."""
 
+    _states = 2
+
     def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.rho = rho
         self.epsilon = epsilon
-
-    def create_state(self, index: Any, weight: Any) -> Any:
-        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
-
-    _update_all = ByOperator._together
 
     def _operator(self, state: Any) -> str:
         return "_adadelta_update"
@@ -137,15 +128,12 @@ class AdaDelta(ByOperator):
 class Adamax(ByOperator):
     """Adam with the largest recent gradient in place of the mean of squares."""
 
+    _states = 2
+
     def __init__(self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, **kwargs: Any) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1 = beta1
         self.beta2 = beta2
-
-    def create_state(self, index: Any, weight: Any) -> Any:
-        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
-
-    _update_all = ByOperator._together
 
     def _operator(self, state: Any) -> str:
         return "_adamax_update"
@@ -163,6 +151,8 @@ class Adamax(ByOperator):
 class Nadam(ByOperator):
     """Adam with Nesterov's momentum, on a schedule."""
 
+    _states = 2
+
     def __init__(
         self,
         learning_rate: float = 0.001,
@@ -178,11 +168,6 @@ class Nadam(ByOperator):
         self.epsilon = epsilon
         self.schedule_decay = schedule_decay
         self.m_schedule = 1.0
-
-    def create_state(self, index: Any, weight: Any) -> Any:
-        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
-
-    _update_all = ByOperator._together
 
     def _operator(self, state: Any) -> str:
         return "_nadam_update"
@@ -216,8 +201,6 @@ class Ftrl(ByOperator):
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight), zeros_like(weight)
 
-    _update_all = ByOperator._together
-
     def _operator(self, state: Any) -> str:
         return "ftrl_update"
 
@@ -229,16 +212,13 @@ class Ftrl(ByOperator):
 class FTML(ByOperator):
     """Follow the moving leader."""
 
+    _states = 3
+
     def __init__(self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon
-
-    def create_state(self, index: Any, weight: Any) -> Any:
-        return tuple(zeros_like(weight, stype="default") for _ in range(3))
-
-    _update_all = ByOperator._together
 
     def _operator(self, state: Any) -> str:
         return "ftml_update"

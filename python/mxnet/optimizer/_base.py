@@ -47,9 +47,14 @@ class Optimizer:
     """
 
     opt_registry: Dict[str, type] = {}
-    # In a class that has it: update_multi_precision for lists of any length. Subclasses, which may
-    # define another update, do not inherit that the updater calls it.
+    # update_multi_precision for lists of any length, in classes that have it.
     _update_all: Any = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        if "_update_all" not in own and ("update" in own or "update_multi_precision" in own):
+            cls._update_all = None  # the base's would not call what this class defines
 
     @staticmethod
     def register(klass: type) -> type:
@@ -265,8 +270,13 @@ class Optimizer:
 class ByOperator(Optimizer):
     """For optimizers whose update is one operator for each weight: those of many weights run in one call.
 
-    A subclass says which operator and with which parameters. It sets `_update_all = ByOperator._together` itself.
+    A subclass says which operator and with which parameters, and of how many arrays a state consists.
     """
+
+    _states = 0
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return tuple(zeros_like(weight, stype="default") for _ in range(self._states)) or None
 
     def _operator(self, state: Any) -> str:
         """The operator, by what is kept for a weight."""
@@ -283,7 +293,7 @@ class ByOperator(Optimizer):
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         self._run([index], [weight], [grad], [state])
 
-    def _together(self, index: Sequence[Any], weight: Sequence[Any], grad: Sequence[Any], state: Sequence[Any]) -> None:
+    def _update_all(self, index: Sequence[Any], weight: Sequence[Any], grad: Sequence[Any], state: Sequence[Any]) -> None:
         if self.multi_precision and has_master(weight[0]):
             for one in zip(index, weight, grad, state):
                 self.update_multi_precision(*one)
