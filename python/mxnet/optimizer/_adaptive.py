@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from operator import mul
 from typing import Any, Dict, List, Optional, Sequence
 
 from ._base import ByOperator, register, zeros_like
@@ -40,9 +41,9 @@ class Adam(ByOperator):
         return {**given, **self._scaling()}
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
-        counts = [self._index_update_count[i] for i in index]
+        counts = self._counts(index)
         corrections = {t: self._correction(t) for t in set(counts)}
-        lrs = [lr * corrections[t] for lr, t in zip(self._get_lrs(index), counts)]
+        lrs = list(map(mul, self._get_lrs(index), map(corrections.__getitem__, counts)))
         return {"lr": lrs, "wd": self._get_wds(index)}
 
     def _correction(self, t: int) -> float:
@@ -142,7 +143,7 @@ class Adamax(ByOperator):
         return {"beta1": self.beta1, "beta2": self.beta2, **self._scaling()}
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
-        counts = (self._index_update_count[i] for i in index)
+        counts = self._counts(index)
         lrs = [lr / (1.0 - self.beta1**t) for lr, t in zip(self._get_lrs(index), counts)]
         return {"lr": lrs, "wd": self._get_wds(index)}
 
@@ -179,7 +180,7 @@ class Nadam(ByOperator):
         return self.beta1 * (1.0 - 0.5 * pow(0.96, t * self.schedule_decay))
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
-        counts = [self._index_update_count[i] for i in index]
+        counts = self._counts(index)
         rates: Dict[str, List[Any]] = {**super()._rates(index), "t": counts, "grad_share": [], "mean_share": []}
         for t in counts:  # the schedule goes on with each weight, not with each step
             now, following = self._momentum(t), self._momentum(t + 1)
@@ -230,4 +231,4 @@ class FTML(ByOperator):
         return given
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
-        return {**super()._rates(index), "t": [self._index_update_count[i] for i in index]}
+        return {**super()._rates(index), "t": self._counts(index)}

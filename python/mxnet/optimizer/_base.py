@@ -185,35 +185,27 @@ class Optimizer:
         attributes, names = self.sym_info
         return {name: float(attributes[name][attribute]) for name in names if attribute in attributes.get(name, {})}
 
-    def _multiplier(self, index: Any, of_parameter: str, factors: Dict[Any, float]) -> float:
-        if index in self.param_dict:
-            return getattr(self.param_dict[index], of_parameter)
-        if index in factors:
-            return factors[index]
-        if index in self.idx2name:
-            return factors.get(self.idx2name[index], 1.0)
-        return 1.0
+    def _multiplied(self, rate: float, indices: Sequence[Any], of_parameter: str, factors: Dict[Any, float]) -> List[float]:
+        """A rate for each weight: times an attribute of its parameter, or a factor by its index or name."""
+        parameters, names = self.param_dict, self.idx2name
+        if not parameters and not factors:
+            return [rate] * len(indices)
+        rates = []
+        for i in indices:
+            if i in parameters:
+                rates.append(rate * getattr(parameters[i], of_parameter))
+            else:
+                rates.append(rate * (factors[i] if i in factors else factors.get(names.get(i), 1.0)))
+        return rates
 
     def _get_lrs(self, indices: Sequence[Any]) -> List[float]:
-        lr, parameters = self.learning_rate, self.param_dict
-        try:
-            if parameters:
-                return [lr * parameters[index].lr_mult for index in indices]
-        except KeyError:  # of some weights only there are parameters
-            pass
-        return [lr * self._multiplier(index, "lr_mult", self.lr_mult) for index in indices]
+        return self._multiplied(self.learning_rate, indices, "lr_mult", self.lr_mult)
 
     def _get_lr(self, index: Any) -> float:
         return self._get_lrs([index])[0]
 
     def _get_wds(self, indices: Sequence[Any]) -> List[float]:
-        wd, parameters = self.wd, self.param_dict
-        try:
-            if parameters:
-                return [wd * parameters[index].wd_mult for index in indices]
-        except KeyError:  # of some weights only there are parameters
-            pass
-        return [wd * self._multiplier(index, "wd_mult", self.wd_mult) for index in indices]
+        return self._multiplied(self.wd, indices, "wd_mult", self.wd_mult)
 
     def _get_wd(self, index: Any) -> float:
         return self._get_wds([index])[0]
@@ -231,6 +223,10 @@ class Optimizer:
             if count > most:
                 most = count
         self.num_update = most
+
+    def _counts(self, indices: Sequence[Any]) -> List[int]:
+        """How often each weight was updated."""
+        return list(map(self._index_update_count.__getitem__, indices))
 
     # --- For updates
 
