@@ -100,36 +100,33 @@ error_types: Dict[str, Type[BaseException]] = {
 }
 
 
-class NotImplementedForSymbol(MXNetError):
+class _NotOfThisKind(MXNetError):
+    """A method of arrays that was called on what cannot have it."""
+
+    _reason = ""
+
+    def __init__(self, function: Any, alias: Any, *args: Any) -> None:
+        super().__init__()
+        self.function = getattr(function, "__name__", str(function))
+        self.alias = alias
+        self.args = tuple(type(arg).__name__ for arg in args)
+
+    def __str__(self) -> str:
+        alias = f" ({self.alias})" if self.alias and self.alias != self.function else ""
+        given = f", given {', '.join(self.args)}" if self.args else ""
+        return f"{self.function}{alias} is not there{given}: {self._reason}"
+
+
+class NotImplementedForSymbol(_NotOfThisKind):
     """A method of arrays that was called on a symbol."""
 
-    def __init__(self, function: Any, alias: Any, *args: Any) -> None:
-        super().__init__()
-        self.function = getattr(function, "__name__", str(function))
-        self.alias = alias
-        self.args = tuple(type(arg).__name__ for arg in args)
-
-    def __str__(self) -> str:
-        return _not_implemented(self, "a Symbol has no numbers; only an NDArray has")
+    _reason = "a Symbol has no numbers; only an NDArray has"
 
 
-class NotSupportedForSparseNDArray(MXNetError):
+class NotSupportedForSparseNDArray(_NotOfThisKind):
     """A method of dense arrays that was called on a sparse one."""
 
-    def __init__(self, function: Any, alias: Any, *args: Any) -> None:
-        super().__init__()
-        self.function = getattr(function, "__name__", str(function))
-        self.alias = alias
-        self.args = tuple(type(arg).__name__ for arg in args)
-
-    def __str__(self) -> str:
-        return _not_implemented(self, "a sparse array has no such view; see tostype('default')")
-
-
-def _not_implemented(error: Any, reason: str) -> str:
-    alias = f" ({error.alias})" if error.alias and error.alias != error.function else ""
-    given = f", given {', '.join(error.args)}" if error.args else ""
-    return f"{error.function}{alias} is not there{given}: {reason}"
+    _reason = "a sparse array has no such view; see tostype('default')"
 
 
 def register_error(func_name: Any = None, cls: Optional[Type[BaseException]] = None) -> Any:

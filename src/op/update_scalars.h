@@ -13,6 +13,9 @@ struct UpdateScalars {
   float momentum, wd_lh;
   float beta1, beta2, gamma1, gamma2, epsilon;
   double ftml_epsilon;
+  // Of rules that take 1 - decay: in float it would be wrong in the fifth digit for 0.999.
+  double decay1, decay2;
+  double grad_share, mean_share;
   float lamda1, beta;
   int32_t t;  // number of the step, from 1
   bool bias_correction;

@@ -38,10 +38,11 @@ def hear_ctrl_c():
 
 @pytest.fixture
 def run_python():
-    """Runs code in a new interpreter. `env` adds variables, None removes one."""
+    """Runs code in a new interpreter, with the binding of this one. `env` adds variables, None removes one."""
+    kept = "MXNET_ENABLE_CYTHON"
 
     def run(code, *arguments, env=None, module=None):
-        variables = {k: v for k, v in os.environ.items() if not k.startswith(("MXNET_", "OMP_", "KMP_"))}
+        variables = {k: v for k, v in os.environ.items() if k == kept or not k.startswith(("MXNET_", "OMP_", "KMP_"))}
         for name, value in (env or {}).items():
             if value is None:
                 variables.pop(name, None)

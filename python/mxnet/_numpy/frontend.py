@@ -12,10 +12,28 @@ import numpy as onp
 
 from ..ndarray._dtypes import dtype_name
 
-# Modules of functions that are found under plain names, and below np.linalg and np.random.
+# Modules of functions that are found under plain names; others are sections.
 _PLAIN = ("creation", "joining", "shaping", "indexing", "reduction", "products", "arithmetic")
 
 Number = (int, float, onp.generic)
+
+
+class Section:
+    """A front end for the functions of one module, which pickles find here: np.random.power is not np.power."""
+
+    def __init__(self, frontend: Frontend, module: str) -> None:
+        self._made_of = (frontend, module)
+        self.names = frontend.bound(module, self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = self.names[name] if name in self.names else getattr(self._made_of[0], name)
+        setattr(self, name, found)  # for the next time
+        return found
+
+    def __reduce__(self) -> Any:
+        return Frontend.section, self._made_of
 
 
 class Frontend(ABC):
@@ -23,14 +41,22 @@ class Frontend(ABC):
 
     def __init__(self) -> None:
         self.names: Dict[str, Any] = {}
+        self._sections: Dict[str, Section] = {}
         for module in _PLAIN:
-            self.names.update(self.bound(module))
+            self.names.update(self.bound(module, self))
         self.names.update(self.elementwise())
 
-    def bound(self, module: str) -> Dict[str, Any]:
-        """The functions of a module by name."""
+    def section(self, module: str) -> Section:
+        """The functions of a module below np, such as np.linalg; one for each module."""
+        if module not in self._sections:
+            self._sections[module] = Section(self, module)
+        return self._sections[module]
+
+    @staticmethod
+    def bound(module: str, first: Any) -> Dict[str, Any]:
+        """The functions of a module by name, with their first argument."""
         functions = importlib.import_module(f"{__package__}.{module}")
-        return {name: types.MethodType(getattr(functions, name), self) for name in functions.__all__}
+        return {name: types.MethodType(getattr(functions, name), first) for name in functions.__all__}
 
     def elementwise(self) -> Dict[str, Any]:
         """The functions of one and two tensors that are made from tables."""

@@ -136,8 +136,12 @@ def histogram(
     if not is_number(bins):
         raise wrong("histogram", bins, f"a number of bins or {F.tensors}")
     if range is None:
-        raise NotImplementedError("histogram: given no range, expected one with a number of bins")
+        F.shape(a, "histogram without a range")
+        a = a.astype("float64") if a.dtype.kind in "biu" else a  # else edges would be integers too, as with a range
+        range = (a.min().item(), a.max().item())
     low, high = float(range[0]), float(range[1])
+    if low == high:
+        low, high = low - 0.5, high + 0.5
     return F.listed(F.op("_npi_histogram")(a, bin_cnt=int(bins), range=(low, high)))
 
 

@@ -44,6 +44,9 @@ class Operator:
     def __repr__(self) -> str:
         return f"<operator {self.op_name} on symbols>"
 
+    def __reduce__(self) -> Any:
+        return _operator, (self.op_name,)
+
 
 class Symbols(Frontend):
     """The front end of symbols. There is one, `symbols`."""
@@ -86,6 +89,7 @@ class Symbols(Frontend):
         raise NotImplementedError(f"given {type(values).__name__}, expected a symbol: constants have no place in networks")
 
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:
+        call.__module__ = "mxnet.symbol.numpy"
         return call
 
     def listed(self, several: Any) -> List[Any]:
@@ -96,3 +100,7 @@ class Symbols(Frontend):
 
 
 symbols = Symbols()
+
+
+def _operator(name: str) -> Any:
+    return symbols.op(name)

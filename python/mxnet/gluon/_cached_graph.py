@@ -10,7 +10,7 @@ from .. import ndarray, symbol
 from ..ndarray import NDArray
 from ..util import is_np_array
 from ._structure import flatten, regroup
-from .parameter import Parameter, replacements
+from ._parameter import Parameter, replacements
 
 
 class Graph(NamedTuple):

@@ -13,7 +13,8 @@ from .._core import stale_gradients, use_gradients
 from ..context import Context
 from ..ndarray import NDArray
 from ._errors import MismatchError
-from .parameter import Parameter, ParameterDict, replacements
+from ._parameter import replacements
+from .parameter import Parameter, ParameterDict
 
 __all__ = ["Trainer"]
 

@@ -125,6 +125,24 @@ class DataIter:
         raise NotImplementedError(f"{type(self).__name__} has no getpad()")
 
 
+class OfBatches(DataIter):
+    """The base of iterators whose iter_next leaves a whole batch: that of another iterator, or a joined one."""
+
+    current_batch: Any = None
+
+    def getdata(self) -> Any:
+        return self.current_batch.data
+
+    def getlabel(self) -> Any:
+        return self.current_batch.label
+
+    def getindex(self) -> Any:
+        return self.current_batch.index
+
+    def getpad(self) -> Optional[int]:
+        return self.current_batch.pad
+
+
 class NDArrayIter(DataIter):
     """Batches of arrays: of the library's, NumPy's, or data sets of h5py.
 
@@ -244,7 +262,7 @@ class NDArrayIter(DataIter):
         return 0
 
 
-class ResizeIter(DataIter):
+class ResizeIter(OfBatches):
     """Another iterator with `size` batches per epoch: it is started anew where it ends too early.
 
     `reset_internal` says whether reset() resets it as well.
@@ -256,7 +274,6 @@ class ResizeIter(DataIter):
         self.size = size
         self.reset_internal = reset_internal
         self.cur = 0
-        self.current_batch: Any = None
         self.provide_data = data_iter.provide_data  # type: ignore[attr-defined]
         self.provide_label = data_iter.provide_label  # type: ignore[attr-defined]
         self.batch_size = data_iter.batch_size
@@ -279,20 +296,8 @@ class ResizeIter(DataIter):
         self.cur += 1
         return True
 
-    def getdata(self) -> Any:
-        return self.current_batch.data
 
-    def getlabel(self) -> Any:
-        return self.current_batch.label
-
-    def getindex(self) -> Any:
-        return self.current_batch.index
-
-    def getpad(self) -> Optional[int]:
-        return self.current_batch.pad
-
-
-from .prefetch import PrefetchingIter  # noqa: E402  (needs DataIter)
+from .prefetch import PrefetchingIter  # noqa: E402  (needs OfBatches)
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Optional
 
-from .io import DataBatch, DataDesc, DataIter
+from .io import DataBatch, DataDesc, OfBatches
 
 __all__ = ["PrefetchingIter"]
 
@@ -64,7 +64,7 @@ class _Fetcher(threading.Thread):
             self._condition.notify_all()
 
 
-class PrefetchingIter(DataIter):
+class PrefetchingIter(OfBatches):
     """One or several iterators, each with a thread that makes the next batch ahead.
 
     Batches of several are joined into one; `rename_data` and `rename_label` (a dictionary for each
@@ -85,7 +85,6 @@ class PrefetchingIter(DataIter):
         self.rename_data = rename_data
         self.rename_label = rename_label
         self.batch_size = self.provide_data[0][1][0]
-        self.current_batch: Any = None
         self._fetchers = [_Fetcher(iterator) for iterator in self.iters]
 
     def __del__(self) -> None:
@@ -145,15 +144,3 @@ class PrefetchingIter(DataIter):
         if not self.iter_next():
             raise StopIteration
         return self.current_batch
-
-    def getdata(self) -> Any:
-        return self.current_batch.data
-
-    def getlabel(self) -> Any:
-        return self.current_batch.label
-
-    def getindex(self) -> Any:
-        return self.current_batch.index
-
-    def getpad(self) -> Optional[int]:
-        return self.current_batch.pad

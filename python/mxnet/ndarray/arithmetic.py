@@ -60,6 +60,8 @@ _FUNCTIONS = {
 for _name, _row in _FUNCTIONS.items():
     globals()[_name] = _function(_name, *_row)
 lesser, lesser_equal, true_divide = globals().pop("less"), globals().pop("less_equal"), globals()["divide"]
+lesser.__name__ = lesser.__qualname__ = "lesser"
+lesser_equal.__name__ = lesser_equal.__qualname__ = "lesser_equal"
 
 _core.set_arithmetic(
     False,

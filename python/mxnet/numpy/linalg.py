@@ -5,7 +5,7 @@ from .._numpy.arrays import arrays
 from . import fallback_linalg
 from .fallback_linalg import *  # noqa: F403
 
-_functions = arrays.bound("linalg")
+_functions = arrays.section("linalg").names
 globals().update(_functions)
 
 __all__ = [*_functions, *fallback_linalg.__all__]

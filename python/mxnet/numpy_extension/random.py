@@ -8,7 +8,7 @@ from .._numpy.arrays import arrays
 
 __all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
 
-globals().update(arrays.bound("random_extension"))
+globals().update(arrays.section("random_extension").names)
 
 
 def seed(seed: int, ctx: Any = "all") -> None:  # pylint: disable=redefined-outer-name

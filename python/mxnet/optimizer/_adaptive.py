@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
+from operator import mul
 from typing import Any, Dict, List, Optional, Sequence
 
-from ._base import ByOperator, Optimizer, _op, register, zeros_like
+from ._base import ByOperator, register, zeros_like
 
 
 @register
@@ -32,8 +33,6 @@ class Adam(ByOperator):
         stype = weight.stype if self.lazy_update else "default"
         return zeros_like(weight, stype=stype), zeros_like(weight, stype=stype)
 
-    _update_all = ByOperator._together
-
     def _operator(self, state: Any) -> str:
         return "adam_update"
 
@@ -42,9 +41,9 @@ class Adam(ByOperator):
         return {**given, **self._scaling()}
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
-        counts = [self._index_update_count[i] for i in index]
+        counts = self._counts(index)
         corrections = {t: self._correction(t) for t in set(counts)}
-        lrs = [lr * corrections[t] for lr, t in zip(self._get_lrs(index), counts)]
+        lrs = list(map(mul, self._get_lrs(index), map(corrections.__getitem__, counts)))
         return {"lr": lrs, "wd": self._get_wds(index)}
 
     def _correction(self, t: int) -> float:
@@ -52,7 +51,7 @@ class Adam(ByOperator):
 
 
 @register
-class AdaGrad(Optimizer):
+class AdaGrad(ByOperator):
     """Divides by the root of the sum of all squares."""
 
     def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
@@ -62,16 +61,11 @@ class AdaGrad(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight)
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        if grad.stype == "row_sparse":
-            given = {"lr": lr, "wd": wd, "epsilon": self.float_stable_eps, **self._scaling()}
-            _op("_sparse_adagrad_update")(weight, grad, state, out=weight, **given)
-            return
-        weight = weight.as_nd_ndarray()
-        grad = self._scaled(grad)
-        state[:] += grad.square()
-        weight[:] += (grad / (state + self.float_stable_eps).sqrt() + weight * wd) * -lr
+    def _operator(self, state: Any) -> str:
+        return "_sparse_adagrad_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"epsilon": self.float_stable_eps, **self._scaling()}
 
 
 @register
@@ -98,8 +92,6 @@ class RMSProp(ByOperator):
     def create_state(self, index: Any, weight: Any) -> Any:
         return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
 
-    _update_all = ByOperator._together
-
     def _operator(self, state: Any) -> str:
         return "rmspropalex_update" if self.centered else "rmsprop_update"
 
@@ -113,57 +105,54 @@ class RMSProp(ByOperator):
 
 
 @register
-class AdaDelta(Optimizer):
+class AdaDelta(ByOperator):
     """Steps as large as recent steps were, relative to recent gradients; there is no learning rate."""
+
+    _states = 2
 
     def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.rho = rho
         self.epsilon = epsilon
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
+    def _operator(self, state: Any) -> str:
+        return "_adadelta_update"
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        _, wd = self._begin(index)
-        weight = weight.as_nd_ndarray()
-        grad = self._scaled(grad)
-        squares, steps = state
-        squares[:] *= self.rho
-        squares[:] += (1.0 - self.rho) * grad * grad
-        step = (steps + self.epsilon).sqrt() / (squares + self.epsilon).sqrt() * grad
-        steps[:] *= self.rho
-        steps[:] += (1.0 - self.rho) * step * step
-        weight[:] -= step + wd * weight
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"rho": self.rho, "epsilon": self.epsilon, **self._scaling()}
+
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        return {"wd": self._get_wds(index)}
 
 
 @register
-class Adamax(Optimizer):
+class Adamax(ByOperator):
     """Adam with the largest recent gradient in place of the mean of squares."""
+
+    _states = 2
 
     def __init__(self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, **kwargs: Any) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1 = beta1
         self.beta2 = beta2
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
+    def _operator(self, state: Any) -> str:
+        return "_adamax_update"
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        lr /= 1.0 - self.beta1 ** self._index_update_count[index]
-        weight = weight.as_nd_ndarray()
-        grad = self._clipped(grad.as_nd_ndarray() * self.rescale_grad + wd * weight)
-        mean, largest = state
-        mean[:] *= self.beta1
-        mean[:] += (1.0 - self.beta1) * grad
-        _op("broadcast_maximum")(self.beta2 * largest, grad.abs(), out=largest)
-        weight[:] -= lr * mean / largest
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"beta1": self.beta1, "beta2": self.beta2, **self._scaling()}
+
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        counts = self._counts(index)
+        lrs = [lr / (1.0 - self.beta1**t) for lr, t in zip(self._get_lrs(index), counts)]
+        return {"lr": lrs, "wd": self._get_wds(index)}
 
 
 @register
-class Nadam(Optimizer):
+class Nadam(ByOperator):
     """Adam with Nesterov's momentum, on a schedule."""
+
+    _states = 2
 
     def __init__(
         self,
@@ -181,26 +170,24 @@ class Nadam(Optimizer):
         self.schedule_decay = schedule_decay
         self.m_schedule = 1.0
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
+    def _operator(self, state: Any) -> str:
+        return "_nadam_update"
+
+    def _parameters(self, state: Any) -> Dict[str, Any]:
+        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, **self._scaling()}
 
     def _momentum(self, t: int) -> float:
         return self.beta1 * (1.0 - 0.5 * pow(0.96, t * self.schedule_decay))
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        lr, wd = self._begin(index)
-        t = self._index_update_count[index]
-        weight = weight.as_nd_ndarray()
-        grad = self._clipped(grad.as_nd_ndarray() * self.rescale_grad + wd * weight)
-        now, following = self._momentum(t), self._momentum(t + 1)
-        self.m_schedule *= now
-        mean, square = state
-        mean[:] *= self.beta1
-        mean[:] += (1.0 - self.beta1) * grad
-        square[:] *= self.beta2
-        square[:] += (1.0 - self.beta2) * grad * grad
-        ahead = (1.0 - now) / (1.0 - self.m_schedule) * grad + following / (1.0 - self.m_schedule * following) * mean
-        weight[:] -= lr * ahead / ((square / (1.0 - pow(self.beta2, t))).sqrt() + self.epsilon)
+    def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
+        counts = self._counts(index)
+        rates: Dict[str, List[Any]] = {**super()._rates(index), "t": counts, "grad_share": [], "mean_share": []}
+        for t in counts:  # the schedule goes on with each weight, not with each step
+            now, following = self._momentum(t), self._momentum(t + 1)
+            self.m_schedule *= now
+            rates["grad_share"].append((1.0 - now) / (1.0 - self.m_schedule))
+            rates["mean_share"].append(following / (1.0 - self.m_schedule * following))
+        return rates
 
 
 @register
@@ -215,8 +202,6 @@ class Ftrl(ByOperator):
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight), zeros_like(weight)
 
-    _update_all = ByOperator._together
-
     def _operator(self, state: Any) -> str:
         return "ftrl_update"
 
@@ -228,16 +213,13 @@ class Ftrl(ByOperator):
 class FTML(ByOperator):
     """Follow the moving leader."""
 
+    _states = 3
+
     def __init__(self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon
-
-    def create_state(self, index: Any, weight: Any) -> Any:
-        return tuple(zeros_like(weight, stype="default") for _ in range(3))
-
-    _update_all = ByOperator._together
 
     def _operator(self, state: Any) -> str:
         return "ftml_update"
@@ -249,4 +231,4 @@ class FTML(ByOperator):
         return given
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
-        return {**super()._rates(index), "t": [self._index_update_count[i] for i in index]}
+        return {**super()._rates(index), "t": self._counts(index)}

@@ -47,9 +47,14 @@ class Optimizer:
     """
 
     opt_registry: Dict[str, type] = {}
-    # In a class that has it: update_multi_precision for lists of any length. Subclasses, which may
-    # define another update, do not inherit that the updater calls it.
+    # update_multi_precision for lists of any length, in classes that have it.
     _update_all: Any = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        if "_update_all" not in own and ("update" in own or "update_multi_precision" in own):
+            cls._update_all = None  # the base's would not call what this class defines
 
     @staticmethod
     def register(klass: type) -> type:
@@ -180,35 +185,27 @@ class Optimizer:
         attributes, names = self.sym_info
         return {name: float(attributes[name][attribute]) for name in names if attribute in attributes.get(name, {})}
 
-    def _multiplier(self, index: Any, of_parameter: str, factors: Dict[Any, float]) -> float:
-        if index in self.param_dict:
-            return getattr(self.param_dict[index], of_parameter)
-        if index in factors:
-            return factors[index]
-        if index in self.idx2name:
-            return factors.get(self.idx2name[index], 1.0)
-        return 1.0
+    def _multiplied(self, rate: float, indices: Sequence[Any], of_parameter: str, factors: Dict[Any, float]) -> List[float]:
+        """A rate for each weight: times an attribute of its parameter, or a factor by its index or name."""
+        parameters, names = self.param_dict, self.idx2name
+        if not parameters and not factors:
+            return [rate] * len(indices)
+        rates = []
+        for i in indices:
+            if i in parameters:
+                rates.append(rate * getattr(parameters[i], of_parameter))
+            else:
+                rates.append(rate * (factors[i] if i in factors else factors.get(names.get(i), 1.0)))
+        return rates
 
     def _get_lrs(self, indices: Sequence[Any]) -> List[float]:
-        lr, parameters = self.learning_rate, self.param_dict
-        try:
-            if parameters:
-                return [lr * parameters[index].lr_mult for index in indices]
-        except KeyError:  # of some weights only there are parameters
-            pass
-        return [lr * self._multiplier(index, "lr_mult", self.lr_mult) for index in indices]
+        return self._multiplied(self.learning_rate, indices, "lr_mult", self.lr_mult)
 
     def _get_lr(self, index: Any) -> float:
         return self._get_lrs([index])[0]
 
     def _get_wds(self, indices: Sequence[Any]) -> List[float]:
-        wd, parameters = self.wd, self.param_dict
-        try:
-            if parameters:
-                return [wd * parameters[index].wd_mult for index in indices]
-        except KeyError:  # of some weights only there are parameters
-            pass
-        return [wd * self._multiplier(index, "wd_mult", self.wd_mult) for index in indices]
+        return self._multiplied(self.wd, indices, "wd_mult", self.wd_mult)
 
     def _get_wd(self, index: Any) -> float:
         return self._get_wds([index])[0]
@@ -226,6 +223,10 @@ class Optimizer:
             if count > most:
                 most = count
         self.num_update = most
+
+    def _counts(self, indices: Sequence[Any]) -> List[int]:
+        """How often each weight was updated."""
+        return list(map(self._index_update_count.__getitem__, indices))
 
     # --- For updates
 
@@ -265,8 +266,13 @@ class Optimizer:
 class ByOperator(Optimizer):
     """For optimizers whose update is one operator for each weight: those of many weights run in one call.
 
-    A subclass says which operator and with which parameters. It sets `_update_all = ByOperator._together` itself.
+    A subclass says which operator and with which parameters, and of how many arrays a state consists.
     """
+
+    _states = 0
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        return tuple(zeros_like(weight, stype="default") for _ in range(self._states)) or None
 
     def _operator(self, state: Any) -> str:
         """The operator, by what is kept for a weight."""
@@ -283,7 +289,7 @@ class ByOperator(Optimizer):
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         self._run([index], [weight], [grad], [state])
 
-    def _together(self, index: Sequence[Any], weight: Sequence[Any], grad: Sequence[Any], state: Sequence[Any]) -> None:
+    def _update_all(self, index: Sequence[Any], weight: Sequence[Any], grad: Sequence[Any], state: Sequence[Any]) -> None:
         if self.multi_precision and has_master(weight[0]):
             for one in zip(index, weight, grad, state):
                 self.update_multi_precision(*one)

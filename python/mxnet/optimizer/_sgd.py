@@ -115,7 +115,7 @@ class NAG(_WithMaster, ByOperator):
     def create_state(self, index: Any, weight: Any) -> Any:
         return None if self.momentum == 0.0 else zeros_like(weight, stype="default")
 
-    _update_all = ByOperator._together
+    _update_all = ByOperator._update_all
 
     def _operator(self, state: Any) -> str:
         return "sgd_update" if state is None else "nag_mom_update"
@@ -148,8 +148,6 @@ class Signum(ByOperator):
 
     def create_state(self, index: Any, weight: Any) -> Any:
         return None if self.momentum == 0.0 else zeros_like(weight)
-
-    _update_all = ByOperator._together
 
     def _operator(self, state: Any) -> str:
         return "signsgd_update" if state is None else "signum_update"

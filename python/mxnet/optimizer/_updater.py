@@ -55,7 +55,7 @@ class Updater:
         """Updates a weight, or weights by lists, by gradients."""
         if not isinstance(index, (list, tuple)):
             index, grad, weight = (index,), (grad,), (weight,)
-        together = type(self.optimizer).__dict__.get("_update_all")
+        together = self.optimizer._update_all
         if together is None and not self.aggregate_updates:
             self._update_each(index, grad, weight)
         elif weight:
@@ -75,7 +75,7 @@ class Updater:
                 self._prepare_state(key, weight)
             plan = self._plan = _Plan(size, indices, weights)
         self.optimizer._set_current_context(plan.device)
-        update = self.optimizer.update_multi_precision if together is None else self.optimizer._update_all
+        update = self.optimizer.update_multi_precision if together is None else together
         states = [self.states[key] for key in indices]
         if plan.order is None and len(plan.parts) == 1:
             update(indices, weights, grads, states)

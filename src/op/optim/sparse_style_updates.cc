@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "op/dispatch.h"
+#include "op/gpu.h"
 #include "op/optim/update_op.h"
 #include "op/parallel.h"
 
@@ -69,6 +70,7 @@ void group_adagrad_cpu(const UpdateScalars& p, KernelContext& context) {
         infer.one_dtype();
       })
       .cpu(adagrad_cpu);
+  mark_portable("_sparse_adagrad_update");
 
   Op group("_contrib_group_adagrad_update");
   inputs(group, "AdaGrad with one history element a row.");

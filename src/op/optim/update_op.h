@@ -2,6 +2,8 @@
 // Shorthand for the blocks of update operators: their parameters have the same names, defaults and
 // meanings everywhere.
 #pragma once
+#include <type_traits>
+
 #include "op/op_builder.h"
 #include "op/optim/run_updates.h"
 
@@ -48,6 +50,10 @@ class UpdateOp {
     number("beta1", &UpdateScalars::beta1, beta1, "Decay of the mean.");
     return number("beta2", &UpdateScalars::beta2, 0.999f, "Decay of the mean of squares.");
   }
+  UpdateOp& exact_betas() {
+    number("beta1", &UpdateScalars::decay1, 0.9, "Decay of the mean.");
+    return number("beta2", &UpdateScalars::decay2, 0.999, "Decay of the second state.");
+  }
   UpdateOp& epsilon(float value) {
     return number("epsilon", &UpdateScalars::epsilon, value, "Keeps denominators from zero.");
   }
@@ -67,7 +73,9 @@ class UpdateOp {
              "Rows that a row_sparse gradient lacks stay as they are.");
     return *this;
   }
-  UpdateOp& number(const char* name, float UpdateScalars::*field, float value, const char* doc) {
+  template <class T>
+  UpdateOp& number(const char* name, T UpdateScalars::*field, std::type_identity_t<T> value,
+                   const char* doc) {
     op.param(name, at(field), value, doc);
     return *this;
   }

@@ -25,6 +25,9 @@
   ROW(kFtrl, Ftrl)                       \
   ROW(kFtml, Ftml)                       \
   ROW(kAdaGrad, AdaGrad)                 \
+  ROW(kAdaDelta, AdaDelta)               \
+  ROW(kAdamax, Adamax)                   \
+  ROW(kNadam, Nadam)                     \
   ROW(kLambDirection, LambDirection)
 
 #define MX_RULE_INLINE MX_HOST_DEVICE [[gnu::always_inline]] inline
@@ -259,6 +262,69 @@ struct AdaGrad : RuleBase<T> {
     return w - this->lr * (d / std::sqrt(history + epsilon) + this->wd * w);
   }
   const T epsilon;
+};
+
+// As long as recent steps were, relative to recent gradients: without a learning rate.
+template <class T>
+struct AdaDelta : RuleBase<T> {
+  explicit AdaDelta(const UpdateScalars& p)
+      : RuleBase<T>(p),
+        rho(static_cast<T>(p.decay1)),
+        rest(static_cast<T>(1 - p.decay1)),
+        epsilon(p.epsilon) {}
+  static constexpr int kStates = 2;
+  MX_RULE_INLINE T operator()(T w, T& g, T& squares, T& steps, T&) const {
+    const T d = this->scaled(g);
+    squares = rho * squares + rest * d * d;
+    const T step = std::sqrt(steps + epsilon) / std::sqrt(squares + epsilon) * d;
+    steps = rho * steps + rest * step * step;
+    return w - (step + this->wd * w);
+  }
+  const T rho, rest, epsilon;
+};
+
+// Adam with the largest recent gradient in place of the mean of squares; its rate is corrected by
+// the caller.
+template <class T>
+struct Adamax : RuleBase<T> {
+  explicit Adamax(const UpdateScalars& p)
+      : RuleBase<T>(p),
+        beta1(static_cast<T>(p.decay1)),
+        rest1(static_cast<T>(1 - p.decay1)),
+        beta2(static_cast<T>(p.decay2)) {}
+  static constexpr int kStates = 2;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mean, T& largest, T&) const {
+    const T d = this->clipped_decayed(g, w);
+    mean = beta1 * mean + rest1 * d;
+    const T before = beta2 * largest, now = std::fabs(d);
+    largest = before > now ? before : now;
+    return w - this->lr * mean / largest;
+  }
+  const T beta1, rest1, beta2;
+};
+
+// Adam whose step looks ahead: a mixture of the gradient and of its mean, which the schedule says.
+template <class T>
+struct Nadam : RuleBase<T> {
+  explicit Nadam(const UpdateScalars& p)
+      : RuleBase<T>(p),
+        beta1(static_cast<T>(p.decay1)),
+        rest1(static_cast<T>(1 - p.decay1)),
+        beta2(static_cast<T>(p.decay2)),
+        rest2(static_cast<T>(1 - p.decay2)),
+        correction2(static_cast<T>(1 - std::pow(p.decay2, p.t))),
+        grad_share(static_cast<T>(p.grad_share)),
+        mean_share(static_cast<T>(p.mean_share)),
+        epsilon(p.epsilon) {}
+  static constexpr int kStates = 2;
+  MX_RULE_INLINE T operator()(T w, T& g, T& mean, T& square, T&) const {
+    const T d = this->clipped_decayed(g, w);
+    mean = beta1 * mean + rest1 * d;
+    square = beta2 * square + rest2 * d * d;
+    const T ahead = grad_share * d + mean_share * mean;
+    return w - this->lr * ahead / (std::sqrt(square / correction2) + epsilon);
+  }
+  const T beta1, rest1, beta2, rest2, correction2, grad_share, mean_share, epsilon;
 };
 
 // Not the new weight but the direction that LAMB then scales by the ratio of two norms.

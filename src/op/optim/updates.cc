@@ -171,9 +171,34 @@ Op define_mixed(const char* name, const char* doc, bool has_momentum) {
       .op.alias("_sparse_ftrl_update");
   Op ftml = define<kFtml>("ftml_update", "Follow the moving leader.", {"d", "v", "z"});
   ftml.lr().betas(0.6f);
-  ftml.op.param("epsilon", &UpdateScalars::ftml_epsilon, double{1e-8f},
-                "Keeps denominators from zero.");
+  ftml.number("epsilon", &UpdateScalars::ftml_epsilon, double{1e-8f},
+              "Keeps denominators from zero.");
   ftml.step().wd().rescale().clip("clip_grad");
+  // Of no operator's name in the reference, which runs several for each of these.
+  define<kAdaDelta>("_adadelta_update", "AdaDelta: steps as long as recent ones.",
+                    {"squares", "steps"})
+      .number("rho", &UpdateScalars::decay1, 0.9, "Decay of both means.")
+      .epsilon(1e-5f)
+      .wd()
+      .rescale()
+      .clip();
+  define<kAdamax>("_adamax_update", "Adam with the largest recent gradient in place of squares.",
+                  {"mean", "largest"})
+      .lr()
+      .exact_betas()
+      .wd()
+      .rescale()
+      .clip();
+  define<kNadam>("_nadam_update", "Adam with Nesterov's momentum.", {"mean", "square"})
+      .lr()
+      .exact_betas()
+      .epsilon(1e-8f)
+      .number("grad_share", &UpdateScalars::grad_share, 1, "Part of the gradient in the step.")
+      .number("mean_share", &UpdateScalars::mean_share, 0, "Part of the mean in the step.")
+      .step()
+      .wd()
+      .rescale()
+      .clip();
   return true;
 }();
 

@@ -84,3 +84,12 @@ def test_without_the_native_module(run_python):
         env={"MXNET_ENABLE_CYTHON": "0"},
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_converted_block_is_where_arrays_can_be():
+    net = mx.gluon.nn.Dense(2, in_units=3)
+    net.initialize()
+    net.hybridize()
+    net(mx.nd.ones((1, 3)))
+    made = amp.convert_hybrid_block(net, target_dtype="bfloat16")
+    assert made.collect_params().list_ctx() == [mx.gpu(0) if mx.context.num_gpus() else mx.cpu()]

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every public name of the reference's NumPy modules is there, with the reference's arguments."""
 
+import functools
 import importlib
 import inspect
 import json
 import pathlib
+import pickle
 
 import pytest
 
@@ -63,3 +65,27 @@ def test_modules_show_their_names():
     for module, name in ((np, "no_such"), (npx, "no_such"), (sym.npx, "no_such"), (sym.np._internal, "no_such")):
         with pytest.raises(AttributeError, match="no_such"):
             getattr(module, name)
+
+
+PICKLED = [
+    "nd", "nd.contrib", "nd.image", "nd.linalg", "nd.random", "nd.sparse", "sym", "sym.contrib", "sym.image", "sym.linalg",
+    "sym.random", "sym.sparse", "np", "np.linalg", "np.random", "npx", "npx.image", "npx.random", "sym.np", "sym.np.linalg",
+    "sym.np.random", "sym.npx", "sym.npx.image", "sym.npx.random",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PICKLED)
+def test_functions_come_back_from_pickles(place):
+    """As worker processes of data loaders get them."""
+    module = functools.reduce(getattr, place.split("."), importlib.import_module("mxnet"))
+    functions = {name: getattr(module, name) for name in dir(module) if name[0] != "_" and callable(getattr(module, name))}
+    assert functions, place
+    for name, function in functions.items():
+        assert pickle.loads(pickle.dumps(function)) == function, f"{place}.{name}"
+
+
+def test_a_pickle_of_a_section_is_not_of_a_plain_name():
+    from mxnet import np
+
+    assert pickle.loads(pickle.dumps(np.random.power)) == np.random.power != np.power
+    assert pickle.loads(pickle.dumps(np.linalg.norm))(np.array([3.0, 4.0])) == 5

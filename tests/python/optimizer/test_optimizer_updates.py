@@ -107,9 +107,13 @@ def test_several_weights_at_once_are_as_one_by_one(name, half):
 @pytest.mark.parametrize(
     "name, options",
     [
+        ("adadelta", {}),
+        ("adagrad", {}),
         ("adam", {}),
+        ("adamax", {}),
         ("ftml", {}),
         ("ftrl", {}),
+        ("nadam", {}),
         ("nag", {}),
         ("nag", {"momentum": 0.9}),
         ("rmsprop", {}),

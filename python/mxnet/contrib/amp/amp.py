@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 import numpy as np
 
 from ... import _core
-from ...context import gpu
+from ...context import cpu, gpu, num_gpus
 from ...ndarray._dtypes import bfloat16, dtype_number
 from .loss_scaler import LossScaler
 
@@ -304,10 +304,10 @@ def convert_hybrid_block(
     fp32_ops: Optional[List[str]] = None,
     conditional_fp32_ops: Optional[List[Tuple[str, str, List[str]]]] = None,
     excluded_sym_names: Optional[List[str]] = None,
-    ctx: Any = gpu(0),  # noqa: B008
+    ctx: Any = None,
     cast_optional_params: bool = False,
 ) -> Any:
-    """A hybridized block that has run once, as a SymbolBlock with casts, on `ctx`."""
+    """A hybridized block that has run once, as a SymbolBlock with casts, on `ctx`: a GPU by itself, if there is one."""
     from ... import symbol
     from ...gluon import HybridBlock, SymbolBlock
 
@@ -321,11 +321,12 @@ def convert_hybrid_block(
         sym, arguments, states, target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names,
         cast_optional_params,
     )  # fmt: skip
+    device = ctx or (gpu(0) if num_gpus() else cpu())
     made = SymbolBlock(converted, [symbol.var(name) for name in inputs])
     for name, param in made.collect_params().items():
         values: Any = arguments.get(name, states.get(name))
         param.cast(values.dtype)
-        param._load_init(values, ctx)
+        param._load_init(values, device)
     return made
 
 

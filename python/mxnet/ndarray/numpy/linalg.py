@@ -3,7 +3,7 @@
 
 from ..._numpy.arrays import arrays
 
-_functions = arrays.bound("linalg")
+_functions = arrays.section("linalg").names
 globals().update(_functions)
 
 __all__ = [*_functions]

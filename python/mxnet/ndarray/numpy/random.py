@@ -3,7 +3,7 @@
 
 from ..._numpy.arrays import arrays
 
-_functions = arrays.bound("random")
+_functions = arrays.section("random").names
 globals().update(_functions)
 
 __all__ = [*_functions]

@@ -3,7 +3,7 @@
 
 from ..._numpy.arrays import arrays
 
-_functions = arrays.bound("random_extension")
+_functions = arrays.section("random_extension").names
 globals().update(_functions)
 
 __all__ = [*_functions]

@@ -3,7 +3,7 @@
 
 from ..._numpy.symbols import symbols
 
-_functions = symbols.bound("linalg")
+_functions = symbols.section("linalg").names
 globals().update(_functions)
 
 __all__ = [*_functions]

@@ -3,7 +3,7 @@
 
 from ..._numpy.symbols import symbols
 
-_functions = symbols.bound("random")
+_functions = symbols.section("random").names
 globals().update(_functions)
 
 __all__ = [*_functions]

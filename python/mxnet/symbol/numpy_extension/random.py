@@ -3,7 +3,7 @@
 
 from ..._numpy.symbols import symbols
 
-_functions = symbols.bound("random_extension")
+_functions = symbols.section("random_extension").names
 globals().update(_functions)
 
 __all__ = [*_functions]

@@ -25,6 +25,7 @@ def _pair(value: Any) -> Tuple[int, ...]:
 class _Deformable(HybridBlock):
     """What both have in common. `_per_place` numbers are computed for each element of the kernel."""
 
+    _operator = "DeformableConvolution"
     _per_place = 2
     _offset_first = True
 
@@ -46,7 +47,7 @@ class _Deformable(HybridBlock):
         offset_weight_initializer: Any = "zeros",
         offset_bias_initializer: Any = "zeros",
         offset_use_bias: bool = True,
-        op_name: str = "DeformableConvolution",
+        op_name: Any = None,
         adj: Any = None,
         prefix: Any = None,
         params: Any = None,
@@ -58,7 +59,7 @@ class _Deformable(HybridBlock):
         with self.name_scope():
             self._channels = channels
             self._in_channels = in_channels
-            self._op_name = op_name
+            self._op_name = op_name or self._operator
             shared: Dict[str, Any] = {
                 "kernel": kernel,
                 "stride": _pair(strides),
@@ -153,37 +154,9 @@ class DeformableConvolution(_Deformable):
 class ModulatedDeformableConvolution(_Deformable):
     """A convolution whose kernel elements are moved by computed offsets and weighted by computed factors."""
 
+    _operator = "ModulatedDeformableConvolution"
     _per_place = 3
     _offset_first = False
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: Any = (1, 1),
-        strides: Any = (1, 1),
-        padding: Any = (0, 0),
-        dilation: Any = (1, 1),
-        groups: int = 1,
-        num_deformable_group: int = 1,
-        layout: str = "NCHW",
-        use_bias: bool = True,
-        in_channels: int = 0,
-        activation: Any = None,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        offset_weight_initializer: Any = "zeros",
-        offset_bias_initializer: Any = "zeros",
-        offset_use_bias: bool = True,
-        op_name: str = "ModulatedDeformableConvolution",
-        adj: Any = None,
-        prefix: Any = None,
-        params: Any = None,
-    ) -> None:
-        super().__init__(
-            channels, kernel_size, strides, padding, dilation, groups, num_deformable_group, layout, use_bias, in_channels,
-            activation, weight_initializer, bias_initializer, offset_weight_initializer, offset_bias_initializer,
-            offset_use_bias, op_name, adj, prefix, params,
-        )
 
     def hybrid_forward(
         self,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from ....context import cpu
 from ... import nn
@@ -231,51 +231,17 @@ def get_resnet(
     return with_weights(net, f"resnet{num_layers}_v{version}", pretrained, ctx, root)
 
 
-def resnet18_v1(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 1 and 18 layers."""
-    return get_resnet(1, 18, **kwargs)
+def _named(version: int, num_layers: int) -> Callable[..., HybridBlock]:
+    def make(**kwargs: Any) -> HybridBlock:
+        return get_resnet(version, num_layers, **kwargs)
+
+    make.__name__ = make.__qualname__ = f"resnet{num_layers}_v{version}"
+    make.__doc__ = f"ResNet of version {version} and {num_layers} layers."
+    return make
 
 
-def resnet34_v1(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 1 and 34 layers."""
-    return get_resnet(1, 34, **kwargs)
-
-
-def resnet50_v1(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 1 and 50 layers."""
-    return get_resnet(1, 50, **kwargs)
-
-
-def resnet101_v1(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 1 and 101 layers."""
-    return get_resnet(1, 101, **kwargs)
-
-
-def resnet152_v1(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 1 and 152 layers."""
-    return get_resnet(1, 152, **kwargs)
-
-
-def resnet18_v2(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 2 and 18 layers."""
-    return get_resnet(2, 18, **kwargs)
-
-
-def resnet34_v2(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 2 and 34 layers."""
-    return get_resnet(2, 34, **kwargs)
-
-
-def resnet50_v2(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 2 and 50 layers."""
-    return get_resnet(2, 50, **kwargs)
-
-
-def resnet101_v2(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 2 and 101 layers."""
-    return get_resnet(2, 101, **kwargs)
-
-
-def resnet152_v2(**kwargs: Any) -> HybridBlock:
-    """ResNet of version 2 and 152 layers."""
-    return get_resnet(2, 152, **kwargs)
+resnet18_v1, resnet18_v2 = _named(1, 18), _named(2, 18)
+resnet34_v1, resnet34_v2 = _named(1, 34), _named(2, 34)
+resnet50_v1, resnet50_v2 = _named(1, 50), _named(2, 50)
+resnet101_v1, resnet101_v2 = _named(1, 101), _named(2, 101)
+resnet152_v1, resnet152_v2 = _named(1, 152), _named(2, 152)

@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of blocks: arrays with a name, a gradient and a copy on each device.
+
+A parameter whose shape is not known yet keeps its wishes (the deferred initialization) until the
+first forward pass tells the shape.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .. import autograd, initializer, ndarray, symbol
+from ..base import MXNetError
+from ..context import Context, cpu, current_context
+from ..ndarray import NDArray
+from ..util import is_np_array, is_np_shape
+from ._errors import MismatchError
+from .utils import shape_is_known
+
+__all__ = ["DeferredInitializationError", "Parameter", "replacements", "tensor_types"]
+
+tensor_types = (symbol.Symbol, NDArray)
+
+_GRAD_REQS = ("write", "add", "null")
+_STORAGE_TYPES = ("default", "row_sparse", "csr")
+
+# Counts how often any parameter got other arrays. Blocks keep lists of arrays for as long as it stands.
+replacements = [0]
+
+
+class DeferredInitializationError(MXNetError):
+    """The parameter's array is not there yet: the first forward pass will make it."""
+
+
+def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:
+    if value not in allowed:
+        raise MismatchError(f"given {what} {value!r}, expected one of {', '.join(allowed)}")
+    return value
+
+
+def _contexts(ctx: Union[None, Context, Sequence[Context]]) -> List[Context]:
+    if ctx is None:
+        return [current_context()]
+    return [ctx] if isinstance(ctx, Context) else list(ctx)
+
+
+class Parameter:
+    """An array of a block that is trained, with a copy on each of its devices."""
+
+    def __init__(
+        self,
+        name: str,
+        grad_req: str = "write",
+        shape: Any = None,
+        dtype: Any = np.float32,
+        lr_mult: float = 1.0,
+        wd_mult: float = 1.0,
+        init: Any = None,
+        allow_deferred_init: bool = False,
+        differentiable: bool = True,
+        stype: str = "default",
+        grad_stype: str = "default",
+    ) -> None:
+        self._var: Any = None
+        self._data: Optional[List[NDArray]] = None
+        self._grad: Optional[List[NDArray]] = None
+        self._ctx_list: Optional[List[Context]] = None
+        self._deferred_init: Tuple[Any, ...] = ()
+        self._trainer: Any = None
+        self._differentiable = differentiable
+        self._allow_deferred_init = allow_deferred_init
+        self._shape = (shape,) if isinstance(shape, int) else shape
+        self._dtype = dtype
+        self._grad_req: str = "null"
+        self._stype = _one_of(stype, _STORAGE_TYPES, "storage type")
+        self._grad_stype = _one_of(grad_stype, _STORAGE_TYPES, "storage type of the gradient")
+        self.name = name
+        self.lr_mult = lr_mult
+        self.wd_mult = wd_mult
+        self.init = init
+        self.grad_req = grad_req
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_trainer": None}  # a copy is trained by whoever asks for it
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        # Gradients are marks on arrays, which copies of arrays do not have.
+        self.__dict__.update(state)
+        if self._grad is not None:
+            self._init_grad()
+
+    def __deepcopy__(self, memo: Dict[int, Any]) -> Parameter:
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        state = self.__getstate__()
+        if self._data is not None:
+            state["_data"] = [array.copy() for array in self._data]
+        made.__setstate__(state)
+        return made
+
+    # --- Facts
+
+    @property
+    def grad_req(self) -> str:
+        """What backward does with the gradient: write, add or null."""
+        return self._grad_req
+
+    @grad_req.setter
+    def grad_req(self, req: str) -> None:
+        _one_of(req, _GRAD_REQS, "grad_req")
+        if not self._differentiable:
+            req = "null"
+        if self._grad_req == req:
+            return
+        self._grad_req = req
+        if self._data is None:
+            return
+        if req == "null":
+            self._grad = None
+            self._replace([array.detach() for array in self._data])
+        else:
+            self._init_grad()
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the elements, as it was given."""
+        return self._dtype
+
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None:
+        self.cast(dtype)
+
+    @property
+    def stype(self) -> str:
+        """The storage type of the array."""
+        return self._stype
+
+    @property
+    def shape(self) -> Any:
+        """The shape; unknown dimensions are 0, or -1 with NumPy's shapes; None if nothing is known."""
+        if self._shape is None or not is_np_shape():
+            return self._shape
+        return tuple(dim if dim > 0 or self._data is not None else -1 for dim in self._shape)
+
+    @shape.setter
+    def shape(self, new_shape: Any) -> None:
+        new_shape = (new_shape,) if isinstance(new_shape, int) else new_shape
+        if self._shape is None:
+            self._shape = new_shape
+            return
+        fits = len(self._shape) == len(new_shape) and all(
+            old in (-1, 0, new) for old, new in zip(self._shape, new_shape)
+        )
+        if not fits:
+            raise MismatchError(f"Parameter {self.name}: given shape {new_shape}, expected one like {self._shape}")
+        self._shape = new_shape
+
+    # --- Arrays
+
+    def _replace(self, data: Optional[List[NDArray]]) -> None:
+        self._data = data
+        replacements[0] += 1
+
+    def _missing(self, ctx: Any) -> Exception:
+        if self._data is not None:
+            return RuntimeError(f"Parameter {self.name}: asked for on {ctx}, was initialized on {self._ctx_list}")
+        if self._deferred_init:
+            return DeferredInitializationError(
+                f"Parameter {self.name} has shape {self.shape}: it is not known yet, the first forward pass will "
+                "tell it. Run one, or give the sizes of inputs to the layers"
+            )
+        return RuntimeError(
+            f"Parameter {self.name} was not initialized; call initialize() of the block, and give "
+            "collect_params() to the Trainer"
+        )
+
+    def _on(self, arrays: Optional[List[NDArray]], ctx: Optional[Context]) -> NDArray:
+        if arrays is None:
+            raise self._missing(ctx)
+        contexts = self._ctx_list
+        if ctx is None:
+            if len(arrays) == 1:
+                return arrays[0]
+            ctx = current_context()
+        for array, context in zip(arrays, contexts):  # type: ignore[arg-type]
+            if context == ctx:
+                return array
+        raise self._missing(ctx)
+
+    def initialize(
+        self, init: Any = None, ctx: Any = None, default_init: Any = initializer.Uniform(), force_reinit: bool = False
+    ) -> None:
+        """Makes the arrays on the given devices, now or as soon as the shape is known.
+
+        `init` wins over the parameter's own initializer, and that over `default_init`.
+        """
+        if self._data is not None and not force_reinit:
+            warnings.warn(
+                f"Parameter {self.name} is already initialized; use force_reinit=True to do it again", stacklevel=2
+            )
+            return
+        self._replace(None)
+        self._grad = None
+        contexts = _contexts(ctx)
+        if init is None:
+            init = default_init if self.init is None else self.init
+        self._deferred_init = (init, contexts, default_init, None)
+        if shape_is_known(self.shape):
+            self._finish_deferred_init()
+        elif not self._allow_deferred_init:
+            self._deferred_init = ()
+            raise ValueError(f"Parameter {self.name}: given shape {self.shape}, expected one without unknown dimensions")
+
+    def _finish_deferred_init(self) -> None:
+        if not self._deferred_init:
+            return
+        init, contexts, default_init, data = self._deferred_init
+        if not shape_is_known(self.shape):
+            raise ValueError(f"Parameter {self.name}: given shape {self.shape}, expected one without unknown dimensions")
+        self._deferred_init = ()
+        with autograd.pause():
+            if data is None:
+                data = self._made_by(init, default_init)
+            self._init_impl(data, contexts)
+
+    def _made_by(self, init: Any, default_init: Any) -> NDArray:
+        data = ndarray.zeros(self.shape, ctx=cpu(), dtype=self.dtype, stype=self._stype)
+        if is_np_array():
+            data = data.as_np_ndarray()
+        description = initializer.InitDesc(self.name, {"__init__": init})
+        initializer.create(default_init)(description, data)
+        return data
+
+    def _init_impl(self, data: NDArray, contexts: Sequence[Context]) -> None:
+        self._ctx_list = list(contexts)
+        self._replace([data.copyto(context) for context in contexts])
+        self._init_grad()
+
+    def _init_grad(self) -> None:
+        if self.grad_req == "null" or self._data is None:
+            self._grad = None
+            return
+        self._grad = [self._zero_gradient(array) for array in self._data]
+        replacements[0] += 1
+        autograd.mark_variables(self._data, self._grad, self.grad_req)
+
+    def _zero_gradient(self, array: NDArray) -> NDArray:
+        made = ndarray.zeros(array.shape, array.context, array.dtype, self._grad_stype)
+        return made.as_np_ndarray() if getattr(array, "_is_np", False) else made
+
+    def _load_init(self, data: NDArray, ctx: Any, cast_dtype: bool = False, dtype_source: str = "current") -> None:
+        """Takes a loaded array as value, on the given devices or on those the parameter has."""
+        from ._parameter_loading import load_into
+
+        _one_of(dtype_source, ("current", "saved"), "dtype_source")
+        load_into(self, data, None if ctx is None else _contexts(ctx), dtype_source if cast_dtype else None)
+
+    def reset_ctx(self, ctx: Any) -> None:
+        """Moves the arrays to other devices."""
+        contexts = _contexts(ctx)
+        if self._data is not None:
+            data = self._reduce()
+            with autograd.pause():
+                self._init_impl(data, contexts)
+        elif self._deferred_init:
+            init, _, default_init, data = self._deferred_init
+            self._deferred_init = (init, contexts, default_init, data)
+        else:
+            raise ValueError(f"Parameter {self.name} was not initialized, so that it is on no device")
+
+    def set_data(self, data: Any) -> None:
+        """Sets the value on all devices."""
+        self.shape = data.shape
+        if self._data is None:
+            if not self._deferred_init:
+                raise MismatchError(f"Parameter {self.name} was not initialized")
+            self._deferred_init = (*self._deferred_init[:3], data)
+            return
+        if self._trainer is not None and self._trainer._kv_initialized and self._trainer._update_on_kvstore:
+            if self not in self._trainer._params_to_init:
+                self._trainer._reset_kvstore()
+        for array in self._data:
+            array[:] = data
+
+    def _reduce(self) -> NDArray:
+        """The value on the CPU: the mean over devices."""
+        if self._data is None:
+            raise self._missing(None)
+        arrays = self._data if self._stype == "default" else [self._all_rows()]
+        on_cpu = [array.copyto(cpu()) for array in arrays]
+        return on_cpu[0] if len(on_cpu) == 1 else ndarray.add_n(*on_cpu) / len(on_cpu)
+
+    def _all_rows(self) -> NDArray:
+        if self._trainer is None or len(self._data or ()) == 1:
+            return self._data[0]  # type: ignore[index]
+        rows = ndarray.arange(0, self.shape[0], dtype="int64", ctx=cpu())
+        pulled = ndarray.zeros(self.shape, ctx=cpu(), dtype=self.dtype, stype=self._stype)
+        self._trainer._row_sparse_pull(self, pulled, rows, full_idx=True)
+        return pulled
+
+    # --- Access
+
+    def data(self, ctx: Optional[Context] = None) -> NDArray:
+        """The array on a device."""
+        if self._stype != "default":
+            raise RuntimeError(f"Parameter {self.name} is {self._stype}: use row_sparse_data() instead of data()")
+        return self._on(self._data, ctx)
+
+    def list_data(self) -> List[NDArray]:
+        """The arrays on all devices."""
+        if self._stype != "default":
+            raise RuntimeError(
+                f"Parameter {self.name} is {self._stype}: use list_row_sparse_data() instead of list_data()"
+            )
+        if self._data is None:
+            raise self._missing(None)
+        return list(self._data)
+
+    def row_sparse_data(self, row_id: NDArray) -> NDArray:
+        """The rows of the given numbers, on the device where the numbers are."""
+        if self._stype != "row_sparse":
+            raise RuntimeError(f"Parameter {self.name} is {self._stype}: use data() instead of row_sparse_data()")
+        return self._pull_rows([self._on(self._data, row_id.context)], row_id)[0]
+
+    def list_row_sparse_data(self, row_id: NDArray) -> List[NDArray]:
+        """The rows of the given numbers on all devices."""
+        if self._stype != "row_sparse":
+            raise RuntimeError(
+                f"Parameter {self.name} is {self._stype}: use list_data() instead of list_row_sparse_data()"
+            )
+        if self._data is None:
+            raise self._missing(None)
+        return self._pull_rows(list(self._data), row_id)
+
+    def _pull_rows(self, arrays: List[NDArray], row_id: NDArray) -> List[NDArray]:
+        if self._trainer is None:
+            raise RuntimeError(f"Parameter {self.name} has no Trainer, which its rows come from")
+        self._trainer._row_sparse_pull(self, arrays, row_id)
+        return arrays
+
+    def grad(self, ctx: Optional[Context] = None) -> NDArray:
+        """The gradient on a device."""
+        self._check_has_gradient()
+        return self._on(self._grad, ctx)
+
+    def list_grad(self) -> List[NDArray]:
+        """The gradients on all devices."""
+        self._check_has_gradient()
+        if self._grad is None:
+            raise self._missing(None)
+        return list(self._grad)
+
+    def _check_has_gradient(self) -> None:
+        if self._data is not None and self._grad is None:
+            raise RuntimeError(f"Parameter {self.name} has no gradient: its grad_req is null")
+
+    def list_ctx(self) -> List[Context]:
+        """The devices."""
+        if self._data is not None:
+            return self._ctx_list  # type: ignore[return-value]
+        if self._deferred_init:
+            return self._deferred_init[1]
+        raise self._missing(None)
+
+    def zero_grad(self) -> None:
+        """Fills the gradients with zeros."""
+        for array in self._grad or ():
+            if array.stype == "default":
+                array[:] = 0
+            else:
+                ndarray.zeros(array.shape, array.context, array.dtype, array.stype).copyto(array)
+
+    def var(self) -> symbol.Symbol:
+        """The variable that stands for it in a network; always the same one."""
+        if self._var is None:
+            made = symbol.var(
+                self.name,
+                shape=self.shape,
+                dtype=self.dtype,
+                lr_mult=self.lr_mult,
+                wd_mult=self.wd_mult,
+                init=self.init,
+                stype=self._stype,
+            )
+            self._var = made.as_np_ndarray() if is_np_array() else made
+        return self._var
+
+    def cast(self, dtype: Any) -> None:
+        """Converts value and gradient."""
+        self._dtype = dtype
+        self._var = None
+        if self._data is None:
+            return
+        with autograd.pause():
+            self._replace([array.astype(dtype) for array in self._data])
+            self._init_grad()
