@@ -54,5 +54,16 @@ TEST(RnnSteps, EachUnitIsDoneOnceInEachStepAndStepsAreInOrder) {
   }
 }
 
+TEST(RnnSteps, WeightsThatTheCachesHoldAreSharedByRows) {
+  constexpr int64_t kManyRows = 4096;  // full tiles for any number of threads
+  const auto of = [](int64_t batch, int64_t units, bool rows_only) {
+    return rnn::sharing({64, batch, units, 4 * units, 32, rows_only});
+  };
+  EXPECT_EQ(of(kManyRows, 512, false), rnn::Sharing::kFullRows);
+  EXPECT_EQ(of(1, 512, true), rnn::Sharing::kRows) << "tiles would not be full";
+  EXPECT_EQ(of(kManyRows, 16384, false), rnn::Sharing::kUnits) << "4 GiB of weights a step";
+  EXPECT_EQ(of(kManyRows, 16384, true), rnn::Sharing::kFullRows) << "whatever that costs";
+}
+
 }  // namespace
 }  // namespace mxnet
