@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+EXAMPLES = 5000  # read, and as many written
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, max_side=4)
 
 
@@ -54,7 +55,7 @@ def masks(draw):
 CASES = st.one_of(basic_cases(), advanced_cases(), masks())
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(CASES)
 def test_reading(case):
     shape, key = case
@@ -67,7 +68,7 @@ def test_reading(case):
         same(array[key], expected)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(CASES, st.sampled_from(["number", "numpy", "array", "row"]))
 def test_writing(case, kind):
     shape, key = case

@@ -65,7 +65,7 @@ class AdaGrad(ByOperator):
         return "_sparse_adagrad_update"
 
     def _parameters(self, state: Any) -> Dict[str, Any]:
-        return {"epsilon": self.float_stable_eps, **self._scaling()}
+        return {"epsilon": self.float_stable_eps, **self._scaling(clips_at_zero=True)}
 
 
 @register
@@ -119,7 +119,7 @@ class AdaDelta(ByOperator):
         return "_adadelta_update"
 
     def _parameters(self, state: Any) -> Dict[str, Any]:
-        return {"rho": self.rho, "epsilon": self.epsilon, **self._scaling()}
+        return {"rho": self.rho, "epsilon": self.epsilon, **self._scaling(clips_at_zero=True)}
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
         return {"wd": self._get_wds(index)}
@@ -140,7 +140,7 @@ class Adamax(ByOperator):
         return "_adamax_update"
 
     def _parameters(self, state: Any) -> Dict[str, Any]:
-        return {"beta1": self.beta1, "beta2": self.beta2, **self._scaling()}
+        return {"beta1": self.beta1, "beta2": self.beta2, **self._scaling(clips_at_zero=True)}
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
         counts = self._counts(index)
@@ -174,7 +174,7 @@ class Nadam(ByOperator):
         return "_nadam_update"
 
     def _parameters(self, state: Any) -> Dict[str, Any]:
-        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, **self._scaling()}
+        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, **self._scaling(clips_at_zero=True)}
 
     def _momentum(self, t: int) -> float:
         return self.beta1 * (1.0 - 0.5 * pow(0.96, t * self.schedule_decay))

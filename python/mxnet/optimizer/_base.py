@@ -235,10 +235,10 @@ class Optimizer:
         self._update_count(index)
         return self._get_lr(index), self._get_wd(index)
 
-    def _scaling(self) -> Dict[str, float]:
-        """How operators are to scale and clip the gradient."""
+    def _scaling(self, clips_at_zero: bool = False) -> Dict[str, float]:
+        """How operators are to scale and clip the gradient. A bound of 0 is none for most optimizers, as it has always been."""
         given = {"rescale_grad": self.rescale_grad}
-        if self.clip_gradient:
+        if self.clip_gradient or (clips_at_zero and self.clip_gradient is not None):
             given["clip_gradient"] = self.clip_gradient
         return given
 

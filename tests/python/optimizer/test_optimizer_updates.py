@@ -91,6 +91,14 @@ def test_adagrad_and_adadelta_and_adamax():
     assert_close(train(made), expected(adamax, lambda w: (np.zeros_like(w), np.zeros_like(w))))
 
 
+@pytest.mark.parametrize("name, still", [("adadelta", True), ("adagrad", True), ("nadam", True), ("adam", False), ("sgd", False)])
+def test_what_a_bound_of_zero_does_to_gradients(name, still):
+    """As in the release: nothing is left of them, or they are not clipped."""
+    clipped, free = (train(mx.optimizer.create(name, clip_gradient=bound), steps=1) for bound in (0.0, None))
+    start = train(mx.optimizer.create("sgd", learning_rate=0.0), steps=1)
+    assert_close(clipped, start if still else free, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("name", ["sgd", "lamb", "lars"])
 @pytest.mark.parametrize("half", [False, True])
 def test_several_weights_at_once_are_as_one_by_one(name, half):
