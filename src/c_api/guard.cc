@@ -32,6 +32,16 @@ Texts& texts() {
 // Texts::error, or a literal when there was no memory for it.
 constinit thread_local const char* t_shown = "";
 
+// ": the reason", where one is known: a variable that cannot be read, a plug-in that is missing.
+std::string why_no_gpu() {
+  try {
+    device_api(DeviceType::kGPU);
+    return {};
+  } catch (const Error& error) {
+    return ": " + error.message();
+  }
+}
+
 }  // namespace
 
 void start_library() {
@@ -91,8 +101,8 @@ Device checked_device(std::string_view function, int type, int id) {
       if (id < 0 || id >= count) {
         throw Error(
             ErrorCode::kValue, function,
-            fmt::format("given gpu({}), expected a number below {}, the number of usable GPUs", id,
-                        count));
+            fmt::format("given gpu({}), expected a number below {}, the number of usable GPUs{}",
+                        id, count, why_no_gpu()));
       }
       break;
     }

@@ -70,6 +70,22 @@ def test_gpu_that_is_not_there_is_an_error():
         mx.gpu(1000).empty_cache()
 
 
+def test_why_there_is_no_gpu_is_told(run_python):
+    done = run_python(
+        "import mxnet as mx\n"
+        "assert mx.num_gpus() == 0\n"
+        "for use in (lambda: mx.nd.ones((2,), ctx=mx.gpu(0)), lambda: mx.gpu_memory_info(0)):\n"
+        "    try:\n"
+        "        use()\n"
+        "        raise SystemExit('accepted')\n"
+        "    except mx.MXNetError as error:\n"
+        "        for part in ('gpu(0)', 'MXNET_SIM_GPU_LINKS', \"given '0 x; x 0'\", 'expected 2 rows'):\n"
+        "            assert part in str(error), error\n",
+        env={"MXNET_SIM_GPUS": "2", "MXNET_SIM_GPU_LINKS": "0 x; x 0"},
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_bulk_size_is_put_back():
     before = mx.engine.set_bulk_size(5)
     try:
