@@ -2,6 +2,7 @@
 // The CUDA plug-in's host code on a runtime that is faked: the contract of every DeviceApi, and
 // what becomes of CUDA's errors, handles and current device.
 #include "base/error.h"
+#include "device/device_links.h"
 #include "fake_cudart.h"
 #include "plugin/cuda/cuda_device_api.h"
 #include "plugin/cuda/launch.h"
@@ -165,6 +166,25 @@ TEST_F(CudaHost, PeerAccessNeedsALinkAndMayBeEnabledTwice) {
   fake_cuda::set_link(false);
   EXPECT_FALSE(api_.can_access_peer(0, 1));
   EXPECT_THROW(api_.enable_peer_access(0, 1), Error);
+}
+
+TEST_F(CudaHost, FasterLinksWeighMoreAndTheSlowestWeighsOne) {
+  fake_cuda::set_device_count(3);
+  fake_cuda::set_link_rank(0, 2, 2);
+  fake_cuda::set_link_rank(2, 0, 2);
+  fake_cuda::set_link_rank(2, 1, 1);  // a link is as slow as its slower direction
+  const auto three = CudaDeviceApi::create();
+  EXPECT_EQ(link_weights(*three), (std::vector<double>{0, 3, 1,  //
+                                                       3, 0, 2,  //
+                                                       1, 2, 0}));
+  fake_cuda::set_link(false);
+  EXPECT_EQ(link_weights(*three), std::vector<double>(9, 0));
+}
+
+TEST_F(CudaHost, LinkThatTheDriverWillNotDescribeIsAnError) {
+  fake_cuda::fail("cudaDeviceGetP2PAttribute", cudaErrorLaunchFailure);
+  EXPECT_NE(error_of([&] { link_weights(api_); }).find("cudaDeviceGetP2PAttribute"),
+            std::string::npos);
 }
 
 TEST_F(CudaHost, ForkedChildIsToldToSpawn) {

@@ -31,6 +31,7 @@ std::mutex g_mutex;
 std::map<std::string, Failure> g_failures;
 std::map<void*, std::pair<int, std::size_t>> g_blocks;  // device (-1 = host), bytes
 std::set<std::pair<int, int>> g_peers;
+std::map<std::pair<int, int>, int> g_link_ranks;
 std::atomic<int> g_driver{13000}, g_count{kDevices}, g_live{0}, g_peer_copies{0};
 std::atomic<bool> g_link{true};
 thread_local int t_device = 0;
@@ -90,6 +91,7 @@ void reset() {
   std::lock_guard lock(g_mutex);
   g_failures.clear();
   g_peers.clear();
+  g_link_ranks.clear();
   t_last = cudaSuccess;
   g_driver = 13000;
   g_count = kDevices;
@@ -98,6 +100,10 @@ void reset() {
 void set_driver_version(int version) { g_driver = version; }
 void set_device_count(int count) { g_count = count; }
 void set_link(bool on) { g_link = on; }
+void set_link_rank(int device, int peer, int rank) {
+  std::lock_guard lock(g_mutex);
+  g_link_ranks[{device, peer}] = rank;
+}
 cudaError_t last_error() { return t_last; }
 int live_handles() { return g_live; }
 int peer_copies() { return g_peer_copies; }
@@ -233,6 +239,15 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void* data)
 cudaError_t cudaDeviceCanAccessPeer(int* yes, int device, int peer) {
   *yes = device != peer && g_link;
   return cudaSuccess;
+}
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
+                                      int peer) {
+  const bool known = device != peer && attribute == cudaDevP2PAttrPerformanceRank;
+  const cudaError_t result =
+      answer("cudaDeviceGetP2PAttribute", known ? cudaSuccess : cudaErrorInvalidValue);
+  std::lock_guard lock(g_mutex);
+  if (result == cudaSuccess) *value = g_link_ranks[{device, peer}];
+  return result;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   bool added;

@@ -24,6 +24,8 @@ void reset();
 void set_driver_version(int version);  // 0 = no driver
 void set_device_count(int count);
 void set_link(bool on);
+// 0 = the fastest, as it is until set.
+void set_link_rank(int device, int peer, int rank);
 
 cudaError_t last_error();  // without clearing it
 int live_handles();        // streams, events and blocks of memory

@@ -2,8 +2,10 @@
 // DeviceApi for NVIDIA GPUs, on the CUDA runtime.
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "device/device_api.h"
+#include "device/device_links.h"
 #include "device/graph_capture.h"
 
 namespace mxnet::cuda {
@@ -13,7 +15,7 @@ class CudaEvent;
 
 // Thread-safe. An error inside a kernel (an illegal address, say) is final for the process's
 // context: CUDA reports it at every later call, not once.
-class CudaDeviceApi final : public DeviceApi, public GraphCapture {
+class CudaDeviceApi final : public DeviceApi, public DeviceLinks, public GraphCapture {
  public:
   // Throws Error that tells a missing driver from an old one and from a machine without a visible
   // GPU.
@@ -48,6 +50,9 @@ class CudaDeviceApi final : public DeviceApi, public GraphCapture {
 
   bool can_access_peer(int device, int peer) override;
   void enable_peer_access(int device, int peer) override;
+
+  // In cuda_links.cc. By the performance rank that the driver gives each link.
+  std::vector<double> link_weights() override;
 
   // In cuda_graphs.cc.
   void begin_capture(int device, NativeStream* stream) override;
