@@ -6,7 +6,9 @@
 #include "op/elemwise/as_type.h"
 #include "op/elemwise/map.h"
 #include "op/elemwise/row_math.h"
+#include "op/elemwise/unary_loops.h"
 #include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -131,11 +133,17 @@ OpBuilder<MultiplierParams> define_multiplied_gradient() {
 [[maybe_unused]] const auto multiplied_gradient = define_multiplied_gradient();
 
 void round_cpu(const NoParams&, KernelContext& context) {
-  map_elements<kNumeric>("_contrib_round_ste", context.in(0), context.out(0),
+  const Tensor &in = context.in(0), &out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->unary(context.stream()->native(), static_cast<int>(UnaryRow::round), in, out);
+  map_elements<kNumeric>("_contrib_round_ste", in, out,
                          []<class C>(C x) { return row_math::round_away(x); });
 }
 void sign_cpu(const NoParams&, KernelContext& context) {
-  map_elements<kNumeric>("_contrib_sign_ste", context.in(0), context.out(0),
+  const Tensor &in = context.in(0), &out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->unary(context.stream()->native(), static_cast<int>(UnaryRow::sign), in, out);
+  map_elements<kNumeric>("_contrib_sign_ste", in, out,
                          []<class C>(C x) { return row_math::sign(x); });
 }
 
@@ -169,9 +177,9 @@ MX_OP(_identity_with_attr_like_rhs, NoParams)
       return Gradients{grad.dout(0), Value()};
     });
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"_copy", "_np_copy", "BlockGrad", "make_loss", "MakeLoss",
-                   "_contrib_gradientmultiplier", "_identity_with_attr_like_rhs"});
+[[maybe_unused]] const bool portable = mark_portable(
+    {"_copy", "_np_copy", "BlockGrad", "make_loss", "MakeLoss", "_contrib_gradientmultiplier",
+     "_contrib_round_ste", "_contrib_sign_ste", "_identity_with_attr_like_rhs"});
 
 }  // namespace
 }  // namespace mxnet

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions about single elements: tests for NaN and infinity, and logical and bitwise negation.
-#include <cmath>
-
 #include "op/elemwise/map.h"
+#include "op/elemwise/question_rows.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -48,11 +47,7 @@ void ask(KernelContext& context) {
   [[maybe_unused]] const auto is##name =            \
       define<true>("_npi_is" #name, doc, kAllTypes, \
                    [](const NoParams&, KernelContext& context) { ask<Is##name>(context); });
-MX_QUESTION(nan, "Whether it is NaN.", x != x)
-MX_QUESTION(inf, "Whether it is an infinity.", std::fabs(x) == C(INFINITY))
-MX_QUESTION(finite, "Whether it is neither NaN nor an infinity.", x - x == C(0))
-MX_QUESTION(posinf, "Whether it is the positive infinity.", x == C(INFINITY))
-MX_QUESTION(neginf, "Whether it is the negative infinity.", x == -C(INFINITY))
+MX_QUESTION_ROWS(MX_QUESTION)
 #undef MX_QUESTION
 
 void logical_not_cpu(const NoParams&, KernelContext& context) {

@@ -20,5 +20,6 @@ GpuKernelRow kernel_row(const char* op) {
 
 void add_fully_connected(std::vector<GpuKernelRow>* rows);
 void add_chains(std::vector<GpuKernelRow>* rows);
+void add_questions(std::vector<GpuKernelRow>* rows);
 
 }  // namespace mxnet::cuda

@@ -15,6 +15,7 @@ const GpuTable& kernels() {
     std::vector<GpuKernelRow> all;
     add_fully_connected(&all);
     add_chains(&all);
+    add_questions(&all);
     return all;
   }();
   static const GpuTable table = {

@@ -28,6 +28,50 @@ TEST(GpuFamilies, ArraysAreChosenByConditions) {
             (Values{9, 9, 1, 1, 9, 9, 9, 9, 9, 9, 9, 9}));
 }
 
+// Answers of 67 numbers, so that packs of 16 bytes and the rest behind them are asked.
+TEST(GpuFamilies, QuestionsAndNegationsOfEveryKindOfNumber) {
+  constexpr int kSize = 67;
+  const float kinds[] = {0, -0.0f, 1, -2.5f, INFINITY, -INFINITY, NAN, 3e38f};
+  Values numbers;
+  for (int i = 0; i < kSize; ++i) numbers.push_back(kinds[i % 8]);
+  for (const char* dtype : {"float32", "float16", "float64", "int32", "uint8", "int64", "bool"}) {
+    const bool whole = dtype[0] != 'f';
+    const auto typed = [&](Device device) {
+      Values values = numbers;
+      for (float& value : values)
+        if (whole) value = std::isfinite(value) && std::fabs(value) < 3 ? std::fabs(value) : 7;
+      NDArray plain = array_of(values, {}, device);
+      return call("Cast", {&plain}, {{"dtype", dtype}});
+    };
+    NDArray host = typed(Device::cpu()), gpu = typed(kGpu);
+    const auto both = [&](const char* op) {
+      const NDArray want = call(op, {&host}), got = call(op, {&gpu});
+      EXPECT_EQ(got.device(), kGpu) << op;
+      EXPECT_EQ(got.dtype(), want.dtype()) << op;
+      // As float32, which is what tests read.
+      const auto read = [](NDArray array) {
+        return values_of(call("Cast", {&array}, {{"dtype", "float32"}}));
+      };
+      EXPECT_EQ(read(got), read(want)) << op << " of " << dtype;
+    };
+    for (const char* op : {"_npi_isnan", "_npi_isinf", "_npi_isfinite", "_npi_isposinf",
+                           "_npi_isneginf", "_npi_logical_not"})
+      both(op);
+    if (std::string_view(dtype) != "bool") both("logical_not");
+    if (whole) both("_npi_bitwise_not");
+  }
+  NDArray x = array_of({NAN, INFINITY, 0, -INFINITY}, {}, kGpu);
+  NDArray nan = call("_npi_isnan", {&x}), infinite = call("_npi_isinf", {&x});
+  EXPECT_EQ(values_of(call("Cast", {&nan}, {{"dtype", "float32"}})), (Values{1, 0, 0, 0}));
+  EXPECT_EQ(values_of(call("Cast", {&infinite}, {{"dtype", "float32"}})), (Values{0, 1, 0, 1}));
+}
+
+TEST(GpuFamilies, StraightThroughEstimators) {
+  NDArray x = array_of({-2.5f, -0.3f, 0, 0.5f, 1.5f}, {}, kGpu);
+  EXPECT_EQ(values_of(call("_contrib_round_ste", {&x})), (Values{-3, 0, 0, 1, 2}));
+  EXPECT_EQ(values_of(call("_contrib_sign_ste", {&x})), (Values{-1, -1, 0, 1, 1}));
+}
+
 TEST(GpuFamilies, PlacesOfExtremeElements) {
   for (const char* op : {"argmax", "argmin"}) {
     expect_same(op, {Shape{3, 70, 5}}, {{"axis", "1"}});
