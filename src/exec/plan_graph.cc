@@ -156,12 +156,11 @@ TypedGraph typed_fusion(PointwiseFusion fusion, const IndexedGraph& graph,
   return fused;
 }
 
-// The graph with pointwise neighbours in one; none where there are none, or where it would take
-// more memory: what a group reads has to be kept until all of it runs.
-std::optional<TypedGraph> pointwise_fused(const IndexedGraph& graph,
-                                          const std::vector<ArrayType>& types,
-                                          const PlanOptions& options,
-                                          const PreparedKernels& kernels = {}) {
+// The graph with pointwise neighbours in one, whatever memory it takes; none where there are none.
+std::optional<TypedGraph> neighbours_fused(const IndexedGraph& graph,
+                                           const std::vector<ArrayType>& types,
+                                           const PlanOptions& options,
+                                           const PreparedKernels& kernels) {
   if (!options.fuse_pointwise) return std::nullopt;
   PointwiseOptions pointwise;
   pointwise.forward_outputs = options.forward_outputs;
@@ -180,11 +179,27 @@ std::optional<TypedGraph> pointwise_fused(const IndexedGraph& graph,
     };
   PointwiseFusion fusion = fuse_pointwise(graph, types, pointwise);
   if (!fusion.changed) return std::nullopt;
-  TypedGraph fused = typed_fusion(std::move(fusion), graph, types, kernels);
-  if (planned_bytes(fused.graph, fused.types, options, fused.kernels) >
-      planned_bytes(graph, types, options, kernels))
-    return std::nullopt;
+  return typed_fusion(std::move(fusion), graph, types, kernels);
+}
+
+// The same, but none where it would take more memory: what a group reads has to be kept until all
+// of it runs.
+std::optional<TypedGraph> pointwise_fused(const TypedGraph& typed, const PlanOptions& options) {
+  auto fused = neighbours_fused(typed.graph, typed.types, options, typed.kernels);
+  if (fused && planned_bytes(fused->graph, fused->types, options, fused->kernels) >
+                   planned_bytes(typed.graph, typed.types, options, typed.kernels))
+    fused.reset();
   return fused;
+}
+
+// Bytes of what pointwise_fused() would leave: searches ask for it a hundred times, so that each
+// graph is planned once.
+std::size_t fused_bytes(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                        const PlanOptions& options, const PreparedKernels& kernels = {}) {
+  const std::size_t apart = planned_bytes(graph, types, options, kernels);
+  const auto fused = neighbours_fused(graph, types, options, kernels);
+  return fused ? std::min(apart, planned_bytes(fused->graph, fused->types, options, fused->kernels))
+               : apart;
 }
 
 // Whether the configuration asks for recomputation.
@@ -203,9 +218,7 @@ TypedGraph mirrored(const TypedGraph& typed, const std::map<const ir::Node*, Arr
   mirror_options.split = !options.device.is_gpu();  // kernels of the parts are for CPUs
   mirror_options.budget = budget;
   mirror_options.bytes = [&](const IndexedGraph& candidate, const std::vector<ArrayType>& types) {
-    if (const auto fused = pointwise_fused(candidate, types, options))
-      return planned_bytes(fused->graph, fused->types, options);
-    return planned_bytes(candidate, types, options);
+    return fused_bytes(candidate, types, options);
   };
   return infer_all(run_pass("mirror", typed.graph.graph(), configured_passes(),
                             [&](const ir::Graph&) {
@@ -287,9 +300,7 @@ class Saving {
     return widest;
   }
   std::size_t bytes(const TypedGraph& typed) const {
-    const auto fused = pointwise_fused(typed.graph, typed.types, options_, typed.kernels);
-    const TypedGraph& runs = fused ? *fused : typed;
-    return planned_bytes(runs.graph, runs.types, options_, runs.kernels);
+    return fused_bytes(typed.graph, typed.types, options_, typed.kernels);
   }
 
   const TypedGraph& plain_;
@@ -323,7 +334,7 @@ TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayTyp
     graph = run_joint_passes(graph, passes);
   TypedGraph folded = fold(infer_all(std::move(graph), known), known, options.device, passes);
   TypedGraph typed = transformed(std::move(folded), known, options, passes);
-  auto fused = pointwise_fused(typed.graph, typed.types, options, typed.kernels);
+  auto fused = pointwise_fused(typed, options);
   run_pass("fuse_pointwise", typed.graph.graph(), passes,
            [&](const ir::Graph&) { return (fused ? *fused : typed).graph.graph(); });
   return fused ? *std::move(fused) : std::move(typed);

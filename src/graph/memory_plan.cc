@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 
 namespace mxnet {
 namespace {
@@ -27,49 +28,53 @@ bool sizes_match(std::size_t a, std::size_t b, std::size_t range) {
 // Places intervals one after the other, each into the smallest gap that holds it.
 class BestFit {
  public:
-  BestFit(Intervals intervals, std::size_t range)
-      : intervals_(intervals), range_(range), offsets_(intervals.size()) {}
+  BestFit(Intervals intervals, std::size_t range) : intervals_(intervals), range_(range) {
+    placed_.reserve(intervals.size());
+  }
 
-  Packing run(std::span<const int> order) {
-    for (int i : order) place(i);
-    return {std::move(offsets_), bytes_};
+  // None as soon as it is clear that it takes `limit` bytes or more.
+  std::optional<Packing> run(std::span<const int> order, std::size_t limit) {
+    Packing packing{std::vector<std::size_t>(intervals_.size()), 0};
+    for (int i : order) {
+      const MemoryInterval& interval = intervals_[static_cast<std::size_t>(i)];
+      const std::size_t wanted = arena_bytes(interval.bytes), begin = place(interval, wanted);
+      packing.offsets[static_cast<std::size_t>(i)] = begin;
+      packing.bytes = std::max(packing.bytes, begin + wanted);
+      if (packing.bytes >= limit) return std::nullopt;
+    }
+    return packing;
   }
 
  private:
-  std::size_t size(int i) const {
-    return arena_bytes(intervals_[static_cast<std::size_t>(i)].bytes);
-  }
-  std::size_t& offset(int i) { return offsets_[static_cast<std::size_t>(i)]; }
+  // Side by side in memory: the loop over them is what compiling a training graph waits for.
+  struct Placed {
+    MemoryInterval interval;
+    std::size_t begin, size;
+  };
 
-  void place(int i) {
-    const MemoryInterval& interval = intervals_[static_cast<std::size_t>(i)];
-    const std::size_t wanted = size(i);
+  std::size_t place(const MemoryInterval& interval, std::size_t wanted) {
     std::size_t end = 0;  // of the conflicting ones so far
     std::size_t best = 0, best_gap = SIZE_MAX;
-    for (int other : placed_) {
-      if (!overlap_in_time(interval, intervals_[static_cast<std::size_t>(other)]) &&
-          sizes_match(wanted, size(other), range_))
+    for (const Placed& other : placed_) {
+      if (!overlap_in_time(interval, other.interval) && sizes_match(wanted, other.size, range_))
         continue;
-      const std::size_t begin = offset(other);
-      if (begin >= end + wanted && begin - end < best_gap) {
+      if (other.begin >= end + wanted && other.begin - end < best_gap) {
         best = end;
-        best_gap = begin - end;
+        best_gap = other.begin - end;
       }
-      end = std::max(end, begin + size(other));
+      end = std::max(end, other.begin + other.size);
     }
     if (best_gap == SIZE_MAX) best = end;
-    offset(i) = best;
-    bytes_ = std::max(bytes_, best + wanted);
-    const auto at = std::upper_bound(placed_.begin(), placed_.end(), i,
-                                     [&](int a, int b) { return offset(a) < offset(b); });
-    placed_.insert(at, i);
+    const auto at = std::upper_bound(
+        placed_.begin(), placed_.end(), best,
+        [](std::size_t begin, const Placed& other) { return begin < other.begin; });
+    placed_.insert(at, {interval, best, wanted});
+    return best;
   }
 
   const Intervals intervals_;
   const std::size_t range_;
-  std::vector<std::size_t> offsets_;
-  std::vector<int> placed_;  // by offset
-  std::size_t bytes_ = 0;
+  std::vector<Placed> placed_;  // by begin
 };
 
 // Slots of memory that tensors take over whole, growing them if need be; the sum of the slots is
@@ -174,17 +179,18 @@ Packing pack_intervals(Intervals intervals, const PackingOptions& options) {
   Packing best = without_sharing(intervals);
   if (options.match_range == 0) return best;
   const std::size_t least = most_live_bytes(intervals);
-  const auto keep_smaller = [&](Packing packing) {
-    if (packing.bytes < best.bytes) best = std::move(packing);
-  };
   const std::vector<int> by_first = sorted_by(
       intervals.size(), [&](int i) { return -intervals[static_cast<std::size_t>(i)].first; });
   std::vector<std::vector<int>> orders;
   if (intervals.size() <= kFewTensors) orders = placement_orders(intervals);
   const auto try_range = [&](std::size_t range) {
-    if (best.bytes > least) keep_smaller(SlotMatching(intervals, range).run(by_first));
+    if (best.bytes > least)
+      if (Packing slots = SlotMatching(intervals, range).run(by_first); slots.bytes < best.bytes)
+        best = std::move(slots);
     for (const std::vector<int>& order : orders)
-      if (best.bytes > least) keep_smaller(BestFit(intervals, range).run(order));
+      if (best.bytes > least)
+        if (auto packing = BestFit(intervals, range).run(order, best.bytes))
+          best = *std::move(packing);
   };
   const auto range = static_cast<std::size_t>(options.match_range);
   try_range(range);

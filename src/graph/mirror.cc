@@ -200,6 +200,8 @@ class Mirror {
   void consider(const Keep& keep) {
     double cost = 0;
     const IndexedGraph candidate(rebuild(keep, &cost));
+    // Planning is what a search spends its time on.
+    if (within_budget() && cost >= best_.cost) return;
     const std::vector<ArrayType> types = types_in(candidate, graph_, types_);
     const std::size_t bytes = options_.bytes(candidate, types);
     const bool fits = bytes <= options_.budget, best_fits = best_.bytes <= options_.budget;
