@@ -84,7 +84,7 @@ template <bool kEmptyAllowed>
 void infer_arange(const ArangeParams& params, Infer& infer) {
   infer.out(0).set_dtype(params.dtype);
   if (params.repeat <= 0) infer.fail(fmt::format("given repeat {}, expected > 0", params.repeat));
-  if (params.step == 0) infer.fail("given step 0, expected another one");
+  if (params.step == 0) infer.fail("given step 0, expected a step other than 0");
   if (params.infer_range && !params.stop) return;  // as many as the output has
   const double start = params.stop ? params.start : 0.0;
   const double stop = params.stop.value_or(params.start);

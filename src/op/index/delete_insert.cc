@@ -36,7 +36,7 @@ SliceRange range_of(const PlaceParams& params, int64_t size) {
 }
 
 void check_step(const PlaceParams& params, Infer& infer) {
-  if (params.step == 0) infer.fail("given step 0, expected another one");
+  if (params.step == 0) infer.fail("given step 0, expected a step other than 0");
 }
 
 // A position from one that may count from the end. Throws Error(kIndex).

@@ -25,7 +25,8 @@ SliceBox slice_box(const SliceParams& params, const Shape& data) {
   SliceBox box(data);
   for (std::size_t i = 0; i < n; ++i) {
     const int64_t step = params.step.empty() ? 1 : params.step[i].value_or(1);
-    if (step == 0) throw Error(ErrorCode::kValue, "slice", "given step 0, expected another one");
+    if (step == 0)
+      throw Error(ErrorCode::kValue, "slice", "given step 0, expected a step other than 0");
     const int axis = static_cast<int>(i);
     box.set(axis, python_range(params.begin[i], params.end[i], step, data[axis]));
   }
