@@ -107,7 +107,8 @@ def symbol_round(lib, _):
 
 def executor_round(lib, _):
     net, array = lib.network(), lib.array(3, 4)
-    executor = lib.new("MXExecutorBind", net, CPU, 0, 1, (C.c_void_p * 1)(array), (C.c_void_p * 1)(None), (C.c_uint * 1)(0), 0, None)
+    arrays, no_gradients, no_requests = (C.c_void_p * 1)(array), (C.c_void_p * 1)(None), (C.c_uint * 1)(0)
+    executor = lib.new("MXExecutorBind", net, CPU, 0, 1, arrays, no_gradients, no_requests, 0, None)
     lib.MXExecutorForward(executor, 0)
     count, outputs = C.c_uint(), C.POINTER(C.c_void_p)()
     lib.MXExecutorOutputs(executor, C.byref(count), C.byref(outputs))
