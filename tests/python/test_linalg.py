@@ -245,3 +245,11 @@ def test_eigenvalues_and_equations_of_integers_are_float64(mx, dtype):
     close(a @ vectors, vectors * values)
     close(mx.run("_npi_solve", a, b)[0], [2, 1])
     assert mx.run("_npi_solve", a, b)[0].dtype == np.float64
+
+
+@pytest.mark.parametrize("n", [131071, 131072, 300001])
+def test_products_of_long_vectors_are_those_of_their_stretches(mx, n):
+    a, b = (np.arange(n) % k - k // 2 for k in (7, 11))
+    for dtype in ("float32", "float64"):
+        got, = mx.run("dot", a.astype(dtype), b.astype(dtype))
+        assert got == np.dot(a, b)

@@ -301,6 +301,34 @@ def test_gradients_can_be_differentiated(mx, case):
             np.testing.assert_array_equal(g, w, err_msg=f"{name} {shapes} {attrs}, seed {SEED + 3}")
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("parts, rows", [(4, 3001), (7, 40), (8, 9000), (64, 513), (65, 100)])
+def test_stacks_of_columns_come_apart_again(mx, parts, rows, dtype):
+    arrays = [Draw(parts * rows + i).array((rows,), dtype) for i in range(parts)]
+    joined, = mx.run("stack", *arrays, axis=-1, num_args=parts)
+    np.testing.assert_array_equal(joined, np.stack(arrays, -1))
+    for column, array in zip(mx.run("SliceChannel", joined, num_outputs=parts, axis=1, squeeze_axis=True), arrays):
+        np.testing.assert_array_equal(column, array)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("width", [3, 17, 31, 33, 250, 1003, 4099])
+def test_rows_of_every_length_are_moved_whole(mx, width, dtype):
+    a = Draw(width).array((9, width), dtype)
+    np.testing.assert_array_equal(mx.run("_np_roll", a, shift=2, axis=1)[0], np.roll(a, 2, 1))
+    np.testing.assert_array_equal(mx.run("slice", a, begin=(1, 1), end=(9, width))[0], a[1:, 1:])
+    np.testing.assert_array_equal(mx.run("Concat", a, a[:, :1], a, num_args=3, dim=1)[0], np.concatenate([a, a[:, :1], a], 1))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("channels", [2, 3, 4, 7])
+def test_channels_of_pictures_change_their_place(mx, channels, dtype):
+    picture = Draw(channels).array((61, 67, channels), dtype)
+    first, = mx.run("_np_transpose", picture, axes=(2, 0, 1))
+    np.testing.assert_array_equal(first, picture.transpose(2, 0, 1))
+    np.testing.assert_array_equal(mx.run("_np_transpose", first, axes=(1, 2, 0))[0], picture)
+
+
 def test_column_images_and_their_gradient(mx):
     d = Draw(SEED + 2)
     for _ in range(ROUNDS):

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise operators where their loops change: results too big for the caches, half types in registers, limits.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_elemwise.py
+"""
+import numpy as np
+import pytest
+
+SEED = 20261121
+PAST_CACHES = (17 << 20) + 3  # bytes, and a rest behind the last vector
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+def test_large_results_are_those_of_numpy_apart_and_in_place(mx, rng, dtype):
+    n = PAST_CACHES // np.dtype(dtype).itemsize + 1
+    a, b = (rng.integers(0, 100, n).astype(dtype) for _ in range(2))
+    np.testing.assert_array_equal(mx.run("elemwise_add", a, b)[0], a + b)
+    np.testing.assert_array_equal(mx.run("square", a)[0], a * a)
+    np.testing.assert_array_equal(mx.run("_npi_greater", a, b)[0], a > b)
+    first, second = mx.array(a), mx.array(b)
+    mx.invoke("elemwise_mul", [first, second], out=[first])
+    np.testing.assert_array_equal(mx.numpy(first), a * b)
+    mx.free(first, second)
+
+
+@pytest.mark.parametrize("op, of", [("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide)])
+def test_float16_is_computed_in_float32_and_rounded_once(mx, rng, op, of):
+    a = np.concatenate([np.arange(1 << 16, dtype="uint16"), np.array([1, 2, 3], "uint16")]).view("float16")
+    b = rng.permutation(a)
+
+    def expected(x, y):
+        with np.errstate(all="ignore"):
+            return of(np.float32(x), np.float32(y)).astype("float16")
+
+    np.testing.assert_array_equal(mx.run(f"elemwise_{op}", a, b)[0], expected(a, b))
+    np.testing.assert_array_equal(mx.run(f"broadcast_{op}", a, b[:1])[0], expected(a, b[:1]))
+    np.testing.assert_array_equal(mx.run(f"broadcast_{op}", b[:1], a)[0], expected(b[:1], a))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint8", "int32", "int64"])
+def test_clip_keeps_nan_and_its_gradient_ends_at_the_limits(mx, rng, dtype):
+    a = rng.integers(0, 120, 1003).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        a[::50] = np.nan
+    np.testing.assert_array_equal(mx.run("clip", a, a_min=20, a_max=90)[0], np.clip(a, 20, 90).astype(dtype))
+    if np.dtype(dtype).kind == "f":
+        head = np.ones_like(a)
+        within = ~((a < 20) | (a > 90))
+        np.testing.assert_array_equal(mx.gradients("clip", [a], [head], a_min=20, a_max=90)[0], within.astype(dtype))
