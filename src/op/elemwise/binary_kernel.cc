@@ -74,11 +74,21 @@ class RowLoop {
 // Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
 constexpr int64_t kShortRow = 32;
 
-// One short row after another; the sizes of points and colours are known to the compiler.
-template <class T>
-void lay_out(const T* from, bool single, int64_t n, T* to) {
+// `rows` short rows one after another, each `step` elements behind the one before or, without steps
+// that are even, where `at` says; the sizes of points and colours are known to the compiler.
+template <class T, class At>
+void lay_out(const T* from, bool single, int64_t n, int64_t rows, bool even, int64_t step,
+             const At& at, T* to) {
   const auto fill = [&](auto size) {
-    for (int64_t i = 0; i < size; ++i) to[i] = single ? *from : from[i];
+    if (even && single) {
+      for (int64_t k = 0; k < rows; ++k)
+        for (int64_t i = 0; i < size; ++i) to[k * size + i] = from[k * step];
+      return;
+    }
+    for (int64_t k = 0; k < rows; ++k) {
+      const T* row = from + (even ? k * step : at(k));
+      for (int64_t i = 0; i < size; ++i) to[k * size + i] = single ? *row : row[i];
+    }
   };
   switch (n) {
     case 2:
@@ -108,12 +118,20 @@ void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, co
     const int64_t count = std::min(block, last - r);
     const bool a_kept = a_full || (a_fixed && r != first);
     const bool b_kept = b_full || (b_fixed && r != first);
-    for (int64_t k = 0; k < count && !(a_kept && b_kept); ++k) {
+    const bool even = plan.uniform();
+    const auto at = [&](int64_t k, bool of_a) {
       int64_t at_a, at_b;
       plan.offsets(r + k, &at_a, &at_b);
-      if (!a_kept) lay_out(pa + at_a, plan.inner() == Inner::kLeftScalar, n, a.data() + k * n);
-      if (!b_kept) lay_out(pb + at_b, plan.inner() == Inner::kRightScalar, n, b.data() + k * n);
-    }
+      return of_a ? at_a : at_b;
+    };
+    if (!a_kept)
+      lay_out(
+          pa + (even ? r * step_a : 0), plan.inner() == Inner::kLeftScalar, n, count, even, step_a,
+          [&](int64_t k) { return at(k, true); }, a.data());
+    if (!b_kept)
+      lay_out(
+          pb + (even ? r * step_b : 0), plan.inner() == Inner::kRightScalar, n, count, even, step_b,
+          [&](int64_t k) { return at(k, false); }, b.data());
     arrays(a_full ? pa + r * n : a.data(), b_full ? pb + r * n : b.data(), py + r * n, count * n);
   }
 }
