@@ -102,36 +102,35 @@ void Bunch::append(const Piece& piece, const Place* values, const Place* targets
   }
 }
 
-bool Bunch::add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& to,
-                Arrays outs) {
+bool Bunch::add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& like,
+                NDArray* sum, Arrays targets) {
   if (repeated_ != nullptr) fill_from_matched();
   if (contents_) {
-    const int64_t bytes = contents_->count * static_cast<int64_t>(dtype_size(to.dtype()));
-    const bool fits = contents_->kind == kind && contents_->dtype == to.dtype() &&
-                      bytes + static_cast<int64_t>(to.bytes()) <= kBunchBytes;
+    const int64_t bytes = contents_->count * static_cast<int64_t>(dtype_size(like.dtype()));
+    const bool fits = contents_->kind == kind && contents_->dtype == like.dtype() &&
+                      bytes + static_cast<int64_t>(like.bytes()) <= kBunchBytes;
     refused_ = fits ? nullptr : &key;
     if (!fits || reads_what_is_written(values)) return false;
   } else {
-    begin(kind, to.dtype());
+    begin(kind, like.dtype());
   }
   const auto place = [](const NDArray& array) { return Place{array.var(), array.data_as<char>()}; };
   values_.clear();
   targets_.clear();
   for (const NDArray& value : values) values_.push_back(place(value));
-  targets_.push_back(place(to));
-  for (const NDArray& out : outs) targets_.push_back(place(out));
-  append({&key, to.size(), static_cast<uint32_t>(values_.size()),
+  for (const NDArray& target : targets) targets_.push_back(place(target));
+  append({&key, sum, like.size(), static_cast<uint32_t>(values_.size()),
           static_cast<uint32_t>(targets_.size())},
          values_.data(), targets_.data());
   return true;
 }
 
-bool Bunch::add(const Key& key, Arrays values, const NDArray& to, Arrays outs) {
-  return add(CollectiveKind::kSum, key, values, to, outs);
+bool Bunch::add(const Key& key, Arrays values, NDArray& to, Arrays outs) {
+  return add(CollectiveKind::kSum, key, values, to, &to, outs);
 }
 
 bool Bunch::add_broadcast(const Key& key, const NDArray& value) {
-  return add(CollectiveKind::kBroadcast, key, {&value, 1}, value, {});
+  return add(CollectiveKind::kBroadcast, key, {&value, 1}, value, nullptr, {&value, 1});
 }
 
 // Whatever the operations and the checks before them depend on is compared: a variable or an
@@ -153,23 +152,23 @@ bool Bunch::repeat(const Key& key, PickedArrays values, const NDArray& to, Picke
   }
   const Contents& all = *known->contents;
   const Piece& piece = all.pieces[matched_.pieces];
-  if (piece.key != &key || piece.values != values.size() || piece.targets != 1 + outs.size() ||
-      to.dtype() != all.dtype)
+  if (piece.key != &key || piece.values != values.size() || piece.targets != outs.size() ||
+      piece.sum != &to || to.chunk() != known->packed.chunk() || to.offset() != matched_.bytes)
     return false;
   const auto same = [&](const NDArray& array, const Place& place) {
     return !array.is_none() && array.var() == place.var && array.dtype() == all.dtype &&
            in_host_memory(array) && !array.is_sparse() && array.data() == place.data &&
            array.shape() == to.shape();
   };
-  const Place *value = &all.values[matched_.values], *target = &all.targets[matched_.targets];
-  if (!same(to, *target)) return false;
+  const Place *value = all.values.data() + matched_.values,
+              *target = all.targets.data() + matched_.targets;
   for (std::size_t i = 0; i < piece.values; ++i)
     if (!same(values[i], value[i])) return false;
-  for (std::size_t i = 1; i < piece.targets; ++i)
-    if (!same(outs[i - 1], target[i])) return false;
+  for (std::size_t i = 0; i < piece.targets; ++i)
+    if (!same(outs[i], target[i])) return false;
   repeated_ = known;
-  matched_ = {matched_.pieces + 1, matched_.values + piece.values,
-              matched_.targets + piece.targets};
+  matched_ = {matched_.pieces + 1, matched_.values + piece.values, matched_.targets + piece.targets,
+              matched_.bytes + to.bytes()};
   return true;
 }
 
@@ -237,14 +236,41 @@ void Bunch::scatter(const Contents& contents, const char* from) {
   }
 }
 
-// The packed values stay between the calls as the operations do: a few MB for each list, which the
-// pool would keep otherwise.
+// The sums of one key are formed one after the other, wherever they lie: all ranks are to give
+// their requests in the same order.
+void Bunch::move_sums(const Contents& contents, const NDArray& packed) {
+  std::vector<NDArray> left;  // live until the move is pushed
+  std::vector<Var*> earlier;
+  std::size_t offset = 0;
+  for (const Piece& piece : contents.pieces) {
+    earlier.push_back(piece.sum->var());
+    Engine::get().forget_failure(piece.sum->var());
+    left.push_back(std::exchange(
+        *piece.sum, NDArray(packed.chunk(), offset, piece.sum->shape(), contents.dtype)));
+    offset += static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
+  }
+  std::sort(earlier.begin(), earlier.end());
+  earlier.erase(std::unique(earlier.begin(), earlier.end()), earlier.end());
+  const std::array<Var*, 1> later{packed.var()};
+  Engine::get().push([](const RunContext&) {}, {.device = Device::cpu(),
+                                                .reads = earlier,
+                                                .writes = later,
+                                                .property = FnProperty::kCPUPrioritized,
+                                                .name = "KVStoreMove"});
+}
+
+// The packed values stay between the calls, as what the sums lie in.
 void Bunch::prepare(Known& known, int priority) {
   const std::shared_ptr<const Contents> contents = known.contents;
   const NDArray packed(Shape{contents->count}, contents->dtype, Device::cpu(), "kvstore");
   const std::array<Var*, 1> between{packed.var()};
   const bool broadcast = contents->kind == CollectiveKind::kBroadcast;
+  if (!broadcast) move_sums(*contents, packed);
+  known.packed = packed;
   known.priority = priority;
+  known.overwritten = {packed.var()};
+  for (Var* var : writes_)
+    if (!used_[var].read) known.overwritten.push_back(var);
   known.collect = Engine::get().prepare_async(
       [contents, list = known.list, packed, priority, group = &group_, store = store_,
        order = order_](const RunContext&, OnComplete complete) {
@@ -271,6 +297,8 @@ void Bunch::prepare(Known& known, int priority) {
        .property = FnProperty::kCPUPrioritized,
        .priority = priority,
        .name = broadcast ? "KVStoreBroadcast" : "KVStoreAllReduce"});
+  known.take = nullptr;
+  if (writes_.empty()) return;
   known.take = Engine::get().prepare(
       [contents, packed](const RunContext&) { scatter(*contents, packed.data_as<char>()); },
       {.device = Device::cpu(),
@@ -279,16 +307,13 @@ void Bunch::prepare(Known& known, int priority) {
        .property = FnProperty::kCPUPrioritized,
        .priority = priority,
        .name = "KVStoreTake"});
-  known.overwritten = {packed.var()};
-  for (Var* var : writes_)
-    if (!used_[var].read) known.overwritten.push_back(var);
 }
 
 // What is only written is written whole: what failed there before is of no interest.
 void Bunch::push(const Known& known) {
   for (Var* var : known.overwritten) Engine::get().forget_failure(var);
   Engine::get().push(known.collect);
-  Engine::get().push(known.take);
+  if (known.take) Engine::get().push(known.take);
 }
 
 void Bunch::send(int priority) {

@@ -54,12 +54,15 @@ class Bunch {
   // Whether the values of a key could be added: dense, in host memory, of one type and few.
   static bool suits(Arrays values, const NDArray& to, Arrays outs);
 
-  // Every array of `to` and `outs` becomes the sum of the values over all processes. False, and
-  // nothing is added: what is there is to be sent first. REQUIRES: suits(...).
-  bool add(const Key& key, Arrays values, const NDArray& to, Arrays outs);
+  // `to` and every array of `outs` becomes the sum of the values over all processes; with send(),
+  // `to` becomes a part of the memory in which the bunch travels, so that nothing is copied to it,
+  // and must live until then. False, and nothing is added: what is there is to be sent first.
+  // REQUIRES: suits(...).
+  bool add(const Key& key, Arrays values, NDArray& to, Arrays outs);
   // The same of a key whose value all processes take over from rank 0; not both in one bunch.
   bool add_broadcast(const Key& key, const NDArray& value);
-  // Adds the key if it and its arrays, of the shape of `to`, are what followed here the last time;
+  // Adds the key if it and its arrays, of the shape of `to`, are what followed here the last time,
+  // and `to` is where it became the sum;
   // sends what is there if that was done then. False: nothing is known of them, they may be wrong.
   bool repeat(const Key& key, PickedArrays values, const NDArray& to, PickedArrays outs,
               int priority);
@@ -76,6 +79,7 @@ class Bunch {
   // Of one key: so many of the places below.
   struct Piece {
     const Key* key;
+    NDArray* sum;   // null: of a broadcast
     int64_t count;  // elements
     uint32_t values, targets;
   };
@@ -90,21 +94,24 @@ class Bunch {
   struct Known {
     std::shared_ptr<const Contents> contents;
     std::shared_ptr<const RequestList> list;
-    PreparedRef collect, take;      // of `priority`
+    NDArray packed;
+    PreparedRef collect, take;      // of `priority`; the second null without targets
     std::vector<Var*> overwritten;  // written without being read
     int priority = 0;
     const Key* next = nullptr;  // what did not fit any more; null: another reason to end
   };
   // So many of what is known have come again.
   struct Matched {
-    std::size_t pieces = 0, values = 0, targets = 0;
+    std::size_t pieces = 0, values = 0, targets = 0, bytes = 0;
   };
 
-  bool add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& to, Arrays outs);
+  bool add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& like, NDArray* sum,
+           Arrays targets);
   bool reads_what_is_written(Arrays values);
   void begin(CollectiveKind kind, DType dtype);
   void append(const Piece& piece, const Place* values, const Place* targets);
   void fill_from_matched();
+  static void move_sums(const Contents& contents, const NDArray& packed);
   void prepare(Known& known, int priority);
   void push(const Known& known);
   static std::shared_ptr<const RequestList> make_list(const Contents& contents);

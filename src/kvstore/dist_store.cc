@@ -203,7 +203,7 @@ bool DistStore::collects(const NDArray& sum) const {
          sum.size() <= most_elements();
 }
 
-bool DistStore::sum_together(const Key& key, Arrays values, const NDArray& to, Arrays outs,
+bool DistStore::sum_together(const Key& key, Arrays values, NDArray& to, Arrays outs,
                              int priority) {
   if (!collects(to) || !Bunch::suits(values, to, outs)) return false;
   if (bunch_.add(key, values, to, outs)) return true;

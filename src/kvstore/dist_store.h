@@ -36,8 +36,7 @@ class DistStore final : public LocalStore {
  protected:
   bool spans_processes() const override { return !served_; }
   void sum_over_processes(const Key& key, const NDArray& sum, int priority) override;
-  bool sum_together(const Key& key, Arrays values, const NDArray& to, Arrays outs,
-                    int priority) override;
+  bool sum_together(const Key& key, Arrays values, NDArray& to, Arrays outs, int priority) override;
   bool sum_again(const Key& key, PickedArrays values, const NDArray& to, PickedArrays outs,
                  int priority) override;
   void finish_together(int priority) override { bunch_.send(priority); }

@@ -128,7 +128,7 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, bool one_
       !first.is_sparse() && !spans_processes()) {
     update(key, first, stored.value, priority);
   } else {
-    const NDArray& sum = updated ? merged(stored) : stored.value;
+    NDArray& sum = updated ? merged(stored) : stored.value;
     if (one_of_many && sum_together(key, pushed_, sum, updated ? Arrays() : pulled_, priority)) {
       if (updated) unfinished_.push_back({group.index, pulled_});
       return;

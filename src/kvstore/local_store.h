@@ -34,9 +34,9 @@ class LocalStore : public KVStore {
     static_cast<void>(sum), static_cast<void>(priority);
   }
   // The same for several keys of a call at once, which are collected: false, or `to` and all of
-  // `outs` become the sum of the values over all processes, after finish_together() at the latest.
-  virtual bool sum_together(const Key&, Arrays values, const NDArray& to, Arrays outs,
-                            int priority) {
+  // `outs` become the sum of the values over all processes, after finish_together() at the latest;
+  // `to` perhaps in other memory.
+  virtual bool sum_together(const Key&, Arrays values, NDArray& to, Arrays outs, int priority) {
     static_cast<void>(values), static_cast<void>(to), static_cast<void>(outs);
     static_cast<void>(priority);
     return false;
