@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -71,78 +70,140 @@ bool Bunch::suits(Arrays values, const NDArray& to, Arrays outs) {
 bool Bunch::reads_what_is_written(Arrays values) {
   return std::any_of(values.begin(), values.end(), [&](const NDArray& value) {
     const UsedVariables::Use& use = used_[value.var()];
-    return use.written && value.offset() < use.last && use.first < value.offset() + value.bytes();
+    const char* const data = value.data_as<char>();
+    return use.written && data < use.last && use.first < data + value.bytes();
   });
 }
 
-bool Bunch::add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& to,
-                Arrays outs) {
-  if (contents_) {
-    const int64_t bytes = contents_->count * static_cast<int64_t>(dtype_size(to.dtype()));
-    if (contents_->kind != kind || contents_->dtype != to.dtype() ||
-        bytes + static_cast<int64_t>(to.bytes()) > kBunchBytes || reads_what_is_written(values))
-      return false;
-  } else {
-    contents_ = std::make_shared<Contents>();
-    contents_->kind = kind;
-    contents_->dtype = to.dtype();
-  }
+void Bunch::begin(CollectiveKind kind, DType dtype) {
+  contents_ = std::make_shared<Contents>();
+  contents_->kind = kind;
+  contents_->dtype = dtype;
+}
+
+void Bunch::append(const Piece& piece, const Place* values, const Place* targets) {
   Contents& all = *contents_;
-  all.count += to.size();
-  all.pieces.push_back(
-      {to.size(), static_cast<uint32_t>(values.size()), static_cast<uint32_t>(1 + outs.size())});
-  for (const NDArray& value : values) {
-    UsedVariables::Use& use = used_[value.var()];
-    if (!use.read) all.reads.push_back(value.var());
+  const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(all.dtype);
+  all.count += piece.count;
+  all.pieces.push_back(piece);
+  for (const Place& value : std::span(values, piece.values)) {
+    UsedVariables::Use& use = used_[value.var];
+    if (!use.read) reads_.push_back(value.var);
     use.read = true;
-    all.values.push_back({value.chunk(), value.offset()});
+    all.values.push_back(value);
   }
-  const auto write = [&](const NDArray& target) {
-    UsedVariables::Use& use = used_[target.var()];
-    const std::size_t first = target.offset(), last = first + target.bytes();
-    if (!use.written) all.writes.push_back(target.var());
-    use.first = use.written ? std::min(use.first, first) : first;
-    use.last = std::max(use.last, last);
+  for (const Place& target : std::span(targets, piece.targets)) {
+    UsedVariables::Use& use = used_[target.var];
+    if (!use.written) writes_.push_back(target.var);
+    use.first = use.written ? std::min<const char*>(use.first, target.data) : target.data;
+    use.last = std::max<const char*>(use.last, target.data + bytes);
     use.written = true;
-    all.targets.push_back({target.chunk(), target.offset()});
-  };
-  write(to);
-  for (const NDArray& out : outs) write(out);
-  keys_.push_back(key);
+    all.targets.push_back(target);
+  }
+}
+
+bool Bunch::add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& like,
+                NDArray* sum, Arrays targets) {
+  if (repeated_ != nullptr) fill_from_matched();
+  if (contents_) {
+    const int64_t bytes = contents_->count * static_cast<int64_t>(dtype_size(like.dtype()));
+    const bool fits = contents_->kind == kind && contents_->dtype == like.dtype() &&
+                      bytes + static_cast<int64_t>(like.bytes()) <= kBunchBytes;
+    refused_ = fits ? nullptr : &key;
+    if (!fits || reads_what_is_written(values)) return false;
+  } else {
+    begin(kind, like.dtype());
+  }
+  const auto place = [](const NDArray& array) { return Place{array.var(), array.data_as<char>()}; };
+  values_.clear();
+  targets_.clear();
+  for (const NDArray& value : values) values_.push_back(place(value));
+  for (const NDArray& target : targets) targets_.push_back(place(target));
+  append({&key, sum, like.size(), static_cast<uint32_t>(values_.size()),
+          static_cast<uint32_t>(targets_.size())},
+         values_.data(), targets_.data());
   return true;
 }
 
-bool Bunch::add(const Key& key, Arrays values, const NDArray& to, Arrays outs) {
-  return add(CollectiveKind::kSum, key, values, to, outs);
+bool Bunch::add(const Key& key, Arrays values, NDArray& to, Arrays outs) {
+  return add(CollectiveKind::kSum, key, values, to, &to, outs);
 }
 
 bool Bunch::add_broadcast(const Key& key, const NDArray& value) {
-  return add(CollectiveKind::kBroadcast, key, {&value, 1}, value, {});
+  return add(CollectiveKind::kBroadcast, key, {&value, 1}, value, nullptr, {&value, 1});
+}
+
+// Whatever the operations and the checks before them depend on is compared: a variable or an
+// address that was freed and taken anew is as good as the old one. Where a bunch ends is settled by
+// the keys alone here too, so that processes of which only some know a list cut it alike.
+bool Bunch::repeat(const Key& key, PickedArrays values, const NDArray& to, PickedArrays outs,
+                   int priority) {
+  if (repeated_ != nullptr && matched_.pieces == repeated_->contents->pieces.size()) {
+    if (repeated_->next != &key) return false;
+    send(priority);
+  }
+  if (contents_) return false;
+  Known* known = repeated_;
+  if (known == nullptr) {
+    const auto found = known_.find(&key);
+    if (found == known_.end() || found->second.contents->kind != CollectiveKind::kSum) return false;
+    known = &found->second;
+    matched_ = {};
+  }
+  const Contents& all = *known->contents;
+  const Piece& piece = all.pieces[matched_.pieces];
+  if (piece.key != &key || piece.values != values.size() || piece.targets != outs.size() ||
+      piece.sum != &to || to.chunk() != known->packed.chunk() || to.offset() != matched_.bytes)
+    return false;
+  const auto same = [&](const NDArray& array, const Place& place) {
+    return !array.is_none() && array.var() == place.var && array.dtype() == all.dtype &&
+           in_host_memory(array) && !array.is_sparse() && array.data() == place.data &&
+           array.shape() == to.shape();
+  };
+  const Place *value = all.values.data() + matched_.values,
+              *target = all.targets.data() + matched_.targets;
+  for (std::size_t i = 0; i < piece.values; ++i)
+    if (!same(values[i], value[i])) return false;
+  for (std::size_t i = 0; i < piece.targets; ++i)
+    if (!same(outs[i], target[i])) return false;
+  repeated_ = known;
+  matched_ = {matched_.pieces + 1, matched_.values + piece.values, matched_.targets + piece.targets,
+              matched_.bytes + to.bytes()};
+  return true;
+}
+
+// Goes on as if what has come again had come for the first time.
+void Bunch::fill_from_matched() {
+  const std::shared_ptr<const Contents> known = std::exchange(repeated_, nullptr)->contents;
+  begin(known->kind, known->dtype);
+  const Place *values = known->values.data(), *targets = known->targets.data();
+  for (const Piece& piece : std::span(known->pieces).first(matched_.pieces)) {
+    append(piece, values, targets);
+    values += piece.values;
+    targets += piece.targets;
+  }
+}
+
+bool Bunch::same_list(const Contents& a, const Contents& b) {
+  return a.dtype == b.dtype && std::equal(a.pieces.begin(), a.pieces.end(), b.pieces.begin(),
+                                          b.pieces.end(), [](const Piece& one, const Piece& other) {
+                                            return one.key == other.key && one.count == other.count;
+                                          });
 }
 
 // Two lists that differ in a key, its size or the type are different lists, so that processes that
 // disagree about one never mix them up.
-std::shared_ptr<const RequestList> Bunch::list_of(const Contents& contents) {
-  Fnv local;
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
-    local.take_word(std::hash<Key>()(keys_[i]));
-    local.take_word(static_cast<uint64_t>(contents.pieces[i].count));
+std::shared_ptr<const RequestList> Bunch::make_list(const Contents& contents) {
+  auto list = std::make_shared<RequestList>();
+  Fnv hash;
+  for (const Piece& piece : contents.pieces) {
+    list->names.push_back(to_string(*piece.key));
+    list->counts.push_back(piece.count);
+    take_text(hash, list->names.back());
+    hash.take_word(static_cast<uint64_t>(piece.count));
   }
-  local.take_word(static_cast<uint64_t>(contents.dtype));
-  if (known_.size() > kMostLists) known_.clear();
-  Known& known = known_[local.folded()];
-  if (known.list && known.keys == keys_) return known.list;
-  const auto list = std::make_shared<RequestList>();
-  Fnv shared;
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
-    list->names.push_back(to_string(keys_[i]));
-    list->counts.push_back(contents.pieces[i].count);
-    take_text(shared, list->names.back());
-    shared.take_word(static_cast<uint64_t>(list->counts.back()));
-  }
-  shared.take_word(static_cast<uint64_t>(contents.dtype));
-  list->id = shared.folded();
-  known = {keys_, list};
+  hash.take_word(static_cast<uint64_t>(contents.dtype));
+  list->id = hash.folded();
   return list;
 }
 
@@ -152,10 +213,10 @@ void Bunch::gather(const Contents& contents, SumOrder order, char* to) {
   for (const Piece& piece : contents.pieces) {
     const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
     if (piece.values == 1) {
-      std::memcpy(to, value->data(), bytes);
+      std::memcpy(to, value->data, bytes);
     } else {
       in.clear();
-      for (uint32_t i = 0; i < piece.values; ++i) in.push_back(value[i].data());
+      for (uint32_t i = 0; i < piece.values; ++i) in.push_back(value[i].data);
       const std::array<void*, 1> out{to};
       sum_on_host(
           {.in = in, .out = out, .count = piece.count, .dtype = contents.dtype, .order = order});
@@ -170,26 +231,49 @@ void Bunch::scatter(const Contents& contents, const char* from) {
   for (const Piece& piece : contents.pieces) {
     const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
     for (const Place* const end = target + piece.targets; target != end; ++target)
-      std::memcpy(target->data(), from, bytes);
+      std::memcpy(target->data, from, bytes);
     from += bytes;
   }
 }
 
-void Bunch::send(int priority) {
-  if (!contents_) return;
-  const auto list = list_of(*contents_);
-  const std::shared_ptr<const Contents> contents = std::exchange(contents_, nullptr);
-  // What is only written is written whole: what failed there before is of no interest.
-  for (Var* var : contents->writes)
-    if (!used_[var].read) Engine::get().forget_failure(var);
-  keys_.clear();
-  used_.clear();
+// The sums of one key are formed one after the other, wherever they lie: all ranks are to give
+// their requests in the same order.
+void Bunch::move_sums(const Contents& contents, const NDArray& packed) {
+  std::vector<NDArray> left;  // live until the move is pushed
+  std::vector<Var*> earlier;
+  std::size_t offset = 0;
+  for (const Piece& piece : contents.pieces) {
+    earlier.push_back(piece.sum->var());
+    Engine::get().forget_failure(piece.sum->var());
+    left.push_back(std::exchange(
+        *piece.sum, NDArray(packed.chunk(), offset, piece.sum->shape(), contents.dtype)));
+    offset += static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
+  }
+  std::sort(earlier.begin(), earlier.end());
+  earlier.erase(std::unique(earlier.begin(), earlier.end()), earlier.end());
+  const std::array<Var*, 1> later{packed.var()};
+  Engine::get().push([](const RunContext&) {}, {.device = Device::cpu(),
+                                                .reads = earlier,
+                                                .writes = later,
+                                                .property = FnProperty::kCPUPrioritized,
+                                                .name = "KVStoreMove"});
+}
+
+// The packed values stay between the calls, as what the sums lie in.
+void Bunch::prepare(Known& known, int priority) {
+  const std::shared_ptr<const Contents> contents = known.contents;
   const NDArray packed(Shape{contents->count}, contents->dtype, Device::cpu(), "kvstore");
   const std::array<Var*, 1> between{packed.var()};
   const bool broadcast = contents->kind == CollectiveKind::kBroadcast;
-  Engine::get().push_async(
-      [contents, list, packed, priority, group = &group_, store = store_, order = order_](
-          const RunContext&, OnComplete complete) {
+  if (!broadcast) move_sums(*contents, packed);
+  known.packed = packed;
+  known.priority = priority;
+  known.overwritten = {packed.var()};
+  for (Var* var : writes_)
+    if (!used_[var].read) known.overwritten.push_back(var);
+  known.collect = Engine::get().prepare_async(
+      [contents, list = known.list, packed, priority, group = &group_, store = store_,
+       order = order_](const RunContext&, OnComplete complete) {
         gather(*contents, order, packed.data_as<char>());
         CollectiveRequest request;
         request.kind = contents->kind;
@@ -208,19 +292,47 @@ void Bunch::send(int priority) {
         group->submit(std::move(request));
       },
       {.device = Device::cpu(),
-       .reads = contents->reads,
+       .reads = reads_,
        .writes = between,
        .property = FnProperty::kCPUPrioritized,
        .priority = priority,
        .name = broadcast ? "KVStoreBroadcast" : "KVStoreAllReduce"});
-  Engine::get().push(
+  known.take = nullptr;
+  if (writes_.empty()) return;
+  known.take = Engine::get().prepare(
       [contents, packed](const RunContext&) { scatter(*contents, packed.data_as<char>()); },
       {.device = Device::cpu(),
        .reads = between,
-       .writes = contents->writes,
+       .writes = writes_,
        .property = FnProperty::kCPUPrioritized,
        .priority = priority,
        .name = "KVStoreTake"});
+}
+
+// What is only written is written whole: what failed there before is of no interest.
+void Bunch::push(const Known& known) {
+  for (Var* var : known.overwritten) Engine::get().forget_failure(var);
+  Engine::get().push(known.collect);
+  if (known.take) Engine::get().push(known.take);
+}
+
+void Bunch::send(int priority) {
+  if (repeated_ != nullptr && repeated_->priority == priority &&
+      matched_.pieces == repeated_->contents->pieces.size())
+    return push(*std::exchange(repeated_, nullptr));
+  if (repeated_ != nullptr) fill_from_matched();
+  if (!contents_) return;
+  if (known_.size() > kMostLists) known_.clear();
+  Known& known = known_[contents_->pieces.front().key];
+  if (!known.contents || !same_list(*known.contents, *contents_))
+    known.list = make_list(*contents_);
+  known.contents = std::exchange(contents_, nullptr);
+  known.next = std::exchange(refused_, nullptr);
+  prepare(known, priority);
+  reads_.clear();
+  writes_.clear();
+  used_.clear();
+  push(known);
 }
 
 }  // namespace mxnet::kvstore

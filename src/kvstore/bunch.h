@@ -22,7 +22,7 @@ class UsedVariables {
     const Var* var = nullptr;
     uint64_t bunch = 0;  // other than the present one: the place is free
     bool read = false, written = false;
-    std::size_t first = 0, last = 0;  // bytes that are written, and what lies between
+    const char *first = nullptr, *last = nullptr;  // what is written, and what lies between
   };
 
   Use& operator[](const Var* var);
@@ -39,7 +39,11 @@ class UsedVariables {
   std::size_t count_ = 0;
 };
 
-// One thread at a time. Keys that come again in the same order cost neither names nor hashes.
+// One thread at a time. What was sent is remembered by its first key: keys that come again in the
+// same order with the same arrays are only compared, and the operations pushed again.
+//
+// Keys are known by their address: callers give those of their KeyTable. The arrays of a call must
+// live until send(): places are addresses, and what is pushed with a variable keeps its memory.
 class Bunch {
  public:
   // `group` must outlive it and what it has pushed. `store`: its number. `order`: of the values of
@@ -50,26 +54,34 @@ class Bunch {
   // Whether the values of a key could be added: dense, in host memory, of one type and few.
   static bool suits(Arrays values, const NDArray& to, Arrays outs);
 
-  // Every array of `to` and `outs` becomes the sum of the values over all processes. False, and
-  // nothing is added: what is there is to be sent first. REQUIRES: suits(...).
-  bool add(const Key& key, Arrays values, const NDArray& to, Arrays outs);
+  // `to` and every array of `outs` becomes the sum of the values over all processes; with send(),
+  // `to` becomes a part of the memory in which the bunch travels, so that nothing is copied to it,
+  // and must live until then. False, and nothing is added: what is there is to be sent first.
+  // REQUIRES: suits(...).
+  bool add(const Key& key, Arrays values, NDArray& to, Arrays outs);
   // The same of a key whose value all processes take over from rank 0; not both in one bunch.
   bool add_broadcast(const Key& key, const NDArray& value);
+  // Adds the key if it and its arrays, of the shape of `to`, are what followed here the last time,
+  // and `to` is where it became the sum;
+  // sends what is there if that was done then. False: nothing is known of them, they may be wrong.
+  bool repeat(const Key& key, PickedArrays values, const NDArray& to, PickedArrays outs,
+              int priority);
   // Pushes the operations that do it.
   void send(int priority);
-  bool empty() const { return contents_ == nullptr; }
+  bool empty() const { return contents_ == nullptr && repeated_ == nullptr; }
 
  private:
-  // Of one key: so many of the arrays below.
-  struct Piece {
-    int64_t count;  // elements
-    uint32_t values, targets;
-  };
   // What is needed of an array: a tenth of it, and there are thousands.
   struct Place {
-    Ref<Chunk> chunk;
-    std::size_t offset;  // bytes
-    char* data() const { return static_cast<char*>(chunk->data()) + offset; }
+    Var* var;
+    char* data;
+  };
+  // Of one key: so many of the places below.
+  struct Piece {
+    const Key* key;
+    NDArray* sum;   // null: of a broadcast
+    int64_t count;  // elements
+    uint32_t values, targets;
   };
   struct Contents {
     CollectiveKind kind = CollectiveKind::kSum;
@@ -77,26 +89,47 @@ class Bunch {
     int64_t count = 0;  // elements of all
     std::vector<Piece> pieces;
     std::vector<Place> values, targets;  // of all pieces, one after the other
-    std::vector<Var*> reads, writes;     // theirs, each once
   };
+  // What was sent, ready to be sent again.
   struct Known {
-    std::vector<Key> keys;
+    std::shared_ptr<const Contents> contents;
     std::shared_ptr<const RequestList> list;
+    NDArray packed;
+    PreparedRef collect, take;      // of `priority`; the second null without targets
+    std::vector<Var*> overwritten;  // written without being read
+    int priority = 0;
+    const Key* next = nullptr;  // what did not fit any more; null: another reason to end
+  };
+  // So many of what is known have come again.
+  struct Matched {
+    std::size_t pieces = 0, values = 0, targets = 0, bytes = 0;
   };
 
-  bool add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& to, Arrays outs);
+  bool add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& like, NDArray* sum,
+           Arrays targets);
   bool reads_what_is_written(Arrays values);
-  std::shared_ptr<const RequestList> list_of(const Contents& contents);
+  void begin(CollectiveKind kind, DType dtype);
+  void append(const Piece& piece, const Place* values, const Place* targets);
+  void fill_from_matched();
+  static void move_sums(const Contents& contents, const NDArray& packed);
+  void prepare(Known& known, int priority);
+  void push(const Known& known);
+  static std::shared_ptr<const RequestList> make_list(const Contents& contents);
+  static bool same_list(const Contents& a, const Contents& b);
   static void gather(const Contents& contents, SumOrder order, char* to);
   static void scatter(const Contents& contents, const char* from);
 
   ProcessGroup& group_;
   const int32_t store_;
   const SumOrder order_;
-  std::shared_ptr<Contents> contents_;  // null: empty
-  std::vector<Key> keys_;
+  std::shared_ptr<Contents> contents_;  // null: empty, or all has come again so far
+  Known* repeated_ = nullptr;           // which then is this one; in known_
+  Matched matched_;
+  const Key* refused_ = nullptr;         // by the last add(), for its size or type
+  std::vector<Var*> reads_, writes_;     // of contents_, each once
+  std::vector<Place> values_, targets_;  // of the key at hand; members, to allocate nothing
   UsedVariables used_;
-  std::unordered_map<uint64_t, Known> known_;  // by a hash of keys, type and sizes
+  std::unordered_map<const Key*, Known> known_;  // by the first key
 };
 
 }  // namespace mxnet::kvstore

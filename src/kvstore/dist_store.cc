@@ -103,9 +103,10 @@ void DistStore::init(Keys keys, KeyedArrays values) {
 void DistStore::broadcast_first(const Key& key, bool one_of_many) {
   const NDArray& value = stored(key);
   if (one_of_many && Bunch::suits({&value, 1}, value, {}) && value.size() <= most_elements()) {
-    if (bunch_.add_broadcast(key, value)) return;
+    const Key& name = lasting(key);
+    if (bunch_.add_broadcast(name, value)) return;
     bunch_.send(0);
-    bunch_.add_broadcast(key, value);
+    bunch_.add_broadcast(name, value);
   } else if (!value.is_sparse()) {
     push_collective(CollectiveKind::kBroadcast, key, value, 0);
   } else {
@@ -196,14 +197,23 @@ void DistStore::sum_over_processes(const Key& key, const NDArray& sum, int prior
   }
 }
 
-bool DistStore::sum_together(const Key& key, Arrays values, const NDArray& to, Arrays outs,
+// Whether what is to become such a sum may travel with others.
+bool DistStore::collects(const NDArray& sum) const {
+  return !served_ && compression_.type == CompressionType::kNone && !config_.serial_push &&
+         sum.size() <= most_elements();
+}
+
+bool DistStore::sum_together(const Key& key, Arrays values, NDArray& to, Arrays outs,
                              int priority) {
-  if (served_ || compression_.type != CompressionType::kNone || config_.serial_push ||
-      to.size() > most_elements() || !Bunch::suits(values, to, outs))
-    return false;
+  if (!collects(to) || !Bunch::suits(values, to, outs)) return false;
   if (bunch_.add(key, values, to, outs)) return true;
   bunch_.send(priority);
   return bunch_.add(key, values, to, outs);
+}
+
+bool DistStore::sum_again(const Key& key, PickedArrays values, const NDArray& to, PickedArrays outs,
+                          int priority) {
+  return collects(to) && bunch_.repeat(key, values, to, outs, priority);
 }
 
 void DistStore::set_compression(TextPairs params) {

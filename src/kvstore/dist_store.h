@@ -36,8 +36,9 @@ class DistStore final : public LocalStore {
  protected:
   bool spans_processes() const override { return !served_; }
   void sum_over_processes(const Key& key, const NDArray& sum, int priority) override;
-  bool sum_together(const Key& key, Arrays values, const NDArray& to, Arrays outs,
-                    int priority) override;
+  bool sum_together(const Key& key, Arrays values, NDArray& to, Arrays outs, int priority) override;
+  bool sum_again(const Key& key, PickedArrays values, const NDArray& to, PickedArrays outs,
+                 int priority) override;
   void finish_together(int priority) override { bunch_.send(priority); }
   bool updates() const override { return served_ || LocalStore::updates(); }
   void update(const Key& key, const NDArray& sum, const NDArray& stored, int priority) override;
@@ -52,6 +53,7 @@ class DistStore final : public LocalStore {
   };
   void push_collective(CollectiveKind kind, const Key& key, const NDArray& array, int priority);
   int64_t most_elements() const;
+  bool collects(const NDArray& sum) const;
   void broadcast_first(const Key& key, bool one_of_many);
   void sum_compressed(const Key& key, const NDArray& sum, int priority);
   void serve();

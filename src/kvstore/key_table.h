@@ -2,6 +2,7 @@
 // Keys of a store: all integers or all texts, each known from its init on.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ class KeyTable {
   // Throws Error(kValue) for a key that was never added and one of the other kind.
   std::size_t at(const Key& key) const;
   std::size_t size() const { return keys_.size(); }
+  // Stays where it is as long as the table.
   const Key& key(std::size_t index) const { return keys_[index]; }
   // What sets of keys are sorted by: integers by value, texts by the order of their adding.
   int64_t rank(std::size_t index) const;
@@ -32,7 +34,7 @@ class KeyTable {
  private:
   void check_kind(const Key& key) const;
 
-  std::vector<Key> keys_;
+  std::deque<Key> keys_;
   std::unordered_map<Key, std::size_t> index_;
 };
 

@@ -67,7 +67,9 @@ void LocalStore::take_values(const KeyGroup& group, KeyedArrays values, const ch
                               call, to_string(key)));
     }
     pushed_.push_back(value.detach());
-    if (value.dtype() != stored.dtype()) pushed_.back() = as_type(pushed_.back(), stored.dtype());
+    if (value.dtype() == stored.dtype()) continue;
+    pushed_.back() = as_type(pushed_.back(), stored.dtype());
+    converted_.push_back(pushed_.back());  // sum_together() is given arrays that live longer
   }
 }
 
@@ -126,7 +128,7 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, bool one_
       !first.is_sparse() && !spans_processes()) {
     update(key, first, stored.value, priority);
   } else {
-    const NDArray& sum = updated ? merged(stored) : stored.value;
+    NDArray& sum = updated ? merged(stored) : stored.value;
     if (one_of_many && sum_together(key, pushed_, sum, updated ? Arrays() : pulled_, priority)) {
       if (updated) unfinished_.push_back({group.index, pulled_});
       return;
@@ -156,6 +158,7 @@ void LocalStore::finish_call(int priority) {
   pushed_.clear();  // users' arrays are not to live longer for it
   pulled_.clear();
   finish_together(priority);
+  converted_.clear();
   for (const Unfinished& next : std::exchange(unfinished_, {})) {
     Entry& stored = entry(next.index);
     const Key& key = keys_.key(next.index);
@@ -171,7 +174,13 @@ void LocalStore::push(Keys keys, KeyedArrays values, int priority) {
   const Groups groups = groups_.of(keys_, keys);
   call_of_many(priority, [&] {
     pulled_.clear();
-    for (const KeyGroup& group : *groups) push_group(group, values, groups->size() > 1, priority);
+    const bool many = groups->size() > 1, again = many && !updates();
+    for (const KeyGroup& group : *groups) {
+      if (again && sum_again(keys_.key(group.index), {values, group.places},
+                             entry(group.index).value, {}, priority))
+        continue;
+      push_group(group, values, many, priority);
+    }
   });
 }
 
@@ -201,11 +210,15 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
                 "pushpull: given different keys for values and for outs, expected the same ones");
   }
   call_of_many(priority, [&] {
+    const bool many = from->size() > 1, again = many && !updates();
     for (std::size_t g = 0; g < from->size(); ++g) {
       const KeyGroup& group = (*from)[g];
+      if (again && sum_again(keys_.key(group.index), {values, group.places},
+                             entry(group.index).value, {outs, (*to)[g].places}, priority))
+        continue;
       take_outs((*to)[g], outs, false);
       if (updates() || spans_processes()) {
-        push_group(group, values, from->size() > 1, priority);
+        push_group(group, values, many, priority);
       } else {
         Entry& stored = entry(group.index);
         take_values(group, values, "push");

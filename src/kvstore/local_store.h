@@ -34,9 +34,17 @@ class LocalStore : public KVStore {
     static_cast<void>(sum), static_cast<void>(priority);
   }
   // The same for several keys of a call at once, which are collected: false, or `to` and all of
-  // `outs` become the sum of the values over all processes, after finish_together() at the latest.
-  virtual bool sum_together(const Key&, Arrays values, const NDArray& to, Arrays outs,
-                            int priority) {
+  // `outs` become the sum of the values over all processes, after finish_together() at the latest;
+  // `to` perhaps in other memory.
+  virtual bool sum_together(const Key&, Arrays values, NDArray& to, Arrays outs, int priority) {
+    static_cast<void>(values), static_cast<void>(to), static_cast<void>(outs);
+    static_cast<void>(priority);
+    return false;
+  }
+  // Does it for a key and arrays that it has done it for already; false: it must be asked again,
+  // after the checks on what users give.
+  virtual bool sum_again(const Key&, PickedArrays values, const NDArray& to, PickedArrays outs,
+                         int priority) {
     static_cast<void>(values), static_cast<void>(to), static_cast<void>(outs);
     static_cast<void>(priority);
     return false;
@@ -57,6 +65,8 @@ class LocalStore : public KVStore {
   }
   // What is stored under a key.
   const NDArray& stored(const Key& key) { return entry(keys_.at(key)).value; }
+  // A key as it stands in the table, where it stays.
+  const Key& lasting(const Key& key) const { return keys_.key(keys_.at(key)); }
 
  private:
   struct Entry {
@@ -87,6 +97,7 @@ class LocalStore : public KVStore {
   const KvstoreConfig& config_;
   std::unique_ptr<Reducer> reducer_;
   Updater updater_;
+  std::vector<NDArray> converted_;        // of the call under way
   std::vector<Unfinished> unfinished_;    // empty between calls
   std::vector<NDArray> pushed_, pulled_;  // of the key at hand; members, to allocate nothing
 };
