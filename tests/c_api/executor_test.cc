@@ -51,6 +51,11 @@ TEST_F(ProductExecutor, NoGradientIsComputedForNull) {
   MX_OK(MXExecutorBackward(executor_.get(), 0, nullptr));
   EXPECT_EQ(dx_.values(), (Values{10, 10, 10}));
   EXPECT_EQ(dw_.values(), (Values{1, 2, 3}));
+  // What only the gradient of x needs is no part of the compiled graph.
+  const char* text = nullptr;
+  MX_OK(MXExecutorPrint(executor_.get(), &text));
+  EXPECT_NE(std::string(text).find("_backward_multiply_rhs"), std::string::npos) << text;
+  EXPECT_EQ(std::string(text).find("_backward_multiply_lhs"), std::string::npos) << text;
 }
 
 TEST_F(ProductExecutor, HeadGradientsScaleTheOthers) {
