@@ -14,7 +14,9 @@
 #include <memory>
 #include <thread>
 
+#ifdef MX_HAVE_TBB
 #include <tbb/task_group.h>
+#endif
 
 #include "counted_new.h"
 #include "engine/engine.h"
@@ -97,11 +99,15 @@ void throughput(std::size_t count) {
     }
     for (Var* var : vars) engine->delete_variable(var, {});
   }
+#ifdef MX_HAVE_TBB
   std::printf("%-10s %-14s %12s %12.2f\n", "oneTBB", "independent", "", best_rate(count, [&] {
                 tbb::task_group group;
                 for (std::size_t i = 0; i < count; ++i) group.run([] {});
                 group.wait();
               }));
+#else
+  std::printf("%-10s %-14s %12s\n", "oneTBB", "independent", "not built in");
+#endif
 }
 
 // Lots of a thousand pushes with a wait in between, after as many to fill the pools.

@@ -46,13 +46,31 @@ void take_requests(const char* function, const Symbol& symbol, uint32_t count, c
   for (uint32_t i = 0; i < count; ++i) options->requests[args[i]] = request_of(function, types[i]);
 }
 
+// `use` sees each name and its number, where there are any.
+template <class Use>
+void for_each_named(const char* function, uint32_t count, const char** names, const int* numbers,
+                    const char* what, const Use& use) {
+  for (uint32_t i = 0; i < count; ++i) {
+    require(names, function, what);
+    require(numbers, function, what);
+    require(names[i], function, "a name");
+    use(names[i], numbers[i]);
+  }
+}
+
 // Arrays that executors share by name, in and out.
 class SharedBuffer {
  public:
-  SharedBuffer(const char* function, const int* length, const char** names,
-               NDArrayHandle* handles) {
+  SharedBuffer(const char* function, const int* length, const char** names, NDArrayHandle* handles,
+               const char*** updated_names, NDArrayHandle** updated_handles) {
     if (length == nullptr || *length < 0) return;
     given_ = true;
+    require(updated_names, function, "updated_shared_buffer_name_list");
+    require(updated_handles, function, "updated_shared_buffer_handle_list");
+    if (*length > 0) {
+      require(names, function, "shared_buffer_name_list");
+      require(handles, function, "shared_buffer_handle_list");
+    }
     for (int i = 0; i < *length; ++i) {
       require(names[i], function, "a name");
       arrays_[names[i]] = array_of(handles[i], function);
@@ -107,15 +125,23 @@ int simple_bind_call(const char* function, SymbolHandle symbol_handle, int dev_t
     options.groups = device_groups(function, num_g2c_keys, g2c_keys, g2c_dev_types, g2c_dev_ids);
     take_requests(function, symbol, grad_req_len, grad_req_names, grad_req_types, &options);
     options.shapes = named_shapes(function, num_shapes, shape_names, shape_data, shape_idx);
-    for (uint32_t i = 0; i < num_dtypes; ++i)
-      if (dtypes[i] >= 0) options.dtypes[dtype_names[i]] = checked_dtype(function, dtypes[i]);
-    for (uint32_t i = 0; i < num_stypes; ++i) {
-      const auto type = storage_type_from_number(stypes[i]);
-      if (type) options.storage_types[stype_names[i]] = *type;
+    for_each_named(function, num_dtypes, dtype_names, dtypes, "types",
+                   [&](const char* name, int t) {
+                     if (t >= 0) options.dtypes[name] = checked_dtype(function, t);
+                   });
+    for_each_named(function, num_stypes, stype_names, stypes, "storage types",
+                   [&](const char* name, int t) {
+                     if (const auto type = storage_type_from_number(t))
+                       options.storage_types[name] = *type;
+                   });
+    for (uint32_t i = 0; i < num_shared_args; ++i) {
+      require(shared_args, function, "shared_arg_name_list");
+      require(shared_args[i], function, "a name");
+      options.shared_args.emplace_back(shared_args[i]);
     }
-    for (uint32_t i = 0; i < num_shared_args; ++i) options.shared_args.emplace_back(shared_args[i]);
     options.shared = optional_executor(shared_exec, function);
-    SharedBuffer buffer(function, shared_buffer_len, shared_buffer_names, shared_buffer_handles);
+    SharedBuffer buffer(function, shared_buffer_len, shared_buffer_names, shared_buffer_handles,
+                        updated_names, updated_handles);
     options.shared_buffer = buffer.arrays();
     std::unique_ptr<Executor> executor = simple_bind(symbol.graph(), options);
     return_arrays_of(*executor, num_in_args, in_args, arg_grads, num_aux_states, aux_states);

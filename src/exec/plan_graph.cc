@@ -27,12 +27,18 @@
 namespace mxnet {
 namespace {
 
-TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
+// What is known of the variables alone.
+TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
   TypedGraph typed{IndexedGraph(std::move(graph)), {}, {}};
   typed.types.resize(static_cast<std::size_t>(typed.graph.num_entries()));
   for (int n : typed.graph.variables())
     typed.types[static_cast<std::size_t>(typed.graph.first_entry(n))] =
         known.at(&typed.graph.node(n));
+  return typed;
+}
+
+TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
+  TypedGraph typed = with_known(std::move(graph), known);
   const bool complete = infer_graph(typed.graph, &typed.types);
   MX_ASSERT(complete);
   return typed;
@@ -96,8 +102,11 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
 
 ir::Graph compiled_graph(const ir::Graph& graph,
                          const std::map<const ir::Node*, ArrayType>& known) {
-  const TypedGraph typed = infer_all(inline_parts(graph), known);
-  return run_passes(typed.graph, typed.types, configured_passes());
+  const PassOptions passes = configured_passes();
+  TypedGraph typed = with_known(inline_parts(graph), known);
+  const bool complete = run_inference(typed.graph, &typed.types, passes);
+  MX_ASSERT(complete);
+  return run_passes(typed.graph, typed.types, passes);
 }
 
 TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,

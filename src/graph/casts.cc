@@ -4,6 +4,7 @@
 
 #include <unordered_set>
 
+#include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "op/op_def.h"
 
@@ -64,12 +65,14 @@ bool holds(DType wide, DType narrow) {
 }  // namespace
 
 ir::Graph remove_amp_casts(const ir::Graph& graph) {
-  return rewrite(graph, [](const ir::Node&, const Ref<ir::Node>& node) -> Replacement {
+  const auto skip = [](const ir::Node&, const Ref<ir::Node>& node) -> Replacement {
     if (node->is_variable()) return std::nullopt;
     const std::string& op = node->op->name();
     if (op != "amp_cast" && op != "amp_multicast") return std::nullopt;
     return node->inputs;
-  });
+  };
+  return run_pass("remove_amp_casts", graph, configured_passes(),
+                  [&](const ir::Graph& whole) { return rewrite(whole, skip); });
 }
 
 ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayType>& types) {

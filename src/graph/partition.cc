@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
+#include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
 #include "graph/symbol_attributes.h"
@@ -292,10 +293,12 @@ std::unique_ptr<Partitioner> select_operators(const std::vector<std::string>& na
 }
 
 ir::Graph partition(const ir::Graph& graph, const Partitioner& partitioner, bool share_equal) {
-  Partition partition(graph, partitioner, share_equal);
-  ir::Graph result = partition.run();
-  if (config().subgraph.verbose > 0) log(LogLevel::kInfo, partition.summary());
-  return result;
+  return run_pass("partition", graph, configured_passes(), [&](const ir::Graph& whole) {
+    Partition partition(whole, partitioner, share_equal);
+    ir::Graph result = partition.run();
+    if (config().subgraph.verbose > 0) log(LogLevel::kInfo, partition.summary());
+    return result;
+  });
 }
 
 ir::Graph inline_parts(const ir::Graph& graph) {

@@ -13,13 +13,14 @@
 #include "base/log.h"
 #include "graph/casts.h"
 #include "graph/cse.h"
+#include "graph/infer.h"
+#include "op/op_def.h"
 
 namespace mxnet {
 namespace {
 
-// Shows one graph; `title` is also the file's name.
-void dump(const std::string& where, const std::string& title, const ir::Graph& graph) {
-  const std::string text = Symbol(graph).debug_text();
+// Shows the text of a graph; `title` is also the file's name.
+void dump(const std::string& where, const std::string& title, const std::string& text) {
   if (where == "stderr") {
     log(LogLevel::kInfo, fmt::format("graph {}\n{}", title, text));
     return;
@@ -35,6 +36,21 @@ void dump(const std::string& where, const std::string& title, const ir::Graph& g
   }
 }
 
+// A line for each node: what it is, and of what type its values are.
+std::string text_of_types(const IndexedGraph& graph, const std::vector<ArrayType>& types) {
+  std::string text;
+  for (int n = 0; n < graph.num_nodes(); ++n) {
+    const ir::Node& node = graph.node(n);
+    text += fmt::format("{}({}):", node.name, node.is_variable() ? "variable" : node.op->name());
+    for (int e = graph.first_entry(n); e < graph.first_entry(n) + graph.num_outputs(n); ++e) {
+      const ArrayType& type = types[static_cast<std::size_t>(e)];
+      text += fmt::format(" {} {}", dtype_name(type.dtype), to_string(type.shape));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 class Runner {
  public:
   explicit Runner(const PassOptions& options) : options_(options) {
@@ -44,17 +60,20 @@ class Runner {
   }
   void run(const char* name, ir::Graph* graph,
            const std::function<ir::Graph(const ir::Graph&)>& pass) {
-    show(name, "before", *graph);
+    const auto text = [&] { return Symbol(*graph).debug_text(); };
+    show(name, "before", text);
     *graph = pass(*graph);
-    show(name, "after", *graph);
+    show(name, "after", text);
     ++step_;
+  }
+  // `text` is called only where somebody wants to see it.
+  template <class Text>
+  void show(const char* name, const char* when, const Text& text) const {
+    if (!options_.dump.empty())
+      dump(options_.dump, fmt::format("graph{}_{}_{}_{}", number_, step_, name, when), text());
   }
 
  private:
-  void show(const char* name, const char* when, const ir::Graph& graph) const {
-    if (!options_.dump.empty())
-      dump(options_.dump, fmt::format("graph{}_{}_{}_{}", number_, step_, name, when), graph);
-  }
   const PassOptions& options_;
   int number_ = 0, step_ = 0;
 };
@@ -110,6 +129,16 @@ ir::Graph run_pass(const char* name, const ir::Graph& graph, const PassOptions& 
   ir::Graph result = graph;
   Runner(options).run(name, &result, pass);
   return result;
+}
+
+bool run_inference(const IndexedGraph& graph, std::vector<ArrayType>* types,
+                   const PassOptions& options) {
+  const Runner runner(options);
+  const auto text = [&] { return text_of_types(graph, *types); };
+  runner.show("infer", "before", text);
+  const bool complete = infer_graph(graph, types);
+  runner.show("infer", "after", text);
+  return complete;
 }
 
 }  // namespace mxnet

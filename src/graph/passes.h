@@ -38,4 +38,8 @@ ir::Graph run_joint_passes(const ir::Graph& graph, const PassOptions& options);
 ir::Graph run_pass(const char* name, const ir::Graph& graph, const PassOptions& options,
                    const std::function<ir::Graph(const ir::Graph&)>& pass);
 
+// infer_graph(), with what is known of every value shown before and after in the same way.
+bool run_inference(const IndexedGraph& graph, std::vector<ArrayType>* types,
+                   const PassOptions& options);
+
 }  // namespace mxnet

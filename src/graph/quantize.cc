@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "graph/indexed_graph.h"
+#include "graph/passes.h"
 #include "graph/quantize_forms.h"
 #include "graph/symbol.h"
 #include "graph/symbol_attributes.h"
@@ -257,7 +258,12 @@ class Quantizer {
 }  // namespace
 
 QuantizedGraph quantize_graph(const ir::Graph& graph, const QuantizeOptions& options) {
-  return Quantizer(graph, options).run();
+  QuantizedGraph quantized;
+  run_pass("quantize", graph, configured_passes(), [&](const ir::Graph& whole) {
+    quantized = Quantizer(whole, options).run();
+    return quantized.graph;
+  });
+  return quantized;
 }
 
 }  // namespace mxnet

@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "graph/fused_layer.h"
 #include "graph/indexed_graph.h"
+#include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
 #include "graph/symbol_attributes.h"
@@ -289,6 +290,9 @@ class Closer {
 
 }  // namespace
 
-ir::Graph fuse_for_quantization(const ir::Graph& graph) { return Closer(Fuser(graph).run()).run(); }
+ir::Graph fuse_for_quantization(const ir::Graph& graph) {
+  return run_pass("fuse_for_quantization", graph, configured_passes(),
+                  [](const ir::Graph& whole) { return Closer(Fuser(whole).run()).run(); });
+}
 
 }  // namespace mxnet

@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "graph/passes.h"
 #include "graph/quantize.h"
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
@@ -43,7 +44,7 @@ std::string range_text(float end) {
 ir::Graph with_ranges(const ir::Graph& graph, const std::vector<CalibratedRange>& ranges) {
   std::map<std::string_view, const CalibratedRange*> by_name;
   for (const CalibratedRange& range : ranges) by_name[range.name] = &range;
-  return rewrite(graph, [&](const ir::Node& original, const Ref<ir::Node>& node) -> Replacement {
+  const auto calibrate = [&](const ir::Node& original, const Ref<ir::Node>& node) -> Replacement {
     const std::string value = calibrated_value(original);
     const auto at = by_name.find(value);
     if (value.empty() || at == by_name.end()) return std::nullopt;
@@ -55,7 +56,9 @@ ir::Graph with_ranges(const ir::Graph& graph, const std::vector<CalibratedRange>
     outputs.reserve(static_cast<std::size_t>(num_outputs(*changed)));
     for (int o = 0; o < num_outputs(*changed); ++o) outputs.push_back({changed, o, 0});
     return outputs;
-  });
+  };
+  return run_pass("calibrate", graph, configured_passes(),
+                  [&](const ir::Graph& whole) { return rewrite(whole, calibrate); });
 }
 
 }  // namespace mxnet

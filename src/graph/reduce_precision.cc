@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/symbol_attributes.h"
 #include "op/infer.h"
@@ -193,13 +194,15 @@ Symbol reduce_precision(const Symbol& symbol, const PrecisionOptions& options) {
                 fmt::format("given {} as an operator in {} and in float32, expected one of the two",
                             op, dtype_name(options.target)));
   }
-  Reducer reducer(symbol.graph(), options);
-  ir::Graph graph =
-      rewrite(symbol.graph(), [&](const ir::Node& original, const Ref<ir::Node>& node) {
-        return reducer.replace(original, node);
-      });
-  for (ir::Entry& output : graph.outputs) output = reducer.result(output);
-  return Symbol(std::move(graph));
+  const auto reduce = [&](const ir::Graph& whole) {
+    Reducer reducer(whole, options);
+    ir::Graph graph = rewrite(whole, [&](const ir::Node& original, const Ref<ir::Node>& node) {
+      return reducer.replace(original, node);
+    });
+    for (ir::Entry& output : graph.outputs) output = reducer.result(output);
+    return graph;
+  };
+  return Symbol(run_pass("reduce_precision", symbol.graph(), configured_passes(), reduce));
 }
 
 }  // namespace mxnet

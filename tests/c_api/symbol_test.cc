@@ -5,74 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "handles.h"
+#include "symbols.h"
 
 namespace mxnet::c_test {
 namespace {
-
-using Names = std::vector<std::string>;
-
-// A symbol handle that frees itself.
-class Sym {
- public:
-  Sym() = default;
-  explicit Sym(SymbolHandle handle) : handle_(handle) {}
-  Sym(Sym&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Sym& operator=(Sym&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~Sym() {
-    if (handle_ != nullptr) EXPECT_EQ(NNSymbolFree(handle_), 0);
-  }
-  SymbolHandle get() const { return handle_; }
-  SymbolHandle* out() { return &handle_; }
-
- private:
-  SymbolHandle handle_ = nullptr;
-};
-
-#define MX_OK(call) ASSERT_EQ(call, 0) << MXGetLastError()
-
-Sym var(const char* name) {
-  Sym sym;
-  EXPECT_EQ(MXSymbolCreateVariable(name, sym.out()), 0);
-  return sym;
-}
-
-Sym call(const char* op, const char* name, std::vector<SymbolHandle> inputs,
-         const Params& params = {}) {
-  OpHandle handle;
-  EXPECT_EQ(NNGetOpHandle(op, &handle), 0) << MXGetLastError();
-  std::vector<const char*> keys, values;
-  for (const auto& [key, value] : params) {
-    keys.push_back(key);
-    values.push_back(value);
-  }
-  Sym sym;
-  EXPECT_EQ(MXSymbolCreateAtomicSymbol(handle, static_cast<uint32_t>(keys.size()), keys.data(),
-                                       values.data(), sym.out()),
-            0)
-      << MXGetLastError();
-  EXPECT_EQ(
-      NNSymbolCompose(sym.get(), name, static_cast<nn_uint>(inputs.size()), nullptr, inputs.data()),
-      0)
-      << MXGetLastError();
-  return sym;
-}
-
-Sym dense() {
-  const Sym x = var("x");
-  return call("FullyConnected", "fc", {x.get()}, {{"num_hidden", "3"}});
-}
-
-template <class List>
-Names names(List list, const Sym& sym) {
-  uint32_t size = 0;
-  const char** texts = nullptr;
-  EXPECT_EQ(list(sym.get(), &size, &texts), 0) << MXGetLastError();
-  return {texts, texts + size};
-}
 
 TEST(SymbolApi, ListsNames) {
   const Sym fc = dense();
@@ -176,8 +112,8 @@ TEST(SymbolApi, FilesGoRound) {
 
 TEST(SymbolApi, TheBodyOfALoopIsCutOff) {
   const Sym x = var("x");
-  const Sym outer = call("exp", "outer", {x.get()});
-  const Sym body = call("sin", "body", {outer.get()}, {{"__subgraph_name__", "loop0"}});
+  const Sym outer = call_symbol("exp", "outer", {x.get()});
+  const Sym body = call_symbol("sin", "body", {outer.get()}, {{"__subgraph_name__", "loop0"}});
   SymbolHandle* values;
   int count;
   MX_OK(MXSymbolCutSubgraph(body.get(), &values, &count));
@@ -189,7 +125,7 @@ TEST(SymbolApi, TheBodyOfALoopIsCutOff) {
 
 TEST(SymbolApi, GradientsAreASymbol) {
   const Sym x = var("x");
-  const Sym y = call("exp", "y", {x.get()});
+  const Sym y = call_symbol("exp", "y", {x.get()});
   const char* wrt[] = {"x"};
   Sym grad;
   MX_OK(MXSymbolGrad(y.get(), 1, wrt, grad.out()));
@@ -227,7 +163,7 @@ TEST(SymbolApi, TheTapeIsASymbol) {
 
 TEST(SymbolApi, PartsForABackend) {
   const Sym x = var("x");
-  const Sym e = call("exp", "e", {x.get()});
+  const Sym e = call_symbol("exp", "e", {x.get()});
   const char* ops[] = {"exp"};
   Sym built, found;
   MX_OK(MXBuildSubgraphByOpNames(e.get(), "default", 1, ops, built.out()));
@@ -242,8 +178,8 @@ TEST(SymbolApi, PartsForABackend) {
 
 TEST(SymbolApi, GraphsApplyPassesByName) {
   const Sym x = var("x");
-  const Sym a = call("exp", "a", {x.get()}), b = call("exp", "b", {x.get()});
-  const Sym sum = call("elemwise_add", "s", {a.get(), b.get()});
+  const Sym a = call_symbol("exp", "a", {x.get()}), b = call_symbol("exp", "b", {x.get()});
+  const Sym sum = call_symbol("elemwise_add", "s", {a.get(), b.get()});
   GraphHandle graph, smaller;
   MX_OK(NNGraphCreate(sum.get(), &graph));
   const char* passes[] = {"EliminateCommonExpr", "SaveJSON"};
@@ -261,7 +197,7 @@ TEST(SymbolApi, GraphsApplyPassesByName) {
 
 TEST(SymbolApi, DependenciesMayNotFormACycle) {
   const Sym x = var("x");
-  const Sym a = call("exp", "a", {x.get()}), b = call("sin", "b", {a.get()});
+  const Sym a = call_symbol("exp", "a", {x.get()}), b = call_symbol("sin", "b", {a.get()});
   MX_OK(NNAddControlDeps(b.get(), x.get()));
   EXPECT_EQ(NNAddControlDeps(a.get(), b.get()), -1);
 }

@@ -3,14 +3,10 @@
 // sees the difference.
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-
 #include "base/error.h"
 #include "exec/cached_op.h"
 #include "exec/plan_fixture.h"
+#include "graph/dumps.h"
 #include "openmp_under_tsan.h"
 
 namespace mxnet {
@@ -172,32 +168,37 @@ TEST(JointPasses, EqualCallsOfTheBackwardPartRunOnce) {
 }
 
 TEST(JointPasses, EveryPassOfATrainingGraphIsShown) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / ("passes" + std::to_string(::getpid()));
-  std::filesystem::create_directory(folder);
+  const graph_test::Dumps dumps;
   {
-    const Variable dump("MXNET_GRAPH_DUMP", folder.c_str()), mirror("MXNET_MEMORY_OPT", "1");
+    const Variable mirror("MXNET_MEMORY_OPT", "1");
     const Value table = named("table", arange(2));
     Executor executor(graph_of({apply("elemwise_mul", {variable("x"), table})}), Device::cpu(),
                       bind_arrays({array_of({1, 2})}, Request::kWrite));
     executor.forward(true);
   }
-  std::map<std::string, std::string> shown;  // by pass and moment
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path());
-    const std::string name = entry.path().stem();
-    shown[name.substr(name.find('_', name.find('_') + 1) + 1)] =
-        std::string(std::istreambuf_iterator<char>(file), {});
-  }
-  for (const char* pass : {"remove_cast_pairs", "eliminate_copies", "eliminate_common_expressions",
-                           "gradient", "fold_constants", "mirror", "fuse_pointwise"}) {
+  auto shown = dumps.shown();
+  for (const char* pass :
+       {"infer", "remove_cast_pairs", "eliminate_copies", "eliminate_common_expressions",
+        "gradient", "fold_constants", "mirror", "fuse_pointwise"}) {
     EXPECT_TRUE(shown.contains(std::string(pass) + "_before")) << pass;
     EXPECT_TRUE(shown.contains(std::string(pass) + "_after")) << pass;
   }
   EXPECT_TRUE(contains(shown["fold_constants_before"], "_arange"));
   EXPECT_FALSE(contains(shown["fold_constants_after"], "_arange"));
   EXPECT_TRUE(contains(shown["fold_constants_after"], "_sg_constant"));
-  std::filesystem::remove_all(folder);
+}
+
+TEST(InferencePasses, EachIsShown) {
+  const graph_test::Dumps dumps;
+  Executor executor(graph_of({apply("tanh", {variable("x")})}), Device::cpu(),
+                    bind_arrays({array_of({1, 2})}, Request::kNull));
+  executor.forward(false);
+  const auto shown = dumps.shown();
+  for (const char* pass : {"infer", "fold_constants", "fuse_convolutions", "fuse_dense", "lay_out",
+                           "fuse_pointwise"}) {
+    EXPECT_TRUE(shown.contains(std::string(pass) + "_before")) << pass;
+    EXPECT_TRUE(shown.contains(std::string(pass) + "_after")) << pass;
+  }
 }
 
 }  // namespace

@@ -4,16 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <random>
 
+#include "dumps.h"
 #include "graph/casts.h"
 #include "graph/cse.h"
 #include "graph/load.h"
 #include "graph/partition.h"
+#include "graph/quantize.h"
+#include "graph/quantize_fuse.h"
+#include "graph/reduce_precision.h"
 #include "op/op_def.h"
 #include "setting.h"
 #include "symbols.h"
@@ -224,20 +224,48 @@ TEST(Passes, SumCapFollowsTheConfiguration) {
 }
 
 TEST(Passes, DumpsShowEachPassBeforeAndAfter) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / ("dump" + std::to_string(::getpid()));
-  std::filesystem::create_directory(folder);
-  const Setting dump("MXNET_GRAPH_DUMP", folder.c_str());
+  const Dumps dumps;
   left_after_passes(call("exp", "shown", {var("x")}));
-  int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path());
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_NE(text.find("Name=shown"), text.npos) << entry.path();
-    ++files;
+  const auto shown = dumps.shown();
+  EXPECT_EQ(shown.size(), 6u);
+  for (const auto& [name, text] : shown) EXPECT_NE(text.find("Name=shown"), text.npos) << name;
+}
+
+TEST(Passes, WhatUsersAskForIsShownToo) {
+  const Dumps dumps;
+  const Symbol net = call("FullyConnected", "fc", {var("x")}, {{"num_hidden", "2"}});
+  partition(net.graph(), *select_operators({"FullyConnected"}));
+  PrecisionOptions low;
+  low.target_ops = {"FullyConnected"};
+  const Symbol reduced = reduce_precision(net, low);
+  remove_amp_casts(reduced.graph());
+  const ir::Graph fused = fuse_for_quantization(net.graph());
+  with_ranges(quantize_graph(fused, {}).graph, {});
+  auto shown = dumps.shown();
+  for (const char* pass : {"partition", "reduce_precision", "remove_amp_casts",
+                           "fuse_for_quantization", "quantize", "calibrate"}) {
+    EXPECT_TRUE(shown.contains(std::string(pass) + "_before")) << pass;
+    EXPECT_TRUE(shown.contains(std::string(pass) + "_after")) << pass;
   }
-  EXPECT_EQ(files, 6);
-  std::filesystem::remove_all(folder);
+  const auto has = [&](const char* name, const char* part) {
+    return shown[name].find(part) != std::string::npos;
+  };
+  EXPECT_FALSE(has("partition_before", "_CachedOp"));
+  EXPECT_TRUE(has("partition_after", "_CachedOp"));
+  EXPECT_FALSE(has("reduce_precision_before", "amp_cast"));
+  EXPECT_TRUE(has("reduce_precision_after", "amp_cast"));
+  EXPECT_FALSE(has("remove_amp_casts_after", "amp_cast"));
+  EXPECT_TRUE(has("quantize_after", "_contrib_quantize"));
+}
+
+TEST(Passes, InferenceShowsWhatIsKnownBeforeAndAfter) {
+  const Dumps dumps;
+  const IndexedGraph graph(call("exp", "e", {var("x")}).graph());
+  std::vector<ArrayType> types{{{2, 3}, DType::kFloat16}, {}};
+  EXPECT_TRUE(run_inference(graph, &types, configured_passes()));
+  auto shown = dumps.shown();
+  EXPECT_EQ(shown["infer_before"], "x(variable): float16 (2,3)\ne(exp): unknown None\n");
+  EXPECT_EQ(shown["infer_after"], "x(variable): float16 (2,3)\ne(exp): float16 (2,3)\n");
 }
 
 TEST(Passes, LongChainsNeedNoStack) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that uses the library through its C ABI and ends in some way; process_test looks at
-// the trace it leaves. Arguments: how it ends (exit, kill), then "run" if it starts the profiler
-// itself.
+// the trace it leaves. Arguments: how it ends (exit, or the name of the signal that ends it in the
+// middle of its work), then "run" if it starts the profiler itself, or "graph" if it runs one too.
 #include <signal.h>
 #include <unistd.h>
 
@@ -42,6 +42,35 @@ void work(int times) {
   }
 }
 
+// A graph that runs once.
+void run_graph() {
+  SymbolHandle data = nullptr, net = nullptr;
+  check(MXSymbolCreateVariable("data", &data));
+  AtomicSymbolCreator op = nullptr;
+  check(NNGetOpHandle("softmax", &op));
+  check(MXSymbolCreateAtomicSymbol(op, 0, nullptr, nullptr, &net));
+  check(MXSymbolCompose(net, "net", 1, nullptr, &data));
+  const uint32_t shape[] = {8};
+  NDArrayHandle array = nullptr;
+  check(MXNDArrayCreateEx(shape, 1, 1, 0, 0, 0, &array));
+  uint32_t no_gradient = 0;
+  ExecutorHandle executor = nullptr;
+  check(MXExecutorBind(net, 1, 0, 1, &array, nullptr, &no_gradient, 0, nullptr, &executor));
+  check(MXExecutorForward(executor, 0));
+  check(MXNDArrayWaitAll());
+  check(MXExecutorFree(executor));
+  check(MXNDArrayFree(array));
+  check(MXSymbolFree(net));
+  check(MXSymbolFree(data));
+}
+
+// Of the signal that the ending is named after; 0 for an exit.
+int signal_of(const std::string& ending) {
+  if (ending == "kill") return SIGKILL;
+  if (ending == "segv") return SIGSEGV;
+  return ending == "abort" ? SIGABRT : 0;
+}
+
 // Until the file in the working directory shows some of our work.
 void await_trace() {
   for (;;) {
@@ -58,15 +87,17 @@ void await_trace() {
 int main(int argc, char** argv) {
   ::alarm(100);
   const std::string ending = argv[1];
-  if (argc > 2) check(MXSetProfilerState(1));
+  const std::string more = argc > 2 ? argv[2] : "";
+  if (more == "run") check(MXSetProfilerState(1));
+  if (more == "graph") run_graph();
   work(100);
-  if (ending == "kill") {
+  if (const int signal = signal_of(ending); signal != 0) {
     await_trace();
     std::thread([] {
       for (;;) work(10);
     }).detach();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the killed are hit at any moment
-    ::raise(SIGKILL);
+    ::raise(signal);
   }
   check(MXNotifyShutdown());
   return 0;

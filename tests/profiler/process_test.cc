@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process leaves behind: by its environment, at its exit, when it is killed.
+// What a process leaves behind: by its environment, at its exit, when it is killed or crashes.
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -50,22 +50,24 @@ TEST_F(ProfilerProcess, WhatWasRunIsWrittenAtExitWithoutADump) {
 
 TEST_F(ProfilerProcess, ModeChoosesWhatIsRecorded) {
   const auto found = [&](int mode) {
-    EXPECT_EQ(run("MXNET_PROFILER_AUTOSTART=1 MXNET_PROFILER_MODE=" + std::to_string(mode), "exit"),
-              0);
+    EXPECT_EQ(
+        run("MXNET_PROFILER_AUTOSTART=1 MXNET_PROFILER_MODE=" + std::to_string(mode), "exit graph"),
+        0);
     const Trace trace(path());
     std::string kinds;
+    if (!trace.spans_of("operator", "softmax").empty()) kinds += "symbolic ";
     if (!trace.spans_of("operator", "_plus_scalar").empty()) kinds += "imperative ";
     if (trace.count("b", "MXNDArrayCreateEx") > 0) kinds += "calls ";
     if (trace.count("C", "Memory: cpu/0") > 0) kinds += "memory ";
     return kinds;
   };
   EXPECT_EQ(found(0), "");
-  EXPECT_EQ(found(1), "");  // no graph is run
+  EXPECT_EQ(found(1), "symbolic ");
   EXPECT_EQ(found(2), "imperative ");
   EXPECT_EQ(found(4), "calls ");
   EXPECT_EQ(found(8), "memory ");
-  EXPECT_EQ(found(13), "calls memory ");
-  EXPECT_EQ(found(15), "imperative calls memory ");
+  EXPECT_EQ(found(13), "symbolic calls memory ");
+  EXPECT_EQ(found(15), "symbolic imperative calls memory ");
 }
 
 TEST_F(ProfilerProcess, RingEventsBoundWhatIsKept) {
@@ -81,11 +83,13 @@ TEST_F(ProfilerProcess, RingEventsBoundWhatIsKept) {
   EXPECT_GT(trace.other.at("dropped_events").get<int>(), 0);
 }
 
-TEST_F(ProfilerProcess, AKilledProcessLeavesAValidTrace) {
-  const int status = run("MXNET_PROFILER_AUTOSTART=1", "kill 2> /dev/null");
-  ASSERT_NE(status, 0);
-  const Trace trace(path());
-  EXPECT_GE(trace.count("b", "MXNDArrayCreateEx"), kWork);
+TEST_F(ProfilerProcess, ACrashLeavesAValidTrace) {
+  for (const char* ending : {"kill", "segv", "abort"}) {
+    SCOPED_TRACE(ending);
+    ASSERT_NE(run("MXNET_PROFILER_AUTOSTART=1", std::string(ending) + " 2> /dev/null"), 0);
+    const Trace trace(path());
+    EXPECT_GE(trace.count("b", "MXNDArrayCreateEx"), kWork);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The predict API: a network and its parameters in memory, numbers in and out.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mxnet/c_predict_api.h"
+#include "symbols.h"
+
+namespace mxnet::c_test {
+namespace {
+
+constexpr int kCpu = 1;
+
+// A predictor that frees itself.
+class Pred {
+ public:
+  Pred() = default;
+  explicit Pred(PredictorHandle handle) : handle_(handle) {}
+  Pred(Pred&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  ~Pred() {
+    if (handle_ != nullptr) {
+      EXPECT_EQ(MXPredFree(handle_), 0);
+    }
+  }
+  PredictorHandle get() const { return handle_; }
+  PredictorHandle* out() { return &handle_; }
+
+  Values run(const Values& x) const {
+    EXPECT_EQ(MXPredSetInput(handle_, "x", x.data(), static_cast<uint32_t>(x.size())), 0)
+        << MXGetLastError();
+    EXPECT_EQ(MXPredForward(handle_), 0) << MXGetLastError();
+    return output();
+  }
+  Values output() const {
+    uint32_t *dims = nullptr, ndim = 0;
+    EXPECT_EQ(MXPredGetOutputShape(handle_, 0, &dims, &ndim), 0) << MXGetLastError();
+    uint32_t size = 1;
+    for (uint32_t d = 0; d < ndim; ++d) size *= dims[d];
+    Values values(size);
+    EXPECT_EQ(MXPredGetOutput(handle_, 0, values.data(), size), 0) << MXGetLastError();
+    return values;
+  }
+
+ private:
+  PredictorHandle handle_ = nullptr;
+};
+
+// relu(x * (1, 2, 3) + (0, -1, 0)) for one column of x.
+class Predict : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Sym fc = dense();
+    const Sym net = call_symbol("relu", "r", {fc.get()});
+    const char* text = nullptr;
+    MX_OK(MXSymbolSaveToJSON(net.get(), &text));
+    json_ = text;
+    const Array flat(Values{1, 2, 3}), bias(Values{0, -1, 0});
+    const Array weight = call("Reshape", {flat.get()}, {{"shape", "(3, 1)"}});
+    const std::string path =
+        testing::TempDir() + "/predict" + std::to_string(::getpid()) + ".params";
+    const char* keys[] = {"arg:fc_weight", "arg:fc_bias"};
+    NDArrayHandle arrays[] = {weight.get(), bias.get()};
+    MX_OK(MXNDArraySave(path.c_str(), 2, arrays, keys));
+    std::ifstream file(path, std::ios::binary);
+    params_.assign(std::istreambuf_iterator<char>(file), {});
+    std::remove(path.c_str());
+  }
+  int size() const { return static_cast<int>(params_.size()); }
+
+  std::string json_, params_;
+  const char* x_[1] = {"x"};
+  const uint32_t ends_[2] = {0, 2}, shape_[2] = {2, 1}, one_row_[2] = {1, 1};
+  const Values input_{1, -1}, expected_{1, 1, 3, 0, 0, 0};
+};
+
+TEST_F(Predict, NumbersGoInAndOut) {
+  Pred pred;
+  MX_OK(MXPredCreate(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_, shape_,
+                     pred.out()));
+  EXPECT_EQ(pred.run(input_), expected_);
+  int dtype = -1;
+  MX_OK(MXPredGetOutputType(pred.get(), 0, &dtype));
+  EXPECT_EQ(dtype, 0);
+  float room[2];
+  EXPECT_EQ(MXPredGetOutput(pred.get(), 0, room, 2), -1);
+  EXPECT_TRUE(error_has("given room for 2 numbers, expected 6")) << MXGetLastError();
+  EXPECT_EQ(MXPredGetOutputType(pred.get(), 1, &dtype), -1);
+  EXPECT_EQ(MXPredSetInput(pred.get(), "z", input_.data(), 2), -1);
+  EXPECT_TRUE(error_has("expected one of the inputs x")) << MXGetLastError();
+  EXPECT_EQ(MXPredSetInput(pred.get(), "x", input_.data(), 1), -1);
+  EXPECT_EQ(pred.run(input_), expected_);
+}
+
+TEST_F(Predict, StepByStepAndInPart) {
+  Pred pred, part;
+  MX_OK(MXPredCreate(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_, shape_,
+                     pred.out()));
+  MX_OK(MXPredSetInput(pred.get(), "x", input_.data(), 2));
+  int left = 1, steps = 0;
+  while (left > 0 && steps < 10) MX_OK(MXPredPartialForward(pred.get(), steps++, &left));
+  EXPECT_EQ(steps, 2);
+  EXPECT_EQ(pred.output(), expected_);
+  const char* before_relu[] = {"fc_output"};
+  MX_OK(MXPredCreatePartialOut(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_, shape_,
+                               1, before_relu, part.out()));
+  EXPECT_EQ(part.run(input_), (Values{1, 1, 3, -1, -3, -3}));
+  Pred none;
+  const char* unknown[] = {"nosuch"};
+  EXPECT_EQ(MXPredCreatePartialOut(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_,
+                                   shape_, 1, unknown, none.out()),
+            -1);
+  EXPECT_TRUE(error_has("nosuch")) << MXGetLastError();
+}
+
+TEST_F(Predict, OtherShapesShareTheParameters) {
+  Pred pred, smaller;
+  MX_OK(MXPredCreate(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_, shape_,
+                     pred.out()));
+  MX_OK(MXPredReshape(1, x_, ends_, one_row_, pred.get(), smaller.out()));
+  EXPECT_EQ(smaller.run({2}), (Values{2, 3, 6}));
+  EXPECT_EQ(pred.run(input_), expected_);
+}
+
+TEST_F(Predict, TypesOfInputsMayBeGiven) {
+  Sym none;
+  const Sym x = var("x");
+  const Sym net = call_symbol("negative", "n", {x.get()});
+  const char* text = nullptr;
+  MX_OK(MXSymbolSaveToJSON(net.get(), &text));
+  const std::string json = text;
+  const int int32 = 4;
+  Pred pred;
+  MX_OK(MXPredCreateEx(json.c_str(), nullptr, 0, kCpu, 0, 1, x_, ends_, shape_, 1, x_, &int32,
+                       pred.out()));
+  int dtype = -1;
+  MX_OK(MXPredGetOutputType(pred.get(), 0, &dtype));
+  EXPECT_EQ(dtype, int32);
+  // Exact where floats are not; the interface names every type's numbers float.
+  const int32_t numbers[] = {16777217, -3};
+  int32_t results[2] = {};
+  MX_OK(MXPredSetInput(pred.get(), "x", reinterpret_cast<const float*>(numbers), 2));
+  MX_OK(MXPredForward(pred.get()));
+  MX_OK(MXPredGetOutput(pred.get(), 0, reinterpret_cast<float*>(results), 2));
+  EXPECT_EQ(results[0], -16777217);
+  EXPECT_EQ(results[1], 3);
+}
+
+TEST_F(Predict, AsManyAsThreadsAreMadeAtOnce) {
+  constexpr int kThreads = 4;
+  PredictorHandle handles[kThreads] = {};
+  MX_OK(MXPredCreateMultiThread(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_,
+                                shape_, kThreads, handles));
+  std::vector<int> wrong(kThreads);
+  {
+    std::vector<Pred> preds;
+    for (PredictorHandle handle : handles) preds.emplace_back(handle);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        const auto x = static_cast<float>(t + 1);
+        for (int run = 0; run < 100; ++run)
+          if (preds[t].run({x, 0}) != Values{x, 2 * x - 1, 3 * x, 0, 0, 0}) ++wrong[t];
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(wrong, std::vector<int>(kThreads));
+  EXPECT_EQ(MXPredCreateMultiThread(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_,
+                                    shape_, 0, handles),
+            -1);
+  EXPECT_TRUE(error_has("given 0 threads")) << MXGetLastError();
+}
+
+using Seen = std::map<std::string, Values>;
+void note(const char* name, NDArrayHandle value, void* seen) {
+  static_cast<Seen*>(seen)->emplace(name, Array(value).values());
+}
+
+TEST_F(Predict, MonitorsSeeEveryNode) {
+  Pred pred;
+  MX_OK(MXPredCreate(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_, shape_,
+                     pred.out()));
+  Seen seen, none;
+  MX_OK(MXPredSetMonitorCallback(pred.get(), note, &seen, false));
+  EXPECT_EQ(pred.run(input_), expected_);
+  EXPECT_EQ(seen["r_output"], expected_);
+  EXPECT_EQ(seen["fc_output"], (Values{1, 1, 3, -1, -3, -3}));
+  MX_OK(MXPredSetMonitorCallback(pred.get(), nullptr, nullptr, false));
+  seen.clear();
+  EXPECT_EQ(pred.run(input_), expected_);
+  EXPECT_TRUE(seen.empty());
+}
+
+TEST_F(Predict, ParametersAreAListOfArrays) {
+  NDListHandle list = nullptr;
+  uint32_t length = 0, ndim = 0;
+  MX_OK(MXNDListCreate(params_.data(), size(), &list, &length));
+  ASSERT_EQ(length, 2u);
+  const char* key = nullptr;
+  const float* data = nullptr;
+  const uint32_t* shape = nullptr;
+  MX_OK(MXNDListGet(list, 0, &key, &data, &shape, &ndim));
+  EXPECT_STREQ(key, "arg:fc_weight");
+  ASSERT_EQ(ndim, 2u);
+  EXPECT_EQ(shape[0], 3u);
+  EXPECT_EQ(shape[1], 1u);
+  EXPECT_EQ(Values(data, data + 3), (Values{1, 2, 3}));
+  EXPECT_EQ(MXNDListGet(list, 2, &key, &data, &shape, &ndim), -1);
+  EXPECT_TRUE(error_has("given index 2, expected less than 2")) << MXGetLastError();
+  MX_OK(MXNDListFree(list));
+  EXPECT_EQ(MXNDListFree(list), -1);
+  EXPECT_EQ(MXNDListCreate(params_.data(), size() / 2, &list, &length), -1);
+}
+
+TEST_F(Predict, WhatIsMissingIsNamed) {
+  Pred none;
+  EXPECT_EQ(MXPredCreate(json_.c_str(), params_.data(), size() - 3, kCpu, 0, 1, x_, ends_, shape_,
+                         none.out()),
+            -1);
+  EXPECT_EQ(MXPredCreate("{", params_.data(), size(), kCpu, 0, 1, x_, ends_, shape_, none.out()),
+            -1);
+  EXPECT_EQ(
+      MXPredCreate(json_.c_str(), params_.data(), -1, kCpu, 0, 1, x_, ends_, shape_, none.out()),
+      -1);
+  EXPECT_TRUE(error_has("-1 bytes")) << MXGetLastError();
+}
+
+}  // namespace
+}  // namespace mxnet::c_test
