@@ -67,13 +67,13 @@ void sort_fixed(const OperatorData& op, PyObject* const* args, std::size_t count
   const std::size_t known = op.arguments.size();
   for (; op.undescribed && count > 0 && is_array(*args); ++args, --count)
     add_input(op, *args, call);
-  if (count > known + 1)
+  if (count > known + 2)  // out and name, which arrays do not have, follow the operator's own
     throw py::type_error(op.name + ": given " + std::to_string(count) +
-                         " positional arguments, expected at most " + std::to_string(known + 1));
+                         " positional arguments, expected at most " + std::to_string(known + 2));
   PyObject* values[64] = {};
   if (known > 64) throw py::type_error(op.name + ": has more than 64 arguments");
   for (std::size_t i = 0; i < count && i < known; ++i) values[i] = args[i];
-  if (count == known + 1 && args[known] != Py_None) call->out = args[known];
+  if (count > known && args[known] != Py_None) call->out = args[known];
   const Py_ssize_t num_names = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   std::vector<ParamValue> unknown;
   for (Py_ssize_t k = 0; k < num_names; ++k) {
@@ -275,12 +275,11 @@ OperatorData::OperatorData(std::string op_name, bool is_numpy)
   doc = description;
   for (uint32_t i = 0; i < count; ++i) {
     const std::string type = types[i];
-    const bool many = type.starts_with("NDArray-or-Symbol[]");
-    variadic = variadic || many;
+    const bool array = type.starts_with("NDArray") || type.starts_with("Symbol");
+    variadic = variadic || type.starts_with("NDArray-or-Symbol[]");
     PyObject* interned = PyUnicode_InternFromString(names[i]);
     if (interned == nullptr) throw py::error_already_set();
-    arguments.push_back(
-        {py::reinterpret_steal<py::str>(interned), many || type.starts_with("NDArray-or-Symbol")});
+    arguments.push_back({py::reinterpret_steal<py::str>(interned), array});
   }
   variadic = variadic || key_var_num_args[0] != '\0';
   undescribed = std::none_of(arguments.begin(), arguments.end(),

@@ -320,3 +320,29 @@ def test_help_begins_with_what_an_operator_is():
     text = pydoc.render_doc(mx.nd.Convolution, renderer=pydoc.plaintext)
     assert text.startswith("Python Library Documentation: operator in module mxnet.ndarray\n\nConvolution(data=None, weight=None,")
     assert "\n    Parameters\n" in text and "num_filter : int (non-negative), required\n" in text
+
+
+def test_operators_take_out_and_a_name_by_place():
+    out = mx.nd.zeros(2)
+    assert mx.nd.abs(mx.nd.array([-1, 2]), out, "name") is out
+    assert out.asnumpy().tolist() == [1, 2]
+    with pytest.raises(TypeError, match="given 4 positional arguments, expected at most 3"):
+        mx.nd.abs(out, out, "name", None)
+
+
+def test_signatures_say_which_parameters_are_arrays_and_which_stand_for_any_number():
+    parameters = inspect.signature(mx.nd.all_finite).parameters
+    assert parameters["data"].default is None
+    assert next(iter(inspect.signature(mx.nd.add_n).parameters.values())).name == "args"
+
+
+def test_counts_of_the_whole_range_are_float32_and_of_a_given_one_integers():
+    counts, edges = mx.nd.histogram(mx.nd.array([1, 2, 3, 7]), bins=2)
+    assert counts.dtype == edges.dtype == np.float32
+    assert counts.asnumpy().tolist() == [3, 1]
+    assert mx.nd.histogram(mx.nd.array([1, 2]), bins=2, range=(0, 4))[0].dtype == np.int64
+
+
+def test_sparse_zeros_refuses_what_it_does_not_know():
+    with pytest.raises(TypeError, match="zeros: given order"):
+        mx.nd.sparse.zeros("csr", (2, 2), order="C")

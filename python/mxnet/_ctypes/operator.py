@@ -61,7 +61,7 @@ class Operator:
     def __init__(self, name: str, numpy: bool = False) -> None:
         _, self._doc, described, counted = op_info(name)
         self.op_name, self._numpy, self._op = name, bool(numpy), _handle(name)
-        self.arguments = [(key, kind.startswith("NDArray-or-Symbol")) for key, kind, _ in described]
+        self.arguments = [(key, kind.startswith(("NDArray", "Symbol"))) for key, kind, _ in described]
         self.variadic = bool(counted) or any(kind.startswith("NDArray-or-Symbol[]") for _, kind, _ in described)
         self._undescribed = not any(is_array for _, is_array in self.arguments)
 
@@ -76,8 +76,8 @@ class Operator:
         while self._undescribed and args and isinstance(args[0], NDArrayBase):
             leading, args = [*leading, args[0]], args[1:]
         known = [key for key, _ in self.arguments]
-        if len(args) > len(known) + 1:
-            raise TypeError(f"{self.op_name}: given {len(args)} positional arguments, expected at most {len(known) + 1}")
+        if len(args) > len(known) + 2:  # out and name, which arrays do not have, follow the operator's own
+            raise TypeError(f"{self.op_name}: given {len(args)} positional arguments, expected at most {len(known) + 2}")
         values = dict(zip(known, args))
         for key in values.keys() & kwargs.keys():
             raise TypeError(f"{self.op_name}: given two values for {key}")
@@ -85,7 +85,7 @@ class Operator:
         arrays = {key for key, is_array in self.arguments if is_array}
         inputs = leading + [values[key] for key in known if key in arrays and values.get(key) is not None]
         params = {key: values[key] for key in (*known, *kwargs) if key in values and key not in arrays}
-        return inputs, params, args[len(known)] if len(args) == len(known) + 1 else None
+        return inputs, params, args[len(known)] if len(args) > len(known) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)

@@ -56,7 +56,8 @@ class _Documented(Operator):
         kinds = Parameter.KEYWORD_ONLY if self.variadic else Parameter.POSITIONAL_OR_KEYWORD
         shown = []
         if self.variadic:
-            shown.append(Parameter("data", Parameter.VAR_POSITIONAL))
+            arrays = [name for name, is_array in self.arguments if is_array]
+            shown.append(Parameter(arrays[-1] if arrays else "data", Parameter.VAR_POSITIONAL))
         for name, is_array in self.arguments:
             if not (self.variadic and is_array) and name.isidentifier():
                 shown.append(Parameter(name, kinds, default=None if is_array else _Null))

@@ -48,8 +48,9 @@ def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> Any:  # pylint: 
     """Counts of elements in bins, and the bins' edges."""
     if isinstance(bins, NDArrayBase):
         return _op("_histogram")(a, bins)
-    low, high = range if range is not None else (a.min().asscalar(), a.max().asscalar())
-    return _op("_histogram")(a, bin_cnt=int(bins), range=(float(low), float(high)))
+    if range is None:  # the whole of it: counts come in float32 then, as they do from the release
+        return [part.astype("float32") for part in histogram(a, bins, (a.min().asscalar(), a.max().asscalar()))]
+    return _op("_histogram")(a, bin_cnt=int(bins), range=(float(range[0]), float(range[1])))
 
 
 def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:

@@ -309,14 +309,19 @@ def row_sparse_array(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any =
     return _dense(arg1, ctx, dtype).tostype("row_sparse")
 
 
-def zeros(stype: str, shape: Any, ctx: Any = None, dtype: Any = None, **_: Any) -> Any:
+def empty(stype: str, shape: Any, ctx: Any = None, dtype: Any = None) -> Any:
     """An array that stores nothing."""
     if stype == "default":
         return _dense_zeros(shape, ctx, dtype)
     return _create(stype, shape, ctx, dtype)
 
 
-empty = zeros
+def zeros(stype: str, shape: Any, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> Any:
+    """An array that stores nothing; of further arguments there is only the name, which arrays do not have."""
+    unknown = sorted(kwargs.keys() - {"name"})
+    if unknown:
+        raise TypeError(f"zeros: given {', '.join(unknown)}, expected stype, shape, ctx and dtype")
+    return empty(stype, shape, ctx, dtype)
 
 
 def array(source_array: Any, ctx: Any = None, dtype: Any = None) -> Any:

@@ -77,7 +77,7 @@ def sweep(module, part, inputs, only=None):
         random = any(word in name for word in ("random", "sample", "normal", "uniform", "Dropout", "dropout"))
         for count in (1, 2, 3):
             try:
-                results[f"{name}/{count}"] = results_of(function, inputs[:count], random)
+                results[f"{name}/{count}"] = results_of(function, [item.copy() for item in inputs[:count]], random)
             except Exception:
                 results[f"{name}/{count}"] = "raises"
     return results
