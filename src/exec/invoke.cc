@@ -14,6 +14,7 @@
 #include "exec/run_kernel.h"
 #include "exec/run_on_host.h"
 #include "op/inline_vector.h"
+#include "op/param_fields.h"
 #include "op/random_streams.h"
 #include "op/sparse_op.h"
 
@@ -32,8 +33,12 @@ using Layouts = InlineVector<StorageType, 8>;
 void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs) {
   const auto expected = static_cast<std::size_t>(op.num_inputs(params));
   if (inputs.size() != expected) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < expected; ++i)
+      names.push_back(op.input_name(params, static_cast<int>(i)));
     throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given {} inputs, expected {}", inputs.size(), expected));
+                fmt::format("given {} inputs, expected {}: {}", inputs.size(), expected,
+                            fmt::join(names, ", ")));
   }
   MX_ASSERT(outputs.size() == static_cast<std::size_t>(op.num_outputs(params)));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -72,12 +77,19 @@ void check_devices(const OpDef& op, const void* params, InputRefs inputs, Output
   }
 }
 
+std::vector<std::string_view> dtype_names(DTypeSet types) {
+  std::vector<std::string_view> names;
+  for (const auto& word : dtype_words(types, false)) names.push_back(word.first);
+  return names;
+}
+
 void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (op.dtypes().contains(in[i].dtype) || op.type_only(static_cast<int>(i))) continue;
     throw Error(ErrorCode::kType, op.name(),
-                fmt::format("given '{}' of type {}, expected one that the operator supports",
-                            op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype)));
+                fmt::format("given '{}' of type {}, expected one of: {}",
+                            op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype),
+                            fmt::join(dtype_names(op.dtypes()), ", ")));
   }
 }
 
@@ -93,16 +105,17 @@ Dispatch choose_layouts(const OpDef& op, const void* params, InputRefs inputs, O
 
 // Checks given outputs against what was inferred, then makes the missing ones, in their layouts if
 // there are any: nothing is made for a call that fails.
-void settle_outputs(const OpDef& op, std::span<const ArrayType> types, Device device,
-                    std::span<const StorageType> layouts, OutputRefs outputs) {
+void settle_outputs(const OpDef& op, InputRefs inputs, std::span<const ArrayType> types,
+                    Device device, std::span<const StorageType> layouts, OutputRefs outputs) {
   for (std::size_t o = 0; o < types.size(); ++o) {
     const ArrayType& type = types[o];
     const NDArray& out = *outputs[o];
     if (!type.complete()) {
       throw Error(ErrorCode::kValue, op.name(),
-                  fmt::format("given inputs from which output {} follows as {} {}, expected a "
-                              "complete type and shape",
-                              o, dtype_name(type.dtype), to_string(type.shape)));
+                  fmt::format("given {} from which output {} follows as {} {}, expected a type "
+                              "and dimensions of 0 or more",
+                              inputs.empty() ? "parameters" : "inputs", o, dtype_name(type.dtype),
+                              to_string(type.shape)));
     }
     if (out.is_none() || (out.shape() == type.shape && out.dtype() == type.dtype)) continue;
     throw Error(ErrorCode::kValue, op.name(),
@@ -233,7 +246,7 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
       choose_kernel(op, params.get(), in_types, out_types, device, options.training);
   if (options.donated != 0 && sparse == nullptr)
     take_over_donated(op, out_types, inputs, outputs, options.donated);
-  settle_outputs(op, out_types, device,
+  settle_outputs(op, inputs, out_types, device,
                  layouts.empty()
                      ? std::span<const StorageType>()
                      : std::span<const StorageType>(layouts.span()).subspan(inputs.size()),

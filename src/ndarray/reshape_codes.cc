@@ -37,11 +37,11 @@ class Resolver {
         const int64_t first = take();
         result_.push_back(product(first, take()));
       } else if (code == -4) {
-        if (i + 2 >= target_.size()) complain("-4 needs two numbers after it");
+        if (i + 2 >= target_.size()) refuse("two numbers after -4");
         split(target_[i + 1], target_[i + 2]);
         i += 2;
       } else {
-        complain(fmt::format("{} has no meaning", code));
+        refuse(fmt::format("codes from -4 on, not {}", code));
       }
     }
     fill_inferred();
@@ -49,36 +49,36 @@ class Resolver {
   }
 
  private:
-  [[noreturn]] void complain(const std::string& why) const {
+  [[noreturn]] void refuse(const std::string& expected) const {
     throw Error(ErrorCode::kValue, "reshape",
-                fmt::format("given ({}) for shape ({}): {}", fmt::join(target_, ","),
-                            fmt::join(source_, ","), why));
+                fmt::format("given shape ({}) for an array of shape ({}), expected {}",
+                            fmt::join(target_, ","), fmt::join(source_, ","), expected));
   }
 
   int64_t take() {
-    if (used_ >= source_.size()) complain("it asks for more dimensions than there are");
+    if (used_ >= source_.size()) refuse("codes for no more dimensions than there are");
     return source_[used_++];
   }
 
   int64_t product(int64_t a, int64_t b) const {
     int64_t result;
-    if (__builtin_mul_overflow(a, b, &result)) complain("the number of elements overflows");
+    if (__builtin_mul_overflow(a, b, &result)) refuse("a number of elements below 2^63");
     return result;
   }
 
   void infer_here() {
-    if (inferred_ >= 0) complain("only one dimension can be inferred");
+    if (inferred_ >= 0) refuse("-1 no more than once");
     inferred_ = static_cast<int>(result_.size());
     result_.push_back(1);
   }
 
   void split(int64_t first, int64_t second) {
     const int64_t whole = take();
-    if (first == -1 && second == -1) complain("only one half of a split can be inferred");
+    if (first == -1 && second == -1) refuse("-1 for no more than one half of a split");
     if (first == -1 && second > 0) first = whole / second;
     if (second == -1 && first > 0) second = whole / first;
     if (first < 0 || second < 0 || product(first, second) != whole)
-      complain(fmt::format("{} x {} does not split {}", first, second, whole));
+      refuse(fmt::format("two factors of {}, not {} and {}", whole, first, second));
     result_.push_back(first);
     result_.push_back(second);
   }

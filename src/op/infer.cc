@@ -92,15 +92,21 @@ InferArg& InferArg::set_dtype(DType dtype) {
   return *this;
 }
 
+// Of two that differ the earlier one says what is expected, and the later one is blamed; outputs
+// come after inputs.
 InferArg& InferArg::same_shape(InferArg other) {
-  set_shape(other.shape());
-  other.set_shape(shape());
+  const bool later = std::pair(output_, index_) > std::pair(other.output_, other.index_);
+  InferArg &first = later ? other : *this, &second = later ? *this : other;
+  second.set_shape(first.shape());
+  first.set_shape(second.shape());
   return *this;
 }
 
 InferArg& InferArg::same_dtype(InferArg other) {
-  set_dtype(other.dtype());
-  other.set_dtype(dtype());
+  const bool later = std::pair(output_, index_) > std::pair(other.output_, other.index_);
+  InferArg &first = later ? other : *this, &second = later ? *this : other;
+  second.set_dtype(first.dtype());
+  first.set_dtype(second.dtype());
   return *this;
 }
 

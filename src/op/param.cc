@@ -26,9 +26,19 @@ std::string known_names(const std::vector<ParamField>& fields) {
   return names.empty() ? "no parameters" : names;
 }
 
+constexpr std::string_view kRequired = ", required";
+
+// What is required of a value: its type without what says that it must be there.
+std::string_view value_type(std::string_view type) {
+  if (type.ends_with(kRequired)) type.remove_suffix(kRequired.size());
+  return type;
+}
+
 }  // namespace
 
-std::string required_type_text(std::string_view type) { return fmt::format("{}, required", type); }
+std::string required_type_text(std::string_view type) {
+  return std::string(type).append(kRequired);
+}
 
 std::string optional_type_text(std::string_view type, std::string_view initial, bool quoted) {
   const char* quote = quoted ? "'" : "";
@@ -62,7 +72,8 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
     } catch (const ParamError& error) {
       throw Error(ErrorCode::kValue, op,
                   fmt::format("given '{}' for parameter {}, expected {}{}", text, key,
-                              fields_[i].type, error.detail.empty() ? "" : ": " + error.detail));
+                              value_type(fields_[i].type),
+                              error.detail.empty() ? "" : ": " + error.detail));
     }
     given.set(i);
   }
@@ -71,7 +82,7 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
     if (fields_[i].required && !given[i]) {
       throw Error(ErrorCode::kValue, op,
                   fmt::format("Required parameter {} of {} is not presented", fields_[i].name,
-                              fields_[i].type));
+                              value_type(fields_[i].type)));  // as existing programs match it
     }
   }
   return params;

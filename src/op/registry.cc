@@ -161,8 +161,13 @@ std::vector<const OpDef*> Registry::ops() const {
 }
 
 std::string OpDef::input_name(const void* params, int i) const {
-  if (input_names_) return input_names_(params)[static_cast<std::size_t>(i)];
-  if (!key_var_num_args_.empty()) return args_[0].name + std::to_string(i);
+  if (input_names_) {
+    // Parameters that lack what names come from (a graph) name none; errors ask for them all the
+    // same.
+    const std::vector<std::string> names = input_names_(params);
+    if (static_cast<std::size_t>(i) < names.size()) return names[static_cast<std::size_t>(i)];
+  }
+  if (!key_var_num_args_.empty() && !args_.empty()) return args_[0].name + std::to_string(i);
   // Operators whose inputs depend on parameters may have more of them than they declare.
   if (static_cast<std::size_t>(i) >= args_.size()) return "input" + std::to_string(i);
   return args_[static_cast<std::size_t>(i)].name;

@@ -149,7 +149,7 @@ TEST(Builder, NamesThatAreShownOnlyAreRefused) {
 TEST(Builder, HiddenKeysAlwaysPass) { EXPECT_EQ(parse({{"__ctx_group__", "dev1"}}).axis, -1); }
 
 TEST(Builder, MissingRequiredKeyIsNamed) {
-  EXPECT_EQ(error_of({}), "Required parameter num_args of int, required is not presented");
+  EXPECT_EQ(error_of({}), "Required parameter num_args of int is not presented");
 }
 
 TEST(Builder, BoundsSayWhatTheyAllow) {

@@ -96,3 +96,81 @@ def test_error_of_a_layer_is_at_the_users_line_with_node_and_shapes(hybridize, w
         net(mx.nd.ones((2, 7)))
     assert caught.traceback[0].path.name == "test_errors.py"
     assert str(caught.value) == f"[{where}] given 'weight' of shape (4,3) and type float32, expected 7 in dimension 1"
+
+
+A = "of shape (2,3) and type float32"
+B = "of shape (4,5) and type float32"
+
+
+def _a():
+    return mx.nd.ones((2, 3))
+
+
+def _b():
+    return mx.nd.ones((4, 5))
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        # Of two that differ the later one is named, with what the earlier one expects of it.
+        (lambda: mx.nd.elemwise_add(_a(), _b()), f"[elemwise_add] given 'rhs' {B}, expected shape (2,3)"),
+        (lambda: mx.nd.add_n(_a(), _a(), _b()), f"[add_n] given 'arg2' {B}, expected shape (2,3)"),
+        (lambda: mx.nd.stack(_a(), _b()), f"[stack] given 'arg1' {B}, expected shape (2,3)"),
+        (lambda: mx.nd.where(_a(), _a(), _b()), f"[where] given 'y' {B}, expected shape (2,3)"),
+        (lambda: mx.nd.where(_a(), _a(), _a().astype("int32")), "[where] given 'y' of shape (2,3) and type int32, expected type float32"),
+        (lambda: mx.nd.adam_update(_a(), _a(), _a(), _b(), lr=1), f"[adam_update] given 'var' {B}, expected shape (2,3)"),
+        (lambda: mx.nd.relu(_a(), out=_b()), f"[relu] given output 0 {B}, expected shape (2,3)"),
+        # Products name the argument as the operator's documentation does.
+        (lambda: mx.nd.dot(_a(), _b()), f"[dot] given 'rhs' {B}, expected 3 in dimension 0"),
+        (lambda: mx.nd.batch_dot(_a(), _a()), f"[batch_dot] given 'lhs' {A}, expected three dimensions or more"),
+        (lambda: mx.nd.linalg.gemm2(_a(), _b()), f"[_linalg_gemm2] given 'B' {B}, expected 3 in dimension 0"),
+        (
+            lambda: mx.nd.linalg.gemm(_a(), _a(), _b(), transpose_b=True),
+            f"[_linalg_gemm] given 'C' {B}, expected shape (2,2)",
+        ),
+        (
+            lambda: mx.nd.linalg.gemm2(_a(), _a(), axis=1),
+            "[_linalg_gemm2] given axis 1, expected one before the last, 1",
+        ),
+        (
+            lambda: mx.np.tensordot(mx.np.ones((2, 3)), mx.np.ones((4, 5)), axes=1),
+            f"[_npi_tensordot_int_axes] given 'b' {B}, expected 3 in dimension 0",
+        ),
+        (
+            lambda: mx.np.einsum("ijk,jk", mx.np.ones((2, 3)), mx.np.ones((4, 5))),
+            f"[_npi_einsum] given 'data0' {A}, expected 3 dimensions, as its subscripts in 'ijk,jk'",
+        ),
+        # Parameters; the words for a missing one are those that existing programs match.
+        (lambda: mx.nd.sgd_update(_a(), _a()), "[sgd_update] Required parameter lr of float is not presented"),
+        (lambda: mx.nd.sgd_update(_a(), _a(), lr="x"), "[sgd_update] given 'x' for parameter lr, expected float: not a number"),
+        (lambda: mx.nd.norm(_a(), ord=7), "[norm] given '7' for parameter ord, expected 1 or 2"),
+        (lambda: mx.nd.argmin(_a(), axis=3), "[argmin] given axis 3 for 2 dimensions, expected -2 <= axis < 2"),
+        (lambda: mx.nd.tile(_a(), reps=(-1,)), "[tile] given reps [-1], expected none below 0"),
+        (lambda: mx.nd.reshape(_a(), shape=(-1, -1)), "[reshape] given shape (-1,-1) for an array of shape (2,3), expected -1 no more than once"),
+        (
+            lambda: mx.nd.lamb_update_phase2(_a(), _a(), _b(), _b(), lr=1),
+            f"[lamb_update_phase2] given 'r1' {B}, expected 1 in dimension 0",
+        ),
+        (
+            lambda: mx.nd.random.uniform(shape=(-3,)),
+            "[_random_uniform] given parameters from which output 0 follows as float32 (?,), expected a type and dimensions of 0 or more",
+        ),
+        # Too few arrays, and arrays of a type that there is no kernel for.
+        (lambda: mx.nd.adam_update(_a(), _a(), lr=1), "[adam_update] given 2 inputs, expected 4: weight, grad, mean, var"),
+        (
+            lambda: mx.nd.contrib.fft(_a().astype("int32")),
+            "[_contrib_fft] given 'data' of type int32, expected one of: float32, float64, float16, bfloat16",
+        ),
+    ],
+)
+def test_error_of_an_operator_names_argument_given_and_expected(call, message):
+    with pytest.raises(mx.MXNetError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_parts_of_an_array_are_equal_ones():
+    assert [part.shape for part in mx.nd.split_v2(_a(), 3, axis=1)] == [(2, 1)] * 3
+    with pytest.raises(ValueError, match="given 3 elements along axis 1, expected a multiple of 2"):
+        mx.nd.split_v2(_a(), 2, axis=1)

@@ -39,6 +39,11 @@ def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
 def split_v2(ary: NDArray, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Any:
     """Parts of an array: so many equal ones, or between the given places."""
     if isinstance(indices_or_sections, int):
+        if indices_or_sections > 0 and ary.shape[axis] % indices_or_sections:
+            raise ValueError(
+                f"split_v2: array split does not result in an equal division: given {ary.shape[axis]} elements along axis "
+                f"{axis}, expected a multiple of {indices_or_sections}"
+            )
         return _op("_split_v2")(ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections)
     places = (0, *_ints(indices_or_sections))
     return _op("_split_v2")(ary, indices=places, axis=axis, squeeze_axis=squeeze_axis, sections=0)

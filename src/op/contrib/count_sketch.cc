@@ -90,53 +90,54 @@ void sketch_backward_cpu(const SketchParams& params, KernelContext& context) {
       });
 }
 
-constexpr const char* kTableDocs[] = {"Column of the result for each column of data.",
-                                      "Sign of each column, 1 or -1."};
+void infer_sketch(const SketchParams& params, Infer& infer) {
+  infer_tables(params, infer, infer.in(0));
+  infer.out(0).same_dtype(infer.in(0));
+  if (infer.in(0).known())
+    infer.out(0).set_shape(with_columns(infer.in(0).shape(), params.out_dim));
+}
 
-MX_OP(_contrib_count_sketch, SketchParams)
-.doc("Count sketch of the rows of data.")
-    .input("data", "Rows.")
-    .input("h", kTableDocs[0])
-    .input("s", kTableDocs[1])
-    .param("out_dim", &SketchParams::out_dim, "Columns of the result.")
-    .param("processing_batch_size", &SketchParams::processing_batch_size, 32,
-           "Accepted for existing programs; rows are shared among threads.")
-    .dtypes(kFloating)
-    .infer([](const SketchParams& params, Infer& infer) {
-      infer_tables(params, infer, infer.in(0));
-      infer.out(0).same_dtype(infer.in(0));
-      if (infer.in(0).known())
-        infer.out(0).set_shape(with_columns(infer.in(0).shape(), params.out_dim));
-    })
-    .cpu(sketch_cpu)
-    .grad([](const SketchParams&, Grad& grad) {
-      return Gradients{apply("_backward_contrib_count_sketch",
-                             {grad.dout(0), grad.in(1), grad.in(2)}, grad.attrs()),
-                       {},
-                       {}};
-    });
+void infer_sketch_backward(const SketchParams& params, Infer& infer) {
+  infer_tables(params, infer, infer.out(0));
+  infer.out(0).same_dtype(infer.in(0));
+  if (infer.in(0).known() && infer.in(1).known())
+    infer.out(0).set_shape(with_columns(infer.in(0).shape(), infer.in(1).shape().size()));
+}
 
-MX_OP(_backward_contrib_count_sketch, SketchParams)
-.doc("Gradient of _contrib_count_sketch.")
-    .input("dout", "Gradient of the sketch.")
-    .input("h", kTableDocs[0])
-    .input("s", kTableDocs[1])
-    .param("out_dim", &SketchParams::out_dim, "Columns of the sketch.")
-    .param("processing_batch_size", &SketchParams::processing_batch_size, 32, "See the operator.")
-    .dtypes(kFloating)
-    .infer([](const SketchParams& params, Infer& infer) {
-      infer_tables(params, infer, infer.out(0));
-      infer.out(0).same_dtype(infer.in(0));
-      if (infer.in(0).known() && infer.in(1).known())
-        infer.out(0).set_shape(with_columns(infer.in(0).shape(), infer.in(1).shape().size()));
-    })
-    .cpu(sketch_backward_cpu)
-    .grad([](const SketchParams&, Grad& grad) {
-      return Gradients{
-          apply("_contrib_count_sketch", {grad.dout(0), grad.in(1), grad.in(2)}, grad.attrs()),
-          {},
-          {}};
-    });
+constexpr const char* kSketch = "_contrib_count_sketch";
+constexpr const char* kBackward = "_backward_contrib_count_sketch";
+
+// Each of the two linear operators is the gradient of the other; tables have none.
+template <const char* const& other>
+Gradients gradient(const SketchParams&, Grad& grad) {
+  return {apply(other, {grad.dout(0), grad.in(1), grad.in(2)}, grad.attrs()), {}, {}};
+}
+
+OpBuilder<SketchParams> define(const char* name, const char* doc, const char* rows,
+                               const char* rows_doc) {
+  OpBuilder<SketchParams> op(name);
+  op.doc(doc)
+      .input(rows, rows_doc)
+      .input("h", "Column of the sketch for each column of data.")
+      .input("s", "Sign of each column, 1 or -1.")
+      .param("out_dim", &SketchParams::out_dim, "Columns of the sketch.")
+      .param("processing_batch_size", &SketchParams::processing_batch_size, 32,
+             "Accepted for existing programs; rows are shared among threads.")
+      .dtypes(kFloating);
+  return op;
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define(kSketch, "Count sketch of the rows of data.", "data", "Rows.")
+      .infer(infer_sketch)
+      .cpu(sketch_cpu)
+      .grad(gradient<kBackward>);
+  define(kBackward, "Gradient of _contrib_count_sketch.", "dout", "Gradient of the sketch.")
+      .infer(infer_sketch_backward)
+      .cpu(sketch_backward_cpu)
+      .grad(gradient<kSketch>);
+  return true;
+}();
 
 }  // namespace
 }  // namespace mxnet

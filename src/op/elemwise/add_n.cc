@@ -88,9 +88,11 @@ MX_OP(add_n, AddParams)
     .inplace(0, 0)
     .infer([](const AddParams&, Infer& infer) {
       if (infer.num_in() == 0) infer.fail("given no arrays, expected one or more");
-      // Twice: what a later array knows reaches the earlier ones through the output.
-      for (int pass = 0; pass < 2; ++pass)
-        for (int i = 0; i < infer.num_in(); ++i) infer.in(i).same_as(infer.out(0));
+      // Twice: what a later array or the result knows reaches the others through the first.
+      for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_as(infer.in(i));
+        infer.in(0).same_as(infer.out(0));
+      }
     })
     .cpu(add_n_cpu)
     .grad([](const AddParams&, Grad& grad) {

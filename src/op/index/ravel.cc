@@ -56,7 +56,8 @@ void check_shape(const RavelParams& params, Infer& infer) {
   bool fits = params.shape.ndim() > 0;
   for (int i = 1; fits && i < params.shape.ndim(); ++i) fits = params.shape[i] > 0;
   if (!fits)
-    infer.fail("given shape " + to_string(params.shape) + ", expected positive dimensions");
+    infer.fail(fmt::format("given '{}' for parameter shape, expected positive dimensions",
+                           ParamText<Shape>::print(params.shape)));
 }
 
 MX_OP(_ravel_multi_index, RavelParams)

@@ -42,7 +42,7 @@ std::vector<int> joined(std::vector<int> a, const std::vector<int>& b) {
 // The last dimension of a (the first if transposed) with the first of b (the last).
 LabelLists dot_labels(const DotParams& params, std::span<const Shape> shapes) {
   const int m = shapes[0].ndim() - 1, n = shapes[1].ndim() - 1;
-  if (m < 0 || n < 0) throw LabelError{"given an array without dimensions, expected one or more"};
+  if (m < 0 || n < 0) throw LabelError{"one dimension or more", m < 0 ? 0 : 1};
   const std::vector<int> k{0}, rows = counted(1, m), columns = counted(1 + m, n);
   LabelLists lists;
   lists.in = {params.transpose_a ? joined(k, rows) : joined(rows, k),
@@ -55,9 +55,8 @@ LabelLists dot_labels(const DotParams& params, std::span<const Shape> shapes) {
 LabelLists batch_dot_labels(const DotParams& params, std::span<const Shape> shapes) {
   const int ndim = shapes[0].ndim();
   if (ndim < 3 || shapes[1].ndim() != ndim) {
-    throw LabelError{fmt::format(
-        "given shapes {} and {}, expected two of equally many dimensions, three or more",
-        to_string(shapes[0]), to_string(shapes[1]))};
+    if (ndim < 3) throw LabelError{"three dimensions or more", 0};
+    throw LabelError{fmt::format("{} dimensions", ndim), 1};
   }
   const std::vector<int> batch = counted(3, ndim - 2);
   LabelLists lists;
@@ -86,10 +85,7 @@ LabelLists np_dot_labels(const PlainParams&, std::span<const Shape> shapes) {
 LabelLists matmul_labels(const PlainParams&, std::span<const Shape> shapes) {
   const int a = shapes[0].ndim(), b = shapes[1].ndim();
   if (a == 0 || b == 0) {
-    throw LabelError{
-        fmt::format("given shapes {} and {}, expected at least one dimension in each (a scalar "
-                    "is multiplied by `*`)",
-                    to_string(shapes[0]), to_string(shapes[1]))};
+    throw LabelError{"at least one dimension (a scalar is multiplied by `*`)", a == 0 ? 0 : 1};
   }
   // Batch labels are counted from the right: the last one is 3.
   const auto batch = [](int count) {

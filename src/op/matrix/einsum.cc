@@ -120,10 +120,9 @@ LabelLists einsum_labels(const EinsumParams& params, std::span<const Shape> shap
     const int named = static_cast<int>(terms[a].size()) - (ellipsis ? 1 : 0);
     const int rest = shapes[a].ndim() - named;
     if (rest < 0 || (rest > 0 && !ellipsis)) {
-      throw LabelError{
-          fmt::format("given argument {} of shape {} for {} subscripts in '{}', expected a "
-                      "subscript for each dimension",
-                      a, to_string(shapes[a]), named, text)};
+      throw LabelError{fmt::format("{}{} dimensions, as its subscripts in '{}'",
+                                   ellipsis ? "at least " : "", named, text),
+                       static_cast<int>(a)};
     }
     broadcast_dims = std::max(broadcast_dims, rest);
     lists.in.push_back(numbering.expand(terms[a], rest));

@@ -18,12 +18,14 @@ struct GemmParams {
 LabelLists gemm_labels(const GemmParams& params, std::span<const Shape> shapes) {
   const int ndim = shapes[0].ndim();
   if (ndim < 2 || shapes[1].ndim() != ndim) {
-    throw LabelError{
-        fmt::format("given shapes {} and {}, expected equally many dimensions, two or more",
-                    to_string(shapes[0]), to_string(shapes[1]))};
+    if (ndim < 2) throw LabelError{"two dimensions or more", 0};
+    throw LabelError{fmt::format("{} dimensions", ndim), 1};
   }
   const int axis = normalize_axis(params.axis, ndim, "_linalg_gemm2");
-  if (axis == ndim - 1) throw LabelError{"given the last axis, expected one before it"};
+  if (axis == ndim - 1) {
+    throw LabelError{
+        fmt::format("given axis {}, expected one before the last, {}", params.axis, axis)};
+  }
   const auto with = [&](int row, int column) {
     std::vector<int> labels;
     for (int i = 0; i + 1 < ndim; ++i) labels.push_back(i == axis ? row : 3 + i);
@@ -56,13 +58,13 @@ void gemm2_params(OpBuilder<GemmParams>& op) {
 
 void infer_gemm(const GemmParams& params, Infer& infer) {
   infer.one_dtype();
-  infer.in(2).same_shape(infer.out(0));
-  if (!infer.in(0).known() || !infer.in(1).known()) return;
-  const Shape shapes[2] = {infer.in(0).shape(), infer.in(1).shape()};
-  try {
-    infer.out(0).set_shape(label_problem(gemm_labels(params, shapes), shapes).out_shape);
-  } catch (const LabelError& error) {
-    infer.fail(error.message);
+  if (infer.in(0).known() && infer.in(1).known()) {
+    const Shape shapes[2] = {infer.in(0).shape(), infer.in(1).shape()};
+    try {
+      infer.in(2).set_shape(label_problem(gemm_labels(params, shapes), shapes).out_shape);
+    } catch (const LabelError& error) {
+      fail(infer, error);
+    }
   }
   infer.in(2).same_shape(infer.out(0));
 }

@@ -6,6 +6,11 @@
 
 namespace mxnet {
 
+void fail(Infer& infer, const LabelError& error) {
+  if (error.argument >= 0) infer.in(error.argument).fail(error.message);
+  infer.fail(error.message);
+}
+
 LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shapes) {
   int count = 0;
   for (const auto& labels : lists.in) {
@@ -24,8 +29,8 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
       if (!seen[l] || (yields && problem.dims[l] == 1)) {
         problem.dims[l] = dim;
       } else if (problem.dims[l] != dim && !(yields && dim == 1)) {
-        throw LabelError{fmt::format("given {} in dimension {} of argument {} {}, expected {}", dim,
-                                     i, a, to_string(shapes[a]), problem.dims[l])};
+        throw LabelError{fmt::format("{} in dimension {}", problem.dims[l], i),
+                         static_cast<int>(a)};
       }
       seen[l] = true;
     }

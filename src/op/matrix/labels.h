@@ -23,10 +23,13 @@ struct LabelLists {
   int broadcast_from = INT_MAX;
 };
 
-// What is wrong with shapes; completes "given ..., expected ...".
+// What is wrong with the shape of an argument (`message` completes "expected ..."), or with all of
+// them and the parameters (the whole sentence).
 struct LabelError {
   std::string message;
+  int argument = -1;
 };
+[[noreturn]] void fail(Infer& infer, const LabelError& error);
 
 // Sizes and strides that follow from labels and shapes.
 struct LabelProblem {
@@ -65,7 +68,7 @@ struct Multilinear {
     try {
       infer.out(0).set_shape(label_problem(kLabels(params, shapes), shapes).out_shape);
     } catch (const LabelError& error) {
-      infer.fail(error.message);
+      fail(infer, error);
     }
   }
   static void forward_cpu(const P& params, KernelContext& context) {

@@ -40,12 +40,19 @@ void step_cpu(const UpdateScalars& scalars, KernelContext& context) {
   run_updates(UpdateRule::kSgd, {&job, 1}, context);
 }
 
+void infer_norms(Infer& infer) {
+  for (int i = 2; i < 4; ++i)
+    if (infer.in(i).ndim() > 0) infer.in(i).set_dim(0, 1);
+}
+
 void infer_step(const UpdateScalars&, Infer& infer) {
+  infer_norms(infer);
   infer.in(0).same_as(infer.in(1)).same_as(infer.out(0));
   for (int i = 2; i < 4; ++i) infer.in(0).same_dtype(infer.in(i));
 }
 
 void infer_mixed_step(const UpdateScalars&, Infer& infer) {
+  infer_norms(infer);
   infer.in(0).same_shape(infer.in(1)).same_shape(infer.in(4)).same_as(infer.out(0));
   for (int i = 1; i < 5; ++i) infer.in(i).set_dtype(DType::kFloat32);
 }

@@ -2,7 +2,7 @@
 // Convolutions of integers, and the range that their sums stand for.
 #include "op/op_builder.h"
 #include "op/quantize/byte_layers.h"
-#include "op/quantize/range.h"
+#include "op/quantize/product_op.h"
 #include "op/quantize/window.h"
 
 namespace mxnet::quantize {
@@ -93,45 +93,37 @@ void infer_convolution(const ConvParams& params, Infer& infer) {
   }
 }
 
-MX_OP(_contrib_quantized_conv, ConvParams)
-.doc("Convolution of integers, channels first.")
-    .input("data", "Images, int8 or uint8.")
-    .input("weight", "Filters, int8.")
-    .input("bias", "What is added to each channel, int8, in steps of the products.")
-    .input("min_data", "Smallest real number of the data.")
-    .input("max_data", "Largest real number of the data.")
-    .input("min_weight", "Smallest real number of the weight.")
-    .input("max_weight", "Largest real number of the weight.")
-    .input("min_bias", "Smallest real number of the bias.")
-    .input("max_bias", "Largest real number of the bias.")
-    .num_inputs([](const ConvParams& params) { return 3 * params.arrays(); })
-    .input_names([](const ConvParams& params) { return product_inputs(!params.no_bias); })
-    .param("kernel", &ConvParams::kernel, "Size of the kernel in each spatial dimension.")
-    .param("stride", &ConvParams::stride, Shape::scalar(), "Distance of its places; 1 by default.")
-    .param("dilate", &ConvParams::dilate, Shape::scalar(),
-           "Distance of its elements; 1 by default.")
-    .param("pad", &ConvParams::pad, Shape::scalar(), "Zeros around the image; none by default.")
-    .param("num_filter", &ConvParams::num_filter, "Channels of the output.")
-    .at_least<uint32_t>(1)
-    .param("num_group", &ConvParams::num_group, 1u, "Groups of channels that do not mix.")
-    .at_least<uint32_t>(1)
-    .param("workspace", &ConvParams::workspace, 1024u, "Limit of scratch memory, for GPUs.")
-    .param("no_bias", &ConvParams::no_bias, false, "Whether there is no bias.")
-    .choice<int8_t>("cudnn_tune", &ConvParams::cudnn_tune,
-                    {{"None", 0}, {"fastest", 1}, {"limited_workspace", 2}, {"off", 3}}, "None",
-                    "How cuDNN picks its algorithm, for GPUs.")
-    .param("cudnn_off", &ConvParams::cudnn_off, false, "Whether cuDNN is not used, for GPUs.")
-    .choice<Layout>("layout", &ConvParams::layout,
-                    layout_choices({Layout::kDefault, Layout::kNCW, Layout::kNCHW, Layout::kNCDHW,
-                                    Layout::kNHWC, Layout::kNDHWC}),
-                    "None", "Order of the dimensions; channels last is refused.")
-    .outputs([](const ConvParams&) { return 3; })
-    .output("output")
-    .output("min_output")
-    .output("max_output")
-    .infer(infer_convolution)
-    .cpu(convolution_cpu)
-    .zero_grad();
+[[maybe_unused]] const bool defined = [] {
+  OpBuilder<ConvParams> op("_contrib_quantized_conv");
+  op.doc("Convolution of integers, channels first.")
+      .input("data", "Images, int8 or uint8.")
+      .input("weight", "Filters, int8.")
+      .input("bias", "What is added to each channel, int8, in steps of the products.");
+  declare_product(op)
+      .param("kernel", &ConvParams::kernel, "Size of the kernel in each spatial dimension.")
+      .param("stride", &ConvParams::stride, Shape::scalar(),
+             "Distance of its places; 1 by default.")
+      .param("dilate", &ConvParams::dilate, Shape::scalar(),
+             "Distance of its elements; 1 by default.")
+      .param("pad", &ConvParams::pad, Shape::scalar(), "Zeros around the image; none by default.")
+      .param("num_filter", &ConvParams::num_filter, "Channels of the output.")
+      .at_least<uint32_t>(1)
+      .param("num_group", &ConvParams::num_group, 1u, "Groups of channels that do not mix.")
+      .at_least<uint32_t>(1)
+      .param("workspace", &ConvParams::workspace, 1024u, "Limit of scratch memory, for GPUs.")
+      .param("no_bias", &ConvParams::no_bias, false, "Whether there is no bias.")
+      .choice<int8_t>("cudnn_tune", &ConvParams::cudnn_tune,
+                      {{"None", 0}, {"fastest", 1}, {"limited_workspace", 2}, {"off", 3}}, "None",
+                      "How cuDNN picks its algorithm, for GPUs.")
+      .param("cudnn_off", &ConvParams::cudnn_off, false, "Whether cuDNN is not used, for GPUs.")
+      .choice<Layout>("layout", &ConvParams::layout,
+                      layout_choices({Layout::kDefault, Layout::kNCW, Layout::kNCHW, Layout::kNCDHW,
+                                      Layout::kNHWC, Layout::kNDHWC}),
+                      "None", "Order of the dimensions; channels last is refused.")
+      .infer(infer_convolution)
+      .cpu(convolution_cpu);
+  return true;
+}();
 
 }  // namespace
 }  // namespace mxnet::quantize

@@ -4,7 +4,7 @@
 
 #include "op/op_builder.h"
 #include "op/quantize/byte_layers.h"
-#include "op/quantize/range.h"
+#include "op/quantize/product_op.h"
 
 namespace mxnet::quantize {
 namespace {
@@ -67,31 +67,22 @@ void infer_forward(const FullyConnectedParams& params, Infer& infer) {
   if (data.known()) weight.set_dim(1, data.shape().size(1, n));
 }
 
-MX_OP(_contrib_quantized_fully_connected, FullyConnectedParams)
-.doc("Rows of `data` times the transpose of `weight`, plus `bias`, of integers.")
-    .input("data", "Rows, int8 or uint8.")
-    .input("weight", "A row of factors for each number of the output, int8.")
-    .input("bias", "What is added to each row of the output, int8.")
-    .input("min_data", "Smallest real number of the data.")
-    .input("max_data", "Largest real number of the data.")
-    .input("min_weight", "Smallest real number of the weight.")
-    .input("max_weight", "Largest real number of the weight.")
-    .input("min_bias", "Smallest real number of the bias.")
-    .input("max_bias", "Largest real number of the bias.")
-    .num_inputs([](const FullyConnectedParams& params) { return 3 * params.arrays(); })
-    .input_names([](const FullyConnectedParams& params) { return product_inputs(!params.no_bias); })
-    .param("num_hidden", &FullyConnectedParams::num_hidden, "Numbers in a row of the output.")
-    .at_least<int32_t>(1)
-    .param("no_bias", &FullyConnectedParams::no_bias, false, "Whether there is no bias.")
-    .param("flatten", &FullyConnectedParams::flatten, true,
-           "Whether all dimensions but the first are one row; otherwise the last alone is.")
-    .outputs([](const FullyConnectedParams&) { return 3; })
-    .output("output")
-    .output("min_output")
-    .output("max_output")
-    .infer(infer_forward)
-    .cpu(forward_cpu)
-    .zero_grad();
+[[maybe_unused]] const bool defined = [] {
+  OpBuilder<FullyConnectedParams> op("_contrib_quantized_fully_connected");
+  op.doc("Rows of `data` times the transpose of `weight`, plus `bias`, of integers.")
+      .input("data", "Rows, int8 or uint8.")
+      .input("weight", "A row of factors for each number of the output, int8.")
+      .input("bias", "What is added to each row of the output, int8.");
+  declare_product(op)
+      .param("num_hidden", &FullyConnectedParams::num_hidden, "Numbers in a row of the output.")
+      .at_least<int32_t>(1)
+      .param("no_bias", &FullyConnectedParams::no_bias, false, "Whether there is no bias.")
+      .param("flatten", &FullyConnectedParams::flatten, true,
+             "Whether all dimensions but the first are one row; otherwise the last alone is.")
+      .infer(infer_forward)
+      .cpu(forward_cpu);
+  return true;
+}();
 
 }  // namespace
 }  // namespace mxnet::quantize

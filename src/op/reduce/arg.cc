@@ -119,6 +119,10 @@ struct ArgParams {
   bool keepdims;
 };
 
+template <bool largest, AxisStyle style>
+constexpr const char* kName = style == AxisStyle::kNumpy ? (largest ? "_npi_argmax" : "_npi_argmin")
+                                                         : (largest ? "argmax" : "argmin");
+
 AxisChoice choice_of(const ArgParams& params, AxisStyle style) {
   AxisChoice choice{std::nullopt, params.keepdims, false, style};
   if (params.axis) choice.axis = Shape{*params.axis};
@@ -126,17 +130,17 @@ AxisChoice choice_of(const ArgParams& params, AxisStyle style) {
 }
 
 template <bool largest>
-void run_tensor(std::optional<int64_t> axis, KernelContext& context) {
+void run_tensor(std::optional<int64_t> axis, KernelContext& context, const char* tag) {
   const Tensor &in = context.in(0), &out = context.out(0);
   View view{1, in.size(), 1};
   if (axis) {
-    const int at = normalize_axis(*axis, in.ndim(), "argmax");
+    const int at = normalize_axis(*axis, in.ndim(), tag);
     view = {in.shape().size(0, at), in.dim(at), in.shape().size(at + 1, in.ndim())};
   }
   if (out.size() == 0) return;
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->arg(context.stream()->native(), largest, in, view.n, view.inner, out);
-  dispatch_dtype(in.dtype, "argmax", [&]<class T>(TypeTag<T>) {
+  dispatch_dtype(in.dtype, tag, [&]<class T>(TypeTag<T>) {
     if (out.dtype == DType::kInt64)  // NOLINT(bugprone-branch-clone): alike where T is int64
       run<largest>(view, in.as<T>(), out.as<int64_t>());
     else
@@ -144,18 +148,18 @@ void run_tensor(std::optional<int64_t> axis, KernelContext& context) {
   });
 }
 
-template <bool largest>
+template <bool largest, AxisStyle style>
 void arg_cpu(const ArgParams& params, KernelContext& context) {
-  run_tensor<largest>(params.axis, context);
+  run_tensor<largest>(params.axis, context, kName<largest, style>);
 }
 
-void check_not_empty(Infer& infer, const AxisChoice& choice) {
+void check_not_empty(Infer& infer, const AxisChoice& choice, const char* tag) {
   const Shape& shape = infer.in(0).shape();
-  if (shape.known() && reduces_nothing(shape, choice.axes(shape.ndim(), "argmax")))
+  if (shape.known() && reduces_nothing(shape, choice.axes(shape.ndim(), tag)))
     infer.in(0).fail("at least one element to choose from");
 }
 
-template <AxisStyle style>
+template <bool largest, AxisStyle style>
 void infer_arg(const ArgParams& params, Infer& infer) {
   if (style == AxisStyle::kNumpy) {
     infer.out(0).set_dtype(DType::kInt64);
@@ -164,13 +168,13 @@ void infer_arg(const ArgParams& params, Infer& infer) {
   }
   if (!infer.in(0).rank_known()) return;
   const AxisChoice choice = choice_of(params, style);
-  infer.out(0).set_shape(choice.shape(infer.in(0).shape(), "argmax"));
-  check_not_empty(infer, choice);
+  infer.out(0).set_shape(choice.shape(infer.in(0).shape(), kName<largest, style>));
+  check_not_empty(infer, choice, kName<largest, style>);
 }
 
 template <bool largest, AxisStyle style>
-bool define(const char* name) {
-  OpBuilder<ArgParams>(name)
+bool define() {
+  OpBuilder<ArgParams>(kName<largest, style>)
       .doc(largest ? "Position of the largest element along an axis."
                    : "Position of the smallest element along an axis.")
       .input("data", "The input array.")
@@ -178,16 +182,15 @@ bool define(const char* name) {
              "The axis; without one, the position in the flattened array.")
       .param("keepdims", &ArgParams::keepdims, false,
              "Whether the reduced axis stays as a dimension of size one.")
-      .infer(infer_arg<style>)
-      .cpu(arg_cpu<largest>)
+      .infer(infer_arg<largest, style>)
+      .cpu(arg_cpu<largest, style>)
       .zero_grad();
   return true;
 }
 
-[[maybe_unused]] const bool defined = define<true, AxisStyle::kArray>("argmax") &&
-                                      define<false, AxisStyle::kArray>("argmin") &&
-                                      define<true, AxisStyle::kNumpy>("_npi_argmax") &&
-                                      define<false, AxisStyle::kNumpy>("_npi_argmin");
+[[maybe_unused]] const bool defined =
+    define<true, AxisStyle::kArray>() && define<false, AxisStyle::kArray>() &&
+    define<true, AxisStyle::kNumpy>() && define<false, AxisStyle::kNumpy>();
 
 MX_OP(argmax_channel, NoParams)
 .doc("Position of the largest element along axis 1.")
@@ -198,9 +201,11 @@ MX_OP(argmax_channel, NoParams)
       if (!infer.in(0).rank_known()) return;
       const AxisChoice choice{Shape{1}};
       infer.out(0).set_shape(choice.shape(infer.in(0).shape(), "argmax_channel"));
-      check_not_empty(infer, choice);
+      check_not_empty(infer, choice, "argmax_channel");
     })
-    .cpu([](const NoParams&, KernelContext& context) { run_tensor<true>(1, context); });
+    .cpu([](const NoParams&, KernelContext& context) {
+      run_tensor<true>(1, context, "argmax_channel");
+    });
 
 [[maybe_unused]] const bool portable =
     mark_portable({"argmax", "argmin", "argmax_channel", "_npi_argmax", "_npi_argmin"});

@@ -15,7 +15,7 @@ AxisChoice choice(const NormParams& params) {
 
 void infer_norm(const NormParams& params, Infer& infer) {
   if (params.ord != 1 && params.ord != 2)
-    infer.fail("given ord=" + std::to_string(params.ord) + ", expected 1 or 2");
+    infer.fail("given '" + std::to_string(params.ord) + "' for parameter ord, expected 1 or 2");
   if (params.out_dtype != DType::kUnknown) {
     infer.out(0).set_dtype(params.out_dtype);
   } else {

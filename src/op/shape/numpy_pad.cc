@@ -6,9 +6,8 @@
 
 #include "base/error.h"
 #include "op/dispatch.h"
-#include "op/shape/adjoint.h"
 #include "op/shape/pad_extremes.h"
-#include "op/shape/pad_maps.h"
+#include "op/shape/pad_op.h"
 
 namespace mxnet {
 namespace {
@@ -34,9 +33,7 @@ struct NumpyPadParams {
 void check_widths(const NumpyPadParams& params, Infer& infer) {
   InferArg data = infer.in(0);
   const auto refuse = [&](const char* expected) {
-    infer.fail(fmt::format("given pad_width {} for 'data' of shape {}, expected {}",
-                           ParamText<std::vector<Shape>>::print(params.pad_width),
-                           to_string(data.shape()), expected));
+    refuse_widths(infer, ParamText<std::vector<Shape>>::print(params.pad_width), expected);
   };
   const auto given = static_cast<int>(params.pad_width.size());
   if (given != data.ndim() && given != 1) refuse("a pair for each dimension");
@@ -82,21 +79,10 @@ void declare(OpBuilder<NumpyPadParams>& op) {
            "Kind of mirror image: only 'even'.");
 }
 
-void pad_cpu(const NumpyPadParams& params, KernelContext& context) {
+void numpy_pad_cpu(const NumpyPadParams& params, KernelContext& context) {
+  if (!params.is_extreme()) return pad_cpu(params, context);
   const Tensor& in = context.in(0);
-  const Tensor& out = context.out(0);
-  if (params.is_extreme()) {
-    pad_extremes(params.widths(in.ndim()), params.mode == PadMode::kMaximum, in, out);
-  } else {
-    pad_elements(PadMaps(in.shape(), params.widths(in.ndim()), params.mode), in, out,
-                 params.constant_value);
-  }
-}
-
-void pad_back_cpu(const NumpyPadParams& params, KernelContext& context) {
-  const Tensor& dx = context.out(0);
-  sum_padded(PadMaps(dx.shape(), params.widths(dx.ndim()), params.mode), context.in(0), dx,
-             context);
+  pad_extremes(params.widths(in.ndim()), params.mode == PadMode::kMaximum, in, context.out(0));
 }
 
 // The largest element moves with the values: such a padding is not linear, and the reference has no
@@ -110,14 +96,7 @@ Gradients gradient(const NumpyPadParams& params, Grad& grad) {
 }
 
 [[maybe_unused]] const OpBuilder<NumpyPadParams> defined =
-    define_linear<NumpyPadParams>({.name = "_npi_pad",
-                                   .doc = "The array with a border.",
-                                   .declare = declare,
-                                   .infer = infer_pad,
-                                   .forward = pad_cpu,
-                                   .backward = pad_back_cpu,
-                                   .backward_types = kNumeric,
-                                   .linear_attrs = without_constant})
+    define_pad("_npi_pad", "The array with a border.", declare, infer_pad, numpy_pad_cpu)
         .grad(gradient);
 
 }  // namespace

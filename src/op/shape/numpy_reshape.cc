@@ -90,7 +90,7 @@ class CodeReader {
         break;
       case -3:  // left out
         if (const int64_t dim = take(); dim != 1)
-          complain(fmt::format("-3 leaves out a dimension of 1, not {}", dim));
+          complain(fmt::format("-3 for a dimension of 1, not {}", dim));
         break;
       case -4:  // all that remain
         while (used_ < source_.size()) result_.push_back(take());
@@ -104,25 +104,25 @@ class CodeReader {
         split();
         break;
       default:
-        if (code < 0) complain(fmt::format("{} has no meaning", code));
+        if (code < 0) complain(fmt::format("none below -6, not {}", code));
         result_.push_back(code);
         ++used_;
     }
   }
   void split() {
-    if (at_ + 2 >= codes_.size()) complain("-6 needs two numbers after it");
+    if (at_ + 2 >= codes_.size()) complain("two numbers after -6");
     int64_t first = codes_[++at_], second = codes_[++at_];
     const int64_t whole = take();
-    if (first == -1 && second == -1) complain("only one half of a split can be inferred");
+    if (first == -1 && second == -1) complain("-1 for no more than one half of a split");
     if (first == -1 && second > 0) first = whole / second;
     if (second == -1 && first > 0) second = whole / first;
     if (first < 0 || second < 0 || first * second != whole)
-      complain(fmt::format("{} x {} does not split {}", first, second, whole));
+      complain(fmt::format("two factors of {}, not {} and {}", whole, first, second));
     result_.push_back(first);
     result_.push_back(second);
   }
   int64_t take() {
-    if (used_ >= source_.size()) complain("it asks for more dimensions than there are");
+    if (used_ >= source_.size()) complain("no more than there are dimensions");
     return source_[used_++];
   }
   [[noreturn]] void complain(const std::string& why) {

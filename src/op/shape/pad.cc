@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pad, for images and volumes: 4 or 5 dimensions of which the first two stay as they are.
-#include <fmt/format.h>
-
-#include "op/shape/adjoint.h"
-#include "op/shape/pad_maps.h"
+#include "op/shape/pad_op.h"
 
 namespace mxnet {
 namespace {
@@ -13,10 +10,9 @@ struct PadParams {
   Shape pad_width;  // before and after, for each dimension
   double constant_value;
 
-  std::vector<PadWidth> widths() const {
+  std::vector<PadWidth> widths(int ndim) const {
     std::vector<PadWidth> result;
-    for (int i = 0; i + 1 < pad_width.ndim(); i += 2)
-      result.push_back({pad_width[i], pad_width[i + 1]});
+    for (int i = 0; i < ndim; ++i) result.push_back({pad_width[2 * i], pad_width[2 * i + 1]});
     return result;
   }
 };
@@ -28,8 +24,7 @@ void infer_pad(const PadParams& params, Infer& infer) {
   if (data.ndim() != 4 && data.ndim() != 5) data.fail("4 or 5 dimensions");
   const Shape& given = params.pad_width;
   const auto refuse = [&](const char* expected) {
-    infer.fail(fmt::format("given pad_width {} for 'data' of shape {}, expected {}",
-                           to_string(given), to_string(data.shape()), expected));
+    refuse_widths(infer, to_string(given), expected);
   };
   if (given.ndim() != 2 * data.ndim()) refuse("two numbers for each dimension");
   for (int i = 0; i < given.ndim(); ++i) {
@@ -41,7 +36,7 @@ void infer_pad(const PadParams& params, Infer& infer) {
     if (params.mode == PadMode::kEdge && given[i] > 0 && size == 0)
       refuse("no padding of a dimension of size 0, which has no edge");
   }
-  infer.out(0).set_shape(padded_shape(data.shape(), params.widths()));
+  infer.out(0).set_shape(padded_shape(data.shape(), params.widths(data.ndim())));
 }
 
 void declare(OpBuilder<PadParams>& op) {
@@ -55,26 +50,8 @@ void declare(OpBuilder<PadParams>& op) {
   op.param("constant_value", &PadParams::constant_value, 0.0, "The constant.");
 }
 
-void pad_cpu(const PadParams& params, KernelContext& context) {
-  const Tensor& in = context.in(0);
-  pad_elements(PadMaps(in.shape(), params.widths(), params.mode), in, context.out(0),
-               params.constant_value);
-}
-
-void pad_back_cpu(const PadParams& params, KernelContext& context) {
-  const Tensor& dx = context.out(0);
-  sum_padded(PadMaps(dx.shape(), params.widths(), params.mode), context.in(0), dx, context);
-}
-
 [[maybe_unused]] const OpBuilder<PadParams> defined =
-    define_linear<PadParams>({.name = "Pad",
-                              .doc = "Images or volumes with a border.",
-                              .declare = declare,
-                              .infer = infer_pad,
-                              .forward = pad_cpu,
-                              .backward = pad_back_cpu,
-                              .backward_types = kNumeric,
-                              .linear_attrs = without_constant})
+    define_pad("Pad", "Images or volumes with a border.", declare, infer_pad, pad_cpu<PadParams>)
         .alias("pad");
 
 }  // namespace

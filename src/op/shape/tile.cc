@@ -22,7 +22,8 @@ void infer_tile(const TileParams& params, Infer& infer) {
   in.same_dtype(infer.out(0));
   for (const int64_t count : params.reps) {
     if (count < 0)
-      infer.fail(fmt::format("given reps {}, expected none below 0", to_string(params.reps)));
+      infer.fail(fmt::format("given reps {}, expected none below 0",
+                             ParamText<Shape>::print(params.reps)));
   }
   if (!in.known()) return;
   Shape out(std::max(in.ndim(), params.reps.ndim()), 1);
