@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "device/device_copy.h"
+#include "engine/fences.h"
 #include "ndarray/ndarray.h"
 #include "ndarray/sparse_convert.h"
 
@@ -16,13 +17,16 @@ namespace {
 // Bytes up to which a copy is done on the pusher's thread: about a worker's wake-up.
 constexpr std::size_t kInlineBytes = 65536;
 
-// An empty operation that the caller waits for through the variable.
-void wait_until_written(Var* var, Device device) {
+// An empty operation that the caller waits for through the variable. On the host, whatever the
+// device: on a stream it would come after work of other arrays.
+void wait_until_written(Var* var) {
   Engine& engine = Engine::get();
   const std::array<Var*, 1> writes{var};
-  engine.push(
-      [](const RunContext&) {},
-      {.device = device, .reads = {}, .writes = writes, .name = "WaitToWrite", .cheap = true});
+  engine.push([](const RunContext&) {}, {.device = Device::cpu(),
+                                         .reads = {},
+                                         .writes = writes,
+                                         .name = "WaitToWrite",
+                                         .cheap = true});
   engine.wait_for_var(var);
 }
 
@@ -62,7 +66,8 @@ bool same_index_types(const NDArray& a, const NDArray& b) {
   return true;
 }
 
-// What the copy operation does when it runs.
+// What the copy operation does when it runs. Where a GPU takes part, its end is on the stream: both
+// arrays live until the work on them is done, so nobody needs to wait here.
 void copy_now(const NDArray& from, const NDArray& to, Stream* stream) {
   if (!from.is_sparse() && !to.is_sparse()) {
     if (from.bytes() == 0) return;
@@ -74,8 +79,9 @@ void copy_now(const NDArray& from, const NDArray& to, Stream* stream) {
   } else if (from.storage_type() == to.storage_type() && same_index_types(from, to)) {
     copy_parts(from, to, stream);
   } else {
-    convert_storage(from, to);
+    return convert_storage(from, to);
   }
+  if (stream != nullptr) engine::complete_by_event();
 }
 
 }  // namespace
@@ -85,7 +91,7 @@ void NDArray::wait_to_read() const {
 }
 
 void NDArray::wait_to_write() const {
-  if (chunk_) wait_until_written(chunk_->var(), device());
+  if (chunk_) wait_until_written(chunk_->var());
 }
 
 void NDArray::sync_copy_from(const void* data, int64_t count) {
