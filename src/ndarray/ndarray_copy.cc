@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "device/device_copy.h"
 #include "engine/fences.h"
 #include "ndarray/ndarray.h"
 #include "ndarray/sparse_convert.h"
+#include "storage/staged_copy.h"
 
 namespace mxnet {
 namespace {
@@ -51,7 +51,7 @@ void copy_parts(const NDArray& from, const NDArray& to, Stream* stream) {
   const auto copy_part = [&](int part, const Shape& shape, const void* data, auto address) {
     target.resize_part(part, shape, to.device(), stream);
     if (const std::size_t bytes = source.part_bytes(part); bytes > 0)
-      mxnet::copy(address(), to.device(), data, from.device(), bytes, stream);
+      staged_copy(address(), to.device(), data, from.device(), bytes, stream);
   };
   copy_part(SparseStore::kValues, source.values_shape(), source.values(),
             [&] { return target.values(); });
@@ -74,7 +74,7 @@ void copy_now(const NDArray& from, const NDArray& to, Stream* stream) {
     if (from.chunk() == to.chunk() && !from.device().is_gpu()) {
       std::memmove(to.data(), from.data(), from.bytes());  // windows of one chunk may overlap
     } else {
-      mxnet::copy(to.data(), to.device(), from.data(), from.device(), from.bytes(), stream);
+      staged_copy(to.data(), to.device(), from.data(), from.device(), from.bytes(), stream);
     }
   } else if (from.storage_type() == to.storage_type() && same_index_types(from, to)) {
     copy_parts(from, to, stream);
@@ -97,13 +97,13 @@ void NDArray::wait_to_write() const {
 void NDArray::sync_copy_from(const void* data, int64_t count) {
   check_count(*this, count, "copy from host");
   wait_to_write();
-  if (count > 0) mxnet::copy(this->data(), device(), data, Device::cpu(), bytes());
+  if (count > 0) staged_copy(this->data(), device(), data, Device::cpu(), bytes());
 }
 
 void NDArray::sync_copy_to(void* data, int64_t count) const {
   check_count(*this, count, "copy to host");
   wait_to_read();
-  if (count > 0) mxnet::copy(data, Device::cpu(), this->data(), device(), bytes());
+  if (count > 0) staged_copy(data, Device::cpu(), this->data(), device(), bytes());
 }
 
 void NDArray::copy_to(const NDArray& to, int priority) const {

@@ -130,6 +130,42 @@ TEST(GpuCopy, ArraysThatEndBeforeTheirCopyAreKept) {
   EXPECT_EQ(floats(c), floats(counting(Shape{1000})));
 }
 
+TEST(GpuCopy, FromPageableMemoryTheHostDoesNotWait) {
+  const Shape shape{1'500'000};
+  const NDArray a = counting(shape), b(shape, DType::kFloat32, Device::gpu(0));
+  b.wait_to_write();
+  Gate gate(b);
+  a.copy_to(b);
+  EXPECT_TRUE(is_launched(b, Device::gpu(0)));
+  gate.open();
+  EXPECT_EQ(floats(b), floats(a));
+}
+
+class StagedCopy : public ::testing::TestWithParam<int64_t> {};
+
+TEST_P(StagedCopy, EveryByteArrivesThereAndBack) {
+  std::vector<uint8_t> sent(static_cast<std::size_t>(GetParam()));
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<uint8_t>(i * 31 + i / 4093);
+  const Shape shape{GetParam()};
+  const NDArray on_gpu = make(shape, sent, Device::gpu(1));
+  EXPECT_TRUE(values<uint8_t>(on_gpu) == sent);
+  EXPECT_TRUE(values<uint8_t>(on_gpu.copy(Device::cpu())) == sent);
+  EXPECT_TRUE(values<uint8_t>(make(shape, sent).copy(Device::gpu(0))) == sent);
+}
+INSTANTIATE_TEST_SUITE_P(Bytes, StagedCopy,
+                         ::testing::Values(1, 65'536, 65'537, 4 << 20, (8 << 20) - 1, 8 << 20,
+                                           (8 << 20) + 1, (16 << 20) + 7));
+
+TEST(GpuCopy, APieceThatFailsFailsTheCopy) {
+  const NDArray a = counting(Shape{3'000'000}, Device::gpu(1));  // three pieces
+  SimControl& control = *sim_control(device_api(DeviceType::kGPU));
+  for (const int64_t nth : {1, 2, 3}) {
+    control.fail_copy(1, nth, "the bus is on fire");
+    EXPECT_NE(error_of([&] { floats(a); }).find("the bus is on fire"), std::string::npos) << nth;
+  }
+  EXPECT_EQ(floats(a), floats(counting(Shape{3'000'000})));
+}
+
 TEST(GpuCopy, AFailedCopyIsToldByTheWaitForItsArray) {
   const NDArray a = counting(Shape{10}, Device::gpu(0));
   NDArray b(Shape{10}, DType::kFloat32, Device::gpu(0));
