@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "device/device_copy.h"
 #include "ndarray/convert_elements.h"
+#include "storage/staged_copy.h"
 
 namespace mxnet {
 namespace {
@@ -48,11 +48,12 @@ Range range_of(const NDArray& array, int part) {
 // Elements are converted in host memory, whatever the devices.
 void copy_range(const Range& to, const Range& from) {
   if (from.bytes() == 0) return;
-  if (to.dtype == from.dtype) return copy(to.data, to.device, from.data, from.device, from.bytes());
+  if (to.dtype == from.dtype)
+    return staged_copy(to.data, to.device, from.data, from.device, from.bytes());
   std::vector<char> host(from.bytes()), converted(to.bytes());
-  copy(host.data(), Device::cpu(), from.data, from.device, from.bytes());
+  staged_copy(host.data(), Device::cpu(), from.data, from.device, from.bytes());
   convert_elements(converted.data(), to.dtype, host.data(), from.dtype, from.shape.size());
-  copy(to.data, to.device, converted.data(), Device::cpu(), to.bytes());
+  staged_copy(to.data, to.device, converted.data(), Device::cpu(), to.bytes());
 }
 
 void give_shape(NDArray& to, const Shape& shape) {

@@ -6,9 +6,10 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "device/device_copy.h"
+#include "engine/fences.h"
 #include "ndarray/ndarray.h"
 #include "ndarray/sparse_convert.h"
+#include "storage/staged_copy.h"
 
 namespace mxnet {
 namespace {
@@ -16,13 +17,16 @@ namespace {
 // Bytes up to which a copy is done on the pusher's thread: about a worker's wake-up.
 constexpr std::size_t kInlineBytes = 65536;
 
-// An empty operation that the caller waits for through the variable.
-void wait_until_written(Var* var, Device device) {
+// An empty operation that the caller waits for through the variable. On the host, whatever the
+// device: on a stream it would come after work of other arrays.
+void wait_until_written(Var* var) {
   Engine& engine = Engine::get();
   const std::array<Var*, 1> writes{var};
-  engine.push(
-      [](const RunContext&) {},
-      {.device = device, .reads = {}, .writes = writes, .name = "WaitToWrite", .cheap = true});
+  engine.push([](const RunContext&) {}, {.device = Device::cpu(),
+                                         .reads = {},
+                                         .writes = writes,
+                                         .name = "WaitToWrite",
+                                         .cheap = true});
   engine.wait_for_var(var);
 }
 
@@ -47,7 +51,7 @@ void copy_parts(const NDArray& from, const NDArray& to, Stream* stream) {
   const auto copy_part = [&](int part, const Shape& shape, const void* data, auto address) {
     target.resize_part(part, shape, to.device(), stream);
     if (const std::size_t bytes = source.part_bytes(part); bytes > 0)
-      mxnet::copy(address(), to.device(), data, from.device(), bytes, stream);
+      staged_copy(address(), to.device(), data, from.device(), bytes, stream);
   };
   copy_part(SparseStore::kValues, source.values_shape(), source.values(),
             [&] { return target.values(); });
@@ -62,20 +66,22 @@ bool same_index_types(const NDArray& a, const NDArray& b) {
   return true;
 }
 
-// What the copy operation does when it runs.
+// What the copy operation does when it runs. Where a GPU takes part, its end is on the stream: both
+// arrays live until the work on them is done, so nobody needs to wait here.
 void copy_now(const NDArray& from, const NDArray& to, Stream* stream) {
   if (!from.is_sparse() && !to.is_sparse()) {
     if (from.bytes() == 0) return;
     if (from.chunk() == to.chunk() && !from.device().is_gpu()) {
       std::memmove(to.data(), from.data(), from.bytes());  // windows of one chunk may overlap
     } else {
-      mxnet::copy(to.data(), to.device(), from.data(), from.device(), from.bytes(), stream);
+      staged_copy(to.data(), to.device(), from.data(), from.device(), from.bytes(), stream);
     }
   } else if (from.storage_type() == to.storage_type() && same_index_types(from, to)) {
     copy_parts(from, to, stream);
   } else {
-    convert_storage(from, to);
+    return convert_storage(from, to);
   }
+  if (stream != nullptr) engine::complete_by_event();
 }
 
 }  // namespace
@@ -85,19 +91,19 @@ void NDArray::wait_to_read() const {
 }
 
 void NDArray::wait_to_write() const {
-  if (chunk_) wait_until_written(chunk_->var(), device());
+  if (chunk_) wait_until_written(chunk_->var());
 }
 
 void NDArray::sync_copy_from(const void* data, int64_t count) {
   check_count(*this, count, "copy from host");
   wait_to_write();
-  if (count > 0) mxnet::copy(this->data(), device(), data, Device::cpu(), bytes());
+  if (count > 0) staged_copy(this->data(), device(), data, Device::cpu(), bytes());
 }
 
 void NDArray::sync_copy_to(void* data, int64_t count) const {
   check_count(*this, count, "copy to host");
   wait_to_read();
-  if (count > 0) mxnet::copy(data, Device::cpu(), this->data(), device(), bytes());
+  if (count > 0) staged_copy(data, Device::cpu(), this->data(), device(), bytes());
 }
 
 void NDArray::copy_to(const NDArray& to, int priority) const {

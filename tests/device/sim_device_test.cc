@@ -267,6 +267,21 @@ TEST_F(SimDevice, FailedCopySurfacesOnceAtSynchronize) {
   EXPECT_EQ(back, 5);
 }
 
+TEST_F(SimDevice, EventsTellOfWhatFailedBeforeThemUntilTheStreamDoes) {
+  Stream stream(api_, 0);
+  Event before(api_, 0), after(api_, 0);
+  SimBlock a(api_, 0, 4), b(api_, 0, 4);
+  before.record(stream);
+  api_.control().fail_copy(0);
+  copy(b.data(), Device::gpu(0), a.data(), Device::gpu(0), 4, stream);
+  after.record(stream);
+  EXPECT_THROW(after.synchronize(), Error);
+  EXPECT_NO_THROW(before.synchronize());
+  EXPECT_THROW(after.synchronize(), Error);
+  EXPECT_THROW(stream.synchronize(), Error);
+  EXPECT_NO_THROW(after.synchronize());
+}
+
 TEST_F(SimDevice, SlowCopiesStillKeepOrder) {
   api_.control().set_copy_delay(0, std::chrono::microseconds(500));
   Stream stream(api_, 0);

@@ -73,6 +73,19 @@ TEST_F(CudaGraphs, CapturesDoNotNestAndErrorsNameTheCall) {
   EXPECT_THROW(capture_.begin_capture(1, stream_.native()), Error) << "another device's stream";
 }
 
+TEST_F(CudaGraphs, ErrorsNameTheirDeviceWhicheverIsCurrent) {
+  Stream on_second(api_, 1);
+  fake_cuda::set_captured_nodes(0);
+  capture_.begin_capture(1, on_second.native());
+  const DeviceGraph graph(capture_, 1, capture_.end_capture(1, on_second.native()));
+  try {
+    graph.nodes();
+    ADD_FAILURE() << "counts what cannot be counted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message().find("gpu(1): cudaGraphGetNodes"), 0u) << error.message();
+  }
+}
+
 TEST_F(CudaGraphs, FlagsReachThePrinter) {
   const std::string path = ::testing::TempDir() + "/graph_" + std::to_string(::getpid()) + ".dot";
   captured(2).print(path, 5);

@@ -116,7 +116,9 @@ TEST_F(CudaHost, EveryFailedCallNamesItselfTheDeviceAndTheReason) {
        [&] { api_.copy(buffer.data(), Device::gpu(1), other.data(), Device::gpu(0), 64, on); }},
       {"cudaMemsetAsync", [&] { api_.fill(1, buffer.data(), 0, 64, on); }},
       {"cudaLaunchHostFunc", [&] { api_.host_call(1, on, [] {}); }},
+      {"cudaDeviceCanAccessPeer", [&] { api_.can_access_peer(1, 0); }},
       {"cudaDeviceEnablePeerAccess", [&] { api_.enable_peer_access(1, 0); }},
+      {"cudaDeviceGetP2PAttribute", [&] { link_weights(api_); }},
   };
   for (const auto& [function, call] : calls) {
     fake_cuda::fail(function, cudaErrorLaunchFailure);

@@ -130,7 +130,7 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  if (device < 0 || device >= kDevices) return answer("cudaSetDevice", cudaErrorInvalidDevice);
+  if (device < 0 || device >= g_count) return answer("cudaSetDevice", cudaErrorInvalidDevice);
   t_device = device;
   return cudaSuccess;
 }
@@ -238,7 +238,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void* data)
 
 cudaError_t cudaDeviceCanAccessPeer(int* yes, int device, int peer) {
   *yes = device != peer && g_link;
-  return cudaSuccess;
+  return answer("cudaDeviceCanAccessPeer");
 }
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
                                       int peer) {

@@ -70,6 +70,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t*, std::size_t* count) {
+  if (graph->nodes == 0) return cudaErrorInvalidValue;  // the fake's own: a graph to fail with
   *count = graph->nodes;
   return cudaSuccess;
 }

@@ -172,7 +172,7 @@ bool SimDeviceApi::done(int ordinal, NativeEvent* event) {
 void SimDeviceApi::synchronize(int ordinal, NativeEvent* event) {
   refuse_inside_host_call();
   event_of(ordinal, event);
-  mark_of(event).await();
+  mark_of(event).synchronize();
 }
 
 void SimDeviceApi::copy(void* to_data, Device to, const void* from_data, Device from,

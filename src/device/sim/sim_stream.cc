@@ -26,6 +26,29 @@ void SimProgress::finish_one() {
   finished_.notify_all();
 }
 
+void SimProgress::fail(uint64_t ticket, std::exception_ptr error) {
+  SpinGuard guard(lock_);
+  if (error_ != nullptr) return;
+  error_ = std::move(error);
+  failed_ = ticket;
+}
+
+std::exception_ptr SimProgress::take_error() {
+  SpinGuard guard(lock_);
+  return std::exchange(error_, nullptr);
+}
+
+std::exception_ptr SimProgress::error_before(uint64_t ticket) const {
+  SpinGuard guard(lock_);
+  return failed_ <= ticket ? error_ : nullptr;
+}
+
+void SimMark::synchronize() const {
+  if (progress == nullptr) return;
+  progress->await(ticket);
+  if (std::exception_ptr error = progress->error_before(ticket)) std::rethrow_exception(error);
+}
+
 SimStream* SimStream::running() { return t_running; }
 
 SimStream::~SimStream() {
@@ -80,15 +103,16 @@ void SimStream::synchronize() {
       throw Error(ErrorCode::kInternal, "sim", "a stream that captures cannot be waited for");
   }
   mark().await();
-  std::exception_ptr error;
-  {
-    MutexLock lock(mutex_);
-    error = std::exchange(error_, nullptr);
-  }
-  if (error != nullptr) std::rethrow_exception(error);
+  if (std::exception_ptr error = progress_->take_error()) std::rethrow_exception(error);
 }
 
-void SimStream::after_fork(bool in_child) {
+void SimStream::before_fork() MX_NO_THREAD_SAFETY_ANALYSIS {
+  mutex_.lock();
+  progress_->lock_for_fork();
+}
+
+void SimStream::after_fork(bool in_child) MX_NO_THREAD_SAFETY_ANALYSIS {
+  progress_->unlock_after_fork();
   if (in_child) {
     // The thread is not there, nor is whoever waited on the condition: both objects describe the
     // parent's, and destroying them would wait for it. The tasks are leaked with what they
@@ -98,8 +122,9 @@ void SimStream::after_fork(bool in_child) {
     new (&queue_) std::deque<Task>;
     if (!progress_->reached(pushed_)) {
       progress_->skip_to(pushed_);
-      error_ = std::make_exception_ptr(Error(
-          ErrorCode::kGeneric, "sim", "work that was on a stream at fork is lost in the child"));
+      progress_->fail(0, std::make_exception_ptr(
+                             Error(ErrorCode::kGeneric, "sim",
+                                   "work that was on a stream at fork is lost in the child")));
     }
     if (t_running == this) t_running = nullptr;
   }
@@ -121,8 +146,7 @@ void SimStream::run() {
     try {
       task();
     } catch (...) {
-      MutexLock lock(mutex_);
-      if (error_ == nullptr) error_ = std::current_exception();
+      progress_->fail_in_progress(std::current_exception());
     }
     task.reset();  // what it captured is gone before anybody learns that it is done
     progress_->finish_one();

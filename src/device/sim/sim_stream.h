@@ -8,16 +8,19 @@
 #include <exception>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/inline_function.h"
 #include "base/lock.h"
+#include "base/spin_lock.h"
 
 namespace mxnet {
 
 class SimDeviceApi;
 
-// How far a stream has come. Outlives the stream while events refer to it. Thread-safe.
+// How far a stream has come, and what failed on the way. Outlives the stream while events refer to
+// it. Thread-safe.
 class SimProgress {
  public:
   bool reached(uint64_t ticket) const {
@@ -29,8 +32,22 @@ class SimProgress {
   // In a forked child, where nobody waits yet: what was pushed will never run.
   void skip_to(uint64_t ticket) { finished_.store(ticket, std::memory_order_relaxed); }
 
+  // The piece of work `ticket` has thrown `error`. The first one is kept until it is taken.
+  void fail(uint64_t ticket, std::exception_ptr error);
+  void fail_in_progress(std::exception_ptr error) {  // Relaxed: for the stream's own thread
+    fail(finished_.load(std::memory_order_relaxed) + 1, std::move(error));
+  }
+  std::exception_ptr take_error();                         // null where there is none
+  std::exception_ptr error_before(uint64_t ticket) const;  // stays, for the stream to throw
+
+  void lock_for_fork() MX_ACQUIRE(lock_) { lock_.lock(); }
+  void unlock_after_fork() MX_RELEASE(lock_) { lock_.unlock(); }
+
  private:
   std::atomic<uint64_t> finished_{0};
+  mutable SpinLock lock_;
+  std::exception_ptr error_ MX_GUARDED_BY(lock_);
+  uint64_t failed_ MX_GUARDED_BY(lock_) = 0;  // the piece of work that threw it
 };
 
 // A point in a stream's work: everything pushed before it. Default: a point that has passed.
@@ -42,6 +59,8 @@ struct SimMark {
   void await() const {
     if (progress != nullptr) progress->await(ticket);
   }
+  // As await; then throws what failed before this point and has not been thrown by its stream.
+  void synchronize() const;
 };
 
 // Thread-safe.
@@ -71,7 +90,7 @@ class SimStream {
 
   // Around a fork. The child's stream has no thread and no work; if there was some, synchronize
   // tells.
-  void before_fork() MX_ACQUIRE(mutex_) { mutex_.lock(); }
+  void before_fork() MX_ACQUIRE(mutex_);
   void after_fork(bool in_child) MX_RELEASE(mutex_);
 
   // The stream whose task the calling thread is running, else null.
@@ -86,7 +105,6 @@ class SimStream {
   Mutex mutex_;
   std::deque<Task> queue_ MX_GUARDED_BY(mutex_);
   uint64_t pushed_ MX_GUARDED_BY(mutex_) = 0;
-  std::exception_ptr error_ MX_GUARDED_BY(mutex_);
   bool stop_ MX_GUARDED_BY(mutex_) = false;
   bool capturing_ MX_GUARDED_BY(mutex_) = false;
   std::vector<Task> captured_ MX_GUARDED_BY(mutex_);

@@ -94,6 +94,7 @@ CudaEvent& CudaDeviceApi::event_of(int device, NativeEvent* event) const {
 
 DeviceProperties CudaDeviceApi::properties(int device) {
   check_device(device);
+  DeviceGuard guard(device);  // errors name the current one
   cudaDeviceProp info;
   MX_CUDA_CALL(cudaGetDeviceProperties(&info, device));
   DeviceProperties result;
@@ -237,6 +238,7 @@ bool CudaDeviceApi::can_access_peer(int device, int peer) {
   check_device(device);
   check_device(peer);
   if (device == peer) return true;  // CUDA says no
+  DeviceGuard guard(device);        // errors name the current one
   int yes = 0;
   MX_CUDA_CALL(cudaDeviceCanAccessPeer(&yes, device, peer));
   return yes != 0;

@@ -78,6 +78,7 @@ void CudaDeviceApi::destroy_graph(int, NativeGraph* graph) noexcept {
 
 std::size_t CudaDeviceApi::graph_nodes(int device, NativeGraph* graph) {
   check_device(device);
+  DeviceGuard guard(device);  // errors name the current one
   std::size_t count = 0;
   MX_CUDA_CALL(cudaGraphGetNodes(CudaGraph::from(graph).graph, nullptr, &count));
   return count;

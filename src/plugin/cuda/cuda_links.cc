@@ -6,12 +6,14 @@
 
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/cuda_device_api.h"
+#include "plugin/cuda/device_guard.h"
 
 namespace mxnet::cuda {
 namespace {
 
 // 0 = the fastest kind of link, more = slower.
 int performance_rank(int device, int peer) {
+  DeviceGuard guard(device);  // errors name the current one
   int rank = 0;
   MX_CUDA_CALL(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, device, peer));
   return rank;
@@ -27,7 +29,8 @@ std::vector<double> CudaDeviceApi::link_weights() {
   for (int a = 0; a < count_; ++a) {
     for (int b = 0; b < a; ++b) {
       if (!can_access_peer(a, b) || !can_access_peer(b, a)) continue;
-      const int rank = std::max(performance_rank(a, b), performance_rank(b, a));
+      const int there = performance_rank(a, b), back = performance_rank(b, a);
+      const int rank = std::max(there, back);
       slowest = std::max(slowest, rank);
       const auto x = static_cast<std::size_t>(a), y = static_cast<std::size_t>(b);
       ranks[x * count + y] = ranks[y * count + x] = rank;
