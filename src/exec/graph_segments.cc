@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "exec/run_on_host.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -26,6 +27,7 @@ const char* not_recordable(const Plan::Step& step, bool training) {
     return "it has no kernel for GPUs and runs on the host";
   if (std::find(kOnTheHost.begin(), kOnTheHost.end(), step.op->name()) != kOnTheHost.end())
     return "it runs on the host";
+  if (waits_for_device(*step.op)) return "the host reads numbers that it works with";
   return nullptr;
 }
 

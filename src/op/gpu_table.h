@@ -17,6 +17,7 @@ struct ConvGeometry;
 struct PoolGeometry;
 struct ReduceCall;
 struct RowNorm;
+struct SequenceView;
 struct SoftmaxCall;
 struct UpdateJob;
 enum class OutOfRange : uint8_t;
@@ -79,6 +80,19 @@ struct GpuClassGradient {
   bool times_out;  // multiplies by the result
 };
 
+// The first k elements in order of each line of n elements, `inner` apart (order/order.cc).
+struct GpuOrder {
+  int64_t outer, n, inner, k;
+  bool ascending;
+  const Tensor& in;                   // decides about the order
+  const Tensor* positions = nullptr;  // k of a line, wherever they are not null:
+  const Tensor* from = nullptr;       // elements at these positions of `from` ...
+  const Tensor* taken = nullptr;      // ... become these,
+  const Tensor* mask = nullptr;       // 1 where an element was taken; the rest stays
+  const Tensor* given = nullptr;      // elements of this ...
+  const Tensor* scattered = nullptr;  // ... come to these positions; the rest stays
+};
+
 struct GpuKernelRow {
   const char* op;
   // `params` is of the type that the operator is declared with.
@@ -135,6 +149,15 @@ struct GpuTable {
   void (*sum_rows)(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent,
                    int64_t width, const Tensor& positions, OutOfRange rule, const Tensor& out,
                    KernelContext& context);
+  // Row targets[i] of `out` becomes row sources[i] of `in`, or zeros where `in` is null. Rows have
+  // `width` bytes, both lists are int64 on the device, no target comes twice.
+  void (*put_rows)(NativeStream* stream, const void* in, int64_t width, const int64_t* sources,
+                   const int64_t* targets, int64_t count, void* out);
+  // See index/sequence_view.h; lengths (on the device) are within the steps, or null.
+  void (*mask_steps)(NativeStream* stream, const SequenceView& view, const int64_t* lengths,
+                     double value, const Tensor& in, const Tensor& out);
+  void (*reverse_steps)(NativeStream* stream, const SequenceView& view, const int64_t* lengths,
+                        const Tensor& in, const Tensor& out);
   void (*gemm)(NativeStream* stream, const GemmCall& call, KernelContext& context);
   void (*convolve)(NativeStream* stream, const GpuConvCall& call, KernelContext& context);
   // sums[c] = sum of channel c, which is dimension 1 or the last.
@@ -185,6 +208,14 @@ struct GpuTable {
   // apart.
   void (*arg)(NativeStream* stream, bool largest, const Tensor& in, int64_t length, int64_t inner,
               const Tensor& out);
+  void (*order)(NativeStream* stream, const GpuOrder& call, KernelContext& context);
+  // Running sums of lines of `length` elements, `inner` apart, from the beginning or the end. One
+  // type; float32 is summed as float64 where `wide`.
+  void (*running_sum)(NativeStream* stream, const Tensor& in, int64_t length, int64_t inner,
+                      bool reverse, bool wide, const Tensor& out, KernelContext& context);
+  // out[i] = start + (i / repeat) * step, with start and step in the type of the result first.
+  void (*count_up)(NativeStream* stream, double start, double step, int64_t repeat,
+                   const Tensor& out);
 };
 
 }  // namespace mxnet

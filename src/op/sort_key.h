@@ -2,11 +2,12 @@
 // Elements as unsigned integers of the same order, so that one sort serves all types and both
 // directions. NaN comes last in ascending and first in descending order, and -0 equals 0.
 #pragma once
-#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "base/half.h"
+#include "base/host_device.h"
 
 namespace mxnet {
 
@@ -35,10 +36,11 @@ inline constexpr uint64_t kInfinityBits<double> = 0x7ff0000000000000;
 // `flip` is 0 for ascending and all ones for descending order. Always inlined: loops are compiled
 // for several instruction sets.
 template <class T>
-[[gnu::always_inline]] inline SortKey<T> to_key(T value, SortKey<T> flip) {
+MX_HOST_DEVICE [[gnu::always_inline]] inline SortKey<T> to_key(T value, SortKey<T> flip) {
   using K = SortKey<T>;
   constexpr K kSign = static_cast<K>(K{1} << (sizeof(K) * 8 - 1));
-  K bits = std::bit_cast<K>(value);
+  K bits;
+  memcpy(&bits, &value, sizeof(K));
   if constexpr (kSortsAsReal<T>) {
     const K size = static_cast<K>(bits & static_cast<K>(~kSign));
     // Negative numbers count downwards; the zeros meet.
@@ -69,7 +71,9 @@ template <class T, class B>
 template <class T>
 [[gnu::always_inline]] inline T from_key(SortKey<T> key, SortKey<T> flip) {
   key_to_bits<T>(key, flip);
-  return std::bit_cast<T>(key);
+  T value;
+  memcpy(&value, &key, sizeof(T));
+  return value;
 }
 
 }  // namespace mxnet

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "op/create/create.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 
 namespace mxnet {
 namespace {
@@ -57,7 +59,10 @@ void count_up(T* out, int64_t i, int64_t n, Number start, Number step) {
 
 // out[i] = start + (i / repeat) * step, with start and step in the type of the result first:
 // integer ranges take integer steps.
-void arange(const Tensor& out, double start, double step, int64_t repeat) {
+void arange(KernelContext& context, double start, double step, int64_t repeat) {
+  const Tensor& out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->count_up(context.stream()->native(), start, step, repeat, out);
   dispatch_dtype<kNumbersOnly>(out.dtype, "arange", [&]<class T>(TypeTag<T>) {
     using Number =
         std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, float16>, int64_t, double>;
@@ -76,7 +81,7 @@ void arange(const Tensor& out, double start, double step, int64_t repeat) {
 
 void arange_cpu(const ArangeParams& params, KernelContext& context) {
   const double start = params.stop || params.infer_range ? params.start : 0.0;
-  arange(context.out(0), start, params.step, params.repeat);
+  arange(context, start, params.step, params.repeat);
 }
 
 // A single number is the stop, as in Python.
@@ -135,7 +140,7 @@ void define_arange_like() {
       })
       .dtypes(kNumbersOnly)
       .cpu([](const ArangeParams& params, KernelContext& context) {
-        arange(context.out(0), params.start, params.step, params.repeat);
+        arange(context, params.start, params.step, params.repeat);
       })
       .zero_grad();
 }
@@ -197,7 +202,7 @@ bool define() {
   define_arange_like();
   define_linspace();
   define_logspace();
-  return true;
+  return mark_portable({"_arange", "_npi_arange", "_contrib_arange_like"});
 }
 [[maybe_unused]] const bool defined = define();
 

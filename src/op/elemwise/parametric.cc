@@ -7,6 +7,7 @@
 #include "op/blockwise.h"
 #include "op/elemwise/clip_loops.h"
 #include "op/elemwise/map.h"
+#include "op/elemwise/parametric_functions.h"
 #include "op/elemwise/row_math.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
@@ -16,24 +17,6 @@
 
 namespace mxnet {
 namespace {
-
-struct SmoothL1Params {
-  double scalar;
-};
-struct HardSigmoidParams {
-  float alpha, beta;
-};
-struct QuadraticParams {
-  float a, b, c;
-};
-struct AroundParams {
-  int32_t decimals;
-};
-struct NanToNumParams {
-  bool copy;
-  double nan;
-  std::optional<double> posinf, neginf;
-};
 
 template <class P>
 void infer_same(const P&, Infer& infer) {
@@ -145,24 +128,16 @@ C smooth_l1_square(const SmoothL1Params& p) {
   return row_math::multiply(scalar, scalar);
 }
 
-// Quadratic within 1 / scalar^2 of zero, linear outside. Of integers the whole part.
 void smooth_l1_cpu(const SmoothL1Params& p, KernelContext& context) {
   map_elements<kNumeric>("smooth_l1", context.in(0), context.out(0), [&p]<class C>(C x) {
-    const C square = smooth_l1_square<C>(p);
-    using Number = std::conditional_t<std::integral<C>, double, C>;
-    const Number size = row_math::absolute(x), scale = square;
-    const Number y =
-        size > Number(1) / scale ? size - Number(0.5) / scale : Number(0.5) * size * size * scale;
-    return convert<C>(y);
+    return parametric::smooth_l1(x, smooth_l1_square<C>(p));
   });
 }
 
 void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
   map_pairs<kFloating>("smooth_l1", context.in(0), context.in(1), context.out(0),
                        [&p]<class C>(C dy, C x) {
-                         const C square = smooth_l1_square<C>(p);
-                         const bool outside = row_math::absolute(x) > C(1) / square;
-                         return dy * (outside ? row_math::sign(x) : square * x);
+                         return parametric::smooth_l1_slope(dy, x, smooth_l1_square<C>(p));
                        });
 }
 
@@ -183,17 +158,16 @@ void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
 
 void hard_sigmoid_cpu(const HardSigmoidParams& p, KernelContext& context) {
   map_elements<kFloating>("hard_sigmoid", context.in(0), context.out(0), [&p]<class C>(C x) {
-    const C line = static_cast<C>(p.alpha) * x + static_cast<C>(p.beta);
-    return line < C(0) ? C(0) : line > C(1) ? C(1) : line;
+    return parametric::hard_sigmoid(x, static_cast<C>(p.alpha), static_cast<C>(p.beta));
   });
 }
 
 void hard_sigmoid_backward_cpu(const HardSigmoidParams& p, KernelContext& context) {
-  map_pairs<kFloating>(
-      "hard_sigmoid", context.in(0), context.in(1), context.out(0), [&p]<class C>(C dy, C x) {
-        const C line = static_cast<C>(p.alpha) * x + static_cast<C>(p.beta);
-        return ((line > C(0)) & (line < C(1))) ? dy * static_cast<C>(p.alpha) : C(0);
-      });
+  map_pairs<kFloating>("hard_sigmoid", context.in(0), context.in(1), context.out(0),
+                       [&p]<class C>(C dy, C x) {
+                         return parametric::hard_sigmoid_slope(dy, x, static_cast<C>(p.alpha),
+                                                               static_cast<C>(p.beta));
+                       });
 }
 
 OpBuilder<HardSigmoidParams> with_line(OpBuilder<HardSigmoidParams> op) {
@@ -215,8 +189,7 @@ OpBuilder<HardSigmoidParams> with_line(OpBuilder<HardSigmoidParams> op) {
 
 void quadratic_cpu(const QuadraticParams& p, KernelContext& context) {
   map_elements<kNumeric>("_contrib_quadratic", context.in(0), context.out(0), [&p]<class C>(C x) {
-    const C a = convert<C>(p.a), b = convert<C>(p.b), c = convert<C>(p.c);
-    return static_cast<C>(a * x * x + b * x + c);
+    return parametric::quadratic(x, convert<C>(p.a), convert<C>(p.b), convert<C>(p.c));
   });
 }
 
@@ -230,21 +203,11 @@ void quadratic_cpu(const QuadraticParams& p, KernelContext& context) {
           return Gradients{grad.dout(0) * (grad.in(0) * (2.0 * double{p.a}) + double{p.b})};
         });
 
-// Ties go to the even neighbour, as in NumPy; integers are cut.
 void around_cpu(const AroundParams& p, KernelContext& context) {
-  const double scale = std::pow(10.0, std::abs(p.decimals));
-  const bool whole = p.decimals < 0;
-  map_elements<kNumeric>("_npi_around", context.in(0), context.out(0), [=]<class C>(C x) {
-    if constexpr (std::integral<C>) {
-      if (!whole) return x;
-      // The whole digits of integers are cut off; 10^3 is more than int8 can hold.
-      const auto by = static_cast<int64_t>(std::fmin(scale, 1e18));
-      return static_cast<C>(static_cast<int64_t>(x) / by * by);
-    } else {
-      const C by = static_cast<C>(scale);
-      return whole ? std::nearbyint(x / by) * by : std::nearbyint(x * by) / by;
-    }
-  });
+  map_elements<kNumeric>("_npi_around", context.in(0), context.out(0),
+                         [scale = p.scale(), whole = p.whole_digits()]<class C>(C x) {
+                           return parametric::around(x, scale, whole);
+                         });
 }
 
 [[maybe_unused]] const auto around =
@@ -254,36 +217,17 @@ void around_cpu(const AroundParams& p, KernelContext& context) {
         .cpu(around_cpu)
         .zero_grad();
 
-template <class T>
-double largest() {
-  return static_cast<double>(std::numeric_limits<T>::max());
-}
-
-double largest(DType dtype) {
-  if (dtype == DType::kFloat64) return largest<double>();
-  if (dtype == DType::kFloat16) return 65504.0;
-  return dtype == DType::kBFloat16 ? 0x1.fep127 : largest<float>();
-}
-
 void nan_to_num_cpu(const NanToNumParams& p, KernelContext& context) {
-  const double nan = p.nan, high = p.posinf.value_or(largest(context.in(0).dtype));
-  const double low = p.neginf.value_or(-largest(context.in(0).dtype));
-  map_elements<kAllTypes>("_npi_nan_to_num", context.in(0), context.out(0), [=]<class C>(C x) {
-    if constexpr (std::integral<C>) {
-      return x;
-    } else {
-      constexpr C kInf = std::numeric_limits<C>::infinity();
-      return x != x       ? static_cast<C>(nan)
-             : x == kInf  ? static_cast<C>(high)
-             : x == -kInf ? static_cast<C>(low)
-                          : x;
-    }
-  });
+  const DType dtype = context.in(0).dtype;
+  map_elements<kAllTypes>("_npi_nan_to_num", context.in(0), context.out(0),
+                          [nan = p.nan, high = p.high(dtype), low = p.low(dtype)]<class C>(C x) {
+                            return parametric::nan_to_num(x, nan, high, low);
+                          });
 }
 
 void nan_to_num_backward_cpu(const NoParams&, KernelContext& context) {
   map_pairs<kFloating>("_npi_nan_to_num", context.in(0), context.in(1), context.out(0),
-                       []<class C>(C dy, C x) { return x - x == C(0) ? dy : C(0); });
+                       []<class C>(C dy, C x) { return parametric::nan_to_num_slope(dy, x); });
 }
 
 [[maybe_unused]] const auto nan_to_num =
@@ -313,10 +257,7 @@ void div_sqrt_dim_cpu(const NoParams&, KernelContext& context) {
   const Tensor& in = context.in(0);
   const double root = std::sqrt(static_cast<double>(in.ndim() > 0 ? in.dim(in.ndim() - 1) : 1));
   map_elements<kNumeric>("_contrib_div_sqrt_dim", in, context.out(0), [=]<class C>(C x) {
-    if constexpr (std::integral<C>)
-      return static_cast<C>(x / static_cast<C>(root));
-    else
-      return x / static_cast<C>(root);
+    return parametric::divided(x, static_cast<C>(root));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "op/index/rows.h"
 #include "op/op_builder.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 
@@ -24,10 +25,14 @@ struct MaskParams {
   int32_t axis;
 };
 
-// The selected positions as an array of their own.
+// The selected positions as an array of their own, on the device of the call. The host counts them:
+// the shape of the result is in their number.
 struct Selected {
-  Selected(const Tensor& mask, KernelContext& context) {
-    int64_t* const positions = context.workspace_of<int64_t>(mask.size() + 1);
+  Selected(const Tensor& mask_there, KernelContext& context) {
+    const HostCopy copy(context, mask_there);
+    const Tensor& mask = copy.tensor();
+    const HostNumbers numbers(context, mask.size() + 1);
+    int64_t* const positions = numbers.data();
     std::array<bool, Positions::kBlock> block;
     int64_t count = 0;
     for (int64_t start = 0; start < mask.size(); start += Positions::kBlock) {
@@ -40,7 +45,12 @@ struct Selected {
       }
     }
     shape = {count};
-    tensor = {positions, &shape, DType::kInt64};
+    // Read only.
+    tensor = {const_cast<int64_t*>(numbers.on_device(context, count)), &shape, DType::kInt64};
+  }
+  // All are in range.
+  Positions positions(int64_t extent) const {
+    return Positions(tensor, extent, OutOfRange::kClip, "boolean_mask");
   }
   Shape shape;
   Tensor tensor;
@@ -57,8 +67,7 @@ void boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
   const int64_t width = data.shape().size(axis + 1, data.ndim());
   gather_rows(data.data, data.shape().size(0, axis), data.dim(axis),
               width * static_cast<int64_t>(dtype_size(data.dtype)),
-              Positions(selected.tensor, data.dim(axis), OutOfRange::kRaise, "boolean_mask"),
-              out.data, context);
+              selected.positions(data.dim(axis)), out.data, context);
 }
 
 // Inputs: gradient, data for its shape, mask.
@@ -68,9 +77,7 @@ void backward_boolean_mask_cpu(const MaskParams& params, KernelContext& context)
   const Selected selected(context.in(2), context);
   const int axis = normalize_axis(params.axis, out.ndim(), "boolean_mask");
   sum_rows(context.in(0), out.shape().size(0, axis), out.dim(axis),
-           out.shape().size(axis + 1, out.ndim()),
-           Positions(selected.tensor, out.dim(axis), OutOfRange::kRaise, "boolean_mask"), out,
-           context);
+           out.shape().size(axis + 1, out.ndim()), selected.positions(out.dim(axis)), out, context);
 }
 
 void infer_mask(const MaskParams& params, Infer& infer) {
@@ -119,6 +126,9 @@ MX_OP(_backward_boolean_mask, MaskParams)
         result[0] = apply("_contrib_boolean_mask", {grad.dout(0), grad.in(2)}, grad.attrs());
       return result;
     });
+
+[[maybe_unused]] const bool portable =
+    mark_portable_waiting({"_contrib_boolean_mask", "_backward_boolean_mask"});
 
 // One row of indices per element; a scalar counts as an array of one.
 void nonzero_cpu(const NoParams&, KernelContext& context) {

@@ -3,11 +3,10 @@
 // assignment. Indices become positions of rows once; what follows are loops over rows.
 #include <fmt/format.h>
 
-#include <cstring>
-
-#include "base/error.h"
 #include "op/index/rows.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -17,27 +16,31 @@ struct ScatterParams {
 };
 
 // Row positions of the first indices.dim(0) dimensions of `shape`. Negative indices count from the
-// end, others out of range are errors. Borrows scratch memory of the kernel.
+// end, others out of range are errors. They are computed on the host; on a GPU it waits for the
+// indices. Borrows scratch memory of the kernel.
 struct RowPositions {
   RowPositions(const Tensor& indices, const Shape& shape, const char* tag, KernelContext& context)
       : depth(static_cast<int>(indices.dim(0))),
         rows(shape.size(0, depth)),
         width(shape.size(depth, shape.ndim())),
         count{indices.shape().size(1, indices.ndim())} {
-    int64_t* to = context.workspace_of<int64_t>(std::max<int64_t>(count[0], 1));
+    const HostNumbers numbers(context, count[0]);
+    const HostCopy copy(context, indices);
+    int64_t* const to = numbers.data();
     std::fill_n(to, count[0], 0);
     for (int d = 0; d < depth; ++d) {
       const auto skipped = static_cast<std::size_t>(d * count[0]) * dtype_size(indices.dtype);
-      const Tensor line{indices.as<char>() + skipped, &count, indices.dtype};
+      const Tensor line{copy.tensor().as<char>() + skipped, &count, indices.dtype};
       for_blocks(Positions(line, shape[d], OutOfRange::kFromBack, tag), 0, count[0],
                  [&](int64_t start, const int64_t* at, int64_t n) {
                    for (int64_t i = 0; i < n; ++i) to[start + i] = to[start + i] * shape[d] + at[i];
                  });
     }
-    tensor = {to, &count, DType::kInt64};
+    tensor = {const_cast<int64_t*>(numbers.on_device(context, count[0])), &count, DType::kInt64};
   }
+  // They are in range already.
   Positions positions(const char* tag) const {
-    return Positions(tensor, rows, OutOfRange::kRaise, tag);
+    return Positions(tensor, rows, OutOfRange::kClip, tag);
   }
   const int depth;
   const int64_t rows, width;
@@ -54,31 +57,25 @@ void gather_nd_cpu(const NoParams&, KernelContext& context) {
 }
 
 // Where several columns name one place the last wins.
-void put_rows(const Tensor& values, const Tensor& indices, const Tensor& out,
-              KernelContext& context) {
+void put_values(const Tensor& values, const Tensor& indices, const Tensor& out,
+                KernelContext& context) {
   if (values.size() == 0) return;
   const RowPositions at(indices, out.shape(), "scatter_nd", context);
-  const auto bytes = static_cast<std::size_t>(at.width) * dtype_size(out.dtype);
-  const auto* to = static_cast<const int64_t*>(at.tensor.data);
-  for (int64_t i = 0; i < at.count[0]; ++i) {
-    std::memcpy(out.as<char>() + static_cast<std::size_t>(to[i]) * bytes,
-                values.as<const char>() + static_cast<std::size_t>(i) * bytes, bytes);
-  }
+  put_rows(values.data, at.width * static_cast<int64_t>(dtype_size(out.dtype)),
+           at.positions("scatter_nd"), out.data, context);
 }
 
 void scatter_nd_cpu(const ScatterParams&, KernelContext& context) {
   const Tensor& out = context.out(0);
-  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-  put_rows(context.in(0), context.in(1), out, context);
+  clear_memory(context, out.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  put_values(context.in(0), context.in(1), out, context);
 }
 
 void scatter_set_cpu(const ScatterParams&, KernelContext& context) {
   const Tensor& out = context.out(0);
-  if (context.in(0).data != out.data && out.size() > 0) {
-    std::memcpy(out.data, context.in(0).data,
-                static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-  }
-  put_rows(context.in(1), context.in(2), out, context);
+  copy_memory(context, context.in(0).data, out.data,
+              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  put_values(context.in(1), context.in(2), out, context);
 }
 
 // Adds up instead.
@@ -190,6 +187,10 @@ MX_OP(_scatter_set_nd, ScatterParams)
     .inplace(0, 0)
     .infer(infer_scatter)
     .cpu(scatter_set_cpu);
+
+[[maybe_unused]] const bool portable =
+    mark_portable_waiting({"gather_nd", "_backward_gather_nd_like", "_backward_gather_nd",
+                           "scatter_nd", "_scatter_set_nd"});
 
 }  // namespace
 }  // namespace mxnet

@@ -42,8 +42,12 @@ void for_picked(const Shape& data, int axis, const Positions& positions, const F
 }
 
 void pick_from(const Tensor& data, const Tensor& index, int axis, OutOfRange mode,
-               const Tensor& out) {
+               const Tensor& out, const KernelContext& context) {
   if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->pick(context.stream()->native(), data, data.dim(axis),
+                     data.shape().size(axis + 1, data.ndim()), index, mode, out);
+  }
   const Positions positions(index, data.dim(axis), mode, "pick");
   dispatch_size(data.dtype, [&]<class W>(W) {
     for_picked(
@@ -71,13 +75,8 @@ int pick_axis(const PickParams& params, int ndim) {
 
 void pick_cpu(const PickParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
-  if (const GpuTable* gpu = gpu_table(context)) {
-    const int axis = pick_axis(params, data.ndim());
-    return gpu->pick(context.stream()->native(), data, data.dim(axis),
-                     data.shape().size(axis + 1, data.ndim()), context.in(1), params.mode,
-                     context.out(0));
-  }
-  pick_from(data, context.in(1), pick_axis(params, data.ndim()), params.mode, context.out(0));
+  pick_from(data, context.in(1), pick_axis(params, data.ndim()), params.mode, context.out(0),
+            context);
 }
 
 // Inputs: gradient, data for its shape, index.
@@ -164,8 +163,9 @@ MX_OP(batch_take, NoParams)
         infer.in(1).fail(fmt::format("{} elements", infer.in(0).dim(0)));
     })
     .cpu([](const NoParams&, KernelContext& context) {
-      pick_from(context.in(0), context.in(1), 1, OutOfRange::kClip, context.out(0));
+      pick_from(context.in(0), context.in(1), 1, OutOfRange::kClip, context.out(0), context);
     });
+[[maybe_unused]] const bool portable_take = mark_portable({"batch_take"});
 
 MX_OP(fill_element_0index, NoParams)
 .doc("Rows with the value of `mhs` at the position in `rhs`.")

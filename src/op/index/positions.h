@@ -22,7 +22,8 @@ class Positions {
   int64_t count() const { return count_; }
   const Tensor& indices() const { return indices_; }
   OutOfRange rule() const { return rule_; }
-  const char* tag() const { return tag_; }
+  // The same indices in other memory.
+  Positions of(const Tensor& indices) const { return {indices, extent_, rule_, tag_}; }
   // Positions [first, first + n) into `to`. Throws Error(kIndex) as the rule says.
   void read(int64_t first, int64_t n, int64_t* to) const;
 

@@ -3,15 +3,14 @@
 // replaced at positions.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/error.h"
 #include "op/convert.h"
-#include "op/copy_whole.h"
 #include "op/dispatch.h"
-#include "op/index/positions.h"
+#include "op/index/rows.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -143,22 +142,19 @@ MX_OP(_npi_diag_indices_from, NoParams)
     .zero_grad();
 
 // Replaces the rows of `whole` at the positions by those of `part`, by zeros where it is null.
-void set_rows(const Tensor& index, const Tensor& whole, const Tensor* part) {
+void set_rows(const Tensor& index, const Tensor& whole, const Tensor* part,
+              KernelContext& context) {
   if (whole.size() == 0) return;
   const int64_t rows = whole.dim(0);
   const auto bytes = static_cast<std::size_t>(whole.size() / rows) * dtype_size(whole.dtype);
-  for_blocks(Positions(index, rows, OutOfRange::kRaise, "index_copy"), 0, index.size(),
-             [&](int64_t start, const int64_t* at, int64_t n) {
-               for (int64_t i = 0; i < n; ++i) {
-                 char* row = whole.as<char>() + static_cast<std::size_t>(at[i]) * bytes;
-                 const auto skipped = static_cast<std::size_t>(start + i) * bytes;
-                 if (part == nullptr) {
-                   std::memset(row, 0, bytes);
-                 } else {
-                   std::memcpy(row, part->as<char>() + skipped, bytes);
-                 }
-               }
-             });
+  put_rows(part == nullptr ? nullptr : part->data, static_cast<int64_t>(bytes),
+           Positions(index, rows, OutOfRange::kRaise, "index_copy"), whole.data, context);
+}
+
+void copy_all(KernelContext& context) {
+  const Tensor& out = context.out(0);
+  copy_memory(context, context.in(0).data, out.data,
+              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
 }
 
 MX_OP(_contrib_index_copy, NoParams)
@@ -180,8 +176,8 @@ MX_OP(_contrib_index_copy, NoParams)
       infer.in(1).set_shape({infer.in(2).dim(0)});
     })
     .cpu([](const NoParams&, KernelContext& context) {
-      copy_whole(context.in(0), context.out(0));
-      set_rows(context.in(1), context.out(0), &context.in(2));
+      copy_all(context);
+      set_rows(context.in(1), context.out(0), &context.in(2), context);
     })
     .grad([](const NoParams&, Grad& grad) {
       Gradients result(3);
@@ -197,14 +193,17 @@ MX_OP(_backward_index_copy, NoParams)
     .inplace(0, 0)
     .infer([](const NoParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); })
     .cpu([](const NoParams&, KernelContext& context) {
-      copy_whole(context.in(0), context.out(0));
-      set_rows(context.in(1), context.out(0), nullptr);
+      copy_all(context);
+      set_rows(context.in(1), context.out(0), nullptr, context);
     })
     .grad([](const NoParams&, Grad& grad) {
       Gradients result(2);
       if (grad.wants(0)) result[0] = apply("_backward_index_copy", {grad.dout(0), grad.in(1)});
       return result;
     });
+
+[[maybe_unused]] const bool portable =
+    mark_portable_waiting({"_contrib_index_copy", "_backward_index_copy"});
 
 }  // namespace
 }  // namespace mxnet

@@ -2,15 +2,18 @@
 // Loops over rows: positions are read a block at a time, rows are copied by their width.
 #include "op/index/rows.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
-#include "base/error.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 #include "op/index/position_loops.h"
 #include "op/parallel.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -99,16 +102,51 @@ void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high
   });
 }
 
-// A kernel there cannot throw.
-const Tensor& usable_on_gpu(const Positions& positions) {
-  const bool throws =
-      positions.rule() == OutOfRange::kRaise || positions.rule() == OutOfRange::kFromBack;
-  if (throws) {
-    throw Error(ErrorCode::kNotImplemented, positions.tag(),
-                "given a rule that fails for positions out of range, expected one that clips or "
-                "wraps on a GPU");
+// Positions as int64 on the host, which reads them there where they are on a GPU.
+void read_all(KernelContext& context, const Positions& positions, int64_t* to) {
+  const HostCopy copy(context, positions.indices());
+  positions.of(copy.tensor()).read(0, positions.count(), to);
+}
+
+// Positions for a kernel of a GPU, which cannot throw: those of a rule that does are checked here.
+struct CheckedPositions {
+  CheckedPositions(KernelContext& context, const Positions& positions)
+      : tensor(positions.indices()), rule(positions.rule()), count{positions.count()} {
+    if (rule == OutOfRange::kClip || rule == OutOfRange::kWrap) return;
+    const HostNumbers checked(context, count[0]);
+    read_all(context, positions, checked.data());
+    // Read only.
+    tensor = {const_cast<int64_t*>(checked.on_device(context, count[0])), &count, DType::kInt64};
+    rule = OutOfRange::kClip;
   }
-  return positions.indices();
+  CheckedPositions(const CheckedPositions&) = delete;
+  CheckedPositions& operator=(const CheckedPositions&) = delete;
+  Tensor tensor;
+  OutOfRange rule;
+  const Shape count;
+};
+
+// Threads of a GPU write in any order: of the rows for one place only the last is left.
+void put_rows_on_gpu(const GpuTable& gpu, const void* in, int64_t width, const Positions& positions,
+                     void* out, KernelContext& context) {
+  const int64_t count = positions.count();
+  std::vector<int64_t> targets(static_cast<std::size_t>(count));
+  read_all(context, positions, targets.data());
+  std::vector<int64_t> order(targets.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto target = [&](int64_t i) { return targets[static_cast<std::size_t>(i)]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return target(a) < target(b); });
+  const HostNumbers pairs(context, 2 * count);
+  int64_t kept = 0;
+  const auto last_of_its_place = [&](std::size_t i) {
+    return i + 1 == order.size() || target(order[i]) != target(order[i + 1]);
+  };
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (last_of_its_place(i)) pairs.data()[kept++] = order[i];
+  for (int64_t i = 0; i < kept; ++i) pairs.data()[kept + i] = target(pairs[i]);
+  const int64_t* const there = pairs.on_device(context, 2 * kept);
+  gpu.put_rows(context.stream()->native(), in, width, there, there + kept, kept, out);
 }
 
 }  // namespace
@@ -116,8 +154,9 @@ const Tensor& usable_on_gpu(const Positions& positions) {
 void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
                  const Positions& positions, void* out, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context)) {
-    return gpu->gather_rows(context.stream()->native(), in, outer, extent, width,
-                            usable_on_gpu(positions), positions.rule(), out);
+    const CheckedPositions checked(context, positions);
+    return gpu->gather_rows(context.stream()->native(), in, outer, extent, width, checked.tensor,
+                            checked.rule, out);
   }
   if (outer == 1 && width == 4 && gather_at_once<uint32_t>(in, extent, positions, out)) return;
   if (outer == 1 && width == 8 && gather_at_once<uint64_t>(in, extent, positions, out)) return;
@@ -142,11 +181,31 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
   }
 }
 
+void put_rows(const void* in, int64_t width, const Positions& positions, void* out,
+              KernelContext& context) {
+  if (width == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return put_rows_on_gpu(*gpu, in, width, positions, out, context);
+  const auto bytes = static_cast<std::size_t>(width);
+  for_blocks(positions, 0, positions.count(), [&](int64_t start, const int64_t* at, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      char* const row = static_cast<char*>(out) + static_cast<std::size_t>(at[i]) * bytes;
+      const auto skipped = static_cast<std::size_t>(start + i) * bytes;
+      if (in == nullptr) {
+        std::memset(row, 0, bytes);
+      } else {
+        std::memcpy(row, static_cast<const char*>(in) + skipped, bytes);
+      }
+    }
+  });
+}
+
 void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,
               const Positions& positions, const Tensor& out, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context)) {
-    return gpu->sum_rows(context.stream()->native(), in, outer, extent, width,
-                         usable_on_gpu(positions), positions.rule(), out, context);
+    const CheckedPositions checked(context, positions);
+    return gpu->sum_rows(context.stream()->native(), in, outer, extent, width, checked.tensor,
+                         checked.rule, out, context);
   }
   dispatch_dtype<kNumeric>(out.dtype, "gradient of an index", [&]<class T>(TypeTag<T>) {
     using Sum = ComputeType<T>;

@@ -13,6 +13,11 @@ namespace mxnet {
 void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
                  const Positions& positions, void* out, KernelContext& context);
 
+// Row positions[i] of `out` becomes row i of `in`, or zeros where `in` is null; rows have `width`
+// bytes. Where several name one place the last wins.
+void put_rows(const void* in, int64_t width, const Positions& positions, void* out,
+              KernelContext& context);
+
 // out[o][p] = the sum of in[o][j] over all j with positions[j] = p, for rows of `width` elements;
 // 16-bit types add up in float. In the order of j for any number of threads.
 void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,

@@ -9,9 +9,13 @@
 #include "op/convert.h"
 #include "op/copy_whole.h"
 #include "op/dispatch.h"
-#include "op/index/positions.h"
+#include "op/gpu_table.h"
+#include "op/index/rows.h"
+#include "op/index/sequence_view.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -22,94 +26,95 @@ struct SequenceParams {
   int32_t axis;
 };
 
-// Steps and batch are the first two dimensions, in the order that `axis` says.
-struct SequenceView {
-  SequenceView(const Shape& shape, int axis)
-      : steps(shape[axis]),
-        batch(shape[1 - axis]),
-        width(shape.size(2, shape.ndim())),
-        step_stride((axis == 0 ? batch : 1) * width),
-        batch_stride((axis == 0 ? 1 : steps) * width) {}
-  int64_t steps, batch, width, step_stride, batch_stride;  // strides in elements
-};
-
-// Length of sequence b; all steps without lengths.
+// Length of sequence b; all steps without lengths. The host checks them, on a GPU it waits for
+// them.
 class Lengths {
  public:
   Lengths(const Tensor* lengths, const SequenceView& view, KernelContext& context)
-      : lengths_(context.workspace_of<int64_t>(std::max<int64_t>(view.batch, 1))) {
+      : lengths_(context, view.batch) {
+    int64_t* const to = lengths_.data();
     if (lengths == nullptr) {
-      std::fill_n(lengths_, view.batch, view.steps);
+      std::fill_n(to, view.batch, view.steps);
     } else {
-      read_int64(*lengths, 0, view.batch, lengths_);
+      read_int64(HostCopy(context, *lengths).tensor(), 0, view.batch, to);
     }
     for (int64_t b = 0; b < view.batch; ++b) {
-      if (lengths_[b] >= 0 && lengths_[b] <= view.steps) continue;
+      if (to[b] >= 0 && to[b] <= view.steps) continue;
       throw Error(ErrorCode::kValue, "sequence_length",
-                  fmt::format("given length {} of sequence {}, expected one in [0, {}]",
-                              lengths_[b], b, view.steps));
+                  fmt::format("given length {} of sequence {}, expected one in [0, {}]", to[b], b,
+                              view.steps));
     }
   }
   int64_t operator[](int64_t b) const { return lengths_[b]; }
+  const HostNumbers& numbers() const { return lengths_; }
 
  private:
-  int64_t* const lengths_;
+  const HostNumbers lengths_;
 };
 
 const Tensor* lengths_of(const SequenceParams& params, KernelContext& context, int i) {
   return params.use_sequence_length ? &context.in(i) : nullptr;
 }
 
-// Copies `width` elements of one step of one sequence.
-struct StepCopy {
-  const SequenceView& view;
-  std::size_t bytes;
-  void operator()(const char* from, char* to) const {
-    std::memcpy(to, from, static_cast<std::size_t>(view.width) * bytes);
+// The last steps of all sequences, as rows of `width` elements.
+struct LastSteps {
+  LastSteps(const Tensor* lengths, const SequenceView& view, KernelContext& context)
+      : rows(view.steps * view.batch), count{view.batch} {
+    const Lengths ends(lengths, view, context);
+    const HostNumbers numbers(context, view.batch);
+    for (int64_t b = 0; b < view.batch; ++b) {
+      if (ends[b] == 0) {
+        throw Error(ErrorCode::kValue, "SequenceLast",
+                    fmt::format("given length 0 of sequence {}, expected at least one step", b));
+      }
+      const int64_t step = ends[b] - 1;
+      numbers.data()[b] = (step * view.step_stride + b * view.batch_stride) / view.width;
+    }
+    // Read only.
+    tensor = {const_cast<int64_t*>(numbers.on_device(context, view.batch)), &count, DType::kInt64};
   }
-  std::size_t at(int64_t step, int64_t b) const {
-    return static_cast<std::size_t>(step * view.step_stride + b * view.batch_stride) * bytes;
-  }
-  std::size_t row(int64_t b) const { return static_cast<std::size_t>(b * view.width) * bytes; }
+  // All are in range.
+  Positions positions() const { return Positions(tensor, rows, OutOfRange::kClip, "SequenceLast"); }
+  const int64_t rows;
+  const Shape count;
+  Tensor tensor;
 };
-
-int64_t last_step(const Lengths& lengths, int64_t b) {
-  if (lengths[b] > 0) return lengths[b] - 1;
-  throw Error(ErrorCode::kValue, "SequenceLast",
-              fmt::format("given length 0 of sequence {}, expected at least one step", b));
-}
 
 void last_cpu(const SequenceParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
+  if (context.out(0).size() == 0) return;
   const SequenceView view(data.shape(), params.axis);
-  const Lengths lengths(lengths_of(params, context, 1), view, context);
-  const StepCopy copy{view, dtype_size(data.dtype)};
-  for (int64_t b = 0; b < view.batch; ++b) {
-    copy(data.as<const char>() + copy.at(last_step(lengths, b), b),
-         context.out(0).as<char>() + copy.row(b));
-  }
+  const LastSteps last(lengths_of(params, context, 1), view, context);
+  gather_rows(data.data, 1, last.rows, view.width * static_cast<int64_t>(dtype_size(data.dtype)),
+              last.positions(), context.out(0).data, context);
 }
 
 // Inputs: gradient, data for its shape, perhaps lengths.
 void backward_last_cpu(const SequenceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
+  if (out.size() == 0) return;
   const SequenceView view(out.shape(), params.axis);
-  const Lengths lengths(lengths_of(params, context, 2), view, context);
-  const StepCopy copy{view, dtype_size(out.dtype)};
-  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-  for (int64_t b = 0; b < view.batch; ++b) {
-    copy(context.in(0).as<const char>() + copy.row(b),
-         out.as<char>() + copy.at(last_step(lengths, b), b));
-  }
+  const LastSteps last(lengths_of(params, context, 2), view, context);
+  clear_memory(context, out.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  put_rows(context.in(0).data, view.width * static_cast<int64_t>(dtype_size(out.dtype)),
+           last.positions(), out.data, context);
 }
 
 void mask_cpu(const SequenceParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
   const Tensor& out = context.out(0);
-  copy_whole(data, out);
-  if (!params.use_sequence_length) return;
+  if (!params.use_sequence_length) {
+    return copy_memory(context, data.data, out.data,
+                       static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  }
   const SequenceView view(out.shape(), params.axis);
   const Lengths lengths(&context.in(1), view, context);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->mask_steps(context.stream()->native(), view,
+                           lengths.numbers().on_device(context, view.batch), params.value, data,
+                           out);
+  }
+  copy_whole(data, out);
   dispatch_dtype<kNumeric>(out.dtype, "SequenceMask", [&]<class T>(TypeTag<T>) {
     const T value = convert<T>(params.value);
     parallel_for(
@@ -126,18 +131,27 @@ void mask_cpu(const SequenceParams& params, KernelContext& context) {
 }
 
 void reverse_cpu(const SequenceParams& params, KernelContext& context) {
-  const Tensor& data = context.in(0);
+  const Tensor &data = context.in(0), &out = context.out(0);
   const SequenceView view(data.shape(), params.axis);
   const Lengths lengths(lengths_of(params, context, 1), view, context);
-  const StepCopy copy{view, dtype_size(data.dtype)};
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const bool given = params.use_sequence_length;
+    return gpu->reverse_steps(context.stream()->native(), view,
+                              given ? lengths.numbers().on_device(context, view.batch) : nullptr,
+                              data, out);
+  }
+  const std::size_t bytes = dtype_size(data.dtype);
+  const auto at = [&](int64_t step, int64_t b) {
+    return static_cast<std::size_t>(step * view.step_stride + b * view.batch_stride) * bytes;
+  };
   parallel_for(
       view.batch, static_cast<double>(view.steps * (view.width + 1)),
       [&](int64_t first, int64_t last) {
         for (int64_t b = first; b < last; ++b) {
           for (int64_t t = 0; t < view.steps; ++t) {
             const int64_t from = t < lengths[b] ? lengths[b] - 1 - t : t;
-            copy(data.as<const char>() + copy.at(from, b),
-                 context.out(0).as<char>() + copy.at(t, b));
+            std::memcpy(out.as<char>() + at(t, b), data.as<const char>() + at(from, b),
+                        static_cast<std::size_t>(view.width) * bytes);
           }
         }
       },
@@ -251,7 +265,8 @@ bool define() {
                         : apply("SequenceLast", {grad.dout(0)}, grad.attrs());
         return result;
       });
-  return true;
+  return mark_portable_waiting(
+      {"SequenceMask", "SequenceReverse", "SequenceLast", "_backward_SequenceLast"});
 }
 [[maybe_unused]] const bool defined = define();
 

@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "op/convert.h"
-#include "op/copy_whole.h"
-#include "op/dispatch.h"
 #include "op/index/slice_params.h"
 #include "op/primitives.h"
 
@@ -45,11 +42,12 @@ void slice_assign_cpu(const SliceParams& params, KernelContext& context) {
 
 void slice_assign_scalar_cpu(const SliceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  copy_whole(context.in(0), out);
-  dispatch_dtype(out.dtype, "_slice_assign_scalar", [&]<class T>(TypeTag<T>) {
-    const T value = convert<T>(params.scalar);
-    slice_box(params, out.shape()).fill(out.data, &value, sizeof(T));
-  });
+  const std::size_t bytes = dtype_size(out.dtype);
+  copy_memory(context, context.in(0).data, out.data, static_cast<std::size_t>(out.size()) * bytes);
+  static const Shape kOne{1};
+  const Tensor value{context.workspace(bytes), &kOne, out.dtype};
+  fill_tensor(context, value, params.scalar);
+  slice_box(params, out.shape()).fill(out.data, value.data, bytes, context);
 }
 
 void infer_assign(const SliceParams& params, Infer& infer) {
@@ -75,8 +73,7 @@ bool define() {
       .param("scalar", &SliceParams::scalar, 0.0, "The number.");
   add_slice_params(scalar);
   scalar.inplace(0, 0).infer(infer_assign).cpu(slice_assign_scalar_cpu);
-  mark_portable("_slice_assign");
-  return true;
+  return mark_portable({"_slice_assign", "_slice_assign_scalar"});
 }
 [[maybe_unused]] const bool defined = define();
 

@@ -163,7 +163,15 @@ void SliceBox::write(void* whole, const void* part, std::size_t bytes,
   });
 }
 
-void SliceBox::fill(void* whole, const void* value, std::size_t bytes) const {
+void SliceBox::fill(void* whole, const void* value, std::size_t bytes,
+                    KernelContext& context) const {
+  if (gpu_table(context) != nullptr) {
+    const StridedPlan box = plan();
+    StridedPlan same;
+    same.out_offset = box.in_offset;
+    for (const StridedPlan::Dim& dim : box.dims()) same.add(dim.size, 0, dim.in_step);
+    return copy_strided(context, same, value, whole, bytes);
+  }
   const MoveElements move = mover(bytes);
   auto* to = static_cast<char*>(whole);
   const auto size = static_cast<int64_t>(bytes);

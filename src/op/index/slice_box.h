@@ -33,8 +33,9 @@ class SliceBox {
   void read(const void* whole, void* part, std::size_t element_bytes, KernelContext& context) const;
   void write(void* whole, const void* part, std::size_t element_bytes,
              KernelContext& context) const;
-  // The element at `value` to every place of the box.
-  void fill(void* whole, const void* value, std::size_t element_bytes) const;
+  // The element at `value`, in memory of the same device, to every place of the box.
+  void fill(void* whole, const void* value, std::size_t element_bytes,
+            KernelContext& context) const;
 
  private:
   struct Walk;

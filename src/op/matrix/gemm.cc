@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // General products of batches of matrices: alpha op(A) op(B) (+ beta C), and alpha A A^T. The rows
 // of a matrix may be another dimension than the last but one (`axis`).
+#include "op/gpu_table.h"
 #include "op/matrix/la_op.h"
 #include "op/matrix/labels.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -75,9 +77,17 @@ void gemm_cpu(const GemmParams& params, KernelContext& context) {
   const Labelled in[2] = {{context.in(0), std::move(problem.in[0])},
                           {context.in(1), std::move(problem.in[1])}};
   const Tensor& out = context.out(0);
-  if (out.data != context.in(2).data && out.size() > 0)
-    std::memcpy(out.data, context.in(2).data,
-                static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  if (const GpuTable* gpu = gpu_table(context); gpu != nullptr && params.beta != 0.0) {
+    // Products of a GPU add nothing to what is there.
+    NativeStream* stream = context.stream()->native();
+    const auto bytes = static_cast<std::size_t>(out.size()) * dtype_size(out.dtype);
+    const Tensor product{context.workspace(bytes), out.shape_ptr, out.dtype};
+    contract(problem.dims, in, {product, problem.out}, context, params.alpha);
+    gpu->binary_scalar(stream, gpu->multiply, context.in(2), params.beta, false, out);
+    return gpu->accumulate(stream, out, product);
+  }
+  copy_memory(context, context.in(2).data, out.data,
+              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
   contract(problem.dims, in, {out, problem.out}, context, params.alpha, params.beta);
 }
 
@@ -153,6 +163,8 @@ MX_OP(_linalg_syrk, SyrkParams)
       };
       return Gradients{product(plain) + product(turned)};
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"_linalg_gemm", "_linalg_syrk"});
 
 }  // namespace
 }  // namespace mxnet

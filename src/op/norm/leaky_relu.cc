@@ -2,9 +2,11 @@
 // LeakyReLU: six functions that are straight above zero. Two are more than a row of activations:
 // prelu, whose slope is learnt for each channel, and rrelu, which draws it while training.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "base/error.h"
+#include "op/gpu_table.h"
 #include "op/norm/activation.h"
 #include "op/norm/activation_params.h"
 #include "op/norm/keep_mask.h"
@@ -13,7 +15,10 @@
 #include "op/norm/row_sums.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
-#include "op/reduce_engine.h"
+#include "op/primitives.h"
+#include "op/random_key.h"
+#include "op/reduce/axes.h"
+#include "op/reduce/evaluate.h"
 
 namespace mxnet {
 namespace {
@@ -33,6 +38,21 @@ ActivationRow row_of(Kind kind) {
   }
 }
 
+// --- slopes that are arrays, on a GPU ---------------------------------------------------------
+
+// out = x > 0 ? value : slopes * value, by primitives of the device; the slopes broadcast. NaN
+// counts as above zero, which matters to nobody: it stays NaN.
+void bend_on_gpu(const GpuTable& gpu, const Tensor& x, const Tensor& value, const Tensor& slopes,
+                 const Tensor& out, KernelContext& context) {
+  NativeStream* stream = context.stream()->native();
+  const auto bytes = static_cast<std::size_t>(out.size()) * dtype_size(out.dtype);
+  const Tensor above{context.workspace(bytes), out.shape_ptr, out.dtype};
+  const Tensor below{context.workspace(bytes), out.shape_ptr, out.dtype};
+  gpu.clip(stream, 0.0, std::numeric_limits<double>::infinity(), x, above);
+  gpu.binary(stream, gpu.multiply, value, slopes, below);
+  gpu.choose(stream, above, value, below, out);
+}
+
 // --- prelu -----------------------------------------------------------------------------------
 
 // The axis of channels: 1, or 0 of a vector.
@@ -47,6 +67,43 @@ SlopeRows slope_rows(const Shape& data, int64_t slopes) {
   if (data.ndim() == 0) return {RowLayout{}, 1};
   if (slopes == 1) return {rows_behind(data, data.ndim() - 1), 1};
   return {rows_behind(data, channel_axis(data.ndim()) + 1), slopes};
+}
+
+// gamma with the axes around its channels that make it meet them.
+Shape broadcast_shape(const Tensor& gamma, int ndim) {
+  Shape shape(ndim, 1);
+  if (gamma.size() != 1) shape[channel_axis(ndim)] = gamma.size();
+  return shape;
+}
+
+void prelu_forward_on_gpu(const GpuTable& gpu, KernelContext& context) {
+  const Tensor& in = context.in(0);
+  const Shape shape = broadcast_shape(context.in(1), in.ndim());
+  const Tensor gamma{context.in(1).data, &shape, in.dtype};
+  bend_on_gpu(gpu, in, in, gamma, context.out(0), context);
+}
+
+// dgamma is the sum of dy * x where x is negative, which half types make in float.
+void prelu_backward_on_gpu(const GpuTable& gpu, KernelContext& context) {
+  NativeStream* stream = context.stream()->native();
+  const Tensor &dy = context.in(0), &in = context.in(1), &dgamma = context.out(1);
+  const Shape shape = broadcast_shape(context.in(2), in.ndim());
+  const DType wide = in.dtype == DType::kFloat64 ? in.dtype : DType::kFloat32;
+  const auto scratch = [&] {
+    return Tensor{context.workspace(static_cast<std::size_t>(in.size()) * dtype_size(wide)),
+                  in.shape_ptr, wide};
+  };
+  const Tensor negative = scratch(), product = scratch();
+  gpu.convert(stream, in, negative);
+  gpu.clip(stream, -std::numeric_limits<double>::infinity(), 0.0, negative, negative);
+  gpu.convert(stream, dy, product);
+  gpu.binary(stream, gpu.multiply, product, negative, product);
+  AxisSet axes = all_axes(in.ndim());
+  if (dgamma.size() != 1) axes &= ~(AxisSet{1} << channel_axis(in.ndim()));
+  reduce_to({Reduction::sum}, product, axes, dgamma, context);
+  // Last: dx may lie where dy or the data does.
+  const Tensor gamma{context.in(2).data, &shape, in.dtype};
+  bend_on_gpu(gpu, in, dy, gamma, context.out(0), context);
 }
 
 void prelu_forward(const Tensor& in, const Tensor& gamma, const Tensor& out) {
@@ -123,6 +180,15 @@ bool draws(const LeakyParams& params, bool training) {
 
 void rrelu_forward(const LeakyParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0), &mask = context.out(1);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    if (context.training()) {
+      gpu->random(context.stream()->native(), GpuDistribution::kUniform, draw_key(context.device()),
+                  params.lower_bound, params.upper_bound, mask);
+    } else {
+      fill_tensor(context, mask, (params.lower_bound + params.upper_bound) / 2);
+    }
+    return bend_on_gpu(*gpu, in, in, mask, out, context);
+  }
   if (context.training()) {
     fill_uniform_mask(context.device(), params.lower_bound, params.upper_bound, mask);
   } else {
@@ -136,6 +202,7 @@ void rrelu_forward(const LeakyParams& params, KernelContext& context) {
 void forward(const LeakyParams& params, KernelContext& context) {
   switch (params.act_type) {
     case Kind::kPrelu:
+      if (const GpuTable* gpu = gpu_table(context)) return prelu_forward_on_gpu(*gpu, context);
       return prelu_forward(context.in(0), context.in(1), context.out(0));
     case Kind::kRrelu:
       return rrelu_forward(params, context);
@@ -150,11 +217,14 @@ void backward(const LeakyParams& params, KernelContext& context) {
   const Tensor &dy = context.in(0), &arg = context.in(1), &dx = context.out(0);
   switch (params.act_type) {
     case Kind::kPrelu: {
+      if (const GpuTable* gpu = gpu_table(context)) return prelu_backward_on_gpu(*gpu, context);
       const Tensor& gamma = context.in(2);
       const int64_t rows = slope_rows(arg.shape(), gamma.size()).rows.rows();
       return prelu_backward(dy, arg, gamma, dx, context.out(1), context.workspace_of<double>(rows));
     }
     case Kind::kRrelu:
+      if (const GpuTable* gpu = gpu_table(context))
+        return bend_on_gpu(*gpu, arg, dy, context.in(2), dx, context);
       return select_by_sign(arg, dy, context.in(2), dx);
     default:
       activation_backward(row_of(params.act_type), params.slope, dy, arg, dx, context);
@@ -236,7 +306,7 @@ bool define() {
         if (params.act_type == Kind::kPrelu) infer.in(2).same_as(infer.out(1));
       })
       .cpu(backward);
-  return true;
+  return mark_portable({"LeakyReLU", "_backward_LeakyReLU"});
 }
 
 [[maybe_unused]] const bool defined = define();

@@ -2,8 +2,6 @@
 // AdamW: weight decay apart from the gradient, and the gradient's factor as an array, so that
 // dynamic loss scaling needs no wait. A factor that is 0, infinite or NaN marks a step that is to
 // be left out.
-#include <cstring>
-
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/update_op.h"
 
@@ -22,8 +20,9 @@ void infer_adamw(const UpdateScalars&, Infer& infer) {
 void adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
   UpdateJob job{
       scalars, context.in(0), context.in(1), {context.in(2), context.in(3)}, context.out(0), {}};
-  job.scalars.rescale_grad = tensor_scalar(context.in(kScaleInput));
-  if (!usable_scale(job.scalars.rescale_grad)) return keep_weight(context.in(0), context.out(0));
+  job.scalars.rescale_grad = tensor_scalar(context, context.in(kScaleInput));
+  if (!usable_scale(job.scalars.rescale_grad))
+    return keep_weight(context, context.in(0), context.out(0));
   run_updates(UpdateRule::kAdamWScaleGrad, {&job, 1}, context);
 }
 
@@ -37,8 +36,9 @@ void mixed_adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
   const Tensor& master = context.in(4);
   UpdateJob job{scalars, master,        context.in(1), {context.in(2), context.in(3)},
                 master,  context.out(0)};
-  job.scalars.rescale_grad = tensor_scalar(context.in(kMixedScaleInput));
-  if (!usable_scale(job.scalars.rescale_grad)) return keep_weight(context.in(0), context.out(0));
+  job.scalars.rescale_grad = tensor_scalar(context, context.in(kMixedScaleInput));
+  if (!usable_scale(job.scalars.rescale_grad))
+    return keep_weight(context, context.in(0), context.out(0));
   run_updates(UpdateRule::kAdamW, {&job, 1}, context);
 }
 
@@ -70,7 +70,7 @@ void mixed_adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
       .infer(infer_mixed_adamw)
       .cpu(mixed_adamw_cpu);
   mixed.lr().betas().epsilon(1e-8f).wd().eta().clip();
-  return true;
+  return mark_portable_waiting({"_adamw_update", "_mp_adamw_update"});
 }();
 
 }  // namespace

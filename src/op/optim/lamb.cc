@@ -33,8 +33,8 @@ void infer_mixed_direction(const UpdateScalars&, Infer& infer) {
 
 void step_cpu(const UpdateScalars& scalars, KernelContext& context) {
   const Tensor& weight = context.in(context.num_in() == 5 ? 4 : 0);
-  const float ratio =
-      trust_ratio(scalars, tensor_scalar(context.in(2)), tensor_scalar(context.in(3)));
+  const float ratio = trust_ratio(scalars, tensor_scalar(context, context.in(2)),
+                                  tensor_scalar(context, context.in(3)));
   const UpdateJob job{
       scaled_step(scalars.lr, ratio), weight, context.in(1), {}, context.out(0), {}};
   run_updates(UpdateRule::kSgd, {&job, 1}, context);
@@ -80,6 +80,7 @@ Op phase2(const char* name, const char* doc) {
       .input("r2", "Norm of the direction, one element.")
       .inplace(0, 0)
       .cpu(step_cpu);
+  mark_portable_waiting({name});
   builder.lr().bounds();
   return builder;
 }

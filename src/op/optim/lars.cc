@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // multi_lars: learning rates of many layers out of the norms of their weights and gradients.
-#include <cmath>
+#include "op/optim/lars.h"
 
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
 namespace {
-
-struct LarsParams {
-  float eta, eps, rescale_grad;
-};
 
 void lars_cpu(const LarsParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
@@ -21,13 +17,8 @@ void lars_cpu(const LarsParams& params, KernelContext& context) {
     const T* grad_sum = context.in(2).as<T>();
     const T* wd = context.in(3).as<T>();
     for (int64_t i = 0; i < out.size(); ++i) {
-      const C weight_norm = std::sqrt(C(weight_sum[i]));
-      const C grad_norm = std::sqrt(C(grad_sum[i])) * C(params.rescale_grad);
-      const C scale =
-          C(params.eta) * weight_norm / (grad_norm + C(wd[i]) * weight_norm + C(params.eps));
-      // A layer of zeros, or without gradient, keeps its rate.
-      const bool scaled = weight_norm > 0 && grad_norm > 0;
-      out.as<T>()[i] = static_cast<T>(scaled ? C(lr[i]) * scale : C(lr[i]));
+      out.as<T>()[i] =
+          static_cast<T>(lars_rate(params, C(lr[i]), C(weight_sum[i]), C(grad_sum[i]), C(wd[i])));
     }
   });
 }

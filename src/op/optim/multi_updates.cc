@@ -11,6 +11,8 @@
 #include "op/optim/trust_ratio.h"
 #include "op/optim/update_op.h"
 #include "op/parallel.h"
+#include "op/reduce/axes.h"
+#include "op/reduce/evaluate.h"
 
 namespace mxnet {
 namespace {
@@ -92,6 +94,11 @@ void infer_multi(const MultiParams& p, Infer& infer) {
 
 template <Layout layout>
 std::vector<UpdateJob> make_jobs(const MultiParams& p, KernelContext& context) {
+  // What is common: learning rates and weight decays, or the factor.
+  const int last = context.num_in() - 1;
+  std::vector<HostCopy> common;
+  for (int i = layout.num_common(); i > 0; --i)
+    common.emplace_back(context, context.in(last + 1 - i));
   std::vector<UpdateJob> jobs;
   jobs.reserve(static_cast<std::size_t>(p.count));
   for (int k = 0; k < p.count; ++k) {
@@ -99,15 +106,15 @@ std::vector<UpdateJob> make_jobs(const MultiParams& p, KernelContext& context) {
     UpdateJob& job = jobs.emplace_back();
     job.scalars = p;
     if (layout.common == Layout::kRates) {
-      job.scalars.lr = tensor_scalar(context.in(context.num_in() - 2), k);
-      job.scalars.wd = tensor_scalar(context.in(context.num_in() - 1), k);
+      job.scalars.lr = tensor_scalar(common[0].tensor(), k);
+      job.scalars.wd = tensor_scalar(common[1].tensor(), k);
     } else {
       job.scalars.lr = p.lrs[at];
       job.scalars.wd = p.wds[at];
     }
     if (layout.common == Layout::kScale) {
       job.scalars.eta = p.etas[at];
-      job.scalars.rescale_grad = tensor_scalar(context.in(context.num_in() - 1));
+      job.scalars.rescale_grad = tensor_scalar(common[0].tensor(), 0);
     }
     job.weight = context.in(layout.mixed ? layout.master(k) : layout.weight(k));
     job.grad = context.in(layout.weight(k) + 1);
@@ -124,7 +131,8 @@ void multi_cpu(const MultiParams& p, KernelContext& context) {
   const std::vector<UpdateJob> jobs = make_jobs<layout>(p, context);
   if (layout.common == Layout::kScale && !jobs.empty() &&
       !usable_scale(jobs[0].scalars.rescale_grad)) {
-    for (int k = 0; k < p.count; ++k) keep_weight(context.in(layout.weight(k)), context.out(k));
+    for (int k = 0; k < p.count; ++k)
+      keep_weight(context, context.in(layout.weight(k)), context.out(k));
     return;
   }
   run_updates(layout.rule, jobs, context);
@@ -158,6 +166,29 @@ float norm(const Tensor& tensor, KernelContext& context) {
   return static_cast<float>(std::sqrt(sum));
 }
 
+// Norms of all weights, then of all directions.
+std::vector<float> norms_of(const std::vector<UpdateJob>& steps, KernelContext& context) {
+  std::vector<float> norms(2 * steps.size());
+  const auto tensor = [&](std::size_t i) {
+    return i < steps.size() ? steps[i].weight : steps[i - steps.size()].grad;
+  };
+  if (gpu_table(context) == nullptr) {
+    for (std::size_t i = 0; i < norms.size(); ++i) norms[i] = norm(tensor(i), context);
+    return norms;
+  }
+  static const Shape kOne{1};
+  const Shape all{static_cast<int64_t>(norms.size())};
+  const Tensor there{context.workspace_of<float>(all[0] + 1), &all, DType::kFloat32};
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    reduce_to({.reduction = Reduction::sum_squares, .finish = Finish::kRoot, .wide = true},
+              tensor(i), all_axes(tensor(i).ndim()),
+              {there.as<float>() + i, &kOne, DType::kFloat32}, context);
+  }
+  const HostCopy here(context, there);
+  std::copy_n(here.tensor().as<const float>(), norms.size(), norms.begin());
+  return norms;
+}
+
 // Directions of all parameters into scratch memory, their norms, then steps along them.
 template <Layout layout>
 void multi_lamb_cpu(const MultiParams& p, KernelContext& context) {
@@ -173,8 +204,9 @@ void multi_lamb_cpu(const MultiParams& p, KernelContext& context) {
     directions[k].rounded = {};
   }
   run_updates(UpdateRule::kLambDirection, directions, context);
+  const std::vector<float> norms = norms_of(steps, context);
   for (std::size_t k = 0; k < jobs.size(); ++k) {
-    const float ratio = trust_ratio(p, norm(jobs[k].weight, context), norm(steps[k].grad, context));
+    const float ratio = trust_ratio(p, norms[k], norms[jobs.size() + k]);
     steps[k].scalars = scaled_step(jobs[k].scalars.lr, ratio);
   }
   run_updates(UpdateRule::kSgd, steps, context);
@@ -195,9 +227,10 @@ Op define(const char* name, const char* doc) {
   if constexpr (layout.per_parameter() > 2) builder.op.mutates(mutated<layout>);
   if constexpr (layout.rule == UpdateRule::kLambDirection) {
     builder.op.cpu(multi_lamb_cpu<layout>);
+    mark_portable_waiting({name});
   } else {
     builder.op.cpu(multi_cpu<layout>);
-    if (layout.common == Layout::kNothing) mark_portable(name);  // the others read rates here
+    layout.common == Layout::kNothing ? mark_portable({name}) : mark_portable_waiting({name});
   }
   return builder;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // reset_arrays: zeros into many arrays by one operation.
-#include <cstring>
 #include <numeric>
 
 #include "op/op_builder.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -27,10 +27,11 @@ MX_OP(reset_arrays, ResetParams)
     .cpu([](const ResetParams&, KernelContext& context) {
       for (int i = 0; i < context.num_in(); ++i) {
         const Tensor& array = context.in(i);
-        const auto bytes = static_cast<std::size_t>(array.size()) * dtype_size(array.dtype);
-        if (bytes > 0) std::memset(array.data, 0, bytes);
+        clear_memory(context, array.data,
+                     static_cast<std::size_t>(array.size()) * dtype_size(array.dtype));
       }
     });
+[[maybe_unused]] const bool portable = mark_portable({"reset_arrays"});
 
 }  // namespace
 }  // namespace mxnet

@@ -9,9 +9,11 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/element_size.h"
+#include "op/gpu_table.h"
 #include "op/key_loops.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
 #include "op/strided_kernels.h"
 
 namespace mxnet {
@@ -197,15 +199,27 @@ Shape taken_shape(const OrderParams& params, Infer& infer) {
 
 // ---- kernels -----------------------------------------------------------------------------------
 
-void clear(const Tensor& out) {
-  std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+void clear(KernelContext& context, const Tensor& out) {
+  clear_memory(context, out.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+}
+
+GpuOrder on_gpu(const Rows& rows, const Tensor& in) {
+  return {rows.outer, rows.n, rows.inner, rows.k, rows.ascending, in};
 }
 
 // Values, positions and mask; null where not wanted.
-void order(const Rows& rows, const KernelContext& context, const Tensor* values,
-           const Tensor* positions, const Tensor* mask) {
+void order(const Rows& rows, KernelContext& context, const Tensor* values, const Tensor* positions,
+           const Tensor* mask) {
   const Tensor& in = context.in(0);
-  if (mask != nullptr) clear(*mask);
+  if (mask != nullptr) clear(context, *mask);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    GpuOrder call = on_gpu(rows, in);
+    call.from = &in;
+    call.taken = values;
+    call.positions = positions;
+    call.mask = mask;
+    return gpu->order(context.stream()->native(), call, context);
+  }
   if (in.size() > 0 && positions == nullptr && mask == nullptr && rows.k == rows.n) {
     return dispatch_dtype(in.dtype, "sort", [&]<class T>(TypeTag<T>) {
       RowOrder<T>(rows, in.as<T>(), context).values(values->as<T>());
@@ -254,7 +268,13 @@ template <bool scatter>
 void move_cpu(const OrderParams& params, KernelContext& context) {
   const Tensor &values = context.in(0), &data = context.in(1), &out = context.out(0);
   const Rows rows = rows_of(params, data.shape());
-  if (scatter) clear(out);
+  if (scatter) clear(context, out);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    GpuOrder call = on_gpu(rows, data);
+    (scatter ? call.given : call.from) = &values;
+    (scatter ? call.scattered : call.taken) = &out;
+    return gpu->order(context.stream()->native(), call, context);
+  }
   visit_rows(rows, data, context, [&](int64_t from, int64_t to, const uint32_t* at) {
     dispatch_size(data.dtype, [&]<class T>(T) {
       const T* in = values.as<T>();
@@ -389,6 +409,9 @@ MX_OP(argsort, OrderParams)
       order(rows_of(params, context.in(0).shape()), context, nullptr, &context.out(0), nullptr);
     })
     .zero_grad();
+
+[[maybe_unused]] const bool portable =
+    mark_portable({"topk", "sort", "argsort", "_backward_topk", "_topk_take"});
 
 }  // namespace
 }  // namespace mxnet

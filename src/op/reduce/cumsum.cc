@@ -5,6 +5,9 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/elemwise/as_type.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/reduce_engine.h"
@@ -84,12 +87,13 @@ void cumsum(std::optional<int32_t> axis, bool reverse, KernelContext& context) {
   }
   if (in.dtype != out.dtype) {
     void* memory = context.workspace(static_cast<std::size_t>(in.size()) * dtype_size(out.dtype));
-    dispatch_dtype(in.dtype, "_np_cumsum", [&]<class From>(TypeTag<From>) {
-      dispatch_dtype<kNumeric>(out.dtype, "_np_cumsum", [&]<class To>(TypeTag<To>) {
-        convert_array(in.as<From>(), static_cast<To*>(memory), in.size());
-      });
-    });
-    in = {memory, in.shape_ptr, out.dtype};
+    const Tensor converted{memory, in.shape_ptr, out.dtype};
+    convert_tensor(in, converted, context);
+    in = converted;
+  }
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->running_sum(context.stream()->native(), in, view.n, view.inner, reverse,
+                            accumulate_wide(), out, context);
   }
   dispatch_dtype<kNumeric>(out.dtype, "_np_cumsum", [&]<class T>(TypeTag<T>) {
     if constexpr (std::is_integral_v<T>) {
@@ -157,6 +161,8 @@ MX_OP(_backward_np_cumsum, CumsumParams)
     .grad([](const CumsumParams& params, Grad& grad) {
       return Gradients{apply("_np_cumsum", {grad.dout(0)}, axis_attrs(params)), Value()};
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"_np_cumsum", "_backward_np_cumsum"});
 
 }  // namespace
 }  // namespace mxnet

@@ -14,6 +14,7 @@
 #include "op/parallel.h"
 #include "op/reduce/axes.h"
 #include "op/reduce/evaluate.h"
+#include "op/reduce/finite.h"
 
 namespace mxnet {
 namespace {
@@ -50,14 +51,6 @@ bool all_finite(const Tensor& in) {
     });
   });
 }
-
-struct FiniteParams {
-  bool init_output;
-};
-struct MultiFiniteParams {
-  int32_t num_arrays;
-  bool init_output;
-};
 
 // Without init_output the answer joins what the output holds already.
 void finite_cpu(KernelContext& context, bool init_output) {

@@ -6,17 +6,51 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/elemwise/binary_loops.h"
+#include "op/elemwise/unary_loops.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
+#include "op/reduce/evaluate.h"
 #include "op/reduce/gradients.h"
 #include "op/reduce_engine.h"
 
 namespace mxnet {
 namespace {
 
+// mean_and_variance() on a GPU, by primitives: the array as double, the mean, what is left without
+// it, and the mean of the squares of that.
+void mean_and_variance_on_gpu(const GpuTable& gpu, const Tensor& in, AxisSet axes, int64_t ddof,
+                              bool root, const Tensor& mean, const Tensor& variance,
+                              KernelContext& context) {
+  NativeStream* stream = context.stream()->native();
+  Shape kept = in.shape();
+  for (int i = 0; i < kept.ndim(); ++i)
+    if ((axes >> i & 1) != 0) kept[i] = 1;
+  const auto scratch = [&](const Shape& shape) {
+    return Tensor{context.workspace_of<double>(shape.size() + 1), &shape, DType::kFloat64};
+  };
+  const bool whole = kIntegers.contains(mean.dtype);
+  const Tensor x = scratch(in.shape()), middle = scratch(kept);
+  gpu.convert(stream, in, x);
+  reduce_to({.reduction = Reduction::sum, .finish = Finish::kMean}, x, axes, middle, context);
+  gpu.convert(stream, middle, mean);
+  // Integer results are what integer arithmetic gives: about the truncated mean.
+  if (whole) gpu.convert(stream, mean, middle);
+  gpu.binary(stream, static_cast<int>(BinaryRow::subtract), x, middle, x);
+  reduce_to({.reduction = Reduction::sum_squares, .finish = Finish::kMean, .ddof = ddof}, x, axes,
+            middle, context);
+  if (whole) gpu.unary(stream, static_cast<int>(UnaryRow::trunc), middle, middle);
+  if (root) gpu.unary(stream, static_cast<int>(UnaryRow::sqrt), middle, middle);
+  gpu.convert(stream, middle, variance);
+}
+
 // Writes the mean, and the mean square distance from it (its root, if `root`), both of one type.
 // Always in double.
 void mean_and_variance(const Tensor& in, AxisSet axes, int64_t ddof, bool root, const Tensor& mean,
                        const Tensor& variance, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return mean_and_variance_on_gpu(*gpu, in, axes, ddof, root, mean, variance, context);
   const ReducePlan plan(in.shape(), axes);
   const double n = static_cast<double>(plan.extent());
   double* means = context.workspace_of<double>(std::max<int64_t>(plan.outputs(), 1));
@@ -138,8 +172,9 @@ bool define(const char* name, const char* output) {
   return true;
 }
 
-[[maybe_unused]] const bool defined =
-    define<false>("_npi_var", "var") && define<true>("_npi_std", "std");
+[[maybe_unused]] const bool defined = define<false>("_npi_var", "var") &&
+                                      define<true>("_npi_std", "std") &&
+                                      mark_portable({"moments", "_npi_var", "_npi_std"});
 
 }  // namespace
 }  // namespace mxnet

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shape and size of an array as arrays.
+#include <algorithm>
+
 #include "op/op_builder.h"
+#include "op/primitives.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
+
+void write(const Shape& numbers, KernelContext& context) {
+  const HostNumbers here(context, numbers.ndim());
+  std::copy(numbers.begin(), numbers.end(), here.data());
+  copy_memory(context, here.on_device(context, numbers.ndim()), context.out(0).data,
+              static_cast<std::size_t>(numbers.ndim()) * sizeof(int64_t));
+}
 
 MX_OP(shape_array, NoParams)
 .alias("_npx_shape_array")
@@ -15,10 +26,7 @@ MX_OP(shape_array, NoParams)
       if (infer.in(0).rank_known()) infer.out(0).set_shape({infer.in(0).ndim()});
       infer.out(0).set_dtype(DType::kInt64);
     })
-    .cpu([](const NoParams&, KernelContext& context) {
-      const Shape& shape = context.in(0).shape();
-      std::copy(shape.begin(), shape.end(), context.out(0).as<int64_t>());
-    })
+    .cpu([](const NoParams&, KernelContext& context) { write(context.in(0).shape(), context); })
     .zero_grad();
 
 MX_OP(size_array, NoParams)
@@ -29,10 +37,10 @@ MX_OP(size_array, NoParams)
     .infer([](const NoParams&, Infer& infer) {
       infer.out(0).set_shape({1}).set_dtype(DType::kInt64);
     })
-    .cpu([](const NoParams&, KernelContext& context) {
-      *context.out(0).as<int64_t>() = context.in(0).size();
-    })
+    .cpu([](const NoParams&, KernelContext& context) { write({context.in(0).size()}, context); })
     .zero_grad();
+
+[[maybe_unused]] const bool portable = mark_portable_waiting({"shape_array", "size_array"});
 
 }  // namespace
 }  // namespace mxnet

@@ -2,9 +2,8 @@
 // Sums of diagonals.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/error.h"
+#include "op/primitives.h"
 #include "op/shape/adjoint.h"
 #include "op/shape/diagonal_plan.h"
 #include "op/shape/sum_strided.h"
@@ -53,9 +52,9 @@ void trace_cpu(const TraceParams& params, KernelContext& context) {
 void spread_cpu(const TraceParams& params, KernelContext& context) {
   const Tensor& dx = context.out(0);
   const std::size_t element = dtype_size(dx.dtype);
-  std::memset(dx.data, 0, static_cast<std::size_t>(dx.size()) * element);
+  clear_memory(context, dx.data, static_cast<std::size_t>(dx.size()) * element);
   const StridedPlan plan = place_of(params, dx.ndim()).plan(dx.shape(), true);
-  copy_strided(plan.reversed(), context.in(0).data, dx.data, element);
+  copy_strided(context, plan.reversed(), context.in(0).data, dx.data, element);
 }
 
 [[maybe_unused]] const OpBuilder<TraceParams> defined =
@@ -66,6 +65,7 @@ void spread_cpu(const TraceParams& params, KernelContext& context) {
                                 .forward = trace_cpu,
                                 .backward = spread_cpu,
                                 .forward_types = kNumeric});
+[[maybe_unused]] const bool portable = mark_portable({"_np_trace", "_backward__np_trace"});
 
 }  // namespace
 }  // namespace mxnet

@@ -20,6 +20,8 @@ GpuKernelRow kernel_row(const char* op) {
 
 void add_fully_connected(std::vector<GpuKernelRow>* rows);
 void add_chains(std::vector<GpuKernelRow>* rows);
+void add_parametric(std::vector<GpuKernelRow>* rows);
 void add_questions(std::vector<GpuKernelRow>* rows);
+void add_training(std::vector<GpuKernelRow>* rows);
 
 }  // namespace mxnet::cuda

@@ -15,7 +15,9 @@ const GpuTable& kernels() {
     std::vector<GpuKernelRow> all;
     add_fully_connected(&all);
     add_chains(&all);
+    add_parametric(&all);
     add_questions(&all);
+    add_training(&all);
     return all;
   }();
   static const GpuTable table = {
@@ -40,6 +42,9 @@ const GpuTable& kernels() {
       .update = update,
       .gather_rows = gather_rows,
       .sum_rows = sum_rows,
+      .put_rows = put_rows,
+      .mask_steps = mask_steps,
+      .reverse_steps = reverse_steps,
       .gemm = gemm,
       .convolve = convolve,
       .sum_channels = sum_channels,
@@ -60,6 +65,9 @@ const GpuTable& kernels() {
       .row_norm_slope = row_norm_slope,
       .class_slope = class_slope,
       .arg = arg,
+      .order = order,
+      .running_sum = running_sum,
+      .count_up = count_up,
   };
   return table;
 }

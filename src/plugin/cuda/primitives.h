@@ -38,6 +38,12 @@ void gather_rows(NativeStream* stream, const void* in, int64_t outer, int64_t ex
                  const Tensor& positions, OutOfRange rule, void* out);
 void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent, int64_t width,
               const Tensor& positions, OutOfRange rule, const Tensor& out, KernelContext& context);
+void put_rows(NativeStream* stream, const void* in, int64_t width, const int64_t* sources,
+              const int64_t* targets, int64_t count, void* out);
+void mask_steps(NativeStream* stream, const SequenceView& view, const int64_t* lengths,
+                double value, const Tensor& in, const Tensor& out);
+void reverse_steps(NativeStream* stream, const SequenceView& view, const int64_t* lengths,
+                   const Tensor& in, const Tensor& out);
 void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context);
 void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& context);
 void sum_channels(NativeStream* stream, const Tensor& array, bool channels_last, const Tensor& sums,
@@ -74,6 +80,10 @@ void row_norm_slope(NativeStream* stream, const RowNorm& norm, const Tensor& dy,
 void class_slope(NativeStream* stream, const GpuClassGradient& call, KernelContext& context);
 void arg(NativeStream* stream, bool largest, const Tensor& in, int64_t length, int64_t inner,
          const Tensor& out);
+void order(NativeStream* stream, const GpuOrder& call, KernelContext& context);
+void running_sum(NativeStream* stream, const Tensor& in, int64_t length, int64_t inner,
+                 bool reverse, bool wide, const Tensor& out, KernelContext& context);
+void count_up(NativeStream* stream, double start, double step, int64_t repeat, const Tensor& out);
 
 }  // namespace cuda
 }  // namespace mxnet

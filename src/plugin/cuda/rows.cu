@@ -25,6 +25,35 @@ struct Gather {
   }
 };
 
+// E divides a row; `in` may be null, which stands for zeros.
+template <class E>
+struct PutRows {
+  const E* in;
+  E* out;
+  const int64_t *sources, *targets;
+  int64_t width;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t j = i / width, k = i - j * width;
+    out[targets[j] * width + k] = in == nullptr ? E(0) : in[sources[j] * width + k];
+  }
+};
+
+// fn(a value of the widest unsigned type that divides rows of `width` bytes of both arrays). Blocks
+// of the pool are aligned to more than 8 bytes, views to their elements.
+template <class F>
+void with_row_unit(int64_t width, const void* in, const void* out, const F& fn) {
+  const auto fits = [&](uintptr_t bytes) {
+    return (static_cast<uintptr_t>(width) | reinterpret_cast<uintptr_t>(in) |
+            reinterpret_cast<uintptr_t>(out)) %
+               bytes ==
+           0;
+  };
+  if (fits(8)) return fn(uint64_t{});
+  if (fits(4)) return fn(uint32_t{});
+  if (fits(2)) return fn(uint16_t{});
+  fn(uint8_t{});
+}
+
 // One element of each line, or (kPut) into it: E is the unit, an element.
 template <class E, bool kPut>
 struct Pick {
@@ -95,24 +124,23 @@ void gather_rows(NativeStream* stream, const void* in, int64_t outer, int64_t ex
                  const Tensor& positions, OutOfRange rule, void* out) {
   const int64_t count = positions.size();
   const Position position = positions_of(positions, extent, rule);
-  const auto run = [&](auto unit) {
+  with_row_unit(width, in, out, [&](auto unit) {
     using E = decltype(unit);
     const int64_t units = width / static_cast<int64_t>(sizeof(E));
     for_each(
         stream, "gather_rows", outer * count * units,
         Gather<E>{static_cast<const E*>(in), static_cast<E*>(out), position, count, extent, units});
-  };
-  // Blocks of the pool are aligned to more than 8 bytes, views to their elements.
-  const auto fits = [&](uintptr_t bytes) {
-    return (static_cast<uintptr_t>(width) | reinterpret_cast<uintptr_t>(in) |
-            reinterpret_cast<uintptr_t>(out)) %
-               bytes ==
-           0;
-  };
-  if (fits(8)) return run(uint64_t{});
-  if (fits(4)) return run(uint32_t{});
-  if (fits(2)) return run(uint16_t{});
-  run(uint8_t{});
+  });
+}
+
+void put_rows(NativeStream* stream, const void* in, int64_t width, const int64_t* sources,
+              const int64_t* targets, int64_t count, void* out) {
+  with_row_unit(width, in, out, [&](auto unit) {
+    using E = decltype(unit);
+    const int64_t units = width / static_cast<int64_t>(sizeof(E));
+    for_each(stream, "put_rows", count * units,
+             PutRows<E>{static_cast<const E*>(in), static_cast<E*>(out), sources, targets, units});
+  });
 }
 
 void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent, int64_t width,

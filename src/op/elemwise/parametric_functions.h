@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise functions with parameters, for loops of the CPU and for kernels: what their operators
+// are declared with, and what they do to one element. C is the type that is computed in; numbers of
+// the parameters have been converted to it.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+#include "base/dtype.h"
+#include "base/host_device.h"
+
+namespace mxnet {
+
+struct SmoothL1Params {
+  double scalar;
+};
+struct HardSigmoidParams {
+  float alpha, beta;
+};
+struct QuadraticParams {
+  float a, b, c;
+};
+struct AroundParams {
+  int32_t decimals;
+  bool whole_digits() const { return decimals < 0; }
+  double scale() const { return std::pow(10.0, std::abs(decimals)); }
+};
+struct NanToNumParams {
+  bool copy;
+  double nan;
+  std::optional<double> posinf, neginf;
+  double high(DType dtype) const { return posinf.value_or(largest(dtype)); }
+  double low(DType dtype) const { return neginf.value_or(-largest(dtype)); }
+
+ private:
+  static double largest(DType dtype) {
+    if (dtype == DType::kFloat64) return std::numeric_limits<double>::max();
+    if (dtype == DType::kFloat16) return 65504.0;
+    constexpr double kLargestBFloat16 = 3.3895313892515355e38;
+    return dtype == DType::kBFloat16 ? kLargestBFloat16
+                                     : static_cast<double>(std::numeric_limits<float>::max());
+  }
+};
+
+namespace parametric {
+
+#define MX_FUNCTION  \
+  template <class C> \
+  MX_HOST_DEVICE inline C
+
+// Of integers the whole part, as any other number is converted to their type.
+MX_FUNCTION whole_part(double y) {
+  if constexpr (std::is_integral_v<C> && sizeof(C) < sizeof(int32_t))
+    return static_cast<C>(static_cast<int32_t>(y));
+  else
+    return static_cast<C>(y);
+}
+
+// Quadratic within 1 / square of zero, linear outside; square is scalar * scalar.
+MX_FUNCTION smooth_l1(C x, C square) {
+  using Number = std::conditional_t<std::is_integral_v<C>, double, C>;
+  C positive = x;
+  if constexpr (std::is_integral_v<C> && std::is_signed_v<C>)  // the smallest has no opposite
+    positive = x < C(0) ? static_cast<C>(uint64_t{0} - static_cast<uint64_t>(x)) : x;
+  else if constexpr (!std::is_integral_v<C>)
+    positive = x < C(0) ? -x : x;
+  const auto size = static_cast<Number>(positive);
+  const Number scale = static_cast<Number>(square);
+  const Number y =
+      size > Number(1) / scale ? size - Number(0.5) / scale : Number(0.5) * size * size * scale;
+  if constexpr (std::is_integral_v<C>)
+    return whole_part<C>(y);
+  else
+    return y;
+}
+MX_FUNCTION smooth_l1_slope(C dy, C x, C square) {
+  const bool outside = (x < C(0) ? -x : x) > C(1) / square;
+  const C sign = static_cast<C>(x > C(0)) - static_cast<C>(x < C(0));
+  return dy * (outside ? sign : square * x);
+}
+
+MX_FUNCTION hard_sigmoid(C x, C alpha, C beta) {
+  const C line = alpha * x + beta;
+  return line < C(0) ? C(0) : line > C(1) ? C(1) : line;
+}
+MX_FUNCTION hard_sigmoid_slope(C dy, C x, C alpha, C beta) {
+  const C line = alpha * x + beta;
+  return ((line > C(0)) & (line < C(1))) ? dy * alpha : C(0);
+}
+
+MX_FUNCTION quadratic(C x, C a, C b, C c) { return static_cast<C>(a * x * x + b * x + c); }
+
+// Ties go to the even neighbour, as in NumPy. The whole digits of integers are cut off; 10^3 is
+// more than int8 can hold.
+MX_FUNCTION around(C x, double scale, bool whole_digits) {
+  if constexpr (std::is_integral_v<C>) {
+    constexpr double kMost = 1e18;
+    if (!whole_digits) return x;
+    const auto by = static_cast<int64_t>(scale < kMost ? scale : kMost);
+    return static_cast<C>(static_cast<int64_t>(x) / by * by);
+  } else {
+    const C by = static_cast<C>(scale);
+    return whole_digits ? std::nearbyint(x / by) * by : std::nearbyint(x * by) / by;
+  }
+}
+
+MX_FUNCTION nan_to_num(C x, double nan, double high, double low) {
+  if constexpr (std::is_integral_v<C>) {
+    return x;
+  } else {
+    constexpr C kInf = std::numeric_limits<C>::infinity();
+    return x != x       ? static_cast<C>(nan)
+           : x == kInf  ? static_cast<C>(high)
+           : x == -kInf ? static_cast<C>(low)
+                        : x;
+  }
+}
+MX_FUNCTION nan_to_num_slope(C dy, C x) { return x - x == C(0) ? dy : C(0); }
+
+// A root that an integer type cannot hold divides nothing.
+MX_FUNCTION divided(C x, C by) {
+  if constexpr (std::is_integral_v<C>)
+    return by == C(0) ? C(0) : static_cast<C>(x / by);
+  else
+    return x / by;
+}
+
+#undef MX_FUNCTION
+
+}  // namespace parametric
+}  // namespace mxnet

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that read positions, masks and lengths on the host and move elements on the device.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "op/read_back.h"
+#include "tests/plugin/emulated/both_devices.h"
+
+namespace mxnet {
+namespace {
+
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kTypes[] = {"float32", "float16", "float64", "int32", "uint8", "int64"};
+
+TEST(GpuIndex, GatherAndScatterByColumns) {
+  const Input indices{{0, 2, -1, 1, 4, 0, 3, -5}, Shape{2, 4}, "int64"};
+  for (const char* dtype : kTypes) {
+    const Input data{random_values(3 * 5 * 7, 0, 20), Shape{3, 5, 7}, dtype};
+    const Input rows{random_values(4 * 7, 0, 20), Shape{4, 7}, dtype};
+    expect_same_outputs("gather_nd", {data, indices});
+    expect_same_outputs("scatter_nd", {rows, indices}, {{"shape", "(3, 5, 7)"}});
+    expect_same_outputs("_scatter_set_nd", {data, rows, indices}, {{"shape", "(3, 5, 7)"}});
+    expect_same_outputs("_backward_gather_nd", {rows, indices}, {{"shape", "(3, 5, 7)"}});
+  }
+}
+
+TEST(GpuIndex, OfEqualPlacesTheLastWins) {
+  Values many;
+  for (int i = 0; i < 300; ++i) many.push_back(static_cast<float>(i * 7 % 5));
+  const Input places{many, Shape{1, 300}, "int32"};
+  expect_same_outputs("scatter_nd", {{random_values(300, -9, 9)}, places}, {{"shape", "(6,)"}});
+  expect_same_outputs("_contrib_index_copy", {{random_values(12, -9, 9), Shape{6, 2}},
+                                              {{5, 1, 5}, {}, "int64"},
+                                              {random_values(6, -9, 9), Shape{3, 2}}});
+  expect_same_outputs("_backward_index_copy",
+                      {{random_values(12, -9, 9), Shape{6, 2}}, {{5, 1, 5}, {}, "int64"}});
+}
+
+TEST(GpuIndex, PositionsOutOfRangeAreErrors) {
+  NDArray data = array_of({1, 2, 3}, {}, kGpu), at = array_of({0, 3}, Shape{1, 2}, kGpu);
+  EXPECT_TRUE(contains(error_of([&] {
+                         values_of(call("gather_nd", {&data, &at}));
+                       }),
+                       "given index 3, expected one in [-3, 3)"));
+  NDArray row = array_of({0, 3}, {}, kGpu);
+  EXPECT_TRUE(contains(error_of([&] {
+                         values_of(call("take", {&data, &row}, {{"mode", "raise"}}));
+                       }),
+                       "index 3"));
+  NDArray good = array_of({2, 0}, {}, kGpu);
+  EXPECT_EQ(values_of(call("take", {&data, &good}, {{"mode", "raise"}})), (Values{3, 1}));
+}
+
+TEST(GpuIndex, SlicesBecomeANumber) {
+  for (const char* dtype : kTypes) {
+    const Input data{random_values(6 * 7 * 4, 0, 20), Shape{6, 7, 4}, dtype};
+    for (const char* step : {"(1, 1)", "(2, -3)"}) {
+      const bool back = step[1] == '2';
+      expect_same_outputs("_slice_assign_scalar", {data},
+                          {{"scalar", "9"},
+                           {"begin", back ? "(1, 6)" : "(1, 2)"},
+                           {"end", back ? "(6, 0)" : "(4, 6)"},
+                           {"step", step}});
+    }
+  }
+}
+
+TEST(GpuIndex, SequencesOfUnequalLength) {
+  const Input lengths{{3, 5, 1}, {}, "float32"};
+  for (const char* dtype : kTypes) {
+    for (const int axis : {0, 1}) {
+      const Shape shape = axis == 0 ? Shape{5, 3, 2} : Shape{3, 5, 2};
+      const Input data{random_values(30, 0, 20), shape, dtype};
+      const Attrs attrs = {{"use_sequence_length", "True"}, {"axis", std::to_string(axis)}};
+      const Attrs all = {{"axis", std::to_string(axis)}};
+      Attrs with_value = attrs;
+      with_value.emplace_back("value", "7");
+      expect_same_outputs("SequenceMask", {data, lengths}, with_value);
+      expect_same_outputs("SequenceMask", {data}, all);
+      expect_same_outputs("SequenceReverse", {data, lengths}, attrs);
+      expect_same_outputs("SequenceReverse", {data}, all);
+      expect_same_outputs("SequenceLast", {data, lengths}, attrs);
+      expect_same_outputs("SequenceLast", {data}, all);
+      const Input last{random_values(6, 0, 20), Shape{3, 2}, dtype};
+      expect_same_outputs("_backward_SequenceLast", {last, data, lengths}, attrs);
+    }
+  }
+  NDArray x = array_of({1, 2, 3, 4}, Shape{2, 2}, kGpu), wrong = array_of({1, 3}, {}, kGpu);
+  EXPECT_TRUE(
+      contains(error_of([&] {
+                 values_of(call("SequenceMask", {&x, &wrong}, {{"use_sequence_length", "True"}}));
+               }),
+               "given length 3 of sequence 1"));
+}
+
+TEST(GpuIndex, MasksSelectSlices) {
+  for (const char* dtype : kTypes) {
+    const Input data{random_values(4 * 3 * 5, 0, 20), Shape{4, 3, 5}, dtype};
+    const Input mask{{1, 0, 1, 1}, {}, dtype};
+    expect_same_outputs("_contrib_boolean_mask", {data, mask});
+    const Input across{{0, 0, 1}, {}, "int32"};
+    expect_same_outputs("_contrib_boolean_mask", {data, across}, {{"axis", "1"}});
+    const Input kept{random_values(3 * 3 * 5, 0, 20), Shape{3, 3, 5}, dtype};
+    expect_same_outputs("_backward_boolean_mask", {kept, data, mask});
+  }
+  const Input nothing{{0, 0}, {}, "uint8"};
+  expect_same_outputs("_contrib_boolean_mask", {{{1, 2, 3, 4}, Shape{2, 2}}, nothing});
+}
+
+TEST(GpuIndex, AnElementOfEachRow) {
+  for (const char* dtype : kTypes) {
+    expect_same_outputs("batch_take", {{random_values(12, 0, 20), Shape{4, 3}, dtype},
+                                       {{0, 2, 1, 7}, {}, "int32"}});
+  }
+}
+
+TEST(GpuIndex, ShapesDiagonalsAndProducts) {
+  for (const char* dtype : {"float32", "float64"}) {
+    const Input a{random_values(2 * 4 * 3, -2, 2), Shape{2, 4, 3}, dtype};
+    const Input b{random_values(2 * 3 * 5, -2, 2), Shape{2, 3, 5}, dtype};
+    const Input c{random_values(2 * 4 * 5, -2, 2), Shape{2, 4, 5}, dtype};
+    for (const char* beta : {"0", "0.5"})
+      expect_same_outputs("_linalg_gemm", {a, b, c}, {{"alpha", "2"}, {"beta", beta}}, 1e-6);
+    for (const char* transpose : {"True", "False"})
+      expect_same_outputs("_linalg_syrk", {a}, {{"transpose", transpose}, {"alpha", "3"}}, 1e-6);
+    expect_same_outputs("_np_trace", {a}, {{"axis1", "1"}, {"axis2", "2"}, {"offset", "-1"}});
+    expect_same_outputs("shape_array", {a});
+    expect_same_outputs("size_array", {a});
+    expect_same_outputs("_np_atleast_3d", {{{1, 2}, {}, dtype}}, {{"num_args", "1"}});
+  }
+}
+
+TEST(GpuIndex, ShuffledSlicesAreAllThere) {
+  NDArray rows = array_of({0, 0, 1, 1, 2, 2, 3, 3, 4, 4}, Shape{5, 2}, kGpu);
+  const Values shuffled = values_of(call("_shuffle", {&rows}));
+  Values first;
+  for (std::size_t i = 0; i < shuffled.size(); i += 2) {
+    EXPECT_EQ(shuffled[i], shuffled[i + 1]);
+    first.push_back(shuffled[i]);
+  }
+  std::sort(first.begin(), first.end());
+  EXPECT_EQ(first, (Values{0, 1, 2, 3, 4}));
+}
+
+TEST(GpuIndex, WhatTheHostReadsIsNoPartOfAGraph) {
+  EXPECT_TRUE(waits_for_device(Registry::get().at("gather_nd")));
+  EXPECT_FALSE(waits_for_device(Registry::get().at("batch_take")));
+}
+
+}  // namespace
+}  // namespace mxnet
