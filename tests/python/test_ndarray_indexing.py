@@ -170,3 +170,12 @@ def test_values_that_do_not_fit_are_errors():
         array[0] = np.ones(3)
     with pytest.raises((ValueError, mx.MXNetError)):
         array[:, 0] = mx.nd.ones((2,))
+
+
+def test_slices_along_the_first_axis_may_be_empty_and_a_truth_value_is_a_number():
+    array = numbered((3, 2))
+    taken = mx.nd.array(array)
+    assert taken[1:1].shape == taken[5:7].shape == (0, 2)
+    np.testing.assert_array_equal(taken[True].asnumpy(), array[1])
+    taken[False] = 9
+    assert taken[0].asnumpy().tolist() == [9, 9]

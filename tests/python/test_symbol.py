@@ -127,3 +127,14 @@ def test_name_and_attributes_may_follow_the_operators_own_arguments():
     shown = list(inspect.signature(mx.sym.Activation).parameters)
     assert shown == ["data", "act_type", "name", "attr", "out", "kwargs"]
     assert mx.np_symbol is importlib.import_module("mxnet.symbol.numpy._symbol")
+
+
+def test_shapes_of_a_reshape_follow_as_far_as_its_input_is_known():
+    assert mx.sym.reshape(mx.sym.var("x"), shape=(-1, 4)).infer_shape_partial(x=(0, 4))[1] == [(0, 4)]
+    assert mx.sym.reshape(mx.sym.var("x"), shape=(0, -1)).infer_shape_partial(x=(2, 0))[1] == [(2, 0)]
+    assert mx.sym.reshape(mx.sym.var("x"), shape=(-3, -2)).infer_shape_partial(x=(0, 3, 4))[1] == [()]
+
+
+def test_variables_have_no_children():
+    assert mx.sym.var("x").get_children() is None
+    assert mx.sym.exp(mx.sym.var("x")).get_children().list_outputs() == ["x"]

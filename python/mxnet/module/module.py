@@ -156,11 +156,6 @@ class Module(OptimizedModule):
             for name, array in sorted(own.items()):
                 desc = InitDesc(name, attributes.get(name))
                 self._init_one(desc, array, given, initializer, allow_missing)
-        if not allow_extra:
-            extra = {*(arg_params or {}), *(aux_params or {})} - {*self._arg_params, *self._aux_params}
-            extra -= {*self._data_names, *self._label_names}
-            if extra:
-                raise ValueError(f"given parameters {sorted(extra)}, expected those of the network, or allow_extra=True")
         self.params_initialized = True
         self._params_dirty = False
         self._exec_group.set_params(self._arg_params, self._aux_params, allow_extra=allow_extra)

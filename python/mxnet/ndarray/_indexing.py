@@ -156,8 +156,10 @@ def get(array: Any, key: Any) -> Any:
         return array._at(int(key) + (size if key < 0 else 0))
     if isinstance(key, slice) and shape:
         begin, end, step = key.indices(shape[0])
-        if step == 1 and begin < end:
-            return array._slice(begin, end)
+        if step == 1:
+            return array._slice(begin, max(begin, end))
+    if isinstance(key, bool) and not array._is_np:  # a number to mx.nd, as to Python
+        return get(array, int(key))
     made = _core.basic_index(array, key)
     if made is not NotImplemented:
         return made
@@ -211,6 +213,8 @@ def put(array: Any, key: Any, value: Any) -> None:
     """array[key] = value."""
     shape = array.shape
     number = isinstance(value, (int, float, bool, np.generic)) and not isinstance(value, np.ndarray)
+    if isinstance(key, bool) and not array._is_np:
+        key = int(key)
     if is_advanced(key):
         where = positions(key, shape)
         if where.size == 0:

@@ -112,8 +112,8 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
 
     def get_children(self) -> Any:
         """The inputs of the outputs' nodes, None without any."""
-        children = self._children()
-        return None if children is None else self._of(children)
+        children = self._of(self._children())
+        return children if children.list_outputs() else None
 
     def get_inputs(self) -> Any:
         """All variables of the network as outputs."""

@@ -37,6 +37,19 @@ Shape from_target(const ReshapeParams& params, const Shape& in, Infer& infer) {
   return out;
 }
 
+// What the codes say of the result while dimensions of the input are unknown.
+void set_partly_reshaped(const ReshapeParams& p, Infer& infer) {
+  if (!infer.in(0).rank_known() || p.shape.empty() || p.reverse) return;
+  const Shape& in = infer.in(0).shape();
+  Shape out = Shape::scalar();
+  for (int i = 0; i < p.shape.ndim(); ++i) {
+    const int64_t code = p.shape[i];
+    if (code < -1 || (code == 0 && i >= in.ndim())) return;
+    out.push_back(code > 0 ? code : code == 0 ? in[i] : Shape::kUnknownDim);
+  }
+  infer.out(0).set_shape(out);
+}
+
 MX_OP(Reshape, ReshapeParams)
 .alias("reshape")
     .doc(
@@ -54,7 +67,7 @@ MX_OP(Reshape, ReshapeParams)
     .infer([](const ReshapeParams& p, Infer& infer) {
       infer.in(0).same_dtype(infer.out(0));
       infer_missing_dim(infer);
-      if (!infer.in(0).known()) return;
+      if (!infer.in(0).known()) return set_partly_reshaped(p, infer);
       const Shape& in = infer.in(0).shape();
       if (!p.shape.empty()) {
         set_reshaped(infer, resolve_reshape(in, p.shape.dims(), p.reverse));

@@ -276,3 +276,10 @@ def test_interval_sampler():
     assert list(IntervalSampler(7, 3)) == [0, 3, 6, 1, 4, 2, 5]
     short = IntervalSampler(7, 3, rollover=False)
     assert list(short) == [0, 3, 6] and len(short) == 3
+
+
+def test_lists_of_numbers_are_arrays_and_lists_of_arrays_rows():
+    batch = next(iter(data.DataLoader([[1, 2], [3, 4], [5, 6]], batch_size=3)))
+    assert batch.asnumpy().tolist() == [[1, 2], [3, 4], [5, 6]]
+    columns = next(iter(data.DataLoader([[mx.nd.ones(2), 1], [mx.nd.zeros(2), 2]], batch_size=2)))
+    assert [item.shape for item in columns] == [(2, 2), (2,)]

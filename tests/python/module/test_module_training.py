@@ -168,8 +168,9 @@ def test_missing_and_extra_parameters_are_named():
     module.bind(iterator().provide_data, iterator().provide_label)
     with pytest.raises(RuntimeError, match="fc_bias is not presented"):
         module.init_params(arg_params={"fc_weight": mx.nd.zeros((3, INPUTS))})
-    with pytest.raises(ValueError, match="given parameters .'other'"):
-        module.init_params(arg_params={"other": mx.nd.zeros((1,))}, allow_missing=True)
+    module.init_params(arg_params={"other": mx.nd.zeros((1,))}, allow_missing=True)  # of a larger network
+    with pytest.raises(ValueError, match="other"):
+        module.set_params({"other": mx.nd.zeros((1,))}, {}, allow_missing=True)
     with pytest.raises(ValueError, match="given data name 'date'"):
         mx.mod.Module(plain_network(), data_names=["date"])
     with pytest.raises(RuntimeError, match="bind.. was not called"):
@@ -309,3 +310,11 @@ def test_updates_through_a_store_are_the_same_in_any_groups():
             return np.stack([value[0].asnumpy() for value in values])
 
     np.testing.assert_array_equal(weights("auto"), weights("2"))
+
+
+def test_parameters_of_a_larger_network_may_be_given():
+    module = mx.mod.Module(network())
+    module.bind(iterator().provide_data, iterator().provide_label)
+    module.init_params(mx.init.Zero(), {"fc1_bias": mx.nd.ones(16), "of_another": mx.nd.ones(1)}, allow_missing=True)
+    assert module.get_params()[0]["fc1_bias"].asnumpy().tolist() == [1] * 16
+    assert "of_another" not in module.get_params()[0]

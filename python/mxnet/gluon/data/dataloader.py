@@ -30,6 +30,13 @@ def _array(values: Any, ctx: Optional[Context] = None) -> NDArray:
     return ndarray.array(values, dtype=values.dtype, ctx=ctx)
 
 
+def _is_row(sample: Any) -> bool:
+    """Whether the items of a sample go into batches of their own; lists of numbers are arrays."""
+    if isinstance(sample, list):
+        return not all(isinstance(item, (int, float, np.generic, list)) for item in sample)
+    return isinstance(sample, tuple)
+
+
 def _batch(data: Sequence[Any], ctx: Optional[Context]) -> Any:
     first = data[0]
     if isinstance(first, NDArray):
@@ -47,7 +54,7 @@ def _batch(data: Sequence[Any], ctx: Optional[Context]) -> Any:
         else:
             stacked = ndarray.stack(*data)
         return stacked if ctx is None else stacked.as_in_context(ctx)
-    if isinstance(first, (tuple, list)):
+    if _is_row(first):
         return [_batch(items, ctx) for items in zip(*data)]
     if isinstance(first, dict):
         return {key: _batch([item[key] for item in data], ctx) for key in first}
