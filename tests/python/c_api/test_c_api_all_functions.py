@@ -5,14 +5,12 @@ never the end of the process. Made from tests/data/c_api.json; batches run in pr
 Runs under pytest, and as `test_c_api_all_functions.py LIBRARY FIRST COUNT` for one batch."""
 import ctypes
 import json
-import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
+from c_library import ROOT, library_path
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 FUNCTIONS = json.loads((ROOT / "tests" / "data" / "c_api.json").read_text())["functions"]
 BATCH = 25
 
@@ -26,13 +24,6 @@ NULLS_ARE_FINE = {
     "MXProfilePause", "MXDumpProcessProfile", "MXProcessProfilePause", "MXRandomSeed", "MXSetProfilerState",
     "MXSetProcessProfilerState", "MXSetNumOMPThreads", "MXInitPSEnv", "MXSetProfilerConfig",
     "MXSetProcessProfilerConfig", "MXAutogradMarkVariables", "MXStorageEmptyCache", "MXRandomSeedContext"}
-
-
-def library_path():
-    found = os.environ.get("MXNET_LIBRARY_PATH")
-    if found:
-        return found
-    return str(ROOT / "build" / "release" / "src" / "libmxnet.so")
 
 
 def is_handle(kind):

@@ -7,7 +7,8 @@ import ctypes
 import os
 import signal
 
-from test_c_api_all_functions import FUNCTIONS, NEVER_CALLED, ROOT, Arguments, is_handle, is_pointer, library_path
+from c_library import ROOT, library_path
+from test_c_api_all_functions import FUNCTIONS, NEVER_CALLED, Arguments, is_handle, is_pointer
 
 PAGE = ROOT / "docs" / "c_api_functions.md"
 SECONDS = 10

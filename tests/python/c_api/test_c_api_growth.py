@@ -2,61 +2,20 @@
 """Things of each kind are made, used and freed a thousand times through the C ABI: the process does not grow."""
 import ctypes as C
 import os
-import pathlib
 
 import pytest
-from test_c_api_all_functions import library_path
+from c_library import CPU, ROOT, Library, library_path
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODEL = ROOT / "tests" / "data" / "models"
 ROUNDS = 1000
 # What is lost in each round grows every thousand of them; a thread that wakes for the first time grows one.
 THOUSANDS = 4
 ALLOWED_BYTES = 64 * ROUNDS
-CPU = 1
 
 
 def resident() -> int:
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-class Library:
-    """Calls that raise what the library reports."""
-
-    def __init__(self, path):
-        self.functions = C.CDLL(path)
-        self.functions.MXGetLastError.restype = C.c_char_p
-
-    def __getattr__(self, name):
-        function = getattr(self.functions, name)
-
-        def call(*values):
-            if function(*values) != 0:
-                raise RuntimeError(self.functions.MXGetLastError().decode())
-
-        return call
-
-    def new(self, name, *values):
-        """What a function gives through its last parameter."""
-        handle = C.c_void_p()
-        getattr(self, name)(*values, C.byref(handle))
-        return handle
-
-    def array(self, *shape):
-        return self.new("MXNDArrayCreate", (C.c_uint * len(shape))(*shape), len(shape), CPU, 0, 0)
-
-    def creator(self, name):
-        """The operator of a name."""
-        return self.new("NNGetOpHandle", name.encode())
-
-    def network(self):
-        """relu of a variable."""
-        x = self.new("MXSymbolCreateVariable", b"x")
-        net = self.new("MXSymbolCreateAtomicSymbol", self.creator("relu"), 0, None, None)
-        self.MXSymbolCompose(net, b"out", 1, None, (C.c_void_p * 1)(x))
-        self.MXSymbolFree(x)
-        return net
 
 
 def texts(*values):

@@ -3,8 +3,7 @@
 import ctypes as C
 
 import pytest
-from test_c_api_all_functions import library_path
-from test_c_api_growth import Library
+from c_library import Library, library_path
 
 # Kinds of values, as mxnet/runtime/c_runtime_api.h numbers them.
 INT, NULL, OBJECT, TEXT, ARRAY = 0, 4, 8, 11, 14
