@@ -61,7 +61,8 @@ def test_reading(case):
     shape, key = case
     values = numbered(shape)
     array, expected = mx.nd.array(values), values[key]
-    if 0 in np.shape(expected):
+    rows = isinstance(key, slice) and key.indices(shape[0])[2] == 1
+    if 0 in np.shape(expected) and not rows:  # no rows are an array, as in 1.9.1
         with pytest.raises(IndexError, match="set_np"):
             array[key]  # pylint: disable=pointless-statement
     else:
