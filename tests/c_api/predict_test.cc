@@ -219,6 +219,25 @@ TEST_F(Predict, ParametersAreAListOfArrays) {
   EXPECT_EQ(MXNDListCreate(params_.data(), size() / 2, &list, &length), -1);
 }
 
+TEST_F(Predict, ImpossibleShapesAndStepsAreErrors) {
+  Pred pred, none;
+  MX_OK(MXPredCreate(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_, shape_,
+                     pred.out()));
+  const uint32_t huge[] = {4294967295u, 4294967295u}, wide[] = {2, 7};
+  EXPECT_EQ(MXPredReshape(1, x_, ends_, huge, pred.get(), none.out()), -1);
+  EXPECT_EQ(MXPredReshape(1, x_, ends_, wide, pred.get(), none.out()), -1);
+  EXPECT_TRUE(error_has("fc")) << MXGetLastError();
+  const char* unknown[] = {"z"};
+  EXPECT_EQ(MXPredReshape(1, unknown, ends_, shape_, pred.get(), none.out()), -1);
+  EXPECT_TRUE(error_has("z")) << MXGetLastError();
+  int left = 0;
+  EXPECT_EQ(MXPredPartialForward(pred.get(), -1, &left), -1);
+  EXPECT_TRUE(error_has("given step -1, expected 0 or more")) << MXGetLastError();
+  MX_OK(MXPredPartialForward(pred.get(), 2, &left));  // there is none left
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(pred.run(input_), expected_);
+}
+
 TEST_F(Predict, WhatIsMissingIsNamed) {
   Pred none;
   EXPECT_EQ(MXPredCreate(json_.c_str(), params_.data(), size() - 3, kCpu, 0, 1, x_, ends_, shape_,
