@@ -129,7 +129,6 @@ TEST_F(Predict, OtherShapesShareTheParameters) {
 }
 
 TEST_F(Predict, TypesOfInputsMayBeGiven) {
-  Sym none;
   const Sym x = var("x");
   const Sym net = call_symbol("negative", "n", {x.get()});
   const char* text = nullptr;

@@ -83,15 +83,15 @@ TEST(SymbolParts, ACopyHasNodesOfItsOwnAndAShallowOneHasNot) {
 
 TEST(SymbolParts, InternalsChildrenAndInputs) {
   const Sym fc = dense();
-  Sym internals, children;
+  Sym internals, children, none;
   MX_OK(MXSymbolGetInternals(fc.get(), internals.out()));
   EXPECT_EQ(names(MXSymbolListOutputs, internals),
             (Names{"x", "fc_weight", "fc_bias", "fc_output"}));
   MX_OK(MXSymbolGetChildren(fc.get(), children.out()));
   EXPECT_EQ(names(MXSymbolListOutputs, children), (Names{"x", "fc_weight", "fc_bias"}));
   const Sym x = var("x");
-  MX_OK(MXSymbolGetChildren(x.get(), children.out()));
-  EXPECT_EQ(children.get(), nullptr);
+  MX_OK(MXSymbolGetChildren(x.get(), none.out()));
+  EXPECT_EQ(none.get(), nullptr);
 
   SymbolHandle* inputs = nullptr;
   int count = 0;
