@@ -194,6 +194,10 @@ void Executor::forward(bool training) {
 }
 
 int Executor::forward_step(int step) {
+  if (step < 0) {
+    throw Error(ErrorCode::kValue, "partial forward",
+                fmt::format("given step {}, expected 0 or more", step));
+  }
   if (!stepwise_) {
     if (eager_only_) {
       throw Error(ErrorCode::kValue, "partial forward",
@@ -210,7 +214,7 @@ int Executor::forward_step(int step) {
   }
   state_ = State::kIdle;
   const int count = static_cast<int>(stepwise_->plan().segments().size());
-  if (step >= 0 && step < count) stepwise_->forward_segment(static_cast<std::size_t>(step));
+  if (step < count) stepwise_->forward_segment(static_cast<std::size_t>(step));
   return std::max(0, count - step - 1);
 }
 

@@ -37,6 +37,11 @@ TEST_F(ProductExecutor, RunsOnTheArraysThatAreBound) {
   EXPECT_EQ(executor_.forward(), (Values{2, 4, 6}));
 }
 
+TEST_F(ProductExecutor, OutputsHaveTheirShapeBeforeTheFirstRun) {
+  bind();
+  EXPECT_EQ(executor_.output().size(), 3u);
+}
+
 TEST_F(ProductExecutor, BackwardWritesAddsOrLeavesGradients) {
   bind(kWrite, kAdd);
   executor_.forward(true);

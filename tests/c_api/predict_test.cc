@@ -52,6 +52,11 @@ class Pred {
   PredictorHandle handle_ = nullptr;
 };
 
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 // relu(x * (1, 2, 3) + (0, -1, 0)) for one column of x.
 class Predict : public testing::Test {
  protected:
@@ -68,8 +73,7 @@ class Predict : public testing::Test {
     const char* keys[] = {"arg:fc_weight", "arg:fc_bias"};
     NDArrayHandle arrays[] = {weight.get(), bias.get()};
     MX_OK(MXNDArraySave(path.c_str(), 2, arrays, keys));
-    std::ifstream file(path, std::ios::binary);
-    params_.assign(std::istreambuf_iterator<char>(file), {});
+    params_ = bytes_of(path);
     std::remove(path.c_str());
   }
   int size() const { return static_cast<int>(params_.size()); }
@@ -129,7 +133,6 @@ TEST_F(Predict, OtherShapesShareTheParameters) {
 }
 
 TEST_F(Predict, TypesOfInputsMayBeGiven) {
-  Sym none;
   const Sym x = var("x");
   const Sym net = call_symbol("negative", "n", {x.get()});
   const char* text = nullptr;
@@ -217,6 +220,43 @@ TEST_F(Predict, ParametersAreAListOfArrays) {
   MX_OK(MXNDListFree(list));
   EXPECT_EQ(MXNDListFree(list), -1);
   EXPECT_EQ(MXNDListCreate(params_.data(), size() / 2, &list, &length), -1);
+}
+
+TEST(PredictModel, OfTheReferenceGivesItsNumbers) {
+  const std::string prefix = std::string(MXNET_TEST_DATA) + "/models/tiny";
+  const std::string json = bytes_of(prefix + "-symbol.json"),
+                    params = bytes_of(prefix + "-0000.params");
+  const char* input[] = {"data"};
+  const uint32_t ends[] = {0, 4}, shape[] = {1, 3, 8, 8};
+  Pred pred;
+  MX_OK(MXPredCreate(json.c_str(), params.data(), static_cast<int>(params.size()), kCpu, 0, 1,
+                     input, ends, shape, pred.out()));
+  Values x(3 * 8 * 8);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) / 192;
+  MX_OK(MXPredSetInput(pred.get(), "data", x.data(), static_cast<uint32_t>(x.size())));
+  MX_OK(MXPredForward(pred.get()));
+  const Values y = pred.output(), right{-0.17348826f, -0.3650468f, 0.01037003f};  // of 1.9.1
+  ASSERT_EQ(y.size(), right.size());
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], right[i], 1e-5);
+}
+
+TEST_F(Predict, ImpossibleShapesAndStepsAreErrors) {
+  Pred pred, none;
+  MX_OK(MXPredCreate(json_.c_str(), params_.data(), size(), kCpu, 0, 1, x_, ends_, shape_,
+                     pred.out()));
+  const uint32_t huge[] = {4294967295u, 4294967295u}, wide[] = {2, 7};
+  EXPECT_EQ(MXPredReshape(1, x_, ends_, huge, pred.get(), none.out()), -1);
+  EXPECT_EQ(MXPredReshape(1, x_, ends_, wide, pred.get(), none.out()), -1);
+  EXPECT_TRUE(error_has("fc")) << MXGetLastError();
+  const char* unknown[] = {"z"};
+  EXPECT_EQ(MXPredReshape(1, unknown, ends_, shape_, pred.get(), none.out()), -1);
+  EXPECT_TRUE(error_has("z")) << MXGetLastError();
+  int left = 0;
+  EXPECT_EQ(MXPredPartialForward(pred.get(), -1, &left), -1);
+  EXPECT_TRUE(error_has("given step -1, expected 0 or more")) << MXGetLastError();
+  MX_OK(MXPredPartialForward(pred.get(), 2, &left));  // there is none left
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(pred.run(input_), expected_);
 }
 
 TEST_F(Predict, WhatIsMissingIsNamed) {

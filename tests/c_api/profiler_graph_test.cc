@@ -133,6 +133,20 @@ TEST_F(ProfiledGraph, CachedOpsAreShownAsExecutorsAre) {
   MX_OK(MXFreeCachedOp(op));
 }
 
+TEST_F(ProfiledGraph, AFusedChainGoesByTheNamesOfItsOperators) {
+  const Sym x = var("x");
+  const Sym inner = call_symbol("tanh", "t", {x.get()});
+  const Sym net = call_symbol("_plus_scalar", "p", {inner.get()}, {{"scalar", "1"}});
+  NDArrayHandle args[] = {x_.get()};
+  uint32_t none[] = {0};
+  Bound executor;
+  MX_OK(MXExecutorBind(net.get(), 1, 0, 1, args, nullptr, none, 0, nullptr, executor.out()));
+  executor.forward();
+  const Trace trace = trace_of([&] { executor.forward(); });
+  EXPECT_EQ(trace.spans_of("operator", "tanh+_plus_scalar").size(), 1U);
+  EXPECT_EQ(trace.spans_of("operator").size(), 1U);
+}
+
 // The switches are bits: each shows its own kind of event and nothing of the others.
 TEST_F(ProfiledGraph, OperatorsOfGraphsFollowTheirSwitch) {
   EXPECT_TRUE(

@@ -50,6 +50,22 @@ TEST(SymbolParts, ComposingByNameReplacesVariables) {
   EXPECT_EQ(names(MXSymbolListArguments, fc), (Names{"x", "fc_weight", "fc_bias"}));
 }
 
+TEST(SymbolParts, ComposingWithWhatIsNoInputIsAnError) {
+  const Sym x = var("x"), y = var("y");
+  const auto compose = [&](uint32_t count, const char** keys) {
+    Sym bare;
+    EXPECT_EQ(MXSymbolCreateAtomicSymbol(op("exp"), 0, nullptr, nullptr, bare.out()), 0);
+    SymbolHandle values[] = {x.get(), y.get()};
+    return MXSymbolCompose(bare.get(), "e", count, keys, values);
+  };
+  const char* unknown[] = {"nosuch"};
+  EXPECT_EQ(compose(1, unknown), -1);
+  EXPECT_TRUE(error_has("nosuch")) << MXGetLastError();
+  EXPECT_EQ(compose(2, nullptr), -1);
+  EXPECT_TRUE(error_has("2")) << MXGetLastError();
+  MX_OK(compose(1, nullptr));
+}
+
 TEST(SymbolParts, ACopyHasNodesOfItsOwnAndAShallowOneHasNot) {
   const Sym x = var("x");
   Sym deep, shallow;
@@ -67,15 +83,15 @@ TEST(SymbolParts, ACopyHasNodesOfItsOwnAndAShallowOneHasNot) {
 
 TEST(SymbolParts, InternalsChildrenAndInputs) {
   const Sym fc = dense();
-  Sym internals, children;
+  Sym internals, children, none;
   MX_OK(MXSymbolGetInternals(fc.get(), internals.out()));
   EXPECT_EQ(names(MXSymbolListOutputs, internals),
             (Names{"x", "fc_weight", "fc_bias", "fc_output"}));
   MX_OK(MXSymbolGetChildren(fc.get(), children.out()));
   EXPECT_EQ(names(MXSymbolListOutputs, children), (Names{"x", "fc_weight", "fc_bias"}));
   const Sym x = var("x");
-  MX_OK(MXSymbolGetChildren(x.get(), children.out()));
-  EXPECT_EQ(children.get(), nullptr);
+  MX_OK(MXSymbolGetChildren(x.get(), none.out()));
+  EXPECT_EQ(none.get(), nullptr);
 
   SymbolHandle* inputs = nullptr;
   int count = 0;
@@ -217,6 +233,34 @@ TEST(SymbolPasses, CastsOfMixedPrecisionComeAndGo) {
   MX_OK(MXSymbolRemoveAmpCast(reduced.get(), plain.out()));
   EXPECT_EQ(json_of(plain).find("amp_cast"), std::string::npos);
   EXPECT_EQ(names(MXSymbolListOutputs, plain), Names{"e_output"});
+}
+
+TEST(SymbolPasses, ConditionsKeepAnOperatorInFloat32) {
+  const Sym fc = dense();
+  const auto reduce = [&](const char* activation, uint32_t bounds_count, const int* bounds,
+                          Sym* reduced) {
+    const Sym act = call_symbol("Activation", "act", {fc.get()}, {{"act_type", activation}});
+    const int bfloat16 = 12;
+    const char *low[] = {"FullyConnected", "Activation"}, *conditional[] = {"Activation"};
+    const char *parameter[] = {"act_type"}, *value[] = {"softrelu"};
+    return MXReducePrecisionSymbol(act.get(), reduced->out(), 0, nullptr, bounds_count, bounds,
+                                   &bfloat16, 0, 2, 0, 0, 1, 0, 0, low, nullptr, nullptr,
+                                   conditional, nullptr, parameter, value, nullptr, nullptr);
+  };
+  const int bounds[] = {0, 1}, shrinking[] = {1, 0};
+  const auto casts = [&](const char* activation) {
+    Sym reduced;
+    EXPECT_EQ(reduce(activation, 2, bounds, &reduced), 0) << MXGetLastError();
+    const std::string json = json_of(reduced);
+    // The activation's own cast to float32 stands between the two, or behind both.
+    return json.find("\"op\": \"Activation\"") > json.find("\"dtype\": \"float32\"");
+  };
+  EXPECT_TRUE(casts("softrelu"));
+  EXPECT_FALSE(casts("relu"));
+  Sym none;
+  EXPECT_EQ(reduce("softrelu", 1, bounds, &none), -1);
+  EXPECT_TRUE(error_has("given 1 conditions and 1 bounds")) << MXGetLastError();
+  EXPECT_EQ(reduce("softrelu", 2, shrinking, &none), -1);
 }
 
 // Both spellings set the operators of one list of backends.
