@@ -25,6 +25,9 @@ if(MXNET_SANITIZE)
   add_compile_options(-fsanitize=${MXNET_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MXNET_SANITIZE})
 endif()
+if(MXNET_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # libFuzzer follows the branches of the library, not only of its own file
+endif()
 
 # ccache hashes the precompiled header rather than its text, which it does only when told that this is fine; the
 # base folder makes a hit in one checkout a hit in the next.

@@ -81,7 +81,6 @@ function(mx_fuzzer name)
   list(TRANSFORM F_LINK PREPEND mx_)
   add_executable(fuzz_${name} ${F_SOURCES})
   target_link_libraries(fuzz_${name} PRIVATE mx_settings ${F_LINK})
-  target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endfunction()
 

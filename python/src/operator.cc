@@ -84,7 +84,7 @@ void sort_fixed(const OperatorData& op, PyObject* const* args, std::size_t count
     if (i < known) {
       if (values[i] != nullptr)
         throw py::type_error(op.name + ": given two values for " +
-                             py::cast<std::string>(op.arguments[i].name));
+                             py::cast<std::string>(op.arguments[i].name) + ", expected one");
       values[i] = value;
     } else if (!is_reserved(key, value, call)) {
       unknown.push_back({key, value});  // the library says what is wrong with it

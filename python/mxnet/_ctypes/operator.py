@@ -80,7 +80,7 @@ class Operator:
             raise TypeError(f"{self.op_name}: given {len(args)} positional arguments, expected at most {len(known) + 2}")
         values = dict(zip(known, args))
         for key in values.keys() & kwargs.keys():
-            raise TypeError(f"{self.op_name}: given two values for {key}")
+            raise TypeError(f"{self.op_name}: given two values for {key}, expected one")
         values.update(kwargs)
         arrays = {key for key, is_array in self.arguments if is_array}
         inputs = leading + [values[key] for key in known if key in arrays and values.get(key) is not None]

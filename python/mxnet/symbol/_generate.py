@@ -85,7 +85,7 @@ def _function(op_name: str, shown: str, module: str) -> Callable[..., Any]:
         values = {key: value for (key, _), value in zip(listed, args)}
         twice = values.keys() & kwargs.keys()
         if twice:
-            raise TypeError(f"{op_name}: given two values for {', '.join(sorted(twice))}")
+            raise TypeError(f"{op_name}: given two values for {', '.join(sorted(twice))}, expected one")
         values.update(kwargs)
         inputs = {k: v for k, v in values.items() if k in array_names and v is not None}
         params = {k: v for k, v in values.items() if k not in array_names}
@@ -110,7 +110,7 @@ def _named(op_name: str, args: Any, known: int, name: Any, attr: Any) -> Tuple[A
         raise TypeError(f"{op_name}: given {len(args)} positional arguments, expected at most {known + 3}")
     for key, value in (("name", name), ("attr", attr)):
         if value is not None and key in more:
-            raise TypeError(f"{op_name}: given two values for {key}")
+            raise TypeError(f"{op_name}: given two values for {key}, expected one")
     return args[:known], more.get("name", name), more.get("attr", attr)
 
 

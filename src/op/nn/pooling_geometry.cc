@@ -59,6 +59,10 @@ int64_t places(const PoolParams& params, int i, int64_t size, Infer& infer) {
 
 void infer_pooling(const PoolParams& params, Infer& infer) {
   infer.one_dtype();
+  infer_pooled_shape(params, infer);
+}
+
+void infer_pooled_shape(const PoolParams& params, Infer& infer) {
   const InferArg data = infer.in(0);
   if (!data.rank_known()) return;
   const int spatial = data.ndim() - 2;

@@ -77,7 +77,8 @@ struct PoolGeometry {
 
 PoolGeometry pool_geometry(const PoolParams& params, const Shape& image, const Shape& map);
 
-// Input data, output 0.
+// Of input data and output 0, their shapes alone and with their type.
+void infer_pooled_shape(const PoolParams& params, Infer& infer);
 void infer_pooling(const PoolParams& params, Infer& infer);
 
 }  // namespace mxnet

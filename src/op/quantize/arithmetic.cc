@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "op/dispatch.h"
+#include "op/norm/batch_norm_params.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/quantize/range.h"
@@ -153,20 +154,11 @@ OpBuilder<BinaryParams> binary(const char* name, const char* doc) {
 
 // ---- batch normalisation -----------------------------------------------------------------------
 
-struct BatchNormParams {
-  double eps;
-  float momentum;
-  bool fix_gamma, use_global_stats, output_mean_var;
-  int32_t axis;
-  bool cudnn_off;
-  std::optional<float> min_calib, max_calib;
-};
-
 // Inputs: data, gamma, beta, mean, variance, ends of the data. Always by the moving statistics.
 void batch_norm_cpu(const BatchNormParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
   const auto range =
-      calibrated(params.min_calib, params.max_calib, "_contrib_quantized_batch_norm");
+      calibrated(params.min_calib_range, params.max_calib_range, "_contrib_quantized_batch_norm");
   MX_ASSERT(range);  // the rule of inference has asked
   const float step = read_range(context, 5, 6).magnitude() / wide_limit(in.dtype);
   const float per_unit = steps_per_unit(kWideInt8, range->magnitude());
@@ -197,7 +189,7 @@ void batch_norm_cpu(const BatchNormParams& params, KernelContext& context) {
 
 void infer_batch_norm(const BatchNormParams& params, Infer& infer) {
   if (params.axis != 1) infer.fail("given axis " + std::to_string(params.axis) + ", expected 1");
-  if (!params.min_calib || !params.max_calib)
+  if (!params.min_calib_range || !params.max_calib_range)
     infer.fail("given no range of the result, expected min_calib_range and max_calib_range");
   expect_bytes(infer.in(0));
   infer.out(0).same_shape(infer.in(0)).set_dtype(DType::kInt8);
@@ -231,8 +223,8 @@ MX_OP(_contrib_quantized_batch_norm, BatchNormParams)
            "Of the layer that was quantized; there are no such outputs.")
     .param("axis", &BatchNormParams::axis, 1, "Dimension of channels; only 1.")
     .param("cudnn_off", &BatchNormParams::cudnn_off, false, "Whether cuDNN is not used, for GPUs.")
-    .param("min_calib_range", &BatchNormParams::min_calib, std::nullopt, "Smallest result.")
-    .param("max_calib_range", &BatchNormParams::max_calib, std::nullopt, "Largest result.")
+    .param("min_calib_range", &BatchNormParams::min_calib_range, std::nullopt, "Smallest result.")
+    .param("max_calib_range", &BatchNormParams::max_calib_range, std::nullopt, "Largest result.")
     .outputs([](const BatchNormParams&) { return 3; })
     .output("output")
     .output("min_output")

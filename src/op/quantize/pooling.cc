@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "op/dispatch.h"
+#include "op/nn/pooling_geometry.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/quantize/channels_last.h"
@@ -15,19 +15,6 @@
 
 namespace mxnet::quantize {
 namespace {
-
-enum class Kind : int8_t { kMax, kAvg, kSum, kLp };
-enum class Convention : int8_t { kValid, kFull, kSame };
-
-struct PoolParams {
-  Shape kernel, stride, pad;
-  Kind type;
-  Convention convention;
-  bool global, cudnn_off;
-  std::optional<int32_t> power;
-  std::optional<bool> count_include_pad;
-  Layout layout;
-};
 
 Windows windows_of(const PoolParams& params, const Shape& image, const Shape& map) {
   if (!params.global)
@@ -96,7 +83,7 @@ void pooling_cpu(const PoolParams& params, KernelContext& context) {
           for (int64_t plane = first; plane < last; ++plane) {
             const T* image = in.as<T>() + plane * w.image_size();
             T* map = out.as<T>() + plane * places;
-            if (params.type == Kind::kMax) {
+            if (params.type == PoolKind::kMax) {
               const auto higher = [](T a, T b) { return a > b ? a : b; };
               pool_plane(w, image, map, std::numeric_limits<T>::min(), highest, higher, higher,
                          [](T high, int64_t) { return high; });
@@ -121,57 +108,22 @@ PreparedKernelRef prepare_pooling_op(const OpDef&, const void* parsed, const Sig
                                      std::span<const LayoutRef> layouts) {
   const auto& params = *static_cast<const PoolParams*>(parsed);
   const Windows w = windows_of(params, signature.in[0].shape(), signature.out[0].shape());
-  return prepare_pooling({w, params.type == Kind::kMax, params.count_include_pad.value_or(true)},
-                         signature, layouts[0]);
+  return prepare_pooling(
+      {w, params.type == PoolKind::kMax, params.count_include_pad.value_or(true)}, signature,
+      layouts[0]);
 }
 [[maybe_unused]] const bool prepared =
     add_prepared_kernel("_contrib_quantized_pooling", prepare_pooling_op);
 
-int64_t places(Convention convention, int64_t image, int64_t kernel, int64_t stride, int64_t pad) {
-  const int64_t room = image + 2 * pad - kernel;
-  switch (convention) {
-    case Convention::kValid:
-      return room / stride + 1;
-    case Convention::kFull:
-      return (room + stride - 1) / stride + 1;
-    case Convention::kSame:
-      return (image + 2 * pad + stride - 1) / stride;
-  }
-  return -1;
-}
-
-void infer_pooling(const PoolParams& params, Infer& infer) {
-  InferArg data = infer.in(0), out = infer.out(0);
+void infer_quantized_pooling(const PoolParams& params, Infer& infer) {
   if (channels_last(params.layout)) infer.fail("given channels last, expected channels first");
-  if (params.type != Kind::kMax && params.type != Kind::kAvg)
+  if (params.type != PoolKind::kMax && params.type != PoolKind::kAvg)
     infer.fail("given another pool_type, expected max or avg");
-  expect_bytes(data);
-  data.same_dtype(out);
+  expect_bytes(infer.in(0));
+  infer.in(0).same_dtype(infer.out(0));
   infer_range_inputs(infer, 1, 3);
   infer_range_outputs(infer);
-  if (!data.rank_known()) return;
-  const int spatial = data.ndim() - 2;
-  if (spatial < 1 || spatial > 3) data.fail("three to five dimensions");
-  Shape map = data.shape();
-  for (int i = 0; i < spatial; ++i) {
-    if (params.global) {
-      map[2 + i] = 1;
-      continue;
-    }
-    if (params.kernel.ndim() != spatial ||
-        (!params.stride.empty() && params.stride.ndim() != spatial) ||
-        (!params.pad.empty() && params.pad.ndim() != spatial))
-      infer.fail("given kernel " + to_string(params.kernel) +
-                 ", expected kernel, stride and pad of " + std::to_string(spatial) + " dimensions");
-    const int64_t kernel = params.kernel[i], stride = params.stride.empty() ? 1 : params.stride[i];
-    const int64_t pad = params.pad.empty() ? 0 : params.pad[i];
-    if (kernel < 1 || stride < 1 || pad < 0 || pad >= kernel)
-      infer.fail("expected kernel and stride above 0 and pad below the kernel");
-    if (map[2 + i] < 0) continue;
-    if (kernel > map[2 + i] + 2 * pad) data.fail("an image that is not smaller than the kernel");
-    map[2 + i] = places(params.convention, map[2 + i], kernel, stride, pad);
-  }
-  out.set_shape(map);
+  infer_pooled_shape(params, infer);
 }
 
 MX_OP(_contrib_quantized_pooling, PoolParams)
@@ -180,18 +132,20 @@ MX_OP(_contrib_quantized_pooling, PoolParams)
     .input("min_data", "Smallest real number of the data.")
     .input("max_data", "Largest real number of the data.")
     .param("kernel", &PoolParams::kernel, Shape::scalar(), "Size of the window.")
-    .choice<Kind>(
-        "pool_type", &PoolParams::type,
-        {{"avg", Kind::kAvg}, {"lp", Kind::kLp}, {"max", Kind::kMax}, {"sum", Kind::kSum}}, "max",
-        "What is taken of a window; sum and lp are refused.")
+    .choice<PoolKind>("pool_type", &PoolParams::type,
+                      {{"avg", PoolKind::kAvg},
+                       {"lp", PoolKind::kLp},
+                       {"max", PoolKind::kMax},
+                       {"sum", PoolKind::kSum}},
+                      "max", "What is taken of a window; sum and lp are refused.")
     .param("global_pool", &PoolParams::global, false,
            "Whether the window is the whole image, whatever the kernel.")
     .param("cudnn_off", &PoolParams::cudnn_off, false, "Whether cuDNN is not used, for GPUs.")
-    .choice<Convention>("pooling_convention", &PoolParams::convention,
-                        {{"full", Convention::kFull},
-                         {"same", Convention::kSame},
-                         {"valid", Convention::kValid}},
-                        "valid", "Whether the last window must fit ('valid') or not.")
+    .choice<PoolConvention>("pooling_convention", &PoolParams::convention,
+                            {{"full", PoolConvention::kFull},
+                             {"same", PoolConvention::kSame},
+                             {"valid", PoolConvention::kValid}},
+                            "valid", "Whether the last window must fit ('valid') or not.")
     .param("stride", &PoolParams::stride, Shape::scalar(), "Distance of windows; 1 by default.")
     .param("pad", &PoolParams::pad, Shape::scalar(), "What lies around the image.")
     .param("p_value", &PoolParams::power, std::nullopt, "Of lp, which is refused.")
@@ -205,7 +159,7 @@ MX_OP(_contrib_quantized_pooling, PoolParams)
     .output("output")
     .output("min_output")
     .output("max_output")
-    .infer(infer_pooling)
+    .infer(infer_quantized_pooling)
     .cpu(pooling_cpu)
     .zero_grad();
 
