@@ -112,12 +112,17 @@ void PlanInstance::bind(const Plan::Segment& segment, Externals externals) {
 }
 
 void PlanInstance::bind_arrays(const Plan::Segment& segment, Externals externals) {
+  const std::span<const Plan::TensorPlace> places = plan_->tensors();
   for (const Plan::Use& use : plan_->uses(segment)) {
     const NDArray& array = externals[static_cast<std::size_t>(use.external)];
-    for (uint32_t slot : plan_->slots(use)) arrays_[slot] = array.detach();
+    for (uint32_t slot : plan_->slots(use)) {
+      // A reshape that costs nothing leaves the shape before it to the step that writes the result.
+      const ArrayType& type = *places[slot].type;
+      const bool as_it_is = array.is_sparse() || array.shape() == type.shape;
+      arrays_[slot] = (as_it_is ? array : array.view_as(type.shape, type.dtype)).detach();
+    }
   }
   // Kernels of devices get arrays only; what is not needed in memory has a type all the same.
-  const std::span<const Plan::TensorPlace> places = plan_->tensors();
   for (int s = segment.first_step; s < segment.last_step; ++s) {
     const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(s)];
     for (uint32_t t = step.first_tensor; t < step.first_tensor + step.num_in; ++t)

@@ -9,6 +9,26 @@ import sys
 import pytest
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--on-gpu", action="store_true", help="arrays are made on gpu(0) of two simulated GPUs, where a test says nothing"
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("--on-gpu"):
+        os.environ["MXNET_SIM_GPUS"] = "2"
+
+
+@pytest.fixture(autouse=True)
+def default_context(request):
+    """gpu(0) where the run asks for it; each test starts with it, whatever the one before has set."""
+    if request.config.getoption("--on-gpu"):
+        import mxnet
+
+        mxnet.Context.default_ctx = mxnet.gpu(0)
+
+
 @pytest.fixture(scope="module")
 def mx():
     """Operators of the library at MXNET_LIBRARY_PATH, without the package."""

@@ -4,11 +4,14 @@
 
 #include <vector>
 
+#include "base/config.h"
 #include "op/elemwise/binary_loops.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/primitives.h"
 
 namespace mxnet::cuda {
+
+bool sums_in_order() { return config().cuda.enforce_determinism; }
 
 const GpuTable& kernels() {
   static const std::vector<GpuKernelRow> rows = [] {

@@ -36,6 +36,8 @@ void softmax_slope(NativeStream* stream, const SoftmaxCall& call, const Tensor& 
 void update(NativeStream* stream, int rule, const UpdateJob& job);
 void gather_rows(NativeStream* stream, const void* in, int64_t outer, int64_t extent, int64_t width,
                  const Tensor& positions, OutOfRange rule, void* out);
+// Whether sums that meet in one place must come in one order (MXNET_ENFORCE_DETERMINISM).
+bool sums_in_order();
 void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent, int64_t width,
               const Tensor& positions, OutOfRange rule, const Tensor& out, KernelContext& context);
 void put_rows(NativeStream* stream, const void* in, int64_t width, const int64_t* sources,

@@ -83,6 +83,27 @@ struct AddRows {
   }
 };
 
+// As AddRows, in the order of the positions: the first row of a target adds all others to its own.
+// Each row looks at all positions, so it is for those who must have it.
+template <class T, class Sum>
+struct AddRowsInOrder {
+  const T* in;
+  Sum* sums;
+  Position position;
+  int64_t count, extent, width;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t k = i % width, j = i / width % count, o = i / width / count;
+    const int64_t target = position(j);
+    for (int64_t before = 0; before < j; ++before)
+      if (position(before) == target) return;
+    Sum sum = 0;
+    for (int64_t row = j; row < count; ++row)
+      if (position(row) == target)
+        sum += static_cast<Sum>(widen(in[(o * count + row) * width + k]));
+    sums[(o * extent + target) * width + k] = sum;
+  }
+};
+
 template <class Sum>
 using Accumulator = std::conditional_t<std::is_same_v<Sum, double>, double,
                                        std::conditional_t<std::is_integral_v<Sum>, int64_t, float>>;
@@ -156,8 +177,13 @@ void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t ext
       sums.data = context.workspace_of<Sum>(out.size());
     }
     fill(stream, sums, 0);
-    for_each(stream, "sum_rows", outer * count * width,
-             AddRows<T, Sum>{in.as<T>(), sums.as<Sum>(), position, count, extent, width});
+    const auto add = [&](const auto& rows) {
+      for_each(stream, "sum_rows", outer * count * width, rows);
+    };
+    if (sums_in_order())
+      add(AddRowsInOrder<T, Sum>{in.as<T>(), sums.as<Sum>(), position, count, extent, width});
+    else
+      add(AddRows<T, Sum>{in.as<T>(), sums.as<Sum>(), position, count, extent, width});
     if (sums.data != out.data) convert(stream, sums, out);
   });
 }

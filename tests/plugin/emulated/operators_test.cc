@@ -11,6 +11,7 @@
 #include "op/gpu.h"
 #include "op/random_streams.h"
 #include "tests/exec/arrays.h"
+#include "tests/graph/setting.h"
 #include "tests/plugin/emulated/both_devices.h"
 #include "tests/plugin/emulated/host_math.h"  // before what is in words of CUDA
 
@@ -63,6 +64,26 @@ TEST(GpuOperators, Movement) {
   expect_same("Concat", {Shape{2, 3}, Shape{2, 5}}, {{"num_args", "2"}, {"dim", "1"}});
   expect_same("diag", {Shape{4, 6}}, {{"k", "1"}});
   expect_same("take", {Shape{6, 4}, Shape{3}}, {{"axis", "1"}, {"mode", "wrap"}});
+}
+
+// The kernel of MXNET_ENFORCE_DETERMINISM, which adds in the order of the host: bit for bit.
+TEST(GpuOperators, RowsThatMeetAreAddedInTheOrderOfThePositionsWhereResultsMustRepeat) {
+  const graph_test::Setting repeat("MXNET_ENFORCE_DETERMINISM", "1");
+  std::mt19937 rng(kSeed);
+  std::uniform_real_distribution<float> uniform(-1e4f, 1e4f);
+  Values slopes(50 * 3), positions(50);
+  for (float& slope : slopes) slope = uniform(rng);
+  for (float& position : positions) position = static_cast<float>(rng() % 7);
+  const auto gradient = [&](Device device, const char* op, const Shape& in, const Attrs& attrs) {
+    NDArray dy = array_of(slopes, Shape{50, 3}, device), table(in, DType::kFloat32, device);
+    NDArray at = array_of(positions, Shape{50}, device);
+    return values_of(call(op, {&dy, &at, &table}, attrs));
+  };
+  const Attrs attrs{{"input_dim", "9"}, {"output_dim", "3"}};
+  EXPECT_EQ(gradient(kGpu, "_backward_Embedding", Shape{9, 3}, attrs),
+            gradient(Device::cpu(), "_backward_Embedding", Shape{9, 3}, attrs));
+  EXPECT_EQ(gradient(kGpu, "_backward_take", Shape{5, 3}, {{"mode", "wrap"}}),
+            gradient(Device::cpu(), "_backward_take", Shape{5, 3}, {{"mode", "wrap"}}));
 }
 
 TEST(GpuOperators, ProductsOfMatrices) {

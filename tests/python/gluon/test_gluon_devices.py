@@ -54,6 +54,34 @@ def test_two_gpus_learn_what_two_cpus_learn(run_python, hybrid, update_on_kvstor
     assert done.returncode == 0, done.stderr
 
 
+RESHAPED = """
+import sys
+import numpy as np
+import mxnet as mx
+
+class Features(mx.gluon.nn.HybridBlock):
+    def hybrid_forward(self, F, x):
+        return F.Flatten(F.Pooling(x * 1.5, kernel=(3, 3), pool_type="max"))
+
+values = np.random.RandomState(2).rand(2, 3, 6, 6)
+results = []
+for context in (mx.cpu(), mx.gpu(0)):
+    net = Features()
+    net.hybridize(static_alloc=sys.argv[1] == "1", static_shape=sys.argv[1] == "1")
+    for _ in range(3):
+        results.append(net(mx.nd.array(values, ctx=context)).asnumpy())
+assert results[0].shape == (2, 48)
+for result in results[1:]:
+    np.testing.assert_array_equal(result, results[0])
+"""
+
+
+@pytest.mark.parametrize("static", ["0", "1"])
+def test_a_result_that_is_reshaped_last_is_computed_in_the_shape_before(run_python, static):
+    done = run_python(RESHAPED, static, env=TWO_GPUS)
+    assert done.returncode == 0, done.stderr
+
+
 def test_copies_between_devices_keep_types_and_pass_gradients_back(run_python):
     done = run_python(
         "import numpy as np\n"
