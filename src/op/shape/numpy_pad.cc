@@ -89,7 +89,7 @@ void pad_cpu(const NumpyPadParams& params, KernelContext& context) {
     pad_extremes(params.widths(in.ndim()), params.mode == PadMode::kMaximum, in, out);
   } else {
     pad_elements(PadMaps(in.shape(), params.widths(in.ndim()), params.mode), in, out,
-                 params.constant_value);
+                 params.constant_value, context);
   }
 }
 

@@ -2,6 +2,7 @@
 // Pad, for images and volumes: 4 or 5 dimensions of which the first two stay as they are.
 #include <fmt/format.h>
 
+#include "op/read_back.h"
 #include "op/shape/adjoint.h"
 #include "op/shape/pad_maps.h"
 
@@ -58,7 +59,7 @@ void declare(OpBuilder<PadParams>& op) {
 void pad_cpu(const PadParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   pad_elements(PadMaps(in.shape(), params.widths(), params.mode), in, context.out(0),
-               params.constant_value);
+               params.constant_value, context);
 }
 
 void pad_back_cpu(const PadParams& params, KernelContext& context) {
@@ -76,6 +77,7 @@ void pad_back_cpu(const PadParams& params, KernelContext& context) {
                               .backward_types = kNumeric,
                               .linear_attrs = without_constant})
         .alias("pad");
+[[maybe_unused]] const bool portable = mark_portable_waiting({"Pad", "_backward_Pad"});
 
 }  // namespace
 }  // namespace mxnet
