@@ -8,6 +8,8 @@ import numpy as np
 DTYPES = {"float32": 0, "float64": 1, "float16": 2, "uint8": 3, "int32": 4, "int8": 5, "int64": 6, "bool": 7}
 NAMES = {number: name for name, number in DTYPES.items()}
 NULL, WRITE, ADD = 0, 1, 3
+# Where arrays are made: MXNET_TEST_DEVICE=gpu with the library of tests/plugin/emulated runs the GPU's kernels.
+DEVICE = {"cpu": 1, "gpu": 2}[os.environ.get("MXNET_TEST_DEVICE", "cpu")]
 
 
 class Failure(Exception):
@@ -41,7 +43,7 @@ class Library:
         handle = C.c_void_p()
         shape = (C.c_uint * max(1, values.ndim))(*values.shape)
         dtype = DTYPES[values.dtype.name]
-        self.call("MXNDArrayCreateEx", shape, C.c_uint(values.ndim), 1, 0, 0, dtype, C.byref(handle))
+        self.call("MXNDArrayCreateEx", shape, C.c_uint(values.ndim), DEVICE, 0, 0, dtype, C.byref(handle))
         data = values.ctypes.data_as(C.c_void_p)
         if values.size:
             self.call("MXNDArraySyncCopyFromCPU", handle, data, C.c_size_t(values.size))

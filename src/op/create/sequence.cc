@@ -30,6 +30,11 @@ struct SpaceParams {
   bool endpoint;
   std::string ctx;
   DType dtype;
+
+  double step() const {
+    const int64_t parts = endpoint ? num - 1 : num;
+    return parts > 0 ? (stop - start) / static_cast<double>(parts) : 0.0;
+  }
 };
 
 // Elements of a loop that counts in 32 bits, which every CPU converts to floating types in vectors.
@@ -148,12 +153,25 @@ void define_arange_like() {
 // value(i): start + i * step, the last exactly `stop` where it is included.
 template <class Map>
 void space(const SpaceParams& params, const Tensor& out, const Map& map) {
-  const int64_t parts = params.endpoint ? params.num - 1 : params.num;
-  const double step = parts > 0 ? (params.stop - params.start) / static_cast<double>(parts) : 0.0;
+  const double step = params.step();
   const int64_t last = params.endpoint && params.num > 1 ? params.num - 1 : -1;
   fill_with(out, 8.0, [&](int64_t i) {
     return map(i == last ? params.stop : params.start + static_cast<double>(i) * step);
   });
+}
+
+// Counted as double, of which the last number is replaced.
+void linspace_on_gpu(const GpuTable& gpu, const SpaceParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  if (out.size() == 0) return;
+  NativeStream* stream = context.stream()->native();
+  const Tensor numbers{context.workspace_of<double>(out.size()), out.shape_ptr, DType::kFloat64};
+  gpu.count_up(stream, params.start, params.step(), 1, numbers);
+  if (params.endpoint && params.num > 1) {
+    static const Shape kOne{1};
+    gpu.fill(stream, {numbers.as<double>() + params.num - 1, &kOne, DType::kFloat64}, params.stop);
+  }
+  gpu.convert(stream, numbers, out);
 }
 
 void infer_space(const SpaceParams& params, Infer& infer) {
@@ -179,8 +197,10 @@ void define_linspace() {
                  "Type of the result.")
       .infer(infer_space)
       .cpu([](const SpaceParams& params, KernelContext& context) {
+        if (const GpuTable* gpu = gpu_table(context)) return linspace_on_gpu(*gpu, params, context);
         space(params, context.out(0), [](double x) { return x; });
       });
+  mark_portable("_linspace");
 }
 
 void define_logspace() {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "op/matrix/la_op.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -75,12 +76,35 @@ void infer_make(const P& params, Infer& infer) {
   infer.out(0).set_shape(shape);
 }
 
+// By a copy for each run of all matrices: one for a diagonal, as many as rows for a triangle.
+template <class P, bool extract>
+void move_on_gpu(const P& params, const Tensor& matrix, const Tensor& vector,
+                 KernelContext& context) {
+  const std::size_t element = dtype_size(matrix.dtype);
+  if (!extract)
+    clear_memory(context, matrix.data, static_cast<std::size_t>(matrix.size()) * element);
+  const int64_t n = matrix_rows(matrix), size = vector.shape().back();
+  int64_t done = 0;
+  each_run(params, n, [&](int64_t at, int64_t step, int64_t count) {
+    StridedPlan plan;
+    plan.in_offset = at;
+    plan.out_offset = done;
+    plan.add(batch_size(matrix.shape()), n * n, size);
+    plan.add(count, step, 1);
+    extract ? copy_strided(context, plan, matrix.data, vector.data, element)
+            : copy_strided(context, plan.reversed(), vector.data, matrix.data, element);
+    done += count;
+  });
+}
+
 // Moves elements of any type between matrices and vectors.
 template <class P, bool extract>
 void move_cpu(const P& params, KernelContext& context) {
   const Tensor& matrix = extract ? context.in(0) : context.out(0);
   const Tensor& vector = extract ? context.out(0) : context.in(0);
   if (matrix.size() == 0) return;
+  if (gpu_table(context) != nullptr)
+    return move_on_gpu<P, extract>(params, matrix, vector, context);
   dispatch_dtype<kFloating>(matrix.dtype, "linalg", [&]<class T>(TypeTag<T>) {
     const int64_t n = matrix_rows(matrix), size = vector.shape().back();
     parallel_for(
@@ -249,7 +273,8 @@ MX_OP(_linalg_sumlogdiag, NoParams)
                                  "Triangles of matrices, row by row.");
   define_move<TrianParams, false>("_linalg_maketrian", "linalg_maketrian",
                                   "Triangular matrices from vectors.");
-  return true;
+  return mark_portable(
+      {"_linalg_extractdiag", "_linalg_makediag", "_linalg_extracttrian", "_linalg_maketrian"});
 }();
 
 }  // namespace

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // L2Normalization: length 1, of examples, of positions across channels, or of channels.
+#include <algorithm>
 #include <cmath>
 
+#include "op/elemwise/binary_loops.h"
+#include "op/elemwise/unary_loops.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_io.h"
 #include "op/norm/row_sums.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/reduce/evaluate.h"
 #include "op/reduce_engine.h"
 
 namespace mxnet {
@@ -45,8 +51,86 @@ void infer_norm(const L2Params& params, InferArg data, InferArg norm) {
   norm.set_shape(shape);
 }
 
+// What both passes do on a GPU, by primitives, in the type of the sums: `wide` arrays of the data's
+// shape and of one number a row.
+class OnGpu {
+ public:
+  OnGpu(const GpuTable& gpu, const L2Params& params, const Shape& shape, DType dtype,
+        KernelContext& context)
+      : gpu_(gpu),
+        context_(context),
+        wide_(dtype == DType::kFloat64 ? dtype : DType::kFloat32),
+        shape_(shape),
+        rows_(shape) {
+    for (int i = 0; i < shape.ndim(); ++i) {
+      const bool kept =
+          i == 0 ||
+          (params.mode == Mode::kChannel ? i != 1 : params.mode == Mode::kSpatial && i == 1);
+      if (kept) continue;
+      rows_[i] = 1;
+      axes_ |= AxisSet{1} << i;
+    }
+  }
+  OnGpu(const OnGpu&) = delete;
+  OnGpu& operator=(const OnGpu&) = delete;
+
+  Tensor array() const { return scratch(shape_); }
+  Tensor numbers() const { return scratch(rows_); }
+  Tensor widened(const Tensor& x, const Tensor& to) const {
+    gpu_.convert(stream(), x, to);
+    return to;
+  }
+  void binary(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& to) const {
+    gpu_.binary(stream(), static_cast<int>(row), a, b, to);
+  }
+  void sum(Reduction reduction, const Tensor& x, const Tensor& to) const {
+    reduce_to({.reduction = reduction}, x, axes_, to, context_);
+  }
+  NativeStream* stream() const { return context_.stream()->native(); }
+
+ private:
+  Tensor scratch(const Shape& shape) const {
+    const auto count = static_cast<std::size_t>(std::max<int64_t>(shape.size(), 1));
+    return {context_.workspace(count * dtype_size(wide_)), &shape, wide_};
+  }
+  const GpuTable& gpu_;
+  KernelContext& context_;
+  const DType wide_;
+  const Shape shape_;
+  Shape rows_;
+  AxisSet axes_ = 0;
+};
+
+void forward_on_gpu(const GpuTable& gpu, const L2Params& params, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0), &norm = context.out(1);
+  const OnGpu on(gpu, params, in.shape(), in.dtype, context);
+  const Tensor x = on.widened(in, on.array()), length = on.numbers();
+  on.sum(Reduction::sum_squares, x, length);
+  gpu.binary_scalar(on.stream(), static_cast<int>(BinaryRow::add), length, params.eps, false,
+                    length);
+  gpu.unary(on.stream(), static_cast<int>(UnaryRow::sqrt), length, length);
+  gpu.convert(on.stream(), length, norm);
+  on.binary(BinaryRow::divide, x, length, x);
+  gpu.convert(on.stream(), x, out);
+}
+
+void backward_on_gpu(const GpuTable& gpu, const L2Params& params, KernelContext& context) {
+  const Tensor& out = context.in(1);
+  const OnGpu on(gpu, params, out.shape(), out.dtype, context);
+  const Tensor dy = on.widened(context.in(0), on.array()), y = on.widened(out, on.array());
+  const Tensor length = on.widened(context.in(2), on.numbers());
+  const Tensor product = on.array(), sums = on.numbers();
+  on.binary(BinaryRow::multiply, dy, y, product);
+  on.sum(Reduction::sum, product, sums);
+  on.binary(BinaryRow::multiply, y, sums, y);
+  on.binary(BinaryRow::subtract, dy, y, dy);
+  on.binary(BinaryRow::divide, dy, length, dy);
+  gpu.convert(on.stream(), dy, context.out(0));
+}
+
 void forward(const L2Params& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0), &norm = context.out(1);
+  if (const GpuTable* gpu = gpu_table(context)) return forward_on_gpu(*gpu, params, context);
   const RowLayout rows = rows_of(params, in.shape());
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
@@ -70,6 +154,7 @@ void forward(const L2Params& params, KernelContext& context) {
 void backward(const L2Params& params, KernelContext& context) {
   const Tensor &dy = context.in(0), &out = context.in(1), &norm = context.in(2);
   const Tensor& dx = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context)) return backward_on_gpu(*gpu, params, context);
   const RowLayout rows = rows_of(params, out.shape());
   with_row_type(out.dtype, [&](auto zero) {
     using C = decltype(zero);
@@ -131,7 +216,7 @@ bool define() {
         infer_norm(params, infer.in(1), infer.in(2));
       })
       .cpu(backward);
-  return true;
+  return mark_portable({"L2Normalization", "_backward_L2Normalization"});
 }
 
 [[maybe_unused]] const bool defined = define();

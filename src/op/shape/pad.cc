@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pad, for images and volumes: 4 or 5 dimensions of which the first two stay as they are.
+#include "op/read_back.h"
 #include "op/shape/pad_op.h"
 
 namespace mxnet {
@@ -53,6 +54,7 @@ void declare(OpBuilder<PadParams>& op) {
 [[maybe_unused]] const OpBuilder<PadParams> defined =
     define_pad("Pad", "Images or volumes with a border.", declare, infer_pad, pad_cpu<PadParams>)
         .alias("pad");
+[[maybe_unused]] const bool portable = mark_portable_waiting({"Pad", "_backward_Pad"});
 
 }  // namespace
 }  // namespace mxnet

@@ -8,7 +8,11 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/elemwise/as_type.h"
+#include "op/index/rows.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -33,6 +37,73 @@ int64_t shown(int64_t at, int64_t size, PadMode mode) {
     default:
       return PadMaps::kOutside;
   }
+}
+
+// The map of one dimension where kernels read it.
+class AxisMap {
+ public:
+  AxisMap(const PadMaps& maps, int dim, int64_t extent, KernelContext& context)
+      : extent_(extent), count_{static_cast<int64_t>(maps.of(dim).size())} {
+    const HostNumbers numbers(context, count_[0]);
+    std::copy(maps.of(dim).begin(), maps.of(dim).end(), numbers.data());
+    // Read only.
+    map_ = {const_cast<int64_t*>(numbers.on_device(context, count_[0])), &count_, DType::kInt64};
+  }
+  AxisMap(const AxisMap&) = delete;
+  AxisMap& operator=(const AxisMap&) = delete;
+  Positions positions() const { return Positions(map_, extent_, OutOfRange::kClip, "pad"); }
+
+ private:
+  const int64_t extent_;
+  const Shape count_;
+  Tensor map_;
+};
+
+// On a GPU one dimension after the other: rows of the inner ones are picked by its map.
+void pad_on_gpu(const PadMaps& maps, const Tensor& in, const Tensor& out, double constant,
+                KernelContext& context) {
+  const std::size_t element = dtype_size(out.dtype);
+  if (maps.mode() == PadMode::kConstant || out.ndim() == 0) {
+    if (out.ndim() > 0) fill_tensor(context, out, constant);
+    return copy_strided(context, interior_plan(maps, in.shape(), out.shape()), in.data, out.data,
+                        element);
+  }
+  Shape shape = in.shape();
+  const void* from = in.data;
+  for (int i = 0; i < out.ndim(); ++i) {
+    const bool last = i + 1 == out.ndim();
+    const int64_t extent = shape[i];
+    const AxisMap map(maps, i, extent, context);
+    shape[i] = out.dim(i);
+    void* const to =
+        last ? out.data : context.workspace(static_cast<std::size_t>(shape.size()) * element);
+    gather_rows(from, shape.size(0, i), extent,
+                shape.size(i + 1, shape.ndim()) * static_cast<int64_t>(element), map.positions(),
+                to, context);
+    from = to;
+  }
+}
+
+// The reverse, from the last dimension to the first, in the type of the sums.
+void sum_padded_on_gpu(const PadMaps& maps, const Tensor& dy, const Tensor& dx,
+                       KernelContext& context) {
+  const DType wide = kIntegers.contains(dx.dtype) ? DType::kInt64 : DType::kFloat64;
+  const auto scratch = [&](const Shape& shape) {
+    return Tensor{context.workspace_of<int64_t>(shape.size()), &shape, wide};
+  };
+  Tensor from = scratch(dy.shape());
+  convert_tensor(dy, from, context);
+  std::array<Shape, Shape::kMaxDims> shapes;
+  for (int i = dx.ndim() - 1; i >= 0; --i) {
+    Shape& shape = shapes[static_cast<std::size_t>(i)] = from.shape();
+    shape[i] = dx.dim(i);
+    const AxisMap map(maps, i, shape[i], context);
+    const Tensor to = scratch(shape);
+    mxnet::sum_rows(from, shape.size(0, i), shape[i], shape.size(i + 1, shape.ndim()),
+                    map.positions(), to, context);
+    from = to;
+  }
+  convert_tensor(from, dx, context);
 }
 
 // Offsets of the rows of the input by row of the result, rows being along the last dimension. Goes
@@ -170,8 +241,10 @@ StridedPlan interior_plan(const PadMaps& maps, const Shape& in, const Shape& out
   return plan;
 }
 
-void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, double constant) {
+void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, double constant,
+                  KernelContext& context) {
   if (out.size() == 0) return;
+  if (gpu_table(context) != nullptr) return pad_on_gpu(maps, in, out, constant, context);
   if (out.ndim() == 0) {
     std::memcpy(out.data, in.data, dtype_size(in.dtype));
     return;
@@ -197,9 +270,10 @@ void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, doub
 void sum_padded(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelContext& context) {
   if (dx.size() == 0) return;
   if (maps.mode() == PadMode::kConstant || dy.ndim() == 0) {
-    return copy_strided(interior_plan(maps, dx.shape(), dy.shape()).reversed(), dy.data, dx.data,
-                        dtype_size(dx.dtype));
+    return copy_strided(context, interior_plan(maps, dx.shape(), dy.shape()).reversed(), dy.data,
+                        dx.data, dtype_size(dx.dtype));
   }
+  if (gpu_table(context) != nullptr) return sum_padded_on_gpu(maps, dy, dx, context);
   dispatch_dtype<kNumeric>(dy.dtype, "pad gradient",
                            [&]<class T>(TypeTag<T>) { sum_rows<T>(maps, dy, dx, context); });
 }

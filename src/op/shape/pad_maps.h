@@ -40,8 +40,11 @@ Shape padded_shape(const Shape& in, const std::vector<PadWidth>& widths);
 // From an input to its own place in the padded result.
 StridedPlan interior_plan(const PadMaps& maps, const Shape& in, const Shape& out);
 
+// Both run on the device of the call.
+
 // out <- in, padded.
-void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, double constant);
+void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, double constant,
+                  KernelContext& context);
 // dx <- the sum of the places of `dy` that show each of its elements.
 void sum_padded(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelContext& context);
 

@@ -16,7 +16,7 @@ template <class P>
 void pad_cpu(const P& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   pad_elements(PadMaps(in.shape(), params.widths(in.ndim()), params.mode), in, context.out(0),
-               params.constant_value);
+               params.constant_value, context);
 }
 
 template <class P>

@@ -132,6 +132,33 @@ TEST(GpuIndex, ShapesDiagonalsAndProducts) {
   }
 }
 
+TEST(GpuIndex, PaddedImages) {
+  for (const char* dtype : {"float32", "float16", "float64"}) {
+    const Input image{random_values(2 * 3 * 4 * 5, -2, 2), Shape{2, 3, 4, 5}, dtype};
+    const Input gradient{random_values(2 * 3 * 7 * 8, -2, 2), Shape{2, 3, 7, 8}, dtype};
+    for (const char* mode : {"constant", "edge", "reflect"}) {
+      Attrs attrs = {{"mode", mode}, {"pad_width", "(0, 0, 0, 0, 1, 2, 3, 0)"}};
+      expect_same_outputs("_backward_Pad", {gradient, image}, attrs);
+      attrs.emplace_back("constant_value", "1.5");
+      expect_same_outputs("Pad", {image}, attrs);
+    }
+  }
+}
+
+TEST(GpuIndex, PartsOfMatrices) {
+  const Input matrices{random_values(2 * 4 * 4, -2, 2), Shape{2, 4, 4}};
+  for (const char* offset : {"0", "1", "-2"}) {
+    expect_same_outputs("_linalg_extractdiag", {matrices}, {{"offset", offset}});
+    expect_same_outputs("_linalg_makediag", {{random_values(6, -2, 2), Shape{2, 3}}},
+                        {{"offset", offset}});
+    for (const char* lower : {"True", "False"}) {
+      const Attrs attrs = {{"offset", offset}, {"lower", lower}};
+      expect_same_outputs("_linalg_extracttrian", {matrices}, attrs);
+      expect_same_outputs("_linalg_maketrian", {{random_values(12, -2, 2), Shape{2, 6}}}, attrs);
+    }
+  }
+}
+
 TEST(GpuIndex, ShuffledSlicesAreAllThere) {
   NDArray rows = array_of({0, 0, 1, 1, 2, 2, 3, 3, 4, 4}, Shape{5, 2}, kGpu);
   const Values shuffled = values_of(call("_shuffle", {&rows}));

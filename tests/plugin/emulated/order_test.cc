@@ -80,6 +80,13 @@ TEST(GpuOrder, NumbersInEvenStepsAndDiagonals) {
     both("_arange", {{"start", "1"}, {"stop", "90"}, {"step", "2.5"}, {"dtype", dtype}});
     both("_npi_arange", {{"start", "60"}, {"stop", "3"}, {"step", "-4"}, {"dtype", dtype}});
     both("_arange", {{"start", "5"}, {"repeat", "3"}, {"dtype", dtype}});
+    for (const char* endpoint : {"True", "False"}) {
+      both("_linspace", {{"start", "1"},
+                         {"stop", "7.3"},
+                         {"num", "11"},
+                         {"endpoint", endpoint},
+                         {"dtype", dtype}});
+    }
     for (const char* k : {"0", "2", "-3", "9"})
       both("_eye", {{"N", "5"}, {"M", "4"}, {"k", k}, {"dtype", dtype}});
     both("_npi_identity", {{"shape", "(3, 3)"}, {"dtype", dtype}});

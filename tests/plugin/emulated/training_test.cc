@@ -61,6 +61,25 @@ TEST(GpuParametric, BentLines) {
   }
 }
 
+TEST(GpuTraining, RowsOfLengthOne) {
+  for (const char* dtype : kReal) {
+    const double tolerance = dtype[5] == '1' ? 2e-3 : 1e-5;
+    const Shape shape{2, 3, 4, 5};
+    const Input x{random_values(shape.size(), -2, 2), shape, dtype};
+    const Input dy{random_values(shape.size(), -1, 1), shape, dtype};
+    for (const char* mode : {"instance", "channel", "spatial"}) {
+      const Attrs attrs = {{"mode", mode}, {"eps", "0.01"}};
+      expect_same_outputs("L2Normalization", {x}, attrs, tolerance);
+      const Shape norms = mode[0] == 'i'   ? Shape{2}
+                          : mode[0] == 'c' ? Shape{2, 1, 4, 5}
+                                           : Shape{2, 3};
+      expect_same_outputs("_backward_L2Normalization",
+                          {dy, x, {random_values(norms.size(), 1, 3), norms, dtype}}, attrs,
+                          tolerance);
+    }
+  }
+}
+
 TEST(GpuTraining, MomentsAboutTheMean) {
   for (const char* dtype : {"float32", "float16", "float64", "int32", "int64"}) {
     const Input x{random_values(3 * 40 * 4, 90, 99), Shape{3, 40, 4}, dtype};
