@@ -200,7 +200,8 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
                            int priority) {
   check_counts("pushpull", keys, values);
   check_counts("pushpull", out_keys, outs);
-  const Groups from = groups_.of(keys_, keys), to = groups_.of(keys_, out_keys);
+  const bool one_list = keys.data() == out_keys.data() && keys.size() == out_keys.size();
+  const Groups from = groups_.of(keys_, keys), to = one_list ? from : groups_.of(keys_, out_keys);
   const bool same = from == to || std::equal(from->begin(), from->end(), to->begin(), to->end(),
                                              [](const KeyGroup& a, const KeyGroup& b) {
                                                return a.index == b.index;
