@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "kvstore/array_op.h"
+#include "kvstore/bunch.h"
 #include "kvstore/compressed_reducer.h"
 #include "kvstore/rows.h"
 
@@ -133,6 +134,7 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, bool one_
       if (updated) unfinished_.push_back({group.index, pulled_});
       return;
     }
+    if (spans_processes()) leave_bunch(sum);
     reducer_->sum(stored.buffers, pushed_, sum, priority);
     sum_over_processes(key, sum, priority);
     if (updated) update(key, sum, stored.value, priority);

@@ -237,6 +237,22 @@ TEST(Bunch, ListsOfTheSameKeysTravelInTheOrderOfTheCalls) {
   }
 }
 
+TEST(Bunch, KeysThatTravelAloneLaterWaitForNoOther) {
+  Lists lists;
+  const Arrays mine = lists.arrays(1), other = lists.arrays(10);
+  for (int times = 0; times < 2; ++times) {
+    lists.sum(mine, other);
+    lists.expect(mine, times == 0 ? 11 : 22, "in a list");
+    DistStore &one = *lists.job.stores[0], &two = *lists.job.stores[1];
+    push(one, "a", {mine[0]});
+    push(one, "b", {mine[1]});
+    push(two, "b", {other[1]});
+    push(two, "a", {other[0]});
+    for (const std::size_t key : {std::size_t{0}, std::size_t{1}})
+      lists.expect_stored(key, times == 0 ? 22 : 44, "alone");
+  }
+}
+
 TEST(Bunch, ValuesOfAnotherTypeMayComeInAList) {
   Lists lists;
   const Arrays other = lists.arrays(10);
