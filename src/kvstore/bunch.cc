@@ -30,7 +30,26 @@ void take_text(Fnv& hash, std::string_view text) {
   hash.take(text);
 }
 
+// What is done with `later` comes after what was done with `earlier`.
+void keep_order(std::span<Var* const> earlier, Var* later) {
+  for (Var* var : earlier) Engine::get().forget_failure(var);
+  const std::array<Var*, 1> writes{later};
+  Engine::get().push([](const RunContext&) {}, {.device = Device::cpu(),
+                                                .reads = earlier,
+                                                .writes = writes,
+                                                .property = FnProperty::kCPUPrioritized,
+                                                .name = "KVStoreMove"});
+}
+
 }  // namespace
+
+void leave_bunch(NDArray& sum) {
+  if (sum.is_sparse() || sum.bytes() == sum.chunk()->bytes()) return;
+  const NDArray left =
+      std::exchange(sum, NDArray(sum.shape(), sum.dtype(), sum.device(), "kvstore"));
+  const std::array<Var*, 1> earlier{left.var()};
+  keep_order(earlier, sum.var());
+}
 
 UsedVariables::Use& UsedVariables::place(const Var* var) {
   const auto mixed =
@@ -244,19 +263,13 @@ void Bunch::move_sums(const Contents& contents, const NDArray& packed) {
   std::size_t offset = 0;
   for (const Piece& piece : contents.pieces) {
     earlier.push_back(piece.sum->var());
-    Engine::get().forget_failure(piece.sum->var());
     left.push_back(std::exchange(
         *piece.sum, NDArray(packed.chunk(), offset, piece.sum->shape(), contents.dtype)));
     offset += static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
   }
   std::sort(earlier.begin(), earlier.end());
   earlier.erase(std::unique(earlier.begin(), earlier.end()), earlier.end());
-  const std::array<Var*, 1> later{packed.var()};
-  Engine::get().push([](const RunContext&) {}, {.device = Device::cpu(),
-                                                .reads = earlier,
-                                                .writes = later,
-                                                .property = FnProperty::kCPUPrioritized,
-                                                .name = "KVStoreMove"});
+  keep_order(earlier, packed.var());
 }
 
 // The packed values stay between the calls, as what the sums lie in.

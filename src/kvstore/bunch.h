@@ -39,6 +39,10 @@ class UsedVariables {
   std::size_t count_ = 0;
 };
 
+// Gives a sum that lies among those of a bunch memory of its own, if it does: a key that travels
+// alone is to wait for no other, which another rank may push later. Its values are lost.
+void leave_bunch(NDArray& sum);
+
 // One thread at a time. What was sent is remembered by its first key: keys that come again in the
 // same order with the same arrays are only compared, and the operations pushed again.
 //

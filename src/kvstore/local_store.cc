@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "kvstore/array_op.h"
+#include "kvstore/bunch.h"
 #include "kvstore/compressed_reducer.h"
 #include "kvstore/rows.h"
 
@@ -133,6 +134,7 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, bool one_
       if (updated) unfinished_.push_back({group.index, pulled_});
       return;
     }
+    if (spans_processes()) leave_bunch(sum);
     reducer_->sum(stored.buffers, pushed_, sum, priority);
     sum_over_processes(key, sum, priority);
     if (updated) update(key, sum, stored.value, priority);
@@ -200,7 +202,8 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
                            int priority) {
   check_counts("pushpull", keys, values);
   check_counts("pushpull", out_keys, outs);
-  const Groups from = groups_.of(keys_, keys), to = groups_.of(keys_, out_keys);
+  const bool one_list = keys.data() == out_keys.data() && keys.size() == out_keys.size();
+  const Groups from = groups_.of(keys_, keys), to = one_list ? from : groups_.of(keys_, out_keys);
   const bool same = from == to || std::equal(from->begin(), from->end(), to->begin(), to->end(),
                                              [](const KeyGroup& a, const KeyGroup& b) {
                                                return a.index == b.index;

@@ -28,7 +28,7 @@ def _flat(key: Any, value: Any) -> Tuple[List[Any], List[NDArray]]:
         if not isinstance(value, (list, tuple)) or len(key) != len(value):
             given = len(value) if isinstance(value, (list, tuple)) else type(value).__name__
             raise MXNetValueError(f"given {len(key)} keys and {given} as values, expected a value for each key")
-        if (_all_of(key, int) or _all_of(key, str)) and _all_of(value, NDArray):
+        if _all_of(key, (int, str)) and _all_of(value, NDArray):
             return list(key), list(value)
         keys: List[Any] = []
         arrays: List[NDArray] = []

@@ -98,6 +98,37 @@ def test_many_small_keys_and_pushpull_in_place():
 
 
 @needs_mpi
+def test_a_list_that_comes_again_is_summed_as_it_is_then():
+    # One rank gives new arrays each time, so that only the other one knows the list; later both do, and push and pull.
+    lines, done = run(
+        2,
+        """
+        names = [f"key{number}" for number in range(6000)]
+        store.init(names, [mx.nd.zeros((200,)) for _ in names])
+        values = [mx.nd.zeros((200,)) for _ in names]
+        right = True
+        for step in range(6):
+            if store.rank == 1 and step < 3:
+                values = [mx.nd.zeros((200,)) for _ in names]
+            values[step * 1000] = mx.nd.zeros((200,))
+            for number, value in enumerate(values):
+                value[:] = step + number % 5 + 100 * store.rank
+            expected = [2 * (step + number % 5) + 100 for number in range(len(names))]
+            if step < 4:
+                store.pushpull(names, values)
+                outs = values
+            else:
+                store.push(names, values)
+                outs = [mx.nd.zeros((200,)) for _ in names]
+                store.pull(names, out=outs)
+            right = right and all((out.asnumpy() == sum).all() for out, sum in zip(outs, expected))
+        say(right)
+        """,
+    )
+    assert lines == {0: ["True"], 1: ["True"]}, done.stderr
+
+
+@needs_mpi
 def test_keys_of_two_stores_have_nothing_to_do_with_each_other():
     lines, done = run(
         2,

@@ -124,13 +124,20 @@ def test_a_rank_that_comes_late_or_is_slow_is_not_lost():
 
 
 @needs_mpi
-def test_ending_the_launcher_ends_all_processes():
-    program = "import os, time, mxnet as mx; s = mx.kv.create('dist_sync'); s._barrier(); print(os.getpid(), flush=True); time.sleep(100)"
-    job = subprocess.Popen([sys.executable, LAUNCH, "-n", "2", sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    with job.stdout:
-        started = [int(job.stdout.readline()) for _ in range(2)]
-        job.send_signal(signal.SIGTERM)
-        assert job.wait(timeout=60) != 0
+def test_ending_the_launcher_ends_all_processes(tmp_path):
+    # A file each: a terminal hands over a number and the end of its line one by one, and mpirun mixes what ranks print.
+    program = (
+        "import os, time, mxnet as mx; s = mx.kv.create('dist_sync'); s._barrier();"
+        f"os.mkdir(os.path.join({str(tmp_path)!r}, str(os.getpid()))); time.sleep(100)"
+    )
+    job = subprocess.Popen([sys.executable, LAUNCH, "-n", "2", sys.executable, "-c", program])
+    deadline = time.monotonic() + 60
+    while len(os.listdir(tmp_path)) < 2 and job.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    started = [int(process) for process in os.listdir(tmp_path)]
+    job.send_signal(signal.SIGTERM)
+    assert job.wait(timeout=60) != 0
+    assert len(started) == 2
     deadline = time.monotonic() + 30
     while any(os.path.exists(f"/proc/{process}") for process in started) and time.monotonic() < deadline:
         time.sleep(0.1)
