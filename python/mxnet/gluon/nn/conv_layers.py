@@ -107,7 +107,7 @@ class _Conv(HybridBlock):
         shape = self.weight.shape
         shown = [f"{shape[1] or None} -> {shape[0]}", f"kernel_size={facts['kernel']}", f"stride={facts['stride']}"]
         dims = len(facts["kernel"])
-        for name, key, usual in (("padding", "pad", 0), ("dilation", "dilate", 1), ("output_padding", "adj", 0)):
+        for name, key, usual in (("padding", "pad", 0), ("dilation", "dilate", 1)):
             if facts.get(key, (usual,) * dims) != (usual,) * dims:
                 shown.append(f"{name}={facts[key]}")
         if facts["num_group"] != 1:
