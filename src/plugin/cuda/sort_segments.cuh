@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <numeric>
 #else
+#define CCCL_DISABLE_NVTX  // its header reads the environment
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_radix_sort.cuh>
