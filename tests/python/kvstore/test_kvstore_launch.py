@@ -19,7 +19,11 @@ say(pulled("w", (3,)).tolist(), os.environ.get("DMLC_ROLE"), os.environ.get("DML
 
 @needs_mpi
 def test_plain_mpirun_needs_no_launcher(tmp_path):
-    program = "import mxnet as mx; s = mx.kv.create('dist_sync'); s._barrier(); print('of', s.num_workers, flush=True)"
+    # One write a line: two processes share the pipe, and an unbuffered print writes word by word.
+    program = (
+        "import os, mxnet as mx; store = mx.kv.create('dist_sync'); store._barrier();"
+        "os.write(1, f'of {store.num_workers}\\n'.encode())"
+    )
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     done = subprocess.run(
         ["mpirun", *root, "--oversubscribe", "-np", "2", sys.executable, "-c", program],
