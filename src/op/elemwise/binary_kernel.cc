@@ -40,13 +40,12 @@ class RowLoop {
  public:
   RowLoop(BinaryRow row, BroadcastPlan::Inner inner)
       : inner_(inner), loop_(pick(binary_loop<LoopType<T>, LoopOut>(row), inner)) {
-    if constexpr (std::is_same_v<T, float16> && std::is_same_v<Out, float16>)
-      direct_ = pick(half_loop(row), inner);
+    if constexpr (kMayBeDirect) direct_ = pick(half_loop(row), inner);
   }
 
   // n results; a or b is a single element as `inner` says.
   void operator()(const T* a, const T* b, Out* y, int64_t n) const {
-    if constexpr (std::is_same_v<T, Out>) {
+    if constexpr (kMayBeDirect) {
       if (direct_ != nullptr) return direct_(a, b, y, n);
     }
     if constexpr (!kIsHalf<T>) {
@@ -66,6 +65,7 @@ class RowLoop {
 
  private:
   using LoopOut = std::conditional_t<kIsHalf<Out>, float, Out>;
+  static constexpr bool kMayBeDirect = std::is_same_v<T, float16> && std::is_same_v<Out, float16>;
   BroadcastPlan::Inner inner_;
   void (*loop_)(const LoopType<T>*, const LoopType<T>*, LoopOut*, int64_t);
   void (*direct_)(const T*, const T*, T*, int64_t) = nullptr;  // without the way through float
