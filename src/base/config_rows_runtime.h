@@ -49,9 +49,9 @@
   LIVE(safe_accumulation, bool, "MXNET_SAFE_ACCUMULATION", "1", any(), active("SafeAccumulation.SumsOfFloatMeetInDouble"), \
       "Accumulate reductions in a wider type than the data's.") \
   STARTUP(use_operator_tuning, std::string, "MXNET_USE_OPERATOR_TUNING", "1", \
-      some_of("0 1 float32 float64 float16 bfloat16 int8 uint8 int32 int64"), pending("issue 4: operators"), \
-      "Whether, or for which types, a cost model decides between one and several threads for each elementwise operator. " \
-      "Nothing is timed at start.") \
+      some_of("0 1 float32 float64 float16 bfloat16 int8 uint8 int32 int64"), active("Parallel.TuningMayBeLimitedToSomeTypes"), \
+      "Whether, or for which types, what an elementwise operator costs counts in the choice between one and several threads; " \
+      "otherwise only the number of elements does. Nothing is timed at start.") \
   STARTUP(use_num_cores_operator_tuning, std::optional<int>, "MXNET_USE_NUM_CORES_OPERATOR_TUNING", "auto", at_least(1), \
       active("ParallelDeathTest.AssumedCoresLimitTheThreads"), \
       "Cores that this cost model assumes; auto: the OpenMP threads of one operator.") \
@@ -65,19 +65,19 @@
       "Threads of NNPACK.")
 
 #define MX_CONFIG_RESOURCE(STARTUP, LIVE) \
-  STARTUP(cpu_temp_copy, int, "MXNET_CPU_TEMP_COPY", "4", at_least(1), pending("issue 4: resources"), \
+  STARTUP(cpu_temp_copy, int, "MXNET_CPU_TEMP_COPY", "4", at_least(1), inert("an operation borrows its scratch memory from the pool: no copy is kept"), \
       "Temporary-space resources kept for CPU contexts, handed out in turn.") \
-  STARTUP(gpu_temp_copy, int, "MXNET_GPU_TEMP_COPY", "1", at_least(1), pending("issue 4: resources"), \
+  STARTUP(gpu_temp_copy, int, "MXNET_GPU_TEMP_COPY", "1", at_least(1), inert("an operation borrows its scratch memory from the pool: no copy is kept"), \
       "Temporary-space resources kept for each GPU, handed out in turn.") \
-  STARTUP(cpu_parallel_rand_copy, int, "MXNET_CPU_PARALLEL_RAND_COPY", "1", at_least(1), pending("issue 4: resources"), \
-      "Parallel random generators kept for CPU contexts.") \
-  STARTUP(gpu_parallel_rand_copy, int, "MXNET_GPU_PARALLEL_RAND_COPY", "4", at_least(1), pending("issue 10: CUDA"), \
+  STARTUP(cpu_parallel_rand_copy, int, "MXNET_CPU_PARALLEL_RAND_COPY", "1", at_least(1), active("RandomStreams.CopiesTakeTurns"), \
+      "Sets of parallel random generators kept for CPU contexts; requests take them in turn.") \
+  STARTUP(gpu_parallel_rand_copy, int, "MXNET_GPU_PARALLEL_RAND_COPY", "4", at_least(1), inert("a kernel draws with a key of its own, so none waits for the state of another"), \
       "Parallel random generators kept for each GPU.") \
   STARTUP(gpu_cudnn_dropout_state_copy, int, "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY", "4", at_least(1), pending("issue 10: CUDA"), \
       "Dropout states of cuDNN kept for each GPU.")
 
 #define MX_CONFIG_IO(STARTUP, LIVE) \
-  STARTUP(mp_opencv_num_threads, int, "MXNET_MP_OPENCV_NUM_THREADS", "0", at_least(0), pending("issue 7: data loading"), \
+  STARTUP(mp_opencv_num_threads, int, "MXNET_MP_OPENCV_NUM_THREADS", "0", at_least(0), inert("OpenCV is not used; in a forked worker an image is one thread's"), \
       "Threads of OpenCV inside a forked worker process; 0 = none beside the caller's.")
 
 #define MX_CONFIG_PROFILER(STARTUP, LIVE) \

@@ -31,6 +31,23 @@ int threads_for(int64_t count, double cost) {
   return threads_worth(count, cost, parallel_size, std::min(threads, assumed));
 }
 
+DTypeSet tuned_types(std::string_view setting) {
+  DTypeSet types;
+  for (std::string_view rest = setting; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    if (word == "1") return kAllTypes;
+    if (const auto type = dtype_from_name(word)) types = types | DTypeSet::of(*type);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return types;
+}
+
+double tuned_cost(DType dtype, double cost) {
+  static const DTypeSet tuned = tuned_types(config().cpu.use_operator_tuning);
+  return tuned.contains(dtype) ? cost : 1.0;
+}
+
 void run_parts(int64_t count, double cost, int64_t align, RangeBody body) {
   const int threads = threads_for(count, cost);
   if (threads <= 1) {

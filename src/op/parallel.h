@@ -3,6 +3,9 @@
 // ever timed.
 #pragma once
 #include <cstdint>
+#include <string_view>
+
+#include "base/dtype.h"
 
 namespace mxnet {
 
@@ -13,6 +16,12 @@ int threads_worth(int64_t count, double cost, int64_t parallel_size, int threads
 // The same with the configured size (MXNET_CPU_PARALLEL_SIZE) and cores
 // (MXNET_USE_NUM_CORES_OPERATOR_TUNING); 1 inside a parallel region.
 int threads_for(int64_t count, double cost = 1.0);
+
+// The cost that an elementwise operator states for an element of `dtype`: `cost`, or 1 for types
+// that MXNET_USE_OPERATOR_TUNING leaves out; of those the number of elements alone decides.
+double tuned_cost(DType dtype, double cost);
+// The types that a value of that row, "0", "1" or some types' names, takes in.
+DTypeSet tuned_types(std::string_view setting);
 
 // A loop's body without its type: run(body, first, last).
 struct RangeBody {

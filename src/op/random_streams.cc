@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "base/config.h"
 #include "base/leaked.h"
 #include "base/lock.h"
 
@@ -30,14 +31,15 @@ std::pair<int, int> key_of(Device device) {
 
 }  // namespace
 
-RandomStreams::RandomStreams() : var_(Engine::get().new_order_variable()) {}
+RandomStreams::RandomStreams(int copies)
+    : var_(Engine::get().new_order_variable()), copies_(static_cast<std::size_t>(copies)) {}
 
 RandomStreams& RandomStreams::of(Device device) {
   Table& all = table();
   const MutexLock lock(all.mutex);
   RandomStreams*& streams = all.devices[key_of(device)];
   if (streams == nullptr) {
-    streams = new RandomStreams();
+    streams = new RandomStreams(device.is_gpu() ? 1 : config().resource.cpu_parallel_rand_copy);
     streams->reseed(all.seed * kSeedStride, all.seed * kSeedStride);
   }
   return *streams;
@@ -65,6 +67,13 @@ void RandomStreams::reseed(uint32_t sequential, uint32_t first) {
   ++epoch_;
   sequential_seed_ = sequential;
   first_seed_ = first;
+  turn_ = 0;
+}
+
+// As existing programs know it, the first request after a seeding is the second copy's.
+void RandomStreams::take_turn() {
+  turn_ = (turn_ + 1) % static_cast<uint32_t>(copies_.size());
+  if (copies_[turn_].empty()) copies_[turn_].resize(kStreams);
 }
 
 Mt19937& RandomStreams::sequential() { return current(sequential_, sequential_seed_); }

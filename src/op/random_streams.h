@@ -17,8 +17,12 @@ namespace mxnet {
 // served in the order in which they were pushed; everything but var() is for such operations.
 class RandomStreams {
  public:
+  // Of MXNET_CPU_PARALLEL_RAND_COPY.
+  explicit RandomStreams(int copies);
+
   static constexpr int64_t kStreams = 1024;
   static constexpr int64_t kLeastPortion = 64;  // elements below which no further stream is used
+  static constexpr uint32_t kCopyStride = 16;   // seeds of the same stream of two copies, apart
 
   // Thread-safe; never destroyed.
   static RandomStreams& of(Device device);
@@ -41,7 +45,7 @@ class RandomStreams {
   // The same with portions of a given length.
   template <class F>
   void deal_portions(int64_t n, int64_t portion, double cost, const F& fn) {
-    prepare();
+    take_turn();
     const int64_t streams = (n + portion - 1) / portion;
     parallel_for(
         streams, cost * static_cast<double>(portion),
@@ -52,7 +56,8 @@ class RandomStreams {
         1);
   }
 
-  // The seeds of the sequential stream and of stream 0. Streams are seeded at their first use.
+  // The seeds of the sequential stream and of stream 0 of the first copy. Streams are seeded at
+  // their first use.
   void reseed(uint32_t sequential, uint32_t first);
 
  private:
@@ -60,13 +65,12 @@ class RandomStreams {
     Mt19937 engine;
     uint64_t epoch = 0;  // of the seeding that it belongs to
   };
-  RandomStreams();
   void push_reseed(uint32_t sequential, uint32_t first);
-  void prepare() {
-    if (streams_.empty()) streams_.resize(kStreams);
-  }
+  // To the next copy.
+  void take_turn();
   Mt19937& stream(int64_t i) {
-    return current(streams_[static_cast<std::size_t>(i)], first_seed_ + static_cast<uint32_t>(i));
+    return current(copies_[turn_][static_cast<std::size_t>(i)],
+                   first_seed_ + kCopyStride * turn_ + static_cast<uint32_t>(i));
   }
   Mt19937& current(Stream& stream, uint32_t seed);
 
@@ -74,7 +78,8 @@ class RandomStreams {
   uint64_t epoch_ = 1;
   uint32_t sequential_seed_ = 0, first_seed_ = 0;
   Stream sequential_;
-  std::vector<Stream> streams_;
+  std::vector<std::vector<Stream>> copies_;  // each empty until its first turn
+  uint32_t turn_ = 0;                        // of the last request
 };
 
 }  // namespace mxnet

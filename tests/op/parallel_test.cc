@@ -43,6 +43,26 @@ TEST(Parallel, ConfiguredSizeDecidesAboutThreads) {
   omp_set_num_threads(before);
 }
 
+TEST(Parallel, TuningMayBeLimitedToSomeTypes) {
+  EXPECT_TRUE(tuned_types("1").contains(DType::kFloat32));
+  EXPECT_FALSE(tuned_types("0").contains(DType::kFloat32));
+  const DTypeSet some = tuned_types("float16,int32");
+  EXPECT_TRUE(some.contains(DType::kFloat16) && some.contains(DType::kInt32));
+  EXPECT_FALSE(some.contains(DType::kFloat32));
+}
+
+TEST(ParallelDeathTest, WithoutTuningTheNumberOfElementsDecides) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // a process that has not read it yet
+  const auto decide = [](const char* tuned) {
+    setenv("MXNET_USE_OPERATOR_TUNING", tuned, 1);
+    omp_set_num_threads(8);
+    std::exit(threads_for(50'000, tuned_cost(DType::kFloat32, 8.0)));
+  };
+  EXPECT_EXIT(decide("float32"), testing::ExitedWithCode(4), "");
+  EXPECT_EXIT(decide("float64"), testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(decide("0"), testing::ExitedWithCode(1), "");
+}
+
 TEST(ParallelDeathTest, AssumedCoresLimitTheThreads) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";  // a process that has not read it yet
   const auto decide = [] {

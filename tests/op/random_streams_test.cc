@@ -71,6 +71,27 @@ TEST(RandomStreams, SequentialAndDealtNumbersDoNotDisturbEachOther) {
   EXPECT_EQ(next_sequential(), std::mt19937(3 * 127)());
 }
 
+TEST(RandomStreams, CopiesTakeTurns) {
+  RandomStreams streams(3);  // MXNET_CPU_PARALLEL_RAND_COPY
+  const auto draw = [&] {
+    uint32_t word = 0;
+    streams.deal(1, 1, [&](Mt19937& stream, int64_t, int64_t) { stream.fill(&word, 1); });
+    return word;
+  };
+  // The first number after a seeding is the second copy's; seeds of copies are 16 apart.
+  std::mt19937 first(127 * 5), second(127 * 5 + 16), third(127 * 5 + 32);
+  for (int round = 0; round < 2; ++round) {
+    streams.reseed(0, 127 * 5);
+    first.seed(127 * 5), second.seed(127 * 5 + 16), third.seed(127 * 5 + 32);
+    for (int turn = 0; turn < 3; ++turn) {
+      EXPECT_EQ(draw(), second());
+      EXPECT_EQ(draw(), third());
+      EXPECT_EQ(draw(), first());
+    }
+    EXPECT_EQ(draw(), second());
+  }
+}
+
 TEST(RandomStreams, ADeviceIsSeededAlone) {
   RandomStreams::seed_device(Device::cpu(), 5);
   EXPECT_EQ(next_sequential(), std::mt19937(5)());

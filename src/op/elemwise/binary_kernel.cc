@@ -136,6 +136,22 @@ void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, co
   }
 }
 
+// Elementary operations an element, for the decision about threads: a function of the maths library
+// is several.
+double cost_of(BinaryRow row, DType dtype) {
+  switch (row) {
+    case BinaryRow::mod:
+    case BinaryRow::power:
+    case BinaryRow::hypot:
+    case BinaryRow::arctan2:
+    case BinaryRow::ldexp:
+    case BinaryRow::lcm:
+      return tuned_cost(dtype, 8.0);
+    default:
+      return 1.0;
+  }
+}
+
 template <class T, class Out>
 void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out) {
   const BroadcastPlan plan(a.shape(), b.shape(), out.shape());
@@ -143,11 +159,12 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   const T *pa = a.as<T>(), *pb = b.as<T>();
   Out* py = out.as<Out>();
   const int64_t n = plan.row_length();
+  const double cost = cost_of(row, a.dtype);
   if (plan.rows() == 1) {  // the common case: split the one row
     const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
     const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
     const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;
-    parallel_for(n, 1.0, [&](int64_t first, int64_t last) {
+    parallel_for(n, cost, [&](int64_t first, int64_t last) {
       const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
       write_results(py + first, last - first, n, apart, [&](int64_t at, Out* y, int64_t count) {
         loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
@@ -158,13 +175,14 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   if (n < kShortRow) {
     const RowLoop<T, Out> arrays(row, BroadcastPlan::Inner::kArrays);
     const bool a_full = a.size() == out.size(), b_full = b.size() == out.size();
-    parallel_for(plan.rows(), static_cast<double>(2 * n), [&](int64_t first, int64_t last) {
-      run_short_rows(plan, arrays, pa, pb, py, a_full, b_full, first, last);
-    });
+    parallel_for(plan.rows(), static_cast<double>(n) * (cost + 1),
+                 [&](int64_t first, int64_t last) {
+                   run_short_rows(plan, arrays, pa, pb, py, a_full, b_full, first, last);
+                 });
     return;
   }
   parallel_for(
-      plan.rows(), static_cast<double>(n),
+      plan.rows(), static_cast<double>(n) * cost,
       [&](int64_t first, int64_t last) {
         for (int64_t r = first; r < last; ++r) {
           int64_t at_a, at_b;
@@ -223,15 +241,17 @@ void run_binary_slope(BinaryRow row, bool left, const Tensor& dy, const Tensor& 
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->binary_slope(context.stream()->native(), static_cast<int>(row), left, dy, a, b, dx);
   dispatch_dtype<kNumeric>(dy.dtype, "binary gradient", [&]<class T>(TypeTag<T>) {
-    parallel_for(dy.size(), 2.0, [&](int64_t first, int64_t last) {
-      const T *pdy = dy.as<T>() + first, *pa = a.as<T>() + first, *pb = b.as<T>() + first;
-      T* pdx = dx.as<T>() + first;
-      if constexpr (std::is_floating_point_v<T>) {
-        binary_slope<T>(row, left)(pdy, pa, pb, pdx, last - first);
-      } else {
-        through_float(binary_slope<float>(row, left), pdx, last - first, pdy, pa, pb);
-      }
-    });
+    parallel_for(dy.size(), tuned_cost(dy.dtype, 2.0) * cost_of(row, dy.dtype),
+                 [&](int64_t first, int64_t last) {
+                   const T *pdy = dy.as<T>() + first, *pa = a.as<T>() + first,
+                           *pb = b.as<T>() + first;
+                   T* pdx = dx.as<T>() + first;
+                   if constexpr (std::is_floating_point_v<T>) {
+                     binary_slope<T>(row, left)(pdy, pa, pb, pdx, last - first);
+                   } else {
+                     through_float(binary_slope<float>(row, left), pdx, last - first, pdy, pa, pb);
+                   }
+                 });
   });
 }
 

@@ -19,8 +19,18 @@ namespace mxnet {
 namespace {
 
 constexpr DTypeSet kTypes = kNumeric;
-// Elementary operations per element, for the decision about threads.
-constexpr double kValueCost = 8.0;
+// Elementary operations an element, for the decision about threads: a row of the maths library is
+// several, one that is exact is one.
+double cost_of(UnaryRow row, DType dtype) {
+  switch (row) {
+#define MX_EXACT_CASE(name, ...) case UnaryRow::name:
+    MX_UNARY_EXACT_ROWS(MX_EXACT_CASE)
+#undef MX_EXACT_CASE
+    return 1.0;
+    default:
+      return tuned_cost(dtype, 8.0);
+  }
+}
 
 struct RowFacts {
   const char* name;
@@ -47,7 +57,7 @@ void run_value(UnaryRow row, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->unary(context.stream()->native(), static_cast<int>(row), in, out);
   dispatch_dtype<kTypes>(in.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
-    parallel_for(in.size(), kValueCost, [&](int64_t first, int64_t last) {
+    parallel_for(in.size(), cost_of(row, in.dtype), [&](int64_t first, int64_t last) {
       const T* x = in.as<T>() + first;
       const bool apart = in.data != out.data;
       write_results(out.as<T>() + first, last - first, in.size(), apart,
@@ -69,7 +79,7 @@ void run_slope(UnaryRow row, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->unary_slope(context.stream()->native(), static_cast<int>(row), dy, arg, dx);
   dispatch_dtype<kTypes>(dy.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
-    parallel_for(dy.size(), kValueCost, [&](int64_t first, int64_t last) {
+    parallel_for(dy.size(), cost_of(row, dy.dtype), [&](int64_t first, int64_t last) {
       const int64_t n = last - first;
       if constexpr (std::is_floating_point_v<T>) {
         unary_loop<T>(row).slope(dy.as<T>() + first, arg.as<T>() + first, dx.as<T>() + first, n);
