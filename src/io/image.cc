@@ -31,11 +31,9 @@ Image resized(const Image& image, int64_t height, int64_t width, int interp, int
   const auto how = static_cast<image::Interpolation>(interp);
   Image result;
   result.resize(height, width, image.channels);
-  if (how == image::Interpolation::kLinear) {
-    image::resample_linear(image.pixels.data(), image.channels, image.height, image.width, height,
-                           width, result.pixels.data());
+  if (image::resample_bytes(how, image.pixels.data(), image.channels, image.height, image.width,
+                            height, width, result.pixels.data()))
     return result;
-  }
   image::resample(
       image.pixels.data(), image.channels, image::make_taps(how, image.height, height, shrinks),
       image::make_taps(how, image.width, width, shrinks), image.width, result.pixels.data());

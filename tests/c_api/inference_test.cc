@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "mxnet/c_predict_api.h"
+
 namespace {
 
 using mxnet::Array;
@@ -82,6 +84,37 @@ TEST_F(Inference, AModelOfTheReferenceGivesItsNumbers) {
   const std::vector<float> right{-0.17348826f, -0.3650468f, 0.01037003f};  // obtained from 1.9.1
   ASSERT_EQ(y.size(), right.size());
   for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], right[i], 1e-5);
+}
+
+// An array of a file.
+Array item(NDListHandle list, uint32_t index, const std::string& name) {
+  const char* key = nullptr;
+  const float* values = nullptr;
+  const uint32_t* shape = nullptr;
+  uint32_t dims = 0;
+  EXPECT_EQ(MXNDListGet(list, index, &key, &values, &shape, &dims), 0) << MXGetLastError();
+  EXPECT_EQ(key, name);
+  return Array::copy_of(values, mxnet::Shape(shape, shape + dims));
+}
+
+// LeNet and a small ResNet, as Gluon of 1.9.1 exported them, with what they gave for a batch.
+TEST_F(Inference, NetworksOfTheReferenceGiveItsNumbers) {
+  for (const std::string name : {"lenet", "resnet"}) {
+    const std::string prefix = std::string(MXNET_TEST_DATA) + "/models/" + name;
+    std::ifstream file(prefix + "-example.params", std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    NDListHandle list = nullptr;
+    uint32_t count = 0;
+    ASSERT_EQ(MXNDListCreate(bytes.data(), static_cast<int>(bytes.size()), &list, &count), 0)
+        << MXGetLastError();
+    ASSERT_EQ(count, 2U);
+    const Array data = item(list, 0, "data"), right = item(list, 1, "output");
+    ASSERT_EQ(MXNDListFree(list), 0);
+    const std::vector<float> y = Model::load(prefix)({{"data", data}})[0].to_vector<float>();
+    const std::vector<float> expected = right.to_vector<float>();
+    ASSERT_EQ(y.size(), expected.size()) << name;
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-5) << name;
+  }
 }
 
 TEST_F(Inference, NamesOfInputsAndOutputs) {

@@ -163,6 +163,33 @@ TEST(DamagedRecords, AnythingMayBeTakenForAFile) {
   }
 }
 
+TEST(DamagedRecords, ReadersOnManyThreadsSkipTheSamePlaces) {
+  const TemporaryFile file;
+  write_all(file.path(), {"first", "second", "third", "fourth"});
+  std::string content = file.content();
+  content[16] = 'X';
+  content[32] = 'X';
+  file.write(content);
+  std::vector<std::thread> threads;
+  std::vector<int> good(4, 0);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      RecordReader reader(file.path(), OnDamage::kSkip);
+      const TemporaryFile copy;
+      for (int round = 0; round < 10; ++round) {
+        reader.seek(0);
+        const std::vector<std::string> records = read_all(reader);
+        write_all(copy.path(), records);
+        RecordReader again(copy.path());
+        const std::vector<std::string> expected{"first", "fourth"};
+        good[static_cast<std::size_t>(i)] += records == expected && read_all(again) == expected;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, std::vector<int>(4, 10));
+}
+
 TEST(RecordWriter, RefusesWhatTheFormatCannotHold) {
   const TemporaryFile file;
   RecordWriter writer(file.path());

@@ -228,3 +228,22 @@ def test_resized_bytes_are_the_releases(mx, interp, size, rows, total):
     result = mx.run("_cvimresize", image, w=size[0], h=size[1], interp=interp)[0]
     assert result[:2, :, 0].ravel().tolist() == rows
     assert int(result.astype("int64").sum()) == total
+
+
+# Areas of a whole number of pixels, of the 1.9.1 release: channels, size, the first numbers, and the sum of all.
+REFERENCE_AREAS = [
+    (1, (4, 3), [39, 113, 187, 69, 119, 193, 75, 85, 199, 81], 1416),
+    (1, (2, 3), [76, 128, 156, 80, 140, 128], 708),
+    (2, (4, 3), [77, 114, 161, 70, 117, 154, 73, 110, 173, 82], 3012),
+    (2, (8, 2), [80, 117, 154, 106, 143, 94, 131, 83, 120, 157], 4016),
+    (3, (4, 3), [116, 89, 126, 146, 119, 92, 112, 149, 122, 78], 4504),
+    (3, (4, 2), [133, 84, 122, 142, 136, 88, 108, 144, 139, 116], 2994),
+]
+
+
+@pytest.mark.parametrize("channels, size, first, total", REFERENCE_AREAS)
+def test_averages_of_bytes_are_the_releases(mx, channels, size, first, total):
+    image = (np.arange(48 * channels).reshape(6, 8, channels) * 37 % 256).astype("uint8")
+    result = mx.run("_cvimresize", image, w=size[0], h=size[1], interp=3)[0]
+    assert result.ravel()[:10].tolist() == first
+    assert int(result.astype("int64").sum()) == total

@@ -26,8 +26,9 @@ template <class T>
 void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
               T* out);
 
-// Of bytes, linear: in whole numbers.
-void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_t width,
-                     int64_t new_height, int64_t new_width, uint8_t* out);
+// Bytes, as image libraries compute them in whole numbers: linear, and areas of a whole number of
+// pixels. False for all else: nothing is done.
+bool resample_bytes(Interpolation how, const uint8_t* in, int64_t channels, int64_t height,
+                    int64_t width, int64_t new_height, int64_t new_width, uint8_t* out);
 
 }  // namespace mxnet::image

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear interpolation of bytes in whole numbers. It is what OpenCV computes, bit for bit, so that
-// networks see the pixels they were trained with; and it is faster than numbers with fractions.
+// Linear interpolation and averages of bytes in whole numbers. It is what OpenCV computes, bit for
+// bit, so that networks see the pixels they were trained with; and it is faster than numbers with
+// fractions.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -57,8 +58,6 @@ void stretch(const uint8_t* in, int64_t channels, const std::vector<Pair>& colum
   stretch_pixels<0>(in, channels, columns, out);
 }
 
-}  // namespace
-
 void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_t width,
                      int64_t new_height, int64_t new_width, uint8_t* out) {
   const std::vector<Pair> rows = pairs(height, new_height, false);
@@ -94,6 +93,48 @@ void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_
         }
       },
       1);
+}
+
+// Each new pixel is the average of `down` x `across` old ones.
+void average(const uint8_t* in, int64_t channels, int64_t down, int64_t across, int64_t new_height,
+             int64_t new_width, uint8_t* out) {
+  const int64_t line = new_width * channels, old_line = line * across;
+  const float share = 1.0F / static_cast<float>(down * across);
+  // What lies half-way goes up there, and to the even number elsewhere.
+  const bool halves = down == 2 && across == 2 && channels != 2 && channels <= 4;
+  parallel_for(
+      new_height, static_cast<double>(line * down * across),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t y = begin; y < end; ++y) {
+          for (int64_t x = 0; x < new_width; ++x) {
+            const uint8_t* const first = in + y * down * old_line + x * across * channels;
+            for (int64_t c = 0; c < channels; ++c) {
+              int32_t sum = 0;
+              for (int64_t row = 0; row < down; ++row)
+                for (int64_t k = 0; k < across; ++k)
+                  sum += first[row * old_line + k * channels + c];
+              out[y * line + x * channels + c] = static_cast<uint8_t>(
+                  halves ? (sum + 2) >> 2 : std::lrint(static_cast<float>(sum) * share));
+            }
+          }
+        }
+      },
+      1);
+}
+
+}  // namespace
+
+bool resample_bytes(Interpolation how, const uint8_t* in, int64_t channels, int64_t height,
+                    int64_t width, int64_t new_height, int64_t new_width, uint8_t* out) {
+  if (how == Interpolation::kLinear) {
+    resample_linear(in, channels, height, width, new_height, new_width, out);
+    return true;
+  }
+  if (how == Interpolation::kArea && height % new_height == 0 && width % new_width == 0) {
+    average(in, channels, height / new_height, width / new_width, new_height, new_width, out);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace mxnet::image

@@ -25,16 +25,12 @@ void resize_cpu(Interpolation how, KernelContext& context) {
   dispatch_dtype<kNumeric>(in.dtype, "resize", [&]<class T>(TypeTag<T>) {
     const int64_t images = out.size() / (new_height * new_width * channels);
     for (int64_t i = 0; i < images; ++i) {
+      const T* const from = in.as<T>() + i * height * width * channels;
+      T* const to = out.as<T>() + i * new_height * new_width * channels;
       if constexpr (std::is_same_v<T, uint8_t>) {
-        if (how == Interpolation::kLinear) {
-          resample_linear(in.as<T>() + i * height * width * channels, channels, height, width,
-                          new_height, new_width,
-                          out.as<T>() + i * new_height * new_width * channels);
-          continue;
-        }
+        if (resample_bytes(how, from, channels, height, width, new_height, new_width, to)) continue;
       }
-      resample(in.as<T>() + i * height * width * channels, channels, rows, columns, width,
-               out.as<T>() + i * new_height * new_width * channels);
+      resample(from, channels, rows, columns, width, to);
     }
   });
 }

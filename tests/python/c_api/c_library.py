@@ -40,6 +40,18 @@ class Library:
     def array(self, *shape):
         return self.new("MXNDArrayCreate", (C.c_uint * len(shape))(*shape), len(shape), CPU, 0, 0)
 
+    def array_of(self, shape, numbers):
+        """A float32 array of these numbers."""
+        array = self.array(*shape)
+        self.MXNDArraySyncCopyFromCPU(array, (C.c_float * len(numbers))(*numbers), C.c_size_t(len(numbers)))
+        return array
+
+    def numbers(self, array, count):
+        """What a float32 array of so many numbers holds."""
+        values = (C.c_float * count)()
+        self.MXNDArraySyncCopyToCPU(array, values, C.c_size_t(count))
+        return list(values)
+
     def creator(self, name):
         """The operator of a name."""
         return self.new("NNGetOpHandle", name.encode())

@@ -34,16 +34,8 @@ def tuple_of(lib, *numbers):
     return OBJECT, result.v_handle
 
 
-def contents(lib, handle, count):
-    values = (C.c_float * count)()
-    lib.MXNDArraySyncCopyToCPU(C.c_void_p(handle), values, C.c_size_t(count))
-    return list(values)
-
-
 def array_of(lib, shape, values):
-    array = lib.array(*shape)
-    lib.MXNDArraySyncCopyFromCPU(array, (C.c_float * len(values))(*values), C.c_size_t(len(values)))
-    return ARRAY, array.value
+    return ARRAY, lib.array_of(shape, values).value
 
 
 def test_listed_names_are_functions_and_others_are_null(lib):
@@ -62,7 +54,7 @@ def test_zeros_take_a_tuple_of_numbers(lib):
     shape = tuple_of(lib, 2, 3)
     result, kind = call(lib, b"_npi.zeros", shape, (TEXT, b"float32"), (NULL, None))
     assert kind == ARRAY
-    assert contents(lib, result.v_handle, 6) == [0] * 6
+    assert lib.numbers(C.c_void_p(result.v_handle), 6) == [0] * 6
     lib.MXNDArrayFree(C.c_void_p(result.v_handle))
     lib.MXNetObjectFree(C.c_void_p(shape[1]))
 
@@ -70,10 +62,10 @@ def test_zeros_take_a_tuple_of_numbers(lib):
 def test_tensordot_takes_a_number_of_axes_or_pairs(lib):
     a, b = array_of(lib, (2, 2), [1, 2, 3, 4]), array_of(lib, (2, 2), [5, 6, 7, 8])
     result, _ = call(lib, b"_npi.tensordot", a, b, (INT, 1))
-    assert contents(lib, result.v_handle, 4) == [19, 22, 43, 50]
+    assert lib.numbers(C.c_void_p(result.v_handle), 4) == [19, 22, 43, 50]
     axes, _ = call(lib, b"_ADT", tuple_of(lib, 0), tuple_of(lib, 1))
     result, _ = call(lib, b"_npi.tensordot", a, b, (OBJECT, axes.v_handle))
-    assert contents(lib, result.v_handle, 4) == [23, 31, 34, 46]
+    assert lib.numbers(C.c_void_p(result.v_handle), 4) == [23, 31, 34, 46]
 
 
 @pytest.mark.parametrize(("name", "arguments", "message"), [
