@@ -94,9 +94,8 @@ void Executor::check_gradient(std::size_t argument) const {
               fmt::format("given a gradient array of {} {}{} for '{}', expected {} {} on {}",
                           dtype_name(grad.dtype()), to_string(grad.shape()),
                           grad.is_none() ? "" : " on " + to_string(grad.device()),
-                          graph().node(graph().arguments()[argument]).name,
-                          dtype_name(arg.dtype()), to_string(arg.shape()),
-                          to_string(arg.device())));
+                          graph().node(graph().arguments()[argument]).name, dtype_name(arg.dtype()),
+                          to_string(arg.shape()), to_string(arg.device())));
 }
 
 bool Executor::has_arguments_elsewhere() const {
