@@ -36,6 +36,7 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
       device_(device),
       groups_(spans_devices(eager_.graph(), groups, device) ? std::move(groups) : DeviceGroups()),
       arrays_(std::move(arrays)),
+      crosses_(!groups_.empty() || has_arguments_elsewhere()),
       pool_(pool ? std::move(pool) : std::make_shared<Arena>(device)),
       types_(static_cast<std::size_t>(this->graph().num_entries())) {
   check_arrays();
@@ -47,7 +48,7 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
   set(this->graph().arguments(), arrays_.args);
   set(this->graph().auxiliary(), arrays_.aux);
   const auto sparse = [](const NDArray& array) { return array.is_sparse(); };
-  eager_only_ = eager_.has_dynamic_shapes() || !groups_.empty() ||
+  eager_only_ = eager_.has_dynamic_shapes() || crosses_ ||
                 std::any_of(arrays_.args.begin(), arrays_.args.end(), sparse) ||
                 std::any_of(arrays_.grads.begin(), arrays_.grads.end(), sparse);
   const bool complete = infer_graph(this->graph(), &types_);
@@ -73,16 +74,34 @@ void Executor::check_arrays() const {
   check(graph().auxiliary(), arrays_.aux, "auxiliary states");
   MX_ASSERT(arrays_.grads.size() == arrays_.args.size());
   MX_ASSERT(arrays_.requests.size() == arrays_.args.size());
-  for (std::size_t i = 0; i < arrays_.args.size(); ++i) {
-    if (arrays_.requests[i] == Request::kNull) continue;
-    const NDArray &arg = arrays_.args[i], &grad = arrays_.grads[i];
-    if (!grad.is_none() && grad.shape() == arg.shape() && grad.dtype() == arg.dtype()) continue;
+  for (std::size_t i = 0; i < arrays_.args.size(); ++i)
+    if (arrays_.requests[i] != Request::kNull) check_gradient(i);
+  // Operators would change copies of them.
+  for (std::size_t i = 0; groups_.empty() && i < arrays_.aux.size(); ++i) {
+    if (same_place(arrays_.aux[i].device(), device_)) continue;
     throw Error(ErrorCode::kValue, "bind",
-                fmt::format("given a gradient array of {} {} for '{}', expected {} {}",
-                            dtype_name(grad.dtype()), to_string(grad.shape()),
-                            graph().node(graph().arguments()[i]).name, dtype_name(arg.dtype()),
-                            to_string(arg.shape())));
+                fmt::format("given auxiliary state '{}' on {}, expected it on {}",
+                            graph().node(graph().auxiliary()[i]).name,
+                            to_string(arrays_.aux[i].device()), to_string(device_)));
   }
+}
+
+void Executor::check_gradient(std::size_t argument) const {
+  const NDArray &arg = arrays_.args[argument], &grad = arrays_.grads[argument];
+  const bool fits = !grad.is_none() && grad.shape() == arg.shape() && grad.dtype() == arg.dtype();
+  if (fits && same_place(grad.device(), arg.device())) return;
+  throw Error(ErrorCode::kValue, "bind",
+              fmt::format("given a gradient array of {} {}{} for '{}', expected {} {} on {}",
+                          dtype_name(grad.dtype()), to_string(grad.shape()),
+                          grad.is_none() ? "" : " on " + to_string(grad.device()),
+                          graph().node(graph().arguments()[argument]).name, dtype_name(arg.dtype()),
+                          to_string(arg.shape()), to_string(arg.device())));
+}
+
+bool Executor::has_arguments_elsewhere() const {
+  return std::any_of(arrays_.args.begin(), arrays_.args.end(), [&](const NDArray& array) {
+    return !array.is_none() && !same_place(array.device(), device_);
+  });
 }
 
 void Executor::make_outputs() {
@@ -303,7 +322,7 @@ void Executor::forward_eagerly(bool training) {
   }
   const AutogradScope scope({.recording = records, .training = training});
   std::vector<NDArray> results =
-      eager_.run(variables, device_, monitor_ ? &observer : nullptr, groups_);
+      eager_.run(variables, device_, monitor_ ? &observer : nullptr, crosses_ ? &groups_ : nullptr);
   for (std::size_t o = 0; o < results.size(); ++o) {
     if (outputs_[o].is_none() || outputs_[o].shape() != results[o].shape()) {
       outputs_[o] = results[o].detach();
@@ -319,10 +338,14 @@ void Executor::forward_eagerly(bool training) {
 void Executor::backward_eagerly(InputRefs head_grads) {
   // Outputs that no argument with a gradient leads to have no history.
   std::vector<const NDArray*> heads, grads;
+  std::vector<NDArray> moved;
+  moved.reserve(head_grads.size());  // addresses stay
   for (std::size_t o = 0; o < recorded_.size(); ++o) {
     if (tape_entry(recorded_[o]) == nullptr) continue;
     heads.push_back(&recorded_[o]);
-    if (!head_grads.empty()) grads.push_back(head_grads[o]);
+    if (head_grads.empty()) continue;
+    NDArray given = head_grads[o]->detach();
+    grads.push_back(&moved.emplace_back(moved_to(given, recorded_[o].device())));
   }
   if (!heads.empty()) mxnet::backward(heads, grads);
   recorded_.clear();

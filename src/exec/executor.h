@@ -27,8 +27,8 @@ void fill_array(const char* op, const NDArray& array);
 class Executor {
  public:
   // `pool`: activations are shared with executors that never run at the same time as this one;
-  // null = its own. `groups`: where nodes of these run; a graph over several devices goes node by
-  // node. Throws Error(kValue) where arrays do not fit the graph.
+  // null = its own. `groups`: where nodes of these run. What has groups or arguments on several
+  // devices goes node by node, on copies. Throws Error(kValue) where arrays do not fit the graph.
   Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
            std::shared_ptr<Arena> pool = nullptr, DeviceGroups groups = {});
 
@@ -64,6 +64,8 @@ class Executor {
   enum class State : unsigned char { kIdle, kPlanned, kRecorded, kUsed };
 
   void check_arrays() const;
+  void check_gradient(std::size_t argument) const;
+  bool has_arguments_elsewhere() const;
   void make_outputs();
   bool runs_eagerly() const;
   bool wants_gradients() const;
@@ -82,6 +84,7 @@ class Executor {
   const Device device_;
   const DeviceGroups groups_;  // empty where all are on one device
   const ExecutorArrays arrays_;
+  const bool crosses_;  // values go from device to device
   const std::shared_ptr<Arena> pool_;
   std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes
   bool eager_only_ = false;

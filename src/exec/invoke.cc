@@ -13,6 +13,7 @@
 #include "exec/invoke_at_once.h"
 #include "exec/run_kernel.h"
 #include "exec/run_on_host.h"
+#include "exec/sparse_on_host.h"
 #include "op/inline_vector.h"
 #include "op/param_fields.h"
 #include "op/random_streams.h"
@@ -215,8 +216,12 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   Layouts layouts;
   const SparseOp* sparse = nullptr;
   if (!options.dense && (op.makes_sparse(params.get()) || any_sparse(inputs, outputs))) {
-    switch (choose_layouts(op, params.get(), inputs, outputs,
-                           device_of(inputs, outputs, options.device), layouts)) {
+    const Device home = device_of(inputs, outputs, options.device);
+    if (home.is_gpu()) {
+      check_devices(op, params.get(), inputs, outputs, home);
+      return invoke_sparse_on_host(op, params, inputs, outputs, home, options);
+    }
+    switch (choose_layouts(op, params.get(), inputs, outputs, home, layouts)) {
       case Dispatch::kFallback:
         return invoke_densified(op, params, inputs, outputs, layouts.span().subspan(inputs.size()),
                                 options);

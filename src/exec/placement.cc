@@ -16,9 +16,6 @@
 namespace mxnet {
 namespace {
 
-// Device numbers of CPUs tell nothing apart.
-bool same_place(Device a, Device b) { return a.is_gpu() ? a == b : !b.is_gpu(); }
-
 // `to` holds what `from` does: gradients of it are gradients of `from`.
 void record_move(NDArray& from, NDArray& to) {
   if (!autograd_state().recording || !wants_gradient(from)) return;

@@ -13,6 +13,8 @@ namespace mxnet {
 // By the name of the group: the attribute __ctx_group__ of a node.
 using DeviceGroups = std::map<std::string, Device>;
 
+// Operators of one reach the other's arrays. Device numbers of CPUs tell nothing apart.
+inline bool same_place(Device a, Device b) { return a.is_gpu() ? a == b : !b.is_gpu(); }
 // Where a node of a group belongs; `device` for all others.
 Device device_of(const ir::Node& node, const DeviceGroups& groups, Device device);
 // Some node belongs elsewhere than the CPU, or the one GPU, that `device` is.

@@ -78,7 +78,7 @@ void EagerGraph::make_open_arrays(std::span<NDArray* const> variables, Device de
 }
 
 std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device device,
-                                     const Observer* observer, const DeviceGroups& groups) const {
+                                     const Observer* observer, const DeviceGroups* groups) const {
   MX_ASSERT(variables.size() == graph_.variables().size());
   std::vector<NDArray> made(static_cast<std::size_t>(graph_.num_entries()));
   if (!zero_sizes_.empty() && !is_numpy_shape()) make_open_arrays(variables, device, made);
@@ -92,9 +92,9 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
     if (node.is_variable()) continue;
     InlineVector<NDArray*, 8> in, out;
     for (int entry : graph_.inputs(n)) in.push_back(values[static_cast<std::size_t>(entry)]);
-    const Device here = device_of(node, groups, device);
+    const Device here = groups == nullptr ? device : device_of(node, *groups, device);
     std::vector<NDArray> moved;
-    if (!groups.empty()) {
+    if (groups != nullptr) {
       moved.reserve(in.size());  // addresses stay
       for (NDArray*& input : in.span())
         if (!input->is_sparse()) input = &moved.emplace_back(moved_to(*input, here));

@@ -28,10 +28,11 @@ class EagerGraph {
   };
   // One array per variable of the graph, in order; handles, as their tape entries matter. Under the
   // thread's autograd switches. The results may be the caller's own arrays where the graph says so.
-  // `groups`: operators of these run elsewhere than on `device`, on copies of what is not there.
+  // Where values cross from device to device, operators run on copies of what lies elsewhere, those
+  // of a group where it belongs; `groups` is null where all is to lie on `device`.
   std::vector<NDArray> run(std::span<NDArray* const> variables, Device device,
                            const Observer* observer = nullptr,
-                           const DeviceGroups& groups = {}) const;
+                           const DeviceGroups* groups = nullptr) const;
 
  private:
   // Arrays for the results of operators that do not say themselves how large these are.

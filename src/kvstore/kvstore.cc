@@ -26,11 +26,6 @@ std::vector<std::string> KVStore::send_command(int, std::string_view) { return {
 
 std::unique_ptr<KVStore> KVStore::create(std::string_view name) {
   kvstore::StoreType type = kvstore::parse_store_type(name);
-  if (type.nccl) {
-    throw Error(ErrorCode::kNotImplemented, "kvstore",
-                "given store type 'nccl', but this build is without NCCL; use 'device', which sums "
-                "over the same links");
-  }
   if (type.distributed) {
     const ClusterConfig settings = kvstore::cluster_config();
     kvstore::check_role(settings);

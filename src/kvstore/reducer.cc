@@ -7,6 +7,7 @@
 
 #include "exec/invoke.h"
 #include "kvstore/array_op.h"
+#include "kvstore/collective_reducer.h"
 #include "kvstore/device_reducer.h"
 #include "kvstore/host_reducer.h"
 #include "kvstore/tree_reducer.h"
@@ -19,6 +20,7 @@ namespace mxnet::kvstore {
 Reducer::~Reducer() = default;
 
 std::unique_ptr<Reducer> make_reducer(const StoreType& type, const KvstoreConfig& config) {
+  if (type.nccl) return std::make_unique<CollectiveReducer>(config);
   if (type.on_device && config.usetree) return std::make_unique<TreeReducer>(config);
   if (type.on_device) return std::make_unique<DeviceReducer>(config);
   return std::make_unique<HostReducer>(config, SumOrder::kGrouped);

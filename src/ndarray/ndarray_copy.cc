@@ -60,10 +60,28 @@ void copy_parts(const NDArray& from, const NDArray& to, Stream* stream) {
   }
 }
 
-bool same_index_types(const NDArray& a, const NDArray& b) {
-  for (int i = 0; i < a.sparse().num_aux(); ++i)
+bool same_layout(const NDArray& a, const NDArray& b) {
+  if (a.storage_type() != b.storage_type()) return false;
+  for (int i = 0; a.is_sparse() && i < a.sparse().num_aux(); ++i)
     if (a.sparse().aux_dtype(i) != b.sparse().aux_dtype(i)) return false;
   return true;
+}
+
+// An array of the layout of `like`.
+NDArray empty_like(const NDArray& like, Device device) {
+  if (!like.is_sparse()) return NDArray(like.shape(), like.dtype(), device);
+  const SparseStore& store = like.sparse();
+  return NDArray(like.storage_type(), like.shape(), like.dtype(), device,
+                 {store.aux_dtype(0), store.aux_dtype(store.num_aux() - 1)});
+}
+
+// Layouts change in host memory.
+void convert_on_host(const NDArray& from, const NDArray& to, int priority) {
+  const NDArray here = from.device().is_gpu() ? from.copy(Device::cpu()) : from.detach();
+  if (!to.device().is_gpu()) return here.copy_to(to, priority);
+  const NDArray converted = empty_like(to, Device::cpu());
+  here.copy_to(converted, priority);
+  converted.copy_to(to, priority);
 }
 
 // What the copy operation does when it runs. Where a GPU takes part, its end is on the stream: both
@@ -76,7 +94,7 @@ void copy_now(const NDArray& from, const NDArray& to, Stream* stream) {
     } else {
       staged_copy(to.data(), to.device(), from.data(), from.device(), from.bytes(), stream);
     }
-  } else if (from.storage_type() == to.storage_type() && same_index_types(from, to)) {
+  } else if (same_layout(from, to)) {
     copy_parts(from, to, stream);
   } else {
     return convert_storage(from, to);
@@ -115,13 +133,8 @@ void NDArray::copy_to(const NDArray& to, int priority) const {
                             dtype_name(dtype_), to_string(shape_), dtype_name(to.dtype_),
                             to_string(to.shape_)));
   }
-  if (storage_type() != to.storage_type() && (device().is_gpu() || to.device().is_gpu())) {
-    throw Error(
-        ErrorCode::kNotImplemented, "NDArray",
-        fmt::format("copy: given {} on {} into {} on {}; storage types are converted on the "
-                    "CPU only: copy there first",
-                    storage_type_name(storage_type()), to_string(device()),
-                    storage_type_name(to.storage_type()), to_string(to.device())));
+  if (device().is_gpu() || to.device().is_gpu()) {
+    if (!same_layout(*this, to)) return convert_on_host(*this, to, priority);
   }
   if (to.chunk_ == chunk_ && to.offset_ == offset_) return;
   const std::array<Var*, 1> reads{var()}, writes{to.var()};
@@ -141,10 +154,7 @@ void NDArray::copy_to(const NDArray& to, int priority) const {
 
 NDArray NDArray::copy(Device device) const {
   require_data(*this, "copy");
-  NDArray to = is_sparse()
-                   ? NDArray(storage_type(), shape_, dtype_, device,
-                             {sparse().aux_dtype(0), sparse().aux_dtype(sparse().num_aux() - 1)})
-                   : NDArray(shape_, dtype_, device);
+  NDArray to = empty_like(*this, device);
   copy_to(to);
   return to;
 }

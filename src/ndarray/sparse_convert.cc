@@ -256,9 +256,10 @@ NDArray slice_csr(const NDArray& from, int64_t row_begin, int64_t row_end, int64
                 fmt::format("slice: given [{}:{}, {}:{}] of shape {}", row_begin, row_end,
                             column_begin, column_end, to_string(shape)));
   }
-  if (from.device().is_gpu())
-    throw Error(ErrorCode::kNotImplemented, "NDArray",
-                "slice: given a csr array on a GPU, expected one on the CPU: copy it there first");
+  if (from.device().is_gpu()) {
+    return slice_csr(from.copy(Device::cpu()), row_begin, row_end, column_begin, column_end)
+        .copy(from.device());
+  }
   NDArray to(StorageType::kCSR, Shape{row_end - row_begin, column_end - column_begin}, from.dtype(),
              from.device(), {from.sparse().aux_dtype(0), from.sparse().aux_dtype(1)});
   const std::array<Var*, 1> reads{from.var()}, writes{to.var()};

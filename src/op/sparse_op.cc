@@ -32,8 +32,8 @@ void fill_with_dense(std::span<StorageType> out) {
     if (type == StorageType::kUndefined) type = StorageType::kDense;
 }
 
-Dispatch decide(const OpDef& op, const void* params, Device device, const StorageTypes& types) {
-  const SparseOp* sparse = device.is_gpu() ? nullptr : find_sparse(op);
+Dispatch decide(const OpDef& op, const void* params, const StorageTypes& types) {
+  const SparseOp* sparse = find_sparse(op);
   if (sparse != nullptr && sparse->rule(sparse->rule_fn, params, types)) {
     for (StorageType type : types.out) MX_ASSERT(type != StorageType::kUndefined);
     return Dispatch::kSparse;
@@ -85,7 +85,7 @@ const SparseOp* find_sparse(const OpDef& op) {
 
 Dispatch infer_storage(const OpDef& op, const void* params, Device device,
                        const StorageTypes& types) {
-  const Dispatch dispatch = decide(op, params, device, types);
+  const Dispatch dispatch = decide(op, params, types);
   if (config().sparse.infer_storage_type_verbose_logging) {
     log(LogLevel::kInfo,
         fmt::format("operator = {}\ninput storage types = [{}]\noutput storage types = [{}]\n"

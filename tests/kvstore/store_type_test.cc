@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kvstore/kvstore.h"
 #include "kvstore/stores.h"
 
 namespace mxnet::kvstore {
@@ -36,10 +35,6 @@ TEST(StoreType, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   const std::string error = error_of([] { parse_store_type("devise"); });
   EXPECT_NE(error.find("'devise'"), std::string::npos) << error;
   EXPECT_NE(error.find("device"), std::string::npos) << error;
-}
-
-TEST(StoreType, WhatThisBuildLacksSaysWhatIsMissing) {
-  EXPECT_NE(error_of([] { KVStore::create("nccl"); }).find("NCCL"), std::string::npos);
 }
 
 }  // namespace

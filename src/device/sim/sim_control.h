@@ -21,6 +21,7 @@ struct SimStats {
   uint64_t copied_bytes = 0;
   uint64_t host_calls = 0;
   uint64_t graph_launches = 0;
+  uint64_t collectives = 0;  // that the device took part in
 };
 
 // Thread-safe; may be used while the devices are.

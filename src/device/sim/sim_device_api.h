@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/config.h"
+#include "device/collectives.h"
 #include "device/device_api.h"
 #include "device/device_links.h"
 #include "device/graph_capture.h"
@@ -22,7 +23,7 @@ struct SimDeviceState;
 
 // Thread-safe.
 // Differences from hardware: stream priorities have no effect, and a stream goes on after an error.
-class SimDeviceApi : public DeviceApi, public DeviceLinks, public GraphCapture {
+class SimDeviceApi : public DeviceApi, public DeviceLinks, public GraphCapture, public Collectives {
  public:
   explicit SimDeviceApi(const DeviceConfig& config);
   ~SimDeviceApi() override;
@@ -74,6 +75,13 @@ class SimDeviceApi : public DeviceApi, public DeviceLinks, public GraphCapture {
   std::size_t graph_nodes(int device, NativeGraph* graph) override;
   void print_graph(int device, NativeGraph* graph, const std::string& path,
                    unsigned flags) override;
+
+  // In sim_collectives.cc.
+  void require_collectives() override {}
+  NativeTeam* create_team(std::span<const int> devices) override;
+  void destroy_team(NativeTeam* team) noexcept override;
+  void run(NativeTeam* team, const CollectiveCall& call,
+           std::span<NativeStream* const> streams) override;
 
  private:
   // A copy on its way. Small enough to travel inside a stream's task.

@@ -122,25 +122,30 @@ void* CudaDeviceApi::allocate(int device, std::size_t bytes) {
   check_device(device);
   DeviceGuard guard(device);
   void* data = nullptr;
+  const MutexLock lock(waits_for_all_);
   const cudaError_t result = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
   return null_if_full(result, data, "cudaMalloc");
 }
 
 void CudaDeviceApi::release(int, void* data, std::size_t) noexcept {
-  if (data != nullptr)
-    cudaFree(data);  // waits for the device's work by itself; finds the device by the address
+  if (data == nullptr) return;
+  const MutexLock lock(waits_for_all_);
+  cudaFree(data);  // waits for the device's work by itself; finds the device by the address
 }
 
 void* CudaDeviceApi::allocate_pinned(std::size_t bytes) {
   void* data = nullptr;
   // Portable: pinned for every device, not only the current one.
+  const MutexLock lock(waits_for_all_);
   const cudaError_t result =
       cudaHostAlloc(&data, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable);
   return null_if_full(result, data, "cudaHostAlloc");
 }
 
 void CudaDeviceApi::release_pinned(void* data, std::size_t) noexcept {
-  if (data != nullptr) cudaFreeHost(data);
+  if (data == nullptr) return;
+  const MutexLock lock(waits_for_all_);
+  cudaFreeHost(data);
 }
 
 NativeStream* CudaDeviceApi::create_stream(int device, StreamPriority priority) {

@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/lock.h"
+#include "device/collectives.h"
 #include "device/device_api.h"
 #include "device/device_links.h"
 #include "device/graph_capture.h"
@@ -15,7 +17,10 @@ class CudaEvent;
 
 // Thread-safe. An error inside a kernel (an illegal address, say) is final for the process's
 // context: CUDA reports it at every later call, not once.
-class CudaDeviceApi final : public DeviceApi, public DeviceLinks, public GraphCapture {
+class CudaDeviceApi final : public DeviceApi,
+                            public DeviceLinks,
+                            public GraphCapture,
+                            public Collectives {
  public:
   // Throws Error that tells a missing driver from an old one and from a machine without a visible
   // GPU.
@@ -64,6 +69,13 @@ class CudaDeviceApi final : public DeviceApi, public DeviceLinks, public GraphCa
   void print_graph(int device, NativeGraph* graph, const std::string& path,
                    unsigned flags) override;
 
+  // In nccl/.
+  void require_collectives() override;
+  NativeTeam* create_team(std::span<const int> devices) override;
+  void destroy_team(NativeTeam* team) noexcept override;
+  void run(NativeTeam* team, const CollectiveCall& call,
+           std::span<NativeStream* const> streams) override;
+
  private:
   explicit CudaDeviceApi(int count) : count_(count) {}
   void check_device(int device) const;
@@ -71,6 +83,9 @@ class CudaDeviceApi final : public DeviceApi, public DeviceLinks, public GraphCa
   CudaEvent& event_of(int device, NativeEvent* event) const;
 
   const int count_;
+  // Held by what waits for all work of a GPU, and by whoever starts work that waits for another
+  // GPU: between the starts on the two, such a wait would never end.
+  Mutex waits_for_all_;
 };
 
 }  // namespace mxnet::cuda

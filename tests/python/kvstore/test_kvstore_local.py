@@ -225,3 +225,20 @@ def test_the_binding_on_ctypes_does_the_same():
     environment = {**os.environ, "MXNET_ENABLE_CYTHON": "0"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout
+
+
+def test_nccl_sums_on_gpus_and_says_what_is_missing_without(run_python):
+    code = """if True:
+        import mxnet as mx
+        try:
+            store = mx.kv.create("nccl")
+        except mx.base.MXNetError as error:
+            print(error)
+        else:
+            store.init("w", mx.nd.zeros(3))
+            values = [mx.nd.full(3, i + 1, ctx=mx.gpu(i)) for i in range(3)]
+            store.pushpull("w", values, out=values)
+            print(store.type, [value.asnumpy().tolist() for value in values])
+    """
+    assert "no GPU that NCCL could use" in run_python(code, env={"CUDA_VISIBLE_DEVICES": "-1"}).stdout
+    assert run_python(code, env={"MXNET_SIM_GPUS": "3"}).stdout.strip() == f"nccl {[[6.0] * 3] * 3}"
