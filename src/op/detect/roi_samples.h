@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/host_device.h"
 #include "op/parallel.h"
 
 namespace mxnet::detect {
@@ -19,7 +20,7 @@ struct Sample {
 
 // A sample at (y, x) of a plane; none beyond a pixel outside of it, clamped before.
 template <class T>
-bool make_sample(T y, T x, int64_t height, int64_t width, Sample<T>* sample) {
+MX_HOST_DEVICE bool make_sample(T y, T x, int64_t height, int64_t width, Sample<T>* sample) {
   if (!(y >= -1 && y <= static_cast<T>(height) && x >= -1 && x <= static_cast<T>(width)))
     return false;
   const auto axis = [](T at, int64_t size, int64_t* low, int64_t* high) {
@@ -49,9 +50,13 @@ struct PoolShape {
   int64_t bins;
   bool position_sensitive;  // each bin has channels of its own
 
-  int64_t area() const { return height * width; }
-  int64_t out_channels() const { return position_sensitive ? channels / bins : channels; }
-  int64_t channel(int64_t c, int64_t bin) const { return position_sensitive ? c * bins + bin : c; }
+  MX_HOST_DEVICE int64_t area() const { return height * width; }
+  MX_HOST_DEVICE int64_t out_channels() const {
+    return position_sensitive ? channels / bins : channels;
+  }
+  MX_HOST_DEVICE int64_t channel(int64_t c, int64_t bin) const {
+    return position_sensitive ? c * bins + bin : c;
+  }
 };
 
 template <class T>

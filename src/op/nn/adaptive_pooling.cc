@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Averages over as many windows as are asked for: window i of n begins at pixel floor(i * size / n)
-// and ends before pixel ceil((i + 1) * size / n).
+// Averages over as many windows as are asked for, and their gradients.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "op/nn/adaptive_pooling.h"
 #include "op/nn/plain_arrays.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -13,21 +13,9 @@
 namespace mxnet {
 namespace {
 
-struct AdaptiveParams {
-  Shape output_size;
-  int64_t height() const { return output_size.empty() ? 1 : output_size[0]; }
-  int64_t width() const { return output_size.empty() ? 1 : output_size.back(); }
-};
-
-struct Windows {
-  int64_t size, count;
-  int64_t begin(int64_t i) const { return i * size / count; }
-  int64_t end(int64_t i) const { return ((i + 1) * size + count - 1) / count; }
-};
-
 // The planes of images and of maps.
 struct Planes {
-  Windows rows, columns;
+  AdaptiveWindows rows, columns;
   int64_t count, image, map;
   Planes(const Shape& images, const Shape& maps)
       : rows{images[2], maps[2]},
@@ -50,7 +38,7 @@ struct Planes {
 
 template <class T>
 void average(const Planes& planes, const T* images, T* maps) {
-  const Windows &rows = planes.rows, &columns = planes.columns;
+  const AdaptiveWindows &rows = planes.rows, &columns = planes.columns;
   planes.for_each([&](int64_t plane, double* line) {
     const T* from = images + plane * planes.image;
     T* to = maps + plane * planes.map;
@@ -70,7 +58,7 @@ void average(const Planes& planes, const T* images, T* maps) {
 
 template <class T>
 void spread(const Planes& planes, const T* dmaps, T* dimages) {
-  const Windows &rows = planes.rows, &columns = planes.columns;
+  const AdaptiveWindows &rows = planes.rows, &columns = planes.columns;
   planes.for_each([&](int64_t plane, double* line) {
     const T* from = dmaps + plane * planes.map;
     T* to = dimages + plane * planes.image;

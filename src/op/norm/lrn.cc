@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "op/norm/lrn.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_io.h"
 #include "op/op_builder.h"
@@ -13,11 +14,6 @@ namespace {
 
 constexpr int64_t kPositions = 512;  // of one channel at once: a few channels of them fit the cache
 constexpr double kCost = 40.0;       // elementary operations an element: two powers
-
-struct LrnParams {
-  float alpha, beta, knorm;
-  uint32_t nsize;
-};
 
 // fn(example, first position, positions, buffer): all positions in blocks. The buffer holds
 // `buffers` runs of kPositions numbers.
@@ -37,11 +33,6 @@ void for_positions(const RowLayout& channels, int64_t buffers, const F& fn) {
       1);
 }
 
-// Channels on either side that take part; an even size counts as the next smaller odd one.
-int64_t reach(const LrnParams& params) {
-  return (std::max(int64_t{params.nsize}, int64_t{1}) - 1) / 2;
-}
-
 void forward(const LrnParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0), &norm = context.out(1);
   const RowLayout channels = rows_along(in.shape(), 1);
@@ -56,8 +47,8 @@ void forward(const LrnParams& params, KernelContext& context) {
       };
       for (int64_t c = 0; c < channels.length; ++c) {
         std::fill_n(sum, n, C(0));
-        const int64_t last = std::min(c + reach(params), channels.length - 1);
-        for (int64_t k = std::max(c - reach(params), int64_t{0}); k <= last; ++k)
+        const int64_t last = std::min(c + params.reach(), channels.length - 1);
+        for (int64_t k = std::max(c - params.reach(), int64_t{0}); k <= last; ++k)
           loops.add_squares(read_elements(in, at(k), n, 1, row), n, sum);
         C* scale = place_elements(norm, at(c), 1, a);
         C* y = place_elements(out, at(c), 1, b);
@@ -96,8 +87,8 @@ void backward(const LrnParams& params, KernelContext& context) {
           }
           for (int64_t c = 0; c < count; ++c) {
             std::fill_n(sum, n, C(0));
-            const int64_t last = std::min(c + reach(params), count - 1);
-            for (int64_t k = std::max(c - reach(params), int64_t{0}); k <= last; ++k)
+            const int64_t last = std::min(c + params.reach(), count - 1);
+            for (int64_t k = std::max(c - params.reach(), int64_t{0}); k <= last; ++k)
               loops.add_columns(share + k * kPositions, n, 1, n, sum);
             C* out = place_elements(dx, at(c), 1, to);
             loops.response_grad(read_elements(dy, at(c), n, 1, g),

@@ -1,48 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images in another size, bilinearly interpolated. The gradient's sums go the other way.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
 #include "op/computed.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/spatial/bilinear_resize.h"
 
 namespace mxnet {
 namespace {
 
-enum class Mode : int32_t { kSize, kOddScale, kLike, kEvenDown, kEvenUp, kOddDown, kOddUp };
-
-struct ResizeParams {
-  int32_t height, width;
-  std::optional<float> scale_height, scale_width;
-  Mode mode;
-  bool align_corners;
-
-  int num_inputs() const { return mode == Mode::kLike ? 2 : 1; }
-};
-
 // Size of the result along one axis; -1 where it comes from `like`.
-int64_t resized(Mode mode, int64_t size, int64_t given, const std::optional<float>& scale) {
+int64_t resized(ResizeMode mode, int64_t size, int64_t given, const std::optional<float>& scale) {
   const bool odd = size % 2 != 0;
   const auto scaled = [&](int64_t n) {
     return static_cast<int64_t>(static_cast<float>(n) * scale.value_or(1.0f));
   };
   switch (mode) {
-    case Mode::kSize:
+    case ResizeMode::kSize:
       return scale ? scaled(size) : given;
-    case Mode::kOddScale:
+    case ResizeMode::kOddScale:
       return odd ? scaled(size - 1) + 1 : scaled(size);
-    case Mode::kLike:
+    case ResizeMode::kLike:
       return -1;
-    case Mode::kEvenDown:
+    case ResizeMode::kEvenDown:
       return odd ? size - 1 : size;
-    case Mode::kEvenUp:
+    case ResizeMode::kEvenUp:
       return odd ? size + 1 : size;
-    case Mode::kOddDown:
+    case ResizeMode::kOddDown:
       return odd ? size : size - 1;
-    case Mode::kOddUp:
+    case ResizeMode::kOddUp:
       return odd ? size : size + 1;
   }
   return -1;
@@ -55,7 +44,7 @@ void infer_resize(const ResizeParams& params, Infer& infer, InferArg data, Infer
   const Shape& shape = data.shape();
   int64_t height = resized(params.mode, shape[2], params.height, params.scale_height);
   int64_t width = resized(params.mode, shape[3], params.width, params.scale_width);
-  if (params.mode == Mode::kLike) {
+  if (params.mode == ResizeMode::kLike) {
     InferArg like = infer.in(infer.num_in() - 1);
     like.set_shape(Shape{-1, -1, -1, -1});
     height = like.dim(2);
@@ -68,26 +57,10 @@ void infer_resize(const ResizeParams& params, Infer& infer, InferArg data, Infer
   out.set_shape(Shape{shape[0], shape[1], height, width});
 }
 
-// For each place of the result along one axis: two places of the image and what the second weighs.
 template <class T>
-struct Tap {
-  int64_t low, high;
-  T weight;
-};
-template <class T>
-std::vector<Tap<T>> taps(int64_t in, int64_t out, bool align_corners) {
-  std::vector<Tap<T>> result;
-  for (int64_t i = 0; i < out; ++i) {
-    T at;
-    if (align_corners) {
-      at = out > 1 ? static_cast<T>(i) * (static_cast<T>(in - 1) / static_cast<T>(out - 1)) : T{0};
-    } else {
-      at = (static_cast<T>(i) + T(0.5)) * (static_cast<T>(in) / static_cast<T>(out)) - T(0.5);
-      at = std::max(at, T{0});
-    }
-    const int64_t low = std::min(static_cast<int64_t>(at), in - 1);
-    result.push_back({low, std::min(low + 1, in - 1), at - static_cast<T>(low)});
-  }
+std::vector<ResizeTap<T>> taps(int64_t in, int64_t out, bool align_corners) {
+  std::vector<ResizeTap<T>> result;
+  for (int64_t i = 0; i < out; ++i) result.emplace_back(i, in, out, align_corners);
   return result;
 }
 
@@ -102,8 +75,8 @@ void each_tap(const ResizeParams& params, const Shape& in, const Shape& out, dou
       [&](int64_t first, int64_t last) {
         for (int64_t p = first; p < last; ++p) {
           int64_t at = 0;
-          for (const Tap<T>& y : rows) {
-            for (const Tap<T>& x : columns) fn(p, y, x, at++);
+          for (const ResizeTap<T>& y : rows) {
+            for (const ResizeTap<T>& x : columns) fn(p, y, x, at++);
           }
         }
       },
@@ -117,12 +90,12 @@ void resize_cpu(const ResizeParams& params, KernelContext& context) {
     T* out = arrays.out(0);
     const Shape &in = context.in(0).shape(), &to = context.out(0).shape();
     const int64_t area = in[2] * in[3], width = in[3], out_area = to[2] * to[3];
-    each_tap<T>(params, in, to, 4, [&](int64_t p, const Tap<T>& y, const Tap<T>& x, int64_t at) {
-      const T *top = data + p * area + y.low * width, *bottom = data + p * area + y.high * width;
-      const T above = top[x.low] + x.weight * (top[x.high] - top[x.low]);
-      const T below = bottom[x.low] + x.weight * (bottom[x.high] - bottom[x.low]);
-      out[p * out_area + at] = above + y.weight * (below - above);
-    });
+    each_tap<T>(params, in, to, 4,
+                [&](int64_t p, const ResizeTap<T>& y, const ResizeTap<T>& x, int64_t at) {
+                  const T *top = data + p * area + y.low * width,
+                          *bottom = data + p * area + y.high * width;
+                  out[p * out_area + at] = blend(y, x, top, bottom);
+                });
   });
 }
 
@@ -135,15 +108,16 @@ void resize_backward_cpu(const ResizeParams& params, KernelContext& context) {
     const Shape &in = context.out(0).shape(), &to = context.in(0).shape();
     const int64_t area = in[2] * in[3], width = in[3], out_area = to[2] * to[3];
     std::fill_n(dx, context.out(0).size(), T{0});
-    if (params.mode == Mode::kLike) std::fill_n(arrays.out(1), context.out(1).size(), T{0});
-    each_tap<T>(params, in, to, 8, [&](int64_t p, const Tap<T>& y, const Tap<T>& x, int64_t at) {
-      T *top = dx + p * area + y.low * width, *bottom = dx + p * area + y.high * width;
-      const T d = dout[p * out_area + at];
-      top[x.low] += d * (1 - y.weight) * (1 - x.weight);
-      top[x.high] += d * (1 - y.weight) * x.weight;
-      bottom[x.low] += d * y.weight * (1 - x.weight);
-      bottom[x.high] += d * y.weight * x.weight;
-    });
+    if (params.mode == ResizeMode::kLike) std::fill_n(arrays.out(1), context.out(1).size(), T{0});
+    each_tap<T>(params, in, to, 8,
+                [&](int64_t p, const ResizeTap<T>& y, const ResizeTap<T>& x, int64_t at) {
+                  T *top = dx + p * area + y.low * width, *bottom = dx + p * area + y.high * width;
+                  const T d = dout[p * out_area + at];
+                  top[x.low] += d * (1 - y.weight) * (1 - x.weight);
+                  top[x.high] += d * (1 - y.weight) * x.weight;
+                  bottom[x.low] += d * y.weight * (1 - x.weight);
+                  bottom[x.high] += d * y.weight * x.weight;
+                });
   });
 }
 
@@ -156,13 +130,13 @@ OpBuilder<ResizeParams> with_params(const char* name) {
       .param("scale_width", &ResizeParams::scale_width, std::nullopt,
              "Width of the result by that of the image; before width.")
       .choice("mode", &ResizeParams::mode,
-              {{"size", Mode::kSize},
-               {"odd_scale", Mode::kOddScale},
-               {"like", Mode::kLike},
-               {"to_even_down", Mode::kEvenDown},
-               {"to_even_up", Mode::kEvenUp},
-               {"to_odd_down", Mode::kOddDown},
-               {"to_odd_up", Mode::kOddUp}},
+              {{"size", ResizeMode::kSize},
+               {"odd_scale", ResizeMode::kOddScale},
+               {"like", ResizeMode::kLike},
+               {"to_even_down", ResizeMode::kEvenDown},
+               {"to_even_up", ResizeMode::kEvenUp},
+               {"to_odd_down", ResizeMode::kOddDown},
+               {"to_odd_up", ResizeMode::kOddUp}},
               "size", "What the size of the result follows.")
       .param("align_corners", &ResizeParams::align_corners, true,
              "Whether the centres of the corners stay where they are; else the edges do.")
@@ -187,7 +161,7 @@ OpBuilder<ResizeParams> with_params(const char* name) {
         const Value first =
             mxnet::apply("_backward_contrib_BilinearResize2D", values, grad.attrs());
         Gradients result{first};
-        if (params.mode == Mode::kLike) result.push_back(output(first, 1));
+        if (params.mode == ResizeMode::kLike) result.push_back(output(first, 1));
         return result;
       });
   with_params("_backward_contrib_BilinearResize2D")

@@ -5,63 +5,10 @@
 #include "op/computed.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/spatial/correlation.h"
 
 namespace mxnet {
 namespace {
-
-struct CorrelationParams {
-  uint32_t kernel_size, max_displacement, stride1, stride2, pad_size;
-  bool is_multiply;
-};
-
-// Sizes that follow from those of the images.
-struct Geometry {
-  int64_t batch, channels, height, width;
-  int64_t radius, reach, step, out_step, side, out_height, out_width, pad;
-  bool multiply;
-
-  Geometry(const CorrelationParams& p, const Shape& data)
-      : batch(data[0]), channels(data[1]), height(data[2]), width(data[3]) {
-    radius = (int64_t{p.kernel_size} - 1) / 2;
-    step = p.stride2;
-    out_step = p.stride1;
-    pad = p.pad_size;
-    multiply = p.is_multiply;
-    reach = p.max_displacement / p.stride2;
-    side = 2 * reach + 1;
-    const int64_t border = int64_t{p.max_displacement} + radius;
-    start = border - pad;
-    out_height = (height + 2 * pad - 2 * border + out_step - 1) / out_step;
-    out_width = (width + 2 * pad - 2 * border + out_step - 1) / out_step;
-  }
-  int64_t out_channels() const { return side * side; }
-  double weight() const {
-    const int64_t kernel = 2 * radius + 1;
-    return 1.0 / static_cast<double>(kernel * kernel * channels);
-  }
-  // fn(index in data1, index in data2, index in out) for all pairs of one image that meet in one
-  // output channel; an index is -1 where the image is padded with zeros. Of channel 0.
-  template <class F>
-  void pairs(int64_t channel, const F& fn) const {
-    const int64_t dy = (channel / side - reach) * step, dx = (channel % side - reach) * step;
-    for (int64_t i = 0; i < out_height; ++i) {
-      for (int64_t j = 0; j < out_width; ++j) {
-        for (int64_t h = -radius; h <= radius; ++h) {
-          for (int64_t w = -radius; w <= radius; ++w) {
-            const int64_t y = start + i * out_step + h, x = start + j * out_step + w;
-            fn(index(y, x), index(y + dy, x + dx), i * out_width + j);
-          }
-        }
-      }
-    }
-  }
-
- private:
-  int64_t index(int64_t y, int64_t x) const {
-    return y < 0 || y >= height || x < 0 || x >= width ? -1 : y * width + x;
-  }
-  int64_t start;  // of the first patch's centre, in the image without padding
-};
 
 void infer_correlation(const CorrelationParams& params, Infer& infer, InferArg data1,
                        InferArg data2, InferArg out) {
@@ -71,15 +18,10 @@ void infer_correlation(const CorrelationParams& params, Infer& infer, InferArg d
   if (params.stride1 == 0 || params.stride2 == 0)
     infer.fail("given stride1 or stride2 0, expected positive ones");
   if (!data1.known()) return;
-  const Geometry g(params, data1.shape());
+  const CorrelationGeometry g(params, data1.shape());
   if (g.out_height < 1 || g.out_width < 1)
     data1.fail("images larger than the patches and displacements");
   out.set_shape(Shape{g.batch, g.out_channels(), g.out_height, g.out_width});
-}
-
-template <class T>
-T value_at(const T* plane, int64_t index) {
-  return index < 0 ? T{0} : plane[index];
 }
 
 void correlation_cpu(const CorrelationParams& params, KernelContext& context) {
@@ -87,7 +29,7 @@ void correlation_cpu(const CorrelationParams& params, KernelContext& context) {
     using T = typename decltype(tag)::type;
     const T *a = arrays.in(0), *b = arrays.in(1);
     T* out = arrays.out(0);
-    const Geometry g(params, context.in(0).shape());
+    const CorrelationGeometry g(params, context.in(0).shape());
     const int64_t area = g.height * g.width, out_area = g.out_height * g.out_width;
     const T weight = static_cast<T>(g.weight());
     parallel_for(
@@ -98,10 +40,12 @@ void correlation_cpu(const CorrelationParams& params, KernelContext& context) {
             std::fill_n(to, out_area, T{0});
             for (int64_t c = 0; c < g.channels; ++c) {
               const int64_t plane = (r / g.out_channels() * g.channels + c) * area;
-              g.pairs(r % g.out_channels(), [&](int64_t i, int64_t j, int64_t at) {
-                const T x = value_at(a + plane, i), y = value_at(b + plane, j);
-                to[at] += g.multiply ? x * y : std::abs(x - y);
-              });
+              for (int64_t at = 0; at < out_area; ++at) {
+                g.pairs(r % g.out_channels(), at / g.out_width, at % g.out_width,
+                        [&](int64_t i, int64_t j) {
+                          to[at] += g.agreement(g.value(a + plane, i), g.value(b + plane, j));
+                        });
+              }
             }
             for (int64_t i = 0; i < out_area; ++i) to[i] *= weight;
           }
@@ -116,7 +60,7 @@ void correlation_backward_cpu(const CorrelationParams& params, KernelContext& co
     using T = typename decltype(tag)::type;
     const T *dout = arrays.in(0), *a = arrays.in(1), *b = arrays.in(2);
     T *da = arrays.out(0), *db = arrays.out(1);
-    const Geometry g(params, context.in(1).shape());
+    const CorrelationGeometry g(params, context.in(1).shape());
     const int64_t area = g.height * g.width, out_area = g.out_height * g.out_width;
     const T weight = static_cast<T>(g.weight());
     parallel_for(
@@ -128,14 +72,14 @@ void correlation_backward_cpu(const CorrelationParams& params, KernelContext& co
             std::fill_n(db + plane, area, T{0});
             for (int64_t c = 0; c < g.out_channels(); ++c) {
               const T* from = dout + (r / g.channels * g.out_channels() + c) * out_area;
-              g.pairs(c, [&](int64_t i, int64_t j, int64_t at) {
+              for (int64_t at = 0; at < out_area; ++at) {
                 const T d = from[at] * weight;
-                const T x = value_at(a + plane, i), y = value_at(b + plane, j);
-                // Where both are the same, the first is taken to be the larger one.
-                const T sign = x >= y ? T{1} : T{-1};
-                if (i >= 0) da[plane + i] += d * (g.multiply ? y : sign);
-                if (j >= 0) db[plane + j] += d * (g.multiply ? x : -sign);
-              });
+                g.pairs(c, at / g.out_width, at % g.out_width, [&](int64_t i, int64_t j) {
+                  const T x = g.value(a + plane, i), y = g.value(b + plane, j);
+                  if (i >= 0) da[plane + i] += d * g.slope_a(x, y);
+                  if (j >= 0) db[plane + j] += d * g.slope_b(x, y);
+                });
+              }
             }
           }
         },

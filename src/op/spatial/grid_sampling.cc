@@ -11,13 +11,6 @@
 namespace mxnet {
 namespace {
 
-enum class Transform : int32_t { kAffine, kWarp };
-
-struct GridParams {
-  Transform transform_type;
-  Shape target_shape;
-};
-
 void check_target(const Shape& target, Infer& infer) {
   if (target.ndim() != 2 || target[0] <= 0 || target[1] <= 0)
     infer.fail("given target_shape " + to_string(target) + ", expected two positive numbers");
@@ -36,12 +29,6 @@ void infer_grid(const GridParams& params, Infer& infer, InferArg data, InferArg 
   data.set_dim(0, grid.dim(0));
 }
 
-// Flow in pixels to a grid: the place itself plus the flow. Its slope is 2 / (size - 1).
-template <class T>
-T warp_slope(int64_t size) {
-  return size == 1 ? T{0} : T{2} / static_cast<T>(size - 1);
-}
-
 void grid_cpu(const GridParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
@@ -57,8 +44,7 @@ void grid_cpu(const GridParams& params, KernelContext& context) {
       const int64_t i = r % height;
       for (int64_t j = 0; j < width; ++j) {
         const int64_t at = r * width + j;
-        out[at] = is_y ? (data[at] + static_cast<T>(i)) * down - 1
-                       : (data[at] + static_cast<T>(j)) * across - 1;
+        out[at] = is_y ? warp_place(data[at], i, down) : warp_place(data[at], j, across);
       }
     }
   });
@@ -110,14 +96,6 @@ OpBuilder<GridParams> grid_params(const char* name) {
   return true;
 }();
 
-struct SamplerParams {
-  std::optional<bool> cudnn_off;  // of GPUs
-};
-
-SampleShape sample_shape(const Shape& data, int64_t height, int64_t width) {
-  return {data[0], data[1], data[2], data[3], height, width};
-}
-
 void infer_sampler(Infer& infer, InferArg data, InferArg grid, InferArg out) {
   infer.one_dtype();
   data.set_shape(Shape{-1, -1, -1, -1});
@@ -128,8 +106,8 @@ void infer_sampler(Infer& infer, InferArg data, InferArg grid, InferArg out) {
 void sampler_cpu(const SamplerParams&, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto) {
     const Shape& grid = context.in(1).shape();
-    sample_by_grid(sample_shape(context.in(0).shape(), grid[2], grid[3]), arrays.in(0),
-                   arrays.in(1), arrays.out(0));
+    sample_by_grid(SampleShape(context.in(0).shape(), grid[2], grid[3]), arrays.in(0), arrays.in(1),
+                   arrays.out(0));
   });
 }
 
@@ -137,7 +115,7 @@ void sampler_cpu(const SamplerParams&, KernelContext& context) {
 void sampler_backward_cpu(const SamplerParams&, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto) {
     const Shape& grid = context.in(2).shape();
-    sample_by_grid_backward(sample_shape(context.in(1).shape(), grid[2], grid[3]), arrays.in(1),
+    sample_by_grid_backward(SampleShape(context.in(1).shape(), grid[2], grid[3]), arrays.in(1),
                             arrays.in(2), arrays.in(0), arrays.out(0), arrays.out(1));
   });
 }
@@ -175,15 +153,6 @@ MX_OP(_backward_BilinearSampler, SamplerParams)
     })
     .cpu(sampler_backward_cpu);
 
-enum class Sampler : int32_t { kBilinear };
-
-struct TransformerParams {
-  Shape target_shape;
-  Transform transform_type;
-  Sampler sampler_type;
-  std::optional<bool> cudnn_off;
-};
-
 void infer_transformer(const TransformerParams& params, Infer& infer, InferArg data, InferArg loc,
                        InferArg out) {
   infer.one_dtype();
@@ -196,8 +165,7 @@ void infer_transformer(const TransformerParams& params, Infer& infer, InferArg d
 void transformer_cpu(const TransformerParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
-    const auto shape =
-        sample_shape(context.in(0).shape(), params.target_shape[0], params.target_shape[1]);
+    const SampleShape shape(context.in(0).shape(), params.target_shape[0], params.target_shape[1]);
     T* grid = context.workspace_of<T>(shape.batch * 2 * shape.out_area());
     affine_grid(arrays.in(1), shape.batch, shape.out_height, shape.out_width, grid);
     sample_by_grid(shape, arrays.in(0), grid, arrays.out(0));
@@ -208,8 +176,7 @@ void transformer_cpu(const TransformerParams& params, KernelContext& context) {
 void transformer_backward_cpu(const TransformerParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
-    const auto shape =
-        sample_shape(context.in(1).shape(), params.target_shape[0], params.target_shape[1]);
+    const SampleShape shape(context.in(1).shape(), params.target_shape[0], params.target_shape[1]);
     T* grid = context.workspace_of<T>(shape.batch * 2 * shape.out_area());
     T* dgrid = context.workspace_of<T>(shape.batch * 2 * shape.out_area());
     affine_grid(arrays.in(2), shape.batch, shape.out_height, shape.out_width, grid);

@@ -3,20 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "op/computed.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/spatial/roi_pooling.h"
 
 namespace mxnet {
 namespace {
-
-struct RoiPoolingParams {
-  Shape pooled_size;
-  float spatial_scale;
-};
 
 void infer_roi_pooling(const RoiPoolingParams& params, Infer& infer) {
   infer.in(0).same_dtype(infer.in(1)).same_dtype(infer.out(0));
@@ -29,18 +24,6 @@ void infer_roi_pooling(const RoiPoolingParams& params, Infer& infer) {
   infer.out(1).set_dtype(DType::kInt64).same_shape(infer.out(0));
 }
 
-// Places of bin i of `bins`, [first, last), along an axis of `size` places.
-struct Span {
-  int64_t first, last;
-};
-template <class T>
-Span bin_span(int64_t i, int64_t bins, int64_t start, int64_t end, int64_t size) {
-  const T bin = static_cast<T>(std::max<int64_t>(end - start + 1, 1)) / static_cast<T>(bins);
-  const auto first = static_cast<int64_t>(std::floor(static_cast<T>(i) * bin));
-  const auto last = static_cast<int64_t>(std::ceil(static_cast<T>(i + 1) * bin));
-  return {std::clamp<int64_t>(first + start, 0, size), std::clamp<int64_t>(last + start, 0, size)};
-}
-
 void roi_pooling_cpu(const RoiPoolingParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
@@ -50,9 +33,7 @@ void roi_pooling_cpu(const RoiPoolingParams& params, KernelContext& context) {
     const Shape& shape = context.in(0).shape();
     const int64_t channels = shape[1], height = shape[2], width = shape[3];
     const int64_t rows = params.pooled_size[0], columns = params.pooled_size[1];
-    const auto pixel = [&](T x) {
-      return static_cast<int64_t>(std::round(x * static_cast<T>(params.spatial_scale)));
-    };
+    const auto pixel = [&](T x) { return roi_place(x, params.spatial_scale); };
     parallel_for(
         context.in(1).dim(0), 16.0 * static_cast<double>(channels * rows * columns),
         [&](int64_t begin, int64_t end) {
@@ -65,9 +46,9 @@ void roi_pooling_cpu(const RoiPoolingParams& params, KernelContext& context) {
             }
             const int64_t image = static_cast<int64_t>(roi[0]) * channels;
             for (int64_t i = 0; i < rows; ++i) {
-              const Span y = bin_span<T>(i, rows, pixel(roi[2]), pixel(roi[4]), height);
+              const BinSpan y = bin_span<T>(i, rows, pixel(roi[2]), pixel(roi[4]), height);
               for (int64_t j = 0; j < columns; ++j) {
-                const Span x = bin_span<T>(j, columns, pixel(roi[1]), pixel(roi[3]), width);
+                const BinSpan x = bin_span<T>(j, columns, pixel(roi[1]), pixel(roi[3]), width);
                 for (int64_t c = 0; c < channels; ++c) {
                   const T* plane = data + (image + c) * height * width;
                   int64_t best = -1;

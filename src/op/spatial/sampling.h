@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/host_device.h"
+
 namespace mxnet {
 
 // What lies outside. kZeros: zeros, and samples fade out within a pixel. kEdge: the last pixels go
@@ -16,7 +18,8 @@ struct BilinearSample {
   T weight[4], slope_y[4], slope_x[4];
 
   // At (y, x) of a plane; far outside, and for NaN, all of it is outside.
-  BilinearSample(T y, T x, int64_t height, int64_t width, Outside outside = Outside::kZeros) {
+  MX_HOST_DEVICE BilinearSample(T y, T x, int64_t height, int64_t width,
+                                Outside outside = Outside::kZeros) {
     const bool edge = outside == Outside::kEdge;
     const bool before_end = y < static_cast<T>(height) && x < static_cast<T>(width);
     if (!before_end || !(edge ? y >= 0 && x >= 0 : y >= -1 && x >= -1)) return;
@@ -38,9 +41,9 @@ struct BilinearSample {
     }
   }
 
-  T value(const T* plane) const { return sum(plane, weight); }
-  T value_slope_y(const T* plane) const { return sum(plane, slope_y); }
-  T value_slope_x(const T* plane) const { return sum(plane, slope_x); }
+  MX_HOST_DEVICE T value(const T* plane) const { return sum(plane, weight); }
+  MX_HOST_DEVICE T value_slope_y(const T* plane) const { return sum(plane, slope_y); }
+  MX_HOST_DEVICE T value_slope_x(const T* plane) const { return sum(plane, slope_x); }
   void add(T value, T* plane) const {
     for (int k = 0; k < 4; ++k) {
       if (at[k] >= 0) plane[at[k]] += weight[k] * value;
@@ -48,7 +51,7 @@ struct BilinearSample {
   }
 
  private:
-  T sum(const T* plane, const T* factors) const {
+  MX_HOST_DEVICE T sum(const T* plane, const T* factors) const {
     T result{0};
     for (int k = 0; k < 4; ++k) {
       if (at[k] >= 0) result += factors[k] * plane[at[k]];

@@ -9,26 +9,10 @@
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/spatial/up_sampling.h"
 
 namespace mxnet {
 namespace {
-
-enum class Kind : int32_t { kNearest, kBilinear };
-enum class Join : int32_t { kConcat, kSum };
-
-struct UpParams {
-  int32_t scale, num_filter;
-  Kind sample_type;
-  Join multi_input_mode;
-  int32_t num_args;
-  uint64_t workspace;
-
-  bool bilinear() const { return sample_type == Kind::kBilinear; }
-  int num_inputs() const { return bilinear() ? 2 : num_args; }
-  // Of the transposed convolution.
-  int64_t kernel() const { return 2 * int64_t{scale} - scale % 2; }
-  int64_t pad() const { return scale / 2; }
-};
 
 // The forward operator's input i is the rule's input `shift` + i.
 void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
@@ -48,46 +32,21 @@ void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
   int64_t channels = first[1];
   for (int i = 1; i < params.num_inputs() && !params.bilinear(); ++i) {
     InferArg other = infer.in(shift + i);
-    other.set_shape(Shape{first[0], params.multi_input_mode == Join::kSum ? channels : -1, -1, -1});
+    other.set_shape(Shape{first[0], params.sums() ? channels : -1, -1, -1});
     if (!other.known()) return;
     if (other.dim(2) == 0 || other.dim(3) == 0 || height % other.dim(2) != 0 ||
         width % other.dim(3) != 0 || height / other.dim(2) != width / other.dim(3))
       other.fail("images of which " + std::to_string(height) + " by " + std::to_string(width) +
                  " is a multiple");
-    if (params.multi_input_mode == Join::kConcat) channels += other.dim(1);
+    if (!params.sums()) channels += other.dim(1);
   }
   out.set_shape(Shape{first[0], channels, height, width});
-}
-
-// Where the planes of one input lie in the result.
-struct Placed {
-  int64_t batch, channels, height, width;  // of the input
-  int64_t scale, first_channel, out_channels;
-
-  int64_t area() const { return height * width; }
-  // Index in the result of the upper left copy of the first number of line h of plane p.
-  int64_t line(int64_t p, int64_t h) const {
-    const int64_t plane = p / channels * out_channels + first_channel + p % channels;
-    return (plane * height * scale + h * scale) * width * scale;
-  }
-};
-std::vector<Placed> places(const UpParams& params, const KernelContext& context, int shift,
-                           const Shape& out) {
-  std::vector<Placed> result;
-  int64_t channel = 0;
-  for (int i = 0; i < params.num_args; ++i) {
-    const Shape& in = context.in(shift + i).shape();
-    result.push_back(
-        {in[0], in[1], in[2], in[3], in[2] == 0 ? 1 : out[2] / in[2], channel, out[1]});
-    if (params.multi_input_mode == Join::kConcat) channel += in[1];
-  }
-  return result;
 }
 
 // fn(start of a line of the input, start in the result of one of the `scale` lines that it becomes)
 // for all of them, lines of one input together.
 template <class F>
-void each_line(const Placed& at, const F& fn) {
+void each_line(const UpPlaced& at, const F& fn) {
   const int64_t s = at.scale;
   parallel_for(
       at.batch * at.channels, static_cast<double>(at.area() * s * s),
@@ -103,7 +62,7 @@ void each_line(const Placed& at, const F& fn) {
 }
 
 template <class T>
-void repeat(const Placed& at, bool add, const T* data, T* out) {
+void repeat(const UpPlaced& at, bool add, const T* data, T* out) {
   const int64_t s = at.scale, width = at.width;
   each_line(at, [=](int64_t from, int64_t to) {
     for (int64_t w = 0; w < width; ++w) {
@@ -114,7 +73,7 @@ void repeat(const Placed& at, bool add, const T* data, T* out) {
 }
 
 template <class T>
-void sum_repeats(const Placed& at, const T* dout, T* dx) {
+void sum_repeats(const UpPlaced& at, const T* dout, T* dx) {
   const int64_t s = at.scale, width = at.width;
   std::fill_n(dx, at.batch * at.channels * at.area(), T{0});
   each_line(at, [=](int64_t to, int64_t from) {
@@ -148,10 +107,9 @@ void up_cpu(const UpParams& params, KernelContext& context) {
     T* out = arrays.out(0);
     const Shape &shape = context.in(0).shape(), &to = context.out(0).shape();
     if (!params.bilinear()) {
-      const auto all = places(params, context, 0, to);
+      const auto all = up_places(params, context, 0, to);
       for (std::size_t i = 0; i < all.size(); ++i)
-        repeat(all[i], i > 0 && params.multi_input_mode == Join::kSum,
-               arrays.in(static_cast<int>(i)), out);
+        repeat(all[i], i > 0 && params.sums(), arrays.in(static_cast<int>(i)), out);
       return;
     }
     const T *data = arrays.in(0), *weight = arrays.in(1);
@@ -179,7 +137,7 @@ void up_backward_cpu(const UpParams& params, KernelContext& context) {
     const T* dout = arrays.in(0);
     const Shape &to = context.in(0).shape(), &shape = context.in(1).shape();
     if (!params.bilinear()) {
-      const auto all = places(params, context, 1, to);
+      const auto all = up_places(params, context, 1, to);
       for (std::size_t i = 0; i < all.size(); ++i)
         sum_repeats(all[i], dout, arrays.out(static_cast<int>(i)));
       return;
@@ -214,10 +172,10 @@ void declare_params(OpBuilder<UpParams>& op) {
   op.param("scale", &UpParams::scale, "Height and width of the result by those of the first input.")
       .param("num_filter", &UpParams::num_filter, 0, "Channels, for bilinear sampling.")
       .choice("sample_type", &UpParams::sample_type,
-              {{"nearest", Kind::kNearest}, {"bilinear", Kind::kBilinear}}, nullptr,
+              {{"nearest", UpKind::kNearest}, {"bilinear", UpKind::kBilinear}}, nullptr,
               "nearest: repeats; bilinear: a transposed convolution with the second input.")
       .choice("multi_input_mode", &UpParams::multi_input_mode,
-              {{"concat", Join::kConcat}, {"sum", Join::kSum}}, "concat",
+              {{"concat", UpJoin::kConcat}, {"sum", UpJoin::kSum}}, "concat",
               "What becomes of several inputs: joined along channels, or summed.")
       .param("num_args", &UpParams::num_args, "Number of inputs.")
       .at_least<int32_t>(1)

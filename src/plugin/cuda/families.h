@@ -20,8 +20,12 @@ GpuKernelRow kernel_row(const char* op) {
 
 void add_fully_connected(std::vector<GpuKernelRow>* rows);
 void add_chains(std::vector<GpuKernelRow>* rows);
+void add_neighbours(std::vector<GpuKernelRow>* rows);
 void add_parametric(std::vector<GpuKernelRow>* rows);
 void add_questions(std::vector<GpuKernelRow>* rows);
+void add_regions(std::vector<GpuKernelRow>* rows);
+void add_resize(std::vector<GpuKernelRow>* rows);
+void add_sampling(std::vector<GpuKernelRow>* rows);
 void add_training(std::vector<GpuKernelRow>* rows);
 
 }  // namespace mxnet::cuda

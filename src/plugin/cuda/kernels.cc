@@ -18,8 +18,12 @@ const GpuTable& kernels() {
     std::vector<GpuKernelRow> all;
     add_fully_connected(&all);
     add_chains(&all);
+    add_neighbours(&all);
     add_parametric(&all);
     add_questions(&all);
+    add_regions(&all);
+    add_resize(&all);
+    add_sampling(&all);
     add_training(&all);
     return all;
   }();

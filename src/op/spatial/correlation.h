@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pixels of two images Correlation compares, for the CPU and for kernels.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "base/shape.h"
+
+namespace mxnet {
+
+struct CorrelationParams {
+  uint32_t kernel_size, max_displacement, stride1, stride2, pad_size;
+  bool is_multiply;
+};
+
+// Sizes that follow from those of the images.
+struct CorrelationGeometry {
+  int64_t batch, channels, height, width;
+  int64_t radius, reach, step, out_step, side, out_height, out_width, pad;
+  bool multiply;
+
+  CorrelationGeometry(const CorrelationParams& p, const Shape& data)
+      : batch(data[0]), channels(data[1]), height(data[2]), width(data[3]) {
+    radius = (int64_t{p.kernel_size} - 1) / 2;
+    step = p.stride2;
+    out_step = p.stride1;
+    pad = p.pad_size;
+    multiply = p.is_multiply;
+    reach = p.max_displacement / p.stride2;
+    side = 2 * reach + 1;
+    const int64_t border = int64_t{p.max_displacement} + radius;
+    start = border - pad;
+    out_height = (height + 2 * pad - 2 * border + out_step - 1) / out_step;
+    out_width = (width + 2 * pad - 2 * border + out_step - 1) / out_step;
+  }
+  MX_HOST_DEVICE int64_t out_channels() const { return side * side; }
+  double weight() const {
+    const int64_t kernel = 2 * radius + 1;
+    return 1.0 / static_cast<double>(kernel * kernel * channels);
+  }
+  // fn(index in data1, index in data2) for all pairs of one image that meet at place (i, j) of one
+  // output channel; an index is -1 where the image is padded with zeros. Of channel 0.
+  template <class F>
+  MX_HOST_DEVICE void pairs(int64_t channel, int64_t i, int64_t j, const F& fn) const {
+    const int64_t dy = (channel / side - reach) * step, dx = (channel % side - reach) * step;
+    for (int64_t h = -radius; h <= radius; ++h) {
+      for (int64_t w = -radius; w <= radius; ++w) {
+        const int64_t y = start + i * out_step + h, x = start + j * out_step + w;
+        fn(index(y, x), index(y + dy, x + dx));
+      }
+    }
+  }
+  template <class T>
+  MX_HOST_DEVICE T agreement(T a, T b) const {
+    return multiply ? a * b : std::abs(a - b);
+  }
+  // Slopes of an agreement by a and b. Where both are the same, a is taken to be the larger one.
+  template <class T>
+  MX_HOST_DEVICE T slope_a(T a, T b) const {
+    return multiply ? b : a >= b ? T{1} : T{-1};
+  }
+  template <class T>
+  MX_HOST_DEVICE T slope_b(T a, T b) const {
+    return multiply ? a : a >= b ? T{-1} : T{1};
+  }
+  template <class T>
+  MX_HOST_DEVICE static T value(const T* plane, int64_t index) {
+    return index < 0 ? T{0} : plane[index];
+  }
+
+ private:
+  MX_HOST_DEVICE int64_t index(int64_t y, int64_t x) const {
+    return y < 0 || y >= height || x < 0 || x >= width ? -1 : y * width + x;
+  }
+  int64_t start;  // of the first patch's centre, in the image without padding
+};
+
+}  // namespace mxnet

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of vision on the plug-in's kernels: regions, sampling grids, images in other sizes,
+// neighbours. Numbers are those of the CPU.
+#include <gtest/gtest.h>
+
+#include "tests/graph/setting.h"
+#include "tests/plugin/emulated/both_devices.h"
+
+namespace mxnet {
+namespace {
+
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
+
+constexpr double kTolerance = 1e-5;
+const char* const kTypes[] = {"float32", "float64", "float16"};
+
+double tolerance_of(const char* dtype) {
+  return std::string_view(dtype) == "float16" ? 2e-2 : kTolerance;
+}
+
+// Outputs, and gradients by `backward`, which is given a gradient of each visible output first.
+void expect_op(const char* op, std::vector<Input> inputs, const Attrs& attrs = {}) {
+  for (const char* dtype : kTypes) {
+    for (Input& input : inputs) input.dtype = dtype;
+    expect_same_outputs(op, inputs, attrs, tolerance_of(dtype));
+  }
+}
+
+Input filled(const Shape& shape, float low = -2, float high = 2) {
+  return {random_values(shape.size(), low, high), shape};
+}
+
+// Each test once more with sums that repeat.
+class GpuVision : public ::testing::TestWithParam<const char*> {
+ protected:
+  const graph_test::Setting repeat_{"MXNET_ENFORCE_DETERMINISM", GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Sums, GpuVision, ::testing::Values("0", "1"), [](const auto& order) {
+  return std::string(order.param[0] == '1' ? "InOrder" : "InAnyOrder");
+});
+
+TEST_P(GpuVision, RegionsArePooled) {
+  const Input data = filled(Shape{2, 4, 9, 7});
+  const Input rois{{0, 0, 0, 12, 15, 1, 3, 2, 9, 9, 1, 5, 5, 5, 5}, Shape{3, 5}};
+  const Attrs pooling{{"pooled_size", "(2,2)"}, {"spatial_scale", "0.5"}};
+  expect_op("ROIPooling", {data, rois}, pooling);
+  for (const char* ratio : {"-1", "2"}) {
+    for (const char* aligned : {"False", "True"}) {
+      for (const char* sensitive : {"False", "True"}) {
+        const Attrs align{{"pooled_size", "(2,2)"},
+                          {"spatial_scale", "0.5"},
+                          {"sample_ratio", ratio},
+                          {"aligned", aligned},
+                          {"position_sensitive", sensitive}};
+        const int64_t channels = *sensitive == 'T' ? 1 : 4;
+        expect_op("_contrib_ROIAlign", {data, rois}, align);
+        expect_op("_backward_ROIAlign", {filled(Shape{3, channels, 2, 2}), rois, data}, align);
+      }
+    }
+  }
+  const Input turned{{0, 6, 8, 8, 4, 30, 1, 5, 5, 6, 10, -75, -1, 5, 5, 6, 10, 0}, Shape{3, 6}};
+  expect_op("_contrib_RROIAlign", {data, turned}, pooling);
+}
+
+TEST_P(GpuVision, MaximaOfRegionsGetTheirGradients) {
+  const Input dout = filled(Shape{3, 2, 2, 2}), data = filled(Shape{2, 2, 5, 5});
+  Values places = random_values(24, 0, 49);
+  for (float& place : places) place = std::floor(place);
+  places[3] = -1;
+  // Channel c of image n holds places [(2 n + c) 25, ...).
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < 0) continue;
+    const auto channel = static_cast<float>(i / 4 % 2);
+    places[i] = places[i] < 25 ? places[i] + 25 * channel : 25 + 25 * channel + places[i];
+  }
+  for (const char* dtype : kTypes) {
+    Input of_type = dout, of_data = data;
+    of_type.dtype = of_data.dtype = dtype;
+    expect_same_outputs("_backward_ROIPooling",
+                        {of_type, {places, Shape{3, 2, 2, 2}, "int64"}, of_data}, {},
+                        tolerance_of(dtype));
+  }
+}
+
+TEST(GpuVisionErrors, RegionsOfImagesThatDoNotExistAreNotNumbers) {
+  NDArray data = array_of(random_values(16, 0, 1), Shape{1, 1, 4, 4}, kGpu);
+  NDArray rois = array_of({0, 0, 0, 3, 3, 1, 0, 0, 3, 3}, Shape{2, 5}, kGpu);
+  const Attrs attrs{{"pooled_size", "(1,1)"}, {"spatial_scale", "1"}};
+  for (const char* op : {"ROIPooling", "_contrib_ROIAlign"}) {
+    const Values pooled = values_of(call(op, {&data, &rois}, attrs));
+    EXPECT_FALSE(std::isnan(pooled[0])) << op;
+    EXPECT_TRUE(std::isnan(pooled[1])) << op;
+  }
+}
+
+TEST_P(GpuVision, GridsAndSamples) {
+  const Attrs affine{{"transform_type", "affine"}, {"target_shape", "(5,4)"}};
+  const Attrs warp{{"transform_type", "warp"}};
+  const Input theta = filled(Shape{2, 6}, -1, 1), flow = filled(Shape{2, 2, 5, 4});
+  const Input data = filled(Shape{2, 3, 6, 7}), grid = filled(Shape{2, 2, 5, 4}, -1, 1);
+  const Input dout = filled(Shape{2, 3, 5, 4});
+  expect_op("GridGenerator", {theta}, affine);
+  expect_op("_backward_GridGenerator", {flow}, affine);
+  expect_op("GridGenerator", {flow}, warp);
+  expect_op("_backward_GridGenerator", {flow}, warp);
+  expect_op("BilinearSampler", {data, grid});
+  expect_op("_backward_BilinearSampler", {dout, data, grid});
+  Attrs transform = affine;
+  transform.emplace_back("sampler_type", "bilinear");
+  // Halves round places of samples, and slopes of neighbouring pixels differ: float and double.
+  for (const char* dtype : {"float32", "float64"}) {
+    std::vector<Input> forward{data, theta}, backward{dout, data, theta};
+    for (auto* inputs : {&forward, &backward})
+      for (Input& input : *inputs) input.dtype = dtype;
+    expect_same_outputs("SpatialTransformer", forward, transform, kTolerance);
+    expect_same_outputs("_backward_SpatialTransformer", backward, transform, 1e-4);
+  }
+}
+
+TEST_P(GpuVision, ImagesInOtherSizes) {
+  const Input data = filled(Shape{2, 3, 4, 5}), small = filled(Shape{2, 3, 2, 5 * 1});
+  const Attrs nearest{{"scale", "3"}, {"sample_type", "nearest"}, {"num_args", "1"}};
+  expect_op("UpSampling", {data}, nearest);
+  expect_op("_backward_UpSampling", {filled(Shape{2, 3, 12, 15}), data}, nearest);
+  for (const char* mode : {"concat", "sum"}) {
+    const Attrs two{
+        {"scale", "4"}, {"sample_type", "nearest"}, {"num_args", "2"}, {"multi_input_mode", mode}};
+    const Input half = filled(Shape{2, 3, 4, 6}), quarter = filled(Shape{2, 3, 2, 3});
+    const Attrs by_two{
+        {"scale", "2"}, {"sample_type", "nearest"}, {"num_args", "2"}, {"multi_input_mode", mode}};
+    const int64_t channels = *mode == 'c' ? 6 : 3;
+    expect_op("UpSampling", {half, quarter}, by_two);
+    expect_op("_backward_UpSampling", {filled(Shape{2, channels, 8, 12}), half, quarter}, by_two);
+  }
+  for (const char* scale : {"2", "3"}) {
+    const int64_t s = *scale - '0', kernel = 2 * s - s % 2;
+    const Attrs learnt{
+        {"scale", scale}, {"sample_type", "bilinear"}, {"num_filter", "3"}, {"num_args", "2"}};
+    const Input weight = filled(Shape{3, 1, kernel, kernel});
+    expect_op("UpSampling", {data, weight}, learnt);
+    expect_op("_backward_UpSampling", {filled(Shape{2, 3, 4 * s, 5 * s}), data, weight}, learnt);
+  }
+  for (const char* corners : {"True", "False"}) {
+    for (const auto& [height, width] : {std::pair("7", "3"), std::pair("1", "9")}) {
+      const Attrs resize{{"height", height}, {"width", width}, {"align_corners", corners}};
+      expect_op("_contrib_BilinearResize2D", {data}, resize);
+      expect_op("_backward_contrib_BilinearResize2D",
+                {filled(Shape{2, 3, *height - '0', *width - '0'}), data}, resize);
+    }
+    const Attrs like{{"mode", "like"}, {"align_corners", corners}};
+    expect_op("_contrib_BilinearResize2D", {data, small}, like);
+    expect_op("_backward_contrib_BilinearResize2D", {small, data, small}, like);
+  }
+  for (const auto& [height, width] : {std::pair(3, 2), std::pair(7, 9), std::pair(1, 1)}) {
+    const Attrs adaptive{
+        {"output_size", "(" + std::to_string(height) + "," + std::to_string(width) + ")"}};
+    expect_op("_contrib_AdaptiveAvgPooling2D", {data}, adaptive);
+    expect_op("_backward_contrib_AdaptiveAvgPooling2D", {filled(Shape{2, 3, height, width}), data},
+              adaptive);
+  }
+}
+
+TEST_P(GpuVision, Neighbours) {
+  const Input a = filled(Shape{2, 3, 7, 8}), b = filled(Shape{2, 3, 7, 8}, -1, 1);
+  for (const char* multiply : {"True", "False"}) {
+    const Attrs attrs{{"kernel_size", "3"}, {"max_displacement", "2"}, {"stride1", "2"},
+                      {"stride2", "1"},     {"pad_size", "2"},         {"is_multiply", multiply}};
+    expect_op("Correlation", {a, b}, attrs);
+    expect_op("_backward_Correlation", {filled(Shape{2, 25, 3, 3}), a, b}, attrs);
+  }
+  for (const char* size : {"1", "4", "5", "9"}) {
+    const Attrs attrs{{"nsize", size}, {"alpha", "0.01"}};
+    expect_op("LRN", {filled(Shape{2, 6, 3, 5})}, attrs);
+    expect_op(
+        "_backward_LRN",
+        {filled(Shape{2, 6, 3, 5}), filled(Shape{2, 6, 3, 5}), filled(Shape{2, 6, 3, 5}, 1, 3)},
+        attrs);
+  }
+}
+
+}  // namespace
+}  // namespace mxnet
