@@ -59,7 +59,7 @@ class Trainer {
   }
   void forget() { best_ = std::numeric_limits<double>::max(); }
   double milliseconds() const { return best_; }
-  std::size_t bytes() const { return executor_->pool()->chunk()->bytes(); }
+  std::size_t bytes() const { return executor_->pool()->bytes(); }
   const std::string& title() const { return setting_.title; }
 
  private:

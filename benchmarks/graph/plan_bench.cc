@@ -135,6 +135,33 @@ BENCHMARK(pointwise_chain)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
+// Two towers of products, each operator an engine operation of its own; the argument is
+// MXNET_EXEC_NUM_TEMP. Run with OMP_NUM_THREADS=1 MXNET_CPU_WORKER_NTHREADS=2.
+void two_branches(benchmark::State& state) {
+  const std::string branches = config_get("MXNET_EXEC_NUM_TEMP");
+  const std::string bulk = config_get("MXNET_EXEC_BULK_EXEC_INFERENCE");
+  config_set("MXNET_EXEC_NUM_TEMP", std::to_string(state.range(0)));
+  config_set("MXNET_EXEC_BULK_EXEC_INFERENCE", "0");
+  const Value x = variable("x");
+  Value left = x, right = x;
+  for (int i = 0; i < 8; ++i) {
+    left = apply("tanh", {apply("dot", {left, x})});
+    right = apply("sin", {apply("dot", {right, x})});
+  }
+  ExecutorArrays arrays{.args = {filled({256, 256})},
+                        .grads = {NDArray()},
+                        .aux = {},
+                        .requests = {Request::kNull}};
+  Executor executor({.outputs = {(left + right).entry()}}, Device::cpu(), arrays);
+  for (auto _ : state) {
+    executor.forward(false);
+    executor.outputs()[0].wait_to_read();
+  }
+  config_set("MXNET_EXEC_NUM_TEMP", branches);
+  config_set("MXNET_EXEC_BULK_EXEC_INFERENCE", bulk);
+}
+BENCHMARK(two_branches)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+
 // Threads on shared weights, each with its own activations and inputs; run with OMP_NUM_THREADS=1.
 // Layers of 256 on a batch of 64: weights and activations of all threads stay in their caches.
 const Mlp& shared_mlp() {

@@ -44,10 +44,10 @@
       "A freed buffer is reused for a request of up to this many times smaller or larger size; 0 = no reuse.") \
   LIVE(auto_search_match_range, bool, "NNVM_AUTO_SEARCH_MATCH_RANGE", "0", any(), active("MemoryPlan.SearchingTheMatchRangeNeverCostsBytesAndSometimesSavesSome"), \
       "Try the powers of two up to NNVM_EXEC_MATCH_RANGE and keep the smallest plan.") \
-  LIVE(num_temp, int, "MXNET_EXEC_NUM_TEMP", "1", at_least(1), inert("the kernels of a plan take turns on one workspace"), \
-      "Most temporary workspaces of a device; also limits how many branches share memory at once.") \
-  LIVE(nnvm_num_temp, int, "NNVM_EXEC_NUM_TEMP", "1", at_least(1), inert("offsets are packed by lifetimes, which keeps apart what may run at the same time"), \
-      "Colours with which the memory plan keeps branches apart that may run at the same time.") \
+  LIVE(num_temp, int, "MXNET_EXEC_NUM_TEMP", "1", at_least(1), active("PlanBranchesConfig.BranchesShareSoManyWorkspaces"), \
+      "Most workspaces of a graph's kernels; branches of a graph with different ones may run at the same time, if bulk is off.") \
+  LIVE(nnvm_num_temp, int, "NNVM_EXEC_NUM_TEMP", "=MXNET_EXEC_NUM_TEMP", at_least(1), active("PlanBranchesConfig.BranchesHaveMemoryOfTheirOwn"), \
+      "Colours of branches: values of different colours never use the same memory.") \
   LIVE(verbose_logging, bool, "MXNET_MEM_PLAN_VERBOSE_LOGGING", "0", any(), active("PlanConfig.VerboseMemoryPlansLogTheirBytes"), \
       "Log memory plans.")
 

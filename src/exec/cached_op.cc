@@ -193,7 +193,7 @@ class CachedOp::Impl {
     auto run = std::make_shared<Run>();
     run->instance = plan->pool.take();
     run->home = home;
-    Engine::get().forget_failure(run->instance->var());
+    run->instance->forget_failures();
     std::vector<NDArray> results = fill_externals(*plan, *run, inputs, outputs);
     push_segments(*plan, run, plan->plan().forward_segments());
     hand_out(results, outputs);

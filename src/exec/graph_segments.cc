@@ -2,22 +2,10 @@
 // Operators that cannot be recorded, and the runs between them.
 #include "exec/graph_segments.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "exec/run_on_host.h"
 #include "op/read_back.h"
 
 namespace mxnet {
-namespace {
-
-// What runs code of the caller's, or decides by looking at values.
-constexpr std::array<std::string_view, 5> kOnTheHost = {"Custom", "_backward_Custom", "_cond",
-                                                        "_foreach", "_while_loop"};
-
-}  // namespace
-
 const char* not_recordable(const Plan::Step& step, bool training) {
   if (step.accumulate) return nullptr;
   if (step.prepared != nullptr) return "it keeps what it has prepared on the host";
@@ -25,8 +13,6 @@ const char* not_recordable(const Plan::Step& step, bool training) {
     return "its random numbers differ from run to run";
   if (runs_on_host(*step.kernel, Device::gpu()))
     return "it has no kernel for GPUs and runs on the host";
-  if (std::find(kOnTheHost.begin(), kOnTheHost.end(), step.op->name()) != kOnTheHost.end())
-    return "it runs on the host";
   if (waits_for_device(*step.op)) return "the host reads numbers that it works with";
   return nullptr;
 }

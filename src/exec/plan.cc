@@ -13,6 +13,7 @@
 #include "exec/run_kernel.h"
 #include "exec/run_on_host.h"
 #include "graph/backends.h"
+#include "graph/branches.h"
 #include "op/create/constant.h"
 #include "op/fused/pointwise.h"
 #include "op/gpu.h"
@@ -26,6 +27,8 @@ namespace {
 // and together what takes about as long as a few wake-ups of a worker.
 constexpr int64_t kInlineElements = 16384;
 constexpr int64_t kInlineSegmentElements = 16 * kInlineElements;
+// A bit for each in Plan::Segment.
+constexpr int kMostBranches = 32;
 
 // Copies a value that is wanted in one more place.
 const OpDef& copy_op() {
@@ -35,6 +38,16 @@ const OpDef& copy_op() {
 const void* copy_params() {
   static const ParamsPtr params = copy_op().parse({});
   return params.get();
+}
+
+std::vector<int> written_inputs(const Plan::Step& step) {
+  std::vector<int> written = step.op->mutated_inputs(step.params);
+  const std::vector<int> clobbered = step.op->clobbered_inputs(step.params);
+  written.insert(written.end(), clobbered.begin(), clobbered.end());
+  return written;
+}
+bool contains(const std::vector<int>& inputs, uint32_t i) {
+  return std::ranges::find(inputs, static_cast<int>(i)) != inputs.end();
 }
 
 Request request_of(const PlanOptions& options, int output) {
@@ -51,6 +64,11 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
   options.training = training;
   options.packing = {c.memory_plan.match_range, c.memory_plan.auto_search_match_range};
   options.inplace = c.memory_plan.enable_inplace;
+  // Recorded graphs of a device are one stream of work.
+  if (!device.is_gpu()) {
+    options.branches = std::min<int>(c.memory_plan.nnvm_num_temp, kMostBranches);
+    options.workspaces = c.memory_plan.num_temp;
+  }
   // The simulated device has kernels for operators one by one.
   const bool fuses = !device.is_gpu() || gpu_kernel(Registry::get().at(PointwiseChain::kName));
   options.fuse_pointwise = fuses && c.cuda.use_fusion;
@@ -86,6 +104,7 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
   }
   memory.packing = options.packing;
   memory.inplace = options.inplace;
+  if (options.branches > 1) memory.colors = color_branches(graph, types, options.branches);
   memory.backward_output = options.forward_outputs;
   memory.backward_step = schedule.num_forward;
   for (int o = 0; o < static_cast<int>(graph.outputs().size()); ++o) {
@@ -165,7 +184,7 @@ void Plan::add_tensor(int entry, bool value) {
         tensor.constant = &constant_value(graph_.node(place.index));
         break;
       case Place::Kind::kArena:
-        tensor.in_arena = true;
+        tensor.arena = place.index;
         tensor.offset = place.offset;
         break;
       case Place::Kind::kUnused:
@@ -187,7 +206,8 @@ void Plan::add_node(int n) {
             .first_tensor = static_cast<uint32_t>(tensors_.size()),
             .num_in = static_cast<uint16_t>(inputs.size()),
             .num_out = static_cast<uint16_t>(graph_.num_outputs(n)),
-            .accumulate = false};
+            .accumulate = false,
+            .workspace = workspace_of(n)};
   InlineVector<ArrayType, 8> types;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     add_tensor(inputs[i], !node.op->type_only(static_cast<int>(i)));
@@ -227,7 +247,8 @@ void Plan::add_delivery(const Delivery& delivery) {
                     .first_tensor = static_cast<uint32_t>(tensors_.size()),
                     .num_in = 1,
                     .num_out = 1,
-                    .accumulate = request == Request::kAdd});
+                    .accumulate = request == Request::kAdd,
+                    .workspace = workspace_of(graph_.node_of(entry))});
   add_tensor(entry, true);
   TensorPlace target{&type};
   target.external = num_variables() + delivery.output;
@@ -275,6 +296,7 @@ void Plan::add_segments(int first_step, int last_step, int bulk) {
     segment.cheap = segment.cheap && sum <= kInlineSegmentElements;
     if (options_.on_caller && !options_.device.is_gpu()) segment.cheap = true;
     add_uses(&segment);
+    add_arenas(&segment);
     segments_.push_back(segment);
   }
 }
@@ -288,13 +310,10 @@ void Plan::add_uses(Segment* segment) {
   std::vector<Touch> touches;
   for (int s = segment->first_step; s < segment->last_step; ++s) {
     const Step& step = steps_[static_cast<std::size_t>(s)];
-    std::vector<int> written = step.op->mutated_inputs(step.params);
-    const std::vector<int> clobbered = step.op->clobbered_inputs(step.params);
-    written.insert(written.end(), clobbered.begin(), clobbered.end());
+    const std::vector<int> written = written_inputs(step);
     for (uint32_t i = 0; i < uint32_t{step.num_in} + step.num_out; ++i) {
       const uint32_t slot = step.first_tensor + i;
-      const bool write = i >= step.num_in || std::find(written.begin(), written.end(),
-                                                       static_cast<int>(i)) != written.end();
+      const bool write = i >= step.num_in || contains(written, i);
       if (tensors_[slot].external >= 0) touches.push_back({tensors_[slot].external, slot, write});
     }
   }
@@ -309,6 +328,27 @@ void Plan::add_uses(Segment* segment) {
     uses_.back().writes = uses_.back().writes || touch.write;
   }
   segment->num_uses = static_cast<uint32_t>(uses_.size()) - segment->first_use;
+}
+
+// Two branches may have one workspace: then they take turns on the first one's variable.
+uint8_t Plan::workspace_of(int n) const {
+  const int color = memory_.colors.empty() ? 0 : memory_.colors[static_cast<std::size_t>(n)];
+  return static_cast<uint8_t>(color % num_workspaces());
+}
+
+void Plan::add_arenas(Segment* segment) const {
+  for (int s = segment->first_step; s < segment->last_step; ++s) {
+    const Step& step = steps_[static_cast<std::size_t>(s)];
+    segment->arenas_written |= uint32_t{1} << step.workspace;
+    const std::vector<int> written = written_inputs(step);
+    for (uint32_t i = 0; i < uint32_t{step.num_in} + step.num_out; ++i) {
+      const int arena = tensors_[step.first_tensor + i].arena;
+      if (arena < 0) continue;
+      const bool write = i >= step.num_in || contains(written, i);
+      (write ? segment->arenas_written : segment->arenas_read) |= uint32_t{1} << arena;
+    }
+  }
+  segment->arenas_read &= ~segment->arenas_written;
 }
 
 bool Plan::overwrites(int output) const {
@@ -337,7 +377,8 @@ std::string Plan::debug_str() const {
         const TensorPlace& place = tensors_[step.first_tensor + t];
         text += t == step.num_in ? " -> " : " ";
         text += to_string(place.type->shape);
-        if (place.in_arena) text += fmt::format("@{}", place.offset);
+        if (place.arena >= 0) text += fmt::format("@{}", place.offset);
+        if (place.arena > 0) text += fmt::format("/{}", place.arena);
         if (place.constant != nullptr) text += "=constant";
         if (place.external >= num_variables())
           text += fmt::format("=output{}", place.external - num_variables());

@@ -3,6 +3,7 @@
 // every value and the engine operations (segments) that they are merged into. Executor, CachedOp
 // and the predict API run nothing else.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ struct PlanOptions {
   bool on_caller = false;
   PackingOptions packing;
   bool inplace = true;
+  // Branches with memory of their own, and workspaces of kernels that they share: engine operations
+  // of different branches and workspaces may run at the same time.
+  int branches = 1, workspaces = 1;
   // Values lie in layouts of the kernels' choice; in inference operators are fused, too.
   bool optimise = false;
   // Neighbouring pointwise operators run as one.
@@ -72,13 +76,14 @@ class Plan {
     uint16_t num_in, num_out;
     // The one output is to be added to its array: the tensor before it holds what is added.
     bool accumulate;
+    uint8_t workspace;  // of the kernel
   };
-  // Where a tensor lies: in the arena, at an external (external >= 0), in a constant, or nowhere.
+  // Where a tensor lies: in an arena, at an external (external >= 0), in a constant, or nowhere.
   struct TensorPlace {
     const ArrayType* type;
     std::size_t offset = 0;
     int external = -1;
-    bool in_arena = false;
+    int arena = -1;
     const NDArray* constant = nullptr;  // lives in the graph
   };
   // An external that a segment uses, and the tensors that are it: slots[first, first + count).
@@ -91,8 +96,9 @@ class Plan {
   struct Segment {
     int first_step, last_step;  // [first, last)
     uint32_t first_use, num_uses;
-    bool cheap;           // may run on the caller's thread
-    bool random;          // draws random numbers
+    uint32_t arenas_read, arenas_written;  // a bit for each; workspaces count as what is written
+    bool cheap;                            // may run on the caller's thread
+    bool random;                           // draws random numbers
     bool random_on_host;  // also from the host's streams, for a GPU (run_on_host.h)
   };
 
@@ -106,6 +112,8 @@ class Plan {
   int num_externals() const { return num_variables() + num_outputs(); }
   const ArrayType& external_type(int external) const;
 
+  int num_arenas() const { return static_cast<int>(memory_.arenas.size()); }
+  int num_workspaces() const { return std::min(options_.workspaces, num_arenas()); }
   std::span<const Step> steps() const { return steps_; }
   std::span<const TensorPlace> tensors() const { return tensors_; }
   std::span<const Segment> segments() const { return segments_; }
@@ -142,6 +150,8 @@ class Plan {
   void add_tensor(int entry, bool value);
   void add_segments(int first_step, int last_step, int bulk);
   void add_uses(Segment* segment);
+  void add_arenas(Segment* segment) const;
+  uint8_t workspace_of(int n) const;
   int64_t elements(const Step& step) const;
 
   const IndexedGraph graph_;

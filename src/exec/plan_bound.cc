@@ -54,7 +54,7 @@ void BoundPlan::forget_failures(int first_output, int last_output) {
 
 void BoundPlan::begin_forward() {
   if (state_->instance->attach()) prepare();
-  Engine::get().forget_failure(state_->instance->var());
+  state_->instance->forget_failures();
   forget_failures(0, std::min(plan_->num_outputs(), plan_->options().forward_outputs));
 }
 

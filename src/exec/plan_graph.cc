@@ -12,7 +12,6 @@
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
 #include "graph/fuse_pointwise.h"
-#include "graph/fused_layer.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
 #include "graph/layouts.h"
@@ -44,20 +43,29 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
   return typed;
 }
 
-bool moves_averages_only(const OpDef& op) {
-  const std::string& name = op.name();
-  return name == "BatchNorm" || name == "_backward_BatchNorm" || name == kFusedConv ||
-         name == "_contrib_BatchNormWithReLU" || name == "_backward_contrib_BatchNormWithReLU";
+bool has_state_at(const ir::Node& node, int input) {
+  const std::vector<int> states = node.op->state_inputs(node.params.get());
+  return std::ranges::find(states, input) != states.end();
 }
 
-// Passes count on nobody but its readers seeing a value change. BatchNorm, and a convolution that
-// has taken one over, only read its states; its gradient moves them, which nothing reads in the
-// same run.
+// Passes count on nobody but its readers seeing a value change. A state does no harm that nobody
+// reads as anything else: BatchNorm, and a convolution that has taken one over, only carry their
+// averages, and the gradient that moves them is the last to look at them.
 bool is_pure(const IndexedGraph& graph) {
+  std::vector<bool> written(static_cast<std::size_t>(graph.num_entries()));
+  for (int n = 0; n < graph.num_nodes(); ++n) {
+    if (!graph.node(n).control_deps().empty()) return false;
+    for (int entry : graph.mutated(n)) {
+      if (!graph.node(graph.node_of(entry)).is_variable()) return false;
+      written[static_cast<std::size_t>(entry)] = true;
+    }
+  }
   for (int n = 0; n < graph.num_nodes(); ++n) {
     const ir::Node& node = graph.node(n);
-    if (!node.control_deps().empty()) return false;
-    if (!graph.mutated(n).empty() && !moves_averages_only(*node.op)) return false;
+    const std::span<const int> inputs = graph.inputs(n);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (written[static_cast<std::size_t>(inputs[i])] && !has_state_at(node, static_cast<int>(i)))
+        return false;
   }
   return true;
 }

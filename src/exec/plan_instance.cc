@@ -31,16 +31,27 @@ std::shared_ptr<const void> keep_chunk(const void* array) {
 
 }  // namespace
 
-const Ref<Chunk>& Arena::reserve(std::size_t bytes) {
-  if (!chunk_ || chunk_->bytes() < bytes) chunk_ = make_ref<Chunk>(device_, bytes, "activations");
-  return chunk_;
+std::span<const Ref<Chunk>> Arena::reserve(std::span<const std::size_t> bytes) {
+  if (chunks_.size() < bytes.size()) chunks_.resize(bytes.size());
+  for (std::size_t a = 0; a < bytes.size(); ++a)
+    if (!chunks_[a] || chunks_[a]->bytes() < bytes[a])
+      chunks_[a] = make_ref<Chunk>(device_, bytes[a], "activations");
+  return std::span(chunks_).first(bytes.size());
+}
+
+std::size_t Arena::bytes() const {
+  std::size_t sum = 0;
+  for (const Ref<Chunk>& chunk : chunks_) sum += chunk->bytes();
+  return sum;
 }
 
 PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Arena> arena)
     : plan_(std::move(plan)),
-      arena_(arena ? std::move(arena) : std::make_shared<Arena>(plan_->options().device)),
-      chunk_(arena_->reserve(plan_->memory().arena_bytes)),
-      scratch_(Device::cpu()) {
+      arena_(arena ? std::move(arena) : std::make_shared<Arena>(plan_->options().device)) {
+  const std::span<const Ref<Chunk>> chunks = arena_->reserve(plan_->memory().arenas);
+  chunks_.assign(chunks.begin(), chunks.end());
+  for (int w = 0; w < plan_->num_workspaces(); ++w)
+    scratch_.push_back(std::make_unique<PlanScratch>(Device::cpu()));
   const bool gpu = plan_->options().device.is_gpu();
   if (plan_->options().replay) replay_ = GraphReplay::make(*plan_);
   for (const Plan::TensorPlace& place : plan_->tensors()) {
@@ -55,25 +66,44 @@ PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Are
 
 Ref<PlanInstance> PlanInstance::clone() const {
   auto copy = make_ref<PlanInstance>(plan_);
-  const Shape bytes{static_cast<int64_t>(plan_->memory().arena_bytes)};
-  if (bytes.size() > 0)
-    NDArray(chunk_, 0, bytes, DType::kUInt8)
-        .copy_to(NDArray(copy->chunk_, 0, bytes, DType::kUInt8));
+  for (std::size_t a = 0; a < chunks_.size(); ++a) {
+    const Shape bytes{static_cast<int64_t>(plan_->memory().arenas[a])};
+    if (bytes.size() > 0)
+      NDArray(chunks_[a], 0, bytes, DType::kUInt8)
+          .copy_to(NDArray(copy->chunks_[a], 0, bytes, DType::kUInt8));
+  }
   return copy;
 }
 
 bool PlanInstance::attach() {
-  const Ref<Chunk>& now = arena_->reserve(plan_->memory().arena_bytes);
-  if (now == chunk_) [[likely]]
+  const std::span<const Ref<Chunk>> now = arena_->reserve(plan_->memory().arenas);
+  if (std::ranges::equal(now, chunks_)) [[likely]]
     return false;
   // Operations in flight still look at the tensors. Their failure is not ours.
-  try {
-    Engine::get().wait_for_var(chunk_->var());
-  } catch (...) {
+  for (const Ref<Chunk>& chunk : chunks_) {
+    try {
+      Engine::get().wait_for_var(chunk->var());
+    } catch (...) {
+    }
   }
-  chunk_ = now;
+  chunks_.assign(now.begin(), now.end());
   placed_ = false;
   return true;
+}
+
+void PlanInstance::forget_failures() const {
+  for (const Ref<Chunk>& chunk : chunks_) Engine::get().forget_failure(chunk->var());
+}
+
+// Operations of two arenas may be the first at the same time.
+void PlanInstance::ensure_placed() {
+  // Acquire: the addresses are seen.
+  if (placed_.load(std::memory_order_acquire)) [[likely]]
+    return;
+  const std::scoped_lock lock(placing_);
+  if (placed_.load(std::memory_order_relaxed)) return;
+  place_tensors();
+  placed_.store(true, std::memory_order_release);
 }
 
 void PlanInstance::place_tensors() {
@@ -81,14 +111,14 @@ void PlanInstance::place_tensors() {
   for (std::size_t t = 0; t < places.size(); ++t) {
     const Plan::TensorPlace& place = places[t];
     if (place.constant != nullptr) place_constant(t, *place.constant);
-    if (!place.in_arena) continue;
+    if (place.arena < 0) continue;
+    const Ref<Chunk>& chunk = chunks_[static_cast<std::size_t>(place.arena)];
     if (arrays_.empty()) {
-      tensors_[t].data = static_cast<char*>(chunk_->data()) + place.offset;
+      tensors_[t].data = static_cast<char*>(chunk->data()) + place.offset;
     } else {
-      arrays_[t] = NDArray(chunk_, place.offset, place.type->shape, place.type->dtype);
+      arrays_[t] = NDArray(chunk, place.offset, place.type->shape, place.type->dtype);
     }
   }
-  placed_ = true;
 }
 
 void PlanInstance::place_constant(std::size_t t, const NDArray& value) {
@@ -133,7 +163,7 @@ void PlanInstance::bind_arrays(const Plan::Segment& segment, Externals externals
 
 void PlanInstance::run(const Plan::Segment& segment, Externals externals,
                        const RunContext& context) {
-  if (!placed_) place_tensors();
+  ensure_placed();
   if (!arrays_.empty()) {
     bind_arrays(segment, externals);
     if (replay_ != nullptr) {
@@ -164,17 +194,18 @@ void PlanInstance::run_steps(const Plan::Segment& segment, const RunContext& con
         continue;
       }
       const Span span(SpanKind::kSymbolic, step->title);
-      KernelContext kernel_context(in, out, context.device, context.stream, training, scratch_);
+      PlanScratch& scratch = *scratch_[step->workspace];
+      KernelContext kernel_context(in, out, context.device, context.stream, training, scratch);
       if (step->prepared != nullptr) {
         runs_[static_cast<std::size_t>(step - plan.steps().data())]->run(
             kernel_context, std::span(origins_).subspan(step->first_tensor, step->num_in));
       } else {
         step->kernel->run(step->kernel->run_fn, step->params, kernel_context);
       }
-      scratch_.reset();
+      scratch.reset();
     }
   } catch (...) {
-    scratch_.reset();
+    scratch_[step->workspace]->reset();
     rethrow_named(plan, *step);
   }
 }
@@ -201,7 +232,11 @@ void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& con
 void PlanInstance::list_variables(const Plan::Segment& segment, Externals externals,
                                   std::vector<Var*>* reads, std::vector<Var*>* writes) const {
   reads->clear();
-  writes->assign({var()});
+  writes->clear();
+  for (std::size_t a = 0; a < chunks_.size(); ++a) {
+    if ((segment.arenas_written >> a & 1) != 0) writes->push_back(chunks_[a]->var());
+    if ((segment.arenas_read >> a & 1) != 0) reads->push_back(chunks_[a]->var());
+  }
   for (const Plan::Use& use : plan_->uses(segment))
     (use.writes ? writes : reads)
         ->push_back(externals[static_cast<std::size_t>(use.external)].var());

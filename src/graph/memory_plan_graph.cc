@@ -42,7 +42,8 @@ class Planner {
   struct Piece {
     std::size_t bytes;
     int first, last;
-    int output;  // it is this array of the caller; kNever = in the arena
+    int output;  // it is this array of the caller; kNever = in an arena
+    int arena;
   };
 
   template <class T>
@@ -54,6 +55,10 @@ class Planner {
     if (!options_.layout_bytes.empty() && options_.layout_bytes[e] > 0)
       return options_.layout_bytes[e];
     return type_bytes(types_[e]);
+  }
+
+  int color(int n) const {
+    return options_.colors.empty() ? 0 : options_.colors[static_cast<std::size_t>(n)];
   }
 
   void find_last_uses() {
@@ -104,7 +109,7 @@ class Planner {
       int piece = options_.inplace ? inherited(step, n, o, output) : kNever;
       if (piece == kNever) {
         piece = static_cast<int>(pieces_.size());
-        pieces_.push_back({bytes(entry), step, last, output});
+        pieces_.push_back({bytes(entry), step, last, output, color(n)});
       }
       Piece& mine = at(pieces_, piece);
       mine.last = std::max(mine.last, last);
@@ -122,7 +127,8 @@ class Planner {
       const int piece = at(piece_of_, inputs[i]);
       if (piece == kNever || !node.op->may_share(static_cast<int>(i), o)) continue;
       const Piece& candidate = at(pieces_, piece);
-      if (candidate.last != step || candidate.bytes != bytes(entry) || candidate.output != kNever)
+      if (candidate.last != step || candidate.bytes != bytes(entry) || candidate.output != kNever ||
+          candidate.arena != color(n))
         continue;
       // The caller's array may not be touched before its own part of the run.
       if (output != kNever &&
@@ -148,22 +154,39 @@ class Planner {
                         [&](int entry) { return at(piece_of_, entry) == piece; });
   }
 
-  GraphMemory settle() {
-    GraphMemory memory;
-    memory.deliveries = std::move(deliveries_);
-    std::vector<int> interval_of(pieces_.size(), kNever);
+  // Packs the pieces of each arena: their offsets, by piece.
+  std::vector<std::size_t> pack(GraphMemory* memory) {
+    const std::vector<int>& colors = options_.colors;
+    std::vector<std::vector<int>> arenas(
+        1 + static_cast<std::size_t>(colors.empty() ? 0 : std::ranges::max(colors)));
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       const Piece& piece = pieces_[p];
       if (piece.output != kNever) {
-        memory.output_bytes += piece.bytes;
+        memory->output_bytes += piece.bytes;
         continue;
       }
-      interval_of[p] = static_cast<int>(memory.intervals.size());
-      memory.intervals.push_back({piece.bytes, piece.first, piece.last});
+      at(arenas, piece.arena).push_back(static_cast<int>(p));
     }
-    Packing packing = pack_intervals(memory.intervals, options_.packing);
-    memory.arena_bytes = packing.bytes;
-    memory.offsets = std::move(packing.offsets);
+    std::vector<std::size_t> offsets(pieces_.size());
+    for (const std::vector<int>& arena : arenas) {
+      std::vector<MemoryInterval> intervals;
+      for (int p : arena) {
+        const Piece& piece = at(pieces_, p);
+        intervals.push_back({piece.bytes, piece.first, piece.last});
+      }
+      const Packing packing = pack_intervals(intervals, options_.packing);
+      for (std::size_t i = 0; i < arena.size(); ++i) at(offsets, arena[i]) = packing.offsets[i];
+      memory->arenas.push_back(packing.bytes);
+      memory->arena_bytes += packing.bytes;
+    }
+    return offsets;
+  }
+
+  GraphMemory settle() {
+    GraphMemory memory;
+    memory.deliveries = std::move(deliveries_);
+    memory.colors = options_.colors;
+    std::vector<std::size_t> offsets = pack(&memory);
     for (int entry = 0; entry < graph_.num_entries(); ++entry) {
       Place place;
       const int piece = at(piece_of_, entry), n = graph_.node_of(entry);
@@ -177,8 +200,7 @@ class Planner {
         if (output != kNever) {
           place = {Place::Kind::kOutput, output};
         } else {
-          const int interval = interval_of[static_cast<std::size_t>(piece)];
-          place = {Place::Kind::kArena, 0, at(memory.offsets, interval)};
+          place = {Place::Kind::kArena, at(pieces_, piece).arena, at(offsets, piece)};
         }
       }
       memory.places.push_back(place);

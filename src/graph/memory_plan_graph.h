@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory each value of a graph gets: an array of the caller, or a window of the arena that it
-// may share with values that do not live at the same time.
+// Which memory each value of a graph gets: an array of the caller, or a window of an arena that it
+// may share with values that do not live at the same time. There is one arena for each colour of
+// the graph's branches (branches.h): one, as a rule.
 #pragma once
 #include <climits>
 #include <cstddef>
@@ -18,7 +19,7 @@ struct Place {
     kVariable,  // the caller's array for a variable; index = node
     kOutput,    // the caller's array for a result; index = position among the graph's outputs
     kConstant,  // part of the graph (op/create/constant.h); index = node
-    kArena,     // offset
+    kArena,     // offset; index = arena
   };
   Kind kind = Kind::kUnused;
   int index = 0;
@@ -33,6 +34,8 @@ struct GraphMemoryOptions {
   std::vector<bool> direct_outputs;
   // Per entry: bytes of a value that does not lie in plain rows, 0 for others; empty = none.
   std::vector<std::size_t> layout_bytes;
+  // Per node: its colour, which is the arena of what it makes; empty = all 0.
+  std::vector<int> colors;
   // Outputs and steps from here on belong to a second part (backward) that runs later: arrays of
   // its results are not touched before. By default there is no such part.
   int backward_output = INT_MAX, backward_step = INT_MAX;
@@ -45,13 +48,13 @@ struct Delivery {
 };
 
 struct GraphMemory {
-  std::vector<Place> places;              // per entry
-  std::vector<Delivery> deliveries;       // by step
-  std::vector<MemoryInterval> intervals;  // of the arena, for checkers and printing
-  std::vector<std::size_t> offsets;       // of these
-  std::size_t arena_bytes = 0;            // what is planned
-  std::size_t output_bytes = 0;           // values that lie in the caller's arrays for results
-  std::size_t unshared_bytes = 0;         // of all values, had each memory of its own
+  std::vector<Place> places;         // per entry
+  std::vector<Delivery> deliveries;  // by step
+  std::vector<int> colors;           // as given
+  std::vector<std::size_t> arenas;   // bytes of each
+  std::size_t arena_bytes = 0;       // of all arenas: what is planned
+  std::size_t output_bytes = 0;      // values that lie in the caller's arrays for results
+  std::size_t unshared_bytes = 0;    // of all values, had each memory of its own
 };
 
 // `schedule` lists the nodes that are operators in the order in which they run; `types` are

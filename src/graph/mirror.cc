@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "graph/infer.h"
 #include "graph/split_gradients.h"
 #include "op/create/constant.h"
+#include "op/inline_vector.h"
+#include "op/op_cost.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -23,18 +24,6 @@ constexpr int kMostSegments = 24;
 // part of the bytes of the best plan so far.
 constexpr double kCheapPart = 0.02, kWidePart = 1.0 / 8;
 
-// Operators whose cost per element of the result is a whole sum of products.
-bool is_expensive(std::string_view op) {
-  static constexpr std::string_view kNames[] = {
-      "Convolution",   "Deconvolution", "FullyConnected", "RNN",         "dot",
-      "batch_dot",     "Correlation",   "Convolution_v1", "linalg_gemm", "_linalg_gemm",
-      "_linalg_gemm2", "_npi_matmul",   "_npi_tensordot", "_npi_einsum", "_np_dot",
-      "_npi_dot"};
-  return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames) ||
-         op.starts_with("_contrib_Deformable") || op.starts_with("_contrib_interleaved_matmul");
-}
-
-double elements(const ArrayType& type) { return static_cast<double>(type.shape.size()); }
 std::size_t bytes_of(const ArrayType& type) {
   return static_cast<std::size_t>(type.shape.size()) * dtype_size(type.dtype);
 }
@@ -112,7 +101,7 @@ class Mirror {
   Keep cheap() const {
     Keep keep = must_keep_;
     for (int n = 0; n < num_forward_; ++n)
-      if (!graph_.node(n).is_variable() && is_expensive(graph_.node(n).op->name()))
+      if (!graph_.node(n).is_variable() && sums_products(*graph_.node(n).op))
         keep[static_cast<std::size_t>(n)] = true;
     return keep;
   }
@@ -161,7 +150,7 @@ class Mirror {
     if (best_keep_.empty() || !within_budget()) return;
     std::vector<std::pair<double, int>> worth;
     for (int n = 0; n < num_forward_; ++n)
-      if (!best_keep_[static_cast<std::size_t>(n)] && is_expensive(graph_.node(n).op->name()))
+      if (!best_keep_[static_cast<std::size_t>(n)] && sums_products(*graph_.node(n).op))
         worth.emplace_back(cost(n) / bytes_made(n), n);
     std::stable_sort(worth.begin(), worth.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -183,15 +172,11 @@ class Mirror {
     return bytes;
   }
 
-  // Elementary operations of a node, roughly: a product per weight that meets each element.
   double cost(int n) const {
-    const double out = elements(types_[static_cast<std::size_t>(graph_.first_entry(n))]);
-    const std::span<const int> inputs = graph_.inputs(n);
-    if (!is_expensive(graph_.node(n).op->name()) || inputs.size() < 2) return out;
-    const ArrayType& weight = types_[static_cast<std::size_t>(inputs[1])];
-    const double filters =
-        weight.shape.ndim() > 0 ? static_cast<double>(std::max<int64_t>(1, weight.shape[0])) : 1;
-    return out * elements(weight) / filters;
+    InlineVector<const ArrayType*, 8> inputs;
+    for (int entry : graph_.inputs(n)) inputs.push_back(&types_[static_cast<std::size_t>(entry)]);
+    return elementary_operations(*graph_.node(n).op, inputs.span(),
+                                 types_[static_cast<std::size_t>(graph_.first_entry(n))]);
   }
 
   // --- graphs ----------------------------------------------------------------------------------

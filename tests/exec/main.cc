@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the tests with two simulated GPUs.
+// Starts the tests with two simulated GPUs, and an engine that runs two operations of the CPU at
+// once.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,6 +11,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // Before the configuration is read: gpu(0) and gpu(1) are simulated.
   setenv("MXNET_SIM_GPUS", "2", 1);
+  setenv("MXNET_CPU_WORKER_NTHREADS", "2", 1);
   mxnet::complete_view_operators();
   return RUN_ALL_TESTS();
 }

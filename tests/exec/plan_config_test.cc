@@ -182,7 +182,7 @@ std::size_t training_bytes(const ir::Graph& graph, const std::vector<NDArray>& a
   results->outputs = {values_of(executor.outputs()[0])};
   results->grads.clear();
   for (const NDArray& grad : executor.arrays().grads) results->grads.push_back(values_of(grad));
-  return executor.pool()->chunk()->bytes();
+  return executor.pool()->bytes();
 }
 
 // Several elementwise operators after each product.

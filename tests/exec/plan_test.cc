@@ -120,7 +120,7 @@ TEST(Plan, AThousandRandomGraphsEqualEagerCalls) {
 std::size_t training_bytes(const ir::Graph& graph, const std::vector<NDArray>& args) {
   Executor executor(graph, Device::cpu(), bind_arrays(args, Request::kWrite));
   executor.forward(true);  // compiles
-  return executor.pool()->chunk()->bytes();
+  return executor.pool()->bytes();
 }
 
 TEST(Plan, NoSettingThatSavesMemoryNeedsMoreOfIt) {

@@ -7,6 +7,7 @@
 
 #include <random>
 
+#include "graph/branches.h"
 #include "graph/graphs.h"
 #include "graph/memory_plan_order.h"
 
@@ -28,7 +29,8 @@ GraphMemory plan(const IndexedGraph& graph, bool inplace = true, int match_range
 // producers have put there.
 void expect_values_survive(const IndexedGraph& graph, const GraphMemory& memory,
                            const std::vector<ArrayType>& types, const std::vector<int>& schedule) {
-  std::vector<int> arena(memory.arena_bytes / kArenaAlignment, -1);  // the entry in each line
+  std::vector<std::vector<int>> arenas;  // the entry in each line
+  for (std::size_t bytes : memory.arenas) arenas.emplace_back(bytes / kArenaAlignment, -1);
   std::vector<int> outputs(graph.outputs().size(), -1);
   const auto bytes_of = [&](int entry) {
     const ArrayType& type = types[static_cast<std::size_t>(entry)];
@@ -39,7 +41,8 @@ void expect_values_survive(const IndexedGraph& graph, const GraphMemory& memory,
     if (place.kind == Place::Kind::kOutput) visit(outputs[static_cast<std::size_t>(place.index)]);
     if (place.kind != Place::Kind::kArena) return;
     for (std::size_t b = 0; b < bytes_of(entry); b += kArenaAlignment)
-      visit(arena.at((place.offset + b) / kArenaAlignment));
+      visit(arenas.at(static_cast<std::size_t>(place.index))
+                .at((place.offset + b) / kArenaAlignment));
   };
   for (int n : schedule) {
     for (int entry : graph.inputs(n))
@@ -115,6 +118,28 @@ TEST(GraphMemory, BackwardResultsAreNotTouchedInTheForwardPart) {
   EXPECT_EQ(place.kind, Place::Kind::kArena);
 }
 
+TEST(Branches, TheLongestWayHasTheFirstColor) {
+  const Value x = variable("x");
+  const Value wide = named("wide", apply("dot", {apply("relu", {x}), x}));
+  const Value narrow = named("narrow", apply("relu", {x}) * 2.0);
+  const Value sum = named("sum", wide + narrow);
+  const IndexedGraph graph(graph_of({sum}));
+  const std::vector<ArrayType> types = types_of(graph, {8, 8});
+  const auto color = [&](const std::vector<int>& colors, const Value& value) {
+    return colors[static_cast<std::size_t>(graph.index_of(*value.entry().node))];
+  };
+  const std::vector<int> two = color_branches(graph, types, 2);
+  EXPECT_EQ(color(two, wide), 0);
+  EXPECT_EQ(color(two, sum), 0);
+  EXPECT_EQ(color(two, narrow), 1);
+  for (int one : color_branches(graph, types, 1)) EXPECT_EQ(one, 0);
+}
+
+TEST(Branches, MoreColorsThanWaysAreNoMatter) {
+  const IndexedGraph graph(graph_of({apply("relu", {variable("x")})}));
+  for (int color : color_branches(graph, types_of(graph, {2}), 30)) EXPECT_EQ(color, 0);
+}
+
 // Random graphs of elementwise operators and products of square matrices.
 TEST(GraphMemory, EveryValueSurvivesUntilItsLastUse) {
   const unsigned seed = 4711;
@@ -152,10 +177,12 @@ TEST(GraphMemory, EveryValueSurvivesUntilItsLastUse) {
     options.packing.match_range = static_cast<int>(random() % 4);
     options.direct_outputs.assign(graph.outputs().size(), true);
     const std::vector<ArrayType> types = types_of(graph, {8, 8});
+    if (round % 5 == 0) options.colors = color_branches(graph, types, 2 + round % 3);
     const std::vector<int> schedule = schedule_nodes(graph, INT_MAX).nodes;
     const GraphMemory memory = plan_memory(graph, types, schedule, options);
     expect_values_survive(graph, memory, types, schedule);
     options.inplace = false;
+    options.colors.clear();
     options.packing.match_range = 0;
     EXPECT_LE(memory.arena_bytes, plan_memory(graph, types, schedule, options).arena_bytes);
   }

@@ -7,6 +7,7 @@
 
 #include "op/blas.h"
 #include "op/matrix/labels.h"
+#include "op/op_cost.h"
 #include "op/params.h"
 
 namespace mxnet {
@@ -229,9 +230,12 @@ void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
          Multilinear<TensordotIntParams, tensordot_int_labels, one>::define_pair(
              "_npi_tensordot_int_axes", "_backward_npi_tensordot_int_axes", {},
              "Sums products over the last axes of the first array and the first of the second.",
-             "a", "b", kNumeric, [](OpBuilder<TensordotIntParams>& op) {
+             "a", "b", kNumeric,
+             [](OpBuilder<TensordotIntParams>& op) {
                op.param("axes", &TensordotIntParams::axes, "How many axes are summed.");
-             });
+             }) &&
+         mark_products({"dot", "batch_dot", "_np_dot", "_npi_matmul", "_npi_tensordot",
+                        "_npi_tensordot_int_axes"});
 }();
 
 }  // namespace

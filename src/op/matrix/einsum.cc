@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "op/matrix/labels.h"
+#include "op/op_cost.h"
 
 namespace mxnet {
 namespace {
@@ -160,7 +161,7 @@ void einsum_params(OpBuilder<EinsumParams>& op) {
               "num_args");
   einsum_params(backward);
   Einsum::finish_backward(backward, kAllTypes);
-  return true;
+  return mark_products({"_npi_einsum"});
 }();
 
 }  // namespace

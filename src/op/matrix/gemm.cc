@@ -4,6 +4,7 @@
 #include "op/gpu_table.h"
 #include "op/matrix/la_op.h"
 #include "op/matrix/labels.h"
+#include "op/op_cost.h"
 #include "op/primitives.h"
 
 namespace mxnet {
@@ -165,6 +166,8 @@ MX_OP(_linalg_syrk, SyrkParams)
     });
 
 [[maybe_unused]] const bool portable = mark_portable({"_linalg_gemm", "_linalg_syrk"});
+[[maybe_unused]] const bool products =
+    mark_products({"_linalg_gemm", "_linalg_gemm2", "_linalg_syrk"});
 
 }  // namespace
 }  // namespace mxnet

@@ -10,6 +10,7 @@
 #include "op/nn/plain_arrays.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/op_builder.h"
+#include "op/op_cost.h"
 
 namespace mxnet {
 namespace {
@@ -217,6 +218,7 @@ void define_backward(const char* name, Which which, const char* doc) {
   define_backward<false>("_backward_Convolution_data", kOfData, "Gradient of Convolution's data.");
   define_backward<true>("_backward_Deconvolution_data", kOfData,
                         "Gradient of Deconvolution's data.");
+  mark_products({"Convolution", "Convolution_v1", "Deconvolution"});
   return mark_portable({"Convolution", "Convolution_v1", "Deconvolution", "_backward_Convolution",
                         "_backward_Deconvolution", "_backward_Convolution_data",
                         "_backward_Deconvolution_data"});

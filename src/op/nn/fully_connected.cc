@@ -10,6 +10,7 @@
 #include "op/nn/plain_arrays.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/op_builder.h"
+#include "op/op_cost.h"
 #include "op/products.h"
 
 namespace mxnet {
@@ -141,7 +142,7 @@ void declare_params(OpBuilder<FullyConnectedParams>& op) {
       .grad([](const FullyConnectedParams& p, Grad& grad) {
         return trilinear_backward_gradient("FullyConnected", p.wanted, grad);
       });
-  return true;
+  return mark_products({"FullyConnected"});
 }();
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "base/config.h"
 #include "op/onednn/key.h"
+#include "op/onednn/thread_caches.h"
 
 namespace mxnet::onednn {
 
@@ -72,13 +73,14 @@ class LruCache {
   std::unordered_multimap<std::size_t, Place> index_;
 };
 
-// The calling thread's own cache of T. Only a pointer is thread-local: a library that is loaded
-// late has very little room for more (static TLS).
+// The calling thread's own cache of T. All its caches hang on one thread-local pointer
+// (thread_caches.h): a library that is loaded late has very little room for more (static TLS).
 template <class T>
 LruCache<T>& thread_cache() {
-  thread_local std::unique_ptr<LruCache<T>> cache;
-  if (!cache) cache = std::make_unique<LruCache<T>>();
-  return *cache;
+  static const std::size_t slot = new_cache_slot();
+  std::shared_ptr<void>& cache = cache_in_slot(slot);
+  if (!cache) cache = std::make_shared<LruCache<T>>();
+  return *static_cast<LruCache<T>*>(cache.get());
 }
 
 }  // namespace mxnet::onednn

@@ -12,6 +12,7 @@
 #include "op/computed.h"
 #include "op/gpu_table.h"
 #include "op/op_builder.h"
+#include "op/op_cost.h"
 #include "op/packed_gemm.h"
 #include "op/parallel.h"
 #include "op/primitives.h"
@@ -442,6 +443,9 @@ MX_OP(_backward_interleaved_matmul_encdec_valatt, HeadsParams)
      "_contrib_interleaved_matmul_selfatt_valatt", "_backward_interleaved_matmul_selfatt_valatt",
      "_contrib_interleaved_matmul_encdec_qk", "_backward_interleaved_matmul_encdec_qk",
      "_contrib_interleaved_matmul_encdec_valatt", "_backward_interleaved_matmul_encdec_valatt"});
+[[maybe_unused]] const bool products = mark_products(
+    {"_contrib_interleaved_matmul_selfatt_qk", "_contrib_interleaved_matmul_selfatt_valatt",
+     "_contrib_interleaved_matmul_encdec_qk", "_contrib_interleaved_matmul_encdec_valatt"});
 
 }  // namespace
 }  // namespace mxnet

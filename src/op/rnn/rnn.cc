@@ -9,6 +9,7 @@
 
 #include "op/computed.h"
 #include "op/op_builder.h"
+#include "op/op_cost.h"
 #include "op/rnn/network.h"
 
 namespace mxnet {
@@ -256,6 +257,8 @@ OpBuilder<RnnParams> with_params(const char* name) {
         .infer(infer_backward)
         .cpu(backward_cpu)
         .never_inline();
+
+[[maybe_unused]] const bool products = mark_products({"RNN"});
 
 }  // namespace
 }  // namespace rnn

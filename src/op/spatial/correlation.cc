@@ -4,6 +4,7 @@
 
 #include "op/computed.h"
 #include "op/op_builder.h"
+#include "op/op_cost.h"
 #include "op/parallel.h"
 #include "op/spatial/correlation.h"
 
@@ -126,7 +127,7 @@ OpBuilder<CorrelationParams> with_params(const char* name) {
         for (int i = 0; i < 2; ++i) infer.out(i).same_shape(infer.in(1));
       })
       .cpu(correlation_backward_cpu);
-  return true;
+  return mark_products({"Correlation"});
 }();
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "op/computed.h"
 #include "op/op_builder.h"
+#include "op/op_cost.h"
 #include "op/packed_gemm.h"
 #include "op/parallel.h"
 #include "op/spatial/sampling.h"
@@ -372,6 +373,8 @@ bool define(const char* name, const char* backward_name, const char* doc) {
 [[maybe_unused]] const bool modulated = define<true>(
     "_contrib_ModulatedDeformableConvolution", "_backward__contrib_ModulatedDeformableConvolution",
     "Convolution whose kernel looks at places moved by offsets, weighted by a mask.");
+[[maybe_unused]] const bool products =
+    mark_products({"_contrib_DeformableConvolution", "_contrib_ModulatedDeformableConvolution"});
 
 }  // namespace
 }  // namespace mxnet
