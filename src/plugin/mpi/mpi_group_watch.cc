@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who of a group is still there: signs of life, goodbyes, and what happens when somebody is lost.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,8 @@ namespace {
 
 // Between looks at who is still there.
 constexpr std::chrono::milliseconds kCheck{100};
+// A look that comes so much later says that this thread did not run.
+constexpr std::chrono::seconds kStall{1};
 
 std::chrono::steady_clock::duration seconds(double value) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -37,10 +40,13 @@ void MpiGroup::hear_heartbeats() {
   }
 }
 
-// Everybody watches everybody: whoever is left knows, even inside a collective.
+// Everybody watches everybody: whoever is left knows, even inside a collective. What this thread has
+// slept through (a stopped process, a machine that stood still) says nothing about the others.
 void MpiGroup::watch() {
   const Clock::time_point now = Clock::now();
   if (now < next_check_ || all_ == 1) return;
+  if (const auto late = now - next_check_; late > kStall)
+    for (Peer& peer : peers_) peer.heard = std::min(now, peer.heard + late);
   next_check_ = now + kCheck;
   const bool beat = now >= next_beat_;
   if (beat) next_beat_ = now + seconds(options_.heartbeat_seconds);

@@ -55,7 +55,7 @@ def run(workers, body, servers=0, launch=(), **variables):
         command = [sys.executable, "-c", program]
         if workers is not None:
             command = [sys.executable, LAUNCH, "-n", str(workers), "-s", str(servers), "--env", f"SAID:{folder}", *launch, *command]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
         lines = {}
         for rank in os.listdir(folder):
             with open(os.path.join(folder, rank)) as file:

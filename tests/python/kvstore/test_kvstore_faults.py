@@ -124,6 +124,31 @@ def test_a_rank_that_comes_late_or_is_slow_is_not_lost():
 
 
 @needs_mpi
+def test_a_machine_that_stands_still_loses_nobody():
+    lines, done = run(
+        2,
+        """
+        import subprocess
+        def total(values):
+            store.push("w", mx.nd.array(values))
+            return pulled("w", (2,))
+        store.init("w", mx.nd.zeros((2,)))
+        processes = " ".join(str(int(number)) for number in total([os.getpid() * (r == rank) for r in range(2)]))
+        if rank == 0:
+            both = subprocess.Popen(["sh", "-c", f"kill -STOP {processes}; sleep 6; kill -CONT {processes}"])
+        while total([0, rank == 0 and both.poll() is not None])[1] == 0:
+            time.sleep(0.01)
+        for step in range(20):
+            time.sleep(0.01)
+            store._barrier()
+        say("all there", store.num_dead_node(7))
+        """,
+        PS_HEARTBEAT_TIMEOUT=SHORT,
+    )
+    assert lines == {rank: ["all there 0"] for rank in range(2)}, done.stderr
+
+
+@needs_mpi
 def test_ending_the_launcher_ends_all_processes(tmp_path):
     # A file each: a terminal hands over a number and the end of its line one by one, and mpirun mixes what ranks print.
     program = (

@@ -29,7 +29,7 @@ def test_plain_mpirun_needs_no_launcher(tmp_path):
         ["mpirun", *root, "--oversubscribe", "-np", "2", sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     assert done.stdout.count("of 2") == 2, done.stderr
 
