@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How benchmark scripts measure: shortest time of a call, interleaved with those it is compared with, and the rate at
-which the machine copies memory, which is what rates are measured against."""
+"""How benchmark scripts measure: shortest time of a call, interleaved with those it is compared with, the rate at
+which the machine copies memory, which is what rates are measured against, and the peak of a process's memory."""
+import re
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -57,3 +59,9 @@ def copy_bandwidth(threads=1, mebibytes=64):
     count = (mebibytes << 20) // threads
     microseconds = best_of_each([copier(threads, count)], 0.3)[0]
     return 2 * count * threads / microseconds * 1e6
+
+
+def peak_memory():
+    """The most bytes that this process has held since its program began. What getrusage has counts from before, when
+    the process was still a copy of the one that started it, which may have been larger."""
+    return int(re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[1]) << 10

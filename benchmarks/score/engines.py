@@ -8,12 +8,14 @@ the seconds of each call and the peak of the process's memory as JSON."""
 import ctypes
 import json
 import os
-import resource
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1]))
+from timing import peak_memory  # noqa: E402
 
 
 class CPredict:
@@ -43,6 +45,10 @@ class CPredict:
 
 
 def ours(prefix, images, threads):
+    return CPredict(prefix, images)
+
+
+def ours_one_thread(prefix, images, threads):
     return CPredict(prefix, images)
 
 
@@ -109,7 +115,7 @@ def torch_compiled(prefix, images, threads):
     return torch(prefix, images, threads, True)
 
 
-ENGINES = {f.__name__: f for f in (ours, ours_bf16, reference, onnxruntime, openvino, openvino_bf16, torch, torch_compiled)}
+ENGINES = {f.__name__: f for f in (ours, ours_one_thread, ours_bf16, reference, onnxruntime, openvino, openvino_bf16, torch, torch_compiled)}
 # What must be importable for an engine; ours need MXNET_LIBRARY_PATH only.
 MODULES = {"reference": "mxnet", "onnxruntime": "onnxruntime", "openvino": "openvino", "openvino_bf16": "openvino",
            "torch": "torch", "torch_compiled": "torch"}
@@ -128,7 +134,7 @@ def main():
         begin = time.perf_counter()
         run()
         times.append(time.perf_counter() - begin)
-    print(json.dumps({"seconds": times, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10}))
+    print(json.dumps({"seconds": times, "peak": peak_memory()}))
 
 
 if __name__ == "__main__":

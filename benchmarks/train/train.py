@@ -10,7 +10,6 @@ and what the first forward pass gives is compared with ours. Cells are kept in F
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -21,7 +20,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 SCORE = HERE.parent / "score"
-sys.path.append(str(SCORE))
+sys.path += [str(SCORE), str(HERE.parent)]
 SGD = {"learning_rate": 0.01, "momentum": 0.9, "wd": 1e-4}
 LEAST_STEPS = 3
 
@@ -83,6 +82,8 @@ ENGINES = {
 
 def run_engine(engine, prefix, batch, size, seconds, result):
     """In a process of its own: prints seconds of each step and the peak of memory as JSON."""
+    from timing import peak_memory
+
     step = ENGINES[engine](prefix, *batch_of(int(batch), int(size)))
     np.save(result, step())
     times, end = [], time.perf_counter() + float(seconds)
@@ -90,7 +91,7 @@ def run_engine(engine, prefix, batch, size, seconds, result):
         begin = time.perf_counter()
         step()
         times.append(time.perf_counter() - begin)
-    print(json.dumps({"seconds": times, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10}))
+    print(json.dumps({"seconds": times, "peak": peak_memory()}))
 
 
 def measure(network, batch, engines, args):

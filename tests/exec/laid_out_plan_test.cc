@@ -51,8 +51,17 @@ TEST(FusedDense, WhatOthersReadIsNotFusedAway) {
 }
 
 TEST(FusedDense, LayersTooSmallToGainStayAsTheyAre) {
-  Network net({2, 8});
+  Network net({8, 8});
   EXPECT_EQ(net.check(relu(dense(net, "a", net.data(), 8, 8))).steps("_sg_onednn"), 0);
+}
+
+TEST(FusedDense, AFewRowsTakeOverWhatFollowsOnPlainWeights) {
+  Network net({3, 40});
+  const Value a = relu(dense(net, "a", net.data(), 40, 40));
+  const Value b = relu(sum(dense(net, "b", a, 40, 40, false), net.data()));
+  const Network::Result result = net.check(dense(net, "c", b, 40, 23));
+  EXPECT_EQ(result.steps("[few_rows]"), 3) << result.plan;
+  EXPECT_EQ(result.steps(), 3) << result.plan;
 }
 
 TEST(FusedDense, ImagesAreFlattenedAfterConvolutions) {

@@ -106,7 +106,7 @@ class WinogradStep final : public PreparedRun {
     const int threads = omp_get_max_threads();
     auto* packed = static_cast<float*>(context.workspace(conv_.packed_bytes()));
     conv_.pack(context.in(tensors_.weight).as<float>(), order_, packed, threads);
-    WinogradPost post;
+    LayerPost post;
     if (tensors_.bias >= 0) post.bias = context.in(tensors_.bias).as<float>();
     conv_.run(context.in(tensors_.src).as<float>(), packed, post,
               context.out(tensors_.dst).as<float>(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fully connected layer with the sum and the activations that follow it, its weights packed once.
+// A fully connected layer with the sum and the activations that follow it, in one kernel.
 // Graphs for inference contain it; nobody else makes it.
 #pragma once
 #include <vector>
@@ -25,7 +25,7 @@ struct FusedDenseParams {
   static constexpr const char* kWithSum = "_sg_onednn_dense_add";
 };
 
-// Whether oneDNN computes all of this at once, faster than the kernels for one layer.
+// Whether a kernel computes all of this at once, faster than the kernels for one layer.
 bool fused_dense_accepts(const FusedDenseParams& params, const Signature& signature);
 PreparedKernelRef prepare_fused_dense(const OpDef& op, const void* params,
                                       const Signature& signature,

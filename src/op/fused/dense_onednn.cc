@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused fully connected layer as one inner product of oneDNN on packed weights.
+// The fused fully connected layer: a few rows by our own loops on plain weights, which leaves them
+// in memory once; more as one inner product of oneDNN on packed weights.
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/config.h"
 #include "op/fused/dense.h"
 #include "op/fused/packed_weight.h"
 #include "op/fused/post_ops_onednn.h"
 #include "op/fused/sum_place.h"
+#include "op/nn/few_rows.h"
 #include "op/onednn/prepared.h"
 
 namespace mxnet {
@@ -115,11 +119,55 @@ class FusedDense final : public PreparedKernel {
   mutable WeightKeeper keeper_;
 };
 
+class FewRowsDense final : public PreparedKernel {
+ public:
+  FewRowsDense(const FusedDenseParams& params, const DenseSizes& sizes, const LayerPost& post)
+      : PreparedKernel("few_rows",
+                       std::vector<LayoutRef>(static_cast<std::size_t>(params.num_inputs())),
+                       {nullptr}),
+        params_(params),
+        sizes_(sizes),
+        post_(post) {}
+
+  std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
+
+ private:
+  class Run final : public PreparedRun {
+   public:
+    explicit Run(const FewRowsDense& dense) : dense_(dense) {}
+
+    void run(const KernelContext& context, std::span<const InputOrigin>) override {
+      const FusedDenseParams& params = dense_.params_;
+      const int weight = params.weight_input();
+      LayerPost post = dense_.post_;
+      if (params.sum) post.sum = context.in(1).as<float>();
+      if (!params.dense.no_bias) post.bias = context.in(weight + 1).as<float>();
+      multiply_few_rows(dense_.sizes_, context.in(0).as<float>(), context.in(weight).as<float>(),
+                        post, context.out(0).as<float>());
+    }
+
+   private:
+    const FewRowsDense& dense_;
+  };
+
+  const FusedDenseParams params_;
+  const DenseSizes sizes_;
+  const LayerPost post_;
+};
+
+bool takes_floats(const Signature& signature) {
+  const auto is_float = [](const Tensor& tensor) { return tensor.dtype == DType::kFloat32; };
+  return onednn::takes(signature) && std::ranges::all_of(signature.in, is_float);
+}
+
+// What follows the layer, if our own loops compute it.
+std::optional<LayerPost> few_rows_post(const FusedDenseParams& params, const Signature& signature) {
+  if (sizes_of(params, signature).rows > kFewRows) return std::nullopt;
+  return layer_post(params.post_ops);
+}
+
 std::unique_ptr<Desc> implemented(const FusedDenseParams& params, const Signature& signature,
                                   bool plain_weight) {
-  if (!onednn::takes(signature)) return nullptr;
-  for (const Tensor& tensor : signature.in)
-    if (tensor.dtype != DType::kFloat32) return nullptr;
   const DenseSizes s = sizes_of(params, signature);
   if (s.rows * s.hidden * s.depth < kFewProducts) return nullptr;
   return onednn::implemented([&] { return describe(params, s, plain_weight); });
@@ -128,12 +176,17 @@ std::unique_ptr<Desc> implemented(const FusedDenseParams& params, const Signatur
 }  // namespace
 
 bool fused_dense_accepts(const FusedDenseParams& params, const Signature& signature) {
-  return implemented(params, signature, config().onednn.force_fc_ab_format) != nullptr;
+  return takes_floats(signature) &&
+         (few_rows_post(params, signature) ||
+          implemented(params, signature, config().onednn.force_fc_ab_format) != nullptr);
 }
 
 PreparedKernelRef prepare_fused_dense(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
   const auto& dense = *static_cast<const FusedDenseParams*>(params);
+  if (!takes_floats(signature)) return nullptr;
+  if (const auto post = few_rows_post(dense, signature))
+    return std::make_shared<const FewRowsDense>(dense, sizes_of(dense, signature), *post);
   const bool plain = config().onednn.force_fc_ab_format;
   const auto desc = implemented(dense, signature, plain);
   if (!desc) return nullptr;

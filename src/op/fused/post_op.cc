@@ -55,4 +55,25 @@ std::optional<PostOp> activation_of(const OpDef& op, const void* params) {
   return std::nullopt;
 }
 
+std::optional<LayerPost> layer_post(std::span<const PostOp> steps) {
+  LayerPost post;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const PostOp& step = steps[i];
+    const bool last = i + 1 == steps.size();
+    if (step.kind == PostOp::Kind::kSum && i == 0) continue;
+    if (!last) return std::nullopt;
+    if (step.kind == PostOp::Kind::kClip) {
+      post.low = step.alpha;
+      post.high = step.beta;
+    } else if (step.kind == PostOp::Kind::kRelu && step.alpha == 0) {
+      post.low = 0;
+    } else if (step.kind == PostOp::Kind::kRelu) {
+      post.slope = step.alpha;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return post;
+}
+
 }  // namespace mxnet

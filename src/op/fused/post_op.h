@@ -4,6 +4,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
+
+#include "op/nn/layer_post.h"
 
 namespace mxnet {
 
@@ -28,5 +31,9 @@ struct PostOp {
 
 // What the operator does to each element of its one array, if that is one of these.
 std::optional<PostOp> activation_of(const OpDef& op, const void* params);
+
+// The steps as our own loops know them, without the arrays that they read: a sum, then an
+// activation. None for others.
+std::optional<LayerPost> layer_post(std::span<const PostOp> steps);
 
 }  // namespace mxnet

@@ -4,8 +4,6 @@
 
 #include <omp.h>
 
-#include <optional>
-
 #include "op/fused/fold.h"
 #include "op/fused/packed_weight.h"
 #include "op/onednn/layout.h"
@@ -13,31 +11,9 @@
 namespace mxnet {
 namespace {
 
-// A step on results as the kernels know it: a sum, then an activation. None for others.
-std::optional<WinogradPost> post_of(const FusedConvParams& params) {
-  WinogradPost post;
-  for (std::size_t i = 0; i < params.post_ops.size(); ++i) {
-    const PostOp& op = params.post_ops[i];
-    const bool last = i + 1 == params.post_ops.size();
-    if (op.kind == PostOp::Kind::kSum && i == 0) continue;
-    if (!last) return std::nullopt;
-    if (op.kind == PostOp::Kind::kClip) {
-      post.low = op.alpha;
-      post.high = op.beta;
-    } else if (op.kind == PostOp::Kind::kRelu && op.alpha == 0) {
-      post.low = 0;
-    } else if (op.kind == PostOp::Kind::kRelu) {
-      post.slope = op.alpha;
-    } else {
-      return std::nullopt;
-    }
-  }
-  return post;
-}
-
 class Winograd final : public PreparedKernel {
  public:
-  Winograd(const FusedConvParams& params, const WinogradDesc& desc, const WinogradPost& post,
+  Winograd(const FusedConvParams& params, const WinogradDesc& desc, const LayerPost& post,
            std::vector<LayoutRef> in, LayoutRef out)
       : PreparedKernel("winograd", std::move(in), {std::move(out)}),
         params_(params),
@@ -55,7 +31,7 @@ class Winograd final : public PreparedKernel {
       const int threads = omp_get_max_threads();
       const auto packed = kernel_.keeper_.get(context, origins, params.weight_input(),
                                               [&] { return kernel_.pack(context, threads); });
-      WinogradPost post = kernel_.post_;
+      LayerPost post = kernel_.post_;
       post.bias = packed->bias.floats();
       if (params.sum) post.sum = context.in(1).as<float>();
       kernel_.conv_.run(context.in(0).as<float>(), packed->weight.floats(), post,
@@ -76,7 +52,7 @@ class Winograd final : public PreparedKernel {
   }
 
   const FusedConvParams params_;
-  const WinogradPost post_;
+  const LayerPost post_;
   const WinogradConv conv_;
   mutable WeightKeeper keeper_;
 };
@@ -87,7 +63,7 @@ PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signatur
                                    const LayoutRef& source) {
   const Tensor &data = signature.in[0], &map = signature.out[0];
   const ConvGeometry g = conv_geometry(params.conv, data.shape(), map.shape(), false);
-  const std::optional<WinogradPost> post = post_of(params);
+  const std::optional<LayerPost> post = layer_post(params.post_ops);
   const auto desc = winograd_choice(g, source != nullptr, WinogradWeights::kKept);
   if (!post || !desc) return nullptr;
   // Small tiles need 4 multiplications for 9, and bfloat16 computes twice as many in the same time.

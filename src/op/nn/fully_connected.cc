@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FullyConnected and the operator of its gradients, on BLAS or oneDNN.
+// FullyConnected and the operator of its gradients, on BLAS, oneDNN or loops of our own.
 #include "op/nn/fully_connected.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "op/nn/bias.h"
+#include "op/nn/few_rows.h"
 #include "op/nn/plain_arrays.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/op_builder.h"
@@ -28,6 +29,19 @@ void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k
   }
   multiply(Products<T>{transpose_a, transpose_b, m, n, k, a, transpose_a ? m : k, b,
                        transpose_b ? k : n, c, n, T{1}, beta, start, start, start});
+}
+
+bool accepts_few_rows(const FullyConnectedParams& params, const Signature& signature) {
+  const DenseSizes s(params, signature.in[0].shape(), signature.in[1].shape());
+  return signature.in[0].dtype == DType::kFloat32 && s.rows >= 1 && s.rows <= kFewRows;
+}
+
+void forward_few_rows(const FullyConnectedParams& params, KernelContext& context) {
+  LayerPost post;
+  if (!params.no_bias) post.bias = context.in(2).as<float>();
+  multiply_few_rows(DenseSizes(params, context.in(0).shape(), context.in(1).shape()),
+                    context.in(0).as<float>(), context.in(1).as<float>(), post,
+                    context.out(0).as<float>());
 }
 
 void forward_plain(const FullyConnectedParams& params, KernelContext& context) {
@@ -111,6 +125,7 @@ void declare_params(OpBuilder<FullyConnectedParams>& op) {
   declare_params(op);
   op.dtypes(kFloating)
       .infer(infer_forward)
+      .cpu(forward_few_rows, accepts_few_rows, "few_rows")
       .cpu(fully_connected_onednn, fully_connected_onednn_accepts, "onednn")
       .cpu(forward_plain)
       .grad([](const FullyConnectedParams&, Grad& grad) {

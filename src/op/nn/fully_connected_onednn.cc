@@ -117,8 +117,8 @@ Call* call_of(const DenseSizes& s, DType dtype, bool plain, With... with) {
 // gradients lose more by the reorders than they win (measured, benchmarks/nn/layers.py).
 constexpr int64_t kManyRows = 1024;
 // Up to this many rows a product is bound by memory, and oneDNN reads weights faster than BLAS; in
-// between BLAS is ahead.
-constexpr int64_t kFewRows = 12;
+// between BLAS is ahead. (The fewest rows never come here: few_rows.h.)
+constexpr int64_t kRowsBoundByMemory = 12;
 // Fewer products than that are done before a second thread has started, and oneDNN starts it
 // (layers of 32 to 128 units, few rows: 1.3 to 2.7 us plain, 3.3 to 18 us by oneDNN on two cores).
 constexpr int64_t kFewProducts = int64_t{1} << 17;
@@ -140,7 +140,7 @@ bool fully_connected_onednn_accepts(const FullyConnectedParams& params,
   const DenseSizes s(params, signature.in[0].shape(), signature.in[1].shape());
   const DType dtype = signature.in[0].dtype;
   if (is_small(s, dtype)) return false;
-  if (dtype == DType::kFloat32 && s.rows > kFewRows && s.rows < kManyRows) return false;
+  if (dtype == DType::kFloat32 && s.rows > kRowsBoundByMemory && s.rows < kManyRows) return false;
   return forward_call(s, dtype, !params.no_bias) != nullptr;
 }
 

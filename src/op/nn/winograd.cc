@@ -105,7 +105,7 @@ size_t WinogradConv::workspace_bytes(int threads) const {
          sizeof(float);
 }
 
-void WinogradConv::run(const float* src, const float* packed, const WinogradPost& post, float* dst,
+void WinogradConv::run(const float* src, const float* packed, const LayerPost& post, float* dst,
                        void* workspace, int threads) const {
   const Plan p = plan(threads);
   auto* input = static_cast<float*>(workspace);
@@ -117,7 +117,7 @@ void WinogradConv::run(const float* src, const float* packed, const WinogradPost
 }
 
 void WinogradConv::run_shared(const Plan& plan, const float* src, const float* packed,
-                              const WinogradPost& post, float* dst, float* input, float* outputs,
+                              const LayerPost& post, float* dst, float* input, float* outputs,
                               [[maybe_unused]] int threads) const {
   const int64_t parts = plan.cuts * plan.filter_parts,
                 pieces = winograd_units(shape_.tiles, kPieceTiles);
@@ -147,7 +147,7 @@ void WinogradConv::run_shared(const Plan& plan, const float* src, const float* p
 }
 
 void WinogradConv::run_cuts(const Plan& plan, const float* src, const float* packed,
-                            const WinogradPost& post, float* dst, float* inputs, float* outputs,
+                            const LayerPost& post, float* dst, float* inputs, float* outputs,
                             int threads) const {
   const auto transform = loops_.transform[shape_.tile == 4];
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -167,7 +167,7 @@ void WinogradConv::run_cuts(const Plan& plan, const float* src, const float* pac
 }
 
 void WinogradConv::run_part(const Plan& plan, const Part& part, const float* input,
-                            const float* packed, const WinogradPost& post, float* output,
+                            const float* packed, const LayerPost& post, float* output,
                             float* dst) const {
   const int64_t points = shape_.points(), weights = shape_.channels * loops_.lanes;
   const int64_t step = loops_.vectors;

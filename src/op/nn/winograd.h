@@ -5,23 +5,13 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
+#include "op/nn/layer_post.h"
 #include "op/nn/winograd_shape.h"
 
 namespace mxnet {
 
 struct WinogradLoops;
-
-// What follows the convolution, in this order: + bias, + sum, negative values times `slope`, then
-// limits. The defaults do nothing; ReLU is low = 0.
-struct WinogradPost {
-  const float* bias = nullptr;  // one a filter
-  const float* sum = nullptr;   // in the layout of dst, which it may be
-  float slope = 1;
-  float low = -std::numeric_limits<float>::infinity();
-  float high = std::numeric_limits<float>::infinity();
-};
 
 // Immutable, so any number of threads may use one at a time, each with a workspace of its own.
 class WinogradConv {
@@ -52,7 +42,7 @@ class WinogradConv {
   void pack(const float* weights, WeightOrder order, float* packed, int threads) const;
 
   size_t workspace_bytes(int threads) const;
-  void run(const float* src, const float* packed, const WinogradPost& post, float* dst,
+  void run(const float* src, const float* packed, const LayerPost& post, float* dst,
            void* workspace, int threads) const;
 
  private:
@@ -73,13 +63,13 @@ class WinogradConv {
     int64_t tile, tiles, first, last;
   };
   Plan plan(int threads) const;
-  void run_shared(const Plan& plan, const float* src, const float* packed, const WinogradPost& post,
+  void run_shared(const Plan& plan, const float* src, const float* packed, const LayerPost& post,
                   float* dst, float* input, float* outputs, int threads) const;
-  void run_cuts(const Plan& plan, const float* src, const float* packed, const WinogradPost& post,
+  void run_cuts(const Plan& plan, const float* src, const float* packed, const LayerPost& post,
                 float* dst, float* inputs, float* outputs, int threads) const;
   // The map of a part; `input` is where its first tile is.
   void run_part(const Plan& plan, const Part& part, const float* input, const float* packed,
-                const WinogradPost& post, float* output, float* dst) const;
+                const LayerPost& post, float* output, float* dst) const;
 
   const WinogradLoops& loops_;
   WinogradShape shape_;

@@ -25,7 +25,7 @@ struct WinogradLoops {
                    int64_t input_line, const float* weights, float* output, int64_t output_line);
   // The inverse transform of group `block` of filters, and what follows the convolution.
   void (*restore[2])(const WinogradShape& shape, const float* from, int64_t point, int64_t block,
-                     int64_t first, int64_t count, const WinogradPost& post, float* dst);
+                     int64_t first, int64_t count, const LayerPost& post, float* dst);
   // Transforms `count` kernels, at most a vector of them, `step` floats apart and turned by half a
   // circle if `turned`; points are `point` floats apart, and the rest of their vector is zeros.
   void (*weights[2])(int64_t count, const float* from, int64_t step, bool turned, float* to,

@@ -56,11 +56,22 @@ TEST(OnednnConfig, EmptyArraysAndDoublesArePlain) {
 }
 
 TEST(OnednnConfig, SmallProductsArePlain) {
-  FloatArray x(Shape{4, 128}, 1), w(Shape{256, 128}, 1), y(Shape{4, 256});
+  FloatArray x(Shape{8, 64}, 1), w(Shape{256, 64}, 1), y(Shape{8, 256});
   EXPECT_EQ(run_first("FullyConnected", kDense, {x.tensor(), w.tensor()}, {y.tensor()}), "onednn");
-  FloatArray few(Shape{4, 64}, 1), v(Shape{256, 64}, 1), z(Shape{4, 256});
+  FloatArray few(Shape{8, 32}, 1), v(Shape{256, 32}, 1), z(Shape{8, 256});
   EXPECT_EQ(run_first("FullyConnected", kDense, {few.tensor(), v.tensor()}, {z.tensor()}), "plain");
-  EXPECT_EQ(z.values[0], 64);
+  EXPECT_EQ(z.values[0], 32);
+}
+
+TEST(OnednnConfig, FewRowsNeedNoOnednn) {
+  FloatArray x(Shape{4, 128}, 1), w(Shape{256, 128}, 1), y(Shape{4, 256});
+  for (const char* enabled : {"1", "0"}) {
+    config_set("MXNET_ONEDNN_ENABLED", enabled);
+    EXPECT_EQ(run_first("FullyConnected", kDense, {x.tensor(), w.tensor()}, {y.tensor()}),
+              "few_rows");
+    EXPECT_EQ(y.values[1023], 128);
+  }
+  config_set("MXNET_ONEDNN_ENABLED", std::nullopt);
 }
 
 }  // namespace

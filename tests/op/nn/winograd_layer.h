@@ -104,7 +104,7 @@ struct Layer {
   }
 
   // What WinogradConv makes of it, in the layout of the description.
-  std::vector<float> winograd(WinogradConv::Isa isa, int threads, WinogradPost post = {}) const {
+  std::vector<float> winograd(WinogradConv::Isa isa, int threads, LayerPost post = {}) const {
     const WinogradConv conv(desc, isa);
     const std::vector<float> from = desc.src_blocked ? blocked(src, in, conv.block()) : src;
     const std::vector<float> added = laid_out(sum, conv);

@@ -98,7 +98,7 @@ TEST_P(Winograd, AppliesWhatFollowsInOrder) {
                        .pad_x = 1,
                        .dst_blocked = in_blocks},
                       random);
-    const WinogradPost post{
+    const LayerPost post{
         .bias = layer.bias.data(), .sum = layer.sum.data(), .slope = 0.25F, .low = -1, .high = 6};
     std::vector<double> want = layer.direct();
     const int64_t plane = layer.out.height * layer.out.width;
