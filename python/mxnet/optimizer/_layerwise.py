@@ -161,7 +161,7 @@ class LAMB(Optimizer):
         self.aggregate_num = aggregation_size(45)
 
     def create_state(self, index: Any, weight: Any) -> Any:
-        return zeros_like(weight, "float32", "default"), zeros_like(weight, "float32", "default")
+        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         self._update(index, weight, grad, state, False)

@@ -138,6 +138,19 @@ def test_one_call_for_many_weights_is_as_one_by_one(name, options, half):
         np.testing.assert_array_equal(one, other)
 
 
+HALF = "adadelta adagrad adam adamax ftml ftrl lamb lars lbsgd nadam nag rmsprop sgd signum".split()
+
+
+@pytest.mark.filterwarnings("ignore:.*accumulates in")
+@pytest.mark.parametrize("lists", [False, True])
+@pytest.mark.parametrize("name", HALF)
+def test_half_precision_alone_follows_single_precision(name, lists):
+    half, single = (mx.optimizer.create(name, learning_rate=0.1) for _ in range(2))
+    found, wanted = train(half, "float16", lists=lists), train(single)
+    assert {one.dtype for one in found} == {np.dtype("float16")}
+    assert_close(found, wanted, 1e-2, 1e-2)  # eleven bits, rounded in each of four steps
+
+
 def test_weights_with_different_counts_get_the_corrections_of_their_own():
     weights = [[mx.nd.ones(3) for _ in range(2)] for _ in range(2)]
     grads = [mx.nd.array([1, 2, 3]), mx.nd.array([3, 2, 1])]
