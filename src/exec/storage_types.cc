@@ -51,11 +51,10 @@ VariableStorage told_storage(const IndexedGraph& graph) {
     const std::optional<StorageType> type = storage_type_from_number(number);
     if (number == -1 && code == std::errc()) continue;  // unknown
     if (code != std::errc() || end != text->data() + text->size() || !type) {
-      throw Error(
-          ErrorCode::kValue, graph.node(n).name,
-          fmt::format("given attribute __storage_type__ = '{}', expected 0 (default), 1 "
-                      "(row_sparse) or 2 (csr)",
-                      *text));
+      throw Error(ErrorCode::kValue, graph.node(n).name,
+                  fmt::format("given attribute __storage_type__ = '{}', expected 0 (default), 1 "
+                              "(row_sparse) or 2 (csr)",
+                              *text));
     }
     told[&graph.node(n)] = *type;
   }
