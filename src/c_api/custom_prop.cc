@@ -182,8 +182,7 @@ std::vector<StorageType> CustomProp::gradient_storage(const CustomOperator::Tagg
   constexpr int kInputGrad = 2;  // those are asked for; other arrays that are left out are dense
   std::vector<int> types, tags;
   for (const auto& [array, tag] : arrays) {
-    const StorageType left_out =
-        tag == kInputGrad ? StorageType::kUndefined : StorageType::kDense;
+    const StorageType left_out = tag == kInputGrad ? StorageType::kUndefined : StorageType::kDense;
     types.push_back(static_cast<int>(array.is_none() ? left_out : array.storage_type()));
     tags.push_back(tag);
   }

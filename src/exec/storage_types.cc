@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Storage types through forward and backward graphs, by the one rule that eager calls follow.
 #include "exec/storage_types.h"
 
 #include <fmt/format.h>
