@@ -82,7 +82,7 @@ class FeedForward:
         from .module import BucketingModule, Module
 
         names = [item[0] for item in data.provide_data]
-        labels = [item[0] for item in data.provide_label]
+        labels = [item[0] for item in data.provide_label or []]
         if self.sym_gen is not None:
             generate = self.sym_gen
             return BucketingModule(
@@ -90,14 +90,16 @@ class FeedForward:
             )
         assert self.symbol is not None
         used = self.symbol.list_arguments()
-        return Module(self.symbol, names, [label for label in labels if label in used], context=self.ctx)
+        # Losses have labels though the data has none: nothing is read from them in prediction.
+        unfed = [name for name in used if name.endswith("label") and name not in names and name not in (self.arg_params or {})]
+        return Module(self.symbol, names, [label for label in labels if label in used] or unfed, context=self.ctx)
 
     def _ready(self, data: Any) -> Any:
         """A module for prediction, with the parameters."""
         if self.arg_params is None:
             raise RuntimeError("there are no parameters yet, expected fit() or load() before")
         module = self._for(data)
-        labels = data.provide_label if module.label_names else None
+        labels = (data.provide_label or None) if module.label_names else None
         module.bind(data.provide_data, labels, for_training=False)
         module.init_params(
             self.initializer,

@@ -179,10 +179,11 @@ std::vector<StorageType> CustomProp::output_storage(std::span<NDArray* const> in
 }
 
 std::vector<StorageType> CustomProp::gradient_storage(const CustomOperator::Tagged& arrays) const {
+  constexpr int kInputGrad = 2;  // those are asked for; other arrays that are left out are dense
   std::vector<int> types, tags;
   for (const auto& [array, tag] : arrays) {
-    types.push_back(
-        static_cast<int>(array.is_none() ? StorageType::kUndefined : array.storage_type()));
+    const StorageType left_out = tag == kInputGrad ? StorageType::kUndefined : StorageType::kDense;
+    types.push_back(static_cast<int>(array.is_none() ? left_out : array.storage_type()));
     tags.push_back(tag);
   }
   if (callbacks_->has(kCustomOpPropBackwardInferStorageType) &&
@@ -192,7 +193,7 @@ std::vector<StorageType> CustomProp::gradient_storage(const CustomOperator::Tagg
     fail("could not infer storage types of gradients");
   std::vector<StorageType> storage;
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (tags[i] == 2) storage.push_back(static_cast<StorageType>(types[i]));
+    if (tags[i] == kInputGrad) storage.push_back(static_cast<StorageType>(types[i]));
   return storage;
 }
 

@@ -13,6 +13,7 @@
 #include "exec/autograd_state.h"
 #include "exec/backward.h"
 #include "exec/plan_graph.h"
+#include "exec/storage_types.h"
 #include "exec/tape.h"
 #include "graph/backends.h"
 #include "graph/infer.h"
@@ -57,6 +58,7 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
                 "given arrays from which not all shapes and types follow, expected complete ones");
   }
   make_outputs();
+  eager_only_ |= std::any_of(outputs_.begin(), outputs_.end(), sparse);
   if (config().executor.verbose_logging) log(LogLevel::kInfo, debug_str());
 }
 
@@ -105,11 +107,21 @@ bool Executor::has_arguments_elsewhere() const {
 }
 
 void Executor::make_outputs() {
+  VariableStorage variables;
+  for (std::size_t i = 0; i < arrays_.args.size(); ++i)
+    variables[&graph().node(graph().arguments()[i])] = arrays_.args[i].storage_type();
+  const std::vector<StorageType> storage = infer_storage(graph(), variables, device_);
   for (int entry : graph().outputs()) {
     const ArrayType& type = types_[static_cast<std::size_t>(entry)];
+    const StorageType stored = storage[static_cast<std::size_t>(entry)];
     const Device device = device_of(graph().node(graph().node_of(entry)), groups_, device_);
-    outputs_.push_back(type.complete() ? NDArray(type.shape, type.dtype, device, "outputs")
-                                       : NDArray());
+    if (!type.complete()) {
+      outputs_.emplace_back();
+    } else if (stored == StorageType::kDense) {
+      outputs_.push_back(NDArray(type.shape, type.dtype, device, "outputs"));
+    } else {
+      outputs_.push_back(NDArray(stored, type.shape, type.dtype, device));
+    }
   }
 }
 
@@ -359,7 +371,8 @@ std::string Executor::debug_str() {
       text += fmt::format("  {}{}\n", node.name,
                           node.is_variable() ? "" : fmt::format("({})", node.op->name()));
     }
-    return text;
+    // Module of 1.x reads the number in the third line from the end.
+    return text + "Total 0 MB allocated\nnothing is planned: arrays are made as they are needed\n";
   }
   return (wants_gradients() ? training_plan() : inference_plan()).plan().debug_str();
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "exec/storage_types.h"
 #include "graph/infer.h"
 #include "graph/infer_symbol.h"
 
@@ -47,17 +48,30 @@ class ArrayMaker {
 
   ExecutorArrays run(const std::vector<ArrayType>& types) {
     ExecutorArrays arrays;
+    const VariableStorage storage = variable_storage();
+    const auto stored = [&](int n) {
+      const auto found = storage.find(&graph_.node(n));
+      return found == storage.end() ? StorageType::kDense : found->second;
+    };
+    std::vector<int> differentiated;
     for (int n : graph_.arguments()) {
-      const std::string& name = graph_.node(n).name;
-      const ArrayType& type = types[static_cast<std::size_t>(graph_.first_entry(n))];
-      const auto request = options_.requests.find(name);
+      const auto request = options_.requests.find(graph_.node(n).name);
       arrays.requests.push_back(request == options_.requests.end() ? options_.default_request
                                                                    : request->second);
+      if (arrays.requests.back() != Request::kNull) differentiated.push_back(n);
+    }
+    const std::vector<StorageType> gradients =
+        gradient_storage(graph_, differentiated, storage, options_.device);
+    auto gradient = gradients.begin();
+    for (std::size_t i = 0; i < arrays.requests.size(); ++i) {
+      const int n = graph_.arguments()[i];
+      const std::string& name = graph_.node(n).name;
+      const ArrayType& type = types[static_cast<std::size_t>(graph_.first_entry(n))];
       device_ = device_of(graph_.node(n), options_.groups, options_.device);
-      arrays.args.push_back(argument(name, name, type));
-      arrays.grads.push_back(arrays.requests.back() == Request::kNull
+      arrays.args.push_back(argument(name, name, type, stored(n)));
+      arrays.grads.push_back(arrays.requests[i] == Request::kNull
                                  ? NDArray()
-                                 : argument("grad of " + name, name, type));
+                                 : argument("grad of " + name, name, type, *gradient++));
     }
     for (int n : graph_.auxiliary()) {
       const ArrayType& type = types[static_cast<std::size_t>(graph_.first_entry(n))];
@@ -71,19 +85,25 @@ class ArrayMaker {
       arrays.aux.push_back(
           share ? found->second
                 : zeros(type, device_of(graph_.node(n), options_.groups, options_.device),
-                        storage(graph_.node(n).name)));
+                        stored(n)));
     }
     return arrays;
   }
 
  private:
-  StorageType storage(const std::string& name) const {
-    const auto found = options_.storage_types.find(name);
-    return found == options_.storage_types.end() ? StorageType::kDense : found->second;
+  // What the caller says goes before what the variables say of themselves.
+  VariableStorage variable_storage() const {
+    VariableStorage storage = told_storage(graph_);
+    for (int n : graph_.variables()) {
+      const auto given = options_.storage_types.find(graph_.node(n).name);
+      if (given != options_.storage_types.end()) storage[&graph_.node(n)] = given->second;
+    }
+    return storage;
   }
 
   // The array called `key` of argument `name`.
-  NDArray argument(const std::string& key, const std::string& name, const ArrayType& type) {
+  NDArray argument(const std::string& key, const std::string& name, const ArrayType& type,
+                   StorageType storage) {
     if (const auto given = given_.find(key); given != given_.end()) return given->second;
     const std::vector<std::string>& shared = options_.shared_args;
     if (std::find(shared.begin(), shared.end(), name) != shared.end()) {
@@ -95,10 +115,10 @@ class ArrayMaker {
                     fmt::format("given '{}' shared as {}, expected {}", name,
                                 to_string(found->second.shape()), to_string(type.shape)));
       }
-      return zeros(type, device_, storage(name));
+      return zeros(type, device_, storage);
     }
-    if (options_.shared_buffer == nullptr || storage(name) != StorageType::kDense)
-      return zeros(type, device_, storage(name));
+    if (options_.shared_buffer == nullptr || storage != StorageType::kDense)
+      return zeros(type, device_, storage);
     NDArray& kept = (*options_.shared_buffer)[key];
     if (!fits(kept, type) || kept.device() != device_)
       kept = zeros(type, device_, StorageType::kDense);

@@ -110,7 +110,25 @@ std::optional<RecordReader::Damage> RecordReader::read_parts(PartHeader header,
   return std::nullopt;
 }
 
+std::string_view RecordReader::whole_record_in_window() {
+  if (position_ < start_ || position_ - start_ >= filled_) return {};
+  const auto at = static_cast<std::size_t>(position_ - start_);
+  const std::size_t there = filled_ - at;
+  PartHeader header{};
+  if (there < sizeof header) return {};
+  std::memcpy(&header, buffer_.get() + at, sizeof header);
+  const std::size_t stored = sizeof header + padded_length(header.length());
+  if (header.magic != kRecordMagic || there < stored ||
+      header.kind() != static_cast<uint32_t>(PartKind::kWhole))
+    return {};
+  started_at_ = position_;
+  position_ += stored;
+  return {buffer_.get() + at + sizeof header, header.length()};
+}
+
 std::optional<std::string_view> RecordReader::next() {
+  if (const std::string_view record = whole_record_in_window(); record.data() != nullptr)
+    return record;
   for (;;) {
     if (window(position_, 1).empty()) return std::nullopt;
     started_at_ = position_;

@@ -55,6 +55,8 @@ class RecordReader {
   std::optional<Damage> read_parts(PartHeader first, std::string_view* record);
   // Up to `bytes` bytes at `offset` in memory, fewer only at the end of the file.
   std::string_view window(uint64_t offset, std::size_t bytes);
+  // The next record, if nothing has to be read or said for it; else null. Most are of that kind.
+  std::string_view whole_record_in_window();
   // At the next place from `offset` on that may start a record, or at the end.
   void resume_after(const Damage& damage);
 

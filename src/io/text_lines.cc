@@ -24,10 +24,9 @@ TextLines::TextLines(const std::string& path, const char* tag, uint32_t part, ui
   end_ = std::min(size, step * (part + 1));
   rewind();
   if (first_ == 0) return;
-  // The line that the part before has begun is its own.
-  buffer_start_ = first_ - 1;
+  // The part before has the line that it has begun, and one that begins where it ends.
   next_line();
-  first_ = std::min(end_, buffer_start_ + at_);
+  first_ = buffer_start_ + at_;
   rewind();
 }
 
@@ -72,7 +71,7 @@ std::optional<std::string_view> TextLines::next_line() {
 
 std::optional<std::string_view> TextLines::next() {
   for (;;) {
-    if (buffer_start_ + at_ >= end_) return std::nullopt;
+    if (buffer_start_ + at_ > end_) return std::nullopt;
     if (!next_line()) return std::nullopt;
     if (line_.ends_with('\r')) line_.remove_suffix(1);
     if (!trimmed(line_).empty()) return line_;

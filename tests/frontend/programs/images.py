@@ -37,7 +37,7 @@ def records(mx, np, count=5, labels=lambda i: float(i), **size):
 def batches(mx, **settings):
     """Data, label and padding of all batches. (The release leaves their numbers at 0.)"""
     given = {"path_imgrec": "images.rec", "data_shape": (3, 12, 16), "batch_size": 2, "preprocess_threads": 2, **settings}
-    return [[batch.data[0], batch.label[0], batch.pad] for batch in mx.io.ImageRecordIter(**given)]
+    return [[batch.data[0].copy(), batch.label[0].copy(), batch.pad] for batch in mx.io.ImageRecordIter(**given)]
 
 
 @program()
@@ -46,7 +46,7 @@ def records_of_images_in_order(mx, np):
     iterator = mx.io.ImageRecordIter(path_imgrec="images.rec", data_shape=(3, 12, 16), batch_size=2, preprocess_threads=2)
     results = [[tuple(item) for item in iterator.provide_data], [tuple(item) for item in iterator.provide_label]]
     for _ in range(2):
-        results.append([[batch.data[0], batch.label[0], batch.pad] for batch in iterator])
+        results.append([[batch.data[0].copy(), batch.label[0].copy(), batch.pad] for batch in iterator])
         iterator.reset()
     return results + [batches(mx, batch_size=5), batches(mx, batch_size=3, prefetch_buffer=1)]
 
@@ -189,7 +189,7 @@ def image_iterators_in_python(mx, np):
         for way in ("pad", "discard"):
             iterator = mx.image.ImageIter(2, (3, 8, 8), aug_list=[mx.image.CenterCropAug((8, 8)), mx.image.CastAug()],
                                           last_batch_handle=way, **settings)
-            results.append([[batch.data[0], batch.label[0], batch.pad] for batch in iterator])
+            results.append([[batch.data[0].copy(), batch.label[0].copy(), batch.pad] for batch in iterator])
             iterator.reset()
             results.append(len(list(iterator)))
     for i in range(3):
@@ -208,7 +208,7 @@ def images_with_boxes(mx, np):
 
     records(mx, np, labels=label)
     iterator = mx.image.ImageDetIter(2, (3, 12, 16), path_imgrec="images.rec", path_imgidx="images.idx")
-    results = [tuple(iterator.provide_label[0]), [[batch.data[0], batch.label[0]] for batch in iterator]]
+    results = [tuple(iterator.provide_label[0]), [[batch.data[0].copy(), batch.label[0].copy()] for batch in iterator]]
     flipped = mx.image.DetHorizontalFlipAug(1.0)(mx.nd.arange(24).reshape((2, 4, 3)), np.array([[1, 0.1, 0.2, 0.5, 0.6]]))
     names = [type(item).__name__ for item in mx.image.CreateDetAugmenter((3, 8, 8), rand_crop=0.5, rand_pad=0.5, rand_mirror=True, mean=True)]
     return results + [list(flipped), names]

@@ -48,13 +48,13 @@ def files_of_sparse_rows(mx, np):
     iterator = mx.io.LibSVMIter(data_libsvm="rows.libsvm", data_shape=(5,), batch_size=2)
     results = []
     for _ in range(2):
-        results.append([[batch.data[0], batch.label[0], batch.pad] for batch in iterator])
+        results.append([[batch.data[0].copy(), batch.label[0].copy(), batch.pad] for batch in iterator])
         iterator.reset()
     with open("labels.libsvm", "w") as file:
         file.write("".join(f"9 0:{i} 2:{i + 1}\n" for i in range(6)))
     both = mx.io.LibSVMIter(data_libsvm="rows.libsvm", data_shape=(5,), label_libsvm="labels.libsvm", label_shape=(3,), batch_size=3)
-    return results + [[[batch.data[0], batch.label[0]] for batch in both],
-                      [[batch.data[0] for batch in mx.io.LibSVMIter(data_libsvm="rows.libsvm", data_shape=(5,), batch_size=1, num_parts=2,
+    return results + [[[batch.data[0].copy(), batch.label[0].copy()] for batch in both],
+                      [[batch.data[0].copy() for batch in mx.io.LibSVMIter(data_libsvm="rows.libsvm", data_shape=(5,), batch_size=1, num_parts=2,
                                                                    part_index=part)] for part in range(2)]]
 
 

@@ -2,6 +2,8 @@
 """Things of each kind are made, used and freed a thousand times through the C ABI: the process does not grow."""
 import ctypes as C
 import os
+import shutil
+import subprocess
 
 import pytest
 from c_library import CPU, ROOT, Library, library_path
@@ -142,6 +144,25 @@ def kvstore_round(lib, _):
     lib.MXKVStoreFree(store)
 
 
+def extension_round(lib, folder):
+    """The example, compiled as users do, is loaded again, which changes nothing (there is no unloading), and used."""
+    library = folder / "liboperators.so"
+    if not library.exists():
+        compiler = shutil.which("c++") or shutil.which("g++")
+        if compiler is None:
+            pytest.skip("needs a C++ compiler")
+        source = ROOT / "examples" / "extensions" / "operators.cc"
+        subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-O0", f"-I{ROOT / 'include'}", source, "-o", library], check=True)
+    lib.MXLoadLib(str(library).encode(), 0)
+    arrays = lib.array_of((2, 2), [1, 2, 3, 4]), lib.array_of((2, 2), [5, 6, 7, 8])
+    count, outputs = C.c_int(0), C.POINTER(C.c_void_p)()
+    lib.MXImperativeInvoke(lib.creator("example_gemm"), 2, (C.c_void_p * 2)(*arrays), C.byref(count), C.byref(outputs), 0, None, None)
+    result = C.c_void_p(outputs[0])
+    assert lib.numbers(result, 4) == [19, 22, 43, 50]
+    for array in (*arrays, result):
+        lib.MXNDArrayFree(array)
+
+
 def profiler_round(lib, _):
     domain = lib.new("MXProfileCreateDomain", b"growth")
     task = lib.new("MXProfileCreateTask", domain, b"task")
@@ -156,7 +177,7 @@ def error_round(lib, _):
 
 @pytest.mark.parametrize("one_round", [
     array_round, shared_array_round, array_file_round, symbol_round, executor_round, cached_op_round, predictor_round,
-    record_round, data_iterator_round, kvstore_round, profiler_round, error_round,
+    record_round, data_iterator_round, kvstore_round, extension_round, profiler_round, error_round,
 ], ids=lambda function: function.__name__.removesuffix("_round"))
 def test_a_thousand_rounds_leave_the_process_as_it_was(lib, tmp_path, one_round):
     grown = []
