@@ -108,7 +108,8 @@ void* SimDeviceApi::allocate_pinned(std::size_t bytes) {
 
 void SimDeviceApi::release_pinned(void* data, std::size_t bytes) noexcept {
   if (data == nullptr) return;
-  // Not waited for: a kernel of ours runs on the host, and may want the very pool that asks for this.
+  // Not waited for: a kernel of ours runs on the host, and may want the very pool that asks for
+  // this.
   std::vector<SimMark> marks;
   for (const auto& state : devices_) state->add_marks(&marks);
   pinned_.release_after(std::move(marks), data, bytes);
