@@ -2,6 +2,8 @@
 // Picks the api by the ends: two host ends are the host's, anything else belongs to the GPUs' api.
 #include "device/device_copy.h"
 
+#include "device/spare_stream.h"
+
 namespace mxnet {
 
 void copy(void* to_data, Device to, const void* from_data, Device from, std::size_t bytes,
@@ -11,9 +13,10 @@ void copy(void* to_data, Device to, const void* from_data, Device from, std::siz
   } else if (stream != nullptr) {
     stream->api().copy(to_data, to, from_data, from, bytes, stream->native());
   } else {
-    Stream mine(device_api(DeviceType::kGPU), to.is_gpu() ? to.id : from.id);
-    mine.api().copy(to_data, to, from_data, from, bytes, mine.native());
-    mine.synchronize();
+    DeviceApi& api = device_api(DeviceType::kGPU);
+    SpareStream mine(api, to.is_gpu() ? to.id : from.id);
+    api.copy(to_data, to, from_data, from, bytes, mine.stream().native());
+    mine.finish();
   }
 }
 

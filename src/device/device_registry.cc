@@ -86,6 +86,12 @@ const PluginTable* cuda_plugin() noexcept {
   }
 }
 
+bool is_permanent(const DeviceApi& api) noexcept {
+  for (const std::atomic<DeviceApi*>& replaced : g_override)
+    if (replaced.load(std::memory_order_acquire) == &api) return false;
+  return true;
+}
+
 DeviceApiOverride::DeviceApiOverride(DeviceType type, DeviceApi& api) : type_(type) {
   DeviceApi* none = nullptr;
   const bool installed = override_of(type).compare_exchange_strong(

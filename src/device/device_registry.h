@@ -20,6 +20,9 @@ class DeviceApiOverride {
   DeviceType type_;
 };
 
+// Whether it lives as long as the process: not one that a test has put in place.
+bool is_permanent(const DeviceApi& api) noexcept;
+
 // The table of the loaded CUDA plug-in; null when GPUs are simulated, overridden or not there.
 const PluginTable* cuda_plugin() noexcept;
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "device/device_copy.h"
+#include "device/spare_stream.h"
 #include "storage/storage.h"
 
 namespace mxnet {
@@ -93,9 +94,9 @@ void staged_copy(void* to_data, Device to, const void* from_data, Device from, s
   } else if (stream != nullptr) {
     copy_in_pieces(to_data, to, from_data, from, bytes, *stream);
   } else {
-    Stream mine(device_api(DeviceType::kGPU), to.is_gpu() ? to.id : from.id);
-    copy_in_pieces(to_data, to, from_data, from, bytes, mine);
-    mine.synchronize();
+    SpareStream mine(device_api(DeviceType::kGPU), to.is_gpu() ? to.id : from.id);
+    copy_in_pieces(to_data, to, from_data, from, bytes, mine.stream());
+    mine.finish();
   }
 }
 

@@ -184,6 +184,21 @@ TEST_F(SimDevice, ReleaseWaitsForTheDevicesWork) {
   api_.release_pinned(pinned, 4);
 }
 
+TEST_F(SimDevice, PinnedMemoryIsReleasedAtOnceAndLivesUntilTheWorkBeforeIsDone) {
+  Stream stream(api_, 0);
+  SimBlock block(api_, 0, 4);
+  auto* pinned = static_cast<int*>(api_.allocate_pinned(4));
+  *pinned = 5;
+  Gate gate;
+  gate.close(stream);
+  copy(block.data(), Device::gpu(0), pinned, Device::cpu_pinned(), 4, stream);
+  api_.release_pinned(pinned, 4);  // waited for the gate once
+  gate.open();
+  int back = 0;
+  copy(&back, Device::cpu(), block.data(), Device::gpu(0), 4, stream);
+  EXPECT_EQ(back, 5);
+}
+
 TEST_F(SimDevice, KernelReachesItsMemoryThroughTranslate) {
   Stream stream(api_, 0);
   SimBlock x(api_, 0, 400);

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import about_the_cpu
 import pytest
 
 
@@ -13,6 +14,11 @@ def pytest_addoption(parser):
     parser.addoption(
         "--on-gpu", action="store_true", help="arrays are made on gpu(0) of two simulated GPUs, where a test says nothing"
     )
+    parser.addoption("--on-real-gpu", action="store_true", help="the same on a GPU of this machine")
+
+
+def on_gpu(config):
+    return config.getoption("--on-gpu") or config.getoption("--on-real-gpu")
 
 
 def pytest_configure(config):
@@ -20,10 +26,18 @@ def pytest_configure(config):
         os.environ["MXNET_SIM_GPUS"] = "2"
 
 
+def pytest_collection_modifyitems(config, items):
+    if not on_gpu(config):
+        return
+    for item in items:
+        if why := about_the_cpu.reason(item.nodeid):
+            item.add_marker(pytest.mark.skip(reason=why))
+
+
 @pytest.fixture(autouse=True)
 def default_context(request):
     """gpu(0) where the run asks for it; each test starts with it, whatever the one before has set."""
-    if request.config.getoption("--on-gpu"):
+    if on_gpu(request.config):
         import mxnet
 
         mxnet.Context.default_ctx = mxnet.gpu(0)

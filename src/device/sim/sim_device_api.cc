@@ -108,10 +108,11 @@ void* SimDeviceApi::allocate_pinned(std::size_t bytes) {
 
 void SimDeviceApi::release_pinned(void* data, std::size_t bytes) noexcept {
   if (data == nullptr) return;
-  if (SimStream::running() == nullptr) {
-    for (const auto& state : devices_) state->drain();
-  }
-  pinned_.release(data, bytes);
+  // Not waited for: a kernel of ours runs on the host, and may want the very pool that asks for
+  // this.
+  std::vector<SimMark> marks;
+  for (const auto& state : devices_) state->add_marks(&marks);
+  pinned_.release_after(std::move(marks), data, bytes);
 }
 
 NativeStream* SimDeviceApi::create_stream(int ordinal, StreamPriority) {

@@ -25,13 +25,15 @@ struct SimDeviceState {
   Mutex mutex;  // guards the events of this device too
   std::unordered_set<SimStream*> streams MX_GUARDED_BY(mutex);
 
-  // Waits for all work that the device has been given so far.
+  // The points behind all work that the device has been given so far.
+  void add_marks(std::vector<SimMark>* marks) {
+    MutexLock lock(mutex);
+    for (SimStream* stream : streams) marks->push_back(stream->mark());
+  }
+  // Waits for that work.
   void drain() {
     std::vector<SimMark> marks;
-    {
-      MutexLock lock(mutex);
-      for (SimStream* stream : streams) marks.push_back(stream->mark());
-    }
+    add_marks(&marks);
     for (const SimMark& mark : marks) mark.await();
   }
 };

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "base/lock.h"
+#include "device/sim/sim_stream.h"
 
 namespace mxnet {
 
@@ -19,7 +21,8 @@ class SimPinned {
   SimPinned& operator=(const SimPinned&) = delete;
 
   void* allocate(std::size_t bytes);
-  void release(void* data, std::size_t bytes) noexcept;
+  // Once the work before all of these points is done.
+  void release_after(std::vector<SimMark> marks, void* data, std::size_t bytes) noexcept;
   // Whether [data, data + bytes) lies in one pinned block.
   bool contains(const void* data, std::size_t bytes) const;
 
@@ -28,8 +31,17 @@ class SimPinned {
   void unlock() MX_RELEASE(mutex_) { mutex_.unlock(); }
 
  private:
+  struct Leaving {
+    std::vector<SimMark> marks;
+    void* data;
+    std::size_t bytes;
+  };
+  // Gives back what no work needs any more.
+  void release_done() noexcept;
+
   mutable Mutex mutex_;
   std::map<std::uintptr_t, std::size_t> blocks_ MX_GUARDED_BY(mutex_);  // begin -> bytes
+  std::vector<Leaving> leaving_ MX_GUARDED_BY(mutex_);                  // among them
 };
 
 }  // namespace mxnet

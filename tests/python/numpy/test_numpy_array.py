@@ -135,6 +135,11 @@ def test_types_change(a):
             a.astype("int32", **wrong)
 
 
+def test_copies_on_another_device_do_not_share_memory(run_python):
+    code = "import mxnet as mx; a = mx.np.ones(3, ctx=mx.gpu(0)); print(mx.np.shares_memory(a, a.copyto(mx.cpu())))"
+    assert run_python(code, env={"MXNET_SIM_GPUS": "1"}).stdout.split() == ["False"]
+
+
 def test_copies_do_not_share_memory(a):
     for made in (a.copy(), copy.copy(a), copy.deepcopy(a), np.array(a), a.copyto(mx.cpu()), np.copy(a)):
         assert type(made) is np.ndarray and made.tolist() == a.tolist() and not np.shares_memory(made, a)

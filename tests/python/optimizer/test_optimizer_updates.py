@@ -192,6 +192,7 @@ def test_one_operator_updates_as_many_weights_as_aggregate_num_says(size, calls,
     weights, grads = ([mx.nd.full((2,), float(i)) for i in range(10)] for _ in range(2))
     update = mx.optimizer.get_updater(made)
     update(list(range(10)), grads, weights)
+    mx.nd.waitall()  # the profiler is to see the second one alone
     mx.profiler.set_config(profile_imperative=True, filename=str(tmp_path / "profile.json"), aggregate_stats=True)
     mx.profiler.set_state("run")
     update(list(range(10)), grads, weights)

@@ -206,3 +206,24 @@ def test_what_fits_into_a_budget_is_not_computed_again():
     for part in (0.9, 0.8, 0.7):
         again, planned = convolutions_computed_twice(int(part * plain))
         assert planned <= part * plain and again <= 2
+
+
+def test_arguments_on_another_device_are_copied_and_states_there_are_an_error(run_python):
+    code = """if True:
+        import mxnet as mx
+        x, w = mx.nd.full((2,), 3, ctx=mx.gpu(0)), mx.nd.full((2,), 5)
+        grads = {"x": mx.nd.zeros((2,), ctx=mx.gpu(0)), "w": mx.nd.zeros((2,))}
+        bound = (mx.sym.var("x") * mx.sym.var("w")).bind(mx.cpu(), {"x": x, "w": w}, grads)
+        product = bound.forward(is_train=True)[0]
+        bound.backward(mx.nd.ones((2,), ctx=mx.gpu(0)))
+        print(product.context, product.asnumpy()[0], grads["x"].asnumpy()[0], grads["w"].asnumpy()[0])
+        norm = mx.sym.BatchNorm(mx.sym.var("x"), name="bn")
+        ones = {name: mx.nd.ones((2, 3) if name == "x" else (3,)) for name in norm.list_arguments()}
+        try:
+            norm.bind(mx.cpu(), ones, aux_states=[mx.nd.ones(3, ctx=mx.gpu(0)) for _ in range(2)])
+        except mx.base.MXNetError as error:
+            print(error)
+    """
+    lines = run_python(code, env={"MXNET_SIM_GPUS": "1"}).stdout.splitlines()
+    assert lines[0] == "cpu(0) 15.0 5.0 3.0"
+    assert "'bn_moving_mean' on gpu(0), expected it on cpu(0)" in lines[1]
