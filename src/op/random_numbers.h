@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/host_device.h"
+#include "base/log_gamma.h"
 
 namespace mxnet {
 
@@ -129,14 +130,6 @@ class RandomNumbers {
 
  private:
   MX_HOST_DEVICE Words& self() { return static_cast<Words&>(*this); }
-  MX_HOST_DEVICE static float log_gamma(float x) {
-#ifdef __CUDA_ARCH__
-    return ::lgammaf(x);
-#else
-    int sign;  // std::lgamma would write a global one
-    return lgammaf_r(x, &sign);
-#endif
-  }
 };
 
 }  // namespace mxnet

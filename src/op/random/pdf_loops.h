@@ -5,18 +5,11 @@
 #include <cmath>
 
 #include "base/host_device.h"
+#include "base/log_gamma.h"
 #include "op/digamma.h"
 
 namespace mxnet::densities {
 
-MX_HOST_DEVICE inline double log_gamma(double x) {
-#ifdef __CUDA_ARCH__
-  return ::lgamma(x);
-#else
-  int sign;  // std::lgamma would write a global one
-  return lgamma_r(x, &sign);
-#endif
-}
 // Of parameters, which are positive; else there is no density.
 MX_HOST_DEVICE inline double log_gamma_slope(double x) {
   return x > 0 ? digamma(x) : static_cast<double>(NAN);

@@ -117,9 +117,9 @@ struct Dirichlet {
     double sum = 0, log_density = 0;
     for (int64_t k = 0; k < v.width; ++k) {
       sum += a[k];
-      log_density += (a[k] - 1) * ::log(x[k]) - densities::log_gamma(a[k]);
+      log_density += (a[k] - 1) * ::log(x[k]) - log_gamma(a[k]);
     }
-    log_density += densities::log_gamma(sum);
+    log_density += log_gamma(sum);
     if (head == nullptr)
       out[i] = is_log ? log_density : ::exp(log_density);
     else
