@@ -68,6 +68,19 @@ struct GpuBatchNorm {
 // What a run of random numbers is drawn from.
 enum class GpuDistribution : uint8_t { kUniform, kNormal, kExponential };
 
+// Random numbers of a distribution of random/samplers.h (kSampler) or of random/numpy_samplers.h.
+struct GpuDraw {
+  enum class Family : uint8_t { kSampler, kNumpy } family;
+  int row;  // in its family
+  uint64_t key;
+  // Parameters: arrays of any numbers that broadcast to the result, or, where they are null,
+  // numbers.
+  const Tensor* arrays[2];
+  double numbers[2];
+  const Tensor& out;
+  const Tensor* slope = nullptr;  // by the last parameter, or null
+};
+
 // The gradient of cross entropy that follows a softmax (norm/softmax_output.cc).
 struct GpuClassGradient {
   const Tensor &label, &out, &dx;
@@ -183,6 +196,14 @@ struct GpuTable {
   // mean a, deviation b; exponential: rate a.
   void (*random)(NativeStream* stream, GpuDistribution distribution, uint64_t key, double a,
                  double b, const Tensor& out);
+  void (*draw)(NativeStream* stream, const GpuDraw& call);
+  // Integers in [low, low + count).
+  void (*draw_integers)(NativeStream* stream, uint64_t key, int64_t low, uint64_t count,
+                        const Tensor& out);
+  // Categories by rows of float32 running sums of their probabilities, as many of each row; `logs`
+  // (null for none) are the logarithms of the probabilities of what was drawn.
+  void (*draw_categories)(NativeStream* stream, uint64_t key, const Tensor& sums,
+                          const Tensor& probabilities, const Tensor& out, const Tensor* logs);
   // mask = 1 / keep with probability keep, else 0; out = in * mask, where these are not null.
   void (*keep_mask)(NativeStream* stream, uint64_t key, float keep, const Tensor& mask,
                     const Tensor* in, const Tensor* out);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boxes as offsets from anchors: what a network learns to predict, and back.
-#include <cmath>
-
+#include "op/detect/box_code.h"
 #include "base/error.h"
 #include "op/computed.h"
-#include "op/detect/boxes.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
@@ -12,12 +10,6 @@ namespace mxnet::detect {
 namespace {
 
 constexpr double kCost = 16;  // of a box: two exponentials or logarithms
-
-struct BoxDecodeParams {
-  float std0, std1, std2, std3;
-  float clip;
-  BoxFormat format;
-};
 
 void infer_box_decode(const BoxDecodeParams&, Infer& infer) {
   infer.one_dtype();
@@ -32,22 +24,10 @@ void box_decode_cpu(const BoxDecodeParams& params, KernelContext& context) {
     const T *data = arrays.in(0), *anchors = arrays.in(1);
     T* out = arrays.out(0);
     const int64_t count = context.in(1).dim(1);
-    const T stds[] = {T(params.std0), T(params.std1), T(params.std2), T(params.std3)};
-    const T clip = static_cast<T>(params.clip);
     parallel_for(context.in(0).size() / 4, kCost, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         const Box<T> anchor = read_box(anchors + i % count * 4, params.format);
-        const T* offset = data + i * 4;
-        const T x = offset[0] * stds[0] * anchor.width() + anchor.center_x();
-        const T y = offset[1] * stds[1] * anchor.height() + anchor.center_y();
-        T w = offset[2] * stds[2], h = offset[3] * stds[3];
-        if (clip > 0) {
-          w = std::min(w, clip);
-          h = std::min(h, clip);
-        }
-        w = std::exp(w) * anchor.width() / 2;
-        h = std::exp(h) * anchor.height() / 2;
-        write_box<T>({x - w, y - h, x + w, y + h}, BoxFormat::kCorner, out + i * 4);
+        write_box(decode_box(params, anchor, data + i * 4), BoxFormat::kCorner, out + i * 4);
       }
     });
   });
@@ -102,12 +82,7 @@ void box_encode_cpu(const NoParams&, KernelContext& context) {
                           std::to_string(choices - 1) + " for a positive sample");
         }
         const Box<T> ref = read_box(refs + (i / count * choices + static_cast<int64_t>(match)) * 4);
-        const Box<T> anchor = read_box(anchors + i * 4);
-        const T offsets[] = {(ref.center_x() - anchor.center_x()) / anchor.width(),
-                             (ref.center_y() - anchor.center_y()) / anchor.height(),
-                             std::log(ref.width() / anchor.width()),
-                             std::log(ref.height() / anchor.height())};
-        for (int j = 0; j < 4; ++j) target[j] = (offsets[j] - means[j]) / stds[j];
+        encode_box(read_box(anchors + i * 4), ref, means, stds, target);
       }
     });
   });

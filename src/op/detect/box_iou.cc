@@ -8,10 +8,6 @@
 namespace mxnet::detect {
 namespace {
 
-struct BoxIouParams {
-  BoxFormat format;
-};
-
 void infer_box_iou(const BoxIouParams&, Infer& infer) {
   infer.one_dtype();
   std::vector<int64_t> dims;

@@ -6,19 +6,12 @@
 #include <vector>
 
 #include "op/computed.h"
-#include "op/detect/boxes.h"
+#include "op/detect/box_nms.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
 namespace mxnet::detect {
 namespace {
-
-struct BoxNmsParams {
-  float overlap_thresh, valid_thresh;
-  int32_t topk, coord_start, score_index, id_index, background_id;
-  bool force_suppress;
-  BoxFormat in_format, out_format;
-};
 
 void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
   infer.one_dtype();
@@ -46,10 +39,7 @@ std::vector<int64_t> suppress(const BoxNmsParams& params, const T* data, int64_t
   std::vector<int64_t> order;
   const auto id = [&](int64_t i) { return data[i * width + params.id_index]; };
   for (int64_t i = 0; i < count; ++i) {
-    const bool background = params.id_index >= 0 && params.background_id >= 0 &&
-                            id(i) == static_cast<T>(params.background_id);
-    if (data[i * width + params.score_index] > static_cast<T>(params.valid_thresh) && !background)
-      order.push_back(i);
+    if (takes_part(params, data + i * width)) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return data[a * width + params.score_index] > data[b * width + params.score_index];
@@ -119,18 +109,7 @@ void box_nms_backward_cpu(const BoxNmsParams& params, KernelContext& context) {
       const T* from = dout + i * width;
       T* to = dx + (i / count * count + static_cast<int64_t>(sources[i])) * width;
       std::copy_n(from, width, to);
-      if (params.in_format == params.out_format) continue;
-      const T* d = from + params.coord_start;
-      T* box = to + params.coord_start;
-      for (int j = 0; j < 2; ++j) {
-        if (params.in_format == BoxFormat::kCorner) {  // centre and size of corners
-          box[j] = d[j] / 2 - d[j + 2];
-          box[j + 2] = d[j] / 2 + d[j + 2];
-        } else {
-          box[j] = d[j] + d[j + 2];
-          box[j + 2] = (d[j + 2] - d[j]) / 2;
-        }
-      }
+      turn_gradient(params, from + params.coord_start, to + params.coord_start);
     }
   });
 }

@@ -4,21 +4,12 @@
 
 #include "op/computed.h"
 #include "op/detect/multibox.h"
+#include "op/detect/variances.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
 namespace mxnet::detect {
 namespace {
-
-struct DetectionParams {
-  bool clip;
-  float threshold;
-  int32_t background_id;
-  float nms_threshold;
-  bool force_suppress;
-  std::vector<float> variances;
-  int32_t nms_topk;
-};
 
 void infer_detection(const DetectionParams& params, Infer& infer) {
   infer.one_dtype();
@@ -29,9 +20,6 @@ void infer_detection(const DetectionParams& params, Infer& infer) {
   infer.in(2).set_shape(Shape{1, count, 4});
   infer.out(0).set_shape(Shape{batch, count, 6});
 }
-
-// Rows of (class, score, corners).
-constexpr int64_t kRow = 6;
 
 template <class T>
 struct Found {
@@ -44,26 +32,18 @@ std::vector<Found<T>> find(const DetectionParams& params, const T* scores, int64
                            const T* offsets, const T* anchors, int64_t count) {
   std::vector<Found<T>> found;
   for (int64_t i = 0; i < count; ++i) {
-    T score{-1};
-    int64_t best = -1;
-    for (int64_t c = 0; c < classes; ++c) {
-      if (c == params.background_id || !(scores[c * count + i] > score)) continue;
-      score = scores[c * count + i];
-      best = c;
-    }
-    if (best < 0 || score < T(params.threshold)) continue;
-    // Numbered without the background.
-    const bool after = params.background_id >= 0 && best > params.background_id;
-    found.push_back({static_cast<T>(after ? best - 1 : best), score,
-                     decode_offsets(read_box(anchors + i * 4), offsets + i * 4, params.variances,
-                                    params.clip)});
+    const BestClass<T> best(scores + i, classes, count, params.background_id);
+    if (best.index < 0 || best.score < T(params.threshold)) continue;
+    found.push_back({best.number(params.background_id), best.score,
+                     decode_offsets(read_box(anchors + i * 4), offsets + i * 4,
+                                    params.variances.data(), params.clip)});
   }
   return found;
 }
 
 template <class T>
 void suppress(const DetectionParams& params, std::vector<Found<T>>& found) {
-  if (params.nms_threshold <= 0 || params.nms_threshold > 1) return;
+  if (!params.suppresses()) return;
   const std::size_t keep = params.nms_topk > 0
                                ? std::min(found.size(), static_cast<std::size_t>(params.nms_topk))
                                : found.size();
@@ -96,12 +76,12 @@ void detection_cpu(const DetectionParams& params, KernelContext& context) {
             auto found = find(params, scores + b * classes * count, classes,
                               offsets + b * count * 4, anchors, count);
             suppress(params, found);
-            T* row = out + b * count * kRow;
+            T* row = out + b * count * kDetectionRow;
             for (const Found<T>& f : found) {
               row[0] = f.cls;
               row[1] = f.score;
               write_box(f.box, BoxFormat::kCorner, row + 2);
-              row += kRow;
+              row += kDetectionRow;
             }
           }
         },

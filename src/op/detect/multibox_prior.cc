@@ -3,17 +3,11 @@
 #include <cmath>
 
 #include "op/computed.h"
-#include "op/detect/boxes.h"
+#include "op/detect/multibox.h"
 #include "op/op_builder.h"
 
 namespace mxnet::detect {
 namespace {
-
-struct PriorParams {
-  std::vector<float> sizes, ratios;
-  bool clip;
-  std::vector<float> steps, offsets;
-};
 
 void infer_prior(const PriorParams& params, Infer& infer) {
   infer.one_dtype();
@@ -30,19 +24,6 @@ void infer_prior(const PriorParams& params, Infer& infer) {
   infer.out(0).set_shape(Shape{1, height * width * each, 4});
 }
 
-// Halves of width and height: all sizes with the first ratio, then the first size with the others.
-template <class T>
-std::vector<std::pair<T, T>> half_extents(const PriorParams& params, T aspect) {
-  std::vector<std::pair<T, T>> extents;
-  const auto add = [&](float size, float ratio) {
-    const T root = std::sqrt(static_cast<T>(ratio));
-    extents.emplace_back(T(size) * aspect * root / 2, T(size) / root / 2);
-  };
-  for (const float size : params.sizes) add(size, params.ratios[0]);
-  for (std::size_t i = 1; i < params.ratios.size(); ++i) add(params.sizes[0], params.ratios[i]);
-  return extents;
-}
-
 void prior_cpu(const PriorParams& params, KernelContext& context) {
   const int64_t height = context.in(0).dim(2), width = context.in(0).dim(3);
   if (height == 0 || width == 0) return;
@@ -50,18 +31,13 @@ void prior_cpu(const PriorParams& params, KernelContext& context) {
     using T = typename decltype(tag)::type;
     T* out = arrays.out(0);
     const auto extents = half_extents(params, static_cast<T>(height) / static_cast<T>(width));
-    const bool given = params.steps[0] > 0 && params.steps[1] > 0;
-    const T step_y = given ? T(params.steps[0]) : T{1} / static_cast<T>(height);
-    const T step_x = given ? T(params.steps[1]) : T{1} / static_cast<T>(width);
+    const AnchorPlaces<T> rows(params, 0, height), columns(params, 1, width);
     for (int64_t i = 0; i < height; ++i) {
-      const T y = (static_cast<T>(i) + T(params.offsets[0])) * step_y;
+      const T y = rows(i);
       for (int64_t j = 0; j < width; ++j) {
-        const T x = (static_cast<T>(j) + T(params.offsets[1])) * step_x;
+        const T x = columns(j);
         for (const auto& [w, h] : extents) {
-          write_box<T>({x - w, y - h, x + w, y + h}, BoxFormat::kCorner, out);
-          if (params.clip) {
-            for (int k = 0; k < 4; ++k) out[k] = std::clamp(out[k], T{0}, T{1});
-          }
+          write_anchor(x, y, w, h, params.clip, out);
           out += 4;
         }
       }

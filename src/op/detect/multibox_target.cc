@@ -5,6 +5,7 @@
 
 #include "op/computed.h"
 #include "op/detect/multibox.h"
+#include "op/detect/variances.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
@@ -107,7 +108,7 @@ class Matcher {
       const int64_t truth = best_[at(i)].second;
       cls[i] = classes_[at(truth)] + 1;
       std::fill_n(mask + i * 4, 4, T{1});
-      encode_offsets(read_box(anchors_ + i * 4), truths_[at(truth)], params_.variances,
+      encode_offsets(read_box(anchors_ + i * 4), truths_[at(truth)], params_.variances.data(),
                      offsets + i * 4);
     }
   }

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/error.h"
 #include "op/dispatch.h"
+#include "op/norm/ctc_loss.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_io.h"
 #include "op/norm/row_sums.h"
@@ -18,25 +18,6 @@
 
 namespace mxnet {
 namespace {
-
-enum class Blank : uint8_t { kFirst, kLast };
-
-struct CtcParams {
-  bool use_data_lengths, use_label_lengths;
-  Blank blank_label;
-};
-
-constexpr double kNever = -std::numeric_limits<double>::infinity();  // log of 0
-
-double add_logs(double a, double b) {
-  const double high = std::max(a, b);
-  return high == kNever ? kNever : high + std::log1p(std::exp(std::min(a, b) - high));
-}
-
-// Data is (time, batch, classes), labels are (batch, longest).
-struct Sizes {
-  int64_t time, batch, classes, longest;
-};
 
 std::vector<std::string> input_names(const CtcParams& params) {
   std::vector<std::string> names{"data", "label"};
@@ -55,10 +36,10 @@ int64_t checked_length(const Tensor& lengths, int64_t example, int64_t most, con
 
 // The labels of one example as classes. Without lengths they end at padding: 0 where the blank is
 // the first class, else -1.
-std::vector<int64_t> labels_of(const CtcParams& params, const Sizes& sizes, const Tensor& label,
+std::vector<int64_t> labels_of(const CtcParams& params, const CtcSizes& sizes, const Tensor& label,
                                const Tensor* lengths, int64_t example) {
-  const int64_t blank = params.blank_label == Blank::kFirst ? 0 : sizes.classes - 1;
-  const int64_t padding = params.blank_label == Blank::kFirst ? 0 : -1;
+  const int64_t blank = params.blank(sizes.classes);
+  const int64_t padding = params.padding();
   const int64_t count = lengths == nullptr
                             ? sizes.longest
                             : checked_length(*lengths, example, sizes.longest, "label length");
@@ -96,23 +77,23 @@ class Lattice {
   // Minus log of the probability of the labels; infinite where there are too few steps.
   double loss() {
     forward();
-    if (time_ == 0) return width_ == 1 ? 0.0 : -kNever;
+    if (time_ == 0) return width_ == 1 ? 0.0 : -kCtcNever;
     const double* last = alpha_.data() + (time_ - 1) * width_;
-    return -add_logs(last[width_ - 1], width_ > 1 ? last[width_ - 2] : kNever);
+    return -add_logs(last[width_ - 1], width_ > 1 ? last[width_ - 2] : kCtcNever);
   }
 
   // d loss / d scores at each step, after loss(): softmax minus the share of paths through a class.
   // Zero where no path exists.
   template <class C>
   void gradient(double loss, C* out) const {
-    if (!(loss < -kNever)) {
+    if (!(loss < -kCtcNever)) {
       std::fill_n(out, time_ * classes_, C(0));
       return;
     }
-    std::vector<double> share(static_cast<std::size_t>(classes_)), beta(states_.size(), kNever);
+    std::vector<double> share(static_cast<std::size_t>(classes_)), beta(states_.size(), kCtcNever);
     for (int64_t t = time_; t-- > 0;) {
       step_back(t, &beta);
-      std::fill(share.begin(), share.end(), kNever);
+      std::fill(share.begin(), share.end(), kCtcNever);
       for (int64_t s = 0; s < width_; ++s) {
         double& of_class = share[static_cast<std::size_t>(state(s))];
         of_class = add_logs(of_class, alpha_[at(t, s)] + beta[static_cast<std::size_t>(s)]);
@@ -136,12 +117,12 @@ class Lattice {
 
   // alpha(t, s): log probability of reaching state s with what is said at step t.
   void forward() {
-    alpha_.assign(static_cast<std::size_t>(time_ * width_), kNever);
+    alpha_.assign(static_cast<std::size_t>(time_ * width_), kCtcNever);
     for (int64_t t = 0; t < time_; ++t) {
       for (int64_t s = 0; s < width_; ++s) {
-        double reach = kNever;
+        double reach = kCtcNever;
         if (t == 0) {
-          reach = s < 2 ? 0.0 : kNever;
+          reach = s < 2 ? 0.0 : kCtcNever;
         } else {
           reach = alpha_[at(t - 1, s)];
           if (s > 0) reach = add_logs(reach, alpha_[at(t - 1, s - 1)]);
@@ -177,7 +158,7 @@ class Lattice {
 };
 
 // log softmax of one example's scores.
-std::vector<double> log_probabilities(const Tensor& data, const Sizes& sizes, int64_t time,
+std::vector<double> log_probabilities(const Tensor& data, const CtcSizes& sizes, int64_t time,
                                       int64_t example) {
   const NormLoops<double>& loops = norm_loops<double>();
   std::vector<double> result(static_cast<std::size_t>(time * sizes.classes));
@@ -196,11 +177,11 @@ std::vector<double> log_probabilities(const Tensor& data, const Sizes& sizes, in
 void forward(const CtcParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &label = context.in(1);
   const Tensor &losses = context.out(0), &grad = context.out(1);
-  const Sizes sizes{data.dim(0), data.dim(1), data.dim(2), label.dim(1)};
+  const CtcSizes sizes{data.dim(0), data.dim(1), data.dim(2), label.dim(1)};
   const Tensor* data_lengths = params.use_data_lengths ? &context.in(2) : nullptr;
   const Tensor* label_lengths =
       params.use_label_lengths ? &context.in(params.use_data_lengths ? 3 : 2) : nullptr;
-  const int64_t blank = params.blank_label == Blank::kFirst ? 0 : sizes.classes - 1;
+  const int64_t blank = params.blank(sizes.classes);
   // Checked here: what is thrown may not leave a parallel loop.
   std::vector<int64_t> times;
   std::vector<std::vector<int64_t>> labels;
@@ -271,7 +252,7 @@ MX_OP(CTCLoss, CtcParams)
     .param("use_label_lengths", &CtcParams::use_label_lengths, false,
            "Whether there is an input with the labels of each example; else padding ends them.")
     .choice("blank_label", &CtcParams::blank_label,
-            {{"first", Blank::kFirst}, {"last", Blank::kLast}}, "first",
+            {{"first", CtcBlank::kFirst}, {"last", CtcBlank::kLast}}, "first",
             "The class of blanks. Labels are padded with 0 (first) or -1 (last).")
     .dtypes(kNumeric)
     .infer(infer)

@@ -33,7 +33,7 @@ struct RandomParams {
   DType dtype;
 };
 
-// What a GPU draws from; nothing for distributions that only the CPU has.
+// Distributions of which a GPU's thread makes several numbers at once.
 template <class Dist>
 constexpr std::optional<GpuDistribution> kOnGpu = std::is_same_v<Dist, Uniform>
                                                       ? std::optional(GpuDistribution::kUniform)
@@ -52,6 +52,14 @@ void random_cpu(const RandomParams& params, KernelContext& context) {
                          params.first, params.second, out);
     }
   }
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->draw(context.stream()->native(), {GpuDraw::Family::kSampler,
+                                                  static_cast<int>(kRow<Dist>),
+                                                  draw_key(context.device()),
+                                                  {},
+                                                  {params.first, params.second},
+                                                  out});
+  }
   dispatch_dtype<kFloating>(out.dtype, "random", [&]<class T>(TypeTag<T>) {
     RandomStreams::of(context.device())
         .deal(out.size(), kDrawCost, [&](Mt19937& stream, int64_t first, int64_t last) {
@@ -69,10 +77,27 @@ const double* as_doubles(const Tensor& tensor, const KernelContext& context) {
   return values;
 }
 
+template <class Dist>
+void sample_on_gpu(const GpuTable& gpu, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  // Parameters broadcast along the dimensions of what is drawn for each.
+  Shape shape = context.in(0).shape();
+  while (shape.ndim() < out.ndim()) shape.push_back(1);
+  Tensor first = context.in(0), second = context.in(context.num_in() - 1);
+  first.shape_ptr = second.shape_ptr = &shape;
+  gpu.draw(context.stream()->native(), {GpuDraw::Family::kSampler,
+                                        static_cast<int>(kRow<Dist>),
+                                        draw_key(context.device()),
+                                        {&first, &second},
+                                        {},
+                                        out});
+}
+
 // Element i belongs to the parameters at i / (numbers a parameter).
 template <class Dist>
 void sample_cpu(const RandomParams&, KernelContext& context) {
   const Tensor& out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context)) return sample_on_gpu<Dist>(*gpu, context);
   const double* const a = as_doubles(context.in(0), context);
   const double* const b = as_doubles(context.in(context.num_in() - 1), context);
   const int64_t sets = context.in(0).size();
@@ -198,10 +223,8 @@ void define(const std::string& name, std::initializer_list<const char*> more_ali
       .infer(infer_like<Dist>)
       .cpu(kernel_of<Dist>())
       .zero_grad();
-  if (kOnGpu<Dist>.has_value()) {
-    mark_portable("_random_" + name);
-    mark_portable("_random_" + name + "_like");
-  }
+  mark_portable("_random_" + name);
+  mark_portable("_random_" + name + "_like");
 
   Op sample(("_sample_" + name).c_str());
   sample.doc("Random numbers for each element of arrays of parameters.")
@@ -218,6 +241,7 @@ void define(const std::string& name, std::initializer_list<const char*> more_ali
       .infer(infer_sample)
       .cpu(sample_cpu<Dist>)
       .zero_grad();
+  mark_portable("_sample_" + name);
 }
 
 [[maybe_unused]] const bool defined = [] {

@@ -4,9 +4,12 @@
 #include <cmath>
 
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random/categories.h"
 #include "op/random_draws.h"
+#include "op/random_key.h"
 #include "op/random_streams.h"
 
 namespace mxnet {
@@ -28,10 +31,26 @@ struct Rows {
   const int64_t categories, count, each;
 };
 
+void multinomial_on_gpu(const GpuTable& gpu, const Rows& rows, const Tensor* logs,
+                        KernelContext& context) {
+  const Tensor& data = context.in(0);
+  NativeStream* const stream = context.stream()->native();
+  Tensor numbers = data;
+  if (data.dtype != DType::kFloat32) {
+    numbers = {context.workspace_of<float>(data.size()), data.shape_ptr, DType::kFloat32};
+    gpu.convert(stream, data, numbers);
+  }
+  const Tensor sums{context.workspace_of<float>(data.size()), data.shape_ptr, DType::kFloat32};
+  gpu.running_sum(stream, numbers, rows.categories, 1, false, false, sums, context);
+  gpu.draw_categories(stream, draw_key(context.device()), sums, data, context.out(0), logs);
+}
+
 void multinomial_cpu(const MultinomialParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
   const Tensor& out = context.out(0);
   const Rows rows(data, out);
+  if (const GpuTable* gpu = gpu_table(context))
+    return multinomial_on_gpu(*gpu, rows, params.get_prob ? &context.out(1) : nullptr, context);
   float* const sums = context.workspace_of<float>(rows.categories);
   Draws draws(RandomStreams::of(context.device()).sequential());
   dispatch_dtype<kFloating>(data.dtype, "_sample_multinomial", [&]<class P>(TypeTag<P>) {
@@ -115,6 +134,7 @@ MX_OP(_backward_sample_multinomial, MultinomialParams)
                  "As in the forward call.")
     .infer([](const MultinomialParams&, Infer& infer) { infer.in(1).same_as(infer.out(0)); })
     .cpu(multinomial_backward_cpu);
+[[maybe_unused]] const bool portable = mark_portable({"_sample_multinomial"});
 
 }  // namespace
 }  // namespace mxnet

@@ -8,9 +8,13 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random/broadcast_walk.h"
+#include "op/random/numpy_samplers.h"
 #include "op/random_draws.h"
+#include "op/random_key.h"
 #include "op/random_streams.h"
 
 namespace mxnet {
@@ -23,131 +27,8 @@ struct NumpyParams {
   DType dtype = DType::kFloat32;  // of operators that have no such parameter
   bool is_logit;
 };
+using namespace numpy_samplers;  // NOLINT(google-build-using-namespace): the rows below
 using Op = OpBuilder<NumpyParams>;
-
-// A number and its slope by the distribution's last parameter.
-struct Sample {
-  float value, slope;
-};
-
-// Normal numbers in pairs: both numbers of the polar method are used.
-class PairedNormal {
- public:
-  float operator()(Draws& draws) {
-    if (has_saved_) {
-      has_saved_ = false;
-      return saved_;
-    }
-    const auto point = draws.point_in_circle<float>();
-    const float scale = std::sqrt(-2.0f * std::log(point.square) / point.square);
-    saved_ = point.x * scale;
-    has_saved_ = true;
-    return point.y * scale;
-  }
-
- private:
-  float saved_ = 0;
-  bool has_saved_ = false;
-};
-
-// location + scale * noise.
-Sample scaled(float noise, float location, float scale) {
-  return {noise * scale + location, noise};
-}
-
-// The distributions: kParams parameters, kSlope: a gradient, and one number.
-struct Uniform {
-  static constexpr int kParams = 2;
-  static constexpr bool kSlope = false;
-  Sample operator()(Draws& draws, float low, float high) {
-    return {draws.uniform<float>() * (high - low) + low, 0};
-  }
-};
-struct Normal {
-  static constexpr int kParams = 2;
-  static constexpr bool kSlope = true;
-  Sample operator()(Draws& draws, float loc, float scale) {
-    return scaled(noise(draws), loc, scale);
-  }
-  PairedNormal noise;
-};
-struct Gumbel {
-  static constexpr int kParams = 2;
-  static constexpr bool kSlope = true;
-  Sample operator()(Draws& draws, float loc, float scale) {
-    return scaled(static_cast<float>(-std::log(-std::log(double{draws.uniform<float>()}))), loc,
-                  scale);
-  }
-};
-struct Logistic {
-  static constexpr int kParams = 2;
-  static constexpr bool kSlope = true;
-  Sample operator()(Draws& draws, float loc, float scale) {
-    const double u = draws.uniform<float>();
-    return scaled(static_cast<float>(std::log(u) - std::log(1.0 - u)), loc, scale);
-  }
-};
-struct Exponential {
-  static constexpr int kParams = 1;
-  static constexpr bool kSlope = true;
-  Sample operator()(Draws& draws, float scale, float) {
-    return scaled(-std::log(draws.uniform<float>()), 0, scale);
-  }
-};
-struct Rayleigh {
-  static constexpr int kParams = 1;
-  static constexpr bool kSlope = true;
-  Sample operator()(Draws& draws, float scale, float) {
-    return scaled(std::sqrt(-2.0f * std::log(draws.uniform<float>())), 0, scale);
-  }
-};
-struct Weibull {
-  static constexpr int kParams = 1;
-  static constexpr bool kSlope = true;
-  Sample operator()(Draws& draws, float a, float) {
-    const float noise = -std::log(draws.uniform<float>());
-    const float value = std::pow(noise, 1.0f / a);
-    return {value, -value * std::log(noise) / (a * a)};
-  }
-};
-struct Pareto {
-  static constexpr int kParams = 1;
-  static constexpr bool kSlope = true;
-  Sample operator()(Draws& draws, float a, float) {
-    const float noise = -std::log(draws.uniform<float>());
-    const double value = std::exp(double{noise} / a);
-    return {static_cast<float>(value - 1.0), static_cast<float>(-value * noise / (double{a} * a))};
-  }
-};
-struct Power {
-  static constexpr int kParams = 1;
-  static constexpr bool kSlope = false;
-  Sample operator()(Draws& draws, float a, float) {
-    return {std::pow(1.0f - draws.uniform<float>(), 1.0f / a), 0};
-  }
-};
-struct Gamma {
-  static constexpr int kParams = 2;
-  static constexpr bool kSlope = false;
-  Sample operator()(Draws& draws, float shape, float scale) {
-    return {draws.gamma<float>(shape, scale), 0};
-  }
-};
-struct Bernoulli {
-  static constexpr int kParams = 1;
-  static constexpr bool kSlope = false;
-  Sample operator()(Draws& draws, float probability, float) {
-    return {draws.uniform<float>() < probability ? 1.0f : 0.0f, 0};
-  }
-};
-struct BernoulliLogit {
-  static constexpr int kParams = 1;
-  static constexpr bool kSlope = false;
-  Sample operator()(Draws& draws, float logit, float) {
-    const float u = draws.uniform<float>();
-    return {std::log(u) - std::log(1.0f - u) < logit ? 1.0f : 0.0f, 0};
-  }
-};
 
 // A parameter as floats: the number given, or the array.
 class ParamValues {
@@ -174,8 +55,25 @@ class ParamValues {
 };
 
 template <class Dist>
+void draw_on_gpu(const GpuTable& gpu, const std::optional<float>& first,
+                 const std::optional<float>& second, KernelContext& context) {
+  int next_input = 0;
+  const Tensor* const a = first ? nullptr : &context.in(next_input++);
+  const Tensor* const b = second || Dist::kParams == 1 ? nullptr : &context.in(next_input);
+  gpu.draw(context.stream()->native(), {GpuDraw::Family::kNumpy,
+                                        static_cast<int>(kRow<Dist>),
+                                        draw_key(context.device()),
+                                        {a, b},
+                                        {first.value_or(0), second.value_or(0)},
+                                        context.out(0),
+                                        Dist::kSlope ? &context.out(1) : nullptr});
+}
+
+template <class Dist>
 void draw_cpu(const std::optional<float>& first, const std::optional<float>& second,
               KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return draw_on_gpu<Dist>(*gpu, first, second, context);
   int next_input = 0;
   const ParamValues a(first, context, &next_input);
   const ParamValues b(Dist::kParams == 2 ? second : std::optional<float>(0.0f), context,
@@ -333,7 +231,10 @@ void define_one(const char* name, const char* doc, const char* param,
       .infer(infer_numpy<false>)
       .cpu(bernoulli_cpu)
       .zero_grad();
-  return true;
+  return mark_portable({"_npi_uniform", "_npi_uniform_n", "_npi_normal", "_npi_normal_n",
+                        "_npi_gamma", "_npi_gumbel", "_npi_logistic", "_npi_exponential",
+                        "_npi_rayleigh", "_npi_weibull", "_npi_pareto", "_npi_powerd",
+                        "_npi_bernoulli"});
 }();
 
 }  // namespace

@@ -12,9 +12,6 @@ namespace {
 
 using namespace densities;  // NOLINT(google-build-using-namespace): the rows below
 
-struct PdfParams {
-  bool is_log;
-};
 using Op = OpBuilder<PdfParams>;
 constexpr double kDensityCost = 64.0;
 
@@ -226,13 +223,9 @@ void infer_dirichlet(const PdfParams&, Infer& infer) {
 }
 
 [[maybe_unused]] const bool defined = [] {
-  define<Uniform>("uniform");
-  define<Normal>("normal");
-  define<Gamma>("gamma");
-  define<Exponential>("exponential");
-  define<Poisson>("poisson");
-  define<NegativeBinomial>("negative_binomial");
-  define<GeneralizedNegativeBinomial>("generalized_negative_binomial");
+#define MX_DENSITY(dist, name) define<dist>(name);
+  MX_DENSITIES(MX_DENSITY)
+#undef MX_DENSITY
 
   Op dirichlet("_random_pdf_dirichlet");
   dirichlet.doc("Dirichlet densities of vectors along the last axis.")

@@ -5,8 +5,11 @@
 #include <string>
 
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random_draws.h"
+#include "op/random_key.h"
 #include "op/random_streams.h"
 
 namespace mxnet {
@@ -24,6 +27,10 @@ constexpr DTypeSet kDrawn = DTypeSet::of(DType::kInt32, DType::kInt64);
 void randint_cpu(const RandintParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   const uint64_t count = static_cast<uint64_t>(params.high) - static_cast<uint64_t>(params.low);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->draw_integers(context.stream()->native(), draw_key(context.device()), params.low,
+                              count, out);
+  }
   dispatch_dtype<kDrawn>(out.dtype, "_random_randint", [&]<class T>(TypeTag<T>) {
     RandomStreams::of(context.device())
         .deal(out.size(), 8.0, [&](Mt19937& stream, int64_t first, int64_t last) {
@@ -63,6 +70,7 @@ MX_OP(_random_randint, RandintParams)
     .uses_random()
     .infer(infer_randint)
     .cpu(randint_cpu);
+[[maybe_unused]] const bool portable = mark_portable({"_random_randint"});
 
 }  // namespace
 }  // namespace mxnet

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The distributions that operators draw from: names and defaults of their parameters, and one
-// number.
+// number. D is a RandomNumbers.
 #pragma once
 #include <array>
 #include <cstdint>
 
-#include "op/random_draws.h"
+#include "op/random_numbers.h"
 
 namespace mxnet::samplers {
 
@@ -21,43 +21,43 @@ struct ParamFacts {
 struct Uniform {
   static constexpr std::array<ParamFacts, 2> kParams = {
       {{"low", "low", 0, Domain::kAny}, {"high", "high", 1, Domain::kAny}}};
-  template <class F>
-  static F draw(Draws& draws, F low, F high) {
-    return draws.uniform<F>() * (high - low) + low;
+  template <class F, class D>
+  MX_HOST_DEVICE static F draw(D& draws, F low, F high) {
+    return draws.template uniform<F>() * (high - low) + low;
   }
 };
 
 struct Normal {
   static constexpr std::array<ParamFacts, 2> kParams = {
       {{"loc", "mu", 0, Domain::kAny}, {"scale", "sigma", 1, Domain::kPositive}}};
-  template <class F>
-  static F draw(Draws& draws, F loc, F scale) {
-    return draws.normal<F>() * scale + loc;
+  template <class F, class D>
+  MX_HOST_DEVICE static F draw(D& draws, F loc, F scale) {
+    return draws.template normal<F>() * scale + loc;
   }
 };
 
 struct Gamma {
   static constexpr std::array<ParamFacts, 2> kParams = {
       {{"alpha", "alpha", 1, Domain::kPositive}, {"beta", "beta", 1, Domain::kPositive}}};
-  template <class F>
-  static F draw(Draws& draws, F alpha, F beta) {
-    return draws.gamma<F>(alpha, beta);
+  template <class F, class D>
+  MX_HOST_DEVICE static F draw(D& draws, F alpha, F beta) {
+    return draws.template gamma<F>(alpha, beta);
   }
 };
 
 struct Exponential {
   static constexpr std::array<ParamFacts, 1> kParams = {{{"lam", "lam", 1, Domain::kPositive}}};
-  template <class F>
-  static F draw(Draws& draws, F rate, F) {
-    return static_cast<F>(draws.exponential<F>() / rate);
+  template <class F, class D>
+  MX_HOST_DEVICE static F draw(D& draws, F rate, F) {
+    return static_cast<F>(draws.template exponential<F>() / rate);
   }
 };
 
 // Counts are computed in float, whatever the type of the result.
 struct Poisson {
   static constexpr std::array<ParamFacts, 1> kParams = {{{"lam", "lam", 1, Domain::kNotNegative}}};
-  template <class F>
-  static F draw(Draws& draws, F mean, F) {
+  template <class F, class D>
+  MX_HOST_DEVICE static F draw(D& draws, F mean, F) {
     return static_cast<F>(draws.poisson(static_cast<float>(mean)));
   }
 };
@@ -66,9 +66,10 @@ struct Poisson {
 struct NegativeBinomial {
   static constexpr std::array<ParamFacts, 2> kParams = {
       {{"k", "k", 1, Domain::kNotNegative}, {"p", "p", 1, Domain::kNotNegative}}};
-  template <class F>
-  static F draw(Draws& draws, F k, F p) {
-    const auto mean = draws.gamma<float>(static_cast<float>(k), static_cast<float>((F(1) - p) / p));
+  template <class F, class D>
+  MX_HOST_DEVICE static F draw(D& draws, F k, F p) {
+    const auto mean =
+        draws.template gamma<float>(static_cast<float>(k), static_cast<float>((F(1) - p) / p));
     return static_cast<F>(draws.poisson(mean));
   }
 };
@@ -77,13 +78,36 @@ struct NegativeBinomial {
 struct GeneralizedNegativeBinomial {
   static constexpr std::array<ParamFacts, 2> kParams = {
       {{"mu", "mu", 1, Domain::kNotNegative}, {"alpha", "alpha", 1, Domain::kNotNegative}}};
-  template <class F>
-  static F draw(Draws& draws, F mean, F dispersion) {
+  template <class F, class D>
+  MX_HOST_DEVICE static F draw(D& draws, F mean, F dispersion) {
     if (dispersion == F(0)) return static_cast<F>(draws.poisson(static_cast<float>(mean)));
-    const auto gamma = draws.gamma<float>(static_cast<float>(F(1) / dispersion),
-                                          static_cast<float>(mean * dispersion));
+    const auto gamma = draws.template gamma<float>(static_cast<float>(F(1) / dispersion),
+                                                   static_cast<float>(mean * dispersion));
     return static_cast<F>(draws.poisson(gamma));
   }
 };
+
+// All of them, in the order of the rows that a GPU knows them by.
+#define MX_SAMPLERS(ROW) \
+  ROW(Uniform)           \
+  ROW(Normal)            \
+  ROW(Gamma)             \
+  ROW(Exponential)       \
+  ROW(Poisson)           \
+  ROW(NegativeBinomial)  \
+  ROW(GeneralizedNegativeBinomial)
+
+enum class Row : uint8_t {
+#define MX_ROW(name) k##name,
+  MX_SAMPLERS(MX_ROW)
+#undef MX_ROW
+};
+template <class Dist>
+inline constexpr Row kRow{};
+#define MX_ROW(name) \
+  template <>        \
+  inline constexpr Row kRow<name> = Row::k##name;
+MX_SAMPLERS(MX_ROW)
+#undef MX_ROW
 
 }  // namespace mxnet::samplers

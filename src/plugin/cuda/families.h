@@ -18,8 +18,12 @@ GpuKernelRow kernel_row(const char* op) {
           nullptr};
 }
 
-void add_fully_connected(std::vector<GpuKernelRow>* rows);
+void add_boxes(std::vector<GpuKernelRow>* rows);
 void add_chains(std::vector<GpuKernelRow>* rows);
+void add_ctc(std::vector<GpuKernelRow>* rows);
+void add_densities(std::vector<GpuKernelRow>* rows);
+void add_draws(std::vector<GpuKernelRow>* rows);
+void add_fully_connected(std::vector<GpuKernelRow>* rows);
 void add_neighbours(std::vector<GpuKernelRow>* rows);
 void add_parametric(std::vector<GpuKernelRow>* rows);
 void add_questions(std::vector<GpuKernelRow>* rows);

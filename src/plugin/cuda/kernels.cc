@@ -17,7 +17,11 @@ const GpuTable& kernels() {
   static const std::vector<GpuKernelRow> rows = [] {
     std::vector<GpuKernelRow> all;
     add_fully_connected(&all);
+    add_boxes(&all);
     add_chains(&all);
+    add_ctc(&all);
+    add_densities(&all);
+    add_draws(&all);
     add_neighbours(&all);
     add_parametric(&all);
     add_questions(&all);
@@ -63,6 +67,9 @@ const GpuTable& kernels() {
       .pick = pick,
       .put = put,
       .random = random,
+      .draw = draw,
+      .draw_integers = draw_integers,
+      .draw_categories = draw_categories,
       .keep_mask = keep_mask,
       .choose = choose,
       .one_hot = one_hot,

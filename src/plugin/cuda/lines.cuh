@@ -21,16 +21,17 @@ struct Lines {
   MX_DEVICE int64_t place_of(int64_t i) const { return i / inner % length; }
 };
 
-// Elements of any type as integers. All threads read the same type, so that the branch costs next
-// to nothing, and one kernel serves all types.
-struct Integers {
+// Elements of any type as Number. All threads read the same type, so that the branch costs next to
+// nothing, and one kernel serves all types.
+template <class Number>
+struct Numbers {
   const void* data;
   DType dtype;
-  MX_DEVICE int64_t operator()(int64_t j) const {
+  MX_DEVICE Number operator()(int64_t j) const {
     switch (dtype) {
 #define MX_CASE(name, type, tag) \
   case DType::tag:               \
-    return static_cast<int64_t>(widen(static_cast<const type*>(data)[j]));
+    return static_cast<Number>(widen(static_cast<const type*>(data)[j]));
       MX_DTYPES(MX_CASE)
 #undef MX_CASE
       case DType::kUnknown:
@@ -39,6 +40,7 @@ struct Integers {
     return 0;
   }
 };
+using Integers = Numbers<int64_t>;
 
 // Integers brought into [0, extent).
 struct Position {

@@ -64,6 +64,11 @@ void put(NativeStream* stream, const Tensor& values, int64_t extent, int64_t inn
          const Tensor& positions, OutOfRange rule, const Tensor& out);
 void random(NativeStream* stream, GpuDistribution distribution, uint64_t key, double a, double b,
             const Tensor& out);
+void draw(NativeStream* stream, const GpuDraw& call);
+void draw_integers(NativeStream* stream, uint64_t key, int64_t low, uint64_t count,
+                   const Tensor& out);
+void draw_categories(NativeStream* stream, uint64_t key, const Tensor& sums,
+                     const Tensor& probabilities, const Tensor& out, const Tensor* logs);
 void keep_mask(NativeStream* stream, uint64_t key, float keep, const Tensor& mask, const Tensor* in,
                const Tensor* out);
 void choose(NativeStream* stream, const Tensor& condition, const Tensor& x, const Tensor& y,

@@ -71,15 +71,34 @@ struct Pick {
   }
 };
 
+// Rows of `in` that are added to rows of `sums`: element i is number k of row j of block o.
 template <class T, class Sum>
-struct AddRows {
+struct RowsToAdd {
   const T* in;
   Sum* sums;
   Position position;
   int64_t count, extent, width;
+
+  struct Place {
+    int64_t o, j, k;
+  };
+  MX_DEVICE Place place(int64_t i) const {
+    return {i / width / count, i / width % count, i % width};
+  }
+  MX_DEVICE Sum value(int64_t o, int64_t j, int64_t k) const {
+    return static_cast<Sum>(widen(in[(o * count + j) * width + k]));
+  }
+  MX_DEVICE Sum* sum(int64_t o, int64_t target, int64_t k) const {
+    return sums + (o * extent + target) * width + k;
+  }
+};
+
+template <class T, class Sum>
+struct AddRows {
+  RowsToAdd<T, Sum> rows;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t k = i % width, j = i / width % count, o = i / width / count;
-    atomic_add(sums + (o * extent + position(j)) * width + k, static_cast<Sum>(widen(in[i])));
+    const auto [o, j, k] = rows.place(i);
+    atomic_add(rows.sum(o, rows.position(j), k), rows.value(o, j, k));
   }
 };
 
@@ -87,20 +106,16 @@ struct AddRows {
 // Each row looks at all positions, so it is for those who must have it.
 template <class T, class Sum>
 struct AddRowsInOrder {
-  const T* in;
-  Sum* sums;
-  Position position;
-  int64_t count, extent, width;
+  RowsToAdd<T, Sum> rows;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t k = i % width, j = i / width % count, o = i / width / count;
-    const int64_t target = position(j);
+    const auto [o, j, k] = rows.place(i);
+    const int64_t target = rows.position(j);
     for (int64_t before = 0; before < j; ++before)
-      if (position(before) == target) return;
+      if (rows.position(before) == target) return;
     Sum sum = 0;
-    for (int64_t row = j; row < count; ++row)
-      if (position(row) == target)
-        sum += static_cast<Sum>(widen(in[(o * count + row) * width + k]));
-    sums[(o * extent + target) * width + k] = sum;
+    for (int64_t row = j; row < rows.count; ++row)
+      if (rows.position(row) == target) sum += rows.value(o, row, k);
+    *rows.sum(o, target, k) = sum;
   }
 };
 
@@ -177,13 +192,14 @@ void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t ext
       sums.data = context.workspace_of<Sum>(out.size());
     }
     fill(stream, sums, 0);
-    const auto add = [&](const auto& rows) {
-      for_each(stream, "sum_rows", outer * count * width, rows);
+    const RowsToAdd<T, Sum> rows{in.as<T>(), sums.as<Sum>(), position, count, extent, width};
+    const auto add = [&](const auto& each) {
+      for_each(stream, "sum_rows", outer * count * width, each);
     };
     if (sums_in_order())
-      add(AddRowsInOrder<T, Sum>{in.as<T>(), sums.as<Sum>(), position, count, extent, width});
+      add(AddRowsInOrder<T, Sum>{rows});
     else
-      add(AddRows<T, Sum>{in.as<T>(), sums.as<Sum>(), position, count, extent, width});
+      add(AddRows<T, Sum>{rows});
     if (sums.data != out.data) convert(stream, sums, out);
   });
 }

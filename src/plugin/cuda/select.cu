@@ -58,27 +58,11 @@ struct OneHot {
   }
 };
 
-Walk<3> broadcast_walk(const Tensor (&from)[3], const Shape& out) {
-  int64_t steps[Shape::kMaxDims][3];
-  for (int k = 0; k < 3; ++k) {
-    int64_t step = 1;
-    for (int d = out.ndim() - 1; d >= 0; --d) {
-      const int at = d - (out.ndim() - from[k].ndim());
-      const int64_t size = at >= 0 ? from[k].dim(at) : 1;
-      steps[d][k] = size == 1 ? 0 : step;
-      step *= size;
-    }
-  }
-  Walk<3> walk;
-  for (int d = 0; d < out.ndim(); ++d) walk.add(out[d], steps[d]);
-  return walk;
-}
-
 }  // namespace
 
 void choose(NativeStream* stream, const Tensor& condition, const Tensor& x, const Tensor& y,
             const Tensor& out) {
-  const Walk<3> walk = broadcast_walk({condition, x, y}, out.shape());
+  const Walk<3> walk = broadcast_walk<3>({&condition.shape(), &x.shape(), &y.shape()}, out.shape());
   dispatch_bytes(dtype_size(out.dtype), [&](auto unit) {
     using E = decltype(unit);
     for_each(stream, "where", out.size(),

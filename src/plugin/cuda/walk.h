@@ -75,5 +75,24 @@ struct Walk {
   }
 };
 
+// Over `out`, with arrays of these shapes, which broadcast to it; null is a number.
+template <int kArrays>
+Walk<kArrays> broadcast_walk(const Shape* const (&from)[kArrays], const Shape& out) {
+  int64_t steps[Shape::kMaxDims][kArrays];
+  for (int k = 0; k < kArrays; ++k) {
+    const int ndim = from[k] == nullptr ? 0 : from[k]->ndim();
+    int64_t step = 1;
+    for (int d = out.ndim() - 1; d >= 0; --d) {
+      const int at = d - (out.ndim() - ndim);
+      const int64_t size = at >= 0 ? (*from[k])[at] : 1;
+      steps[d][k] = size == 1 ? 0 : step;
+      step *= size;
+    }
+  }
+  Walk<kArrays> walk;
+  for (int d = 0; d < out.ndim(); ++d) walk.add(out[d], steps[d]);
+  return walk;
+}
+
 }  // namespace cuda
 }  // namespace mxnet

@@ -44,11 +44,12 @@ TEST(GpuRunOnHost, ResultsStatesAndSumsComeBack) {
 TEST(GpuRunOnHost, RandomNumbersRepeat) {
   const auto draw = [] {
     RandomStreams::seed_all(kSeed);
-    NDArray out = array_of(Values(50), {}, kGpu);
-    call_into(out, "_random_poisson", {}, {{"shape", "(50,)"}, {"ctx", "gpu(0)"}, {"lam", "4"}});
-    return values_of(out);
+    NDArray out(Shape{50}, DType::kInt64, kGpu);
+    call_into(out, "_npi_choice", {},
+              {{"a", "1000"}, {"size", "(50,)"}, {"replace", "True"}, {"weighted", "False"}});
+    return values_as_float(out);
   };
-  ASSERT_EQ(gpu_kernel(Registry::get().at("_random_poisson")), nullptr);
+  ASSERT_EQ(gpu_kernel(Registry::get().at("_npi_choice")), nullptr);
   const Values first = draw();
   EXPECT_EQ(first, draw());
   EXPECT_NE(first, Values(50));

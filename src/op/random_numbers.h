@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What distributions are made of, for whatever gives words: a stream of the CPU (random_draws.h) or
+// a counter of a GPU's thread. F is float (one word a number) or double (two words).
+#pragma once
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "base/host_device.h"
+#include "base/log_gamma.h"
+
+namespace mxnet {
+
+// Words: has uint32_t word(), random bits.
+template <class Words>
+class RandomNumbers {
+ public:
+  // In [0, 1).
+  template <class F>
+  MX_HOST_DEVICE F uniform() {
+    if constexpr (std::is_same_v<F, float>) {
+      const float u = static_cast<float>(self().word()) * 0x1p-32f;
+      return u < 1.0f ? u : 0x1.fffffep-1f;
+    } else {
+      const double low = self().word();
+      const double u = (low + static_cast<double>(self().word()) * 0x1p32) * 0x1p-64;
+      return u < 1.0 ? u : 0x1.fffffffffffffp-1;
+    }
+  }
+
+  // A point in the unit circle but not its centre: y and the square of the radius.
+  template <class F>
+  struct Point {
+    F x, y, square;
+  };
+  template <class F>
+  MX_HOST_DEVICE Point<F> point_in_circle() {
+    for (;;) {
+      const F x = F(2) * uniform<F>() - F(1);
+      const F y = F(2) * uniform<F>() - F(1);
+      const F square = x * x + y * y;
+      if (square <= F(1) && square != F(0)) return {x, y, square};
+    }
+  }
+
+  // Marsaglia's polar method; the second number of each pair is not kept.
+  template <class F>
+  MX_HOST_DEVICE F normal() {
+    const Point<F> p = point_in_circle<F>();
+    return p.y * std::sqrt(F(-2) * std::log(p.square) / p.square);
+  }
+
+  // Both numbers of a pair.
+  template <class F>
+  MX_HOST_DEVICE std::array<F, 2> normal_pair() {
+    const Point<F> p = point_in_circle<F>();
+    const F scale = std::sqrt(F(-2) * std::log(p.square) / p.square);
+    return {p.y * scale, p.x * scale};
+  }
+
+  // In double: 1 - u must not be rounded to float before its logarithm is taken.
+  template <class F>
+  MX_HOST_DEVICE double exponential() {
+    return -std::log(1.0 - uniform<F>());
+  }
+
+  // Marsaglia and Tsang 2000; alpha below 1 by the power of a further number.
+  template <class F>
+  MX_HOST_DEVICE F gamma(F alpha, F beta) {
+    if (!(alpha >= F(0)) || std::isinf(alpha)) return std::numeric_limits<F>::quiet_NaN();
+    // Constants are double, so that what depends on alpha alone is rounded to F once.
+    const F d = static_cast<F>(alpha < F(1) ? alpha + 2.0 / 3.0 : alpha - 1.0 / 3.0);
+    const F k = static_cast<F>(std::sqrt(9.0 * d));
+    const F c = static_cast<F>(1.0 / k);
+    for (;;) {
+      const F z = normal<F>();
+      if (z <= -k) continue;
+      const F x = F(1) + c * z;
+      const F v = x * x * x;
+      if (std::log(1.0 - uniform<F>()) < 0.5 * z * z + d * (1.0 - v + std::log(v))) {
+        const F sample = d * v * beta;
+        if (!(alpha < F(1))) return sample;
+        // The power in double, of an exponent that is rounded to F.
+        const double u = uniform<F>(), exponent = F(1) / alpha;
+        return static_cast<F>(sample * std::pow(u, exponent));
+      }
+    }
+  }
+
+  // Knuth's product of uniforms for small means, rejection from a Lorentzian for large ones. Always
+  // in float, but for the tangent.
+  MX_HOST_DEVICE float poisson(float mean) {
+    constexpr float kSmallMean = 12.0f;
+    constexpr float kHugeMean = 1e30f;  // above, mean and sample are the same float
+    if (!(mean >= 0)) return std::numeric_limits<float>::quiet_NaN();
+    if (mean > kHugeMean) return mean;
+    if (mean < kSmallMean) {
+      const float threshold = std::exp(-mean);
+      float count = 0;
+      for (float product = uniform<float>(); product > threshold; product *= uniform<float>())
+        ++count;
+      return count;
+    }
+    const float root = std::sqrt(2.0f * mean), log_mean = std::log(mean);
+    const float offset = mean * log_mean - log_gamma(mean + 1.0f);
+    for (;;) {
+      float y, candidate;
+      do {
+        y = static_cast<float>(std::tan(3.1415926535897932 * uniform<float>()));
+        candidate = root * y + mean;
+      } while (candidate < 0.0f);
+      candidate = std::floor(candidate);
+      const float ratio = 0.9f * (1.0f + y * y) *
+                          std::exp(candidate * log_mean - log_gamma(candidate + 1.0f) - offset);
+      if (uniform<float>() <= ratio) return candidate;
+    }
+  }
+
+  // Integers in [0, count), by scaling down and rejecting what would favour some.
+  MX_HOST_DEVICE uint32_t below(uint32_t count) {
+    const uint32_t scale = 0xffffffffu / count, past = scale * count;
+    uint32_t drawn;
+    do {
+      drawn = self().word();
+    } while (drawn >= past);
+    return drawn / scale;
+  }
+
+ private:
+  MX_HOST_DEVICE Words& self() { return static_cast<Words&>(*this); }
+};
+
+}  // namespace mxnet
