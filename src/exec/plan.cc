@@ -87,6 +87,11 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
   return options;
 }
 
+Schedule plan_schedule(const IndexedGraph& graph, const PlanOptions& options) {
+  return schedule_nodes(graph, options.forward_outputs,
+                        options.branches > 1 ? Pace::kAbreast : Pace::kInTurn);
+}
+
 GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                               const Schedule& schedule, const PlanOptions& options,
                               const PreparedKernels& kernels) {
@@ -124,7 +129,7 @@ Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& 
   for (const ArrayType& type : types_) MX_ASSERT(type.complete());
   MX_ASSERT(options_.requests.empty() ||
             static_cast<int>(options_.requests.size()) == num_outputs());
-  const Schedule schedule = schedule_nodes(graph_, options_.forward_outputs);
+  const Schedule schedule = plan_schedule(graph_, options_);
   memory_ = plan_graph_memory(graph_, types_, schedule, options_, kernels_);
   variable_index_.resize(static_cast<std::size_t>(graph_.num_nodes()), -1);
   for (std::size_t v = 0; v < graph_.variables().size(); ++v)

@@ -44,6 +44,9 @@ struct PlanOptions {
   static PlanOptions configured(Device device, bool training);
 };
 
+// The order in which a plan with these options runs.
+Schedule plan_schedule(const IndexedGraph& graph, const PlanOptions& options);
+
 // Per node, null for those that run as every call does; empty = none.
 using PreparedKernels = std::vector<PreparedKernelRef>;
 

@@ -146,8 +146,7 @@ namespace {
 
 std::size_t planned_bytes(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                           const PlanOptions& options, const PreparedKernels& kernels = {}) {
-  return plan_graph_memory(graph, types, schedule_nodes(graph, options.forward_outputs), options,
-                           kernels)
+  return plan_graph_memory(graph, types, plan_schedule(graph, options), options, kernels)
       .arena_bytes;
 }
 

@@ -20,21 +20,58 @@ constexpr int kNever = -1;
 class Planner {
  public:
   Planner(const IndexedGraph& graph, const std::vector<ArrayType>& types,
-          const std::vector<int>& schedule, const GraphMemoryOptions& options)
+          const std::vector<int>& schedule, const GraphMemoryOptions& options, bool inplace)
       : graph_(graph),
         types_(types),
         schedule_(schedule),
         options_(options),
+        inplace_(inplace),
         last_use_(static_cast<std::size_t>(graph.num_entries()), kNever),
         output_of_(static_cast<std::size_t>(graph.num_entries()), kNever),
         piece_of_(static_cast<std::size_t>(graph.num_entries()), kNever) {}
 
-  GraphMemory run() {
+  // How long each piece of memory is used. Once, first.
+  void find_pieces() {
     find_last_uses();
     find_outputs();
     for (std::size_t step = 0; step < schedule_.size(); ++step)
       assign(static_cast<int>(step), schedule_[step]);
-    return settle();
+  }
+
+  // No packing of the pieces can be smaller.
+  std::size_t least_bytes() {
+    std::size_t bytes = 0;
+    for (const std::vector<int>& arena : arenas()) bytes += most_live_bytes(intervals(arena));
+    return bytes;
+  }
+
+  // Once, last.
+  GraphMemory settle() {
+    GraphMemory memory;
+    memory.deliveries = std::move(deliveries_);
+    memory.colors = options_.colors;
+    for (const Piece& piece : pieces_)
+      if (piece.output != kNever) memory.output_bytes += piece.bytes;
+    std::vector<std::size_t> offsets = pack(&memory);
+    for (int entry = 0; entry < graph_.num_entries(); ++entry) {
+      Place place;
+      const int piece = at(piece_of_, entry), n = graph_.node_of(entry);
+      if (graph_.node(n).is_variable()) {
+        place = {Place::Kind::kVariable, n};
+      } else if (is_constant(graph_.node(n))) {
+        place = {Place::Kind::kConstant, n};
+      } else if (piece != kNever) {
+        memory.unshared_bytes += bytes(entry);
+        const int output = at(pieces_, piece).output;
+        if (output != kNever) {
+          place = {Place::Kind::kOutput, output};
+        } else {
+          place = {Place::Kind::kArena, at(pieces_, piece).arena, at(offsets, piece)};
+        }
+      }
+      memory.places.push_back(place);
+    }
+    return memory;
   }
 
  private:
@@ -106,7 +143,7 @@ class Planner {
       const int entry = graph_.first_entry(n) + o;
       const int output = at(output_of_, entry);
       const int last = std::max(at(last_use_, entry), step);
-      int piece = options_.inplace ? inherited(step, n, o, output) : kNever;
+      int piece = inplace_ ? inherited(step, n, o, output) : kNever;
       if (piece == kNever) {
         piece = static_cast<int>(pieces_.size());
         pieces_.push_back({bytes(entry), step, last, output, color(n)});
@@ -154,27 +191,30 @@ class Planner {
                         [&](int entry) { return at(piece_of_, entry) == piece; });
   }
 
-  // Packs the pieces of each arena: their offsets, by piece.
-  std::vector<std::size_t> pack(GraphMemory* memory) {
+  // Pieces of each arena.
+  std::vector<std::vector<int>> arenas() {
     const std::vector<int>& colors = options_.colors;
     std::vector<std::vector<int>> arenas(
         1 + static_cast<std::size_t>(colors.empty() ? 0 : std::ranges::max(colors)));
-    for (std::size_t p = 0; p < pieces_.size(); ++p) {
-      const Piece& piece = pieces_[p];
-      if (piece.output != kNever) {
-        memory->output_bytes += piece.bytes;
-        continue;
-      }
-      at(arenas, piece.arena).push_back(static_cast<int>(p));
+    for (std::size_t p = 0; p < pieces_.size(); ++p)
+      if (pieces_[p].output == kNever) at(arenas, pieces_[p].arena).push_back(static_cast<int>(p));
+    return arenas;
+  }
+
+  std::vector<MemoryInterval> intervals(const std::vector<int>& arena) {
+    std::vector<MemoryInterval> intervals;
+    for (int p : arena) {
+      const Piece& piece = at(pieces_, p);
+      intervals.push_back({piece.bytes, piece.first, piece.last});
     }
+    return intervals;
+  }
+
+  // Offsets by piece.
+  std::vector<std::size_t> pack(GraphMemory* memory) {
     std::vector<std::size_t> offsets(pieces_.size());
-    for (const std::vector<int>& arena : arenas) {
-      std::vector<MemoryInterval> intervals;
-      for (int p : arena) {
-        const Piece& piece = at(pieces_, p);
-        intervals.push_back({piece.bytes, piece.first, piece.last});
-      }
-      const Packing packing = pack_intervals(intervals, options_.packing);
+    for (const std::vector<int>& arena : arenas()) {
+      const Packing packing = pack_intervals(intervals(arena), options_.packing);
       for (std::size_t i = 0; i < arena.size(); ++i) at(offsets, arena[i]) = packing.offsets[i];
       memory->arenas.push_back(packing.bytes);
       memory->arena_bytes += packing.bytes;
@@ -182,36 +222,11 @@ class Planner {
     return offsets;
   }
 
-  GraphMemory settle() {
-    GraphMemory memory;
-    memory.deliveries = std::move(deliveries_);
-    memory.colors = options_.colors;
-    std::vector<std::size_t> offsets = pack(&memory);
-    for (int entry = 0; entry < graph_.num_entries(); ++entry) {
-      Place place;
-      const int piece = at(piece_of_, entry), n = graph_.node_of(entry);
-      if (graph_.node(n).is_variable()) {
-        place = {Place::Kind::kVariable, n};
-      } else if (is_constant(graph_.node(n))) {
-        place = {Place::Kind::kConstant, n};
-      } else if (piece != kNever) {
-        memory.unshared_bytes += bytes(entry);
-        const int output = at(pieces_, piece).output;
-        if (output != kNever) {
-          place = {Place::Kind::kOutput, output};
-        } else {
-          place = {Place::Kind::kArena, at(pieces_, piece).arena, at(offsets, piece)};
-        }
-      }
-      memory.places.push_back(place);
-    }
-    return memory;
-  }
-
   const IndexedGraph& graph_;
   const std::vector<ArrayType>& types_;
   const std::vector<int>& schedule_;
   const GraphMemoryOptions& options_;
+  const bool inplace_;
   std::vector<int> step_of_ =
       std::vector<int>(static_cast<std::size_t>(graph_.num_nodes()), kNever);
   std::vector<int> last_use_, output_of_, piece_of_;  // per entry
@@ -224,7 +239,16 @@ class Planner {
 GraphMemory plan_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                         const std::vector<int>& schedule, const GraphMemoryOptions& options) {
   MX_ASSERT(options.direct_outputs.size() == graph.outputs().size());
-  return Planner(graph, types, schedule, options).run();
+  Planner planner(graph, types, schedule, options, options.inplace);
+  planner.find_pieces();
+  GraphMemory memory = planner.settle();
+  if (!options.inplace) return memory;
+  // What is passed on is needed for longer, which now and then packs worse than copies.
+  Planner apart(graph, types, schedule, options, /*inplace=*/false);
+  apart.find_pieces();
+  if (apart.least_bytes() >= memory.arena_bytes) return memory;
+  GraphMemory other = apart.settle();
+  return other.arena_bytes < memory.arena_bytes ? other : memory;
 }
 
 }  // namespace mxnet

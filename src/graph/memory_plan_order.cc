@@ -73,9 +73,20 @@ class BackwardOrder {
   std::vector<char> read_;  // another node reads one of its results
 };
 
+// Sorts by the number of nodes on the longest way to each.
+void sort_by_depth(const IndexedGraph& graph, std::vector<int>* nodes) {
+  std::vector<int> depth(static_cast<std::size_t>(graph.num_nodes()));
+  for (int n : *nodes)
+    for (int entry : graph.inputs(n))
+      depth[static_cast<std::size_t>(n)] =
+          std::max(depth[static_cast<std::size_t>(n)],
+                   depth[static_cast<std::size_t>(graph.node_of(entry))] + 1);
+  std::ranges::stable_sort(*nodes, {}, [&](int n) { return depth[static_cast<std::size_t>(n)]; });
+}
+
 }  // namespace
 
-Schedule schedule_nodes(const IndexedGraph& graph, int forward_outputs) {
+Schedule schedule_nodes(const IndexedGraph& graph, int forward_outputs, Pace pace) {
   const std::vector<ir::Entry>& outputs = graph.graph().outputs;
   const auto count = std::min(static_cast<std::size_t>(forward_outputs), outputs.size());
   // Depth first from the outputs in order: what the first ones need is a prefix of the graph.
@@ -84,6 +95,7 @@ Schedule schedule_nodes(const IndexedGraph& graph, int forward_outputs) {
   Schedule schedule;
   for (int n = 0; n < first; ++n)
     if (!is_given(graph.node(n))) schedule.nodes.push_back(n);
+  if (pace == Pace::kAbreast) sort_by_depth(graph, &schedule.nodes);
   schedule.num_forward = static_cast<int>(schedule.nodes.size());
   BackwardOrder(graph, first).append_to(&schedule.nodes);
   return schedule;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "mxnet/c_api_ext.h"
 #include "symbols.h"
 
 namespace mxnet::c_test {
@@ -145,6 +146,22 @@ TEST_F(CachedCalls, AreDifferentiated) {
   EXPECT_EQ(dy.values(), (Values{2, 3}));  // 1 + x
 }
 
+TEST_F(CachedCalls, AGraphWithoutInputsIsToldItsDevice) {
+  const Sym ones = call_symbol("_ones", "o", {}, {{"shape", "(2,)"}});
+  Cached op;
+  MX_OK(MXCreateCachedOp(ones.get(), op.out()));
+  int count = 0;
+  NDArrayHandle* outputs = nullptr;
+  const int* storage_types = nullptr;
+  MX_OK(MXCachedOpCall(op.get(), 1, 0, 0, nullptr, &count, &outputs, &storage_types));
+  ASSERT_EQ(count, 1);
+  const Array result(outputs[0]);
+  EXPECT_EQ(result.values(), (Values{1, 1}));
+  EXPECT_EQ(storage_types[0], 0);
+  EXPECT_EQ(MXCachedOpCall(op.get(), 77, 0, 0, nullptr, &count, &outputs, &storage_types), -1);
+  EXPECT_TRUE(error_has("77")) << MXGetLastError();
+}
+
 struct SeenValue {
   std::string op;
   Values values;
@@ -177,6 +194,38 @@ TEST_F(CachedCalls, HooksSeeEveryNode) {
   MX_OK(MXCachedOpRegisterOpHook(op.get(), nullptr, false));
   run();
   EXPECT_TRUE(g_seen.empty());
+}
+
+struct HookState {
+  std::map<std::string, SeenValue> seen;
+  int dropped = 0;
+};
+
+TEST_F(CachedCalls, AHookHasAStateThatIsDroppedWithIt) {
+  HookState state;
+  Cached op;
+  MX_OK(MXCreateCachedOp(net_.get(), op.out()));
+  const CachedOpHook hook = [](const char* name, const char* type, NDArrayHandle value,
+                               void* data) {
+    static_cast<HookState*>(data)->seen[name] = {type, Array(value).values()};
+  };
+  const auto drop = [](void* data) {
+    ++static_cast<HookState*>(data)->dropped;
+    return 0;
+  };
+  MX_OK(MXCachedOpSetHook(op.get(), hook, &state, drop, 0));
+  int count = 0;
+  NDArrayHandle* outputs = nullptr;
+  MX_OK(MXInvokeCachedOp(op.get(), 2, inputs_, &count, &outputs));
+  { const Array sum(outputs[0]), product(outputs[1]); }
+  EXPECT_EQ(state.seen.size(), 2u);
+  EXPECT_EQ(state.seen["p_output"], (SeenValue{"elemwise_mul", product_}));
+  EXPECT_EQ(state.dropped, 0);
+  MX_OK(MXCachedOpSetHook(op.get(), nullptr, nullptr, nullptr, 0));
+  EXPECT_EQ(state.dropped, 1);
+  // A call that fails drops it as well.
+  EXPECT_EQ(MXCachedOpSetHook(nullptr, hook, &state, drop, 0), -1);
+  EXPECT_EQ(state.dropped, 2);
 }
 
 }  // namespace

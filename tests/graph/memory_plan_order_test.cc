@@ -56,5 +56,22 @@ TEST(Schedule, TheLastWeightsGradientComesFirst) {
   EXPECT_TRUE(std::is_sorted(position.rbegin(), position.rend()));
 }
 
+TEST(Schedule, BranchesThatRunBesideOneAnotherAreInterleaved) {
+  const Value x = variable("x");
+  Value left = x, right = x;
+  for (int i = 0; i < 3; ++i) {
+    left = apply("relu", {left});
+    right = apply("tanh", {right});
+  }
+  const IndexedGraph graph(graph_of({left + right}));
+  const auto operators = [&](Pace pace) {
+    std::string names;
+    for (int n : schedule_nodes(graph, INT_MAX, pace).nodes) names += graph.node(n).op->name()[0];
+    return names;
+  };
+  EXPECT_EQ(operators(Pace::kInTurn), "rrrttte");
+  EXPECT_EQ(operators(Pace::kAbreast), "rtrtrte");
+}
+
 }  // namespace
 }  // namespace mxnet
