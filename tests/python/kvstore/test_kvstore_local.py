@@ -168,6 +168,8 @@ def test_wrong_calls_say_what_is_expected(store):
         store.push("a", full(1, (3,)))
     with pytest.raises(ValueError, match="2 keys and 1"):
         store.push(["a", "a"], [full(1)])
+    with pytest.raises(ValueError, match=r"given keys 1 and 'b' in one list, expected keys of one kind"):
+        store.push(["b", 1], [full(1), full(1)])
     with pytest.raises(TypeError, match="1.5"):
         store.push(1.5, full(1))
     with pytest.raises(TypeError, match="NoneType"):
