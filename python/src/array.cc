@@ -323,8 +323,12 @@ NDArrayHandle handle_of(py::handle object) {
 }
 
 std::vector<NDArrayHandle> handles_of(const py::sequence& arrays) {
+  const auto fast = py::reinterpret_steal<py::object>(PySequence_Fast(arrays.ptr(), "no sequence"));
+  if (!fast) throw py::error_already_set();
   std::vector<NDArrayHandle> handles;
-  for (const py::handle array : arrays) handles.push_back(handle_of(array));
+  handles.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr())));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i)
+    handles.push_back(handle_of(PySequence_Fast_GET_ITEM(fast.ptr(), i)));
   return handles;
 }
 

@@ -18,6 +18,20 @@ namespace py = pybind11;
 namespace mxnet::python {
 namespace {
 
+// The types that the items of a list have, each once: lists of thousands have one or two.
+py::set kinds_of(const py::sequence& items) {
+  const auto fast = py::reinterpret_steal<py::object>(PySequence_Fast(items.ptr(), "no sequence"));
+  if (!fast) throw py::error_already_set();
+  py::set kinds;
+  const PyTypeObject* last = nullptr;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
+    PyTypeObject* const kind = Py_TYPE(PySequence_Fast_GET_ITEM(fast.ptr(), i));
+    if (kind != last) kinds.add(py::handle(reinterpret_cast<PyObject*>(kind)));
+    last = kind;
+  }
+  return kinds;
+}
+
 // Integers, or texts and pointers to them.
 class Keys {
  public:
@@ -283,6 +297,7 @@ class Store {
 }  // namespace
 
 void register_kvstore(py::module_& module) {
+  module.def("kinds_of", &kinds_of, "The types of the items of a list.");
   py::class_<Store>(module, "KVStoreHandle")
       .def(py::init<const std::string&>(), py::arg("type"))
       .def_property_readonly(

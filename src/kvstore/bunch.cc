@@ -174,10 +174,9 @@ bool Bunch::repeat(const Key& key, PickedArrays values, const NDArray& to, Picke
   if (piece.key != &key || piece.values != values.size() || piece.targets != outs.size() ||
       piece.sum != &to || to.chunk() != known->packed.chunk() || to.offset() != matched_.bytes)
     return false;
-  const auto same = [&](const NDArray& array, const Place& place) {
+  const auto same = [&](const NDArray& array, const Place& place) {  // sparse ones have no data()
     return !array.is_none() && array.var() == place.var && array.dtype() == all.dtype &&
-           in_host_memory(array) && !array.is_sparse() && array.data() == place.data &&
-           array.shape() == to.shape();
+           in_host_memory(array) && array.data() == place.data && array.shape() == to.shape();
   };
   const Place *value = all.values.data() + matched_.values,
               *target = all.targets.data() + matched_.targets;

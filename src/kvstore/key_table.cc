@@ -3,6 +3,7 @@
 #include "kvstore/key_table.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -69,29 +70,28 @@ int64_t KeyTable::rank(std::size_t index) const {
   return number != nullptr ? *number : static_cast<int64_t>(index);
 }
 
-std::vector<KeyGroup> group_keys(const KeyTable& table, Keys keys) {
-  std::vector<KeyGroup> places;
-  places.reserve(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) places.push_back({table.at(keys[i]), {i}});
-  std::stable_sort(places.begin(), places.end(), [&](const KeyGroup& a, const KeyGroup& b) {
-    return table.rank(a.index) < table.rank(b.index);
+KeyGroups::KeyGroups(const KeyTable& table, Keys keys) : places_(keys.size()) {
+  std::vector<std::size_t> indices;
+  indices.reserve(keys.size());
+  for (const Key& key : keys) indices.push_back(table.at(key));
+  std::iota(places_.begin(), places_.end(), std::size_t{0});
+  std::stable_sort(places_.begin(), places_.end(), [&](std::size_t a, std::size_t b) {
+    return table.rank(indices[a]) < table.rank(indices[b]);
   });
-  std::vector<KeyGroup> groups;
-  for (KeyGroup& next : places) {
-    if (!groups.empty() && groups.back().index == next.index) {
-      groups.back().places.push_back(next.places.front());
-    } else {
-      groups.push_back(std::move(next));
-    }
+  for (auto first = places_.begin(); first != places_.end();) {
+    const std::size_t index = indices[*first];
+    const auto last = std::find_if(first, places_.end(),
+                                   [&](std::size_t place) { return indices[place] != index; });
+    groups_.push_back({index, {first, last}});
+    first = last;
   }
-  return groups;
 }
 
 // Groups of known keys never change, whatever is added later.
 Groups KnownGroups::of(const KeyTable& table, Keys keys) {
   constexpr std::size_t kLong = 16;  // below, grouping costs no more than comparing
   if (groups_ && std::equal(keys.begin(), keys.end(), keys_.begin(), keys_.end())) return groups_;
-  auto groups = std::make_shared<const std::vector<KeyGroup>>(group_keys(table, keys));
+  auto groups = std::make_shared<const KeyGroups>(table, keys);
   if (keys.size() < kLong) return groups;
   keys_.assign(keys.begin(), keys.end());
   groups_ = groups;

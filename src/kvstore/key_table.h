@@ -38,16 +38,31 @@ class KeyTable {
   std::unordered_map<Key, std::size_t> index_;
 };
 
-// The places in `keys` that name one key, and that key's number.
+// The places in a list of keys that name one key, in the order of the list, and that key's number.
 struct KeyGroup {
   std::size_t index;
-  std::vector<std::size_t> places;
+  std::span<const std::size_t> places;
 };
 
-// Equal keys together, in the order of rank(); places within a group in the caller's order.
-std::vector<KeyGroup> group_keys(const KeyTable& table, Keys keys);
+// Equal keys of a list together, in the order of rank(). All lies in two blocks of memory: lists
+// have thousands of keys, which are gone through at each call.
+class KeyGroups {
+ public:
+  KeyGroups(const KeyTable& table, Keys keys);
+  KeyGroups(const KeyGroups&) = delete;
+  KeyGroups& operator=(const KeyGroups&) = delete;
 
-using Groups = std::shared_ptr<const std::vector<KeyGroup>>;
+  std::size_t size() const { return groups_.size(); }
+  const KeyGroup& operator[](std::size_t i) const { return groups_[i]; }
+  auto begin() const { return groups_.begin(); }
+  auto end() const { return groups_.end(); }
+
+ private:
+  std::vector<std::size_t> places_;  // of all groups, one after the other
+  std::vector<KeyGroup> groups_;
+};
+
+using Groups = std::shared_ptr<const KeyGroups>;
 
 // The same of one table, for callers that give the same list again and again: the last long one is
 // kept. One thread at a time.

@@ -49,9 +49,11 @@ void LocalStore::init(Keys keys, KeyedArrays values) {
   check_counts("init", keys, values);
   for (const NDArray& value : values) require_data(value, "kvstore init");
   keys_.add(keys);
+  blocks_.push_back(std::make_unique<Entry[]>(values.size()));
+  Entry* next = blocks_.back().get();
   for (const NDArray& value : values) {
-    entries_.push_back(std::make_unique<Entry>());
-    entries_.back()->value = value.copy(Device::cpu());
+    next->value = value.copy(Device::cpu());
+    entries_.push_back(next++);
   }
 }
 
@@ -235,7 +237,8 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
 void LocalStore::pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int priority) {
   check_counts("row_sparse_pull", keys, outs);
   check_counts("row_sparse_pull", keys, row_ids);
-  for (const KeyGroup& group : group_keys(keys_, keys)) {
+  const KeyGroups groups(keys_, keys);
+  for (const KeyGroup& group : groups) {
     const Key& key = keys_.key(group.index);
     const NDArray& stored = entry(group.index).value;
     check_row_sparse("a stored array", key, stored);
@@ -272,7 +275,7 @@ void LocalStore::set_compression(TextPairs params) {
   reducer_ = make_reducer(type_, config_);
   if (compression.type != CompressionType::kNone)
     reducer_ = std::make_unique<CompressedReducer>(compression, std::move(reducer_));
-  for (const auto& entry : entries_) entry->buffers.residuals.clear();
+  for (Entry* entry : entries_) entry->buffers.residuals.clear();
 }
 
 }  // namespace mxnet::kvstore

@@ -93,7 +93,8 @@ class LocalStore : public KVStore {
 
   KeyTable keys_;
   KnownGroups groups_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::unique_ptr<Entry[]>> blocks_;  // one an init: near each other, as they are used
+  std::vector<Entry*> entries_;                   // by a key's number
   const KvstoreConfig& config_;
   std::unique_ptr<Reducer> reducer_;
   Updater updater_;

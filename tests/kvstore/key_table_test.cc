@@ -36,16 +36,17 @@ TEST(KeyTable, AnUnknownKeyIsNamed) {
 TEST(KeyTable, GroupsOfIntegersComeByValueAndKeepTheOrderWithin) {
   KeyTable table;
   table.add(Some{9, 5});
-  const std::vector<KeyGroup> groups = group_keys(table, Some{9, 5, 9});
+  const KeyGroups groups(table, Some{9, 5, 9});
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(table.key(groups[0].index), Key(5));
-  EXPECT_EQ(groups[1].places, (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(std::vector(groups[1].places.begin(), groups[1].places.end()),
+            (std::vector<std::size_t>{0, 2}));
 }
 
 TEST(KeyTable, GroupsOfTextsComeInTheOrderOfTheirAdding) {
   KeyTable table;
   table.add(Some{"z", "a"});
-  const std::vector<KeyGroup> groups = group_keys(table, Some{"a", "z"});
+  const KeyGroups groups(table, Some{"a", "z"});
   EXPECT_EQ(table.key(groups[0].index), Key("z"));
 }
 

@@ -12,7 +12,7 @@ from .dlpack import from_buffer, from_dlpack, to_dlpack
 from .executor import ExecutorBase, bind, simple_bind
 from .functions import *  # noqa: F403
 from .interrupts import install as _install_interrupts
-from .kvstore import KVStoreHandle
+from .kvstore import KVStoreHandle, kinds_of
 from .lib import _LIB
 from .ndarray import CachedOp, NDArrayBase
 from .operator import ElementwiseFunction, Operator, all_dense, op_info, op_names, set_text_maker, update_weights

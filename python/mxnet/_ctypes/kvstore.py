@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from .lib import _LIB, NDArrayHandle, c_array, c_str, c_str_array, check_call
 from .lib import KVStoreHandle as _Handle
 from .ndarray import handles_of, wrap
 
-__all__ = ["KVStoreHandle"]
+__all__ = ["KVStoreHandle", "kinds_of"]
 
 _NumberUpdater = ctypes.CFUNCTYPE(None, ctypes.c_int, NDArrayHandle, NDArrayHandle, ctypes.c_void_p)
 _TextUpdater = ctypes.CFUNCTYPE(None, ctypes.c_char_p, NDArrayHandle, NDArrayHandle, ctypes.c_void_p)
@@ -20,14 +20,19 @@ _Responder = ctypes.CFUNCTYPE(
 )
 
 
-def _keys(keys: List[Any]) -> Tuple[str, Any]:
+def kinds_of(items: Sequence[Any]) -> Set[type]:
+    """The types of the items of a list."""
+    return set(map(type, items))
+
+
+def _keys(keys: Sequence[Any]) -> Tuple[str, Any]:
     """What a function's name ends with for such keys, and the keys for the library."""
     if keys and isinstance(keys[0], str):
         return "Ex", c_str_array(keys)
     return "", c_array(ctypes.c_int, keys)
 
 
-def _same_length(keys: List[Any], arrays: List[Any]) -> Any:
+def _same_length(keys: Sequence[Any], arrays: Sequence[Any]) -> Any:
     if len(keys) != len(arrays):
         raise ValueError(f"given {len(keys)} keys and {len(arrays)} arrays, expected as many arrays as keys")
     return handles_of(arrays)
@@ -75,28 +80,28 @@ class KVStoreHandle:
         check_call(_LIB.MXKVStoreGetNumDeadNode(self._handle, node, ctypes.byref(number), timeout))
         return number.value
 
-    def init(self, keys: List[Any], values: List[Any]) -> None:
+    def init(self, keys: Sequence[Any], values: Sequence[Any]) -> None:
         """Stores copies."""
         self._call("MXKVStoreInit", keys, values)
 
-    def push(self, keys: List[Any], values: List[Any], priority: int) -> None:
+    def push(self, keys: Sequence[Any], values: Sequence[Any], priority: int) -> None:
         """Sums."""
         self._call("MXKVStorePush", keys, values, priority)
 
-    def pull(self, keys: List[Any], outs: List[Any], priority: int, ignore_sparse: bool) -> None:
+    def pull(self, keys: Sequence[Any], outs: Sequence[Any], priority: int, ignore_sparse: bool) -> None:
         """Writes what is stored."""
         self._call("MXKVStorePullWithSparse", keys, outs, priority, ctypes.c_bool(ignore_sparse))
 
-    def row_sparse_pull(self, keys: List[Any], outs: List[Any], row_ids: List[Any], priority: int) -> None:
+    def row_sparse_pull(self, keys: Sequence[Any], outs: Sequence[Any], row_ids: Sequence[Any], priority: int) -> None:
         """Writes rows of it."""
         self._call("MXKVStorePullRowSparse", keys, outs, _same_length(keys, row_ids), priority)
 
-    def pushpull(self, keys: List[Any], values: List[Any], out_keys: List[Any], outs: List[Any], priority: int) -> None:
+    def pushpull(self, keys: Sequence[Any], values: Sequence[Any], out_keys: Sequence[Any], outs: Sequence[Any], priority: int) -> None:
         """Sums, and writes the result."""
         self._exchange("MXKVStorePushPull", keys, values, out_keys, outs, priority)
 
     def broadcast(
-        self, keys: List[Any], values: List[Any], out_keys: List[Any], outs: List[Any], priority: int
+        self, keys: Sequence[Any], values: Sequence[Any], out_keys: Sequence[Any], outs: Sequence[Any], priority: int
     ) -> None:
         """Stores copies, and writes them."""
         self._exchange("MXKVStoreBroadcast", keys, values, out_keys, outs, priority)
@@ -163,13 +168,13 @@ class KVStoreHandle:
         check_call(function(self._handle, ctypes.byref(number)))
         return number.value
 
-    def _call(self, name: str, keys: List[Any], arrays: List[Any], *others: Any) -> None:
+    def _call(self, name: str, keys: Sequence[Any], arrays: Sequence[Any], *others: Any) -> None:
         suffix, all_keys = _keys(keys)
         function = getattr(_LIB, name + suffix)
         self._check(function(self._handle, len(keys), all_keys, _same_length(keys, arrays), *others))
 
     def _exchange(
-        self, name: str, keys: List[Any], values: List[Any], out_keys: List[Any], outs: List[Any], priority: int
+        self, name: str, keys: Sequence[Any], values: Sequence[Any], out_keys: Sequence[Any], outs: Sequence[Any], priority: int
     ) -> None:
         suffix, all_keys = _keys(keys)
         out_suffix, all_out_keys = _keys(out_keys)

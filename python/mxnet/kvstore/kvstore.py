@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from .. import _core
 from ..base import MXNetValueError
@@ -17,19 +17,25 @@ __all__ = ["KVStore"]
 _numbers = itertools.count()
 
 
-def _all_of(items: Sequence[Any], kinds: Any) -> bool:
-    """Whether all are of these kinds: lists of thousands are looked at by the kinds in them."""
-    return all(issubclass(kind, kinds) and kind is not bool for kind in set(map(type, items)))
+def _all_of(kinds: Set[type], expected: Any) -> bool:
+    return all(issubclass(kind, expected) and kind is not bool for kind in kinds)
 
 
-def _flat(key: Any, value: Any) -> Tuple[List[Any], List[NDArray]]:
+def _flat(key: Any, value: Any) -> Tuple[Sequence[Any], Sequence[NDArray]]:
     """Keys and arrays of a call as two lists: a key with a list of arrays stands there once for each."""
     if isinstance(key, (list, tuple)):
         if not isinstance(value, (list, tuple)) or len(key) != len(value):
             given = len(value) if isinstance(value, (list, tuple)) else type(value).__name__
             raise MXNetValueError(f"given {len(key)} keys and {given} as values, expected a value for each key")
-        if _all_of(key, (int, str)) and _all_of(value, NDArray):
-            return list(key), list(value)
+        # Lists of thousands are looked at by the kinds in them.
+        kinds = _core.kinds_of(key)
+        if len(kinds) > 1 and any(issubclass(kind, str) for kind in kinds):
+            others = [item for item in key if not isinstance(item, str)]
+            if others:
+                text = next(item for item in key if isinstance(item, str))
+                raise MXNetValueError(f"given keys {others[0]!r} and {text!r} in one list, expected keys of one kind")
+        if _all_of(kinds, (int, str)) and _all_of(_core.kinds_of(value), NDArray):
+            return key, value
         keys: List[Any] = []
         arrays: List[NDArray] = []
         for one_key, one_value in zip(key, value):
@@ -112,7 +118,7 @@ class KVStore(KVStoreBase):
                 [ids] * len(some) if isinstance(ids, NDArray) and isinstance(some, (list, tuple)) else ids
                 for ids, some in zip(row_ids, out)
             ]
-            rows = _flat(key, spread)[1]
+            rows = list(_flat(key, spread)[1])
         else:
             rows = list(row_ids) * (len(arrays) if len(row_ids) == 1 else 1)
         if len(rows) != len(arrays):

@@ -40,8 +40,8 @@ void MpiGroup::hear_heartbeats() {
   }
 }
 
-// Everybody watches everybody: whoever is left knows, even inside a collective. What this thread has
-// slept through (a stopped process, a machine that stood still) says nothing about the others.
+// Everybody watches everybody: whoever is left knows, even inside a collective. What this thread
+// has slept through (a stopped process, a machine that stood still) says nothing about the others.
 void MpiGroup::watch() {
   const Clock::time_point now = Clock::now();
   if (now < next_check_ || all_ == 1) return;

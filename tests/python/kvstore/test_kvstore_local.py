@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -168,6 +169,8 @@ def test_wrong_calls_say_what_is_expected(store):
         store.push("a", full(1, (3,)))
     with pytest.raises(ValueError, match="2 keys and 1"):
         store.push(["a", "a"], [full(1)])
+    with pytest.raises(ValueError, match=r"given keys 1 and 'b' in one list, expected keys of one kind"):
+        store.push(["b", 1], [full(1), full(1)])
     with pytest.raises(TypeError, match="1.5"):
         store.push(1.5, full(1))
     with pytest.raises(TypeError, match="NoneType"):
@@ -219,11 +222,85 @@ def test_a_missing_package_is_named(name):
         mx.kv.create(name)
 
 
+def fake_horovod(calls):
+    """What the store 'horovod' uses of that package, as rank 1 of 2 sees it: the other rank has the same values."""
+
+    def allreduce_(array, average, name, priority):
+        calls.append(("allreduce_", name, average, priority))
+        array *= 2
+
+    def allreduce(array, average, name, priority):
+        calls.append(("allreduce", name, average, priority))
+        return array * 2
+
+    def broadcast(array, root_rank, name, priority):
+        calls.append(("broadcast", name, root_rank, priority))
+        return full(7, array.shape)
+
+    return {"broadcast": broadcast, "allreduce": allreduce, "allreduce_": allreduce_}
+
+
+def fake_byteps(calls):
+    """The same of 'byteps', which knows sums only; rank 0 has broadcast 7."""
+
+    def push_pull(array, version, priority, name, is_average):
+        calls.append(("push_pull", name, is_average, priority))
+        array += 7 if array.asnumpy().sum() == 0 else array
+
+    return {"byteps_declare_tensor": lambda name: calls.append(("declare", name)), "byteps_push_pull": push_pull}
+
+
+@pytest.fixture(params=[("horovod", fake_horovod), ("byteps", fake_byteps)], ids=["horovod", "byteps"])
+def package_store(request, monkeypatch):
+    """A store by another package, which is not the real one, and what it was asked."""
+    name, fake = request.param
+    calls = []
+    package = types.ModuleType(f"{name}.mxnet")
+    package.init = lambda: calls.append(("init",))
+    package.rank, package.local_rank, package.size = lambda: 1, lambda: 0, lambda: 2
+    vars(package).update(fake(calls))
+    monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, f"{name}.mxnet", package)
+    return mx.kv.create(name), calls
+
+
+def test_stores_of_packages_hand_everything_to_them(package_store):
+    store, calls = package_store
+    assert (store.rank, store.num_workers, store.local_rank, store.is_capable("optimizer")) == (1, 2, 0, False)
+    value, out = full(1), full(0)
+    store.broadcast("w", value, out)
+    assert (out.asnumpy() == 7).all()
+    assert (value.asnumpy() == 1).all()
+    store.pushpull("w", value, out=[out], priority=-3)
+    assert (out.asnumpy() == 2).all()
+    assert (value.asnumpy() == 1).all()
+    store.pushpull(5, value)
+    assert (value.asnumpy() == 2).all()
+    sums = [call for call in calls if "push_pull" in call[0] or "allreduce" in call[0]]
+    assert [call[1:] for call in sums[-2:]] == [("w", False, -3), ("5", False, 0)]
+    assert calls[0] == ("init",)
+    with pytest.raises(ValueError, match="given 2 values"):
+        store.pushpull("w", [value, value])
+
+
+def test_a_trainer_sums_by_a_store_of_a_package(package_store):
+    store, _ = package_store
+    net = mx.gluon.nn.Dense(1, use_bias=False, in_units=2)
+    net.initialize(mx.init.One())
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1}, kvstore=store)
+    with mx.autograd.record():
+        loss = net(mx.nd.array([[1, 3]]))
+    loss.backward()
+    trainer.step(1)
+    # Rank 0's weights are 7, and the gradients of both ranks are [1, 3].
+    assert net.weight.data().asnumpy().tolist() == [[5, 1]]
+
+
 def test_the_binding_on_ctypes_does_the_same():
     here = "an_updater or sums_are_those or row_sparse_pull or wrong_calls or pushpull or broadcast"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", here]
     environment = {**os.environ, "MXNET_ENABLE_CYTHON": "0"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
 
 
