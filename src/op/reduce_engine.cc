@@ -161,7 +161,8 @@ class Engine {
       std::array<L, kLeaf> buffer;
       return loops_.row(loaded(base + from, to - from, buffer.data()), to - from, parameter, 0);
     }
-    // The processor itself fetches ahead in a long run. What follows a short one belongs to the next output.
+    // The processor itself fetches ahead in a long run. What follows a short one belongs to the
+    // next output.
     const int64_t ahead = run <= kLeaf ? run : 0;
     Cascade<L, A> cascade(loops_);
     std::array<L, kLeaf> buffer;
