@@ -139,8 +139,9 @@ void turn_narrow(const ColumnAt& column_at, char* out, int64_t rows, int64_t col
     for (int64_t c = 0; c < columns; ++c)
       __builtin_prefetch(column_at(c) + (first + kAhead * kLine) * kBytes);
     for (int64_t r = first; r < last; r += kLanes) {
-      for (int64_t square = squares - 1; square >= 0; --square) {
-        const int64_t c = square * kLanes;
+      for (int64_t square = 0; square < squares; ++square) {
+        const int64_t before = square == 0 ? squares - 1 : square - 1;
+        const int64_t c = (overlapping ? before : square) * kLanes;
         Square<T>::turn(
             [&](int64_t i) { return column_at(std::min(c + i, columns - 1)) + r * kBytes; },
             out + r * out_step + c * kBytes, out_step);
