@@ -2,6 +2,7 @@
 // Distributions of the NumPy front end: parameters are numbers or arrays that broadcast, numbers
 // come out of the sequential stream, and what can be written as a function of a parameter and of
 // noise has a gradient: the slope is a hidden second output.
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -10,11 +11,14 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/random/broadcast_walk.h"
+#include "op/random/samplers.h"
 #include "op/random_draws.h"
 #include "op/random_streams.h"
 
 namespace mxnet {
 namespace {
+
+using samplers::Domain;
 
 struct NumpyParams {
   std::optional<float> first, second;
@@ -55,10 +59,20 @@ Sample scaled(float noise, float location, float scale) {
   return {noise * scale + location, noise};
 }
 
-// The distributions: kParams parameters, kSlope: a gradient, and one number.
+// What a number that is given for a parameter must be.
+struct Rule {
+  const char* name;
+  Domain domain;
+};
+constexpr Rule kFree{"", Domain::kAny}, kScale{"scale", Domain::kNotNegative},
+    kShape{"a", Domain::kPositive};
+
+// The distributions: kParams parameters, kSlope: a gradient, kRules: of the parameters in order,
+// and one number.
 struct Uniform {
   static constexpr int kParams = 2;
   static constexpr bool kSlope = false;
+  static constexpr std::array<Rule, 2> kRules{kFree, kFree};
   Sample operator()(Draws& draws, float low, float high) {
     return {draws.uniform<float>() * (high - low) + low, 0};
   }
@@ -66,6 +80,7 @@ struct Uniform {
 struct Normal {
   static constexpr int kParams = 2;
   static constexpr bool kSlope = true;
+  static constexpr std::array<Rule, 2> kRules{kFree, kScale};
   Sample operator()(Draws& draws, float loc, float scale) {
     return scaled(noise(draws), loc, scale);
   }
@@ -74,6 +89,7 @@ struct Normal {
 struct Gumbel {
   static constexpr int kParams = 2;
   static constexpr bool kSlope = true;
+  static constexpr std::array<Rule, 2> kRules{kFree, kScale};
   Sample operator()(Draws& draws, float loc, float scale) {
     return scaled(static_cast<float>(-std::log(-std::log(double{draws.uniform<float>()}))), loc,
                   scale);
@@ -82,6 +98,7 @@ struct Gumbel {
 struct Logistic {
   static constexpr int kParams = 2;
   static constexpr bool kSlope = true;
+  static constexpr std::array<Rule, 2> kRules{kFree, kScale};
   Sample operator()(Draws& draws, float loc, float scale) {
     const double u = draws.uniform<float>();
     return scaled(static_cast<float>(std::log(u) - std::log(1.0 - u)), loc, scale);
@@ -90,6 +107,7 @@ struct Logistic {
 struct Exponential {
   static constexpr int kParams = 1;
   static constexpr bool kSlope = true;
+  static constexpr std::array<Rule, 2> kRules{kScale, kFree};
   Sample operator()(Draws& draws, float scale, float) {
     return scaled(-std::log(draws.uniform<float>()), 0, scale);
   }
@@ -97,6 +115,7 @@ struct Exponential {
 struct Rayleigh {
   static constexpr int kParams = 1;
   static constexpr bool kSlope = true;
+  static constexpr std::array<Rule, 2> kRules{kScale, kFree};
   Sample operator()(Draws& draws, float scale, float) {
     return scaled(std::sqrt(-2.0f * std::log(draws.uniform<float>())), 0, scale);
   }
@@ -104,6 +123,7 @@ struct Rayleigh {
 struct Weibull {
   static constexpr int kParams = 1;
   static constexpr bool kSlope = true;
+  static constexpr std::array<Rule, 2> kRules{kShape, kFree};
   Sample operator()(Draws& draws, float a, float) {
     const float noise = -std::log(draws.uniform<float>());
     const float value = std::pow(noise, 1.0f / a);
@@ -113,6 +133,7 @@ struct Weibull {
 struct Pareto {
   static constexpr int kParams = 1;
   static constexpr bool kSlope = true;
+  static constexpr std::array<Rule, 2> kRules{kShape, kFree};
   Sample operator()(Draws& draws, float a, float) {
     const float noise = -std::log(draws.uniform<float>());
     const double value = std::exp(double{noise} / a);
@@ -122,6 +143,7 @@ struct Pareto {
 struct Power {
   static constexpr int kParams = 1;
   static constexpr bool kSlope = false;
+  static constexpr std::array<Rule, 2> kRules{kShape, kFree};
   Sample operator()(Draws& draws, float a, float) {
     return {std::pow(1.0f - draws.uniform<float>(), 1.0f / a), 0};
   }
@@ -129,6 +151,8 @@ struct Power {
 struct Gamma {
   static constexpr int kParams = 2;
   static constexpr bool kSlope = false;
+  static constexpr std::array<Rule, 2> kRules{Rule{"shape", Domain::kPositive},
+                                              Rule{"scale", Domain::kPositive}};
   Sample operator()(Draws& draws, float shape, float scale) {
     return {draws.gamma<float>(shape, scale), 0};
   }
@@ -235,6 +259,19 @@ void infer_numpy(const NumpyParams& params, Infer& infer) {
   for (int o = 0; o < infer.num_out(); ++o) infer.out(o).set_dtype(params.dtype);
 }
 
+// Numbers that are no parameters of the distribution are refused at the call; elements of arrays
+// are not looked at.
+template <class Dist, bool kBefore>
+void infer_drawn(const NumpyParams& params, Infer& infer) {
+  const std::array<std::optional<float>, 2> numbers{params.first, params.second};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto [name, domain] = Dist::kRules[i];
+    if (!numbers[i] || samplers::holds(domain, *numbers[i])) continue;
+    infer.fail(samplers::refusal(name, *numbers[i], domain));
+  }
+  infer_numpy<kBefore>(params, infer);
+}
+
 // The last parameter multiplies the slope; a location before it has slope 1.
 template <int kParams>
 Gradients slope_gradient(const NumpyParams& params, Grad& grad) {
@@ -259,7 +296,7 @@ Op define(const char* name, const char* doc) {
   op.num_inputs(arrays<Dist::kParams>)
       .dtypes(kNumeric)
       .uses_random()
-      .infer(infer_numpy<kBefore>)
+      .infer(infer_drawn<Dist, kBefore>)
       .cpu(numpy_cpu<Dist>);
   if (Dist::kSlope) {
     op.outputs([](const NumpyParams&) { return 2; }).visible_outputs([](const NumpyParams&) {
