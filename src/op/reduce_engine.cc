@@ -159,8 +159,11 @@ class Engine {
     if (to - from <= (kDirect ? kDirectLeaf : kLeaf) &&
         run >= to - from) {  // the common small case
       std::array<L, kLeaf> buffer;
-      return loops_.row(loaded(base + from, to - from, buffer.data()), to - from, parameter);
+      return loops_.row(loaded(base + from, to - from, buffer.data()), to - from, parameter, 0);
     }
+    // The processor itself fetches ahead in a long run. What follows a short one belongs to the
+    // next output.
+    const int64_t ahead = run <= kLeaf ? run : 0;
     Cascade<L, A> cascade(loops_);
     std::array<L, kLeaf> buffer;
     int64_t filled = 0;  // short runs are gathered
@@ -169,10 +172,10 @@ class Engine {
       const T* x = base + plan_.reduced().offset(row) + within;
       const int64_t n = std::min({run - within, to - at, kDirect ? kDirectLeaf : kLeaf});
       if (kDirect && n >= kLeaf / 8) {
-        if constexpr (kDirect) cascade.push(loops_.row(x, n, parameter));
+        if constexpr (kDirect) cascade.push(loops_.row(x, n, parameter, ahead));
       } else {
         if (filled + n > kLeaf) {
-          cascade.push(loops_.row(buffer.data(), filled, parameter));
+          cascade.push(loops_.row(buffer.data(), filled, parameter, 0));
           filled = 0;
         }
         convert_array(x, buffer.data() + filled, n);
@@ -180,7 +183,7 @@ class Engine {
       }
       at += n;
     }
-    if (filled > 0) cascade.push(loops_.row(buffer.data(), filled, parameter));
+    if (filled > 0) cascade.push(loops_.row(buffer.data(), filled, parameter, 0));
     return cascade.result();
   }
 
@@ -247,7 +250,7 @@ class Engine {
   void take_rows(const T* x, int64_t rows, int64_t stride, A* acc, int64_t width,
                  const A* parameters) const {
     if constexpr (kDirect) {
-      if (width < kNarrow && stride == width && rows * width >= 2 * kNarrow &&
+      if (width < kNarrow && stride == width && rows >= side_by_side(width) &&
           parameters == nullptr) {
         return take_narrow(x, rows, acc, width);
       }
@@ -263,10 +266,14 @@ class Engine {
     }
   }
 
-  // Rows that follow each other: `side` of them make one wide row.
+  // Rows that follow each other make one wide row, which whole vectors fill.
+  static int64_t side_by_side(int64_t width) {
+    constexpr int64_t kLanes = 64 / sizeof(A);
+    return std::max<int64_t>(1, 2 * kNarrow / (width * kLanes)) * kLanes;
+  }
   void take_narrow(const L* x, int64_t rows, A* acc, int64_t width) const {
-    std::array<A, 2 * kNarrow> wide;
-    const int64_t side = 2 * kNarrow / width, wide_rows = rows / side;
+    std::array<A, 16 * kNarrow> wide;
+    const int64_t side = side_by_side(width), wide_rows = rows / side;
     std::fill_n(wide.data(), side * width, loops_.identity);
     loops_.columns(x, wide_rows, side * width, wide.data(), side * width, nullptr);
     for (int64_t s = 0; s < side; ++s) loops_.merge(acc, wide.data() + s * width, width);

@@ -64,10 +64,8 @@ constexpr A highest() {
 template <class L, class A>
 const ReduceLoops<L, A>& reduce_loops(Reduction reduction) {
   using Table = const ReduceLoops<L, A>* (*)();
-  static const Table table = MX_SIMD_CALL(MX_LOOPS), plain = MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS);
-  const bool waits_for_memory =
-      sizeof(L) == sizeof(A) && (reduction == Reduction::max || reduction == Reduction::min);
-  return (waits_for_memory ? plain : table)()[static_cast<int>(reduction)];
+  static const Table table = MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS);
+  return table()[static_cast<int>(reduction)];
 }
 
 template const ReduceLoops<float, float>& reduce_loops(Reduction);

@@ -35,8 +35,9 @@ enum class Reduction : int {
 template <class L, class A>
 struct ReduceLoops {
   A identity;
-  // One output from n contiguous elements; `c` is its parameter.
-  A (*row)(const L* x, int64_t n, A c);
+  // One output from n contiguous elements; `c` is its parameter. The elements that lie `ahead` of
+  // them are fetched meanwhile (0: none).
+  A (*row)(const L* x, int64_t n, A c, int64_t ahead);
   // `outputs` of them, each from the next `length` elements. For lengths below a vector or so. `c`
   // may be null where the reduction has no parameter.
   void (*short_rows)(const L* x, int64_t outputs, int64_t length, A* acc, const A* c);

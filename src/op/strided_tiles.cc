@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "op/strided_copy.h"
 #include "op/strided_kernels.h"
 
 namespace mxnet {
@@ -25,12 +26,13 @@ struct Square {
   static constexpr int64_t kLanes = 16 / sizeof(T);
   using Vector __attribute__((vector_size(16))) = T;
 
-  // `in` has rows `in_step` bytes apart; they become columns of `out`. Unrolled, so that the rows
-  // are registers.
-  static void turn(const char* in, int64_t in_step, char* out, int64_t out_step) {
+  // Rows of the input, which begin at row_at(i), become columns of `out`. Unrolled, so that the
+  // rows are registers.
+  template <class RowAt>
+  static void turn(const RowAt& row_at, char* out, int64_t out_step) {
     Vector rows[kLanes];
 #pragma GCC unroll 16
-    for (int64_t i = 0; i < kLanes; ++i) std::memcpy(&rows[i], in + i * in_step, 16);
+    for (int64_t i = 0; i < kLanes; ++i) std::memcpy(&rows[i], row_at(i), 16);
       // Interleaving the lower with the upper half of the rows moves one bit of the row number to
       // the column number; doing so for every bit swaps the two.
 #pragma GCC unroll 4
@@ -62,7 +64,10 @@ struct Square {
 template <>
 struct Square<Block16> {
   static constexpr int64_t kLanes = 1;
-  static void turn(const char* in, int64_t, char* out, int64_t) { std::memcpy(out, in, 16); }
+  template <class RowAt>
+  static void turn(const RowAt& row_at, char* out, int64_t) {
+    std::memcpy(out, row_at(0), 16);
+  }
 };
 
 // Few rows, as of the channels of a picture: each of them picks up its elements, a stretch of
@@ -98,8 +103,8 @@ void turn_box(const char* in, int64_t in_step, char* out, int64_t out_step, int6
   };
   for (int64_t c = 0; c < whole_columns; c += kLanes) {
     for (int64_t r = 0; r < whole_rows; r += kLanes) {
-      Square<T>::turn(in + r * kBytes + c * in_step, in_step, out + r * out_step + c * kBytes,
-                      out_step);
+      Square<T>::turn([&](int64_t i) { return in + r * kBytes + (c + i) * in_step; },
+                      out + r * out_step + c * kBytes, out_step);
     }
     for (int64_t r = whole_rows; r < rows; ++r)
       for (int64_t i = 0; i < kLanes; ++i) move_one(r, c + i);
@@ -108,11 +113,53 @@ void turn_box(const char* in, int64_t in_step, char* out, int64_t out_step, int6
     for (int64_t r = 0; r < rows; ++r) move_one(r, c);
 }
 
+// Few columns, which begin at column_at(c), become rows that follow each other: of each column a
+// line is read at a time, and what is written stays in the first-level cache meanwhile.
+template <class T, class ColumnAt>
+void turn_narrow(const ColumnAt& column_at, char* out, int64_t rows, int64_t columns) {
+  constexpr int64_t kBytes = sizeof(T), kLanes = Square<T>::kLanes, kLine = 64 / kBytes;
+  // Lines between what is fetched and what is read: columns are more streams than the processor
+  // sees by itself.
+  constexpr int64_t kAhead = 4;
+  const int64_t out_step = columns * kBytes;
+  const int64_t whole_columns = columns / kLanes * kLanes;
+  // The last columns are turned first, as squares whose other lanes the next row overwrites.
+  const int64_t rest = columns - whole_columns;
+  const bool overlapping = 2 * rest > kLanes;
+  const int64_t squares = whole_columns / kLanes + (overlapping ? 1 : 0);
+  const int64_t turned_columns = overlapping ? columns : whole_columns;
+  const int64_t whole_rows =
+      std::max<int64_t>(0, rows - (overlapping ? kLanes : 0)) / kLanes * kLanes;
+  const auto move = [&](int64_t r, int64_t first_column) {
+    for (int64_t c = first_column; c < columns; ++c)
+      std::memcpy(out + r * out_step + c * kBytes, column_at(c) + r * kBytes, sizeof(T));
+  };
+  for (int64_t first = 0; first < whole_rows; first += kLine) {
+    const int64_t last = std::min(first + kLine, whole_rows);
+    for (int64_t c = 0; c < columns; ++c)
+      __builtin_prefetch(column_at(c) + (first + kAhead * kLine) * kBytes);
+    for (int64_t r = first; r < last; r += kLanes) {
+      for (int64_t square = 0; square < squares; ++square) {
+        const int64_t before = square == 0 ? squares - 1 : square - 1;
+        const int64_t c = (overlapping ? before : square) * kLanes;
+        Square<T>::turn(
+            [&](int64_t i) { return column_at(std::min(c + i, columns - 1)) + r * kBytes; },
+            out + r * out_step + c * kBytes, out_step);
+      }
+      if (turned_columns < columns)
+        for (int64_t i = r; i < r + kLanes; ++i) move(i, turned_columns);
+    }
+  }
+  for (int64_t r = whole_rows; r < rows; ++r) move(r, 0);
+}
+
 // Well inside the second-level cache (1 to 2 MiB a core); boxes of 256 x 256 floats, whose rows are
 // a fourth of a page.
 constexpr int64_t kBufferBytes = 640 << 10;
 // Arrays up to here need no buffer: both fit the first-level cache, nearly.
 constexpr int64_t kCloseBytes = 32 << 10;
+// Rows up to here are written directly.
+constexpr int64_t kNarrowBytes = 512;
 // Rows of the buffer begin in different places of the first-level cache.
 constexpr int64_t kRowGap = 64;
 
@@ -137,6 +184,9 @@ void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoo
   // What lies close together stays in the first-level cache without help; a few rows or columns are
   // streams.
   const int64_t span = std::max(std::abs(outer.out) * outer.size, std::abs(inner.in) * inner.size);
+  if (inner.size * kBytes <= kNarrowBytes && outer.size > 16 && outer.out == inner.size * kBytes)
+    return turn_narrow<T>([&](int64_t c) { return in + c * inner.in; }, out, outer.size,
+                          inner.size);
   if (span <= kCloseBytes || outer.size <= 16 || inner.size <= 16)
     return turn_box<T>(in, inner.in, out, outer.out, outer.size, inner.size);
   char* box = buffer();
@@ -153,7 +203,26 @@ void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoo
   }
 }
 
+template <class T>
+void interleave_elements(std::span<const char* const> columns, int64_t first, char* out,
+                         int64_t rows) {
+  turn_narrow<T>(
+      [&](int64_t c) {
+        return columns[static_cast<std::size_t>(c)] + first * static_cast<int64_t>(sizeof(T));
+      },
+      out, rows, static_cast<int64_t>(columns.size()));
+}
+
 }  // namespace
+
+void interleave(std::span<const char* const> columns, int64_t first, void* out, int64_t rows,
+                std::size_t element_bytes) {
+  const auto run = element_bytes == 1   ? interleave_elements<uint8_t>
+                   : element_bytes == 2 ? interleave_elements<uint16_t>
+                   : element_bytes == 4 ? interleave_elements<uint32_t>
+                                        : interleave_elements<uint64_t>;
+  run(columns, first, static_cast<char*>(out), rows);
+}
 
 StridedKernel tile_kernel(int64_t width) {
   switch (width) {

@@ -98,6 +98,49 @@ TEST(Reduce, TheErrorOfANarrowSumDoesNotGrowWithItsLength) {
               exact * 1e-5);
 }
 
+// Floats whose sum and whose squares a double holds exactly, at every length around those of
+// vectors: the smallest of them counts beside the largest.
+TEST(Reduce, FloatsThatCancelAreAddedExactly) {
+  for (int64_t length = 1; length <= 300; ++length) {
+    std::vector<float> x(static_cast<std::size_t>(2 * length), 0.0f);
+    const auto at = [&](int64_t i) -> float& { return x[static_cast<std::size_t>(i % length)]; };
+    at(0) += 16777216.0f;
+    at(length / 2) += 0.25f;
+    at(length - 1) -= 16777216.0f;
+    for (int64_t i = 0; i < length; ++i) x[static_cast<std::size_t>(length + i)] = -at(i);
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      sum += static_cast<double>(at(i));
+      squares += static_cast<double>(at(i)) * static_cast<double>(at(i));
+    }
+    EXPECT_EQ((run<float, double>(Reduction::sum, x, Shape{2, length}, axes({1}))),
+              (std::vector<double>{sum, -sum}))
+        << length;
+    EXPECT_EQ((run<float, double>(Reduction::sum_squares, x, Shape{2, length}, axes({1}))),
+              (std::vector<double>{squares, squares}))
+        << length;
+    EXPECT_EQ((run<float, double>(Reduction::sum, x, Shape{2, length}, axes({0}))),
+              std::vector<double>(static_cast<std::size_t>(length), 0.0))
+        << length;
+  }
+}
+
+// Few columns are taken up side by side.
+TEST(Reduce, NarrowColumnsMissNoRow) {
+  for (int64_t width = 1; width <= 33; ++width) {
+    for (const int64_t rows : {1, 7, 64, 1001}) {
+      std::vector<float> x(static_cast<std::size_t>(rows * width));
+      std::vector<double> expected(static_cast<std::size_t>(width), 0.0);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = static_cast<float>(i % 101);
+        expected[i % static_cast<std::size_t>(width)] += static_cast<double>(x[i]);
+      }
+      EXPECT_EQ((run<float, double>(Reduction::sum, x, Shape{rows, width}, axes({0}))), expected)
+          << rows << " x " << width;
+    }
+  }
+}
+
 TEST(Reduce, EachOutputHasItsOwnParameter) {
   std::vector<double> x{1, 2, 3, 11, 12, 13};
   const std::vector<double> about{2, 12};

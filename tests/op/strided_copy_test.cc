@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace mxnet {
@@ -124,6 +125,37 @@ TEST(StridedCopy, LargeTranspositionsMissNoElement) {
       std::vector<char> out(in.size()), expected(in.size());
       copy_strided(transpose, in.data(), out.data(), static_cast<std::size_t>(element));
       EXPECT_EQ(out, copied_slowly(transpose, in, expected, element)) << element << backwards;
+    }
+  }
+}
+
+// All widths around those of vectors; rows follow each other, and what lies behind the last one
+// stays.
+TEST(StridedCopy, ColumnsBecomeNarrowRows) {
+  std::mt19937 random(kSeed);
+  for (const int64_t element : {1, 2, 4, 8, 16}) {
+    for (int64_t columns = 1; columns <= 35; ++columns) {
+      for (const int64_t rows : {1, 2, 15, 16, 17, 67, 130}) {
+        StridedPlan transpose;
+        transpose.add(rows, 1, columns);
+        transpose.add(columns, rows, 1);
+        const std::vector<char> in = random_bytes(rows * columns * element, random);
+        const std::vector<char> before = random_bytes((rows * columns + 16) * element, random);
+        std::vector<char> out = before;
+        copy_strided(transpose, in.data(), out.data(), static_cast<std::size_t>(element));
+        const std::vector<char> expected = copied_slowly(transpose, in, before, element);
+        ASSERT_EQ(out, expected) << columns << " columns of " << rows << " x " << element;
+        if (element == 16) continue;
+        out = before;
+        std::vector<const char*> starts;
+        for (int64_t c = 0; c < columns; ++c) starts.push_back(in.data() + c * rows * element);
+        const int64_t first = rows / 3;
+        for (const auto& [from, to] : {std::pair(int64_t{0}, first), std::pair(first, rows)}) {
+          interleave(starts, from, out.data() + from * columns * element, to - from,
+                     static_cast<std::size_t>(element));
+        }
+        ASSERT_EQ(out, expected) << columns << " columns of " << rows << " x " << element;
+      }
     }
   }
 }

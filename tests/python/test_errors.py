@@ -170,6 +170,32 @@ def test_error_of_an_operator_names_argument_given_and_expected(call, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    "name, numbers, message",
+    [
+        ("normal", {"scale": -1}, "[_npi_normal] given scale = -1, expected a number not below 0"),
+        ("gumbel", {"scale": -1}, "[_npi_gumbel] given scale = -1, expected a number not below 0"),
+        ("logistic", {"scale": -1}, "[_npi_logistic] given scale = -1, expected a number not below 0"),
+        ("exponential", {"scale": -1}, "[_npi_exponential] given scale = -1, expected a number not below 0"),
+        ("rayleigh", {"scale": -1}, "[_npi_rayleigh] given scale = -1, expected a number not below 0"),
+        ("pareto", {"a": 0}, "[_npi_pareto] given a = 0, expected a number above 0"),
+        ("weibull", {"a": 0}, "[_npi_weibull] given a = 0, expected a number above 0"),
+        ("power", {"a": 0}, "[_npi_powerd] given a = 0, expected a number above 0"),
+        ("gamma", {"shape": -1}, "[_npi_gamma] given shape = -1, expected a number above 0"),
+        ("gamma", {"shape": 1, "scale": 0}, "[_npi_gamma] given scale = 0, expected a number above 0"),
+    ],
+)
+def test_numbers_that_are_no_parameters_of_a_distribution_are_refused(name, numbers, message):
+    with pytest.raises(ValueError) as caught:
+        getattr(mx.np.random, name)(size=(2,), **numbers)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["normal", "gumbel", "logistic", "exponential", "rayleigh"])
+def test_a_scale_of_zero_is_a_scale(name):
+    assert mx.np.random.__dict__[name](scale=0, size=(2,)).asnumpy().tolist() == [0, 0]
+
+
 def test_parts_of_an_array_are_equal_ones():
     assert [part.shape for part in mx.nd.split_v2(_a(), 3, axis=1)] == [(2, 1)] * 3
     with pytest.raises(ValueError, match="given 3 elements along axis 1, expected a multiple of 2"):

@@ -127,11 +127,8 @@ void check_numbers(const RandomParams& params, Infer& infer) {
       params.second};
   for (std::size_t i = 0; i < Dist::kParams.size(); ++i) {
     const ParamFacts& facts = Dist::kParams[i];
-    const bool fits = facts.domain == Domain::kAny || numbers[i] > 0 ||
-                      (facts.domain == Domain::kNotNegative && numbers[i] == 0);
-    if (fits) continue;
-    infer.fail(fmt::format("given {} = {}, expected a number {} 0", facts.name, numbers[i],
-                           facts.domain == Domain::kPositive ? "above" : "not below"));
+    if (!samplers::holds(facts.domain, numbers[i]))
+      infer.fail(samplers::refusal(facts.name, numbers[i], facts.domain));
   }
 }
 

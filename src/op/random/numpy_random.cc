@@ -2,6 +2,7 @@
 // Distributions of the NumPy front end: parameters are numbers or arrays that broadcast, numbers
 // come out of the sequential stream, and what can be written as a function of a parameter and of
 // noise has a gradient: the slope is a hidden second output.
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -13,12 +14,15 @@
 #include "op/op_builder.h"
 #include "op/random/broadcast_walk.h"
 #include "op/random/numpy_samplers.h"
+#include "op/random/samplers.h"
 #include "op/random_draws.h"
 #include "op/random_key.h"
 #include "op/random_streams.h"
 
 namespace mxnet {
 namespace {
+
+using samplers::Domain;
 
 struct NumpyParams {
   std::optional<float> first, second;
@@ -29,6 +33,35 @@ struct NumpyParams {
 };
 using namespace numpy_samplers;  // NOLINT(google-build-using-namespace): the rows below
 using Op = OpBuilder<NumpyParams>;
+
+// What the numbers that are given for the two parameters must be.
+struct Rule {
+  const char* name = "";
+  Domain domain = Domain::kAny;
+};
+using Rules = std::array<Rule, 2>;
+constexpr Rule kFree, kScale{"scale", Domain::kNotNegative}, kShape{"a", Domain::kPositive};
+
+template <class Dist>
+constexpr Rules kRules{};
+template <>
+constexpr Rules kRules<Normal>{kFree, kScale};
+template <>
+constexpr Rules kRules<Gumbel>{kFree, kScale};
+template <>
+constexpr Rules kRules<Logistic>{kFree, kScale};
+template <>
+constexpr Rules kRules<Exponential>{kScale};
+template <>
+constexpr Rules kRules<Rayleigh>{kScale};
+template <>
+constexpr Rules kRules<Weibull>{kShape};
+template <>
+constexpr Rules kRules<Pareto>{kShape};
+template <>
+constexpr Rules kRules<Power>{kShape};
+template <>
+constexpr Rules kRules<Gamma>{Rule{"shape", Domain::kPositive}, Rule{"scale", Domain::kPositive}};
 
 // A parameter as floats: the number given, or the array.
 class ParamValues {
@@ -133,6 +166,19 @@ void infer_numpy(const NumpyParams& params, Infer& infer) {
   for (int o = 0; o < infer.num_out(); ++o) infer.out(o).set_dtype(params.dtype);
 }
 
+// Numbers that are no parameters of the distribution are refused at the call; elements of arrays
+// are not looked at.
+template <class Dist, bool kBefore>
+void infer_drawn(const NumpyParams& params, Infer& infer) {
+  const std::array<std::optional<float>, 2> numbers{params.first, params.second};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto [name, domain] = kRules<Dist>[i];
+    if (!numbers[i] || samplers::holds(domain, *numbers[i])) continue;
+    infer.fail(samplers::refusal(name, *numbers[i], domain));
+  }
+  infer_numpy<kBefore>(params, infer);
+}
+
 // The last parameter multiplies the slope; a location before it has slope 1.
 template <int kParams>
 Gradients slope_gradient(const NumpyParams& params, Grad& grad) {
@@ -157,7 +203,7 @@ Op define(const char* name, const char* doc) {
   op.num_inputs(arrays<Dist::kParams>)
       .dtypes(kNumeric)
       .uses_random()
-      .infer(infer_numpy<kBefore>)
+      .infer(infer_drawn<Dist, kBefore>)
       .cpu(numpy_cpu<Dist>);
   if (Dist::kSlope) {
     op.outputs([](const NumpyParams&) { return 2; }).visible_outputs([](const NumpyParams&) {

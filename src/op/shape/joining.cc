@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "op/inline_vector.h"
 #include "op/parallel.h"
 #include "op/primitives.h"
 #include "op/strided_copy.h"
@@ -18,10 +19,23 @@ namespace {
 // the calls stays in the first-level one.
 constexpr int64_t kBlockBytes = 256 << 10, kCloseBytes = 16 << 10, kWideRow = 2048;
 
-// Each part gives one element to each row of the whole: blocks of them, laid side by side, are
-// turned.
-void copy_columns(const Tensor& whole, std::span<const Tensor> parts, PartsCopy direction,
-                  int64_t rows) {
+// Each part gives one element to each row of the whole.
+void join_columns(const Tensor& whole, std::span<const Tensor> parts, int64_t rows) {
+  const std::size_t element = dtype_size(whole.dtype);
+  const auto row_bytes = static_cast<int64_t>(parts.size() * element);
+  InlineVector<const char*, 16> columns;
+  for (const Tensor& part : parts) columns.push_back(part.as<char>());
+  parallel_for(
+      rows, static_cast<double>(parts.size()),
+      [&](int64_t first, int64_t last) {
+        interleave(columns.span(), first, whole.as<char>() + first * row_bytes, last - first,
+                   element);
+      },
+      1024);
+}
+
+// The way back: blocks of rows are turned and then handed out.
+void split_columns(const Tensor& whole, std::span<const Tensor> parts, int64_t rows) {
   const auto columns = static_cast<int64_t>(parts.size());
   const auto element = static_cast<int64_t>(dtype_size(whole.dtype));
   const int64_t block = kCloseBytes / (columns * element);
@@ -31,21 +45,16 @@ void copy_columns(const Tensor& whole, std::span<const Tensor> parts, PartsCopy 
         std::array<char, kCloseBytes> side_by_side;
         for (int64_t at = first; at < last; at += block) {
           const int64_t n = std::min(block, last - at);
-          char* const place = whole.as<char>() + at * columns * element;
           StridedPlan turn;
-          turn.add(n, 1, columns);
-          turn.add(columns, n, 1);
-          const auto bytes = static_cast<std::size_t>(n * element);
-          if (direction == PartsCopy::kSplit)
-            copy_strided(turn.reversed(), place, side_by_side.data(), dtype_size(whole.dtype));
+          turn.add(n, columns, 1);
+          turn.add(columns, 1, n);
+          copy_strided(turn, whole.as<char>() + at * columns * element, side_by_side.data(),
+                       dtype_size(whole.dtype));
           for (int64_t i = 0; i < columns; ++i) {
-            char* const part = parts[static_cast<std::size_t>(i)].as<char>() + at * element;
-            char* const column = side_by_side.data() + i * n * element;
-            direction == PartsCopy::kJoin ? std::memcpy(column, part, bytes)
-                                          : std::memcpy(part, column, bytes);
+            std::memcpy(parts[static_cast<std::size_t>(i)].as<char>() + at * element,
+                        side_by_side.data() + i * n * element,
+                        static_cast<std::size_t>(n * element));
           }
-          if (direction == PartsCopy::kJoin)
-            copy_strided(turn, side_by_side.data(), place, dtype_size(whole.dtype));
         }
       },
       1024);
@@ -63,7 +72,8 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   if (gpu_table(context) == nullptr && parts.size() >= kFewest && parts.size() <= kMost &&
       std::all_of(parts.begin(), parts.end(),
                   [&](const Tensor& part) { return part.size() == rows; })) {
-    return copy_columns(whole, parts, direction, rows);
+    return direction == PartsCopy::kJoin ? join_columns(whole, parts, rows)
+                                         : split_columns(whole, parts, rows);
   }
   const auto copy_rows = [&](int64_t first, int64_t last) {
     int64_t at = 0;
