@@ -265,6 +265,11 @@ def __dir__() -> List[str]:
     return sorted({*globals(), *_FROM_CTYPES})
 
 
+def _as_list(value: Any) -> List[Any]:
+    """A list of one, unless there are several."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
 def py_str(x: Any) -> str:
     """A text that came from the library, whether as bytes or as str."""
     return x.decode("utf-8") if isinstance(x, bytes) else x

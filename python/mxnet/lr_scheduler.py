@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from math import cos, pi
 from typing import List
 
@@ -42,6 +43,10 @@ class LRScheduler:
         raise NotImplementedError(f"{type(self).__name__} has no __call__(num_update)")
 
 
+def _log_change(num_update: int, rate: float) -> None:
+    logging.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
+
+
 class FactorScheduler(LRScheduler):
     """Multiplies the rate by `factor` after each `step` updates, down to `stop_factor_lr`."""
 
@@ -70,7 +75,10 @@ class FactorScheduler(LRScheduler):
             return self.get_warmup_lr(num_update)
         while num_update > self.count + self.step:
             self.count += self.step
-            self.base_lr = max(self.base_lr * self.factor, self.stop_factor_lr)
+            rate = max(self.base_lr * self.factor, self.stop_factor_lr)
+            if rate != self.base_lr:
+                _log_change(num_update, rate)
+            self.base_lr = rate
         return self.base_lr
 
 
@@ -105,6 +113,7 @@ class MultiFactorScheduler(LRScheduler):
             self.count = self.step[self.cur_step_ind]
             self.cur_step_ind += 1
             self.base_lr *= self.factor
+            _log_change(num_update, self.base_lr)
         return self.base_lr
 
 

@@ -272,7 +272,7 @@ def _has_colours(content: bytes) -> bool:
 def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
     """A record out of a header and an image, (height, width, 3) with blue, green, red, or (height, width).
 
-    `quality` is 1 to 100 for ".jpg", and the effort 0 to 9 for ".png".
+    `quality` is 1 to 100 for ".jpg", and the effort 0 to 9 for ".png", where what is above 9 means 9.
     """
     import numpy as np
 
@@ -282,4 +282,5 @@ def pack_img(header: IRHeader, img: Any, quality: int = 95, img_fmt: str = ".jpg
     if pixels.ndim == 3 and pixels.shape[2] == 3:
         pixels = pixels[:, :, ::-1]
     image: NDArray = array(np.ascontiguousarray(pixels), dtype=pixels.dtype)
-    return pack(header, _core.encode_image(image, img_fmt.lower(), quality))
+    img_fmt = img_fmt.lower()
+    return pack(header, _core.encode_image(image, img_fmt, min(quality, 9) if img_fmt == ".png" else quality))

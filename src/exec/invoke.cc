@@ -50,8 +50,12 @@ void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputR
   }
 }
 
+// Pinned and shared memory holds what was put there, not what is computed from it.
 Device device_of(InputRefs inputs, OutputRefs outputs, Device fallback) {
-  if (!inputs.empty()) return inputs[0]->device();
+  if (!inputs.empty()) {
+    const Device first = inputs[0]->device();
+    return first.is_gpu() || first.type == DeviceType::kCPU ? first : Device::cpu();
+  }
   if (!outputs.empty() && !outputs[0]->is_none()) return outputs[0]->device();
   return fallback;
 }

@@ -138,3 +138,9 @@ def test_shapes_of_a_reshape_follow_as_far_as_its_input_is_known():
 def test_variables_have_no_children():
     assert mx.sym.var("x").get_children() is None
     assert mx.sym.exp(mx.sym.var("x")).get_children().list_outputs() == ["x"]
+
+
+def test_attributes_of_a_node_may_be_numbers_and_initializers():
+    node = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=2, name="n", attr={"__init__": mx.init.One(), "__lr_mult__": 2})
+    attributes = node.attr_dict()["n_weight"]
+    assert attributes["__init__"] == mx.init.One().dumps() and attributes["__lr_mult__"] == "2"

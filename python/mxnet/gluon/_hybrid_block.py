@@ -80,8 +80,6 @@ class HybridBlock(Block):
         `static_alloc` keeps memory between calls, `static_shape` trusts that shapes stay as they are;
         `backend` and its options partition the graph; the bulk sizes say how many operators run as one.
         """
-        if not active and (backend is not None or static_alloc or static_shape):
-            raise ValueError("given options of the graph with active=False, expected active=True for them")
         self._active = active
         self._backend = (backend, kwargs)
         self._flags = [("static_alloc", static_alloc), ("static_shape", static_shape), ("inline_limit", inline_limit)]

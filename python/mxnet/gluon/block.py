@@ -3,6 +3,7 @@
 
 from ._block import Block
 from ._hybrid_block import HybridBlock
+from ._structure import flatten as _flatten, regroup as _regroup  # noqa: F401  (packages take them from here)
 from ._symbol_block import SymbolBlock
 
 __all__ = ["Block", "HybridBlock", "SymbolBlock"]

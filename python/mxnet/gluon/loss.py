@@ -26,7 +26,7 @@ __all__ = [
 _TINY = 1e-12  # keeps logarithms and quotients finite
 
 
-def _weighted(F: Any, loss: Any, weight: Optional[float], sample_weight: Any) -> Any:
+def _apply_weighting(F: Any, loss: Any, weight: Optional[float], sample_weight: Any) -> Any:
     if sample_weight is not None:
         loss = op(F, "broadcast_mul")(loss, sample_weight)
     if weight is not None:
@@ -36,7 +36,7 @@ def _weighted(F: Any, loss: Any, weight: Optional[float], sample_weight: Any) ->
     return loss
 
 
-def _like(F: Any, x: Any, y: Any) -> Any:
+def _reshape_like(F: Any, x: Any, y: Any) -> Any:
     return op(F, "reshape_like")(x, y)
 
 
@@ -74,8 +74,8 @@ class L2Loss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        loss = op(F, "square")(_like(F, label, pred) - pred)
-        return self._per_sample(F, _weighted(F, loss, self._weight / 2, sample_weight))  # type: ignore[operator]
+        loss = op(F, "square")(_reshape_like(F, label, pred) - pred)
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight / 2, sample_weight))  # type: ignore[operator]
 
 
 class L1Loss(Loss):
@@ -85,8 +85,8 @@ class L1Loss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        loss = op(F, "abs")(_like(F, label, pred) - pred)
-        return self._per_sample(F, _weighted(F, loss, self._weight, sample_weight))
+        loss = op(F, "abs")(_reshape_like(F, label, pred) - pred)
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
@@ -104,12 +104,12 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     def hybrid_forward(
         self, F: Any, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
     ) -> Any:
-        label = _like(F, label, pred)
+        label = _reshape_like(F, label, pred)
         if self._from_sigmoid:
             loss = self._of_probabilities(F, pred, label, pos_weight)
         else:
             loss = self._of_logits(F, pred, label, pos_weight)
-        return self._per_sample(F, _weighted(F, loss, self._weight, sample_weight))
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
     @staticmethod
     def _of_logits(F: Any, pred: Any, label: Any, pos_weight: Any) -> Any:
@@ -153,8 +153,8 @@ class SoftmaxCrossEntropyLoss(Loss):
         if self._sparse_label:
             loss = -op(F, "pick")(pred, label, axis=self._axis, keepdims=True)
         else:
-            loss = -op(F, "sum")(pred * _like(F, label, pred), axis=self._axis, keepdims=True)
-        return self._per_sample(F, _weighted(F, loss, self._weight, sample_weight))
+            loss = -op(F, "sum")(pred * _reshape_like(F, label, pred), axis=self._axis, keepdims=True)
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
 
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
@@ -174,7 +174,7 @@ class KLDivLoss(Loss):
         if not self._from_logits:
             pred = op(F, "log_softmax")(pred, axis=self._axis)
         loss = label * (op(F, "log")(label + _TINY) - pred)
-        return self._per_sample(F, _weighted(F, loss, self._weight, sample_weight), "sum")
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight), "sum")
 
 
 class CTCLoss(Loss):
@@ -207,7 +207,7 @@ class CTCLoss(Loss):
             blank_label="last",
             **{name: length for name, length in lengths.items() if length is not None},
         )
-        return _weighted(F, loss, self._weight, sample_weight)
+        return _apply_weighting(F, loss, self._weight, sample_weight)
 
 
 class HuberLoss(Loss):
@@ -218,10 +218,10 @@ class HuberLoss(Loss):
         self._rho = rho
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        distance = op(F, "abs")(_like(F, label, pred) - pred)
+        distance = op(F, "abs")(_reshape_like(F, label, pred) - pred)
         square = op(F, "square")(distance) * (0.5 / self._rho)
         loss = op(F, "where")(distance > self._rho, distance - 0.5 * self._rho, square)
-        return self._per_sample(F, _weighted(F, loss, self._weight, sample_weight))
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
 
 class HingeLoss(Loss):
@@ -232,11 +232,11 @@ class HingeLoss(Loss):
         self._margin = margin
 
     def _hinge(self, F: Any, pred: Any, label: Any) -> Any:
-        return op(F, "relu")(self._margin - pred * _like(F, label, pred))
+        return op(F, "relu")(self._margin - pred * _reshape_like(F, label, pred))
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         loss = self._hinge(F, pred, label)
-        return self._per_sample(F, _weighted(F, loss, self._weight, sample_weight))
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
 
 class SquaredHingeLoss(HingeLoss):
@@ -244,7 +244,7 @@ class SquaredHingeLoss(HingeLoss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         loss = op(F, "square")(self._hinge(F, pred, label))
-        return self._per_sample(F, _weighted(F, loss, self._weight, sample_weight))
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
 
 class LogisticLoss(Loss):
@@ -259,11 +259,11 @@ class LogisticLoss(Loss):
         self._label_format = label_format
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        label = _like(F, label, pred)
+        label = _reshape_like(F, label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) / 2.0
         loss = op(F, "relu")(pred) - pred * label + _softplus(F, -op(F, "abs")(pred))
-        return self._per_sample(F, _weighted(F, loss, self._weight, sample_weight))
+        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
 
 class TripletLoss(Loss):
@@ -274,10 +274,10 @@ class TripletLoss(Loss):
         self._margin = margin
 
     def hybrid_forward(self, F: Any, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:
-        to_positive = op(F, "square")(_like(F, positive, pred) - pred)
-        to_negative = op(F, "square")(_like(F, negative, pred) - pred)
+        to_positive = op(F, "square")(_reshape_like(F, positive, pred) - pred)
+        to_negative = op(F, "square")(_reshape_like(F, negative, pred) - pred)
         loss = op(F, "relu")(self._per_sample(F, to_positive - to_negative, "sum") + self._margin)
-        return _weighted(F, loss, self._weight, sample_weight)
+        return _apply_weighting(F, loss, self._weight, sample_weight)
 
 
 class PoissonNLLLoss(Loss):
@@ -299,7 +299,7 @@ class PoissonNLLLoss(Loss):
     def hybrid_forward(
         self, F: Any, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8
     ) -> Any:
-        target = _like(F, target, pred)
+        target = _reshape_like(F, target, pred)
         if self._from_logits:
             loss = op(F, "exp")(pred) - target * pred
         else:
@@ -308,7 +308,7 @@ class PoissonNLLLoss(Loss):
             stirling = target * op(F, "log")(target) - target + 0.5 * op(F, "log")(2 * target * math.pi)
             # Of targets up to 1 it is worse than nothing, and of 0 not a number.
             loss = loss + op(F, "where")(target > 1, stirling, op(F, "zeros_like")(target))
-        loss = _weighted(F, loss, self._weight, sample_weight)
+        loss = _apply_weighting(F, loss, self._weight, sample_weight)
         return op(F, "mean")(loss)
 
 
@@ -320,12 +320,12 @@ class CosineEmbeddingLoss(Loss):
         self._margin = margin
 
     def hybrid_forward(self, F: Any, input1: Any, input2: Any, label: Any, sample_weight: Any = None) -> Any:
-        input1 = _like(F, input1, input2)
+        input1 = _reshape_like(F, input1, input2)
         label = label.reshape((-1, 1))
         cosine = self._cosine(F, input1, input2)
         below = op(F, "relu")(cosine - self._margin)
         loss = (1 - cosine) * (label == 1) + below * (label == -1)
-        return _weighted(F, loss, self._weight, sample_weight)
+        return _apply_weighting(F, loss, self._weight, sample_weight)
 
     @staticmethod
     def _cosine(F: Any, x: Any, y: Any) -> Any:

@@ -211,10 +211,15 @@ def _fetch(url: str, target: str, sha1_hash: Optional[str], verify_ssl: bool) ->
             os.remove(partial)
 
 
-def repo_url() -> str:
+def _get_repo_url() -> str:
     """Where files are downloaded from: MXNET_GLUON_REPO."""
     url = config.get("MXNET_GLUON_REPO")
     return url if url.endswith("/") else url + "/"
+
+
+def _get_repo_file_url(namespace: str, filename: str) -> str:
+    """The address of a file there."""
+    return f"{_get_repo_url()}{namespace}/{filename}"
 
 
 def data_home() -> str:

@@ -42,7 +42,7 @@ def imresize(src: NDArray, w: int, h: int, *args: Any, **kwargs: Any) -> NDArray
     """An image in another size; interp: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 what suits, 10 random."""
     kwargs = _named(args, kwargs, ("interp",))
     if "interp" in kwargs:
-        kwargs["interp"] = _method(kwargs["interp"], (src.shape[0], src.shape[1], h, w))
+        kwargs["interp"] = _get_interp_method(kwargs["interp"], (src.shape[0], src.shape[1], h, w))
     return _for_user(_internal._cvimresize(_plain(src), w=w, h=h, **kwargs))
 
 
@@ -63,7 +63,7 @@ def copyMakeBorder(src: NDArray, top: int, bot: int, left: int, right: int, *arg
     return _for_user(_internal._cvcopyMakeBorder(_plain(src), top=top, bot=bot, left=left, right=right, **kwargs))
 
 
-def _method(interp: int, sizes: Tuple[int, ...] = ()) -> int:
+def _get_interp_method(interp: int, sizes: Tuple[int, ...] = ()) -> int:
     """9 chooses by sizes (old height, old width, new height, new width), 10 at random."""
     if interp == 9:
         if not sizes:

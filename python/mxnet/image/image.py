@@ -7,6 +7,7 @@ from ._augmenters import (
     RandomOrderAug, RandomSizedCropAug, ResizeAug, SaturationJitterAug, SequentialAug,
 )
 from ._functions import (
+    _get_interp_method,  # noqa: F401  (packages take it from here)
     center_crop, color_normalize, copyMakeBorder, fixed_crop, imdecode, imread, imresize, imrotate, numeric_types,
     random_crop, random_rotate, random_size_crop, resize_short, scale_down,
 )

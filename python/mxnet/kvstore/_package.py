@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import Any, List
+from typing import Any
 
+from ..base import _as_list
 from ..ndarray import NDArray
 from .base import Arrays, KVStoreBase
 
@@ -17,11 +18,6 @@ def required(module: str, package: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(f"the store '{package}' needs the package {package} with MXNet support: {error}") from error
-
-
-def values_of(value: Any) -> List[NDArray]:
-    """One array or several, as a list."""
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 class PackageStore(KVStoreBase):
@@ -57,13 +53,13 @@ class PackageStore(KVStoreBase):
         return self._package.size()
 
     def _one_value(self, value: Arrays, call: str) -> NDArray:
-        values = values_of(value)
+        values = _as_list(value)
         if len(values) != 1:
             raise ValueError(f"{call}: given {len(values)} values, expected one: each process has one device")
         return values[0]
 
     @staticmethod
     def _write(result: NDArray, out: Any) -> None:
-        for target in values_of(out):
+        for target in _as_list(out):
             if target is not result:
                 result.copyto(target)

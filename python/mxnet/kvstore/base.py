@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Dict, List, Optional, Sequence, Type, Union
+from typing import Any, Dict, Optional, Sequence, Type, Union
 
 from .. import config
-from ..base import string_types
+from ..base import _as_list, string_types
 from ..ndarray import NDArray
 
 __all__ = ["KVStoreBase", "create"]
@@ -72,10 +72,6 @@ class KVStoreBase:
             raise TypeError(f"given {klass!r}, expected a class")
         KVStoreBase.kv_registry[klass.__name__.lower()] = klass
         return klass
-
-
-def _as_list(value: Any) -> List[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 @KVStoreBase.register

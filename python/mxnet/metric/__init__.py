@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of a model: sums over examples, kept for a part of the data (local) and for all of it (global)."""
 
+from .. import ndarray  # noqa: F401  (packages take it from here)
 from ..base import numeric_types, string_types  # noqa: F401  (public here)
 from ._base import CompositeEvalMetric, EvalMetric, alias, check_label_shapes, create, register
 from ._classification import (

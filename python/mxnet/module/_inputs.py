@@ -6,22 +6,18 @@ from __future__ import annotations
 import logging
 from typing import Any, List, Optional, Sequence, Tuple
 
+from ..base import _as_list
 from ..io import DataDesc
-
-
-def as_list(value: Any) -> List[Any]:
-    """A list of one, unless it is a list."""
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def call_all(callbacks: Any, *args: Any) -> None:
     """Calls a callback or a list of them; None is no callback."""
     if callbacks is not None:
-        for callback in as_list(callbacks):
+        for callback in _as_list(callbacks):
             callback(*args)
 
 
-def check_input_names(symbol: Any, names: Sequence[str], what: str, throw: bool) -> None:
+def _check_input_names(symbol: Any, names: Sequence[str], what: str, throw: bool) -> None:
     """Raises (or warns, for labels that a network may not need) for names that are no arguments."""
     arguments = symbol.list_arguments()
     for name in names:
@@ -34,19 +30,19 @@ def check_input_names(symbol: Any, names: Sequence[str], what: str, throw: bool)
         logging.warning(text)
 
 
-def parse_data_desc(data_names: Sequence[str], label_names: Sequence[str], data_shapes: Any, label_shapes: Any) -> Tuple[List[DataDesc], Optional[List[DataDesc]]]:
+def _parse_data_desc(data_names: Sequence[str], label_names: Sequence[str], data_shapes: Any, label_shapes: Any) -> Tuple[List[DataDesc], Optional[List[DataDesc]]]:
     """Descriptions of inputs, which may be given as (name, shape)."""
     data = [item if isinstance(item, DataDesc) else DataDesc(*item) for item in data_shapes]
-    _check_names(data_names, data, "data", True)
+    _check_names_match(data_names, data, "data", True)
     if label_shapes is None:
-        _check_names(label_names, [], "label", False)
+        _check_names_match(label_names, [], "label", False)
         return data, None
     label = [item if isinstance(item, DataDesc) else DataDesc(*item) for item in label_shapes]
-    _check_names(label_names, label, "label", False)
+    _check_names_match(label_names, label, "label", False)
     return data, label
 
 
-def _check_names(expected: Sequence[str], given: List[DataDesc], what: str, throw: bool) -> None:
+def _check_names_match(expected: Sequence[str], given: List[DataDesc], what: str, throw: bool) -> None:
     names = [desc.name for desc in given]
     if sorted(expected) != sorted(names):
         text = f"given {what}_shapes of {names}, expected those of {what}_names {list(expected)}"

@@ -15,7 +15,9 @@ from .. import metric as _metric
 from ..initializer import Uniform
 from ..io import DataBatch
 from ..model import BatchEndParam, split_params
-from ._inputs import call_all
+from ._inputs import (
+    _as_list, _check_input_names, _check_names_match, _parse_data_desc, call_all,  # noqa: F401  (packages take them from here)
+)
 
 __all__ = ["BaseModule", "BatchEndParam"]
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from ..context import cpu
 from ..initializer import Uniform
 from ..model import load_params
-from ._inputs import check_input_names
+from ._inputs import _check_input_names
 from .base_module import BaseModule
 from .module import Module
 
@@ -47,7 +47,7 @@ class BucketingModule(BaseModule):
             (state_names, "state", True),
             (fixed_param_names, "fixed_param", True),
         ):
-            check_input_names(symbol, list(names or []), what, throw)
+            _check_input_names(symbol, list(names or []), what, throw)
         self._fixed_param_names = list(fixed_param_names or [])
         self._state_names = list(state_names or [])
         self._context = context

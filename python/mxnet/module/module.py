@@ -12,7 +12,7 @@ from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
 from ..model import load_checkpoint, save_checkpoint
 from ._optimized_module import OptimizedModule
-from ._inputs import check_input_names, parse_data_desc
+from ._inputs import _check_input_names, _parse_data_desc
 from .executor_group import DataParallelExecutorGroup
 
 __all__ = ["Module"]
@@ -49,10 +49,10 @@ class Module(OptimizedModule):
         self._label_names = list(label_names or [])
         self._state_names = list(state_names or [])
         self._fixed_param_names = list(fixed_param_names or [])
-        check_input_names(symbol, self._data_names, "data", True)
-        check_input_names(symbol, self._label_names, "label", False)
-        check_input_names(symbol, self._state_names, "state", True)
-        check_input_names(symbol, self._fixed_param_names, "fixed_param", True)
+        _check_input_names(symbol, self._data_names, "data", True)
+        _check_input_names(symbol, self._label_names, "label", False)
+        _check_input_names(symbol, self._state_names, "state", True)
+        _check_input_names(symbol, self._fixed_param_names, "fixed_param", True)
         inputs = {*self._data_names, *self._label_names, *self._state_names}
         self._param_names = [name for name in symbol.list_arguments() if name not in inputs]
         self._aux_names = symbol.list_auxiliary_states()
@@ -243,7 +243,7 @@ class Module(OptimizedModule):
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
         self._grad_req = grad_req
-        self._data_shapes, self._label_shapes = parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
+        self._data_shapes, self._label_shapes = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
         shared_group = None
         if shared_module is not None:
             if not (isinstance(shared_module, Module) and shared_module.binded and shared_module.params_initialized):
@@ -278,7 +278,7 @@ class Module(OptimizedModule):
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """Goes on with inputs of other shapes."""
         self._bound()
-        self._data_shapes, self._label_shapes = parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
+        self._data_shapes, self._label_shapes = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
         self._exec_group.reshape(self._data_shapes, self._label_shapes)
 
     # --- Computing

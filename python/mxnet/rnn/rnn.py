@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, Tuple
 
+from ..base import _as_list
 from ..model import load_checkpoint, save_checkpoint
 
 __all__ = ["do_rnn_checkpoint", "load_rnn_checkpoint", "rnn_unroll", "save_rnn_checkpoint"]
-
-
-def _cells(cells: Any) -> List[Any]:
-    return list(cells) if isinstance(cells, (list, tuple)) else [cells]
 
 
 def rnn_unroll(cell: Any, length: int, inputs: Any = None, begin_state: Any = None, input_prefix: str = "", layout: str = "NTC") -> Tuple[Any, Any]:
@@ -27,7 +24,7 @@ def rnn_unroll(cell: Any, length: int, inputs: Any = None, begin_state: Any = No
 
 def save_rnn_checkpoint(cells: Any, prefix: str, epoch: int, symbol: Any, arg_params: Dict[str, Any], aux_params: Dict[str, Any]) -> None:
     """As model.save_checkpoint, with the cells' weights by gate."""
-    for cell in _cells(cells):
+    for cell in _as_list(cells):
         arg_params = cell.unpack_weights(arg_params)
     save_checkpoint(prefix, epoch, symbol, arg_params, aux_params)
 
@@ -35,7 +32,7 @@ def save_rnn_checkpoint(cells: Any, prefix: str, epoch: int, symbol: Any, arg_pa
 def load_rnn_checkpoint(cells: Any, prefix: str, epoch: int) -> Tuple[Any, Dict[str, Any], Dict[str, Any]]:
     """What save_rnn_checkpoint has written, as the cells have their weights."""
     symbol, arguments, states = load_checkpoint(prefix, epoch)
-    for cell in _cells(cells):
+    for cell in _as_list(cells):
         arguments = cell.pack_weights(arguments)
     return symbol, arguments, states
 

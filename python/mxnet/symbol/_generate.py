@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Tuple
 
 from .. import _core, attribute, name
 from .._core import SymbolBase
+from .._initializer_base import Initializer
 from ..ndarray._dtypes import dtype_name, text_of
 from ..ndarray._generate import _NUMPY_PREFIXES, _Null, fill as _fill, names_in, operator
 
@@ -28,6 +29,11 @@ def _text(key: str, value: Any) -> str:
     return text_of(value)
 
 
+def _attribute_text(value: Any) -> str:
+    """Programs give numbers and initializers too, although attributes are texts."""
+    return value.dumps() if isinstance(value, Initializer) else str(value)
+
+
 def compose(op_name: str, inputs: Any, params: Dict[str, Any], node_name: Any, attr: Any, hint: str = "") -> Any:
     """A node of an operator. Inputs: symbols by place, or a dictionary of them by name."""
     from .symbol import Symbol
@@ -43,7 +49,7 @@ def compose(op_name: str, inputs: Any, params: Dict[str, Any], node_name: Any, a
         texts[counted] = str(len(symbols))
     # Attributes go through the operator's parser, which passes keys of this form.
     scope = attribute.current().get(attr)
-    texts.update({key if key.startswith("__") else f"__{key}__": value for key, value in scope.items()})
+    texts.update({key if key.startswith("__") else f"__{key}__": _attribute_text(value) for key, value in scope.items()})
     made = (numpy_class() if op_name.startswith(_NUMPY_PREFIXES) else Symbol)(
         _core.symbol_atomic(op_name, list(texts), list(texts.values()))
     )

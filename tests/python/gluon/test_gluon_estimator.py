@@ -98,7 +98,7 @@ def test_validation_runs_after_epochs_and_logs(made):
 def test_log_every_few_batches(made):
     made.fit(batches(), epochs=1, event_handlers=est.LoggingHandler(log_interval=2, metrics=made.train_metrics))
     assert [line.split(" time")[0] for line in made.lines if "Batch" in line] == [
-        "[Epoch 0][Batch 2][Samples 10]", "[Epoch 0][Batch 4][Samples 20]",
+        "[Epoch 0][Batch 0][Samples 5]", "[Epoch 0][Batch 2][Samples 15]",
     ]
 
 

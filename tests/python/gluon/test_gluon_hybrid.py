@@ -419,3 +419,11 @@ def test_names_are_counted_by_thread():
     for thread in threads:
         thread.join()
     assert found == {prefix: [f"{prefix}dense0_weight", f"{prefix}dense0_bias"] for prefix in ("a_", "b_")}
+
+
+def test_options_of_the_graph_may_be_given_while_there_is_none():
+    net = nn.Dense(2, in_units=3)
+    net.initialize("ones")
+    for active in (False, True, False):  # as packages restore what they have found
+        net.hybridize(active=active, static_alloc=True, static_shape=True, backend=None)
+        assert net(mx.nd.ones((1, 3))).asnumpy().tolist() == [[3, 3]]

@@ -271,3 +271,20 @@ def test_all_at_once(tmp_path):
     params.reset_ctx(mx.cpu(1))
     assert params.list_ctx() == [mx.cpu(1)]
     assert gluon.ParameterDict is ParameterDict and len(params.items()) == 2
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("kind", ["cpu_pinned", "cpu_shared"])
+def test_batches_in_pinned_and_shared_memory_meet_the_parameters_of_the_cpu(kind, hybrid):
+    net = mx.gluon.nn.Dense(2, in_units=3)
+    net.initialize("ones")
+    net.hybridize(hybrid)
+    batch = mx.nd.ones((4, 3)).as_in_context(mx.Context(kind, 0))
+    with mx.autograd.record():
+        out = net(batch)
+    out.backward()
+    assert (batch.context.device_type, out.context) == (kind, mx.cpu(0))  # results are in plain memory
+    assert out.asnumpy().tolist() == [[3, 3]] * 4 and net.weight.grad(batch.context).asnumpy().tolist() == [[4] * 3] * 2
+    assert (batch + 1).context == mx.nd.concat(batch, batch).context == mx.cpu(0) and batch[1:].context == batch.context
+    with pytest.raises(RuntimeError, match=r"asked for on cpu_pinned\(1\)"):
+        net.weight.data(mx.cpu_pinned(1))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Learning rates over updates."""
 
+import logging
 import pickle
 
 import pytest
@@ -15,6 +16,16 @@ def rates(schedule, last):
 def test_factor_falls_after_each_step_and_stops():
     made = mx.lr_scheduler.FactorScheduler(step=2, factor=0.5, stop_factor_lr=0.2, base_lr=1.0)
     assert rates(made, 7) == [1.0, 1.0, 1.0, 0.5, 0.5, 0.25, 0.25, 0.2]
+
+
+def test_a_change_of_the_rate_is_logged_once(caplog):
+    caplog.set_level(logging.INFO)
+    rates(mx.lr_scheduler.FactorScheduler(step=2, factor=0.5, stop_factor_lr=0.3, base_lr=1.0), 9)
+    rates(mx.lr_scheduler.MultiFactorScheduler(step=[2], factor=0.5, base_lr=1.0), 9)
+    assert [(record.name, record.getMessage()) for record in caplog.records] == [
+        ("root", f"Update[{update}]: Change learning rate to {rate}")
+        for update, rate in ((3, "5.00000e-01"), (5, "3.00000e-01"), (3, "5.00000e-01"))
+    ]
 
 
 def test_multi_factor_falls_at_the_given_updates():

@@ -204,6 +204,7 @@ def test_images_are_packed_as_png_without_loss_and_as_jpeg_nearly():
     header = mx.recordio.IRHeader(0, 1.0, 2, 0)
     _, exact = mx.recordio.unpack_img(mx.recordio.pack_img(header, coarse, quality=3, img_fmt=".png"))
     assert exact.dtype == np.uint8 and (exact == coarse).all()
+    assert mx.recordio.pack_img(header, coarse, img_fmt=".PNG") == mx.recordio.pack_img(header, coarse, quality=9, img_fmt=".png")
     _, near = mx.recordio.unpack_img(mx.recordio.pack_img(header, coarse, quality=95))
     assert near.shape == coarse.shape and np.abs(near.astype(int) - coarse).mean() < 8
     grey = coarse[:, :, 0]

@@ -15,6 +15,7 @@ from ...context import Context, cpu_pinned
 from ...ndarray import NDArray
 from ...util import is_np_array
 from . import sampler as _sampler
+from ._pool_batches import _MultiWorkerIter  # noqa: F401  (packages take it from here)
 from ._transport import describe, rebuild, shared
 from ._workers import ProcessWorkers, ThreadWorkers, WorkerError
 
@@ -71,13 +72,13 @@ def default_mp_batchify_fn(data: Sequence[Any]) -> Any:
     return _batch(data, Context("cpu_shared", 0))
 
 
-def _in_context(batch: Any, ctx: Context) -> Any:
+def _as_in_context(batch: Any, ctx: Context) -> Any:
     if isinstance(batch, NDArray):
         return batch.as_in_context(ctx)
     if isinstance(batch, (list, tuple)):
-        return [_in_context(item, ctx) for item in batch]
+        return [_as_in_context(item, ctx) for item in batch]
     if isinstance(batch, dict):
-        return {key: _in_context(item, ctx) for key, item in batch.items()}
+        return {key: _as_in_context(item, ctx) for key, item in batch.items()}
     return batch
 
 
@@ -145,7 +146,7 @@ class DataLoader:
         return self._batchify_fn([self._dataset[i] for i in numbers])
 
     def _pinned(self, batch: Any) -> Any:
-        return _in_context(batch, cpu_pinned(self._pin_device_id)) if self._pin_memory else batch
+        return _as_in_context(batch, cpu_pinned(self._pin_device_id)) if self._pin_memory else batch
 
     def __len__(self) -> int:
         return len(self._batch_sampler)
@@ -242,10 +243,15 @@ def rebuild_ndarray(pid: int, fd: Any, shape: Tuple[int, ...], dtype: int) -> ND
     return rebuild(pid, fd.detach() if hasattr(fd, "detach") else fd, shape, dtype, False)
 
 
+def _descriptor_of(data: Any) -> Tuple[Any, ...]:
+    in_shared = shared(data)  # lives until its descriptor is copied
+    process, descriptor, shape, dtype, _ = describe(in_shared)
+    return process, DupFd(descriptor), shape, dtype
+
+
 def reduce_ndarray(data: NDArray) -> Any:
     """How an array goes through multiprocessing: as a descriptor of shared memory."""
-    process, descriptor, shape, dtype, _ = describe(shared(data))
-    return rebuild_ndarray, (process, DupFd(descriptor), shape, dtype)
+    return rebuild_ndarray, _descriptor_of(data)
 
 
 def rebuild_np_ndarray(pid: int, fd: Any, shape: Tuple[int, ...], dtype: int) -> Any:
@@ -255,8 +261,7 @@ def rebuild_np_ndarray(pid: int, fd: Any, shape: Tuple[int, ...], dtype: int) ->
 
 def reduce_np_ndarray(data: Any) -> Any:
     """How an mx.np array goes through multiprocessing."""
-    process, descriptor, shape, dtype, _ = describe(shared(data))
-    return rebuild_np_ndarray, (process, DupFd(descriptor), shape, dtype)
+    return rebuild_np_ndarray, _descriptor_of(data)
 
 
 ForkingPickler.register(NDArray, reduce_ndarray)
@@ -316,7 +321,7 @@ def fetcher_loop_v1(
         key, batch = data_queue.get()
         if key is None:
             return
-        batch = _in_context(batch, ctx)
+        batch = _as_in_context(batch, ctx)
         if data_buffer_lock is None:
             data_buffer[key] = batch
         else:

@@ -175,13 +175,13 @@ class _DownloadedDataset(Dataset):
 
     def _file(self, folder: str, name: str, sha1: Optional[str] = None, others: Iterable[str] = ()) -> str:
         """A file of the set: as it lies in the folder, under this name or one of the others, else downloaded."""
-        from ..utils import download, repo_url
+        from ..utils import _get_repo_file_url, download
 
         for there in (name, *others):
             path = os.path.join(self._root, there)
             if os.path.exists(path):
                 return path
-        url = f"{repo_url().rstrip('/')}/gluon/dataset/{folder}/{name}"
+        url = _get_repo_file_url(f"gluon/dataset/{folder}", name)
         try:
             return download(url, path=os.path.join(self._root, name), sha1_hash=sha1)
         except Exception as error:

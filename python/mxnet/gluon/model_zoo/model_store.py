@@ -10,7 +10,7 @@ import os
 import tempfile
 import zipfile
 
-from ..utils import check_sha1, data_home, download, replace_file, repo_url
+from ..utils import _get_repo_file_url, check_sha1, data_home, download, replace_file
 
 __all__ = ["get_model_file", "purge"]
 
@@ -79,7 +79,7 @@ def get_model_file(name: str, root: str = _DEFAULT_ROOT) -> str:
         print(f"{path} has another SHA-1 than {_SHA1[name]}; it is downloaded again")
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        source = f"{repo_url()}gluon/models/{file_name}.zip"
+        source = _get_repo_file_url("gluon/models", f"{file_name}.zip")
         try:
             archive = download(source, path=os.path.join(place, file_name + ".zip"))
         except OSError as error:

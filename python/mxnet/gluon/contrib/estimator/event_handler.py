@@ -169,13 +169,13 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self.log_interval_time += time.time() - self.batch_start
         batch = kwargs["batch"]
         self.processed_samples += batch[0].shape[0] if hasattr(batch[0], "shape") else len(batch[0])
-        self.batch_index += 1
         if self.batch_index % self.log_interval == 0:
             estimator.logger.info(
                 "[Epoch %d][Batch %d][Samples %d] time/interval: %.3fs %s",
                 self.current_epoch, self.batch_index, self.processed_samples, self.log_interval_time, self._shown(),
             )
             self.log_interval_time = 0.0
+        self.batch_index += 1
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         if any(metric.name.startswith("training") for metric in self.metrics):
