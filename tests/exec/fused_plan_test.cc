@@ -81,6 +81,27 @@ TEST(FusedPlan, PoolingConcatAndProductsKeepTheLayout) {
   EXPECT_LE(result.steps("_sg_onednn_reorder"), 1) << result.plan;
 }
 
+// One image: blocks of channels lie one behind the other, so that layers compute their parts where
+// they are joined. With more images, or channels that fill no block, parts are copied.
+TEST(FusedPlan, JoinsOfOneImageAgreeWithCopies) {
+  for (const int images : {1, 2}) {
+    for (const int channels : {16, 19}) {
+      Network net({images, 3, 12, 12});
+      const Value x = relu(net.conv("c0", net.data(), 3, 32));
+      const Value a = net.conv("a", x, 32, channels, 1), b = relu(net.conv("b", x, 32, 48));
+      const Value pool = apply("Pooling", {x}, {{"kernel", "(3,3)"}, {"pad", "(1,1)"}});
+      const auto join = [](const std::vector<Value>& parts) {
+        return apply("Concat", parts, {{"num_args", std::to_string(parts.size())}, {"dim", "1"}});
+      };
+      const Value small = join({a, pool}), large = join({small, b});
+      // Parts and the smaller join are read again after the larger one.
+      const Value last = net.conv("d", large, channels + 80, 16, 1);
+      net.check(sum(last, net.conv("e", small, channels + 32, 16, 1)));
+      net.check(sum(relu(join({b, b})), join({b, b})));
+    }
+  }
+}
+
 TEST(FusedPlan, GroupsOddChannelsAndGlobalPoolingAgree) {
   Network net({3, 6, 5, 8});
   const Value x = relu(net.batch_norm("bn", net.conv("c0", net.data(), 6, 24, 3, true, 2), 24));
