@@ -3,7 +3,10 @@
 // the graph as it was written, whatever happens to weights in between.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <barrier>
+#include <regex>
+#include <string>
 #include <thread>
 
 #include "exec/cached_op.h"
@@ -81,6 +84,14 @@ TEST(FusedPlan, PoolingConcatAndProductsKeepTheLayout) {
   EXPECT_LE(result.steps("_sg_onednn_reorder"), 1) << result.plan;
 }
 
+// Whether a plan has joins of its layouts, and the first part of each lies where the join does.
+bool joins_in_place(const std::string& plan) {
+  static const std::regex join(R"(\(Concat\) \[onednn\] \([\d,]*\)(@\d+).* -> \([\d,]*\)(@\d+)\n)");
+  const std::sregex_iterator first(plan.begin(), plan.end(), join), last;
+  return first != last &&
+         std::all_of(first, last, [](const std::smatch& found) { return found[1] == found[2]; });
+}
+
 // One image: blocks of channels lie one behind the other, so that layers compute their parts where
 // they are joined. With more images, or channels that fill no block, parts are copied.
 TEST(FusedPlan, JoinsOfOneImageAgreeWithCopies) {
@@ -96,7 +107,9 @@ TEST(FusedPlan, JoinsOfOneImageAgreeWithCopies) {
       const Value small = join({a, pool}), large = join({small, b});
       // Parts and the smaller join are read again after the larger one.
       const Value last = net.conv("d", large, channels + 80, 16, 1);
-      net.check(sum(last, net.conv("e", small, channels + 32, 16, 1)));
+      const Network::Result result =
+          net.check(sum(last, net.conv("e", small, channels + 32, 16, 1)));
+      EXPECT_EQ(joins_in_place(result.plan), images == 1 && channels == 16) << result.plan;
       net.check(sum(relu(join({b, b})), join({b, b})));
     }
   }
