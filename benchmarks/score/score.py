@@ -6,8 +6,9 @@ peak memory. score.py makes the whole table; --networks, --batches and --engines
     score.py --peer-python /path/to/python --reference-python /path/to/python --folder /tmp/score
 
 Every engine gets the same weights and images, in a process of its own, and what it computes is compared with ours. Cells
-are kept in FOLDER/results.json and not measured again, so that a table can be made in pieces; --again measures anew,
---show only prints."""
+are kept in FOLDER/results.json and not measured again, so that a table can be made in pieces: batch by batch in the order
+given, so that `--batches 1,32 --minutes 9` makes those that matter most and a call without --minutes the rest. --again
+measures anew, --show only prints. `ours_one_thread` tells what the other threads are worth."""
 import argparse
 import json
 import math
@@ -15,6 +16,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +60,8 @@ class Engine:
         self.name, self.args = name, args
         own = name.startswith("ours")
         self.python = sys.executable if own else args.reference_python if name == "reference" else args.peer_python
-        self.environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
+        self.threads = 1 if name == "ours_one_thread" else args.threads
+        self.environment = {**os.environ, "OMP_NUM_THREADS": str(self.threads)}
         self.environment.pop("PYTHONPATH", None)
         if own:
             self.environment["MXNET_LIBRARY_PATH"] = library()
@@ -72,7 +75,7 @@ class Engine:
                                                     capture_output=True).returncode == 0
 
     def run(self, prefix, batch, size, seconds, result):
-        command = [self.python, HERE / "engines.py", self.name, prefix, batch, size, self.args.threads, seconds, result]
+        command = [self.python, HERE / "engines.py", self.name, prefix, batch, size, self.threads, seconds, result]
         done = subprocess.run([str(part) for part in command], env=self.environment, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{self.name}: {done.stderr.strip()[-2000:]}")
@@ -125,6 +128,10 @@ def show(results, args):
     if ratios:
         worst = min(ratios, key=ratios.get)
         print(f"\ngeometric mean of {len(ratios)} ratios {geometric_mean(ratios.values()):.2f}, least {ratios[worst]:.2f} ({worst})")
+    scaling = [f"{name} {cell['ours']['rate'] / cell['ours_one_thread']['rate']:.2f}" for name, cell in results.items()
+               if {"ours", "ours_one_thread"} <= cell.keys()]
+    if scaling:
+        print(f"\n{args.threads} threads to one: {', '.join(scaling)}")
 
 
 def main():
@@ -137,6 +144,7 @@ def main():
     parser.add_argument("--folder", default="build/score", help="models and results")
     parser.add_argument("--size", type=int, help="height of the images, for a quick look; otherwise each network's own")
     parser.add_argument("--seconds", type=float, default=1.0, help="of each engine in each turn, at least three calls")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no cell after these; another call goes on")
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--figure", choices=("median", "best"), default="median", help="of the times of the calls")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -147,8 +155,11 @@ def main():
     results = json.loads(store.read_text()) if store.exists() else {}
     if not args.show:
         engines = [engine for engine in (Engine(name, args) for name in args.engines.split(",")) if engine.installed()]
-        for network in args.networks.split(","):
-            for batch in args.batches.split(","):
+        end = time.monotonic() + 60 * args.minutes
+        for batch in args.batches.split(","):
+            for network in args.networks.split(","):
+                if time.monotonic() > end:
+                    break
                 cell = results.setdefault(f"{network} {batch}", {})
                 missing = [engine for engine in engines if args.again or engine.name not in cell]
                 if missing:

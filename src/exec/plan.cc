@@ -98,6 +98,7 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
   GraphMemoryOptions memory;
   if (!kernels.empty()) {
     memory.layout_bytes.resize(types.size());
+    memory.joins.resize(static_cast<std::size_t>(graph.num_nodes()));
     for (int n = 0; n < graph.num_nodes(); ++n) {
       const PreparedKernelRef& kernel = kernels[static_cast<std::size_t>(n)];
       for (int o = 0; kernel && o < graph.num_outputs(n); ++o) {
@@ -105,11 +106,16 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
         if (const LayoutRef& layout = kernel->out()[static_cast<std::size_t>(o)])
           memory.layout_bytes[static_cast<std::size_t>(entry)] = layout->bytes();
       }
+      // While training the parts would keep the whole alive, and the whole the parts.
+      memory.joins[static_cast<std::size_t>(n)] = !options.training && kernel && kernel->is_join();
     }
   }
   memory.packing = options.packing;
   memory.inplace = options.inplace;
-  if (options.branches > 1) memory.colors = color_branches(graph, types, options.branches);
+  if (options.branches > 1) {
+    memory.colors = color_branches(graph, types, options.branches);
+    memory.joins.clear();  // the parts may be of several colours, which share no memory
+  }
   memory.backward_output = options.forward_outputs;
   memory.backward_step = schedule.num_forward;
   for (int o = 0; o < static_cast<int>(graph.outputs().size()); ++o) {

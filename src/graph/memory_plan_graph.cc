@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lifetimes of values, and the chains of values that pass one piece of memory on (in-place).
+// Lifetimes of values, the chains of values that pass one piece of memory on (in-place), and values
+// that are computed where they will be joined.
 #include "graph/memory_plan_graph.h"
 
 #include <algorithm>
@@ -28,12 +29,15 @@ class Planner {
         inplace_(inplace),
         last_use_(static_cast<std::size_t>(graph.num_entries()), kNever),
         output_of_(static_cast<std::size_t>(graph.num_entries()), kNever),
-        piece_of_(static_cast<std::size_t>(graph.num_entries()), kNever) {}
+        piece_of_(static_cast<std::size_t>(graph.num_entries()), kNever),
+        part_of_(static_cast<std::size_t>(graph.num_entries())) {}
 
   // How long each piece of memory is used. Once, first.
   void find_pieces() {
     find_last_uses();
     find_outputs();
+    for (const int n : schedule_)
+      if (!options_.joins.empty() && options_.joins[static_cast<std::size_t>(n)]) join(n);
     for (std::size_t step = 0; step < schedule_.size(); ++step)
       assign(static_cast<int>(step), schedule_[step]);
   }
@@ -66,7 +70,8 @@ class Planner {
         if (output != kNever) {
           place = {Place::Kind::kOutput, output};
         } else {
-          place = {Place::Kind::kArena, at(pieces_, piece).arena, at(offsets, piece)};
+          place = {Place::Kind::kArena, at(pieces_, piece).arena,
+                   at(offsets, piece) + outermost(entry).offset};
         }
       }
       memory.places.push_back(place);
@@ -81,6 +86,11 @@ class Planner {
     int first, last;
     int output;  // it is this array of the caller; kNever = in an arena
     int arena;
+  };
+  // A value lies in the memory of another, so many bytes from its start.
+  struct Part {
+    int whole = kNever;
+    std::size_t offset = 0;
   };
 
   template <class T>
@@ -138,15 +148,51 @@ class Planner {
                      [](const Delivery& a, const Delivery& b) { return a.step < b.step; });
   }
 
+  // The inputs of a join become parts of its output, if all of them may.
+  void join(int n) {
+    const int whole = graph_.first_entry(n);
+    if (at(output_of_, whole) != kNever) return;
+    const std::span<const int> inputs = graph_.inputs(n);
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const int entry = inputs[i];
+      const ir::Node& maker = graph_.node(graph_.node_of(entry));
+      if (maker.is_variable() || is_constant(maker) || at(output_of_, entry) != kNever ||
+          at(part_of_, entry).whole != kNever || offset % kArenaAlignment != 0 ||
+          std::ranges::find(inputs.first(i), entry) != inputs.begin() + i)
+        return;
+      offset += bytes(entry);
+    }
+    MX_ASSERT(offset == bytes(whole));
+    offset = 0;
+    for (const int entry : inputs) {
+      at(part_of_, entry) = {whole, offset};
+      offset += bytes(entry);
+    }
+  }
+
+  // What an entry is a part of in the end, itself if of nothing, and where in it.
+  Part outermost(int entry) const {
+    Part part{entry, 0};
+    for (Part outer = part_of_[static_cast<std::size_t>(entry)]; outer.whole != kNever;
+         outer = part_of_[static_cast<std::size_t>(part.whole)])
+      part = {outer.whole, part.offset + outer.offset};
+    return part;
+  }
+
   void assign(int step, int n) {
     for (int o = 0; o < graph_.num_outputs(n); ++o) {
       const int entry = graph_.first_entry(n) + o;
       const int output = at(output_of_, entry);
       const int last = std::max(at(last_use_, entry), step);
-      int piece = inplace_ ? inherited(step, n, o, output) : kNever;
+      const int whole = outermost(entry).whole;
+      const bool joined = whole != entry || at(piece_of_, entry) != kNever;
+      int piece = at(piece_of_, whole);
+      if (!joined && inplace_) piece = inherited(step, n, o, output);
       if (piece == kNever) {
         piece = static_cast<int>(pieces_.size());
-        pieces_.push_back({bytes(entry), step, last, output, color(n)});
+        pieces_.push_back({bytes(whole), step, last, output, color(n)});
+        at(piece_of_, whole) = piece;
       }
       Piece& mine = at(pieces_, piece);
       mine.last = std::max(mine.last, last);
@@ -167,6 +213,7 @@ class Planner {
       if (candidate.last != step || candidate.bytes != bytes(entry) || candidate.output != kNever ||
           candidate.arena != color(n))
         continue;
+      if (bytes(inputs[i]) != candidate.bytes) continue;  // a part of it
       // The caller's array may not be touched before its own part of the run.
       if (output != kNever &&
           (candidate.first >= options_.backward_step) != (step >= options_.backward_step))
@@ -230,6 +277,7 @@ class Planner {
   std::vector<int> step_of_ =
       std::vector<int>(static_cast<std::size_t>(graph_.num_nodes()), kNever);
   std::vector<int> last_use_, output_of_, piece_of_;  // per entry
+  std::vector<Part> part_of_;                         // per entry
   std::vector<Delivery> deliveries_;
   std::vector<Piece> pieces_;
 };

@@ -36,6 +36,9 @@ struct GraphMemoryOptions {
   std::vector<std::size_t> layout_bytes;
   // Per node: its colour, which is the arena of what it makes; empty = all 0.
   std::vector<int> colors;
+  // Per node: its one output is its inputs one behind the other, byte by byte, and it copies none
+  // that lies there already; empty = none does.
+  std::vector<bool> joins;
   // Outputs and steps from here on belong to a second part (backward) that runs later: arrays of
   // its results are not touched before. By default there is no such part.
   int backward_output = INT_MAX, backward_step = INT_MAX;

@@ -51,6 +51,9 @@ class PreparedKernel {
   std::span<const LayoutRef> in() const { return in_; }
   std::span<const LayoutRef> out() const { return out_; }
   virtual std::unique_ptr<PreparedRun> make_run() const = 0;
+  // Whether its one output is its inputs one behind the other, byte by byte, and it copies none if
+  // all of them lie there already.
+  virtual bool is_join() const { return false; }
 
  protected:
   PreparedKernel(const char* name, std::vector<LayoutRef> in, std::vector<LayoutRef> out)

@@ -3,7 +3,10 @@
 // the graph as it was written, whatever happens to weights in between.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <barrier>
+#include <regex>
+#include <string>
 #include <thread>
 
 #include "exec/cached_op.h"
@@ -79,6 +82,37 @@ TEST(FusedPlan, PoolingConcatAndProductsKeepTheLayout) {
   const Value scaled = apply("elemwise_mul", {joined, relu(joined)});
   const Network::Result result = net.check(net.conv("d", scaled, 80, 16));
   EXPECT_LE(result.steps("_sg_onednn_reorder"), 1) << result.plan;
+}
+
+// Whether a plan has joins of its layouts, and the first part of each lies where the join does.
+bool joins_in_place(const std::string& plan) {
+  static const std::regex join(R"(\(Concat\) \[onednn\] \([\d,]*\)(@\d+).* -> \([\d,]*\)(@\d+)\n)");
+  const std::sregex_iterator first(plan.begin(), plan.end(), join), last;
+  return first != last &&
+         std::all_of(first, last, [](const std::smatch& found) { return found[1] == found[2]; });
+}
+
+// One image: blocks of channels lie one behind the other, so that layers compute their parts where
+// they are joined. With more images, or channels that fill no block, parts are copied.
+TEST(FusedPlan, JoinsOfOneImageAgreeWithCopies) {
+  for (const int images : {1, 2}) {
+    for (const int channels : {16, 19}) {
+      Network net({images, 3, 12, 12});
+      const Value x = relu(net.conv("c0", net.data(), 3, 32));
+      const Value a = net.conv("a", x, 32, channels, 1), b = relu(net.conv("b", x, 32, 48));
+      const Value pool = apply("Pooling", {x}, {{"kernel", "(3,3)"}, {"pad", "(1,1)"}});
+      const auto join = [](const std::vector<Value>& parts) {
+        return apply("Concat", parts, {{"num_args", std::to_string(parts.size())}, {"dim", "1"}});
+      };
+      const Value small = join({a, pool}), large = join({small, b});
+      // Parts and the smaller join are read again after the larger one.
+      const Value last = net.conv("d", large, channels + 80, 16, 1);
+      const Network::Result result =
+          net.check(sum(last, net.conv("e", small, channels + 32, 16, 1)));
+      EXPECT_EQ(joins_in_place(result.plan), images == 1 && channels == 16) << result.plan;
+      net.check(sum(relu(join({b, b})), join({b, b})));
+    }
+  }
 }
 
 TEST(FusedPlan, GroupsOddChannelsAndGlobalPoolingAgree) {

@@ -56,10 +56,10 @@ TEST(FusedDense, LayersTooSmallToGainStayAsTheyAre) {
 }
 
 TEST(FusedDense, AFewRowsTakeOverWhatFollowsOnPlainWeights) {
-  Network net({3, 40});
-  const Value a = relu(dense(net, "a", net.data(), 40, 40));
-  const Value b = relu(sum(dense(net, "b", a, 40, 40, false), net.data()));
-  const Network::Result result = net.check(dense(net, "c", b, 40, 23));
+  Network net({3, 1032});
+  const Value a = relu(dense(net, "a", net.data(), 1032, 1032));
+  const Value b = relu(sum(dense(net, "b", a, 1032, 1032, false), net.data()));
+  const Network::Result result = net.check(dense(net, "c", b, 1032, 1037));
   EXPECT_EQ(result.steps("[few_rows]"), 3) << result.plan;
   EXPECT_EQ(result.steps(), 3) << result.plan;
 }

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "graph/branches.h"
 #include "graph/graphs.h"
@@ -102,6 +105,52 @@ TEST(GraphMemory, AMatrixProductDoesNotOverwriteItsInput) {
   const IndexedGraph graph(graph_of({y}));
   const std::vector<ArrayType> types = types_of(graph, kShape);
   expect_values_survive(graph, plan(graph), types, schedule_nodes(graph, INT_MAX).nodes);
+}
+
+// Concat with the nodes of these names in place.
+GraphMemory plan_joined(const IndexedGraph& graph, const std::vector<std::string>& joins) {
+  GraphMemoryOptions options;
+  options.direct_outputs.assign(graph.outputs().size(), true);
+  for (int n = 0; n < graph.num_nodes(); ++n)
+    options.joins.push_back(std::ranges::find(joins, graph.node(n).name) != joins.end());
+  return plan_memory(graph, types_of(graph, kShape), schedule_nodes(graph, INT_MAX).nodes, options);
+}
+
+Value joined(std::string name, const std::vector<Value>& parts) {
+  return named(std::move(name),
+               apply("Concat", parts, {{"num_args", std::to_string(parts.size())}, {"dim", "0"}}));
+}
+
+TEST(GraphMemory, PartsAreComputedWhereTheyAreJoined) {
+  const Value x = variable("x"), a = x + 1.0, b = x * 2.0, c = a * 3.0;
+  const Value inner = joined("inner", {a, b}), outer = joined("outer", {c, inner});
+  // `a` is read after it was joined.
+  const Value y = apply("sum", {outer}) + apply("sum", {a});
+  const IndexedGraph graph(graph_of({y}));
+  const GraphMemory memory = plan_joined(graph, {"inner", "outer"});
+  const auto offset = [&](const Value& value) {
+    const Place& place = memory.places[static_cast<std::size_t>(graph.entry(value.entry()))];
+    EXPECT_EQ(place.kind, Place::Kind::kArena);
+    return place.offset;
+  };
+  const std::size_t start = offset(outer);
+  EXPECT_EQ(offset(c), start);
+  EXPECT_EQ(offset(inner), start + kBytes);
+  EXPECT_EQ(offset(a), start + kBytes);
+  EXPECT_EQ(offset(b), start + 2 * kBytes);
+  EXPECT_GE(memory.arena_bytes, 3 * kBytes);
+}
+
+TEST(GraphMemory, WhatLiesElsewhereOrTwiceIsNotComputedInPlace) {
+  const Value x = variable("x"), a = x + 1.0, b = x * 2.0, out = x * 5.0;
+  // A variable, a value that comes twice, a value that is an output, and a join that is one.
+  const Value given = joined("given", {a, x}), twice = joined("twice", {b, b});
+  const Value shown = joined("shown", {out, x + 6.0}), whole = joined("whole", {x * 9.0, x * 4.0});
+  const IndexedGraph graph(
+      graph_of({apply("sum", {given}), apply("sum", {twice}), out, apply("sum", {shown}), whole}));
+  const GraphMemory memory = plan_joined(graph, {"given", "twice", "shown", "whole"});
+  expect_values_survive(graph, memory, types_of(graph, kShape),
+                        schedule_nodes(graph, INT_MAX).nodes);
 }
 
 TEST(GraphMemory, BackwardResultsAreNotTouchedInTheForwardPart) {

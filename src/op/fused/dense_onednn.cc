@@ -162,7 +162,7 @@ bool takes_floats(const Signature& signature) {
 
 // What follows the layer, if our own loops compute it.
 std::optional<LayerPost> few_rows_post(const FusedDenseParams& params, const Signature& signature) {
-  if (sizes_of(params, signature).rows > kFewRows) return std::nullopt;
+  if (!is_few_rows(sizes_of(params, signature))) return std::nullopt;
   return layer_post(params.post_ops);
 }
 

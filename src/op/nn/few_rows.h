@@ -10,6 +10,14 @@ namespace mxnet {
 // With more the registers do not hold the sums of enough lines of the weight.
 inline constexpr int64_t kFewRows = 4;
 
+// Whether the layer is one of these. Smaller weights stay in caches, where other kernels, which
+// pack what they read, are up to twice as fast (4 x 64 by 256 units: 3.2 and 7.2 us on a core of a
+// Zen 4).
+inline bool is_few_rows(const DenseSizes& sizes) {
+  constexpr int64_t kCachedWeight = int64_t{1} << 20;
+  return sizes.rows >= 1 && sizes.rows <= kFewRows && sizes.hidden * sizes.depth > kCachedWeight;
+}
+
 // Float32, all arrays plain. A sum is added up in the same order whatever the number of threads.
 // REQUIRES 1 <= sizes.rows <= kFewRows.
 void multiply_few_rows(const DenseSizes& sizes, const float* data, const float* weight,

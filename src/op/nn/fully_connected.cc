@@ -32,8 +32,8 @@ void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k
 }
 
 bool accepts_few_rows(const FullyConnectedParams& params, const Signature& signature) {
-  const DenseSizes s(params, signature.in[0].shape(), signature.in[1].shape());
-  return signature.in[0].dtype == DType::kFloat32 && s.rows >= 1 && s.rows <= kFewRows;
+  return signature.in[0].dtype == DType::kFloat32 &&
+         is_few_rows(DenseSizes(params, signature.in[0].shape(), signature.in[1].shape()));
 }
 
 void forward_few_rows(const FullyConnectedParams& params, KernelContext& context) {

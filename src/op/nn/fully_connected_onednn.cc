@@ -117,7 +117,7 @@ Call* call_of(const DenseSizes& s, DType dtype, bool plain, With... with) {
 // gradients lose more by the reorders than they win (measured, benchmarks/nn/layers.py).
 constexpr int64_t kManyRows = 1024;
 // Up to this many rows a product is bound by memory, and oneDNN reads weights faster than BLAS; in
-// between BLAS is ahead. (The fewest rows never come here: few_rows.h.)
+// between BLAS is ahead. (The fewest rows with large weights never come here: few_rows.h.)
 constexpr int64_t kRowsBoundByMemory = 12;
 // Fewer products than that are done before a second thread has started, and oneDNN starts it
 // (layers of 32 to 128 units, few rows: 1.3 to 2.7 us plain, 3.3 to 18 us by oneDNN on two cores).

@@ -63,13 +63,15 @@ TEST(OnednnConfig, SmallProductsArePlain) {
   EXPECT_EQ(z.values[0], 32);
 }
 
-TEST(OnednnConfig, FewRowsNeedNoOnednn) {
-  FloatArray x(Shape{4, 128}, 1), w(Shape{256, 128}, 1), y(Shape{4, 256});
+TEST(OnednnConfig, FewRowsOfLargeWeightsNeedNoOnednn) {
+  const std::pair<std::string_view, std::string_view> attrs[] = {{"num_hidden", "1025"},
+                                                                 {"no_bias", "True"}};
+  FloatArray x(Shape{4, 1024}, 1), w(Shape{1025, 1024}, 1), y(Shape{4, 1025});
   for (const char* enabled : {"1", "0"}) {
     config_set("MXNET_ONEDNN_ENABLED", enabled);
-    EXPECT_EQ(run_first("FullyConnected", kDense, {x.tensor(), w.tensor()}, {y.tensor()}),
+    EXPECT_EQ(run_first("FullyConnected", attrs, {x.tensor(), w.tensor()}, {y.tensor()}),
               "few_rows");
-    EXPECT_EQ(y.values[1023], 128);
+    EXPECT_EQ(y.values[4099], 1024);
   }
   config_set("MXNET_ONEDNN_ENABLED", std::nullopt);
 }
