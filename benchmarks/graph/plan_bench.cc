@@ -148,10 +148,8 @@ void two_branches(benchmark::State& state) {
     left = apply("tanh", {apply("dot", {left, x})});
     right = apply("sin", {apply("dot", {right, x})});
   }
-  ExecutorArrays arrays{.args = {filled({256, 256})},
-                        .grads = {NDArray()},
-                        .aux = {},
-                        .requests = {Request::kNull}};
+  ExecutorArrays arrays{
+      .args = {filled({256, 256})}, .grads = {NDArray()}, .aux = {}, .requests = {Request::kNull}};
   Executor executor({.outputs = {(left + right).entry()}}, Device::cpu(), arrays);
   for (auto _ : state) {
     executor.forward(false);
