@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "kvstore/jobs.h"
+#include "ndarray/sparse_convert.h"
 
 namespace mxnet::kvstore {
 namespace {
@@ -263,6 +264,20 @@ TEST(Bunch, ValuesOfAnotherTypeMayComeInAList) {
     lists.job.stores[0]->push(lists.keys, mine, 0);
     lists.job.stores[1]->push(lists.keys, other, 0);
     for (std::size_t key = 0; key < 4; ++key) lists.expect_stored(key, 10.5f, "converted");
+  }
+}
+
+TEST(Bunch, AListThatComesAgainWithRowsInItIsAnotherList) {
+  Lists lists;
+  const Arrays other = lists.arrays(10);
+  const Arrays mine = lists.arrays(1);
+  for (const bool rows : {false, true, false}) {
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      Arrays given = rank == 0 ? mine : other;
+      if (rows) given[1] = cast_storage(given[1], StorageType::kRowSparse);
+      lists.job.stores[rank]->push(lists.keys, given, 0);
+    }
+    for (std::size_t key = 0; key < 4; ++key) lists.expect_stored(key, 11, rows ? "rows" : "dense");
   }
 }
 
