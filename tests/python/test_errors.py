@@ -156,6 +156,7 @@ def _b():
             lambda: mx.nd.random.uniform(shape=(-3,)),
             "[_random_uniform] given parameters from which output 0 follows as float32 (?,), expected a type and dimensions of 0 or more",
         ),
+        (lambda: mx.nd.random.uniform(2, 1, shape=(3,)), "[_random_uniform] given low 2 and high 1, expected low <= high"),
         # Too few arrays, and arrays of a type that there is no kernel for.
         (lambda: mx.nd.adam_update(_a(), _a(), lr=1), "[adam_update] given 2 inputs, expected 4: weight, grad, mean, var"),
         (

@@ -130,6 +130,10 @@ void check_numbers(const RandomParams& params, Infer& infer) {
     if (!samplers::holds(facts.domain, numbers[i]))
       infer.fail(samplers::refusal(facts.name, numbers[i], facts.domain));
   }
+  if (std::is_same_v<Dist, samplers::Uniform> && params.first > params.second) {
+    infer.fail(
+        fmt::format("given low {} and high {}, expected low <= high", params.first, params.second));
+  }
 }
 
 template <class Dist>
