@@ -103,6 +103,7 @@ TEST(Invoke, AllIdsAndKindsOfTheCpuAreOneDevice) {
   EXPECT_EQ(values_of(call("elemwise_add", {&a, &b})), (Values{2, 4}));
   EXPECT_EQ(values_of(call("elemwise_add", {&b, &c})), (Values{2, 4}));
   EXPECT_EQ(call("elemwise_add", {&a, &b}).device(), Device::cpu(3));
+  EXPECT_EQ(call("elemwise_add", {&c, &b}).device(), Device::cpu());  // not pinned as its input
 }
 
 TEST(Invoke, ArraysWithoutElements) {

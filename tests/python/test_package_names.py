@@ -2,6 +2,7 @@
 """What published packages (GluonCV, GluonNLP, GluonTS, training loops of detectors) take from here beyond the public names."""
 
 import multiprocessing
+import multiprocessing.pool
 import pickle
 
 import mxnet as mx
