@@ -4,24 +4,11 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <string>
 
-#include <fmt/format.h>
-
+#include "op/random/domain.h"
 #include "op/random_numbers.h"
 
 namespace mxnet::samplers {
-
-enum class Domain : uint8_t { kAny, kPositive, kNotNegative };
-
-inline bool holds(Domain domain, float number) {
-  return domain == Domain::kAny || number > 0 || (domain == Domain::kNotNegative && number == 0);
-}
-// What to say of a parameter outside of its domain.
-inline std::string refusal(const char* name, float number, Domain domain) {
-  return fmt::format("given {} = {}, expected a number {} 0", name, number,
-                     domain == Domain::kPositive ? "above" : "not below");
-}
 
 struct ParamFacts {
   const char* name;  // of a number
