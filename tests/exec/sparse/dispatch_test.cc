@@ -58,9 +58,12 @@ TEST(SparseDispatch, GivenOutputsAreKeptOrFallBack) {
   EXPECT_EQ(out, kDense);
 }
 
-TEST(SparseDispatch, AcceleratorsHaveNoSparseKernels) {
+// Accelerators have no sparse kernels: theirs run in host memory.
+TEST(SparseDispatch, ArraysOfAcceleratorsAreDispatchedAsTheCpus) {
   StorageType out = kUndefined;
-  EXPECT_EQ(decide("abs", {}, {kCSR}, &out, Device::gpu(0)), Dispatch::kFallback);
+  EXPECT_EQ(decide("abs", {}, {kCSR}, &out, Device::gpu(0)), Dispatch::kSparse);
+  EXPECT_EQ(out, kCSR);
+  EXPECT_EQ(decide("exp", {}, {kCSR}, &out, Device::gpu(0)), Dispatch::kFallback);
 }
 
 TEST(SparseDispatch, AFallbackGivesWhatTheDenseOperatorGives) {
