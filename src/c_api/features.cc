@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MXLibInfoFeatures: the names and the order are those of the reference, the values are true of
-// this build and machine.
+// this build and machine. Where a name is that of a library, programs ask whether what it is for
+// is there (OPENCV: images are decoded), and that is what is answered.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -37,9 +38,9 @@ const LibFeature (&features())[kCount] {
       {"CPU_SSE", cpu.sse}, {"CPU_SSE2", cpu.sse2}, {"CPU_SSE3", cpu.sse3}, {"CPU_SSE4_1", cpu.sse4_1},
       {"CPU_SSE4_2", cpu.sse4_2}, {"CPU_SSE4A", cpu.sse4a}, {"CPU_AVX", cpu.avx}, {"CPU_AVX2", cpu.avx2},
       {"OPENMP", true}, {"SSE", cpu.sse}, {"F16C", cpu.f16c},
-      {"JEMALLOC", false}, {"BLAS_OPEN", false}, {"BLAS_ATLAS", false}, {"BLAS_MKL", false}, {"BLAS_APPLE", false},
-      {"LAPACK", false}, {"MKLDNN", false}, {"OPENCV", false}, {"CAFFE", false}, {"PROFILER", true},
-      {"DIST_KVSTORE", has_plugin("libmxnet_mpi.so")}, {"CXX14", true}, {"INT64_TENSOR_SIZE", false},
+      {"JEMALLOC", false}, {"BLAS_OPEN", true}, {"BLAS_ATLAS", false}, {"BLAS_MKL", false}, {"BLAS_APPLE", false},
+      {"LAPACK", true}, {"MKLDNN", true}, {"OPENCV", true}, {"CAFFE", false}, {"PROFILER", true},
+      {"DIST_KVSTORE", has_plugin("libmxnet_mpi.so")}, {"CXX14", true}, {"INT64_TENSOR_SIZE", true},
       {"SIGNAL_HANDLER", true}, {"DEBUG", kDebugBuild}, {"TVM_OP", false}};
   // clang-format on
   return table;

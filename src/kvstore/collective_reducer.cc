@@ -21,6 +21,8 @@ struct Task {
   void run(Stream& stream) const {
     std::vector<const void*> sources;
     std::vector<void*> targets;
+    sources.reserve(from.size());
+    targets.reserve(to.size());
     for (const NDArray& array : from) sources.push_back(array.is_none() ? nullptr : array.data());
     for (const NDArray& array : to) targets.push_back(array.is_none() ? nullptr : array.data());
     const NDArray& any = from[root];

@@ -20,6 +20,7 @@ Collectives& gpu_collectives() {
 
 NativeTeam* make_team(Collectives& api, const std::vector<Device>& gpus) {
   std::vector<int> ordinals;
+  ordinals.reserve(gpus.size());
   for (const Device gpu : gpus) ordinals.push_back(gpu.id);
   return api.create_team(ordinals);
 }

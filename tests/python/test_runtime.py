@@ -18,6 +18,11 @@ def test_is_enabled_takes_any_case():
     assert features.is_enabled("TVM_OP") is False
 
 
+def test_what_operators_need_of_libraries_is_there():
+    features = mx.runtime.Features()
+    assert all(features.is_enabled(name) for name in ("BLAS_OPEN", "LAPACK", "MKLDNN", "OPENCV", "INT64_TENSOR_SIZE"))
+
+
 def test_unknown_feature_is_an_error():
     with pytest.raises(RuntimeError, match="OPENMP"):
         mx.runtime.Features().is_enabled("WARP_DRIVE")
