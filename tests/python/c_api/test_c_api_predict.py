@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 from c_library import CPU, ROOT, Library, library_path
 
-import mxnet as mx
-from mxnet.gluon import nn
-from mxnet.gluon.model_zoo import vision
-
 MODELS = ROOT / "tests" / "data" / "models"
 
 
 @pytest.fixture(scope="module")
 def lib():
     return Library(library_path())
+
+
+@pytest.fixture(scope="module")
+def mx():
+    """The package: not when this file is collected, since tests beside it set variables before the library starts."""
+    import mxnet
+
+    return mxnet
 
 
 def predict(lib, prefix, data):
@@ -37,7 +41,8 @@ def predict(lib, prefix, data):
     return result
 
 
-def lenet():
+def lenet(gluon):
+    nn = gluon.nn
     net = nn.HybridSequential()
     net.add(nn.Conv2D(20, 5, activation="tanh"), nn.MaxPool2D(2, 2), nn.Conv2D(50, 5, activation="tanh"), nn.MaxPool2D(2, 2),
             nn.Flatten(), nn.Dense(500, activation="tanh"), nn.Dense(10))
@@ -46,12 +51,12 @@ def lenet():
 
 @pytest.mark.parametrize(("make", "shape"), [
     (lenet, (2, 1, 28, 28)),
-    (lambda: vision.resnet18_v1(classes=10), (1, 3, 64, 64)),
-    (lambda: vision.resnet18_v2(classes=10), (1, 3, 64, 64)),
+    (lambda gluon: gluon.model_zoo.vision.resnet18_v1(classes=10), (1, 3, 64, 64)),
+    (lambda gluon: gluon.model_zoo.vision.resnet18_v2(classes=10), (1, 3, 64, 64)),
 ], ids=["lenet", "resnet18_v1", "resnet18_v2"])
-def test_what_gluon_exports_gives_the_same_from_c(lib, tmp_path, make, shape):
+def test_what_gluon_exports_gives_the_same_from_c(lib, mx, tmp_path, make, shape):
     mx.random.seed(3)
-    net = make()
+    net = make(mx.gluon)
     net.initialize(mx.init.Xavier())
     net.hybridize()
     data = mx.nd.random.uniform(-1, 1, shape)
@@ -63,7 +68,7 @@ def test_what_gluon_exports_gives_the_same_from_c(lib, tmp_path, make, shape):
 
 
 @pytest.mark.parametrize("name", ["lenet", "resnet"])
-def test_what_the_release_exported_gives_its_numbers(lib, name):
+def test_what_the_release_exported_gives_its_numbers(lib, mx, name):
     example = mx.nd.load(str(MODELS / f"{name}-example.params"))
     from_c = predict(lib, MODELS / name, example["data"])
     np.testing.assert_allclose(from_c, example["output"].asnumpy(), rtol=1e-5, atol=1e-6)

@@ -277,7 +277,7 @@ def test_all_at_once(tmp_path):
 @pytest.mark.parametrize("kind", ["cpu_pinned", "cpu_shared"])
 def test_batches_in_pinned_and_shared_memory_meet_the_parameters_of_the_cpu(kind, hybrid):
     net = mx.gluon.nn.Dense(2, in_units=3)
-    net.initialize("ones")
+    net.initialize("ones", ctx=mx.cpu())
     net.hybridize(hybrid)
     batch = mx.nd.ones((4, 3)).as_in_context(mx.Context(kind, 0))
     with mx.autograd.record():
