@@ -13,7 +13,7 @@ namespace mxnet {
 
 // Inputs: data, [other,] weight[, bias][, gamma, beta, mean, variance].
 struct FusedConvParams {
-  ConvParams conv;
+  ConvParams conv{};
   bool batch_norm = false, fix_gamma = false, sum = false;
   double eps = 0;
   std::vector<PostOp> post_ops;

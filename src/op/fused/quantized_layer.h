@@ -16,8 +16,8 @@ namespace mxnet {
 // greatest real number of each of these that is in bytes: data, perhaps weight and bias, other.
 struct QuantizedLayer {
   bool is_convolution = false;
-  ConvParams conv;             // of a convolution
-  FullyConnectedParams dense;  // of the other kind
+  ConvParams conv{};             // of a convolution
+  FullyConnectedParams dense{};  // of the other kind
   bool batch_norm = false, fix_gamma = false;
   double eps = 0;
   std::vector<PostOp> post_ops;
