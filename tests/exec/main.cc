@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "base/omp.h"
 #include "exec/view_operators.h"
 
 int main(int argc, char** argv) {
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
   // GNU OpenMP is not instrumented: where its threads begin and end cannot be seen, and all that
   // they do would be a race with the caller's. The engine's own threads are what these tests look
   // at.
-  setenv("OMP_NUM_THREADS", "1", 1);
+  mxnet::set_omp_threads(1);
 #endif
   mxnet::complete_view_operators();
   return RUN_ALL_TESTS();
