@@ -54,7 +54,7 @@ const PluginTable& compiler(const char* function) {
   device_api(DeviceType::kGPU);  // throws where there is neither a GPU nor a simulated one
   const PluginTable* plugin = cuda_plugin();
   if (plugin == nullptr || plugin->compile == nullptr)
-    throw Error(ErrorCode::kNotImplemented, function,
+    throw Error(ErrorCode::kGeneric, function,
                 "given the source of GPU kernels, expected none: there is no GPU that runs CUDA "
                 "(MXNET_SIM_GPUS simulates memory and streams, not kernels)");
   return *plugin;
