@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols as a C program uses them.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -99,7 +100,8 @@ TEST(SymbolApi, TypesFollowFromOne) {
 
 TEST(SymbolApi, FilesGoRound) {
   const Sym fc = dense();
-  const std::string path = testing::TempDir() + "/symbol_api.json";
+  const std::string path =
+      testing::TempDir() + "/symbol_api." + std::to_string(::getpid()) + ".json";
   MX_OK(MXSymbolSaveToFile(fc.get(), path.c_str()));
   Sym again;
   MX_OK(MXSymbolCreateFromFile(path.c_str(), again.out()));

@@ -46,6 +46,7 @@ def test_bad_value_in_the_environment_raises_at_import(run_python, name, value):
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert "ValueError" in last and name in last and value in last
+    assert "binding" not in done.stderr, "it is not the binding's fault"
 
 
 def test_bad_value_can_be_caught_as_either_class(run_python):
