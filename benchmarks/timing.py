@@ -19,10 +19,12 @@ def repeats_of(function):
     return max(1, int(SAMPLE_SECONDS / max(time.perf_counter() - start, 1e-9)))
 
 
-def best_of_each(functions, seconds=0.1, least=5):
+def best_of_each(functions, seconds=0.1, least=5, rest=0.0):
     """Shortest time of a call of each function, in microseconds.
 
-    They take turns, so that what the machine does meanwhile hits all of them.
+    They take turns, so that what the machine does meanwhile hits all of them. `rest`: seconds before each turn of
+    a call that fills a sample by itself, in which threads that the one before has left spinning go to sleep; a call
+    that does not count wakes its own.
     """
     for function in functions:
         function()  # memory is touched, caches and pools are warm
@@ -31,6 +33,9 @@ def best_of_each(functions, seconds=0.1, least=5):
     end, rounds = time.perf_counter() + seconds * len(functions), 0
     while rounds < least or time.perf_counter() < end:
         for i, function in enumerate(functions):
+            if rest > 0 and repeats[i] == 1:
+                time.sleep(rest)
+                function()
             start = time.perf_counter()
             for _ in range(repeats[i]):
                 function()

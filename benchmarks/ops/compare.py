@@ -15,6 +15,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "..", "tests", "python")]
 
 
+# Threads of OpenMP and of OpenBLAS spin after each call (OpenBLAS's for 2^26 cycles), those of each library in a pool of
+# their own: with more of them than there are cores, a library would be measured against what another has left running.
+POOLS_SLEEP = 0.03
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
@@ -65,7 +70,7 @@ def prepared_call(mx, case, inputs, outputs):
     return call
 
 
-def measure(mx, torch, case, seconds):
+def measure(mx, torch, case, seconds, rest):
     """Times of ours, NumPy and PyTorch in us (None where a peer takes no part), and the bytes that a call moves."""
     import numpy as np
     from timing import best_of_each
@@ -86,7 +91,7 @@ def measure(mx, torch, case, seconds):
         given = [torch.from_numpy(a.copy()) for a in case.inputs]
         target = torch.from_numpy(np.empty_like(result))
         functions["torch"] = lambda: case.torch(*given, target)
-    times = dict(zip(functions, best_of_each(list(functions.values()), seconds)))
+    times = dict(zip(functions, best_of_each(list(functions.values()), seconds, rest=rest)))
     mx.free(*inputs, *([] if case.inplace else outputs))
     return times["ours"], times.get("numpy"), times.get("torch"), moved
 
@@ -106,7 +111,7 @@ def run(options, threads):
     for case in cases.all_cases(torch):
         if not any(text in case.label for text in options.only.split("|")):
             continue
-        mine, *peers, moved = measure(mx, torch, case, options.seconds)
+        mine, *peers, moved = measure(mx, torch, case, options.seconds, POOLS_SLEEP if threads > 1 else 0.0)
         ratio = min((t for t in peers if t is not None), default=float("nan")) / mine
         rate = moved / mine * 1e6
         shown = " ".join(f"{t:10.1f}" if t is not None else " " * 10 for t in peers)
