@@ -5,7 +5,8 @@ with the wheel's library, with ours below the wheel's package, and with ours alo
     tests/frontend/run.py --lib build/release/src/libmxnet.so [--package build/release/python]
                           [--only NAME] [-v]
 
-With --package the interpreter that runs this file runs the programs on our own package, too.
+With --package the interpreter that runs this file runs the programs on our own package, too, and
+files of networks go from each package to the other (exchange.py).
 
 The wheel is installed into build/frontend-venv on the first run; where it cannot be (it needs
 Python 3.7 to 3.11 and x86-64) the run says so and ends with 0.
@@ -16,6 +17,7 @@ import os
 import pathlib
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 
@@ -76,14 +78,20 @@ def read(target):
             results[name] = result
 
 
-def run(python, target, **variables):
-    """All programs in an environment of these variables. Where a process ends early it is started
-    again, with the program in which it ended; what ends it twice has that as its result."""
+def environment_of(variables):
+    """That of a child process: nothing of MXNet's but these."""
     child = {key: text for key, text in os.environ.items() if not key.startswith("MXNET_")}
     child.update(OMP_NUM_THREADS="2", MXNET_STORAGE_FALLBACK_LOG_VERBOSE="0",
                  MXNET_SUBGRAPH_VERBOSE="0")
     child.pop("PYTHONPATH", None)
     child.update(variables)
+    return child
+
+
+def run(python, target, **variables):
+    """All programs in an environment of these variables. Where a process ends early it is started
+    again, with the program in which it ended; what ends it twice has that as its result."""
+    child = environment_of(variables)
     names = [item.name for item in registry.load(HERE / "programs")]
     target.unlink(missing_ok=True)
     first, tried = 0, -1
@@ -178,6 +186,26 @@ def compare_package(package, theirs, programs, build, np):
     return failed
 
 
+def compare_files(package, wheel, build):
+    """Networks written with our package and read with the wheel's, and the other way round: how many ways fail."""
+    own = pathlib.Path(sys.executable), {"PYTHONPATH": str(package.resolve())}
+    failed = 0
+    for title, writer, reader in (("written with our package, read with the release", own, (wheel, {})),
+                                  ("written with the release, read with our package", (wheel, {}), own)):
+        folder = build / "frontend-files"
+        shutil.rmtree(folder, ignore_errors=True)
+        done = None
+        for what, (python, variables) in (("write", writer), ("read", reader)):
+            done = subprocess.run([str(python), str(HERE / "exchange.py"), what, str(folder)], env=environment_of(variables),
+                                  capture_output=True, text=True, timeout=SECONDS)
+            if done.returncode != 0:
+                failed += 1
+                print(done.stdout, done.stderr[-2000:], sep="")
+                break
+        print(f"{title}: {(done.stdout.strip() or 'nothing').splitlines()[-1]}")
+    return failed
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--lib", required=True, type=pathlib.Path)
@@ -224,6 +252,7 @@ def main():
           f"{seconds[0]:.1f} s with this library, {seconds[1]:.1f} s with the reference's")
     if options.package is not None:
         failed += compare_package(options.package, theirs, programs, build, np)
+        failed += compare_files(options.package, python, build)
     return 1 if failed else 0
 
 

@@ -5,6 +5,7 @@ LOADS = "what is loaded, or quantized, without a context lies on cpu(0), as in 1
 ASKS = "asks for the CPU and gives arrays of gpu(0)"
 TEXT = "looks at a text, or at a context, that says cpu(0)"
 HOST = "NumPy, buffers and extensions reach arrays in host memory only"
+MEMORY = "memory of simulated GPUs is the process's, and grows with what is pushed ahead"
 FORKS = "a forked process cannot use the GPUs of its parent"
 
 REASONS = {
@@ -22,7 +23,7 @@ REASONS = {
     "gluon/test_gluon_hybrid.py::test_models_of_the_reference_predict_what_they_did": LOADS,
     "gluon/test_gluon_hybrid.py::test_save_and_load_keep_the_graphs": LOADS,
     "gluon/test_gluon_layers.py::test_graph_is_that_of_the_reference[contrib_nn.SyncBatchNorm()]": "counts the GPUs",
-    "gluon/test_gluon_memory.py": "memory of simulated GPUs is the process's, and grows with what is pushed ahead",
+    "gluon/test_gluon_memory.py": MEMORY,
     "gluon/test_gluon_model_zoo.py::test_trained_parameters_come_from_the_repository": LOADS,
     "gluon/test_gluon_numpy.py::test_training_and_files": LOADS,
     "gluon/test_gluon_parameter.py::test_unknown_shape_defers_the_values": TEXT,
@@ -41,6 +42,7 @@ REASONS = {
     "numpy/test_numpy_array.py::test_shown_as_the_reference_shows_it": TEXT,
     "numpy/test_numpy_array.py::test_shown_without_elements_and_as_text": TEXT,
     "test_context.py::test_with_block_makes_it_current": TEXT,
+    "test_mirroring.py": MEMORY,
     "test_ndarray.py::test_dlpack_shares_memory": HOST,
     "test_ndarray.py::test_repr": TEXT,
 }
