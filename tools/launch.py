@@ -119,11 +119,25 @@ def start_words(options):
     return ["sh", "-c", START, "launch", exports[0] + "true", exports[1] + "exec " + shlex.join(server_command(options)), *options.command]
 
 
+def hosts_in(hostfile):
+    """The names in a file for mpirun: the first word of each line."""
+    try:
+        with open(hostfile) as file:
+            words = [line.partition("#")[0].split() for line in file]
+    except OSError as error:
+        sys.exit(f"launch.py: cannot read the hosts: {error}")
+    names = [line[0] for line in words if line]
+    if not names:
+        sys.exit(f"launch.py: no host in {hostfile}, expected one a line")
+    return names
+
+
 def command_line(options, extra):
     """The command that starts all processes."""
     count = str(options.num_workers + options.num_servers)
     if options.launcher == "slurm":
-        return ["srun", "--mpi=pmix", "--ntasks", count, "--kill-on-bad-exit=0", *start_words(options)]
+        nodes = ["--nodelist", ",".join(hosts_in(options.hostfile))] if options.hostfile else []
+        return ["srun", "--mpi=pmix", "--ntasks", count, *nodes, "--kill-on-bad-exit=0", *start_words(options)]
     command = ["mpirun", "-np", count]
     # A process that dies is noticed by the others, who say so; mpirun would kill them before they can.
     command += ["--enable-recovery", "--oversubscribe", "--bind-to", "none"]
