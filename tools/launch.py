@@ -79,7 +79,7 @@ def variables(options):
 # Runs on every rank: with the variables of its role, the command of workers or, by the rank, of servers.
 #
 # mpirun --enable-recovery forgets how processes end: each leaves its status behind, if it is not 0, where this program
-# finds it. On other hosts there is nobody to tell.
+# finds it, whole or not at all: mpirun may end before them. On other hosts there is nobody to tell.
 START = """
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${SLURM_PROCID:-0}}}
 if [ "$rank" -ge "$DMLC_NUM_WORKER" ]; then
@@ -91,7 +91,8 @@ exec_this "$@" & child=$!
 trap 'kill -TERM $child' TERM INT
 wait $child; status=$?
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
-[ $status = 0 ] || echo $status > "$LAUNCH_STATUS_FOLDER/$rank" 2>/dev/null
+said=$LAUNCH_STATUS_FOLDER/$rank
+[ $status = 0 ] || { echo $status > "$said.new" && mv "$said.new" "$said"; } 2>/dev/null
 exit $status
 """
 
@@ -161,19 +162,20 @@ def main(arguments=None):
     if shutil.which(command[0]) is None:
         package = "openmpi-bin" if command[0] == "mpirun" else "slurm-client"
         sys.exit(f"launch.py: {command[0]} not found: install it (Debian: {package})")
-    with tempfile.TemporaryDirectory() as folder:
+    folder = tempfile.mkdtemp()
+    try:
         job = subprocess.Popen(command, env={**os.environ, **extra, "LAUNCH_STATUS_FOLDER": folder})
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda which, _: job.send_signal(which))
         status = job.wait()
-        failed = sorted(os.listdir(folder), key=int)
-        for rank in failed:
-            with open(os.path.join(folder, rank)) as file:
+        for rank in sorted(int(name) for name in os.listdir(folder) if name.isdigit()):
+            with open(os.path.join(folder, str(rank))) as file:
                 code = int(file.read())
-            number = int(rank) - options.num_workers
-            who = f"rank {rank}" if number < 0 else f"server {number}"
+            who = f"rank {rank}" if rank < options.num_workers else f"server {rank - options.num_workers}"
             print(f"launch.py: {who} ended with status {code}", file=sys.stderr)
             status = status or code
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # processes may still write there
     return status
 
 
