@@ -79,7 +79,7 @@ def variables(options):
 # Runs on every rank: with the variables of its role, the command of workers or, by the rank, of servers.
 #
 # mpirun --enable-recovery forgets how processes end: each leaves its status behind, if it is not 0, where this program
-# finds it. On other hosts there is nobody to tell.
+# finds it, whole or not at all: mpirun may end before them. On other hosts there is nobody to tell.
 START = """
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${SLURM_PROCID:-0}}}
 if [ "$rank" -ge "$DMLC_NUM_WORKER" ]; then
@@ -91,7 +91,8 @@ exec_this "$@" & child=$!
 trap 'kill -TERM $child' TERM INT
 wait $child; status=$?
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
-[ $status = 0 ] || echo $status > "$LAUNCH_STATUS_FOLDER/$rank" 2>/dev/null
+said=$LAUNCH_STATUS_FOLDER/$rank
+[ $status = 0 ] || { echo $status > "$said.new" && mv "$said.new" "$said"; } 2>/dev/null
 exit $status
 """
 
@@ -119,11 +120,25 @@ def start_words(options):
     return ["sh", "-c", START, "launch", exports[0] + "true", exports[1] + "exec " + shlex.join(server_command(options)), *options.command]
 
 
+def hosts_in(hostfile):
+    """The names in a file for mpirun: the first word of each line."""
+    try:
+        with open(hostfile) as file:
+            words = [line.partition("#")[0].split() for line in file]
+    except OSError as error:
+        sys.exit(f"launch.py: cannot read the hosts: {error}")
+    names = [line[0] for line in words if line]
+    if not names:
+        sys.exit(f"launch.py: no host in {hostfile}, expected one a line")
+    return names
+
+
 def command_line(options, extra):
     """The command that starts all processes."""
     count = str(options.num_workers + options.num_servers)
     if options.launcher == "slurm":
-        return ["srun", "--mpi=pmix", "--ntasks", count, "--kill-on-bad-exit=0", *start_words(options)]
+        nodes = ["--nodelist", ",".join(hosts_in(options.hostfile))] if options.hostfile else []
+        return ["srun", "--mpi=pmix", "--ntasks", count, *nodes, "--kill-on-bad-exit=0", *start_words(options)]
     command = ["mpirun", "-np", count]
     # A process that dies is noticed by the others, who say so; mpirun would kill them before they can.
     command += ["--enable-recovery", "--oversubscribe", "--bind-to", "none"]
@@ -147,19 +162,20 @@ def main(arguments=None):
     if shutil.which(command[0]) is None:
         package = "openmpi-bin" if command[0] == "mpirun" else "slurm-client"
         sys.exit(f"launch.py: {command[0]} not found: install it (Debian: {package})")
-    with tempfile.TemporaryDirectory() as folder:
+    folder = tempfile.mkdtemp()
+    try:
         job = subprocess.Popen(command, env={**os.environ, **extra, "LAUNCH_STATUS_FOLDER": folder})
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda which, _: job.send_signal(which))
         status = job.wait()
-        failed = sorted(os.listdir(folder), key=int)
-        for rank in failed:
-            with open(os.path.join(folder, rank)) as file:
+        for rank in sorted(int(name) for name in os.listdir(folder) if name.isdigit()):
+            with open(os.path.join(folder, str(rank))) as file:
                 code = int(file.read())
-            number = int(rank) - options.num_workers
-            who = f"rank {rank}" if number < 0 else f"server {number}"
+            who = f"rank {rank}" if rank < options.num_workers else f"server {rank - options.num_workers}"
             print(f"launch.py: {who} ended with status {code}", file=sys.stderr)
             status = status or code
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # processes may still write there
     return status
 
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two operations a bunch: one ends when the group has summed, the other copies to the targets.
+// Three operations a bunch: one copies the values together, one ends when the group has summed, one
+// copies to the targets. The values' many variables are released by the first, where they were
+// read, not by the thread of the group, which has the next bunch to sum.
 #include "kvstore/bunch.h"
 
 #include <algorithm>
@@ -283,10 +285,19 @@ void Bunch::prepare(Known& known, int priority) {
   known.overwritten = {packed.var()};
   for (Var* var : writes_)
     if (!used_[var].read) known.overwritten.push_back(var);
-  known.collect = Engine::get().prepare_async(
-      [contents, list = known.list, packed, priority, group = &group_, store = store_,
-       order = order_](const RunContext&, OnComplete complete) {
+  known.collect = Engine::get().prepare(
+      [contents, packed, order = order_](const RunContext&) {
         gather(*contents, order, packed.data_as<char>());
+      },
+      {.device = Device::cpu(),
+       .reads = reads_,
+       .writes = between,
+       .property = FnProperty::kCPUPrioritized,
+       .priority = priority,
+       .name = "KVStoreCollect"});
+  known.sum = Engine::get().prepare_async(
+      [contents, list = known.list, packed, priority, group = &group_, store = store_](
+          const RunContext&, OnComplete complete) {
         CollectiveRequest request;
         request.kind = contents->kind;
         request.name = list->names.size() == 1 ? list->names.front()
@@ -304,7 +315,7 @@ void Bunch::prepare(Known& known, int priority) {
         group->submit(std::move(request));
       },
       {.device = Device::cpu(),
-       .reads = reads_,
+       .reads = {},
        .writes = between,
        .property = FnProperty::kCPUPrioritized,
        .priority = priority,
@@ -325,6 +336,7 @@ void Bunch::prepare(Known& known, int priority) {
 void Bunch::push(const Known& known) {
   for (Var* var : known.overwritten) Engine::get().forget_failure(var);
   Engine::get().push(known.collect);
+  Engine::get().push(known.sum);
   if (known.take) Engine::get().push(known.take);
 }
 

@@ -99,8 +99,8 @@ class Bunch {
     std::shared_ptr<const Contents> contents;
     std::shared_ptr<const RequestList> list;
     NDArray packed;
-    PreparedRef collect, take;      // of `priority`; the second null without targets
-    std::vector<Var*> overwritten;  // written without being read
+    PreparedRef collect, sum, take;  // of `priority`; the last null without targets
+    std::vector<Var*> overwritten;   // written without being read
     int priority = 0;
     const Key* next = nullptr;  // what did not fit any more; null: another reason to end
   };

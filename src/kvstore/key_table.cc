@@ -45,13 +45,17 @@ std::vector<std::size_t> KeyTable::add(Keys keys) {
       keys_.push_back(key);
     }
   } catch (...) {
-    while (keys_.size() > before) {
-      index_.erase(keys_.back());
-      keys_.pop_back();
-    }
+    forget_from(before);
     throw;
   }
   return indices;
+}
+
+void KeyTable::forget_from(std::size_t index) {
+  while (keys_.size() > index) {
+    index_.erase(keys_.back());
+    keys_.pop_back();
+  }
 }
 
 std::size_t KeyTable::at(const Key& key) const {

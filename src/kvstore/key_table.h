@@ -23,6 +23,8 @@ class KeyTable {
   // Numbers keys 0, 1, ... in the order of their adding. Throws Error(kValue), and adds nothing,
   // for a key that is there already or twice in `keys`, and for keys of another kind than before.
   std::vector<std::size_t> add(Keys keys);
+  // As if the key of that number and all after it had never been added.
+  void forget_from(std::size_t index);
   // Throws Error(kValue) for a key that was never added and one of the other kind.
   std::size_t at(const Key& key) const;
   std::size_t size() const { return keys_.size(); }

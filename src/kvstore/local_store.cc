@@ -48,12 +48,19 @@ LocalStore::~LocalStore() = default;
 void LocalStore::init(Keys keys, KeyedArrays values) {
   check_counts("init", keys, values);
   for (const NDArray& value : values) require_data(value, "kvstore init");
+  const std::size_t before = entries_.size();
   keys_.add(keys);
-  blocks_.push_back(std::make_unique<Entry[]>(values.size()));
-  Entry* next = blocks_.back().get();
-  for (const NDArray& value : values) {
-    next->value = value.copy(Device::cpu());
-    entries_.push_back(next++);
+  try {
+    auto block = std::make_unique<Entry[]>(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      block[i].value = values[i].copy(Device::cpu());
+      entries_.push_back(&block[i]);
+    }
+    blocks_.push_back(std::move(block));
+  } catch (...) {  // no memory for a copy, for instance: the caller may try again
+    entries_.resize(before);
+    keys_.forget_from(before);
+    throw;
   }
 }
 

@@ -20,6 +20,17 @@ TEST(KeyTable, AKeyIsAddedOnce) {
   EXPECT_EQ(table.add(Some{"c"}).front(), 2U);
 }
 
+TEST(KeyTable, ForgottenKeysMayBeAddedAgainOfAnyKind) {
+  KeyTable table;
+  table.add(Some{"a", "b", "c"});
+  table.forget_from(1);
+  EXPECT_EQ(table.size(), 1U);
+  EXPECT_NE(error_of([&] { table.at("b"); }).find("'b'"), std::string::npos);
+  EXPECT_EQ(table.add(Some{"c"}).front(), 1U);
+  table.forget_from(0);
+  EXPECT_EQ(table.add(Some{7}).front(), 0U);
+}
+
 TEST(KeyTable, KindsOfKeysDoNotMix) {
   KeyTable table;
   table.add(Some{3});

@@ -35,6 +35,19 @@ TEST_P(LocalStores, InitKeepsACopy) {
   EXPECT_EQ(pulled(*store_, "a", shape), (std::vector<float>{4, 4}));
 }
 
+TEST_P(LocalStores, AFailedInitLeavesNoKeyBehind) {
+  const Shape shape{2};
+  const NDArray nowhere(shape, DType::kFloat32, Device::gpu(99));
+  EXPECT_NE(error_of([&] {
+              store_->init(Some{"a", "b"}, Arrays{filled(shape, 1), nowhere});
+            }).find("gpu(99)"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { pulled(*store_, "a", shape); }).find("'a'"), std::string::npos);
+  store_->init(Some{"b", "a"}, Arrays{filled(shape, 3), filled(shape, 4)});
+  EXPECT_EQ(pulled(*store_, "b", shape), (std::vector<float>{3, 3}));
+  EXPECT_EQ(pulled(*store_, "a", shape), (std::vector<float>{4, 4}));
+}
+
 TEST_P(LocalStores, PushReplacesWhatIsStoredByTheSumOfAllValues) {
   const Shape shape{3};
   store_->init(Some{7}, Arrays{filled(shape, 1)});

@@ -92,24 +92,51 @@ def hosts(tmp_path):
             subprocess.run(command.split(), capture_output=True, check=False)
 
 
+# Where there are servers, they step; else each worker does, by the same sum.
+STEP = """
+import socket
+store.init("w", mx.nd.zeros((3,)))
+store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+store._barrier()
+store.push("w", mx.nd.full((3,), rank + 1))
+pulled("w", (3,))
+store._barrier()
+say(pulled("w", (3,)).tolist(), os.environ.get("DMLC_ROLE"), os.environ.get("DMLC_NUM_WORKER"))
+say(socket.gethostname())
+"""
+
+
 @needs_mpi
-def test_a_job_on_several_hosts(hosts, tmp_path):
+@pytest.mark.parametrize(
+    "kind, workers, servers",
+    [
+        ("dist_sync", 3, 1),
+        ("dist_device_sync", 4, 0),
+        ("dist_sync_device", 2, 2),
+        ("dist_async", 3, 1),
+        ("p3", 2, 0),
+        ("dist_sync_p3", 3, 1),
+    ],
+)
+def test_a_job_on_several_hosts(hosts, tmp_path, kind, workers, servers):
     agent = tmp_path / "agent"
     agent.write_text(AGENT)
     agent.chmod(0o755)
     hostfile = tmp_path / "hosts"
-    hostfile.write_text("".join(f"{name} slots=2\n" for name in hosts))
+    hostfile.write_text("".join(f"{name} slots={(workers + servers + 1) // 2}\n" for name in hosts))
     lines, done = run(
-        3,
-        SUM + "import socket\nsay(socket.gethostname())",
-        servers=1,
-        launch=["-H", str(hostfile)],
+        workers,
+        STEP,
+        servers=servers,
+        launch=["-H", str(hostfile), "--env", f"STORE:{kind}"],
         OMPI_MCA_plm_rsh_agent=str(agent),
+        OMPI_MCA_rmaps_base_mapping_policy="node",
         OMPI_MCA_oob_tcp_if_include="10.231.77.0/24",
         OMPI_MCA_btl_tcp_if_include="10.231.77.0/24",
     )
+    weights = [-float(sum(range(workers + 1)))] * 3
     assert {rank: said[0] for rank, said in lines.items()} == {
-        rank: "[6.0, 6.0, 6.0] worker 3" for rank in range(3)
+        rank: f"{weights} worker {workers}" for rank in range(workers)
     }, done.stderr
     assert {said[1] for said in lines.values()} == set(hosts)
 
@@ -183,6 +210,18 @@ def test_launcher_commands(arguments, expected):
     done = subprocess.run([sys.executable, LAUNCH, "--dry-run", *arguments], capture_output=True, text=True, timeout=60)
     for part in expected:
         assert part in done.stdout
+
+
+def test_hosts_are_given_to_slurm_by_name(tmp_path):
+    hostfile = tmp_path / "hosts"
+    command = [sys.executable, LAUNCH, "--dry-run", "-n", "4", "--launcher", "slurm", "-H", str(hostfile), "a.out"]
+    hostfile.write_text("# two of them\nnode1 slots=2\n\nnode2 slots=2  # the other\n")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert "--ntasks 4 --nodelist node1,node2 " in done.stdout
+    hostfile.write_text("# none\n")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "no host in" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["-n", "0", "a.out"], ["-n", "2"], ["-n", "2", "--launcher", "ssh", "a.out"]])
