@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays and operators on them: mx.nd."""
 
+from typing import Any
+
 from .. import _lazy
 from .._core import CachedOp
 from . import _generate
@@ -15,7 +17,7 @@ _operators = _generate.fill(__name__, "")
 _MODULES = {"np": "numpy", "npx": "numpy_extension", "numpy": "numpy", "numpy_extension": "numpy_extension"}
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     return _lazy.module(__name__, _MODULES[name]) if name in _MODULES else _operators(name)
 
 

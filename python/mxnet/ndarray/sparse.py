@@ -241,7 +241,7 @@ def _dtype_of(data: Any) -> Any:
     return getattr(data, "dtype", np.float32)
 
 
-def _dense(arg: Any, ctx: Any, dtype: Any) -> NDArray:
+def _dense(arg: Any, ctx: Any, dtype: Any) -> Any:
     return arg if isinstance(arg, NDArray) else _dense_array(arg, ctx, _dtype_of(arg) if dtype is None else dtype)
 
 
@@ -283,9 +283,10 @@ def csr_matrix(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None)
             shape = (rows, int(indices_np.max()) + 1 if indices_np.size else 0)
         return _filled("csr", shape, ctx, dtype, data, [indptr, indices_np])
     if _is_tuple(arg1, 2) and isinstance(arg1[1], (tuple, list)):
-        data, places = arg1
+        data, (row, col) = arg1
         dtype = _dtype_of(data) if dtype is None else dtype
-        shape, (data, indptr, indices) = _rows_of_places(_as_numpy(data), *(_as_numpy(part).astype(np.int64) for part in places), shape)
+        row, col = _as_numpy(row).astype(np.int64), _as_numpy(col).astype(np.int64)
+        shape, (data, indptr, indices) = _rows_of_places(_as_numpy(data), row, col, shape)
         return _filled("csr", shape, ctx, dtype, data, [indptr, indices])
     if _is_tuple(arg1, 2):
         return zeros("csr", arg1, ctx, dtype)
