@@ -89,6 +89,10 @@ class MXNetNotImplementedError(MXNetError, NotImplementedError):
     """Something that this build or device cannot do."""
 
 
+class InternalError(MXNetError):
+    """A fault of the library itself; mxnet.error shows it."""
+
+
 # From the name that starts an error text to the class that is raised.
 error_types: Dict[str, Type[BaseException]] = {
     "MXNetError": MXNetError,
@@ -97,6 +101,7 @@ error_types: Dict[str, Type[BaseException]] = {
     "IndexError": MXNetIndexError,
     "AttributeError": MXNetAttributeError,
     "NotImplementedError": MXNetNotImplementedError,
+    "InternalError": InternalError,
 }
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .base import (
+    InternalError,
     MXNetAttributeError,
     MXNetError,
     MXNetIndexError,
@@ -25,8 +26,3 @@ __all__ = [
 ]
 
 register = register_error
-
-
-@register
-class InternalError(MXNetError):
-    """A fault of the library itself."""

@@ -72,7 +72,10 @@ def hear_ctrl_c():
 
 @pytest.fixture
 def run_python():
-    """Runs code in a new interpreter, with the binding of this one. `env` adds variables, None removes one."""
+    """Runs code in a new interpreter, with the binding of this one. `env` adds variables, None removes one.
+
+    The time limit is for what hangs: on a busy machine training in one takes many times what it does alone.
+    """
     kept = "MXNET_ENABLE_CYTHON"
 
     def run(code, *arguments, env=None, module=None):
@@ -84,7 +87,7 @@ def run_python():
                 variables[name] = value
         command = [sys.executable, "-m", module] if module else [sys.executable, "-c", code]
         return subprocess.run(
-            [*command, *arguments], env=variables, capture_output=True, text=True, timeout=60, check=False,
+            [*command, *arguments], env=variables, capture_output=True, text=True, timeout=300, check=False,
             preexec_fn=hear_ctrl_c,
         )  # fmt: skip
 

@@ -75,8 +75,14 @@ def test_registered_class_is_raised():
             base.error_types.pop(name, None)
 
 
-def test_internal_error_is_known():
+def test_internal_error_is_known_before_its_module_is_loaded(run_python):
     assert type(base._make_exception("InternalError: x")) is mx.error.InternalError
+    done = run_python(
+        "import mxnet as mx\n"
+        "try:\n    raise mx.base._make_exception('InternalError: x')\n"
+        "except mx.error.InternalError as error:\n    print(error)"
+    )
+    assert done.stdout == "x\n", done.stderr
 
 
 def test_last_error_of_the_library_can_be_fetched():
