@@ -159,23 +159,30 @@ class Engine {
     if (to - from <= (kDirect ? kDirectLeaf : kLeaf) &&
         run >= to - from) {  // the common small case
       std::array<L, kLeaf> buffer;
-      return loops_.row(loaded(base + from, to - from, buffer.data()), to - from, parameter, 0);
+      return loops_.row(loaded(base + from, to - from, buffer.data()), to - from, parameter);
     }
-    // The processor itself fetches ahead in a long run. What follows a short one belongs to the
-    // next output.
-    const int64_t ahead = run <= kLeaf ? run : 0;
+    const ReduceWalk& reduced = plan_.reduced();
+    const ReduceDim inner =
+        reduced.count() == 0 ? ReduceDim{1, 0} : reduced.dim(reduced.count() - 1);
     Cascade<L, A> cascade(loops_);
     std::array<L, kLeaf> buffer;
     int64_t filled = 0;  // short runs are gathered
     for (int64_t at = from; at < to;) {
       const int64_t row = at / run, within = at % run;
-      const T* x = base + plan_.reduced().offset(row) + within;
-      const int64_t n = std::min({run - within, to - at, kDirect ? kDirectLeaf : kLeaf});
+      const T* x = base + reduced.offset(row) + within;
+      int64_t n = std::min({run - within, to - at, kDirect ? kDirectLeaf : kLeaf});
       if (kDirect && n >= kLeaf / 8) {
-        if constexpr (kDirect) cascade.push(loops_.row(x, n, parameter, ahead));
+        // Whole short runs of one stride are one leaf.
+        const int64_t stride = run <= kLeaf ? inner.stride : 0;
+        const int64_t runs =
+            stride == 0 || n < run
+                ? 1
+                : std::min({inner.size - row % inner.size, (to - at) / run, kDirectLeaf / run});
+        if constexpr (kDirect) cascade.push(loops_.rows(x, n, runs, stride, parameter));
+        n *= runs;
       } else {
         if (filled + n > kLeaf) {
-          cascade.push(loops_.row(buffer.data(), filled, parameter, 0));
+          cascade.push(loops_.row(buffer.data(), filled, parameter));
           filled = 0;
         }
         convert_array(x, buffer.data() + filled, n);
@@ -183,7 +190,7 @@ class Engine {
       }
       at += n;
     }
-    if (filled > 0) cascade.push(loops_.row(buffer.data(), filled, parameter, 0));
+    if (filled > 0) cascade.push(loops_.row(buffer.data(), filled, parameter));
     return cascade.result();
   }
 

@@ -35,9 +35,10 @@ enum class Reduction : int {
 template <class L, class A>
 struct ReduceLoops {
   A identity;
-  // One output from n contiguous elements; `c` is its parameter. The elements that lie `ahead` of
-  // them are fetched meanwhile (0: none).
-  A (*row)(const L* x, int64_t n, A c, int64_t ahead);
+  // One output from `runs` times n contiguous elements, which begin `stride` apart; `c` is its
+  // parameter. What follows in the next run is fetched meanwhile (stride 0, for one run: nothing).
+  A (*rows)(const L* x, int64_t n, int64_t runs, int64_t stride, A c);
+  A row(const L* x, int64_t n, A c) const { return rows(x, n, 1, 0, c); }
   // `outputs` of them, each from the next `length` elements. For lengths below a vector or so. `c`
   // may be null where the reduction has no parameter.
   void (*short_rows)(const L* x, int64_t outputs, int64_t length, A* acc, const A* c);

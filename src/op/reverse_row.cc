@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the reversing loop for each instruction set and width.
+// Compiles the loops for each instruction set and width.
 #include "op/reverse_row.h"
 
 #include "base/simd.h"
@@ -27,5 +27,13 @@ MX_WIDTH(4, uint32_t)
 MX_WIDTH(8, uint64_t)
 MX_WIDTH(16, Block16)
 #undef MX_WIDTH
+template <>
+void alternate_row<4>(const char* in, char* out, int64_t n) {
+  MX_SIMD_CALL_FOR_TRAFFIC(alternate<uint32_t>)(in, out, n);
+}
+template <>
+void alternate_row<8>(const char* in, char* out, int64_t n) {
+  MX_SIMD_CALL_FOR_TRAFFIC(alternate<uint64_t>)(in, out, n);
+}
 
 }  // namespace mxnet

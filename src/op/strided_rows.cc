@@ -62,6 +62,8 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
     if (inner.out == kWidth && inner.in == -kWidth) {
       reverse_row<kWidth>(in, out, inner.size);
+    } else if ((kWidth == 4 || kWidth == 8) && inner.out == kWidth && inner.in == 2 * kWidth) {
+      if constexpr (kWidth == 4 || kWidth == 8) alternate_row<kWidth>(in, out, inner.size);
     } else if (inner.out == kWidth) {
       for (int64_t i = 0; i < inner.size; ++i) store(out + i * kWidth, load<T>(in + i * inner.in));
     } else {

@@ -2,6 +2,7 @@
 // The table of conversions: every type to every type, one loop each.
 #include "op/elemwise/as_type.h"
 
+#include "base/simd.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/gpu_table.h"
@@ -9,6 +10,30 @@
 #include "op/primitives.h"
 
 namespace mxnet {
+namespace {
+
+#define MX_SIMD_FILE "op/elemwise/as_type.inc"
+#include "base/simd_targets.h"
+
+// Numbers of 32 and 64 bits: those conversions that programs make of large arrays.
+template <class T>
+inline constexpr bool kIsWideNumber = std::is_arithmetic_v<T> && sizeof(T) >= 4;
+
+// A template argument list with a comma cannot stand in a macro's argument.
+#define MX_LOOPS convert_numbers<From, To>
+template <class From, class To>
+void convert_block(const From* from, To* to, int64_t n) {
+  if constexpr (!kIsWideNumber<From> || !kIsWideNumber<To>) {
+    convert_array(from, to, n);
+  } else if constexpr (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>) {
+    MX_SIMD_CALL(MX_LOOPS)(from, to, n);  // which only AVX-512 has instructions for
+  } else {
+    MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS)(from, to, n);
+  }
+}
+#undef MX_LOOPS
+
+}  // namespace
 
 void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context) {
   const auto bytes = static_cast<std::size_t>(to.size()) * dtype_size(to.dtype);
@@ -18,7 +43,7 @@ void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context
   dispatch_dtype(from.dtype, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
       parallel_for(from.size(), 1.0, [&](int64_t first, int64_t last) {
-        convert_array(from.as<From>() + first, to.as<To>() + first, last - first);
+        convert_block(from.as<From>() + first, to.as<To>() + first, last - first);
       });
     });
   });

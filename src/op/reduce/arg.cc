@@ -44,8 +44,7 @@ int64_t best_of_row(const T* x, int64_t n) {
     return at;
   } else if constexpr (std::is_floating_point_v<T>) {
     const Reduction reduction = largest ? Reduction::max : Reduction::min;  // NaN wins in both
-    return MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n,
-                                                 reduce_loops<T, T>(reduction).row(x, n, 0, 0));
+    return MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, reduce_loops<T, T>(reduction).row(x, n, 0));
   } else {
     return MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS)(x, n));
   }
