@@ -93,6 +93,14 @@ def test_copies_and_files(tmp_path):
         assert same.tojson() == net.tojson()
 
 
+def test_files_that_cannot_be_read_are_errors_of_the_library(tmp_path):
+    with pytest.raises(mx.base.MXNetError, match="nowhere-symbol.json"):
+        mx.model.load_checkpoint(str(tmp_path / "nowhere"), 1)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(mx.base.MXNetError, match="utf-8"):
+        mx.sym.load(tmp_path / "bytes")
+
+
 def test_groups_and_outputs():
     x = mx.sym.var("x")
     both = mx.sym.Group([mx.sym.exp(x, name="a"), mx.sym.log(x, name="b")])

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from .. import _core, attribute
 from .._core import SymbolBase
-from ..base import NotImplementedForSymbol, integer_types, numeric_types, string_types
+from ..base import MXNetError, NotImplementedForSymbol, integer_types, numeric_types, string_types
 from ..ndarray._dtypes import dtype_number
 from ..ndarray._methods import METHODS
 from . import _generate
@@ -306,8 +306,12 @@ fromjson = load_json
 
 def load(fname: Union[str, os.PathLike]) -> Symbol:
     """A network from a file."""
-    with open(_path(fname), encoding="utf-8") as file:
-        return load_json(file.read())
+    try:
+        with open(_path(fname), encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise MXNetError(f"cannot read a network: {error}") from error
+    return load_json(text)
 
 
 from .functions import *  # noqa: E402,F403  (known as members of this module)

@@ -107,17 +107,28 @@ def test_checkpoints_are_kept_and_gone_on_from(made, tmp_path):
     handler = est.CheckpointHandler(folder, model_prefix="m", monitor=made.train_metrics[1], save_best=True, max_checkpoints=2)
     made.fit(batches(), epochs=4, event_handlers=[handler])
     assert sorted(file for file in os.listdir(folder) if file.endswith("params")) == [
-        "m-best.params", "m-epoch2batch11.params", "m-epoch3batch15.params",
+        "m-best.params", "m-epoch2batch12.params", "m-epoch3batch16.params",
     ]
     again = est.CheckpointHandler(folder, model_prefix="m", resume_from_checkpoint=True)
     recorder = Recorder()
     made.fit(batches(), epochs=6, event_handlers=[again, recorder])
     assert recorder.seen.count("epoch begin") == 2 and again.trained_epoch == 3
-    assert os.path.exists(os.path.join(folder, "m-epoch5batch23.params"))
+    assert os.path.exists(os.path.join(folder, "m-epoch5batch24.params"))
     with pytest.raises(ValueError, match="expected more epochs"):
         made.fit(batches(), epochs=2, event_handlers=[est.CheckpointHandler(folder, "m", resume_from_checkpoint=True)])
     with pytest.raises(ValueError, match="without monitor"):
         est.CheckpointHandler(folder, save_best=True)
+
+
+def test_names_of_checkpoints_are_those_of_the_release(made, tmp_path):
+    handler = est.CheckpointHandler(str(tmp_path), model_prefix="m", batch_period=3, max_checkpoints=20)
+    made.fit(batches(), batches=6, event_handlers=[handler])
+    assert sorted(file for file in os.listdir(tmp_path) if file.endswith("params")) == [
+        "m-epoch0batch2.params", "m-epoch0batch4.params", "m-epoch1batch5.params", "m-epoch1batch6.params",
+    ]
+    handler = est.CheckpointHandler(str(tmp_path), model_prefix="m", batch_period=3, resume_from_checkpoint=True)
+    with pytest.raises(ValueError, match="given epoch_period 1 .* for so many batches, expected None"):
+        made.fit(batches(), batches=9, event_handlers=[handler])
 
 
 def test_early_stopping(made):

@@ -40,7 +40,8 @@ class _Best:
 class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     """Saves parameters and the trainer's states every so many epochs or batches, and the best ones.
 
-    The last `max_checkpoints` are kept. `resume_from_checkpoint` goes on from the last one in the folder.
+    The last `max_checkpoints` are kept. `resume_from_checkpoint` goes on from the last one in the folder. A file's name
+    tells the epoch and, at its end, how many batches there were in all; between, the number of the last one from 0.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         self.current_batch += 1
         if self.batch_period and self.current_batch % self.batch_period == 0:
-            self._save_checkpoint(estimator, self._epochs(), self._batches())
+            self._save_checkpoint(estimator, self._epochs(), self._batches() - 1)
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         if self.epoch_period and (self.current_epoch + 1) % self.epoch_period == 0:
@@ -99,7 +100,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         return self.current_epoch + self.trained_epoch + 1
 
     def _batches(self) -> int:
-        return self.current_batch + self.trained_batch
+        return self.current_batch + self.trained_batch + 1
 
     def _save_checkpoint(self, estimator: Any, epoch: int, batch: int) -> None:
         if isinstance(estimator.net, HybridBlock) and estimator.net._graph is not None:
@@ -139,6 +140,9 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._save(estimator, "best")
 
     def _resume(self, estimator: Any) -> None:
+        unit, other, period = ("epochs", "batch_period", self.batch_period) if estimator.max_epoch else ("batches", "epoch_period", self.epoch_period)
+        if period:
+            raise ValueError(f"given {other} {period} to go on from a checkpoint for so many {unit}, expected None: numbers of files mean {unit} then")
         found = self._checkpoints()
         if not found:
             estimator.logger.info("no checkpoint in %s: training starts from the beginning", self.model_dir)
@@ -148,13 +152,12 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         estimator.net.load_parameters(self._path(f"{name}.params"), ctx=estimator.context)
         estimator.trainer.load_states(self._path(f"{name}.states"))
         if estimator.max_epoch:
+            self.trained_batch -= 1  # the name tells how many
             left = estimator.max_epoch - self.trained_epoch - 1
-            unit = "epochs"
             if left > 0:
                 estimator.max_epoch = left
         else:
             left = estimator.max_batch - self.trained_batch - 1
-            unit = "batches"
             if left > 0:
                 estimator.max_batch = left
         if left <= 0:
