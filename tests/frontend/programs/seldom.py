@@ -178,9 +178,3 @@ def operators_for_graphs_alone(mx, np):
                                                   high, high, state_size=2, num_layers=1, mode="lstm")),
             attempt(lambda: mx.sym.contrib.adamw_update(*weights, mx.sym.var("r"), lr=0.1, eta=1.0)),
             attempt(lambda: mx.sym.contrib.mp_adamw_update(*weights, mx.sym.var("s"), mx.sym.var("r"), lr=0.1, eta=1.0))]
-
-
-@program()
-def numbers_to_bytes_around_a_shift(mx, np):
-    """The release ends the process here."""
-    return list(mx.nd.contrib.quantize_asym(mx.nd.array([[0.5, -1.0], [2.0, 1.0]])))
