@@ -14,8 +14,8 @@ namespace mxnet::io {
 namespace {
 
 // How much is read at once: little after a jump, twice as much each time while reading goes on in
-// order, up to what fits a second-level cache.
-constexpr std::size_t kLeastAhead = 16 << 10, kMostAhead = 512 << 10;
+// order, up to where the kernel copies fastest.
+constexpr std::size_t kLeastAhead = 16 << 10, kMostAhead = 2 << 20;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ RecordReader::RecordReader(const std::string& path, OnDamage on_damage)
 
 std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
   if (offset >= start_ && offset + bytes <= start_ + filled_)
-    return {buffer_.get() + (offset - start_), bytes};
+    return {data_ + (offset - start_), bytes};
   // What is there already is kept in front; a jump starts small again.
   const bool continues = offset >= start_ && offset <= start_ + filled_;
   const std::size_t kept = continues ? static_cast<std::size_t>(start_ + filled_ - offset) : 0;
@@ -35,19 +35,20 @@ std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
   const auto available =
       static_cast<std::size_t>(std::min<uint64_t>(wanted, offset < size ? size - offset : 0));
   const std::size_t target = std::max(available, kept);
-  const char* old = kept == 0 ? nullptr : buffer_.get() + (offset - start_);
-  if (target > capacity_) {
-    auto larger = std::make_unique_for_overwrite<char[]>(target);
-    if (kept > 0) std::memcpy(larger.get(), old, kept);
-    buffer_ = std::move(larger);
-    capacity_ = target;
-  } else if (kept > 0) {
-    std::memmove(buffer_.get(), old, kept);
+  const std::size_t lead = offset % kLine;
+  const char* const old = kept == 0 ? nullptr : data_ + (offset - start_);
+  Buffer larger;
+  if (lead + target > capacity_) {
+    larger.reset(static_cast<char*>(::operator new[](kLine + target, std::align_val_t{kLine})));
+    capacity_ = kLine + target;
   }
+  data_ = (larger ? larger : buffer_).get() + lead;
+  if (kept > 0) std::memmove(data_, old, kept);
+  if (larger) buffer_ = std::move(larger);
   start_ = offset;
   filled_ = kept;
-  filled_ += file_.read_at(offset + kept, buffer_.get() + kept, target - kept);
-  return {buffer_.get(), std::min(bytes, filled_)};
+  filled_ += file_.read_at(offset + kept, data_ + kept, target - kept);
+  return {data_, std::min(bytes, filled_)};
 }
 
 std::optional<RecordReader::Damage> RecordReader::read_header(uint64_t offset, PartHeader* header) {
@@ -110,25 +111,7 @@ std::optional<RecordReader::Damage> RecordReader::read_parts(PartHeader header,
   return std::nullopt;
 }
 
-std::string_view RecordReader::whole_record_in_window() {
-  if (position_ < start_ || position_ - start_ >= filled_) return {};
-  const auto at = static_cast<std::size_t>(position_ - start_);
-  const std::size_t there = filled_ - at;
-  PartHeader header{};
-  if (there < sizeof header) return {};
-  std::memcpy(&header, buffer_.get() + at, sizeof header);
-  const std::size_t stored = sizeof header + padded_length(header.length());
-  if (header.magic != kRecordMagic || there < stored ||
-      header.kind() != static_cast<uint32_t>(PartKind::kWhole))
-    return {};
-  started_at_ = position_;
-  position_ += stored;
-  return {buffer_.get() + at + sizeof header, header.length()};
-}
-
-std::optional<std::string_view> RecordReader::next() {
-  if (const std::string_view record = whole_record_in_window(); record.data() != nullptr)
-    return record;
+std::optional<std::string_view> RecordReader::next_beyond_window() {
   for (;;) {
     if (window(position_, 1).empty()) return std::nullopt;
     started_at_ = position_;

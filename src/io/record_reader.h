@@ -3,7 +3,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +32,11 @@ class RecordReader {
   explicit RecordReader(const std::string& path, OnDamage on_damage = OnDamage::kThrow);
 
   // The next record, good until the next call; nothing at the end of the file.
-  std::optional<std::string_view> next();
+  std::optional<std::string_view> next() {
+    if (const std::string_view record = whole_record_in_window(); record.data() != nullptr)
+      return record;
+    return next_beyond_window();
+  }
   // Where the next record starts. `seek` takes what `tell` of a reader or a writer gave.
   uint64_t tell() const { return position_; }
   void seek(uint64_t position) { position_ = position; }
@@ -55,21 +61,49 @@ class RecordReader {
   std::optional<Damage> read_parts(PartHeader first, std::string_view* record);
   // Up to `bytes` bytes at `offset` in memory, fewer only at the end of the file.
   std::string_view window(uint64_t offset, std::size_t bytes);
-  // The next record, if nothing has to be read or said for it; else null. Most are of that kind.
+  // The next record, if nothing has to be read or said for it; else null. Most are of that kind,
+  // and small ones cost no more than this.
   std::string_view whole_record_in_window();
+  std::optional<std::string_view> next_beyond_window();
   // At the next place from `offset` on that may start a record, or at the end.
   void resume_after(const Damage& damage);
 
   InputFile file_;
   OnDamage on_damage_;
-  uint64_t position_ = 0, started_at_ = 0;
+  uint64_t position_ = 0;
   SkippedRecords skipped_;
   std::string joined_;  // a record of several parts
-  // The bytes [start_, start_ + filled_) of the file.
-  std::unique_ptr<char[]> buffer_;
+  // Bytes lie as far from a line of the cache as in the file: where a copy's target is some bytes
+  // above its source, counted within pages, the kernel's copy takes a quarter longer.
+  static constexpr std::size_t kLine = 64;
+  struct Free {
+    void operator()(char* memory) const { ::operator delete[](memory, std::align_val_t{kLine}); }
+  };
+  using Buffer = std::unique_ptr<char[], Free>;
+  // The bytes [start_, start_ + filled_) of the file, at `data_`, which lies in `buffer_`.
+  Buffer buffer_;
+  char* data_ = nullptr;
   std::size_t capacity_ = 0, filled_ = 0;
   uint64_t start_ = 0;
   std::size_t read_ahead_;
+  // Far from position_: two words that are stored as one make who reads one of them wait.
+  uint64_t started_at_ = 0;
 };
+
+inline std::string_view RecordReader::whole_record_in_window() {
+  // Wraps around before the window, to more than is in it.
+  const uint64_t at = position_ - start_;
+  if (at > filled_ || filled_ - at < sizeof(PartHeader)) return {};
+  // The next record's place waits for nothing but this one's length.
+  const char* const head = data_ + at;
+  uint32_t magic, length;
+  std::memcpy(&magic, head, sizeof magic);
+  std::memcpy(&length, head + sizeof magic, sizeof length);
+  const uint64_t stored = padded_length(sizeof(PartHeader) + uint64_t{length});
+  if (magic != kRecordMagic || length > kLongestRecord || stored > filled_ - at) return {};
+  started_at_ = position_;
+  position_ += stored;
+  return {head + sizeof(PartHeader), length};
+}
 
 }  // namespace mxnet::io

@@ -66,14 +66,22 @@ class Calls:
             self.codes.add(frame.f_code)
 
 
+def named(name, mx):
+    """What has this name, also where a function of its package hides a module."""
+    value, path = mx, "mxnet"
+    for part in name.split(".")[1:]:
+        path += f".{part}"
+        module = sys.modules.get(path)
+        value = getattr(value, part) if module is None or path == name else module
+    return value
+
+
 def called_names(names, calls, mx):
     """Of the public names, those whose code ran."""
     found = []
     for name in names:
-        value = mx
         try:
-            for part in name.split(".")[1:]:
-                value = getattr(value, part)
+            value = named(name, mx)
         except AttributeError:
             continue
         if isinstance(value, type):
