@@ -2,6 +2,7 @@
 // Graphs, arrays for their variables, and their values by eager calls: what plans are compared to.
 #pragma once
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,10 +14,11 @@
 
 namespace mxnet {
 
-// A live row of the configuration, put back at the end of a scope.
+// A live row of the configuration, put back at the end of a scope. What was not set is not set
+// again: the defaults of other rows follow a row that is not.
 class Variable {
  public:
-  Variable(const char* name, std::string_view value) : name_(name), before_(config_get(name)) {
+  Variable(const char* name, std::string_view value) : name_(name), before_(config_variable(name)) {
     config_set(name, value);
   }
   ~Variable() { config_set(name_, before_); }
@@ -25,7 +27,7 @@ class Variable {
 
  private:
   const char* const name_;
-  const std::string before_;
+  const std::optional<std::string> before_;
 };
 
 inline NDArray random_array(const Shape& shape, std::mt19937& random) {
