@@ -108,6 +108,18 @@ Dispatch choose_layouts(const OpDef& op, const void* params, InputRefs inputs, O
   return infer_storage(op, params, device, {all.first(inputs.size()), all.subspan(inputs.size())});
 }
 
+// What the type of an output follows from: inputs, and the parameter that is a shape, if there is
+// one.
+std::string sources_of(const OpDef& op, InputRefs inputs) {
+  std::vector<std::string> shapes;
+  for (const ParamField& field : op.schema().fields())
+    if (field.type.starts_with("Shape")) shapes.push_back(fmt::format("'{}'", field.name));
+  const std::string_view of_inputs = inputs.empty() ? "" : "inputs";
+  if (shapes.empty()) return std::string(inputs.empty() ? "parameters" : of_inputs);
+  return fmt::format("{}{}parameter {}", of_inputs, inputs.empty() ? "" : " and ",
+                     fmt::join(shapes, ", "));
+}
+
 // Checks given outputs against what was inferred, then makes the missing ones, in their layouts if
 // there are any: nothing is made for a call that fails.
 void settle_outputs(const OpDef& op, InputRefs inputs, std::span<const ArrayType> types,
@@ -119,8 +131,10 @@ void settle_outputs(const OpDef& op, InputRefs inputs, std::span<const ArrayType
       throw Error(ErrorCode::kValue, op.name(),
                   fmt::format("given {} from which output {} follows as {} {}, expected a type "
                               "and dimensions of 0 or more",
-                              inputs.empty() ? "parameters" : "inputs", o, dtype_name(type.dtype),
-                              to_string(type.shape)));
+                              sources_of(op, inputs), o, dtype_name(type.dtype),
+                              type.shape.rank_known()
+                                  ? fmt::format("({})", fmt::join(type.shape.dims(), ","))
+                                  : to_string(type.shape)));
     }
     if (out.is_none() || (out.shape() == type.shape && out.dtype() == type.dtype)) continue;
     throw Error(ErrorCode::kValue, op.name(),

@@ -160,7 +160,7 @@ def _b():
         ),
         (
             lambda: mx.nd.random.uniform(shape=(-3,)),
-            "[_random_uniform] given parameters from which output 0 follows as float32 (?,), expected a type and dimensions of 0 or more",
+            "[_random_uniform] given parameter 'shape' from which output 0 follows as float32 (-3), expected a type and dimensions of 0 or more",
         ),
         (lambda: mx.nd.random.uniform(2, 1, shape=(3,)), "[_random_uniform] given low 2 and high 1, expected low <= high"),
         # Too few arrays, and arrays of a type that there is no kernel for.

@@ -213,10 +213,20 @@ def test_gradients_equal_differences_under_one_seed(mx, op, names):
 @pytest.mark.parametrize("op, attrs", [("_random_normal", dict(scale=-1.0, shape=(2,))), ("_random_gamma", dict(alpha=0.0, shape=(2,))), ("_random_exponential", dict(lam=-1.0, shape=(2,))),
                                        ("_random_poisson", dict(lam=-1.0, shape=(2,))), ("_random_randint", dict(low=5, high=5, shape=(2,))), ("_random_uniform", dict()),
                                        ("_npi_choice", dict(a=3, size=(4,), replace=False)), ("_npi_multinomial", dict(n=3, pvals=(0.8, 0.9, 0.1))),
+                                       ("_npi_multinomial", dict(n=3, pvals=(0.5, 0.6))), ("_npi_multinomial", dict(n=3, pvals=(1.1,))),
+                                       ("_npi_multinomial", dict(n=3, pvals=(0.5, 0.5, -0.1))), ("_npi_multinomial", dict(n=3, pvals=(float("nan"), 0.5))),
                                        ("_sample_unique_zipfian", dict(range_max=3, shape=(1, 4)))])
 def test_what_is_no_distribution_is_refused(mx, op, attrs):
     with pytest.raises(Failure, match=op):
         mx.run(op, **attrs)
+
+
+def test_probabilities_may_sum_to_what_rounding_leaves(mx):
+    tenths = np.full(10, 0.1, "float32")  # in double these are a little more than 1
+    assert draw(mx, "_npi_multinomial", tenths, n=50, pvals="None").sum() == 50
+    assert draw(mx, "_npi_multinomial", n=50, pvals=(0.1,) * 10).sum() == 50
+    with pytest.raises(Failure, match="at most 1"):
+        draw(mx, "_npi_multinomial", np.array([0.5, 0.6], "float32"), n=3, pvals="None")
 
 
 def test_empty_results(mx):

@@ -38,11 +38,7 @@ class SliceBox {
             KernelContext& context) const;
 
  private:
-  struct Walk;
-  Walk walk() const;
   StridedPlan plan() const;  // from the whole to the part
-  template <class Move>
-  void for_runs(const Move& move) const;
 
   Shape whole_;
   std::array<SliceRange, Shape::kMaxDims> ranges_;

@@ -3,6 +3,7 @@
 // _npi_multinomial: how often each category comes in n draws.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -114,16 +115,19 @@ std::vector<double> parsed_pvals(const CountsParams& params) {
   }
 }
 
-// All but the last; rounding may leave a little above 1.
-void check_pvals(const std::vector<double>& pvals) {
-  constexpr double kSlack = 1e-6;
-  double sum = 0;
-  for (std::size_t i = 0; i + 1 < pvals.size(); ++i) sum += pvals[i];
-  const bool negative = std::any_of(pvals.begin(), pvals.end(), [](double p) { return !(p >= 0); });
-  if (sum <= 1 + kSlack && !negative) return;
-  throw Error(
-      ErrorCode::kValue, "_npi_multinomial",
-      fmt::format("given pvals of which all but the last sum to {}, expected probabilities", sum));
+// `slack`: what rounding to the type of the numbers may leave above 1.
+void check_pvals(const std::vector<double>& pvals, double slack) {
+  const double sum = std::accumulate(pvals.begin(), pvals.end(), 0.0);
+  const auto outside = std::find_if(pvals.begin(), pvals.end(), [](double p) { return !(p >= 0); });
+  if (outside != pvals.end()) {
+    throw Error(
+        ErrorCode::kValue, "_npi_multinomial",
+        fmt::format("given {} in pvals, expected probabilities, which are 0 or more", *outside));
+  }
+  if (sum > 1 + slack) {
+    throw Error(ErrorCode::kValue, "_npi_multinomial",
+                fmt::format("given pvals whose sum is {}, expected at most 1", sum));
+  }
 }
 
 void counts_cpu(const CountsParams& params, KernelContext& context) {
@@ -136,7 +140,7 @@ void counts_cpu(const CountsParams& params, KernelContext& context) {
     dispatch_dtype<kFloating>(in.dtype, "_npi_multinomial", [&]<class T>(TypeTag<T>) {
       convert_array(in.as<T>(), pvals.data(), in.size());
     });
-    check_pvals(pvals);
+    check_pvals(pvals, 1e-6);
   }
   const auto categories = static_cast<int64_t>(pvals.size());
   if (categories == 0) return;
@@ -168,7 +172,7 @@ MX_OP(_npi_multinomial, CountsParams)
       infer.out(0).set_dtype(DType::kInt64);
       if (given(params)) {
         const std::vector<double> pvals = parsed_pvals(params);
-        check_pvals(pvals);
+        check_pvals(pvals, 1e-12);
         shape.push_back(static_cast<int64_t>(pvals.size()));
       } else {
         if (!infer.in(0).rank_known()) return;

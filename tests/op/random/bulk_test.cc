@@ -18,7 +18,7 @@ constexpr uint32_t kSeed = 20261120;
 // `fill` draws by vectors, `one` a number by itself.
 template <class Fill, class One>
 void expect_same(const Fill& fill, const One& one) {
-  for (const int64_t n : {0, 1, 2, 15, 16, 17, 511, 512, 513, 1025, 5000}) {
+  for (const int64_t n : {0, 1, 2, 15, 16, 17, 511, 512, 513, 1025, 5000, 100000}) {
     Mt19937 bulk(kSeed), single(kSeed);
     std::vector<float> got(static_cast<std::size_t>(n));
     if (!fill(bulk, got.data(), n)) GTEST_SKIP() << "this CPU has no such instructions";
@@ -51,7 +51,7 @@ TEST(BulkDraws, ExponentialNumbersAreThoseDrawnOneByOne) {
 
 // From shapes whose tries often end early to those whose never do.
 TEST(BulkDraws, GammaNumbersAreThoseDrawnOneByOne) {
-  for (const float alpha : {1.0f, 1.25f, 2.5f, 40.0f}) {
+  for (const float alpha : {1.0f, 1.25f, 2.5f, 40.0f, 3e3f, 2e6f}) {
     expect_same([&](Mt19937& stream, float* out,
                     int64_t n) { return fill_gamma(stream, out, n, alpha, 3.0f); },
                 [&](Draws& draws) { return draws.gamma<float>(alpha, 3.0f); });
