@@ -188,13 +188,34 @@ CASES = [case for family in (elementwise, layers, norms, pooling, layout, indexi
 
 @pytest.fixture(scope="module")
 def run():
-    """Runs a file in another program."""
+    """Runs a file in another program: in ONNX Runtime, or in onnx's own evaluator but for what that one cannot do."""
     try:
         from onnxruntime import InferenceSession
     except ImportError:
-        from onnx.reference import ReferenceEvaluator as InferenceSession
+        return evaluated
 
     return lambda path, feeds: InferenceSession(str(path)).run(None, feeds)
+
+
+# Where the evaluator of onnx 1.23 is not what ONNX says.
+EVALUATOR_LACKS = {
+    "BatchNormalization": "before opset 14 it mixes the batch's statistics into the saved ones",
+    "LRN": "it goes over as many channels as there are images",
+    "GlobalLpPool": "it has none",
+    "RNN of Relu": "it does not know the activation",
+}
+
+
+def evaluated(path, feeds):
+    from onnx.reference import ReferenceEvaluator
+
+    model = onnx.load(str(path))
+    for node in model.graph.node:
+        activations = {text.decode() for attribute in node.attribute if attribute.name == "activations" for text in attribute.strings}
+        lack = EVALUATOR_LACKS.get(" of ".join([node.op_type, *sorted(activations)]))
+        if lack:
+            pytest.skip(f"onnx's evaluator of {node.op_type}: {lack}")
+    return ReferenceEvaluator(model).run(None, feeds)
 
 
 def arrays_of(symbol, shapes, rng):
