@@ -26,6 +26,14 @@ constexpr int64_t kBunchBytes = 4 << 20;
 // Lists that are remembered: a program has a few that come again and again.
 constexpr std::size_t kMostLists = 64;
 
+// Arrays of a page or less each begin where the processor expects nothing: the one after the next
+// is asked for while one is copied, as far as it is as long.
+constexpr std::ptrdiff_t kAhead = 2;
+void fetch_ahead(const char* data, std::size_t bytes) {
+  constexpr std::size_t kLine = 64, kMost = 2048;
+  for (std::size_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(data + at);
+}
+
 // The length, too: texts one after the other are to differ from the same letters cut otherwise.
 void take_text(Fnv& hash, std::string_view text) {
   hash.take_word(text.size());
@@ -228,10 +236,11 @@ std::shared_ptr<const RequestList> Bunch::make_list(const Contents& contents) {
 }
 
 void Bunch::gather(const Contents& contents, SumOrder order, char* to) {
-  const Place* value = contents.values.data();
+  const Place *value = contents.values.data(), *const end = value + contents.values.size();
   std::vector<const void*> in;
   for (const Piece& piece : contents.pieces) {
     const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
+    if (end - value > kAhead) fetch_ahead(value[kAhead].data, bytes);
     if (piece.values == 1) {
       std::memcpy(to, value->data, bytes);
     } else {
