@@ -9,9 +9,11 @@ import mxnet as mx
 import numpy as np
 import pytest
 from mxnet.base import _as_list
+from mxnet.contrib.amp import amp
 from mxnet.gluon.block import _flatten, _regroup
 from mxnet.gluon.data.dataloader import ForkingPickler, _as_in_context, _MultiWorkerIter
 from mxnet.gluon.loss import Loss, _apply_weighting, _reshape_like
+from mxnet.gluon.model_zoo import model_store
 from mxnet.gluon.utils import _get_repo_file_url, _get_repo_url
 from mxnet.image.image import _get_interp_method
 from mxnet.metric import ndarray
@@ -37,6 +39,16 @@ def test_nests_of_arrays_become_flat_and_come_back():
     assert structure == [0, [0, -1], [0]] and [item is None for item in flat] == [False, False, True, False]
     first, (second, nothing), third = _regroup(flat, structure)
     assert [first, second, third[0]] == arrays and nothing is None
+
+
+def test_hashes_of_ones_own_networks(monkeypatch):
+    monkeypatch.setattr(model_store, "_model_sha1", dict(model_store._model_sha1))
+    model_store._model_sha1.update({"bert_of_mine": "0123456789abcdef"})
+    assert model_store.short_hash("bert_of_mine") == "01234567"
+
+
+def test_whether_mixed_precision_was_started_can_be_seen():
+    assert amp._amp_initialized in (None, "float16", "bfloat16")
 
 
 def test_one_or_several():

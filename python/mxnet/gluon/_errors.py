@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error of Gluon for things that do not fit each other."""
+"""Errors of Gluon: for things that do not fit each other, and for parameters whose shape is not known yet."""
 
-__all__ = ["MismatchError"]
+from ..base import MXNetError
+
+__all__ = ["DeferredInitializationError", "MismatchError"]
+
+
+class DeferredInitializationError(MXNetError):
+    """The parameter's array is not there yet: the first forward pass will make it."""
 
 
 class MismatchError(ValueError, AssertionError):

@@ -13,14 +13,13 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from .. import autograd, initializer, ndarray, symbol
-from ..base import MXNetError
 from ..context import Context, cpu, current_context
 from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
-from ._errors import MismatchError
+from ._errors import DeferredInitializationError, MismatchError
 from .utils import shape_is_known
 
-__all__ = ["DeferredInitializationError", "Parameter", "replacements", "tensor_types"]
+__all__ = ["Parameter", "replacements", "tensor_types"]
 
 tensor_types = (symbol.Symbol, NDArray)
 
@@ -29,10 +28,6 @@ _STORAGE_TYPES = ("default", "row_sparse", "csr")
 
 # Counts how often any parameter got other arrays. Blocks keep lists of arrays for as long as it stands.
 replacements = [0]
-
-
-class DeferredInitializationError(MXNetError):
-    """The parameter's array is not there yet: the first forward pass will make it."""
 
 
 def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:

@@ -2,7 +2,8 @@
 """Parameters of blocks, in the module by which pickles name them."""
 
 from ._constant import Constant
-from ._parameter import DeferredInitializationError, Parameter, tensor_types
+from ._errors import DeferredInitializationError
+from ._parameter import Parameter, tensor_types
 from .parameter_dict import ParameterDict
 
 __all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict", "tensor_types"]

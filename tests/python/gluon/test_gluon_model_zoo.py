@@ -80,7 +80,7 @@ def repository(tmp_path, monkeypatch):
     path = tmp_path / "weights"
     net.save_parameters(path)
     digest = hashlib.sha1(path.read_bytes()).hexdigest()
-    monkeypatch.setitem(model_store._SHA1, "squeezenet1.1", digest)
+    monkeypatch.setitem(model_store._model_sha1, "squeezenet1.1", digest)
     file = f"squeezenet1.1-{digest[:8]}"
     folder = tmp_path / "repo" / "gluon" / "models"
     folder.mkdir(parents=True)

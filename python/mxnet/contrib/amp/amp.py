@@ -22,7 +22,7 @@ __all__ = [
     "list_lp16_use_fp32_params", "list_widest_type_cast", "scale_loss", "unscale",
 ]  # fmt: skip
 
-_initialized: Optional[str] = None
+_amp_initialized: Optional[str] = None  # the type; attention of GluonNLP looks whether there is one
 
 
 def _dtype_name(target_dtype: Any) -> str:
@@ -157,14 +157,14 @@ def init(
 
     Call it before networks are made. The lists add to the library's own.
     """
-    global _initialized  # pylint: disable=global-statement
+    global _amp_initialized  # pylint: disable=global-statement
     dtype = _dtype_name(target_dtype)
-    if _initialized is not None:
-        if _initialized != dtype:
-            raise RuntimeError(f"given {dtype}, but mixed precision was started with {_initialized} already")
+    if _amp_initialized is not None:
+        if _amp_initialized != dtype:
+            raise RuntimeError(f"given {dtype}, but mixed precision was started with {_amp_initialized} already")
         return
     logging.info("Using AMP")
-    _initialized = dtype
+    _amp_initialized = dtype
     target = {*list_lp16_ops(dtype), *(target_precision_ops or [])}
     delicate = ({*list_fp32_ops(dtype), *list_loss_output_functions(dtype)} - target) | set(fp32_ops or [])
     for name in sorted(target - set(fp32_ops or [])):
@@ -181,7 +181,7 @@ def init_trainer(optimizer_or_trainer: Any) -> None:
     """Gives a Gluon Trainer a loss scale: steps whose gradients overflow are left out."""
     from ...gluon import Trainer
 
-    if _initialized is None:
+    if _amp_initialized is None:
         raise RuntimeError("mixed precision is not started: amp.init() was not called")
     if not isinstance(optimizer_or_trainer, Trainer):
         raise TypeError(f"given {type(optimizer_or_trainer).__name__}, expected a Gluon Trainer")

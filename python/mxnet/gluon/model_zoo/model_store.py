@@ -18,7 +18,8 @@ apache_repo_url = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 _DEFAULT_ROOT = os.path.join("~", ".mxnet", "models")
 
-_SHA1 = {
+# Packages add the hashes of their own networks (GluonNLP does), whose files get_model_file then finds.
+_model_sha1 = {
     "alexnet": "44335d1f0046b328243b32a26a4fbd62d9057b45",
     "densenet121": "f27dbf2dbd5ce9a80b102d89c7483342cd33cb31",
     "densenet161": "b6c8a95717e3e761bd88d145f4d0a214aaa515dc",
@@ -58,9 +59,9 @@ _SHA1 = {
 
 def short_hash(name: str) -> str:
     """The first digits of the SHA-1 of a network's file."""
-    if name not in _SHA1:
-        raise ValueError(f"there are no trained parameters of {name!r}, only of {', '.join(sorted(_SHA1))}")
-    return _SHA1[name][:8]
+    if name not in _model_sha1:
+        raise ValueError(f"there are no trained parameters of {name!r}, only of {', '.join(sorted(_model_sha1))}")
+    return _model_sha1[name][:8]
 
 
 def _folder(root: str) -> str:
@@ -74,9 +75,9 @@ def get_model_file(name: str, root: str = _DEFAULT_ROOT) -> str:
     file_name = f"{name}-{short_hash(name)}"
     path = os.path.join(folder, file_name + ".params")
     if os.path.exists(path):
-        if check_sha1(path, _SHA1[name]):
+        if check_sha1(path, _model_sha1[name]):
             return path
-        print(f"{path} has another SHA-1 than {_SHA1[name]}; it is downloaded again")
+        print(f"{path} has another SHA-1 than {_model_sha1[name]}; it is downloaded again")
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as place:
         source = _get_repo_file_url("gluon/models", f"{file_name}.zip")
@@ -90,8 +91,8 @@ def get_model_file(name: str, root: str = _DEFAULT_ROOT) -> str:
         with zipfile.ZipFile(archive) as zipped:
             zipped.extract(file_name + ".params", place)
         fresh = os.path.join(place, file_name + ".params")
-        if not check_sha1(fresh, _SHA1[name]):
-            raise ValueError(f"the downloaded {file_name}.params has another SHA-1 than {_SHA1[name]}")
+        if not check_sha1(fresh, _model_sha1[name]):
+            raise ValueError(f"the downloaded {file_name}.params has another SHA-1 than {_model_sha1[name]}")
         replace_file(fresh, path)
     return path
 

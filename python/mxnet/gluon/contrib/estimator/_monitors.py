@@ -9,6 +9,7 @@ import warnings
 from typing import Any, List, Optional, Tuple
 
 from ....metric import EvalMetric
+from ..._errors import MismatchError
 from ...block import HybridBlock
 from ._events import BatchEnd, EpochEnd, TrainBegin, TrainEnd
 
@@ -142,7 +143,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     def _resume(self, estimator: Any) -> None:
         unit, other, period = ("epochs", "batch_period", self.batch_period) if estimator.max_epoch else ("batches", "epoch_period", self.epoch_period)
         if period:
-            raise ValueError(f"given {other} {period} to go on from a checkpoint for so many {unit}, expected None: numbers of files mean {unit} then")
+            raise MismatchError(f"given {other} {period} to go on from a checkpoint for so many {unit}, expected None: numbers of files mean {unit} then")
         found = self._checkpoints()
         if not found:
             estimator.logger.info("no checkpoint in %s: training starts from the beginning", self.model_dir)
@@ -161,7 +162,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             if left > 0:
                 estimator.max_batch = left
         if left <= 0:
-            raise ValueError(f"given {name} to go on from, expected more {unit} than it has")
+            raise MismatchError(f"given {name} to go on from, expected more {unit} than it has")
         estimator.logger.info("resumed from epoch %d batch %d, %d %s to go", self.trained_epoch, self.trained_batch, left, unit)
 
     def _checkpoints(self) -> List[Tuple[int, int, str]]:
