@@ -64,6 +64,10 @@ exec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"
 """
 
 
+# The first three numbers of the hosts' addresses: others may run these tests on this machine at the same time.
+NETWORK = f"10.231.{os.getpid() % 250}"
+
+
 @pytest.fixture
 def hosts(tmp_path):
     """Two hosts on a network of their own, with addresses; gone afterwards."""
@@ -71,13 +75,13 @@ def hosts(tmp_path):
         pytest.skip("network namespaces need iproute2 and root")
     mark = f"mx{os.getpid() % 10000}"
     names = [f"{mark}h{i}" for i in range(2)]
-    commands = [f"ip link add {mark}b type bridge", f"ip addr add 10.231.77.254/24 dev {mark}b", f"ip link set {mark}b up"]
+    commands = [f"ip link add {mark}b type bridge", f"ip addr add {NETWORK}.254/24 dev {mark}b", f"ip link set {mark}b up"]
     for i, name in enumerate(names):
         commands += [
             f"ip netns add {name}",
             f"ip link add {mark}v{i} type veth peer name eth0 netns {name}",
             f"ip link set {mark}v{i} master {mark}b up",
-            f"ip -n {name} addr add 10.231.77.{i + 1}/24 dev eth0",
+            f"ip -n {name} addr add {NETWORK}.{i + 1}/24 dev eth0",
             f"ip -n {name} link set eth0 up",
             f"ip -n {name} link set lo up",
         ]
@@ -131,8 +135,8 @@ def test_a_job_on_several_hosts(hosts, tmp_path, kind, workers, servers):
         launch=["-H", str(hostfile), "--env", f"STORE:{kind}"],
         OMPI_MCA_plm_rsh_agent=str(agent),
         OMPI_MCA_rmaps_base_mapping_policy="node",
-        OMPI_MCA_oob_tcp_if_include="10.231.77.0/24",
-        OMPI_MCA_btl_tcp_if_include="10.231.77.0/24",
+        OMPI_MCA_oob_tcp_if_include=f"{NETWORK}.0/24",
+        OMPI_MCA_btl_tcp_if_include=f"{NETWORK}.0/24",
     )
     weights = [-float(sum(range(workers + 1)))] * 3
     assert {rank: said[0] for rank, said in lines.items()} == {
@@ -170,7 +174,7 @@ def start_sshd(host, key):
 @pytest.mark.skipif(not os.path.exists(SSHD) or shutil.which("ssh") is None, reason="needs openssh-server")
 def test_a_job_over_secure_shell(hosts, tmp_path):
     hostfile = tmp_path / "hosts"
-    hostfile.write_text("".join(f"10.231.77.{i + 1} slots=2\n" for i in range(2)))
+    hostfile.write_text("".join(f"{NETWORK}.{i + 1} slots=2\n" for i in range(2)))
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     words = f"-p 2022 -i {key} -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
@@ -185,8 +189,8 @@ def test_a_job_over_secure_shell(hosts, tmp_path):
             launch=["-H", str(hostfile), "--launcher", "ssh"],
             MXNET_KVSTORE_BIGARRAY_BOUND="77",
             OMPI_MCA_plm_rsh_args=words,
-            OMPI_MCA_oob_tcp_if_include="10.231.77.0/24",
-            OMPI_MCA_btl_tcp_if_include="10.231.77.0/24",
+            OMPI_MCA_oob_tcp_if_include=f"{NETWORK}.0/24",
+            OMPI_MCA_btl_tcp_if_include=f"{NETWORK}.0/24",
         )
     finally:
         for daemon in daemons:
