@@ -31,7 +31,7 @@ Figures figures_with(const Rows& rows, const Symbol& network, Pass pass) {
     config_set(name, value);
   }
   const auto begin = std::chrono::steady_clock::now();
-  const std::size_t bytes = planned_bytes(network, kBatch, pass).arena;
+  const std::size_t bytes = planned_bytes(network, images(kBatch), pass).arena;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   for (std::size_t i = 0; i < rows.size(); ++i) config_set(rows[i].first, before[i]);
   return {static_cast<double>(bytes) / 1e6, took.count()};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -97,10 +98,10 @@ Symbol vgg16() {
   return dense("fc2", x, 1000);
 }
 
-PlannedBytes planned_bytes(const Symbol& network, int batch, Pass pass) {
+PlannedBytes planned_bytes(const Symbol& network, const Shape& data, Pass pass) {
   const IndexedGraph graph(network.graph());
-  const std::vector<ArrayType> types = infer_entries(
-      graph, {.names = {"data"}, .types = {{Shape{batch, 3, 224, 224}, DType::kFloat32}}}, true);
+  const std::vector<ArrayType> types =
+      infer_entries(graph, {.names = {"data"}, .types = {{data, DType::kFloat32}}}, true);
   std::map<const ir::Node*, ArrayType> known;
   for (int n : graph.variables())
     known[&graph.node(n)] = types[static_cast<std::size_t>(graph.first_entry(n))];
@@ -110,10 +111,12 @@ PlannedBytes planned_bytes(const Symbol& network, int batch, Pass pass) {
   ir::Graph compiled = compiled_graph(network.graph(), known);
   if (trains) {
     std::vector<ir::Entry> wrt;
+    const IndexedGraph forward(compiled);
+    const std::span<const int> arguments = forward.arguments();
     for (ir::Node* node : ir::topological_order(compiled.outputs)) {
-      const bool argument = node->is_variable() && node->name != "data";
-      if (argument && !node->name.ends_with("_moving_mean") && !node->name.ends_with("_moving_var"))
-        wrt.push_back({Ref<ir::Node>(node), 0, 0});
+      const bool argument =
+          std::ranges::find(arguments, forward.index_of(*node)) != arguments.end();
+      if (argument && node->name != "data") wrt.push_back({Ref<ir::Node>(node), 0, 0});
     }
     TrainingGraph training = training_graph(compiled, wrt);
     for (std::size_t o = 0; o < training.head_grads.size(); ++o)

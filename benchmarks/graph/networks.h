@@ -8,6 +8,7 @@
 namespace mxnet {
 
 // Each takes "data" (N, 3, 224, 224) and gives 1000 numbers an image.
+inline Shape images(int count) { return {count, 3, 224, 224}; }
 Symbol resnet50_v1();
 Symbol vgg16();
 
@@ -20,6 +21,6 @@ enum class Pass : bool { kInference, kTraining };
 
 // Planned as the configuration says: no array is made and nothing runs. In training with the
 // gradients of all arguments but the data.
-PlannedBytes planned_bytes(const Symbol& network, int batch, Pass pass);
+PlannedBytes planned_bytes(const Symbol& network, const Shape& data, Pass pass);
 
 }  // namespace mxnet

@@ -224,26 +224,6 @@ bool saves_memory() {
   return wish.backward_do_mirror || wish.memory_opt > 0 || wish.backward_mirror_budget > 0;
 }
 
-// Recomputation of values in the backward part, as the configuration asks for it.
-TypedGraph mirrored(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
-                    const PlanOptions& options, std::size_t budget) {
-  const auto& wish = config().memory_plan;
-  MirrorOptions mirror_options;
-  mirror_options.cheap = true;
-  mirror_options.segments = wish.memory_opt > 0 || budget > 0;
-  mirror_options.split = !options.device.is_gpu();  // kernels of the parts are for CPUs
-  mirror_options.budget = budget;
-  mirror_options.bytes = [&](const IndexedGraph& candidate, const std::vector<ArrayType>& types) {
-    return fused_bytes(candidate, types, options);
-  };
-  return infer_all(run_pass("mirror", typed.graph.graph(), configured_passes(),
-                            [&](const ir::Graph&) {
-                              return mirror(typed.graph, typed.types, options.forward_outputs,
-                                            mirror_options);
-                            }),
-                   known);
-}
-
 TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known, Device device,
                 const PassOptions& passes) {
   return infer_all(
@@ -252,30 +232,56 @@ TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& kn
       known);
 }
 
-// Plans that save memory. Values in two layouts take a little of it, which is worth the time that
-// they save unless somebody asks for the smallest plan, or they do not fit.
+// Plans that compute values of the forward part again. Values in two layouts take a little memory,
+// which is worth the time that they save unless somebody asks for the smallest plan, or they do not
+// fit.
 class Saving {
  public:
+  // `lays_out`: values may lie in layouts at all.
   Saving(const TypedGraph& plain, const std::map<const ir::Node*, ArrayType>& known,
-         const PlanOptions& options, const PassOptions& passes)
-      : plain_(plain), known_(known), options_(options), passes_(passes) {}
+         const PlanOptions& options, const PassOptions& passes, bool lays_out)
+      : plain_(plain), known_(known), options_(options), passes_(passes), lays_out_(lays_out) {}
 
-  TypedGraph smallest(std::size_t budget) const {
-    return mirrored(plain_, known_, options_, budget);
+  // The smallest of what the rows that are set ask for: none can make the plan of another larger.
+  TypedGraph least() const {
+    const auto& wish = config().memory_plan;
+    const auto budget = static_cast<std::size_t>(int64_t{wish.backward_mirror_budget});
+    const bool smallest = wish.memory_opt > 0;
+    std::optional<TypedGraph> least;
+    std::size_t needed = std::numeric_limits<std::size_t>::max();
+    const auto offer = [&](TypedGraph candidate) {
+      const std::size_t its = bytes(candidate);
+      if (its >= needed) return;
+      needed = its;
+      least.emplace(std::move(candidate));
+    };
+    offer(lay(plain_));
+    const bool fits = needed <= budget;
+    if (wish.backward_do_mirror || smallest) offer(lay(recomputed(Recompute::kCheap)));
+    if (smallest) {
+      TypedGraph any = recomputed(Recompute::kAny);
+      if (lays_out_) offer(lay(any));
+      offer(std::move(any));
+    }
+    if (budget > 0 && !fits) offer(within(budget));
+    return *std::move(least);
   }
 
-  // No larger than without recomputation.
-  TypedGraph with_layouts() const {
-    TypedGraph unmirrored = lay(plain_), candidate = lay(smallest(0));
-    return bytes(candidate) <= bytes(unmirrored) ? std::move(candidate) : std::move(unmirrored);
-  }
+ private:
+  enum class Recompute { kCheap, kAny };
+
+  // What reordered weights and their gradients, and values in two layouts, may take of a plan:
+  // the less it is, the less is computed again.
+  static constexpr double kReorderedParts[] = {0.04, 0.1, 0.2};
+  // Values of up to which part of the widest lie in layouts, where not all may.
+  static constexpr std::size_t kMostParts = 4;
 
   TypedGraph within(std::size_t budget) const {
-    if (TypedGraph unmirrored = lay(plain_); bytes(unmirrored) <= budget) return unmirrored;
+    if (!lays_out_) return recomputed(Recompute::kAny, budget);
     std::vector<TypedGraph> tight;
     for (const double part : kReorderedParts) {
       const auto room = static_cast<std::size_t>(part * static_cast<double>(budget));
-      TypedGraph candidate = smallest(budget - room);
+      TypedGraph candidate = recomputed(Recompute::kAny, budget - room);
       const std::size_t needed = bytes(candidate);
       if (needed > budget) return candidate;
       if (needed > budget - room) break;
@@ -287,19 +293,29 @@ class Saving {
         if (TypedGraph laid = lay(candidate, widest_value(candidate) / part); bytes(laid) <= budget)
           return laid;
     }
-    return smallest(budget);
+    return recomputed(Recompute::kAny, budget);
   }
 
- private:
-  // What reordered weights and their gradients, and values in two layouts, may take of a plan:
-  // the less it is, the less is computed again.
-  static constexpr double kReorderedParts[] = {0.04, 0.1, 0.2};
-  // Values of up to which part of the widest lie in layouts, where not all may.
-  static constexpr std::size_t kMostParts = 4;
-
+  // In plain rows. Without a budget, as small as it gets.
+  TypedGraph recomputed(Recompute what, std::size_t budget = 0) const {
+    MirrorOptions mirror_options;
+    mirror_options.cheap = true;
+    mirror_options.segments = what == Recompute::kAny;
+    mirror_options.split = !options_.device.is_gpu();  // kernels of the parts are for CPUs
+    mirror_options.budget = budget;
+    mirror_options.bytes = [&](const IndexedGraph& candidate, const std::vector<ArrayType>& types) {
+      return fused_bytes(candidate, types, options_);
+    };
+    return infer_all(run_pass("mirror", plain_.graph.graph(), passes_,
+                              [&](const ir::Graph&) {
+                                return mirror(plain_.graph, plain_.types, options_.forward_outputs,
+                                              mirror_options);
+                              }),
+                     known_);
+  }
   TypedGraph lay(const TypedGraph& typed,
                  std::size_t widest = std::numeric_limits<std::size_t>::max()) const {
-    return laid_out(typed, known_, passes_, true, widest);
+    return lays_out_ ? laid_out(typed, known_, passes_, true, widest) : typed;
   }
   // Of what lies in the plan's own memory.
   static std::size_t widest_value(const TypedGraph& typed) {
@@ -323,6 +339,7 @@ class Saving {
   const std::map<const ir::Node*, ArrayType>& known_;
   const PlanOptions& options_;
   const PassOptions& passes_;
+  const bool lays_out_;
 };
 
 // What is to run: fused or mirrored, and laid out.
@@ -334,11 +351,7 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
   if (optimises && !options.training) return optimise(folded, known, passes);
   if (!saves_memory() || !differentiates)
     return optimises ? laid_out(folded, known, passes, true) : std::move(folded);
-  const auto& wish = config().memory_plan;
-  const auto budget = static_cast<std::size_t>(int64_t{wish.backward_mirror_budget});
-  const Saving saving(folded, known, options, passes);
-  if (!optimises || wish.memory_opt > 0) return saving.smallest(budget);
-  return budget > 0 ? saving.within(budget) : saving.with_layouts();
+  return Saving(folded, known, options, passes, optimises).least();
 }
 
 }  // namespace

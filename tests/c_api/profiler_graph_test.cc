@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "executors.h"
-#include "graph/setting.h"
 #include "profiler/trace.h"
+#include "setting.h"
 
 namespace mxnet::c_test {
 namespace {
 
-using graph_test::Setting;
 using profiler_test::Span;
 using profiler_test::TemporaryFile;
 using profiler_test::Trace;

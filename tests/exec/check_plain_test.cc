@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/config_table.h"
 #include "exec/arrays.h"
 #include "op/op_builder.h"
+#include "setting.h"
 
 namespace mxnet {
 namespace {
@@ -34,8 +34,7 @@ MX_OP(_test_off, OffParams)
 
 class OnednnDebug : public ::testing::Test {
  protected:
-  void SetUp() override { config_set("MXNET_ONEDNN_DEBUG", "1"); }
-  void TearDown() override { config_set("MXNET_ONEDNN_DEBUG", std::nullopt); }
+  const Setting debug_{"MXNET_ONEDNN_DEBUG", "1"};
 };
 
 std::string error_with(const char* off) {
@@ -50,7 +49,7 @@ TEST_F(OnednnDebug, AKernelThatDiffersFromThePlainOneIsAnError) {
   EXPECT_TRUE(contains(text, "_test_off")) << text;
   EXPECT_TRUE(contains(text, "element 0 of output 0 is 2.5 from oneDNN and 2 from the plain"))
       << text;
-  config_set("MXNET_ONEDNN_DEBUG", "0");
+  const Setting off("MXNET_ONEDNN_DEBUG", "0");
   EXPECT_EQ(error_with("0.5"), "no error");
 }
 

@@ -31,7 +31,7 @@ bool runs(const Result& result, const char* op) {
 }
 
 TEST(FoldValues, WhatDependsOnNoVariableIsComputedOnce) {
-  const Variable apart("MXNET_USE_FUSION", "0");
+  const Setting apart("MXNET_USE_FUSION", "0");
   const Value table = apply("cos", {arange(4) * 0.5});
   const ir::Graph graph = graph_of({apply("elemwise_add", {variable("x"), table})});
   const std::vector<NDArray> args{array_of({1, 2, 3, 4})};
@@ -147,7 +147,7 @@ TEST(FoldValues, ErrorsAreThoseOfTheRun) {
 
 // Both differences pass the same gradient on, with its sign turned.
 TEST(JointPasses, EqualCallsOfTheBackwardPartRunOnce) {
-  const Variable apart("MXNET_USE_FUSION", "0");
+  const Setting apart("MXNET_USE_FUSION", "0");
   const Value a = variable("a"), b = variable("b"), c = variable("c");
   const ir::Graph graph = graph_of({(a - b) + (c - b)});
   const auto steps = [&] {
@@ -163,14 +163,14 @@ TEST(JointPasses, EqualCallsOfTheBackwardPartRunOnce) {
     return count;
   };
   const int merged = steps();
-  const Variable off("MXNET_ELIMINATE_COMMON_EXPR", "0");
+  const Setting off("MXNET_ELIMINATE_COMMON_EXPR", "0");
   EXPECT_EQ(steps(), merged + 1);
 }
 
 TEST(JointPasses, EveryPassOfATrainingGraphIsShown) {
   const graph_test::Dumps dumps;
   {
-    const Variable mirror("MXNET_MEMORY_OPT", "1");
+    const Setting mirror("MXNET_MEMORY_OPT", "1");
     const Value table = named("table", arange(2));
     Executor executor(graph_of({apply("elemwise_mul", {variable("x"), table})}), Device::cpu(),
                       bind_arrays({array_of({1, 2})}, Request::kWrite));

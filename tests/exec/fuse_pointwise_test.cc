@@ -33,7 +33,7 @@ struct Outcome {
 };
 
 Outcome run(const ir::Graph& graph, const std::vector<NDArray>& args, bool training, bool fusion) {
-  const Variable row("MXNET_USE_FUSION", fusion ? "1" : "0");
+  const Setting row("MXNET_USE_FUSION", fusion ? "1" : "0");
   std::vector<NDArray> copies;
   for (const NDArray& arg : args) copies.push_back(array_of(values_of(arg), arg.shape()));
   Executor executor(graph, Device::cpu(),
@@ -170,7 +170,7 @@ TEST(FusePointwise, TakesNoMoreMemory) {
   const std::map<const ir::Node*, ArrayType> known{
       {x.entry().node.get(), {{50000}, DType::kFloat32}}};
   const auto bytes = [&](bool fusion) {
-    const Variable row("MXNET_USE_FUSION", fusion ? "1" : "0");
+    const Setting row("MXNET_USE_FUSION", fusion ? "1" : "0");
     const PlanOptions options = PlanOptions::configured(Device::cpu(), false);
     TypedGraph typed = typed_graph(graph, known, options);
     return Plan(std::move(typed.graph), std::move(typed.types), options).memory().arena_bytes;

@@ -145,7 +145,7 @@ TEST(FusedPlan, ChangedWeightsAndStatisticsAreSeenAtTheNextRun) {
     const Values now = values_of(executor.outputs()[0]);
     EXPECT_NE(now, first) << name;
     {
-      const Variable off("MXNET_SUBGRAPH_BACKEND", "NONE");
+      const Setting off("MXNET_SUBGRAPH_BACKEND", "NONE");
       Network::expect_near(now, net.run(output).values);
     }
     array_of(before, array.shape()).copy_to(array);
@@ -216,7 +216,7 @@ TEST(FusedPlanConfig, EachRowSwitchesItsFusionOff) {
   const Value normed = net.batch_norm("bn", net.conv("c0", net.data(), 16, 16), 16);
   const Value output = relu(sum(normed, net.data()));
   const auto steps = [&](const char* row) {
-    const Variable off(row, "1");
+    const Setting off(row, "1");
     return net.check(output);
   };
   EXPECT_EQ(net.check(output).steps("(_sg_onednn_conv_add)"), 1);
@@ -230,10 +230,10 @@ TEST(FusedPlanConfig, BackendChoosesWhetherPlansAreOptimised) {
   Network net({1, 16, 6, 6});
   const Value output = relu(net.conv("c0", net.data(), 16, 16));
   for (const char* on : {"ONEDNN", "MKLDNN"}) {
-    const Variable backend("MXNET_SUBGRAPH_BACKEND", on);
+    const Setting backend("MXNET_SUBGRAPH_BACKEND", on);
     EXPECT_EQ(net.run(output).steps("_sg_onednn_conv"), 1) << on;
   }
-  const Variable off("MXNET_SUBGRAPH_BACKEND", "NONE");
+  const Setting off("MXNET_SUBGRAPH_BACKEND", "NONE");
   EXPECT_EQ(net.run(output).steps("_sg_onednn"), 0);
 }
 

@@ -81,7 +81,7 @@ TEST(GraphReplay, SegmentsAreCapturedAndReplayed) {
     const std::vector<Values> expected = results(mlp, host, training, 6);
     const SimStats plain = stats();
     EXPECT_EQ(plain.graph_launches, start.graph_launches) << "not unless asked for";
-    const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+    const Setting on("MXNET_ENABLE_CUDA_GRAPHS", "1");
     EXPECT_EQ(results(mlp, host, training, 6), expected) << "training " << training;
     const SimStats replayed = stats();
     // All runs but the first are launches, of one graph at least.
@@ -180,9 +180,9 @@ TEST(GraphReplay, WhatFailsToBeRecordedRunsPlainly) {
 TEST(GraphReplay, LogSaysWhatIsCaptured) {
   Mlp mlp(2, 2, 4, 5);
   const std::vector<NDArray> host = mlp.arrays();
-  const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  const Setting on("MXNET_ENABLE_CUDA_GRAPHS", "1");
   EXPECT_EQ(log_of([&] { results(mlp, host, false, 3); }), "");
-  const Variable verbose("MXNET_CUDA_GRAPHS_VERBOSE", "1");
+  const Setting verbose("MXNET_CUDA_GRAPHS_VERBOSE", "1");
   const std::string text = log_of([&] { results(mlp, host, false, 3); });
   EXPECT_EQ(count(text, "captured"), 1) << text;
   EXPECT_NE(text.find("fc1(dot)"), std::string::npos) << text;
@@ -192,8 +192,8 @@ TEST(GraphReplay, LogSaysWhatIsCaptured) {
 TEST(GraphReplay, LogEndsAfterTheMostEntries) {
   Mlp mlp(2, 2, 4, 5);
   const std::vector<NDArray> host = mlp.arrays();
-  const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
-  const Variable most("MXNET_CUDA_GRAPHS_MAX_LOG_ENTRIES", "3");
+  const Setting on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  const Setting most("MXNET_CUDA_GRAPHS_MAX_LOG_ENTRIES", "3");
   EXPECT_EQ(count(log_of([&] { results(mlp, host, false, 9); }), "launch of graph"), 3);
   EXPECT_EQ(log_of([&] { results(mlp, host, false, 9); }), "") << "of the process";
 }
@@ -227,9 +227,9 @@ class DebugFolder {
 TEST(GraphReplay, DebugFilesTellDevicePartAndGraph) {
   Mlp mlp(2, 2, 4, 5);
   const std::vector<NDArray> host = mlp.arrays();
-  const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  const Setting on("MXNET_ENABLE_CUDA_GRAPHS", "1");
   const DebugFolder folder;
-  const Variable file("MXNET_CUDA_GRAPHS_DBG_FILE", folder.prefix());
+  const Setting file("MXNET_CUDA_GRAPHS_DBG_FILE", folder.prefix());
   results(mlp, host, false, 4);
   const auto [name, text] = folder.only();
   EXPECT_EQ(name.substr(0, 11), "g-dev0-inf.") << name;
@@ -242,10 +242,10 @@ TEST(GraphReplay, DebugFilesTellDevicePartAndGraph) {
 TEST(GraphReplay, DebugFlagsReachTheDevice) {
   Mlp mlp(2, 2, 4, 5);
   const std::vector<NDArray> host = mlp.arrays();
-  const Variable on("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  const Setting on("MXNET_ENABLE_CUDA_GRAPHS", "1");
   const DebugFolder folder;
-  const Variable file("MXNET_CUDA_GRAPHS_DBG_FILE", folder.prefix());
-  const Variable flags("MXNET_CUDA_GRAPHS_DBG_FILE_FLAGS", "6");
+  const Setting file("MXNET_CUDA_GRAPHS_DBG_FILE", folder.prefix());
+  const Setting flags("MXNET_CUDA_GRAPHS_DBG_FILE_FLAGS", "6");
   results(mlp, host, false, 4);
   EXPECT_NE(folder.only().second.find("flags 6\n"), std::string::npos);
 }

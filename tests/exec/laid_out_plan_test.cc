@@ -87,7 +87,7 @@ TEST(FusedDenseConfig, EachRowSwitchesItsFusionOff) {
   Network net({16, 128});
   const Value output = relu(sum(dense(net, "a", net.data(), 128, 128), net.data()));
   const auto result = [&](const char* row) {
-    const Variable off(row, "1");
+    const Setting off(row, "1");
     return net.check(output);
   };
   EXPECT_EQ(net.check(output).steps(), 1);
@@ -102,7 +102,7 @@ TEST(FusedDenseConfig, EachRowSwitchesItsFusionOff) {
 // stays, what is packed at each run follows.
 TEST(FusedDenseConfig, WithoutACacheWeightsArePackedAtEachRun) {
   const auto follows = [](const char* disabled) {
-    const Variable row("MXNET_ONEDNN_DISABLE_FC_CACHE", disabled);
+    const Setting row("MXNET_ONEDNN_DISABLE_FC_CACHE", disabled);
     Network net({1024, 64});
     Executor executor = net.bind(graph_of({dense(net, "a", net.data(), 64, 64, false)}));
     executor.forward(false);
@@ -221,7 +221,7 @@ TEST(LaidOutTraining, WhatIsComputedAgainLiesInBlocksToo) {
   Network net({2, 32, 16, 16});
   const Value y = pooled_stack(net, 4);
   const int64_t before = arena_bytes_in(net.check_training(y));
-  const Variable mirror("MXNET_BACKWARD_DO_MIRROR", "1");
+  const Setting mirror("MXNET_BACKWARD_DO_MIRROR", "1");
   const std::string plan = net.check_training(y);
   EXPECT_GT(count(plan, "_mirror("), 0) << plan;
   EXPECT_GT(count(plan, "weight_reorder"), 0) << plan;
@@ -235,7 +235,7 @@ TEST(LaidOutTraining, BudgetsOfAnySizeAgreeWithPlainRows) {
   const int64_t before = arena_bytes_in(net.check_training(y));
   int laid_out = 0;
   for (int64_t tenths = 9; tenths > 1; tenths -= 2) {
-    const Variable budget("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before * tenths / 10));
+    const Setting budget("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before * tenths / 10));
     const std::string plan = net.check_training(y);
     EXPECT_LE(arena_bytes_in(plan), before) << tenths;
     laid_out += count(plan, "_mirror(") > 0 && count(plan, "weight_reorder") > 0;
@@ -283,16 +283,16 @@ TEST(WinogradConfig, TheRowChoosesWhoDecides) {
   Network net({1, 32, 24, 24});
   const Value output = net.conv("c", net.data(), 32, 32);
   const TrialsFile trials;
-  const Variable file("MXNET_ONEDNN_TRIALS", trials.path());
+  const Setting file("MXNET_ONEDNN_TRIALS", trials.path());
   EXPECT_EQ(net.check(output).steps("[winograd]"), 1);
   EXPECT_EQ(trials.text(), "");
   {
-    const Variable off("MXNET_ONEDNN_WINOGRAD", "off");
+    const Setting off("MXNET_ONEDNN_WINOGRAD", "off");
     EXPECT_EQ(net.check(output).steps("[winograd]"), 0);
   }
-  const Variable measure("MXNET_ONEDNN_WINOGRAD", "measure");
+  const Setting measure("MXNET_ONEDNN_WINOGRAD", "measure");
   {
-    const Variable deterministic("MXNET_ENFORCE_DETERMINISM", "1");
+    const Setting deterministic("MXNET_ENFORCE_DETERMINISM", "1");
     EXPECT_EQ(net.check(output).steps("[winograd]"), 1);
     EXPECT_EQ(trials.text(), "") << "what is timed may turn out otherwise next time";
   }
@@ -313,18 +313,18 @@ TEST(ConvTrials, AFileKeepsThem) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
   const TrialsFile trials;
-  const Variable measure("MXNET_ONEDNN_WINOGRAD", "measure");
+  const Setting measure("MXNET_ONEDNN_WINOGRAD", "measure");
   const auto plan_with = [&](int64_t channels, const char* choice) {
     Network net({1, channels, 24, 24});
     const Value output = net.conv("c", net.data(), channels, 32);
     {
-      const Variable none("MXNET_ONEDNN_TRIALS", "");  // makes the next read the file anew
+      const Setting none("MXNET_ONEDNN_TRIALS", "");  // makes the next read the file anew
       net.check(net.conv("other", net.data(), channels, 48));
     }
     std::ofstream(trials.path()) << "1x" << channels << "x24x24:32:pad1,1:plain:simd"
                                  << static_cast<int>(WinogradConv::best_isa()) << ":threads"
                                  << omp_get_max_threads() << " " << choice << "\n";
-    const Variable file("MXNET_ONEDNN_TRIALS", trials.path());
+    const Setting file("MXNET_ONEDNN_TRIALS", trials.path());
     return net.check(output).steps("[winograd]");
   };
   EXPECT_EQ(plan_with(64, "0"), 0);
@@ -360,7 +360,7 @@ TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
   const Value y = relu(sum(net.conv("b", joined, 64, 64), joined));
   const Value output = apply("Pooling", {y}, {{"global_pool", "True"}, {"pool_type", "avg"}});
   const Values exact = net.run(output).values;
-  const Variable narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
   const Network::Result result = net.run(output);
   Network::expect_near(result.values, exact, 0.02);
   if (!__builtin_cpu_supports("avx512bf16")) {
@@ -382,7 +382,7 @@ TEST(BFloat16Plan, WinogradLayersBetweenStayInFloat32) {
     x = relu(sum(net.conv(name + "2", wide, 32, 32, 1), x));
   }
   const Network::Result exact = net.run(x);
-  const Variable narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
   const Network::Result result = net.run(x);
   Network::expect_near(result.values, exact.values, 0.02);
   EXPECT_EQ(result.steps("[winograd]"), exact.steps("[winograd]")) << result.plan;

@@ -101,7 +101,7 @@ class Network {
   std::string check_training(const Value& output, double tolerance = 1e-4) {
     std::string plan;
     const std::vector<Values> laid_out = train(output, &plan);
-    const Variable off("MXNET_SUBGRAPH_BACKEND", "NONE");
+    const Setting off("MXNET_SUBGRAPH_BACKEND", "NONE");
     const std::vector<Values> plain = train(output);
     for (std::size_t i = 0; i < plain.size(); ++i) {
       SCOPED_TRACE(i);
@@ -118,7 +118,7 @@ class Network {
   // The plan and the graph as it is written agree; returns the plan's.
   Result check(const Value& output) {
     const Result fused = run(output);
-    const Variable off("MXNET_SUBGRAPH_BACKEND", "NONE");
+    const Setting off("MXNET_SUBGRAPH_BACKEND", "NONE");
     const Result plain = run(output);
     expect_near(fused.values, plain.values);
     return fused;

@@ -9,13 +9,10 @@
 #include <set>
 
 #include "exec/plan_fixture.h"
-#include "graph/setting.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
 namespace {
-
-using graph_test::Setting;
 
 // Where operators of two branches wait for one another.
 struct Meeting {

@@ -71,30 +71,30 @@ std::size_t planned_bytes(const ir::Graph& graph, const Shape& shape) {
 
 TEST(PlanConfig, InferenceIsOneOperationUnlessBulkIsOff) {
   EXPECT_EQ(forward_operations(40, false), 1);
-  const Variable off("MXNET_EXEC_BULK_EXEC_INFERENCE", "0");
+  const Setting off("MXNET_EXEC_BULK_EXEC_INFERENCE", "0");
   EXPECT_EQ(forward_operations(40, false), 40);
 }
 
 TEST(PlanConfig, TrainingIsMergedUnlessBulkIsOff) {
   EXPECT_EQ(forward_operations(40, true), 3);  // 15 + 15 + 10
-  const Variable off("MXNET_EXEC_BULK_EXEC_TRAIN", "0");
+  const Setting off("MXNET_EXEC_BULK_EXEC_TRAIN", "0");
   EXPECT_EQ(forward_operations(40, true), 40);
 }
 
 TEST(PlanConfig, TrainingMergesAtMostSoManyNodes) {
-  const Variable most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "20");
+  const Setting most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "20");
   EXPECT_EQ(forward_operations(40, true), 2);
 }
 
 TEST(PlanConfig, ForwardHasALimitOfItsOwn) {
   const int backward = backward_operations(40);
-  const Variable most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", "5");
+  const Setting most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", "5");
   EXPECT_EQ(forward_operations(40, true), 8);
   EXPECT_EQ(backward_operations(40), backward);
 }
 
 TEST(PlanConfig, BackwardHasALimitOfItsOwn) {
-  const Variable most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", "1");
+  const Setting most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", "1");
   EXPECT_EQ(forward_operations(40, true), 3);
   EXPECT_GE(backward_operations(40), 40);
 }
@@ -104,7 +104,7 @@ TEST(PlanConfig, InPlaceSavesBytes) {
   const Value x = apply("tanh", {apply("tanh", {apply("tanh", {variable("x")})})});
   const ir::Graph graph = graph_of({apply("dot", {x, x})});
   EXPECT_EQ(planned_bytes(graph, {16, 16}), 1024u);
-  const Variable off("MXNET_EXEC_ENABLE_INPLACE", "0");
+  const Setting off("MXNET_EXEC_ENABLE_INPLACE", "0");
   EXPECT_EQ(planned_bytes(graph, {16, 16}), 2048u);
 }
 
@@ -113,7 +113,7 @@ TEST(PlanConfig, MatchRangeLimitsWhoSharesBytes) {
   for (int i = 0; i < 5; ++i) x = apply("dot", {x, x});  // never in place
   const ir::Graph graph = graph_of({x});
   EXPECT_EQ(planned_bytes(graph, {16, 16}), 2048u);
-  const Variable none("NNVM_EXEC_MATCH_RANGE", "0");
+  const Setting none("NNVM_EXEC_MATCH_RANGE", "0");
   EXPECT_EQ(planned_bytes(graph, {16, 16}), 4096u);
 }
 
@@ -148,12 +148,12 @@ TEST(PlanConfig, SearchingTheMatchRangeSavesBytes) {
   constexpr unsigned kSeed = 5;
   SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
-  const Variable range("NNVM_EXEC_MATCH_RANGE", "64");
+  const Setting range("NNVM_EXEC_MATCH_RANGE", "64");
   int saved = 0;
   for (int round = 0; round < 100; ++round) {
     const ir::Graph graph = of_many_sizes(random);
     const std::size_t one = planned_bytes(graph, {64});
-    const Variable search("NNVM_AUTO_SEARCH_MATCH_RANGE", "1");
+    const Setting search("NNVM_AUTO_SEARCH_MATCH_RANGE", "1");
     const std::size_t best = planned_bytes(graph, {64});
     EXPECT_LE(best, one);
     saved += best < one;
@@ -169,7 +169,7 @@ TEST(PlanConfig, LongGradientSumsAreChains) {
         .debug_str();
   };
   EXPECT_TRUE(contains(text(), "add_n"));
-  const Variable cap("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "3");
+  const Setting cap("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "3");
   EXPECT_FALSE(contains(text(), "add_n"));
 }
 
@@ -212,7 +212,7 @@ TEST(PlanConfig, MirroringSavesBytesAndChangesNoResult) {
   EagerResults plain, mirrored;
   const std::vector<NDArray> args = deep_arrays(12);
   const std::size_t before = training_bytes(deep(12), args, &plain);
-  const Variable on("MXNET_BACKWARD_DO_MIRROR", "1");
+  const Setting on("MXNET_BACKWARD_DO_MIRROR", "1");
   EXPECT_LT(training_bytes(deep(12), args, &mirrored), before * 6 / 10);
   expect_same(plain, mirrored);
 }
@@ -223,10 +223,10 @@ TEST(PlanConfig, MemoryOptimizationTakesTheSmallestPlan) {
   training_bytes(deep(24), args, &plain);
   std::size_t mirrored;
   {
-    const Variable on("MXNET_BACKWARD_DO_MIRROR", "1");
+    const Setting on("MXNET_BACKWARD_DO_MIRROR", "1");
     mirrored = training_bytes(deep(24), args, &cheap);
   }
-  const Variable on("MXNET_MEMORY_OPT", "1");
+  const Setting on("MXNET_MEMORY_OPT", "1");
   EXPECT_LT(training_bytes(deep(24), args, &best), mirrored);
   expect_same(plain, best);
 }
@@ -235,17 +235,17 @@ TEST(PlanConfig, ABudgetIsKeptWithAsLittleRecomputationAsPossible) {
   EagerResults plain, bounded;
   const std::vector<NDArray> args = deep_arrays(24);
   const std::size_t before = training_bytes(deep(24), args, &plain);
-  const Variable budget("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before / 2));
+  const Setting budget("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before / 2));
   const std::size_t half = training_bytes(deep(24), args, &bounded);
   EXPECT_LE(half, before / 2);
   expect_same(plain, bounded);
   // One that is never reached changes nothing.
-  const Variable large("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before));
+  const Setting large("MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(before));
   EXPECT_EQ(training_bytes(deep(24), args, &bounded), before);
 }
 
 std::string logged(const char* variable_name) {
-  const Variable on(variable_name, "1");
+  const Setting on(variable_name, "1");
   testing::internal::CaptureStderr();
   Executor executor(chain(3), Device::cpu(), bind_arrays({array_of({1, 2})}));
   executor.forward(false);

@@ -2,33 +2,16 @@
 // Graphs, arrays for their variables, and their values by eager calls: what plans are compared to.
 #pragma once
 #include <map>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "base/config_table.h"
 #include "exec/arrays.h"
 #include "exec/executor.h"
 #include "graph/graphs.h"
+#include "setting.h"
 
 namespace mxnet {
-
-// A live row of the configuration, put back at the end of a scope. What was not set is not set
-// again: the defaults of other rows follow a row that is not.
-class Variable {
- public:
-  Variable(const char* name, std::string_view value) : name_(name), before_(config_variable(name)) {
-    config_set(name, value);
-  }
-  ~Variable() { config_set(name_, before_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* const name_;
-  const std::optional<std::string> before_;
-};
 
 inline NDArray random_array(const Shape& shape, std::mt19937& random) {
   std::vector<float> values(static_cast<std::size_t>(shape.size()));

@@ -31,7 +31,7 @@ std::string compiled(const ir::Graph& graph, Request request = Request::kNull) {
 }
 
 TEST(PlanPasses, EqualCallsRunOnceAndCopiesNotAtAll) {
-  const Variable apart("MXNET_USE_FUSION", "0");
+  const Setting apart("MXNET_USE_FUSION", "0");
   for (const Request request : {Request::kNull, Request::kWrite}) {
     EXPECT_EQ(count(compiled(wasteful(), request), "(sin)"), 1);
     EXPECT_EQ(count(compiled(wasteful(), request), "(_copy)"), 0);
@@ -39,8 +39,8 @@ TEST(PlanPasses, EqualCallsRunOnceAndCopiesNotAtAll) {
 }
 
 TEST(PlanPasses, FollowTheConfiguration) {
-  const Variable apart("MXNET_USE_FUSION", "0");
-  const Variable common("MXNET_ELIMINATE_COMMON_EXPR", "0"), copies("MXNET_NODE_ELIMINATION", "0");
+  const Setting apart("MXNET_USE_FUSION", "0");
+  const Setting common("MXNET_ELIMINATE_COMMON_EXPR", "0"), copies("MXNET_NODE_ELIMINATION", "0");
   EXPECT_EQ(count(compiled(wasteful()), "(sin)"), 2);
   EXPECT_EQ(count(compiled(wasteful()), "(_copy)"), 1);
 }

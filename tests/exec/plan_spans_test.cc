@@ -54,7 +54,7 @@ std::vector<std::string> traced() {
 using Words = std::vector<std::string>;
 
 TEST(PlanSpans, ASegmentShowsItsOperatorsInside) {
-  const Variable apart("MXNET_USE_FUSION", "0");
+  const Setting apart("MXNET_USE_FUSION", "0");
   EXPECT_EQ(traced(), (Words{"(forward", "tanh", "sin", "exp", ")"}));
 }
 
@@ -63,7 +63,7 @@ TEST(PlanSpans, OperatorsInOneAreNamedTogether) {
 }
 
 TEST(PlanSpans, WithoutBulkEachOperatorIsAnOperation) {
-  const Variable off("MXNET_EXEC_BULK_EXEC_INFERENCE", "0");
+  const Setting off("MXNET_EXEC_BULK_EXEC_INFERENCE", "0");
   EXPECT_EQ(traced(), (Words{"(tanh", "tanh", ")", "(sin", "sin", ")", "(exp", "exp", ")"}));
 }
 

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "graph/setting.h"
+#include "setting.h"
 
 namespace mxnet::graph_test {
 

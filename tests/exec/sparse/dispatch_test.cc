@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "base/config_table.h"
 #include "exec/sparse/sparse_arrays.h"
 #include "op/sparse_op.h"
+#include "setting.h"
 
 namespace mxnet {
 namespace {
@@ -101,9 +101,8 @@ TEST(SparseConfig, FallbackIsLoggedOnceForACombination) {
   EXPECT_EQ(logged(x, "cosh"), "");
   EXPECT_EQ(count(logged(y, "cosh"), "[csr]"), 1);
   EXPECT_EQ(logged(x, "sinh"), "");  // has a sparse kernel
-  config_set("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "0");
+  const Setting quiet("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "0");
   EXPECT_EQ(logged(x, "arccosh"), "");
-  config_set("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", std::nullopt);
 }
 
 TEST(SparseConfig, VerboseLoggingShowsEveryDecision) {
@@ -114,14 +113,13 @@ TEST(SparseConfig, VerboseLoggingShowsEveryDecision) {
     return testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(logged(), "");
-  config_set("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", "1");
+  const Setting verbose("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", "1");
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(count(logged(),
                     "operator = abs\ninput storage types = [row_sparse]\noutput storage "
                     "types = [row_sparse]\ndevice = cpu(0)\ndispatch = sparse"),
               1);
   }
-  config_set("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", std::nullopt);
 }
 
 }  // namespace

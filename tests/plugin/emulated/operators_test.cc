@@ -11,9 +11,9 @@
 #include "op/gpu.h"
 #include "op/random_streams.h"
 #include "tests/exec/arrays.h"
-#include "tests/graph/setting.h"
 #include "tests/plugin/emulated/both_devices.h"
 #include "tests/plugin/emulated/host_math.h"  // before what is in words of CUDA
+#include "tests/setting.h"
 
 #include "plugin/cuda/philox.h"
 
@@ -68,7 +68,7 @@ TEST(GpuOperators, Movement) {
 
 // The kernel of MXNET_ENFORCE_DETERMINISM, which adds in the order of the host: bit for bit.
 TEST(GpuOperators, RowsThatMeetAreAddedInTheOrderOfThePositionsWhereResultsMustRepeat) {
-  const graph_test::Setting repeat("MXNET_ENFORCE_DETERMINISM", "1");
+  const Setting repeat("MXNET_ENFORCE_DETERMINISM", "1");
   std::mt19937 rng(kSeed);
   std::uniform_real_distribution<float> uniform(-1e4f, 1e4f);
   Values slopes(50 * 3), positions(50);

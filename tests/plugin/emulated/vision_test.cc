@@ -3,8 +3,8 @@
 // neighbours. Numbers are those of the CPU.
 #include <gtest/gtest.h>
 
-#include "tests/graph/setting.h"
 #include "tests/plugin/emulated/both_devices.h"
+#include "tests/setting.h"
 
 namespace mxnet {
 namespace {
@@ -33,7 +33,7 @@ Input filled(const Shape& shape, float low = -2, float high = 2) {
 // Each test once more with sums that repeat.
 class GpuVision : public ::testing::TestWithParam<const char*> {
  protected:
-  const graph_test::Setting repeat_{"MXNET_ENFORCE_DETERMINISM", GetParam()};
+  const Setting repeat_{"MXNET_ENFORCE_DETERMINISM", GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(Sums, GpuVision, ::testing::Values("0", "1"), [](const auto& order) {
   return std::string(order.param[0] == '1' ? "InOrder" : "InAnyOrder");
