@@ -21,8 +21,10 @@ class PooledResources final : public KernelResources {
   PooledResources& operator=(const PooledResources&) = delete;
 
   void* workspace(std::size_t bytes) override {
+    // For no stream: to wait for another stream's work, as ours would for its memory, ends a
+    // recording.
     if (CapturedMemory* graph = CaptureScope::current(); graph != nullptr && device_.is_gpu())
-      return graph->take(bytes, device_, stream_);
+      return graph->take(bytes, device_, nullptr);
     return blocks_.emplace_back(Storage::get().allocate(bytes, device_, "workspace", stream_)).data;
   }
   Tensor make_out(int, const Shape&) override { MX_ASSERT(false); }

@@ -4,12 +4,15 @@
 #include <algorithm>
 
 #include "op/elemwise/as_type.h"
+#include "op/elemwise/binary_loops.h"
 #include "op/elemwise/map.h"
 #include "op/elemwise/row_math.h"
 #include "op/elemwise/unary_loops.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 #include "op/op_builder.h"
+#include "op/reduce/axes.h"
+#include "op/reduce/evaluate.h"
 
 namespace mxnet {
 namespace {
@@ -72,8 +75,35 @@ OpBuilder<MakeLossParams> with_scale(OpBuilder<MakeLossParams> op) {
   return op;
 }
 
+// The factor that every element has, divided by how many of them are valid.
+void share_on_gpu(const GpuTable& gpu, double scale, float valid_thresh, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  NativeStream* const stream = context.stream()->native();
+  static const Shape kOne{1};
+  const auto row = [](BinaryRow row) { return static_cast<int>(row); };
+  // In float, as on the CPU.
+  const Tensor valid{context.workspace_of<float>(in.size()), in.shape_ptr, DType::kFloat32};
+  const Tensor share{context.workspace_of<float>(1), &kOne, DType::kFloat32};
+  gpu.convert(stream, in, valid);
+  gpu.binary_scalar(stream, row(BinaryRow::greater), valid, valid_thresh, false, valid);
+  reduce_to({.reduction = Reduction::sum, .wide = true}, valid, all_axes(in.ndim()), share,
+            context);
+  gpu.binary_scalar(stream, row(BinaryRow::maximum), share, 1, false, share);
+  gpu.binary_scalar(stream, row(BinaryRow::divide), share, scale, true, share);
+  gpu.fill(stream, valid, 1);
+  gpu.binary(stream, row(BinaryRow::multiply), valid, share, valid);
+  gpu.convert(stream, valid, out);
+}
+
 void make_loss_backward_cpu(const MakeLossParams& p, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    if (p.normalization == Normalization::kValid)
+      return share_on_gpu(*gpu, p.grad_scale, p.valid_thresh, context);
+    const bool of_batch = p.normalization == Normalization::kBatch && in.ndim() > 0;
+    return gpu->fill(context.stream()->native(), out,
+                     of_batch ? p.grad_scale / static_cast<float>(in.dim(0)) : p.grad_scale);
+  }
   dispatch_dtype<kFloating>(in.dtype, "MakeLoss", [&]<class T>(TypeTag<T>) {
     const T *begin = in.as<T>(), *end = begin + in.size();
     float scale = p.grad_scale;
@@ -116,6 +146,10 @@ struct MultiplierParams {
 
 // The gradient under the name that 1.x shows as an operator.
 void multiply_gradient_cpu(const MultiplierParams& params, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->binary_scalar(context.stream()->native(), gpu->multiply, context.in(0),
+                              params.scalar, false, context.out(0));
+  }
   map_elements<kNumeric>("_contrib_backward_gradientmultiplier", context.in(0), context.out(0),
                          [scalar = params.scalar]<class C>(C x) {
                            return static_cast<C>(x * static_cast<C>(scalar));
@@ -177,9 +211,10 @@ MX_OP(_identity_with_attr_like_rhs, NoParams)
       return Gradients{grad.dout(0), Value()};
     });
 
-[[maybe_unused]] const bool portable = mark_portable(
-    {"_copy", "_np_copy", "BlockGrad", "make_loss", "MakeLoss", "_contrib_gradientmultiplier",
-     "_contrib_round_ste", "_contrib_sign_ste", "_identity_with_attr_like_rhs"});
+[[maybe_unused]] const bool portable =
+    mark_portable({"_copy", "_np_copy", "BlockGrad", "make_loss", "MakeLoss", "_backward_MakeLoss",
+                   "_contrib_gradientmultiplier", "_contrib_backward_gradientmultiplier",
+                   "_contrib_round_ste", "_contrib_sign_ste", "_identity_with_attr_like_rhs"});
 
 }  // namespace
 }  // namespace mxnet

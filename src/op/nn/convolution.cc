@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution, Convolution_v1, Deconvolution and the operators of their gradients.
 #include <algorithm>
+#include <optional>
 
+#include "base/config.h"
+#include "base/error.h"
+#include "device/side_stream.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 #include "op/nn/bias.h"
@@ -32,22 +36,50 @@ void convolve(const GpuTable& gpu, GpuConvPass pass, const ConvGeometry& g,
                context);
 }
 
+// A part of a call on a stream beside the call's own, with the call's memory.
+class Beside final : public KernelResources {
+ public:
+  explicit Beside(KernelContext& call)
+      : call_(call),
+        side_(*call.stream()),
+        context_({}, {}, call.device(), &side_.stream(), call.training(), *this) {}
+  void* workspace(std::size_t bytes) override {
+    void* const memory = call_.workspace(bytes);
+    side_.follow();  // the call's stream may wait for whoever had it before
+    return memory;
+  }
+  Tensor make_out(int, const Shape&) override { MX_ASSERT(false); }
+  KernelContext& context() { return context_; }
+
+ private:
+  KernelContext& call_;
+  SideStream side_;
+  KernelContext context_;
+};
+
 template <bool kTransposed>
 void backward_on_gpu(const GpuTable& gpu, const ConvGeometry& g, const ConvParams& params,
                      KernelContext& context) {
   const Tensor &dout = context.in(0), &data = context.in(1), &weight = context.in(2);
-  int o = 0;
-  if (wants(params.wanted, kWantData)) {
-    const Tensor& dx = context.out(o++);
+  const bool of_data = wants(params.wanted, kWantData);
+  const bool of_weight = wants(params.wanted, kWantWeight);
+  // First the one beside: it waits for nothing but what came before both.
+  std::optional<Beside> beside;
+  if (of_data && of_weight && config().cuda.worker_nstreams > 1) beside.emplace(context);
+  if (of_weight) {
+    convolve(gpu, GpuConvPass::kWeight, g, params, kTransposed ? dout : data,
+             context.out(of_data ? 1 : 0), kTransposed ? data : dout, nullptr,
+             beside ? beside->context() : context);
+  }
+  if (of_data) {
+    const Tensor& dx = context.out(0);
     if (kTransposed)
       convolve(gpu, GpuConvPass::kMap, g, params, dout, weight, dx, nullptr, context);
     else
       convolve(gpu, GpuConvPass::kImage, g, params, dx, weight, dout, nullptr, context);
   }
-  if (wants(params.wanted, kWantWeight)) {
-    convolve(gpu, GpuConvPass::kWeight, g, params, kTransposed ? dout : data, context.out(o++),
-             kTransposed ? data : dout, nullptr, context);
-  }
+  beside.reset();  // what follows waits for both
+  const int o = static_cast<int>(of_data) + static_cast<int>(of_weight);
   if (wants(params.wanted, kWantBias))
     gpu.sum_channels(context.stream()->native(), dout, g.channels_last, context.out(o), context);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "op/dispatch.h"
+#include "op/elemwise/binary_loops.h"
 #include "op/gpu_table.h"
 #include "op/norm/activation.h"
 #include "op/norm/row_io.h"
@@ -55,15 +56,27 @@ void difference_on_gpu(const GpuTable& gpu, KernelContext& context, double scale
   gpu.binary_scalar(stream, gpu.multiply, negative, scale, false, dx);
 }
 
+// dx = scale where y > label, else -scale.
+void sign_on_gpu(const GpuTable& gpu, KernelContext& context, double scale) {
+  const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
+  NativeStream* const stream = context.stream()->native();
+  const Tensor labels{label.data, dx.shape_ptr, label.dtype};
+  // 2 * scale or 0, less scale: both are exact.
+  gpu.binary(stream, static_cast<int>(BinaryRow::greater), out, labels, dx);
+  gpu.binary_scalar(stream, gpu.multiply, dx, 2 * scale, false, dx);
+  gpu.binary_scalar(stream, static_cast<int>(BinaryRow::subtract), dx, scale, false, dx);
+}
+
 // dx = (y - label) * grad_scale / (labels of one example), or its sign.
 template <Regression kind>
 void regression_backward(const RegressionParams& params, KernelContext& context) {
   const Tensor &label = context.in(0), &out = context.in(1), &dx = context.out(0);
   if (out.size() == 0) return;
   const int64_t per_example = label.ndim() == 0 ? 1 : label.size() / label.dim(0);
-  if constexpr (kind != Regression::kAbsolute) {
-    if (const GpuTable* gpu = gpu_table(context))
-      return difference_on_gpu(*gpu, context, params.grad_scale / static_cast<double>(per_example));
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const double scale = params.grad_scale / static_cast<double>(per_example);
+    return kind == Regression::kAbsolute ? sign_on_gpu(*gpu, context, scale)
+                                         : difference_on_gpu(*gpu, context, scale);
   }
   dispatch_dtype<kFloating>(out.dtype, "regression", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
@@ -222,9 +235,9 @@ bool define_svm() {
 
 [[maybe_unused]] const bool svm_defined = define_svm();
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput",
-                   "SVMOutput", "_backward_linear_reg_out", "_backward_logistic_reg_out"});
+[[maybe_unused]] const bool portable = mark_portable(
+    {"LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput", "SVMOutput",
+     "_backward_linear_reg_out", "_backward_logistic_reg_out", "_backward_mae_reg_out"});
 
 }  // namespace
 }  // namespace mxnet

@@ -2,6 +2,7 @@
 // AdamW: weight decay apart from the gradient, and the gradient's factor as an array, so that
 // dynamic loss scaling needs no wait. A factor that is 0, infinite or NaN marks a step that is to
 // be left out.
+#include "op/gpu.h"
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/update_op.h"
 
@@ -17,13 +18,23 @@ void infer_adamw(const UpdateScalars&, Infer& infer) {
   infer.in(0).same_as(infer.out(0));
 }
 
+// A step whose factor is the only element of `scale`.
+void scaled_update(UpdateRule rule, UpdateJob job, const Tensor& scale, KernelContext& context) {
+  const Tensor &weight = context.in(0), &out = context.out(0);
+  if (gpu_table(context) != nullptr) {
+    keep_weight(context, weight, out);
+    job.numbers.rescale_grad = scale;
+  } else {
+    job.scalars.rescale_grad = tensor_scalar(scale, 0);
+    if (!usable_scale(job.scalars.rescale_grad)) return keep_weight(context, weight, out);
+  }
+  run_updates(rule, {&job, 1}, context);
+}
+
 void adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
-  UpdateJob job{
+  const UpdateJob job{
       scalars, context.in(0), context.in(1), {context.in(2), context.in(3)}, context.out(0), {}};
-  job.scalars.rescale_grad = tensor_scalar(context, context.in(kScaleInput));
-  if (!usable_scale(job.scalars.rescale_grad))
-    return keep_weight(context, context.in(0), context.out(0));
-  run_updates(UpdateRule::kAdamWScaleGrad, {&job, 1}, context);
+  scaled_update(UpdateRule::kAdamWScaleGrad, job, context.in(kScaleInput), context);
 }
 
 void infer_mixed_adamw(const UpdateScalars&, Infer& infer) {
@@ -34,12 +45,9 @@ void infer_mixed_adamw(const UpdateScalars&, Infer& infer) {
 
 void mixed_adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
   const Tensor& master = context.in(4);
-  UpdateJob job{scalars, master,        context.in(1), {context.in(2), context.in(3)},
-                master,  context.out(0)};
-  job.scalars.rescale_grad = tensor_scalar(context, context.in(kMixedScaleInput));
-  if (!usable_scale(job.scalars.rescale_grad))
-    return keep_weight(context, context.in(0), context.out(0));
-  run_updates(UpdateRule::kAdamW, {&job, 1}, context);
+  const UpdateJob job{scalars, master,        context.in(1), {context.in(2), context.in(3)},
+                      master,  context.out(0)};
+  scaled_update(UpdateRule::kAdamW, job, context.in(kMixedScaleInput), context);
 }
 
 [[maybe_unused]] const bool defined = [] {
@@ -70,7 +78,7 @@ void mixed_adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {
       .infer(infer_mixed_adamw)
       .cpu(mixed_adamw_cpu);
   mixed.lr().betas().epsilon(1e-8f).wd().eta().clip();
-  return mark_portable_waiting({"_adamw_update", "_mp_adamw_update"});
+  return mark_portable({"_adamw_update", "_mp_adamw_update"});
 }();
 
 }  // namespace

@@ -95,26 +95,33 @@ void infer_multi(const MultiParams& p, Infer& infer) {
 template <Layout layout>
 std::vector<UpdateJob> make_jobs(const MultiParams& p, KernelContext& context) {
   // What is common: learning rates and weight decays, or the factor.
-  const int last = context.num_in() - 1;
-  std::vector<HostCopy> common;
-  for (int i = layout.num_common(); i > 0; --i)
-    common.emplace_back(context, context.in(last + 1 - i));
+  const bool there = gpu_table(context) != nullptr;
+  const auto common = [&](int i) -> const Tensor& {
+    return context.in(context.num_in() - layout.num_common() + i);
+  };
   std::vector<UpdateJob> jobs;
   jobs.reserve(static_cast<std::size_t>(p.count));
   for (int k = 0; k < p.count; ++k) {
     const auto at = static_cast<std::size_t>(k);
     UpdateJob& job = jobs.emplace_back();
     job.scalars = p;
-    if (layout.common == Layout::kRates) {
-      job.scalars.lr = tensor_scalar(common[0].tensor(), k);
-      job.scalars.wd = tensor_scalar(common[1].tensor(), k);
+    if (layout.common == Layout::kRates && there) {
+      job.numbers.lr = common(0);
+      job.numbers.wd = common(1);
+      job.numbers.at = k;
+    } else if (layout.common == Layout::kRates) {
+      job.scalars.lr = tensor_scalar(common(0), k);
+      job.scalars.wd = tensor_scalar(common(1), k);
     } else {
       job.scalars.lr = p.lrs[at];
       job.scalars.wd = p.wds[at];
     }
     if (layout.common == Layout::kScale) {
       job.scalars.eta = p.etas[at];
-      job.scalars.rescale_grad = tensor_scalar(common[0].tensor(), 0);
+      if (there)
+        job.numbers.rescale_grad = common(0);
+      else
+        job.scalars.rescale_grad = tensor_scalar(common(0), 0);
     }
     job.weight = context.in(layout.mixed ? layout.master(k) : layout.weight(k));
     job.grad = context.in(layout.weight(k) + 1);
@@ -129,11 +136,12 @@ std::vector<UpdateJob> make_jobs(const MultiParams& p, KernelContext& context) {
 template <Layout layout>
 void multi_cpu(const MultiParams& p, KernelContext& context) {
   const std::vector<UpdateJob> jobs = make_jobs<layout>(p, context);
-  if (layout.common == Layout::kScale && !jobs.empty() &&
-      !usable_scale(jobs[0].scalars.rescale_grad)) {
-    for (int k = 0; k < p.count; ++k)
+  if (layout.common == Layout::kScale && !jobs.empty()) {
+    const bool there = gpu_table(context) != nullptr;  // kernels look at the factor
+    const bool left_out = !there && !usable_scale(jobs[0].scalars.rescale_grad);
+    for (int k = 0; k < p.count && (there || left_out); ++k)
       keep_weight(context, context.in(layout.weight(k)), context.out(k));
-    return;
+    if (left_out) return;
   }
   run_updates(layout.rule, jobs, context);
 }
@@ -166,27 +174,27 @@ float norm(const Tensor& tensor, KernelContext& context) {
   return static_cast<float>(std::sqrt(sum));
 }
 
-// Norms of all weights, then of all directions.
-std::vector<float> norms_of(const std::vector<UpdateJob>& steps, KernelContext& context) {
-  std::vector<float> norms(2 * steps.size());
-  const auto tensor = [&](std::size_t i) {
-    return i < steps.size() ? steps[i].weight : steps[i - steps.size()].grad;
-  };
-  if (gpu_table(context) == nullptr) {
-    for (std::size_t i = 0; i < norms.size(); ++i) norms[i] = norm(tensor(i), context);
-    return norms;
-  }
+// The norm of a tensor of the call's GPU, there.
+Tensor norm_there(const Tensor& tensor, KernelContext& context) {
   static const Shape kOne{1};
-  const Shape all{static_cast<int64_t>(norms.size())};
-  const Tensor there{context.workspace_of<float>(all[0] + 1), &all, DType::kFloat32};
-  for (std::size_t i = 0; i < norms.size(); ++i) {
-    reduce_to({.reduction = Reduction::sum_squares, .finish = Finish::kRoot, .wide = true},
-              tensor(i), all_axes(tensor(i).ndim()),
-              {there.as<float>() + i, &kOne, DType::kFloat32}, context);
+  const Tensor found{context.workspace_of<float>(1), &kOne, DType::kFloat32};
+  reduce_to({.reduction = Reduction::sum_squares, .finish = Finish::kRoot, .wide = true}, tensor,
+            all_axes(tensor.ndim()), found, context);
+  return found;
+}
+
+// A step along a direction, which is its gradient.
+void make_step(UpdateJob* step, KernelContext& context) {
+  const float lr = step->scalars.lr;
+  if (gpu_table(context) != nullptr) {
+    step->numbers.weight_norm = norm_there(step->weight, context);
+    step->numbers.direction_norm = norm_there(step->grad, context);
+    step->scalars = scaled_step(step->scalars, lr, 1.0f);
+  } else {
+    const float ratio =
+        trust_ratio(step->scalars, norm(step->weight, context), norm(step->grad, context));
+    step->scalars = scaled_step(step->scalars, lr, ratio);
   }
-  const HostCopy here(context, there);
-  std::copy_n(here.tensor().as<const float>(), norms.size(), norms.begin());
-  return norms;
 }
 
 // Directions of all parameters into scratch memory, their norms, then steps along them.
@@ -204,11 +212,7 @@ void multi_lamb_cpu(const MultiParams& p, KernelContext& context) {
     directions[k].rounded = {};
   }
   run_updates(UpdateRule::kLambDirection, directions, context);
-  const std::vector<float> norms = norms_of(steps, context);
-  for (std::size_t k = 0; k < jobs.size(); ++k) {
-    const float ratio = trust_ratio(p, norms[k], norms[jobs.size() + k]);
-    steps[k].scalars = scaled_step(jobs[k].scalars.lr, ratio);
-  }
+  for (UpdateJob& step : steps) make_step(&step, context);
   run_updates(UpdateRule::kSgd, steps, context);
 }
 
@@ -227,11 +231,10 @@ Op define(const char* name, const char* doc) {
   if constexpr (layout.per_parameter() > 2) builder.op.mutates(mutated<layout>);
   if constexpr (layout.rule == UpdateRule::kLambDirection) {
     builder.op.cpu(multi_lamb_cpu<layout>);
-    mark_portable_waiting({name});
   } else {
     builder.op.cpu(multi_cpu<layout>);
-    layout.common == Layout::kNothing ? mark_portable({name}) : mark_portable_waiting({name});
   }
+  mark_portable(name);
   return builder;
 }
 

@@ -10,13 +10,27 @@
 
 namespace mxnet {
 
+// Numbers of a step that lie in arrays on a GPU: kernels read them there, so that the host does not
+// wait. What has no data is in the scalars. A step whose factor of the gradient is 0, infinite or
+// NaN is left out.
+struct NumbersInArrays {
+  Tensor lr, wd, rescale_grad;
+  int64_t at = 0;                      // which element of `lr` and `wd`
+  Tensor weight_norm, direction_norm;  // of LAMB, whose ratio is a factor of the rate
+
+  bool any() const {
+    return lr.data != nullptr || rescale_grad.data != nullptr || weight_norm.data != nullptr;
+  }
+};
+
 // One parameter. All tensors have the same number of elements.
 struct UpdateJob {
   UpdateScalars scalars;
   Tensor weight, grad;
   std::array<Tensor, kMaxUpdateStates> state;
-  Tensor out;      // may be `weight`
-  Tensor rounded;  // a second output in another type, or without data
+  Tensor out;                    // may be `weight`
+  Tensor rounded;                // a second output in another type, or without data
+  NumbersInArrays numbers = {};  // on a GPU
 };
 
 // On the device of the call.

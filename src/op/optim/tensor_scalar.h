@@ -6,7 +6,6 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/primitives.h"
-#include "op/read_back.h"
 
 namespace mxnet {
 
@@ -17,16 +16,12 @@ inline float tensor_scalar(const Tensor& tensor, int64_t i) {
   });
 }
 
-// The only element of a tensor on the device of the call.
-inline float tensor_scalar(KernelContext& context, const Tensor& tensor) {
-  return tensor_scalar(HostCopy(context, tensor).tensor(), 0);
-}
-
 // Whether a step with this factor of the gradient is to be taken at all.
 inline bool usable_scale(float scale) { return std::isfinite(scale) && scale != 0; }
 
-// The result of a step that is left out.
+// The result of a step that is left out, or, on a GPU, of one of which only its kernel will know.
 inline void keep_weight(KernelContext& context, const Tensor& weight, const Tensor& out) {
+  if (out.data == weight.data) return;
   copy_memory(context, weight.data, out.data,
               static_cast<std::size_t>(weight.size()) * dtype_size(weight.dtype));
 }

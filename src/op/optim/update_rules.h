@@ -61,6 +61,14 @@ struct RuleBase {
         grad_limit(limit_or_none<T>(p.clip_gradient, p.clip_gradient < 0)) {}
   static constexpr bool kWritesGrad = false;
 
+  // With numbers of this step that kernels find in arrays. For rules that make nothing else of
+  // them beforehand.
+  MX_RULE_INLINE void take(T rate, T decay, T factor) {
+    lr = rate;
+    wd = decay;
+    rescale = factor;
+  }
+
   MX_RULE_INLINE T scaled(T g) const { return clip(rescale * g, grad_limit); }
   // With weight decay as part of the gradient, clipped before or after it is added.
   MX_RULE_INLINE T decayed(T g, T w) const { return scaled(g) + wd * w; }
@@ -68,7 +76,8 @@ struct RuleBase {
     return clip(rescale * g + wd * w, grad_limit);
   }
 
-  const T lr, wd, rescale, grad_limit;
+  T lr, wd, rescale;
+  const T grad_limit;
 };
 
 template <class T>

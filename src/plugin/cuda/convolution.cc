@@ -42,6 +42,33 @@ Shape beside_channels(const Tensor& array, bool channels_last) {
   return shape;
 }
 
+// An array where engines can load it: itself, or a copy. What is only written is not read.
+Tensor aligned(NativeStream* stream, const Tensor& array, bool read, KernelContext& context) {
+  if (reinterpret_cast<uintptr_t>(array.data) % kConvolutionAlignment == 0) return array;
+  Tensor copy = array;
+  copy.data = context.workspace(static_cast<std::size_t>(array.size()) * dtype_size(array.dtype));
+  if (read) convert(stream, array, copy);
+  return copy;
+}
+
+// Computes the array that the pass names.
+void run_aligned(NativeStream* stream, const GpuConvCall& call, KernelContext& context) {
+  const auto place = [&](const Tensor& array, GpuConvPass pass) {
+    return aligned(stream, array, call.pass != pass, context);
+  };
+  const Tensor image = place(call.image, GpuConvPass::kImage);
+  const Tensor weight = place(call.weight, GpuConvPass::kWeight);
+  const Tensor map = place(call.map, GpuConvPass::kMap);
+  run_convolution(stream, description(call), {call.tune, call.workspace_mib}, image.data,
+                  weight.data, map.data, context);
+  const auto settle = [&](const Tensor& computed, const Tensor& array) {
+    if (computed.data != array.data) convert(stream, computed, array);
+  };
+  if (call.pass == GpuConvPass::kMap) settle(map, call.map);
+  if (call.pass == GpuConvPass::kImage) settle(image, call.image);
+  if (call.pass == GpuConvPass::kWeight) settle(weight, call.weight);
+}
+
 }  // namespace
 
 void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& context) {
@@ -49,12 +76,10 @@ void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& cont
                          : call.pass == GpuConvPass::kImage ? call.image
                                                             : call.weight;
   if (result.size() == 0) return;
-  const Convolution convolution = description(call);
   if (std::min({call.image.size(), call.weight.size(), call.map.size()}) == 0) {
     fill(stream, result, 0);  // sums of nothing
   } else {
-    run_convolution(stream, convolution, {call.tune, call.workspace_mib}, call.image.data,
-                    call.weight.data, call.map.data, context);
+    run_aligned(stream, call, context);
   }
   if (call.bias == nullptr) return;
   const Shape shape = beside_channels(result, call.geometry.channels_last);

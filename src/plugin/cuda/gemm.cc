@@ -2,10 +2,13 @@
 // The product primitive, by cuBLASLt. What a product of some sizes runs by is found once a device
 // and kept: asking takes longer than a small product.
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "base/config.h"
+#include "base/error.h"
 #include "base/lock.h"
+#include "op/elemwise/binary_loops.h"
 #include "plugin/cuda/blas/cublaslt.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/launch.h"
@@ -35,36 +38,77 @@ class Products {
     return (*all)[device];
   }
 
-  void run(const GemmShape& shape, const GemmRequest& request, const GemmCall& call,
+  // False where the bias is still to be added: not all types have it as an epilogue.
+  bool run(const GemmShape& shape, const GemmRequest& request, const GemmCall& call,
            KernelContext& context, cudaStream_t stream) {
     MutexLock lock(mutex_);
-    GemmPlan& plan = plan_of({shape, request});
-    const std::size_t bytes = plan.workspace_bytes();
-    plan.run(handle_, call.alpha, call.a, call.b, 0.0, call.c, call.bias,
-             bytes == 0 ? nullptr : context.workspace(bytes), stream);
+    const Plan& found = plan_of({shape, request}, call.bias);
+    const std::size_t bytes = found.plan->workspace_bytes();
+    found.plan->run(handle_, call.alpha, call.a, call.b, 0.0, call.c,
+                    found.adds_bias ? call.bias : nullptr,
+                    bytes == 0 ? nullptr : context.workspace(bytes), stream);
+    return found.adds_bias || call.bias == nullptr;
   }
 
  private:
   using Key = std::pair<GemmShape, GemmRequest>;
+  struct Plan {
+    std::unique_ptr<GemmPlan> plan;
+    bool adds_bias;
+  };
 
-  GemmPlan& plan_of(const Key& key) MX_REQUIRES(mutex_) {
+  const Plan& plan_of(const Key& key, const void* bias) MX_REQUIRES(mutex_) {
     if (const auto it = plans_.find(key); it != plans_.end()) return it->second;
     if (plans_.size() == kMostPlans) plans_.clear();
-    return plans_
-        .try_emplace(key, handle_, key.first, gemm_choice(config().cuda, key.second), kWorkspace)
-        .first->second;
+    return plans_.emplace(key, make_plan(key, bias)).first->second;
+  }
+  Plan make_plan(Key key, const void* bias) const {
+    const auto make = [&](const void* with) {
+      return std::make_unique<GemmPlan>(handle_, key.first, gemm_choice(config().cuda, key.second),
+                                        kWorkspace, with);
+    };
+    if (key.second.bias) {
+      try {
+        return {make(bias), true};
+      } catch (const Error&) {  // the product alone may exist: float64 has no epilogues
+        key.second.bias = false;
+      }
+    }
+    return {make(nullptr), false};
   }
 
   Mutex mutex_;
   cublasLtHandle_t handle_ = nullptr;
-  std::map<Key, GemmPlan> plans_ MX_GUARDED_BY(mutex_);
+  std::map<Key, Plan> plans_ MX_GUARDED_BY(mutex_);
 };
 
 // The largest power of two, up to what cuBLASLt cares for, that divides all addresses.
 uint32_t alignment(const GemmCall& call) {
   const auto bits = reinterpret_cast<uintptr_t>(call.a) | reinterpret_cast<uintptr_t>(call.b) |
-                    reinterpret_cast<uintptr_t>(call.c) | 256;
+                    reinterpret_cast<uintptr_t>(call.c) | reinterpret_cast<uintptr_t>(call.bias) |
+                    256;
   return static_cast<uint32_t>(bits & (~bits + 1));
+}
+
+// REQUIRES: one product, whose rows lie one behind the other.
+void add_bias(NativeStream* stream, const GemmCall& call) {
+  MX_ASSERT(call.batch == 1 && call.ldc == call.n);
+  const Shape all{call.m, call.n}, row{1, call.n};
+  const Tensor result{call.c, &all, call.dtype};
+  binary(stream, static_cast<int>(BinaryRow::add), result,
+         {const_cast<void*>(call.bias), &row, call.dtype}, result);
+}
+
+// Sums of nothing.
+void clear_results(const GemmCall& call, cudaStream_t stream) {
+  const std::size_t element = dtype_size(call.dtype),
+                    row = static_cast<std::size_t>(call.n) * element;
+  for (int64_t i = 0; i < call.batch; ++i) {
+    void* const first =
+        static_cast<char*>(call.c) + static_cast<std::size_t>(i * call.step_c) * element;
+    MX_CUDA_CALL(cudaMemset2DAsync(first, static_cast<std::size_t>(call.ldc) * element, 0, row,
+                                   static_cast<std::size_t>(call.m), stream));
+  }
 }
 
 }  // namespace
@@ -72,6 +116,11 @@ uint32_t alignment(const GemmCall& call) {
 void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context) {
   if (call.m == 0 || call.n == 0 || call.batch == 0) return;
   const LaunchScope scope(stream);
+  if (call.k == 0) {
+    clear_results(call, scope.stream());
+    if (call.bias != nullptr) add_bias(stream, call);
+    return;
+  }
   const GemmShape shape{.m = call.m,
                         .n = call.n,
                         .k = call.k,
@@ -87,7 +136,8 @@ void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context) {
                         .alignment = alignment(call)};
   const GemmRequest request{
       .dtype = call.dtype, .bias = call.bias != nullptr, .fully_connected = call.fully_connected};
-  Products::current().run(shape, request, call, context, scope.stream());
+  if (!Products::current().run(shape, request, call, context, scope.stream()))
+    add_bias(stream, call);
 }
 
 }  // namespace mxnet::cuda

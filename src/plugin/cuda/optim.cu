@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the update rules (op/optim/update_rules.h): one pass over weight, gradient and states.
 #include "op/optim/run_updates.h"
+#include "op/optim/trust_ratio.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/primitives.h"
@@ -44,17 +45,55 @@ struct Numbers {
   }
 };
 
+// A step's numbers where some of them lie in arrays (NumbersInArrays). Float, as scalars are.
+struct Given {
+  Numbers<float> lr, wd, rescale, weight_norm, direction_norm;
+  int64_t at;
+  float scalar_lr, scalar_wd, scalar_rescale, lower_bound, upper_bound;
+
+  explicit Given(const UpdateJob& job)
+      : lr(numbers(job.numbers.lr)),
+        wd(numbers(job.numbers.wd)),
+        rescale(numbers(job.numbers.rescale_grad)),
+        weight_norm(numbers(job.numbers.weight_norm)),
+        direction_norm(numbers(job.numbers.direction_norm)),
+        at(job.numbers.at),
+        scalar_lr(job.scalars.lr),
+        scalar_wd(job.scalars.wd),
+        scalar_rescale(job.scalars.rescale_grad),
+        lower_bound(job.scalars.lower_bound),
+        upper_bound(job.scalars.upper_bound) {}
+  static Numbers<float> numbers(const Tensor& tensor) { return {tensor.data, tensor.dtype}; }
+
+  // False where the step is left out.
+  template <class Rule>
+  MX_DEVICE bool give(Rule* rule) const {
+    float rate = lr.data == nullptr ? scalar_lr : lr.get(at);
+    if (weight_norm.data != nullptr)
+      rate *= trust_ratio(lower_bound, upper_bound, weight_norm.get(0), direction_norm.get(0));
+    const float factor = rescale.data == nullptr ? scalar_rescale : rescale.get(0);
+    rule->take(rate, wd.data == nullptr ? scalar_wd : wd.get(at), factor);
+    return rescale.data == nullptr || (factor - factor == 0.0f && factor != 0.0f);
+  }
+};
+// The rules of operators that take numbers from arrays.
+constexpr bool may_be_given(UpdateRule rule) {
+  return rule == UpdateRule::kSgd || rule == UpdateRule::kSgdMomentum ||
+         rule == UpdateRule::kAdamW || rule == UpdateRule::kAdamWScaleGrad;
+}
+
 template <class Rule, class C>
 struct Update {
   Rule rule;
   Numbers<C> out, weight, grad, rounded;
   Numbers<C> state[kMaxUpdateStates];
-  MX_DEVICE void operator()(int64_t i) const {
+  MX_DEVICE void operator()(int64_t i) const { step(rule, i); }
+  MX_DEVICE void step(const Rule& by, int64_t i) const {
     C g = grad.get(i);
     C s[kMaxUpdateStates] = {};
 #pragma unroll
     for (int k = 0; k < Rule::kStates; ++k) s[k] = state[k].get(i);
-    const C result = rule(weight.get(i), g, s[0], s[1], s[2]);
+    const C result = by(weight.get(i), g, s[0], s[1], s[2]);
     out.set(i, result);
     if (rounded.data != nullptr) rounded.set(i, result);
     if constexpr (Rule::kWritesGrad) grad.set(i, g);
@@ -64,11 +103,25 @@ struct Update {
 };
 
 template <class Rule, class C>
+struct GivenUpdate {
+  Update<Rule, C> update;
+  Given given;
+  MX_DEVICE void operator()(int64_t i) const {
+    Rule rule = update.rule;
+    if (given.give(&rule)) update.step(rule, i);
+  }
+};
+
+template <UpdateRule kRule, class Rule, class C>
 void run(NativeStream* stream, const char* name, const UpdateJob& job) {
   const auto numbers = [](const Tensor& tensor) { return Numbers<C>{tensor.data, tensor.dtype}; };
   Update<Rule, C> f{Rule(job.scalars), numbers(job.out),     numbers(job.weight),
                     numbers(job.grad), numbers(job.rounded), {}};
   for (int k = 0; k < Rule::kStates; ++k) f.state[k] = numbers(job.state[k]);
+  if constexpr (may_be_given(kRule)) {
+    if (job.numbers.any())
+      return for_each(stream, name, job.weight.size(), GivenUpdate<Rule, C>{f, Given(job)});
+  }
   for_each(stream, name, job.weight.size(), f);
 }
 
@@ -78,10 +131,10 @@ void update(NativeStream* stream, int rule, const UpdateJob& job) {
   // As on the CPU: double where all are.
   const bool in_double = job.weight.dtype == DType::kFloat64 && job.grad.dtype == DType::kFloat64;
   switch (static_cast<UpdateRule>(rule)) {
-#define MX_CASE(id, rule)                                                          \
-  case UpdateRule::id:                                                             \
-    return in_double ? run<update_rules::rule<double>, double>(stream, #rule, job) \
-                     : run<update_rules::rule<float>, float>(stream, #rule, job);
+#define MX_CASE(id, rule)                                                                          \
+  case UpdateRule::id:                                                                             \
+    return in_double ? run<UpdateRule::id, update_rules::rule<double>, double>(stream, #rule, job) \
+                     : run<UpdateRule::id, update_rules::rule<float>, float>(stream, #rule, job);
     MX_UPDATE_RULES(MX_CASE)
 #undef MX_CASE
   }

@@ -33,6 +33,14 @@ struct SegmentSort {
   int bits;
 };
 
+// Lines of `length` elements that are sorted by one call of CUB's segmented sort, which counts
+// elements in an int; at least one.
+constexpr int64_t lines_at_once(int64_t length) {
+  return length > 0 && length < INT32_MAX ? INT32_MAX / length : 1;
+}
+static_assert(lines_at_once(1) == INT32_MAX && lines_at_once(1000) * 1000 <= INT32_MAX &&
+              lines_at_once(int64_t{1} << 31) == 1);
+
 #ifdef MX_CUDA_EMULATED
 
 template <class K>
@@ -58,27 +66,50 @@ struct TimesLength {
   MX_DEVICE int64_t operator()(int64_t segment) const { return segment * length; }
 };
 
-template <class K>
-void sort_segments(NativeStream* stream, const SegmentSort<K>& sort, KernelContext& context) {
-  const LaunchScope scope(stream);
-  const auto begins = thrust::make_transform_iterator(thrust::make_counting_iterator(int64_t{0}),
-                                                      TimesLength{sort.length});
-  // First asks how much scratch memory it needs, then sorts.
-  const auto run = [&](void* scratch, std::size_t* bytes) {
-    // A segment is one block's; a line alone gets the whole device.
-    if (sort.segments == 1) {
-      return cub::DeviceRadixSort::SortPairs(scratch, *bytes, sort.keys, sort.sorted_keys,
-                                             sort.places, sort.sorted_places, sort.length, 0,
-                                             sort.bits, scope.stream());
-    }
-    return cub::DeviceSegmentedRadixSort::SortPairs(
-        scratch, *bytes, sort.keys, sort.sorted_keys, sort.places, sort.sorted_places,
-        sort.segments * sort.length, sort.segments, begins, begins + 1, 0, sort.bits,
-        scope.stream());
-  };
+// Asks how much scratch memory `run` needs, then runs it.
+template <class Run>
+void with_scratch(KernelContext& context, const Run& run) {
   std::size_t bytes = 0;
   check(run(nullptr, &bytes), "sort");
   check(run(context.workspace(bytes), &bytes), "sort");
+}
+
+// A line alone gets the whole device.
+template <class K>
+void sort_line(cudaStream_t stream, const SegmentSort<K>& sort, int64_t first,
+               KernelContext& context) {
+  with_scratch(context, [&](void* scratch, std::size_t* bytes) {
+    return cub::DeviceRadixSort::SortPairs(
+        scratch, *bytes, sort.keys + first, sort.sorted_keys + first, sort.places + first,
+        sort.sorted_places + first, sort.length, 0, sort.bits, stream);
+  });
+}
+
+// A block each for `count` lines. REQUIRES: their elements are counted by an int.
+template <class K>
+void sort_lines(cudaStream_t stream, const SegmentSort<K>& sort, int64_t first, int64_t count,
+                KernelContext& context) {
+  const auto begins = thrust::make_transform_iterator(thrust::make_counting_iterator(int64_t{0}),
+                                                      TimesLength{sort.length});
+  with_scratch(context, [&](void* scratch, std::size_t* bytes) {
+    return cub::DeviceSegmentedRadixSort::SortPairs(
+        scratch, *bytes, sort.keys + first, sort.sorted_keys + first, sort.places + first,
+        sort.sorted_places + first, static_cast<int>(count * sort.length), static_cast<int>(count),
+        begins, begins + 1, 0, sort.bits, stream);
+  });
+}
+
+template <class K>
+void sort_segments(NativeStream* stream, const SegmentSort<K>& sort, KernelContext& context) {
+  const LaunchScope scope(stream);
+  const int64_t at_once = lines_at_once(sort.length);
+  for (int64_t line = 0; line < sort.segments; line += at_once) {
+    const int64_t rest = sort.segments - line, count = rest < at_once ? rest : at_once;
+    if (count == 1)
+      sort_line(scope.stream(), sort, line * sort.length, context);
+    else
+      sort_lines(scope.stream(), sort, line * sort.length, count, context);
+  }
   scope.check("sort");
 }
 

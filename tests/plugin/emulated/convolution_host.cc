@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions for the emulated plug-in, in place of cuDNN: every product of a place, a pixel and a
 // weight is added to the one of the three arrays that the pass computes.
+#include "base/error.h"
 #include "plugin/cuda/dnn/convolver.h"
 #include "plugin/cuda/elements.cuh"
 
@@ -33,10 +34,17 @@ int64_t product(const Dims& dims) {
   return size;
 }
 
+// As a real GPU would, which fails for good.
+void expect_aligned(const void* data) {
+  if (reinterpret_cast<uintptr_t>(data) % kConvolutionAlignment == 0) return;
+  throw Error(ErrorCode::kGeneric, "cudnn", "given a misaligned address, expected an aligned one");
+}
+
 }  // namespace
 
 void run_convolution(NativeStream*, const Convolution& c, const ConvolutionTuning&, void* data,
                      void* weight, void* output, KernelContext&) {
+  for (const void* array : {data, weight, output}) expect_aligned(array);
   const Dims data_steps = packed_strides(c.data, c.channels_last);
   const Dims weight_steps = packed_strides(c.weight, c.channels_last);
   const Dims output_steps = packed_strides(c.output, c.channels_last);

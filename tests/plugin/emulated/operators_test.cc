@@ -111,9 +111,38 @@ TEST(GpuOperators, ConvolutionsOfOneToThreeDimensions) {
   for (const char* op : {"_backward_Convolution_data"})
     expect_same(op, {Shape{2, 4, 3, 2, 4}, Shape{2, 3, 5, 4, 6}, Shape{4, 3, 3, 3, 3}},
                 {{"kernel", "(3,3,3)"}, {"num_filter", "4"}, {"wanted", "1"}, {"no_bias", "1"}});
-  for (const char* wanted : {"2", "4"})
+  for (const char* wanted : {"2", "3", "4", "7"})
     expect_same("_backward_Convolution", {Shape{2, 4, 5, 4}, Shape{2, 3, 7, 6}, Shape{4, 3, 3, 3}},
                 {{"kernel", "(3,3)"}, {"num_filter", "4"}, {"wanted", wanted}});
+}
+
+// Rows of an array begin where its elements do, which is not where engines load.
+TEST(GpuOperators, ConvolutionsOfViews) {
+  const Attrs window{{"kernel", "(2,2)"}, {"num_filter", "2"}, {"no_bias", "1"}};
+  const Shape kernels{2, 1, 2, 2}, map{2, 2, 2, 2};
+  std::vector<Values> found[2];
+  const Device devices[] = {Device::cpu(), kGpu};
+  for (int d = 0; d < 2; ++d) {
+    Attrs attrs = window;
+    attrs.push_back({"wanted", "3"});
+    NDArray images = array_of(random_values(27, -2, 2), Shape{3, 1, 3, 3}, devices[d]);
+    NDArray data = images.slice(1, 3);
+    NDArray weight = array_of(random_values(kernels.size(), -2, 2), kernels, devices[d]);
+    NDArray dout = array_of(random_values(map.size(), -2, 2), map, devices[d]);
+    found[d].push_back(values_of(call("Convolution", {&data, &weight}, window)));
+    NDArray* const inputs[] = {&dout, &data, &weight};
+    for (const NDArray& gradient : call_op("_backward_Convolution", inputs, attrs))
+      found[d].push_back(values_of(gradient));
+    attrs.back().second = "1";
+    call_into(data, "_backward_Convolution_data", {&dout, &data, &weight}, attrs);
+    found[d].push_back(values_of(images));
+  }
+  ASSERT_EQ(found[1].size(), 4u);
+  for (std::size_t i = 0; i < found[0].size(); ++i) {
+    ASSERT_EQ(found[1][i].size(), found[0][i].size());
+    for (std::size_t k = 0; k < found[0][i].size(); ++k)
+      EXPECT_NEAR(found[1][i][k], found[0][i][k], 1e-5) << i << " [" << k << "]";
+  }
 }
 
 TEST(GpuOperators, PoolingOfEveryKind) {

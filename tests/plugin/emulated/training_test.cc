@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "op/read_back.h"
 #include "tests/plugin/emulated/both_devices.h"
 
 namespace mxnet {
@@ -94,6 +95,23 @@ TEST(GpuTraining, MomentsAboutTheMean) {
   }
 }
 
+TEST(GpuTraining, GradientsOfLosses) {
+  for (const char* dtype : kReal) {
+    const Shape shape{4, 9};
+    const Input x{random_values(36, -2, 2), shape, dtype};
+    for (const char* normalization : {"null", "batch", "valid"})
+      expect_same_outputs(
+          "_backward_MakeLoss", {x},
+          {{"grad_scale", "3"}, {"valid_thresh", "0.25"}, {"normalization", normalization}});
+    expect_same_outputs("_contrib_backward_gradientmultiplier", {x}, {{"scalar", "-0.3"}});
+    Input label = x;
+    for (std::size_t i = 0; i < label.values.size(); i += 3) label.values[i] += 0.5f;
+    label.values[1] -= 0.25f;
+    label.values[2] = NAN;
+    expect_same_outputs("_backward_mae_reg_out", {label, x}, {{"grad_scale", "0.7"}});
+  }
+}
+
 TEST(GpuTraining, AllElementsAreFinite) {
   for (const char* dtype : kReal) {
     const Input good{random_values(70, -9, 9), Shape{70}, dtype};
@@ -152,6 +170,36 @@ TEST(GpuTraining, FactorsThatLieInArrays) {
   expect_same_outputs("lamb_update_phase2", {weights[0], weights[1], {{2}}, {{0.5f}}},
                       {{"lr", "0.1"}}, 1e-6);
   expect_same_outputs("reset_arrays", {weights[0], weights[1]}, {{"num_arrays", "2"}});
+}
+
+TEST(GpuTraining, AStepThatIsLeftOutChangesNothing) {
+  for (const float scale : {NAN, 0.5f}) {
+    Values weights[2];
+    const Device devices[] = {Device::cpu(), kGpu};
+    for (int d = 0; d < 2; ++d) {
+      std::vector<NDArray> arrays;
+      for (const Input& input : parameters(2, "float32", false))
+        arrays.push_back(input.on(devices[d]));
+      NDArray factor = array_of({scale}, {}, devices[d]);
+      const Values before = values_of(arrays[0]);
+      call_into(arrays[0], "_adamw_update",
+                {&arrays[0], &arrays[1], &arrays[2], &arrays[3], &factor},
+                {{"lr", "0.1"}, {"eta", "0.5"}});
+      weights[d] = values_of(arrays[0]);
+      EXPECT_EQ(weights[d] == before, std::isnan(scale));
+    }
+    ASSERT_EQ(weights[1].size(), weights[0].size());
+    for (std::size_t i = 0; i < weights[0].size(); ++i)
+      EXPECT_NEAR(weights[1][i], weights[0][i], 1e-6);
+  }
+}
+
+TEST(GpuTraining, TheHostWaitsForNoNumberOfAStep) {
+  for (const char* op :
+       {"_adamw_update", "_mp_adamw_update", "_multi_adamw_update", "_multi_mp_adamw_update",
+        "lamb_update_phase2", "mp_lamb_update_phase2", "_multi_lamb_update",
+        "_multi_mp_lamb_update", "preloaded_multi_sgd_update", "preloaded_multi_mp_sgd_mom_update"})
+    EXPECT_FALSE(waits_for_device(Registry::get().at(op))) << op;
 }
 
 TEST(GpuTraining, ManyWeightsByOneOperation) {

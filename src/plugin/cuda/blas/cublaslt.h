@@ -46,7 +46,7 @@ struct GemmShape {
   bool transpose_a = false, transpose_b = false;
   int64_t lda = 0, ldb = 0, ldc = 0;
   int64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;
-  uint32_t alignment = 256;  // of all three addresses, in bytes
+  uint32_t alignment = 256;  // of all addresses, in bytes
 
   auto operator<=>(const GemmShape&) const = default;
 };
@@ -55,9 +55,10 @@ struct GemmShape {
 // bias, whose address lies in the descriptor.
 class GemmPlan {
  public:
-  // `workspace` bytes may be used. Throws Error(kNotImplemented) where cuBLASLt has no way.
+  // `workspace` bytes may be used; `bias` is one of those that run() will be given, null where the
+  // epilogue has none. Throws Error where cuBLASLt has no way.
   GemmPlan(cublasLtHandle_t handle, const GemmShape& shape, const GemmChoice& choice,
-           std::size_t workspace);
+           std::size_t workspace, const void* bias);
 
   std::size_t workspace_bytes() const { return workspace_; }
   // `bias` of n elements; null where the epilogue has none.
@@ -77,6 +78,7 @@ class GemmPlan {
   static Owner<cublasLtMatrixLayout_t> layout(const GemmChoice& choice, int64_t rows,
                                               int64_t columns, int64_t leading, int64_t batch,
                                               int64_t stride);
+  void set_bias(const void* bias);
   void pick(cublasLtHandle_t handle, uint32_t alignment, std::size_t workspace);
 
   const GemmChoice choice_;

@@ -12,7 +12,6 @@
 namespace mxnet::cuda {
 namespace {
 
-constexpr int64_t kAlignment = 16;     // of arrays, in bytes: what the memory pools give
 constexpr int64_t kMostConfigs = 128;  // of one heuristic
 constexpr int64_t kMostKnobs = 64, kMostNotes = CUDNN_NUMERICAL_NOTE_TYPE_COUNT;
 
@@ -22,7 +21,7 @@ Descriptor tensor(int64_t id, const std::vector<int64_t>& dims, const Convolutio
       .set(CUDNN_ATTR_TENSOR_DIMENSIONS, dims)
       .set(CUDNN_ATTR_TENSOR_STRIDES, packed_strides(dims, convolution.channels_last))
       .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
-      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kConvolutionAlignment)
       .finalize();
   return result;
 }
@@ -80,8 +79,11 @@ EngineConfig read_config(const Descriptor& descriptor) {
   const Descriptor& engine = engines.at(0);
   config.engine = engine.get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 1).at(0);
   for (const auto note :
-       engine.get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, kMostNotes))
-    config.notes.push_back(static_cast<NumericalNote>(note));
+       engine.get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, kMostNotes)) {
+    // A newer library may know more of them; no variable is about those.
+    if (note < CUDNN_NUMERICAL_NOTE_TYPE_COUNT)
+      config.notes.push_back(static_cast<NumericalNote>(note));
+  }
   for (const Descriptor& knob : descriptor.get(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
                                                CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, kMostKnobs)) {
     config.knobs.push_back(
@@ -90,6 +92,23 @@ EngineConfig read_config(const Descriptor& descriptor) {
          knob.get<int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, 1).at(0)});
   }
   return config;
+}
+
+// What one heuristic lists, behind what is known already.
+void add_offers(cudnnBackendHeurMode_t mode, EngineOffers* offers) {
+  Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, offers->graph)
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode)
+      .finalize();
+  for (Descriptor& found : heuristic.get(CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                         CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, kMostConfigs)) {
+    EngineConfig described = read_config(found);
+    const bool known =
+        std::any_of(offers->engines.begin(), offers->engines.end(), [&](const OfferedEngine& e) {
+          return e.config.engine == described.engine && e.config.knobs == described.knobs;
+        });
+    if (!known) offers->engines.push_back({std::move(described), std::move(found)});
+  }
 }
 
 }  // namespace
@@ -166,35 +185,25 @@ Descriptor convolution_operation(const Convolution& convolution, double beta) {
   return operation;
 }
 
-std::vector<OfferedEngine> offered_engines(cudnnHandle_t handle, const Descriptor& operation,
-                                           const CudaConfig& config) {
-  Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle)
-      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation)
+EngineOffers offered_engines(cudnnHandle_t handle, Descriptor operation, const CudaConfig& config) {
+  EngineOffers offers{
+      std::move(operation), Descriptor(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), {}};
+  offers.graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle)
+      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, offers.operation)
       .finalize();
-  std::vector<OfferedEngine> engines;
   for (const cudnnBackendHeurMode_t mode : heuristics(config)) {
-    Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-    heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
-        .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode)
-        .finalize();
-    for (Descriptor& found : heuristic.get(CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                           CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, kMostConfigs)) {
-      EngineConfig described = read_config(found);
-      const bool known = std::any_of(engines.begin(), engines.end(), [&](const OfferedEngine& e) {
-        return e.config.engine == described.engine && e.config.knobs == described.knobs;
-      });
-      if (known) continue;
-      engines.push_back({std::move(described), std::move(found)});
+    try {
+      add_offers(mode, &offers);
+    } catch (const Error&) {  // a heuristic may not know the operation; the next one is asked
     }
   }
-  return engines;
+  return offers;
 }
 
-ConvolutionPlan::ConvolutionPlan(cudnnHandle_t handle, const OfferedEngine& engine)
-    : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+ConvolutionPlan::ConvolutionPlan(cudnnHandle_t handle, Descriptor engine)
+    : engine_(std::move(engine)), plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
   plan_.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle)
-      .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine.descriptor)
+      .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine_)
       .finalize();
   workspace_bytes_ = static_cast<std::size_t>(
       plan_.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1).at(0));

@@ -36,6 +36,9 @@ cudnnDataType_t cudnn_sum_dtype(DType dtype);
 // What is asked for configurations, in this order: MXNET_CUDNN_HEUR_MODE, then what always works.
 std::vector<cudnnBackendHeurMode_t> heuristics(const CudaConfig& config);
 
+// Of arrays, in bytes: engines load so much at once. What memory pools give, but not every view.
+inline constexpr int64_t kConvolutionAlignment = 16;
+
 // Names of arrays in a plan.
 inline constexpr int64_t kDataId = 'x', kWeightId = 'w', kOutputId = 'y';
 
@@ -47,21 +50,27 @@ struct OfferedEngine {
   EngineConfig config;
   Descriptor descriptor;
 };
-std::vector<OfferedEngine> offered_engines(cudnnHandle_t handle, const Descriptor& operation,
-                                           const CudaConfig& config);
+// What a handle offers for one operation. Configurations refer to the graph, which refers to the
+// operation: all of them live until plans are made.
+struct EngineOffers {
+  Descriptor operation, graph;
+  std::vector<OfferedEngine> engines;
+};
+EngineOffers offered_engines(cudnnHandle_t handle, Descriptor operation, const CudaConfig& config);
 
 // What one convolution runs by. Immutable.
 class ConvolutionPlan {
  public:
-  // Throws Error(kGeneric) where the engine does not support the convolution.
-  ConvolutionPlan(cudnnHandle_t handle, const OfferedEngine& engine);
+  // Takes the engine's descriptor, which stays with the plan. Throws Error(kGeneric) where the
+  // engine does not support the convolution.
+  ConvolutionPlan(cudnnHandle_t handle, Descriptor engine);
 
   std::size_t workspace_bytes() const { return workspace_bytes_; }
   // On the handle's stream. Arrays of device memory; the one that the pass computes is written.
   void run(cudnnHandle_t handle, void* data, void* weight, void* output, void* workspace) const;
 
  private:
-  Descriptor plan_;
+  Descriptor engine_, plan_;
   std::size_t workspace_bytes_ = 0;
 };
 

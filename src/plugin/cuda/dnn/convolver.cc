@@ -136,7 +136,7 @@ class Convolver {
       EngineConfig& candidate = (*offers)[i].config;
       if (exclusion(candidate, policy)) continue;
       try {
-        plans[i] = std::make_unique<ConvolutionPlan>(handle_, (*offers)[i]);
+        plans[i] = std::make_unique<ConvolutionPlan>(handle_, std::move((*offers)[i].descriptor));
       } catch (const Error&) {
         continue;
       }
@@ -148,28 +148,31 @@ class Convolver {
 
   PlanRef choose(const std::string& key, const Convolution& convolution, const EnginePolicy& policy,
                  const Arrays& arrays, KernelContext& context, cudaStream_t stream) const {
-    std::vector<OfferedEngine> offers =
+    EngineOffers offered =
         offered_engines(handle_, convolution_operation(convolution), config().cuda);
+    std::vector<OfferedEngine>& offers = offered.engines;
     std::vector<PlanRef> plans = build(&offers, policy);
     // Only what can run takes part in the choice.
     std::vector<EngineConfig> candidates;
     std::vector<std::size_t> place;
-    std::size_t most = 0;
     for (std::size_t i = 0; i < offers.size(); ++i) {
       if (plans[i] == nullptr || exclusion(offers[i].config, policy)) continue;
       candidates.push_back(offers[i].config);
       place.push_back(i);
-      most = std::max(most, offers[i].config.workspace);
     }
     void* workspace = nullptr;
-    std::size_t asked_for = 0;
+    std::size_t room = 0;  // bytes of it
     Stopwatch stopwatch(stream);
     const auto time = [&](const EngineConfig& candidate) -> std::optional<double> {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
         if (candidates[c].engine != candidate.engine || candidates[c].knobs != candidate.knobs)
           continue;
         try {
-          if (most > asked_for) workspace = context.workspace(asked_for = most);
+          // More than the device has left counts against this candidate only.
+          if (candidate.workspace > room) {
+            workspace = context.workspace(candidate.workspace);
+            room = candidate.workspace;
+          }
           return stopwatch.fastest([&] { launch(*plans[place[c]], arrays, workspace); });
         } catch (const Error&) {
           return std::nullopt;
