@@ -103,7 +103,6 @@ TEST(GpuTraining, GradientsOfLosses) {
       expect_same_outputs(
           "_backward_MakeLoss", {x},
           {{"grad_scale", "3"}, {"valid_thresh", "0.25"}, {"normalization", normalization}});
-    expect_same_outputs("_contrib_backward_gradientmultiplier", {x}, {{"scalar", "-0.3"}});
     Input label = x;
     for (std::size_t i = 0; i < label.values.size(); i += 3) label.values[i] += 0.5f;
     label.values[1] -= 0.25f;
