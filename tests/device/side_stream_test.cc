@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "base/leaked.h"
 #include "sim_fixture.h"
 
 namespace mxnet::testing {
@@ -13,7 +14,13 @@ namespace {
 
 class SideStreams : public ::testing::Test {
  protected:
-  SimDeviceApi api_{sim_config(1)};
+  // Threads keep their streams of a device that is nobody's replacement, so it stays.
+  static SimDeviceApi& permanent() {
+    static Leaked<SimDeviceApi> api(sim_config(1));
+    return *api;
+  }
+
+  SimDeviceApi& api_ = permanent();
   Stream main_{api_, 0};
 
   template <class F>

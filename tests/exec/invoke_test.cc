@@ -175,7 +175,8 @@ TEST(Invoke, ErrorsOfTheCallerAreThrownAtTheCall) {
   EXPECT_TRUE(contains(error_of([&] { call("elemwise_add", {&x, &y}); }), "(2,)"));
   EXPECT_TRUE(contains(error_of([&] { call("elemwise_add", {&x, &doubles}); }), "float64"));
   EXPECT_TRUE(contains(error_of([&] { call("elemwise_add", {&x, &none}); }), "'rhs'"));
-  EXPECT_TRUE(contains(error_of([&] { call("_test_fill", {}); }), "given parameters"));
+  EXPECT_TRUE(contains(error_of([&] { call("_test_fill", {}); }),
+                       "given parameter 'shape' from which output 0 follows as"));
   EXPECT_TRUE(contains(error_of([&] {
                          call_into(y, "_plus_scalar", {&x}, {{"scalar", "1"}});
                        }),
