@@ -21,7 +21,7 @@ namespace {
 
 using namespace mxnet;
 
-constexpr int kBatch = 8, kSide = 224, kRounds = 2;
+constexpr int kBatch = 32, kSide = 224, kRounds = 2;
 
 struct Setting {
   std::string title;
