@@ -38,8 +38,7 @@ void step_cpu(const UpdateScalars& scalars, KernelContext& context) {
   const float ratio =
       there ? 1.0f
             : trust_ratio(scalars, tensor_scalar(weight_norm, 0), tensor_scalar(direction_norm, 0));
-  UpdateJob job{
-      scaled_step(scalars, scalars.lr, ratio), weight, context.in(1), {}, context.out(0), {}};
+  UpdateJob job{scaled_step(scalars, ratio), weight, context.in(1), {}, context.out(0), {}};
   if (there) {
     job.numbers.weight_norm = weight_norm;
     job.numbers.direction_norm = direction_norm;

@@ -185,15 +185,14 @@ Tensor norm_there(const Tensor& tensor, KernelContext& context) {
 
 // A step along a direction, which is its gradient.
 void make_step(UpdateJob* step, KernelContext& context) {
-  const float lr = step->scalars.lr;
   if (gpu_table(context) != nullptr) {
     step->numbers.weight_norm = norm_there(step->weight, context);
     step->numbers.direction_norm = norm_there(step->grad, context);
-    step->scalars = scaled_step(step->scalars, lr, 1.0f);
+    step->scalars = scaled_step(step->scalars, 1.0f);
   } else {
     const float ratio =
         trust_ratio(step->scalars, norm(step->weight, context), norm(step->grad, context));
-    step->scalars = scaled_step(step->scalars, lr, ratio);
+    step->scalars = scaled_step(step->scalars, ratio);
   }
 }
 

@@ -18,10 +18,10 @@ inline float trust_ratio(const UpdateScalars& scalars, float weight_norm, float 
   return trust_ratio(scalars.lower_bound, scalars.upper_bound, weight_norm, direction_norm);
 }
 
-// The numbers of a plain step of length lr * ratio along a direction.
-inline UpdateScalars scaled_step(const UpdateScalars& scalars, float lr, float ratio) {
+// The numbers of a plain step along a direction, whose length is the rate times the ratio.
+inline UpdateScalars scaled_step(const UpdateScalars& scalars, float ratio) {
   UpdateScalars step{};
-  step.lr = lr * ratio;
+  step.lr = scalars.lr * ratio;
   step.lower_bound = scalars.lower_bound;
   step.upper_bound = scalars.upper_bound;
   step.rescale_grad = 1;
