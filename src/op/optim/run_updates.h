@@ -5,14 +5,20 @@
 #include <array>
 #include <span>
 
+#include "base/host_device.h"
 #include "op/kernel.h"
 #include "op/optim/update_loops.h"
 
 namespace mxnet {
 
+// Whether a step with this factor of the gradient, if it lies in an array, is to be taken at all:
+// infinities and NaN differ from themselves by NaN.
+MX_HOST_DEVICE inline bool usable_scale(float scale) {
+  return scale - scale == 0.0f && scale != 0.0f;
+}
+
 // Numbers of a step that lie in arrays on a GPU: kernels read them there, so that the host does not
-// wait. What has no data is in the scalars. A step whose factor of the gradient is 0, infinite or
-// NaN is left out.
+// wait. What has no data is in the scalars.
 struct NumbersInArrays {
   Tensor lr, wd, rescale_grad;
   int64_t at = 0;                      // which element of `lr` and `wd`

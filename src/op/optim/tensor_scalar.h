@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that update operators take from arrays.
 #pragma once
-#include <cmath>
-
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/primitives.h"
@@ -15,9 +13,6 @@ inline float tensor_scalar(const Tensor& tensor, int64_t i) {
     return convert<float>(tensor.as<T>()[i]);
   });
 }
-
-// Whether a step with this factor of the gradient is to be taken at all.
-inline bool usable_scale(float scale) { return std::isfinite(scale) && scale != 0; }
 
 // The result of a step that is left out, or, on a GPU, of one of which only its kernel will know.
 inline void keep_weight(KernelContext& context, const Tensor& weight, const Tensor& out) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the update rules (op/optim/update_rules.h): one pass over weight, gradient and states.
+#include "base/error.h"
 #include "op/optim/run_updates.h"
 #include "op/optim/trust_ratio.h"
 #include "plugin/cuda/elements.cuh"
@@ -73,7 +74,7 @@ struct Given {
       rate *= trust_ratio(lower_bound, upper_bound, weight_norm.get(0), direction_norm.get(0));
     const float factor = rescale.data == nullptr ? scalar_rescale : rescale.get(0);
     rule->take(rate, wd.data == nullptr ? scalar_wd : wd.get(at), factor);
-    return rescale.data == nullptr || (factor - factor == 0.0f && factor != 0.0f);
+    return rescale.data == nullptr || usable_scale(factor);
   }
 };
 // The rules of operators that take numbers from arrays.
@@ -121,6 +122,8 @@ void run(NativeStream* stream, const char* name, const UpdateJob& job) {
   if constexpr (may_be_given(kRule)) {
     if (job.numbers.any())
       return for_each(stream, name, job.weight.size(), GivenUpdate<Rule, C>{f, Given(job)});
+  } else {
+    MX_ASSERT(!job.numbers.any());
   }
   for_each(stream, name, job.weight.size(), f);
 }
