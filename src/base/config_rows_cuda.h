@@ -13,7 +13,7 @@
       "Accumulate float16 products in float16: faster, less exact.") \
   LIVE(enforce_determinism, bool, "MXNET_ENFORCE_DETERMINISM", "0", any(), active("WinogradConfig.TheRowChoosesWhoDecides"), \
       "Use deterministic algorithms only, and fail where there is none.") \
-  STARTUP(worker_nstreams, int, "MXNET_GPU_WORKER_NSTREAMS", "1", between(1, 2), pending("issue 10: streams"), \
+  STARTUP(worker_nstreams, int, "MXNET_GPU_WORKER_NSTREAMS", "1", between(1, 2), active("SideStreams.BothPartsRunAtTheSameTime"), \
       "Streams that one operator may use; with 2, both gradients of a convolution run at the same time.") \
   STARTUP(lib_checking, bool, "MXNET_CUDA_LIB_CHECKING", "1", any(), active("LibraryVersions.AnotherCudaThanTheBuildsIsWarnedAbout"), \
       "Compare the version of CUDA with that of the build, and warn.") \

@@ -73,7 +73,7 @@
       "Sets of parallel random generators kept for CPU contexts; requests take them in turn.") \
   STARTUP(gpu_parallel_rand_copy, int, "MXNET_GPU_PARALLEL_RAND_COPY", "4", at_least(1), inert("a kernel draws with a key of its own, so none waits for the state of another"), \
       "Parallel random generators kept for each GPU.") \
-  STARTUP(gpu_cudnn_dropout_state_copy, int, "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY", "4", at_least(1), pending("issue 10: CUDA"), \
+  STARTUP(gpu_cudnn_dropout_state_copy, int, "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY", "4", at_least(1), inert("dropout draws with a key of its own, so cuDNN keeps no state for it"), \
       "Dropout states of cuDNN kept for each GPU.")
 
 #define MX_CONFIG_IO(STARTUP, LIVE) \
