@@ -2,11 +2,16 @@
 // JPEG through libjpeg. Its errors leave by longjmp, past no object with a destructor.
 #include "op/image/codec.h"
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h wants it
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <jpeglib.h>
+
+#include "op/image/orientation.h"
 
 namespace mxnet::image {
 namespace {
@@ -25,9 +30,13 @@ void fail(j_common_ptr info) {
 }
 void ignore(j_common_ptr, int) {}  // warnings: what can be shown of a damaged file is shown
 
+constexpr int kExifMarker = JPEG_APP0 + 1;
+constexpr unsigned kLongestMarker = 0xffff;
+
 bool open(Decoder& decoder, Bytes bytes, int channels, Size* size) {
   if (setjmp(decoder.escape) != 0) return false;
   jpeg_create_decompress(&decoder.info);
+  jpeg_save_markers(&decoder.info, kExifMarker, kLongestMarker);
   jpeg_mem_src(&decoder.info, bytes.data(), static_cast<unsigned long>(bytes.size()));
   jpeg_read_header(&decoder.info, TRUE);
   const J_COLOR_SPACE space = decoder.info.jpeg_color_space;
@@ -39,6 +48,18 @@ bool open(Decoder& decoder, Bytes bytes, int channels, Size* size) {
   }
   *size = {decoder.info.image_height, decoder.info.image_width};
   return true;
+}
+
+// Of the first Exif note: other programs store other things under the same marker.
+int orientation_of(const jpeg_decompress_struct& info) {
+  constexpr std::string_view kName("Exif\0\0", 6);
+  for (const auto* marker = info.marker_list; marker != nullptr; marker = marker->next) {
+    const Bytes note(marker->data, marker->data_length);
+    if (marker->marker == kExifMarker && note.size() > kName.size() &&
+        std::equal(kName.begin(), kName.end(), note.begin()))
+      return image::orientation_of(note.subspan(kName.size()));
+  }
+  return 1;
 }
 
 // `line` has four bytes a pixel, for those four.
@@ -85,9 +106,15 @@ void decode_jpeg(Bytes bytes, int channels, const MakePixels& make) {
   if (!open(decoder, bytes, channels, &size))
     refuse(std::string("a JPEG that cannot be read: ") + decoder.message);
   expect_size(size);
-  uint8_t* pixels = make(size);
+  const int orientation = orientation_of(decoder.info);
+  std::vector<uint8_t> stored;
+  if (is_turned(orientation))
+    stored.resize(static_cast<std::size_t>(size.height * size.width * channels));
+  uint8_t* pixels = stored.empty() ? make(size) : stored.data();
   std::string line(static_cast<std::size_t>(size.width) * 4, '\0');
   if (!read(decoder, channels, pixels, reinterpret_cast<uint8_t*>(line.data())))
     refuse(std::string("a JPEG that cannot be read: ") + decoder.message);
+  if (!stored.empty())
+    turn(stored.data(), size, channels, orientation, make(turned(size, orientation)));
 }
 }  // namespace mxnet::image
