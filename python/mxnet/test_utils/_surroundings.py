@@ -68,14 +68,14 @@ def is_aarch64_run() -> bool:
 
 
 def get_im2rec_path(home_env: str = "MXNET_HOME") -> str:
-    """Where the tool im2rec lies: under the folder that a variable names, else in the sources."""
-    home = os.environ.get(home_env)
-    if home is None:
-        home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
-    path = os.path.join(home, "tools", "im2rec.py")
-    if not os.path.isfile(path):
-        raise OSError(f"there is no {path}, expected the tool; {home_env} names the folder above tools")
-    return path
+    """Where the tool im2rec lies: under the folder that a variable names, else in the package or the sources."""
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    named = os.environ.get(home_env)
+    for home in [named] if named is not None else [package, os.path.dirname(os.path.dirname(package))]:
+        path = os.path.join(home, "tools", "im2rec.py")
+        if os.path.isfile(path):
+            return path
+    raise OSError(f"there is no {path}, expected the tool; {home_env} names the folder above tools")
 
 
 def retry(n: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
