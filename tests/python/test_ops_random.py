@@ -80,6 +80,56 @@ def test_numpy_forms_draw_from_the_sequential_stream(mx):
     np.testing.assert_array_equal(got, (words(889, 10) / 2.0**32).astype("float32"))
 
 
+def test_numpy_gamma_numbers_come_in_rounds(mx):
+    """Values of 1.9.1. Each round draws for all; shapes below 1 need a further number."""
+    for shape, expected in (
+        (1.0, [1.2919622659683228, 3.6528806686401367, 0.5049105286598206]),
+        (2.5, [3.1836764812469482, 6.2460055351257324, 1.8630648851394653]),
+    ):
+        np.testing.assert_allclose(draw(mx, "_npi_gamma", seed=7, shape=shape, scale=1.0, size=(3,)), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        draw(mx, "_npi_gamma", np.float32([0.5, 1, 2, 8]), np.float32([[1], [2]]), seed=5, shape=None, scale=None, size=(2, 4)),
+        [[0.2382062, 0.2425162, 0.49401006, 7.5527024], [0.49695745, 0.01849616, 10.912773, 17.322435]],
+        rtol=1e-6,
+    )
+    mx.call("MXRandomSeed", 5)  # and what is drawn after two of them goes on in the stream where they end
+    drawn = [mx.run("_npi_gamma", shape=1.0, scale=1.0, size=(3,))[0] for _ in range(2)]
+    np.testing.assert_allclose(drawn, [[0.00633329, 1.1292717, 0.18966164], [0.2425162, 0.07058674, 0.6334596]], rtol=1e-5)
+    np.testing.assert_allclose(mx.run("_npi_uniform", low=0.0, high=1.0, size=(2,))[0], [0.92916536, 0.9133829], rtol=1e-6)
+
+
+def test_gamma_numbers_of_no_shape_are_nan_and_do_not_hold_up_the_others(mx):
+    got = draw(mx, "_npi_gamma", np.float32([2, -1, np.nan, np.inf, 0.5]), shape=None, scale=1.0, size=(5,))
+    np.testing.assert_array_equal(np.isnan(got), [False, True, True, True, False])
+
+
+@pytest.mark.parametrize(
+    "many, few, expected",
+    [
+        (10, 4, [1, 4, 2, 9]),
+        (100, 10, [22, 64, 59, 16, 41, 67, 92, 95, 40, 4]),
+        (6, 1, [3]),
+        (10, 5, None),  # a half or more: by replacing earlier ones
+    ],
+)
+def test_choices_without_repetition_are_those_of_the_seed(mx, many, few, expected):
+    """Values of 1.9.1."""
+    got = draw(mx, "_npi_choice", seed=1, a=many, size=(few,), replace=False)
+    if expected is None:
+        expected = list(range(few))
+        for i, word in zip(range(few, many), words(127, many)):
+            if word % (i + 1) < few:
+                expected[int(word % (i + 1))] = i
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("many, few", [(5, 2), (300, 100), (2, 1)])
+def test_choices_without_repetition_do_not_repeat(mx, many, few):
+    for seed in range(30):
+        got = draw(mx, "_npi_choice", seed=seed, a=many, size=(few,), replace=False)
+        assert len(set(got.tolist())) == few and 0 <= got.min() and got.max() < many
+
+
 def test_a_device_can_be_seeded_alone(mx):
     mx.call("MXRandomSeedContext", 7, 1, 0)
     np.testing.assert_array_equal(mx.run("_npi_uniform", low=0, high=1, size=(4,))[0], (words(7, 4) / 2.0**32).astype("float32"))

@@ -107,8 +107,8 @@ def beta(F: Any, a: Any, b: Any, size: Any = None, dtype: Any = None, ctx: Any =
         b = F.full_like(a, b)
     elif F.is_tensor(b) and size is None and is_number(a):
         a = F.full_like(b, a)
-    one = gamma(F, a, 1.0, size, dtype, ctx)
-    return F.divide(one, F.add(one, gamma(F, b, 1.0, size, dtype, ctx)))
+    one, other = (gamma(F, shape, 1.0, size, "float64", ctx) for shape in (a, b))
+    return F.divide(one, F.add(one, other)).astype(dtype_text(dtype))
 
 
 def rand(F: Any, *size: int, **kwargs: Any) -> Any:

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "op/dispatch.h"
@@ -36,6 +38,22 @@ void reservoir(Draws& draws, int64_t a, int64_t* out, int64_t n) {
   }
 }
 
+// A few of many, with a draw for each: the window [a - n, a) gets what the draws point at. A place
+// below the window that was drawn before now holds the number of the draw's own place; one within
+// it means that place itself.
+void few_of_many(Draws& draws, int64_t a, int64_t* out, int64_t n) {
+  std::unordered_map<int64_t, int64_t> moved;
+  for (int64_t place = a - n; place < a; ++place) {
+    const int64_t drawn = int64_t{draws.word()} % (place + 1);
+    if (drawn >= a - n) {
+      *out++ = place;
+      continue;
+    }
+    int64_t& held = moved.try_emplace(drawn, drawn).first->second;
+    *out++ = std::exchange(held, place);
+  }
+}
+
 // Those with the largest u^(1 / weight): Efraimidis and Spirakis 2006.
 void weighted_without_repetition(Draws& draws, const std::vector<float>& weights, int64_t* out,
                                  int64_t n) {
@@ -60,7 +78,8 @@ void choice_cpu(const ChoiceParams& params, KernelContext& context) {
   int64_t* const out = context.out(0).as<int64_t>();
   const int64_t n = context.out(0).size();
   if (!params.weighted) {
-    if (!params.replace) return reservoir(draws, params.a, out, n);
+    if (!params.replace)
+      return (n < params.a - n ? few_of_many : reservoir)(draws, params.a, out, n);
     for (int64_t i = 0; i < n; ++i) out[i] = int64_t{draws.word()} % params.a;
     return;
   }

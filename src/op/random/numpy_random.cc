@@ -14,6 +14,7 @@
 #include "op/op_builder.h"
 #include "op/random/broadcast_walk.h"
 #include "op/random/domain.h"
+#include "op/random/numpy_gamma.h"
 #include "op/random/numpy_samplers.h"
 #include "op/random_draws.h"
 #include "op/random_key.h"
@@ -121,6 +122,28 @@ void draw_cpu(const std::optional<float>& first, const std::optional<float>& sec
       out.as<T>()[i] = convert<T>(sample.value);
       if constexpr (Dist::kSlope) context.out(1).as<T>()[i] = convert<T>(sample.slope);
     }
+  });
+}
+
+template <>
+void draw_cpu<Gamma>(const std::optional<float>& first, const std::optional<float>& second,
+                     KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return draw_on_gpu<Gamma>(*gpu, first, second, context);
+  int next_input = 0;
+  const ParamValues shape(first, context, &next_input), scale(second, context, &next_input);
+  const Tensor& out = context.out(0);
+  float* const shapes = context.workspace_of<float>(out.size());
+  BroadcastWalk to_shapes(shape.shape(), scale.shape(), out.shape());
+  for (int64_t i = 0; i < out.size(); ++i, to_shapes.next()) shapes[i] = shape[to_shapes.a()];
+  double* const numbers = context.workspace_of<double>(out.size());
+  Draws draws(RandomStreams::of(context.device()).sequential());
+  draw_gamma_in_rounds(draws, shapes, out.size(), context.workspace_of<double>(2 * out.size()),
+                       numbers);
+  dispatch_dtype(out.dtype, "random", [&]<class T>(TypeTag<T>) {
+    BroadcastWalk to_scales(shape.shape(), scale.shape(), out.shape());
+    for (int64_t i = 0; i < out.size(); ++i, to_scales.next())
+      out.as<T>()[i] = convert<T>(numbers[i] * scale[to_scales.b()]);
   });
 }
 

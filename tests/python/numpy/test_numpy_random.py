@@ -136,3 +136,10 @@ def test_wrong_parameters():
         npx.random.bernoulli()
     with pytest.raises(TypeError, match="foo"):
         np.random.multinomial(1, [1.0], foo=2)
+
+
+def test_beta_numbers_are_those_of_the_seed():
+    """Values of 1.9.1: of gamma numbers in double."""
+    for seed, expected in ((7, [0.5425549, 0.6554055]), (9, [0.20787074, 0.23277378])):
+        mx.random.seed(seed)
+        onp.testing.assert_array_equal(np.random.beta(1.0, 2.0, size=(2,)).asnumpy(), onp.float32(expected))
