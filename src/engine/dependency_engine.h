@@ -96,9 +96,9 @@ class DependencyEngine final : public Engine {
   bool waits_for_device(std::span<Var* const> reads, std::span<Var* const> writes) const;
   bool may_run_here(const OpSpec& spec, Role role) const;
   bool try_take(const OpSpec& spec);
-  bool take_or_queue(Operation* operation);
+  bool take_or_queue(Operation* operation, const Access* order);
   void start(ThreadState& thread, Operation* operation);
-  void run_and_wait(Operation* operation);
+  void run_and_wait(Operation* operation, const Access* order);
   Frame* inside_frame(const ThreadState& thread) const;
 
   // run.cc

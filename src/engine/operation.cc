@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/prefetch.h"
 #include "engine/prepared.h"
 
 namespace mxnet::engine {
@@ -12,7 +13,7 @@ namespace {
 using SmallLists = SlabPool<ListBlock<32>, 32>;
 using MediumLists = SlabPool<ListBlock<128>, 16>;
 using LargeLists = SlabPool<ListBlock<512>, 4>;
-constexpr uint32_t kHeap = UINT32_MAX;  // block size of lists too long for the pools
+constexpr uint16_t kHeap = UINT16_MAX;  // block size of lists too long for the pools
 
 struct HeapLists {
   explicit HeapLists(uint32_t n) : vars(n), order(n), links(n) {}
@@ -24,7 +25,7 @@ struct HeapLists {
 }  // namespace
 
 Access* Operation::reserve(uint32_t n, Var**& list) {
-  const auto use = [&](auto* block, uint32_t size) {
+  const auto use = [&](auto* block, uint16_t size) {
     block_ = block;
     block_size_ = size;
     links = std::data(block->links);
@@ -34,7 +35,7 @@ Access* Operation::reserve(uint32_t n, Var**& list) {
   if (n <= kInlineVars) {
     links = inline_links_;
     list = inline_vars_;
-    return inline_order_;
+    return nullptr;
   }
   if (n <= 32) return use(SmallLists::take(), 32);
   if (n <= 128) return use(MediumLists::take(), 128);
@@ -43,16 +44,17 @@ Access* Operation::reserve(uint32_t n, Var**& list) {
              kHeap);  // rare, and the operation does far more than these allocations
 }
 
-void Operation::copy_lists(const OpSpec& spec) {
+const Access* Operation::copy_lists(const OpSpec& spec, FewAccesses& few) {
   reads = static_cast<uint32_t>(spec.reads.size());
   count = reads + static_cast<uint32_t>(spec.writes.size());
   Var** list;
-  Access* sorted = reserve(count, list);
+  Access* order = reserve(count, list);
+  if (order == nullptr) order = few.data();
   std::copy(spec.reads.begin(), spec.reads.end(), list);
   std::copy(spec.writes.begin(), spec.writes.end(), list + reads);
-  order_accesses(spec, sorted);
+  order_accesses(spec, order);
   vars = list;
-  order = sorted;
+  return order;
 }
 
 void Operation::share_lists(const PreparedRef& from) {
@@ -62,7 +64,14 @@ void Operation::share_lists(const PreparedRef& from) {
   Var** unused;
   reserve(count, unused);  // for the links
   vars = from->vars.data();
-  order = from->order.data();
+}
+
+void Operation::prefetch() const {
+  prefetch_for_write(&missing);
+  prefetch_for_write(&pool);
+  prefetch_for_write(&waiter);
+  prefetch_for_write(&body);
+  prefetch_for_write(&inline_vars_);
 }
 
 Body& Operation::function() { return prepared != nullptr ? prepared->body : body; }

@@ -138,8 +138,11 @@ void DependencyEngine::push_sync(ThreadState& thread, SyncFn& fn, const OpSpec& 
 }
 
 void DependencyEngine::push_record(ThreadState& thread, Operation* operation, const OpSpec& spec) {
+  FewAccesses few;
+  const Access* order;
   try {
-    if (operation->prepared == nullptr) operation->copy_lists(spec);
+    order = operation->prepared != nullptr ? operation->prepared->order.data()
+                                           : operation->copy_lists(spec, few);
   } catch (...) {
     operation->recycle();
     throw;
@@ -149,7 +152,6 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   operation->device = spec.device;
   operation->name = spec.name;
   operation->temp_bytes = spec.temp_bytes;
-  operation->engine = this;
   operation->computes = spec.computes && !spec.device.is_gpu() && !operation->asynchronous();
   if (operation->role != Role::kBulk)
     reserve_memory(thread, spec.temp_bytes);  // a bulk has reserved
@@ -167,19 +169,18 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   operation->cheap = !operation->asynchronous() && may_run_here(spec, operation->role) &&
                      !waits_for_device(spec.reads, spec.writes);
   if (operation->pool == nullptr && inside_frame(thread) == nullptr) {
-    run_and_wait(operation);
-  } else if (take_or_queue(operation)) {
+    run_and_wait(operation, order);
+  } else if (take_or_queue(operation, order)) {
     start(thread, operation);
   }
   if (watched()) ring_if_idle();
 }
 
-bool DependencyEngine::take_or_queue(Operation* operation) {
+bool DependencyEngine::take_or_queue(Operation* operation, const Access* order) {
   const uint32_t count = operation->count;
   // One more than the accesses: it cannot become ready while we are still queueing. Relaxed: others
   // learn of the operation from the queue of a variable, whose unlocking releases.
   operation->missing.store(count + 1, std::memory_order_relaxed);
-  const Access* order = operation->order;
   for (uint32_t i = 0; i < count; ++i) access_var(order[i])->lock();
   uint32_t granted = 0;
   for (uint32_t i = 0; i < count; ++i) {
@@ -205,12 +206,12 @@ void DependencyEngine::start(ThreadState& thread, Operation* operation) {
   }
 }
 
-void DependencyEngine::run_and_wait(Operation* operation) {
+void DependencyEngine::run_and_wait(Operation* operation, const Access* order) {
   const Role role = operation->role;
   OneShot granted, done;
   operation->role = Role::kHandOver;
   operation->waiter = &granted;
-  if (!take_or_queue(operation)) granted.wait();
+  if (!take_or_queue(operation, order)) granted.wait();
   operation->role = role;
   const bool asynchronous = operation->asynchronous();
   operation->waiter = asynchronous ? &done : nullptr;

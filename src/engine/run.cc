@@ -253,6 +253,7 @@ void DependencyEngine::worker_idles(Frame& frame) {
 }
 
 void DependencyEngine::start_async(Operation* operation, Frame& frame) {
+  operation->engine = this;
   // Relaxed: nobody else has the operation yet; the completion learns of it from the function.
   operation->references.store(2, std::memory_order_relaxed);
   operation->completed.store(false, std::memory_order_relaxed);

@@ -32,6 +32,9 @@ class SlabPool {
     if (cache.head == nullptr) refill(cache);
     T* object = cache.head;
     cache.head = object->pool_next;
+    if constexpr (requires { object->prefetch(); }) {  // another thread has had it last
+      if (cache.head != nullptr) cache.head->prefetch();
+    }
     --cache.count;
     return object;
   }

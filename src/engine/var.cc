@@ -2,6 +2,9 @@
 // State changes of a variable.
 #include "engine/var.h"
 
+#include <utility>
+
+#include "base/prefetch.h"
 #include "base/spin_lock.h"
 #include "engine/failures.h"
 #include "engine/fences.h"
@@ -9,6 +12,13 @@
 namespace mxnet {
 namespace {
 using VarPool = engine::SlabPool<Var, 64>;
+
+// Fetches what will be granted next, while the one before it runs, and begins with the one behind.
+void expect(const engine::Link& link) {
+  prefetch_for_write(link.next);
+  link.operation->prefetch();
+}
+
 }  // namespace
 
 Var* Var::make() { return VarPool::take(); }
@@ -74,13 +84,21 @@ bool Var::take_or_queue(bool write, engine::Link* link, engine::Operation* opera
     return true;
   }
   *link = {nullptr, operation, write};
-  (head_ == nullptr ? head_ : tail_->next) = link;
+  (back_ == nullptr ? back_ : tail_->next) = link;
   tail_ = link;
   state_.store(state | kQueued, std::memory_order_release);
   return false;
 }
 
 void Var::release(bool write, engine::OperationList& ready) {
+  // The state stays as it is: written, by the next one now.
+  if (write && front_ != nullptr && front_->write) {
+    engine::Operation* const operation = front_->operation;
+    front_ = front_->next;
+    if (front_ != nullptr) expect(*front_);
+    if (grant(operation)) ready.push(operation);
+    return;
+  }
   uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
   // Nobody waits, or others still read: give back the count and go.
   while ((state & kLocked) == 0 && ((state & kQueued) == 0 || state >= 2 * kReader)) {
@@ -95,27 +113,34 @@ void Var::release(bool write, engine::OperationList& ready) {
   release_slowly(write, ready);
 }
 
+engine::Link* Var::head() {
+  if (front_ == nullptr) front_ = std::exchange(back_, nullptr);
+  return front_;
+}
+
 void Var::release_slowly(bool write, engine::OperationList& ready) {
   lock();
   uint32_t state = state_.load(std::memory_order_relaxed) & ~kLocked;  // see take_or_queue
   state = write ? state & ~kWriter : state - kReader;
   engine::Link* granted = nullptr;
-  if (head_ != nullptr && state < kReader) {  // nobody has access any more: the head may go
-    granted = head_;
+  if (state < kReader && head() != nullptr) {  // nobody has access any more: the head may go
+    granted = front_;
     engine::Link* last = granted;
+    front_ = granted->next;
     if (granted->write) {
       state |= kWriter;
     } else {  // and all reads that directly follow it
       state += kReader;
-      while (last->next != nullptr && !last->next->write) {
-        last = last->next;
+      while (head() != nullptr && !front_->write) {
+        last->next = front_;
+        last = front_;
+        front_ = last->next;
         state += kReader;
       }
     }
-    head_ = last->next;
     last->next = nullptr;
   }
-  if (head_ == nullptr) state &= ~kQueued;
+  if (front_ == nullptr && back_ == nullptr) state &= ~kQueued;
   state_.store(state, std::memory_order_release);  // unlocks, see take_or_queue
   // The variable is not touched from here on: the granted operation may be its end.
   while (granted != nullptr) {

@@ -18,14 +18,17 @@ struct VarFences;
 
 // Thread-safe; owned by the pool, reached through engine calls only. One word holds the whole state
 // of a variable that nobody waits for, so that granting and giving back an access is one exchange.
-// The queue behind it is edited under the lock bit.
+// The queue behind it has two parts, so that pushers and workers write different cache lines:
+// pushes append to the back, under the lock bit; a release that finds the front empty makes the
+// whole back the front, likewise. The writer has the front to itself: it hands its access on to a
+// write there without touching the state.
 //
 // Invariants, whenever the lock bit is clear:
 //   1. kWriter set => no readers. Readers and the writer count operations that were granted access
 //   and have not released it.
-//   2. kQueued set <=> the queue is not empty. Its head is never grantable: either the writer bit
-//   is set, or
-//      the head is a write and there are readers.
+//   2. kQueued is set if the queue is not empty, and clear if it is empty and kWriter is not set.
+//   Its head is never grantable: either the writer bit is set, or the head is a write and there are
+//   readers.
 //   3. An access is granted at its push only if kQueued is clear: the order of pushes is the order
 //   of grants.
 class alignas(64) Var : public engine::Pooled<Var> {
@@ -78,12 +81,18 @@ class alignas(64) Var : public engine::Pooled<Var> {
     return write ? state == 0 : (state & (kWriter | kQueued)) == 0;
   }
   void release_slowly(bool write, engine::OperationList& ready);
+  // The first that waits, then in front_; null if nobody does. REQUIRES: the lock bit is ours, and
+  // nobody has access.
+  engine::Link* head();
 
   std::atomic<uint32_t> state_{0};
-  std::atomic<uint64_t> version_{0};
-  engine::Link* head_ =
-      nullptr;  // guarded by the lock bit, like tail_, which means nothing while head_ is null
+  engine::Link* back_ =
+      nullptr;  // guarded by the lock bit, like tail_, which means nothing while back_ is null
   engine::Link* tail_ = nullptr;
+
+  // From here on what those write who have access.
+  alignas(64) engine::Link* front_ = nullptr;  // of the writer, or see head()
+  std::atomic<uint64_t> version_{0};
   std::atomic<engine::VarFences*> fences_{nullptr};  // owned
 };
 

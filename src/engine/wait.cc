@@ -96,14 +96,14 @@ void DependencyEngine::wait_for(Var* var, bool write) {
   OneShot& done = left == nullptr ? mine : *left;
   Operation* operation = Operation::make();
   const std::span<Var*const> list{&var, 1}, none;
-  operation->copy_lists(
-      {.device = {}, .reads = write ? none : list, .writes = write ? list : none});
+  FewAccesses few;
+  const Access* order = operation->copy_lists(
+      {.device = {}, .reads = write ? none : list, .writes = write ? list : none}, few);
   operation->role = Role::kNotify;
   operation->waiter = &done;
-  operation->engine = this;
   operation->temp_bytes = 0;
   operation->era = enter(thread);
-  if (take_or_queue(operation)) {
+  if (take_or_queue(operation, order)) {
     Frame frame(*this, nullptr, nullptr);
     place(operation, frame);
     drain(frame);
