@@ -38,12 +38,12 @@ std::vector<Key> keys_of(const char* function, uint32_t count, K keys) {
   return result;
 }
 
-std::vector<NDArray> arrays_of(const char* function, uint32_t count, const NDArrayHandle* handles,
-                               const char* parameter) {
+std::vector<const NDArray*> arrays_of(const char* function, uint32_t count,
+                                      const NDArrayHandle* handles, const char* parameter) {
   if (count > 0) require(handles, function, parameter);
-  std::vector<NDArray> result;
+  std::vector<const NDArray*> result;
   result.reserve(count);
-  for (uint32_t i = 0; i < count; ++i) result.push_back(array_of(handles[i], function).detach());
+  for (uint32_t i = 0; i < count; ++i) result.push_back(&array_of(handles[i], function));
   return result;
 }
 
@@ -99,7 +99,7 @@ int exchange(KVStoreHandle handle, mx_uint vnum, K vkeys, mx_uint onum, K okeys,
   return guarded(
       [&] {
         const std::vector<Key> keys = keys_of(function, vnum, vkeys);
-        const std::vector<NDArray> values = arrays_of(function, vnum, vals, "vals");
+        const std::vector<const NDArray*> values = arrays_of(function, vnum, vals, "vals");
         KVStore& store = store_of(handle, function);
         if (vnum == onum && vkeys == okeys && vals == outs)  // in place
           return (store.*call)(keys, values, keys, values, priority);

@@ -192,8 +192,11 @@ bool Bunch::repeat(const Key& key, PickedArrays values, const NDArray& to, Picke
               *target = all.targets.data() + matched_.targets;
   for (std::size_t i = 0; i < piece.values; ++i)
     if (!same(values[i], value[i])) return false;
-  for (std::size_t i = 0; i < piece.targets; ++i)
-    if (!same(outs[i], target[i])) return false;
+  const bool in_place = piece.values == piece.targets;
+  for (std::size_t i = 0; i < piece.targets; ++i) {
+    const bool seen = in_place && &outs[i] == &values[i] && target[i].data == value[i].data;
+    if (!seen && !same(outs[i], target[i])) return false;
+  }
   repeated_ = known;
   matched_ = {matched_.pieces + 1, matched_.values + piece.values, matched_.targets + piece.targets,
               matched_.bytes + to.bytes()};

@@ -9,6 +9,7 @@
 
 #include "kvstore/host_sum.h"
 #include "kvstore/key_table.h"
+#include "kvstore/keyed_arrays.h"
 #include "kvstore/process_group.h"
 #include "kvstore/reducer.h"
 

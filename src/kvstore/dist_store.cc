@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "kvstore/array_op.h"
 #include "kvstore/ending.h"
+#include "kvstore/pack_op.h"
 #include "kvstore/row_gather.h"
 #include "ndarray/sparse_convert.h"
 
@@ -225,11 +226,7 @@ void DistStore::set_compression(TextPairs params) {
 // Each rank packs its own sum; all get the words of all, and add what they say in the order of the
 // ranks.
 void DistStore::sum_compressed(const Key& key, const NDArray& sum, int priority) {
-  if (sum.dtype() != DType::kFloat32) {
-    throw Error(ErrorCode::kType, "kvstore",
-                fmt::format("gradient compression: given {} values, expected float32",
-                            dtype_name(sum.dtype())));
-  }
+  check_packable(sum);
   const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
   const int64_t count = sum.size(), words = compression_.words(count);
   const int ranks = group_.size(), rank = group_.rank();
@@ -238,15 +235,8 @@ void DistStore::sum_compressed(const Key& key, const NDArray& sum, int priority)
     packed.rest = zeros_like(host);
     packed.words = NDArray(Shape{ranks * words}, DType::kInt32, Device::cpu(), "kvstore");
   }
-  push_dense({.reads = {host, packed.rest},
-              .writes = {packed.words, packed.rest},
-              .name = "KVStorePack",
-              .priority = priority},
-             [compression = compression_, count, first = rank * words](const Addresses& at) {
-               compression.pack(static_cast<const float*>(at.reads[0]),
-                                static_cast<float*>(at.writes[1]),
-                                static_cast<uint32_t*>(at.writes[0]) + first, count);
-             });
+  push_pack(compression_, host, packed.rest, packed.words.slice(rank * words, (rank + 1) * words),
+            priority);
   push_collective(CollectiveKind::kGather, key, packed.words, priority);
   push_dense(
       {.reads = {packed.words}, .writes = {host}, .name = "KVStoreUnpack", .priority = priority},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kvstore/key_table.h"
+#include "kvstore/keyed_arrays.h"
 #include "kvstore/store_type.h"
 #include "ndarray/ndarray.h"
 
@@ -22,7 +23,7 @@ using kvstore::Keys;
 
 // One array per key; a key that stands there several times has as many arrays, one a device. The
 // arrays are shared, not copied: what is read or written is settled when the operation runs.
-using KeyedArrays = std::span<const NDArray>;
+using kvstore::KeyedArrays;
 // Changes the stored array (the third), given what was pushed (the second).
 using Updater = std::function<void(const Key&, const NDArray&, const NDArray&)>;
 using TextPairs = std::span<const std::pair<std::string_view, std::string_view>>;

@@ -38,6 +38,23 @@ void check_row_sparse(const char* what, const Key& key, const NDArray& array) {
                           to_string(key), what, storage_type_name(array.storage_type())));
 }
 
+// Of a list that came before, little is done for a key but to look at its array, which lies
+// anywhere: what later keys need is asked for meanwhile, an array first, then what it points to.
+// Compilers drop calls of functions that do nothing else: it must be inlined.
+[[gnu::always_inline]] inline void fetch_ahead(KeyedArrays arrays, const KeyGroups& groups,
+                                               std::size_t at) {
+  constexpr std::size_t kArray = 16, kChunk = 8, kLine = 64;
+  const auto fetch = [](const void* what) {
+    __builtin_prefetch(what);
+    __builtin_prefetch(static_cast<const char*>(what) + kLine);
+  };
+  const auto array = [&](std::size_t group) { return &arrays[groups[group].places.front()]; };
+  if (at + kArray >= groups.size()) return;
+  fetch(array(at + kArray));
+  const NDArray& nearer = *array(at + kChunk);
+  if (!nearer.is_none()) fetch(nearer.chunk().get());
+}
+
 }  // namespace
 
 LocalStore::LocalStore(StoreType type, const KvstoreConfig& config)
@@ -47,7 +64,7 @@ LocalStore::~LocalStore() = default;
 
 void LocalStore::init(Keys keys, KeyedArrays values) {
   check_counts("init", keys, values);
-  for (const NDArray& value : values) require_data(value, "kvstore init");
+  for (std::size_t i = 0; i < values.size(); ++i) require_data(values[i], "kvstore init");
   const std::size_t before = entries_.size();
   keys_.add(keys);
   try {
@@ -186,7 +203,9 @@ void LocalStore::push(Keys keys, KeyedArrays values, int priority) {
   call_of_many(priority, [&] {
     pulled_.clear();
     const bool many = groups->size() > 1, again = many && !updates();
-    for (const KeyGroup& group : *groups) {
+    for (std::size_t g = 0; g < groups->size(); ++g) {
+      const KeyGroup& group = (*groups)[g];
+      if (again) fetch_ahead(values, *groups, g);
       if (again && sum_again(keys_.key(group.index), {values, group.places},
                              entry(group.index).value, {}, priority))
         continue;
@@ -225,6 +244,7 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
     const bool many = from->size() > 1, again = many && !updates();
     for (std::size_t g = 0; g < from->size(); ++g) {
       const KeyGroup& group = (*from)[g];
+      if (again) fetch_ahead(values, *from, g);
       if (again && sum_again(keys_.key(group.index), {values, group.places},
                              entry(group.index).value, {outs, (*to)[g].places}, priority))
         continue;
@@ -254,8 +274,8 @@ void LocalStore::pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int
       check_shape("row_sparse_pull", key, out, stored);
       check_row_sparse("an out", key, out);
       require_dense(row_ids[place], "row_sparse_pull row_ids");
-      const NDArray ids =
-          in_host_memory(row_ids[place]) ? row_ids[place] : row_ids[place].copy(Device::cpu());
+      const NDArray ids = in_host_memory(row_ids[place]) ? row_ids[place].detach()
+                                                         : row_ids[place].copy(Device::cpu());
       const bool direct = in_host_memory(out) && out.dtype() == stored.dtype();
       const NDArray rows = direct ? out.detach() : empty_like(stored, Device::cpu());
       if (!fetch_rows(key, ids, rows, priority)) {

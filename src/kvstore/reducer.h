@@ -13,15 +13,6 @@ namespace mxnet::kvstore {
 
 using Arrays = std::span<const NDArray>;
 
-// Those arrays of a call that belong to one key.
-struct PickedArrays {
-  Arrays all;
-  std::span<const std::size_t> places;
-
-  std::size_t size() const { return places.size(); }
-  const NDArray& operator[](std::size_t i) const { return all[places[i]]; }
-};
-
 // Of a value that is compressed: what was not sent yet, and the bits on their way.
 struct Residual {
   NDArray rest, packed;       // on the value's device

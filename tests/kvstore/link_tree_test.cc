@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 namespace mxnet::kvstore {
 namespace {
@@ -130,6 +132,44 @@ TEST(LinkTree, MissingLinksAreNeverUsed) {
   expect_sound(links, make_trees(links, {}));
   expect_sound(ring(8), make_trees(ring(8), {}));
   for (const LinkTree& tree : make_trees(ring(8), {})) EXPECT_EQ(tree.depth(), 4) << tree.text();
+}
+
+// Whether every device is reached from device 0.
+bool connected(const LinkMatrix& links) {
+  std::vector<int> reached{0};
+  for (std::size_t next = 0; next < reached.size(); ++next) {
+    for (int d = 0; d < links.devices(); ++d) {
+      const bool known = std::find(reached.begin(), reached.end(), d) != reached.end();
+      if (!known && links.at(reached[next], d) > 0) reached.push_back(d);
+    }
+  }
+  return static_cast<int>(reached.size()) == links.devices();
+}
+
+TEST(LinkTree, AnyLinksThatConnectAllHaveSoundTrees) {
+  std::mt19937 random(31);
+  int whole = 0;
+  for (int tries = 0; tries < 300; ++tries) {
+    LinkMatrix links(2 + static_cast<int>(random() % 8));
+    const unsigned gaps = 1 + random() % 9;  // tenths of the links are missing
+    for (int a = 0; a < links.devices(); ++a) {
+      for (int b = 0; b < a; ++b) {
+        const int weight = 1 + static_cast<int>(random() % 3);
+        links.set(a, b, random() % 10 < gaps ? 0 : weight);
+      }
+    }
+    for (const bool exhaustive : {false, true}) {
+      const auto trees = make_trees(links, {.exhaustive = exhaustive});
+      if (connected(links)) {
+        expect_sound(links, trees);
+      } else {
+        EXPECT_TRUE(trees.empty());
+      }
+    }
+    whole += connected(links) ? 1 : 0;
+  }
+  EXPECT_GT(whole, 50);
+  EXPECT_LT(whole, 250);
 }
 
 TEST(LinkTree, ThereAreNoTreesWithoutAWayBetweenAll) {

@@ -61,6 +61,12 @@ def parse():
     return parser.parse_args()
 
 
+def gradients(rank, shapes, devices):
+    """What a worker gives for each key: an array for each of its devices."""
+    random = np.random.RandomState(rank)
+    return [[random.randint(-9, 10, shape).astype("float32") for _ in range(devices)] for shape in shapes]
+
+
 def main():
     options = parse()
     store = mx.kv.create(options.kv_store)
@@ -71,16 +77,19 @@ def main():
     devices = devices or [mx.cpu(i) for i in range(options.num_cpus)]
     shapes = [shape for count, shape in NETWORKS[options.network] for _ in range(count)]
     keys = list(range(len(shapes)))
-    random = np.random.RandomState(store.rank)
-    given = [[random.randint(-9, 10, shape).astype("float32") for _ in devices] for shape in shapes]
+    given = gradients(store.rank, shapes, len(devices))
     values = [[mx.nd.array(value, ctx=device) for value, device in zip(some, devices)] for some in given]
     outs = [[mx.nd.zeros(shape, ctx=device) for device in devices] for shape in shapes]
     store.init(keys, [mx.nd.zeros(shape) for shape in shapes])
     expected = None
-    if options.test_results and store.num_workers == 1:
+    if options.test_results and "async" not in store.type:
         expected = [sum(some) for some in given]
+        for other in range(store.num_workers):
+            if other != store.rank:
+                expected = [sums + sum(some) for sums, some in zip(expected, gradients(other, shapes, len(devices)))]
     megabytes = 4e-6 * sum(int(np.prod(shape)) for shape in shapes)
-    print(f"{options.network}: {len(keys)} keys of {megabytes:.1f} MB on {len(devices)} devices, {store.type}")
+    if store.rank == 0:
+        print(f"{options.network}: {len(keys)} keys of {megabytes:.1f} MB on {len(devices)} devices, {store.type}")
     for batch in range(options.num_batches + 1):
         mx.nd.waitall()
         start = time.perf_counter()

@@ -35,7 +35,7 @@ def _flat(key: Any, value: Any) -> Tuple[Sequence[Any], Sequence[NDArray]]:
                 text = next(item for item in key if isinstance(item, str))
                 raise MXNetValueError(f"given keys {others[0]!r} and {text!r} in one list, expected keys of one kind")
         if _all_of(kinds, (int, str)) and _all_of(_core.kinds_of(value), NDArray):
-            return key, value
+            return key, tuple(value)  # which stay until the call's end, whatever an updater does to the list
         keys: List[Any] = []
         arrays: List[NDArray] = []
         for one_key, one_value in zip(key, value):
