@@ -47,12 +47,12 @@ class DropoutCell(HybridRecurrentCell):
         merge_outputs: Optional[bool] = None,
         valid_length: Any = None,
     ) -> Tuple[Any, Any]:
-        """Drops from the whole sequence at once if it is one array."""
+        """Drops from the whole sequence at once if it is one array. Lengths change nothing: inputs are as they were given."""
         self.reset()
         inputs, _, F, _ = formatted(length, inputs, layout, merge_outputs)
         if isinstance(inputs, tensor_types):
             return self.hybrid_forward(F, inputs, begin_state or [])
-        return super().unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
+        return super().unroll(length, inputs, begin_state, layout, merge_outputs)
 
 
 class ModifierCell(HybridRecurrentCell):
