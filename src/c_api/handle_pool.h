@@ -55,28 +55,28 @@ class HandlePool {
 
   // Null for what is no live handle.
   T* get_if(const void* handle) const {
-    Slot* slot = find(handle);
-    return is_live(slot, handle) ? slot->object() : nullptr;
+    Slot* slot = find_live(handle);
+    return slot != nullptr ? slot->object() : nullptr;
   }
   // Throws Error(kValue, tag) that says what is wrong with the handle.
   T& get(const void* handle, const char* tag) const {
-    Slot* slot = find(handle);
-    if (!is_live(slot, handle)) [[unlikely]]
-      complain(tag, handle, slot);
+    Slot* slot = find_live(handle);
+    if (slot == nullptr) [[unlikely]]
+      complain(tag, handle);
     return *slot->object();
   }
 
   void destroy(void* handle, const char* tag) {
-    Slot* slot = find(handle);
-    uint32_t expected = live_state(handle);
+    const Place place = place_of(handle);
+    uint32_t expected = place.live_state;
     const uint32_t next = ((expected >> 1) + 1) % kStride << 1;
     // Of two threads that free one handle exactly one gets through. Acquire: the object's last uses
     // on other threads come before its end.
-    if (slot == nullptr ||
-        !slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
-      complain(tag, handle, slot);
-    slot->object()->~T();
-    give_slot(index_of(slot));
+    if (place.slot == nullptr ||
+        !place.slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
+      complain(tag, handle);
+    place.slot->object()->~T();
+    give_slot(index_of(place.slot));
   }
 
   // Handles given out and not freed. Exact when nobody else is at work.
@@ -93,24 +93,28 @@ class HandlePool {
     return static_cast<uint32_t>(static_cast<std::size_t>(reinterpret_cast<char*>(slot) - base()) /
                                  kStride);
   }
-  std::size_t offset_of(const void* handle) const {
-    return reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(base());
-  }
-  static std::size_t generation(std::size_t offset) { return offset & (kStride - 1); }
-  uint32_t live_state(const void* handle) const {
-    return static_cast<uint32_t>(generation(offset_of(handle)) << 1 | 1);
-  }
-  bool is_live(Slot* slot, const void* handle) const {
-    // Acquire pairs with create's release.
-    return slot != nullptr && slot->state.load(std::memory_order_acquire) == live_state(handle);
-  }
-  // Null for what never was a handle of ours.
-  Slot* find(const void* handle) const {
+  struct Place {
+    Slot* slot;           // null for what never was a handle of ours
+    uint32_t live_state;  // of the slot, if the handle is live
+  };
+  Place place_of(const void* handle) const {
     // Acquire pairs with take_slot's release: what lies below `used` is reserved.
     const std::size_t used = used_.load(std::memory_order_acquire);
-    const std::size_t offset = offset_of(handle);
-    if (offset >= used * kStride) return nullptr;
-    return slot_at(static_cast<uint32_t>(offset / kStride));
+    char* const first = base();
+    const std::size_t offset =
+        reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(first);
+    if (offset >= used * kStride) return {nullptr, 0};
+    const std::size_t generation = offset & (kStride - 1);
+    return {reinterpret_cast<Slot*>(first + (offset - generation)),
+            static_cast<uint32_t>(generation << 1 | 1)};
+  }
+  Slot* find_live(const void* handle) const {
+    const Place place = place_of(handle);
+    // Acquire pairs with create's release.
+    if (place.slot == nullptr ||
+        place.slot->state.load(std::memory_order_acquire) != place.live_state) [[unlikely]]
+      return nullptr;
+    return place.slot;
   }
 
   // The free slots are a stack whose head carries a count of changes, so that a head that went and
@@ -164,11 +168,11 @@ class HandlePool {
     } while (!free_.compare_exchange_weak(head, next, std::memory_order_release));
   }
 
-  [[noreturn]] void complain(const char* tag, const void* handle, const Slot* slot) const {
+  [[noreturn]] void complain(const char* tag, const void* handle) const {
     std::string what = "given a freed handle";
     if (handle == nullptr) {
       what = "given null";
-    } else if (slot == nullptr) {
+    } else if (place_of(handle).slot == nullptr) {
       what = "given a handle of another kind";
     }
     throw Error(ErrorCode::kValue, tag, what + ", expected a live " + kind_ + " handle");

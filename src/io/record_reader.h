@@ -96,11 +96,11 @@ inline std::string_view RecordReader::next_in_window() {
   if (at > filled_ || filled_ - at < sizeof(PartHeader)) return {};
   // The next record's place waits for nothing but this one's length.
   const char* const head = data_ + at;
-  uint32_t magic, length;
-  std::memcpy(&magic, head, sizeof magic);
-  std::memcpy(&length, head + sizeof magic, sizeof length);
-  const uint64_t stored = padded_length(sizeof(PartHeader) + uint64_t{length});
-  if (magic != kRecordMagic || length > kLongestRecord || stored > filled_ - at) return {};
+  uint64_t word;
+  std::memcpy(&word, head, sizeof word);
+  const uint64_t length = word >> 32;
+  const uint64_t stored = padded_length(sizeof(PartHeader) + length);
+  if ((word & kWholeRecordMask) != kRecordMagic || stored > filled_ - at) return {};
   started_at_ = position_;
   position_ += stored;
   return {head + sizeof(PartHeader), length};
