@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/leaked.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_handle.h"
@@ -18,8 +17,8 @@ using namespace mxnet::c_api;
 namespace {
 
 HandlePool<std::unique_ptr<CachedOp>>& cached_op_pool() {
-  static Leaked<HandlePool<std::unique_ptr<CachedOp>>> pool("CachedOp");
-  return *pool;
+  static constinit HandlePool<std::unique_ptr<CachedOp>> pool("CachedOp");
+  return pool;
 }
 
 CachedOp& cached_op_of(CachedOpHandle handle, const char* function) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/leaked.h"
 #include "c_api/guard.h"
 #include "c_api/handle_pool.h"
 #include "c_api/ndarray_handle.h"
@@ -26,8 +25,8 @@ struct Open {
 };
 
 HandlePool<std::unique_ptr<Open>>& iters() {
-  static Leaked<HandlePool<std::unique_ptr<Open>>> pool("DataIter");
-  return *pool;
+  static constinit HandlePool<std::unique_ptr<Open>> pool("DataIter");
+  return pool;
 }
 
 Open& open_iter(DataIterHandle handle, const char* function) {

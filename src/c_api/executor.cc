@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/leaked.h"
 #include "base/numpy_shape.h"
 #include "c_api/executor_handle.h"
 #include "c_api/ndarray_handle.h"
@@ -14,11 +13,6 @@ using namespace mxnet;
 using namespace mxnet::c_api;
 
 namespace mxnet::c_api {
-
-HandlePool<std::unique_ptr<Executor>>& executor_pool() {
-  static Leaked<HandlePool<std::unique_ptr<Executor>>> pool("Executor");
-  return *pool;
-}
 
 ExecutorReturns& executor_returns() {
   // Leaves eight bytes in the thread's block, of which a library that is loaded late gets little.

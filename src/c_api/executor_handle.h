@@ -13,7 +13,10 @@
 
 namespace mxnet::c_api {
 
-HandlePool<std::unique_ptr<Executor>>& executor_pool();
+inline HandlePool<std::unique_ptr<Executor>>& executor_pool() {
+  static constinit HandlePool<std::unique_ptr<Executor>> pool("Executor");
+  return pool;
+}
 
 inline Executor& executor_of(ExecutorHandle handle, const char* function) {
   return *executor_pool().get(handle, function);

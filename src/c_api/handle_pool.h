@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/lock.h"
 
 namespace mxnet::c_api {
 
@@ -35,17 +36,10 @@ class HandlePool {
   };
 
  public:
-  // `kind` as in "given null, expected an <kind> handle"; a literal.
-  explicit HandlePool(const char* kind) : kind_(kind) {
-    for (std::size_t bytes = kReserved; base_ == nullptr && bytes >= kStride; bytes /= 2) {
-      // Only addresses: pages come when touched, and NORESERVE keeps them out of the commit limit.
-      void* range = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (range == MAP_FAILED) continue;
-      base_ = static_cast<char*>(range);
-      capacity_ = static_cast<uint32_t>(bytes / kStride);
-    }
-  }
+  // `kind` as in "given null, expected an <kind> handle"; a literal. Nothing is reserved before the
+  // first handle is made, so that a pool can be a constant-initialised static: one that costs no
+  // look at whether it is there, and has no end that threads at exit could meet.
+  constexpr explicit HandlePool(const char* kind) : kind_(kind) {}
   HandlePool(const HandlePool&) = delete;
   HandlePool& operator=(const HandlePool&) = delete;
 
@@ -59,34 +53,30 @@ class HandlePool {
     return reinterpret_cast<char*>(slot) + (state >> 1);
   }
 
+  // Null for what is no live handle.
+  T* get_if(const void* handle) const {
+    Slot* slot = find_live(handle);
+    return slot != nullptr ? slot->object() : nullptr;
+  }
   // Throws Error(kValue, tag) that says what is wrong with the handle.
   T& get(const void* handle, const char* tag) const {
-    Slot* slot = find(handle);
-    // Acquire pairs with create's release.
-    if (__builtin_expect(
-            slot == nullptr || slot->state.load(std::memory_order_acquire) != live_state(handle),
-            0))
-      complain(tag, handle, slot);
+    Slot* slot = find_live(handle);
+    if (slot == nullptr) [[unlikely]]
+      complain(tag, handle);
     return *slot->object();
   }
 
-  // Whether get() would succeed.
-  bool contains(const void* handle) const {
-    Slot* slot = find(handle);
-    return slot != nullptr && slot->state.load(std::memory_order_acquire) == live_state(handle);
-  }
-
   void destroy(void* handle, const char* tag) {
-    Slot* slot = find(handle);
-    uint32_t expected = live_state(handle);
+    const Place place = place_of(handle);
+    uint32_t expected = place.live_state;
     const uint32_t next = ((expected >> 1) + 1) % kStride << 1;
     // Of two threads that free one handle exactly one gets through. Acquire: the object's last uses
     // on other threads come before its end.
-    if (slot == nullptr ||
-        !slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
-      complain(tag, handle, slot);
-    slot->object()->~T();
-    give_slot(index_of(slot));
+    if (place.slot == nullptr ||
+        !place.slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
+      complain(tag, handle);
+    place.slot->object()->~T();
+    give_slot(index_of(place.slot));
   }
 
   // Handles given out and not freed. Exact when nobody else is at work.
@@ -96,29 +86,42 @@ class HandlePool {
   static constexpr std::size_t kStride = std::bit_ceil(sizeof(Slot));
   static constexpr std::size_t kReserved = std::size_t{1} << 33;  // 8 GiB of addresses
 
-  Slot* slot_at(uint32_t index) const { return reinterpret_cast<Slot*>(base_ + index * kStride); }
+  // Relaxed: whoever knows of a slot has seen used_ above it, which is raised after this.
+  char* base() const { return base_.load(std::memory_order_relaxed); }
+  Slot* slot_at(uint32_t index) const { return reinterpret_cast<Slot*>(base() + index * kStride); }
   uint32_t index_of(Slot* slot) const {
-    return static_cast<uint32_t>(static_cast<std::size_t>(reinterpret_cast<char*>(slot) - base_) /
+    return static_cast<uint32_t>(static_cast<std::size_t>(reinterpret_cast<char*>(slot) - base()) /
                                  kStride);
   }
-  std::size_t offset_of(const void* handle) const {
-    return reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(base_);
+  struct Place {
+    Slot* slot;           // null for what never was a handle of ours
+    uint32_t live_state;  // of the slot, if the handle is live
+  };
+  Place place_of(const void* handle) const {
+    // Acquire pairs with take_slot's release: what lies below `used` is reserved.
+    const std::size_t used = used_.load(std::memory_order_acquire);
+    char* const first = base();
+    const std::size_t offset =
+        reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(first);
+    if (offset >= used * kStride) return {nullptr, 0};
+    const std::size_t generation = offset & (kStride - 1);
+    return {reinterpret_cast<Slot*>(first + (offset - generation)),
+            static_cast<uint32_t>(generation << 1 | 1)};
   }
-  static std::size_t generation(std::size_t offset) { return offset & (kStride - 1); }
-  uint32_t live_state(const void* handle) const {
-    return static_cast<uint32_t>(generation(offset_of(handle)) << 1 | 1);
-  }
-  // Null for what never was a handle of ours.
-  Slot* find(const void* handle) const {
-    const std::size_t offset = offset_of(handle);
-    // Relaxed: whoever hands a handle to another thread orders its creation before.
-    if (offset >= used_.load(std::memory_order_relaxed) * kStride) return nullptr;
-    return slot_at(static_cast<uint32_t>(offset / kStride));
+  Slot* find_live(const void* handle) const {
+    const Place place = place_of(handle);
+    // Acquire pairs with create's release.
+    if (place.slot == nullptr ||
+        place.slot->state.load(std::memory_order_acquire) != place.live_state) [[unlikely]]
+      return nullptr;
+    return place.slot;
   }
 
   // The free slots are a stack whose head carries a count of changes, so that a head that went and
   // came back is not taken for unchanged.
   uint32_t take_slot() {
+    // Acquire pairs with the release in reserve().
+    if (base_.load(std::memory_order_acquire) == nullptr) reserve();
     live_.fetch_add(1, std::memory_order_relaxed);
     uint64_t head = free_.load(std::memory_order_acquire);
     while (static_cast<uint32_t>(head) != 0) {
@@ -128,7 +131,7 @@ class HandlePool {
                                       std::memory_order_acquire))
         return index;
     }
-    const std::size_t index = used_.fetch_add(1, std::memory_order_relaxed);
+    const std::size_t index = used_.fetch_add(1, std::memory_order_release);
     if (index >= capacity_) {
       used_.fetch_sub(1, std::memory_order_relaxed);
       live_.fetch_sub(1, std::memory_order_relaxed);
@@ -137,6 +140,21 @@ class HandlePool {
                       " are in use");
     }
     return static_cast<uint32_t>(index);
+  }
+
+  // Throws where there are no addresses for even one slot.
+  void reserve() {
+    static Mutex mutex;
+    const MutexLock lock(mutex);
+    for (std::size_t bytes = kReserved; base() == nullptr && bytes >= kStride; bytes /= 2) {
+      // Only addresses: pages come when touched, and NORESERVE keeps them out of the commit limit.
+      void* range = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (range == MAP_FAILED) continue;
+      capacity_ = static_cast<uint32_t>(bytes / kStride);
+      base_.store(static_cast<char*>(range), std::memory_order_release);
+    }
+    if (base() == nullptr) throw std::bad_alloc();
   }
 
   void give_slot(uint32_t index) {
@@ -150,19 +168,19 @@ class HandlePool {
     } while (!free_.compare_exchange_weak(head, next, std::memory_order_release));
   }
 
-  [[noreturn]] void complain(const char* tag, const void* handle, const Slot* slot) const {
+  [[noreturn]] void complain(const char* tag, const void* handle) const {
     std::string what = "given a freed handle";
     if (handle == nullptr) {
       what = "given null";
-    } else if (slot == nullptr) {
+    } else if (place_of(handle).slot == nullptr) {
       what = "given a handle of another kind";
     }
     throw Error(ErrorCode::kValue, tag, what + ", expected a live " + kind_ + " handle");
   }
 
   const char* const kind_;
-  char* base_ = nullptr;
-  uint32_t capacity_ = 0;
+  std::atomic<char*> base_{nullptr};  // null before the first handle
+  uint32_t capacity_ = 0;             // written before base_
   std::atomic<std::size_t> used_{0};  // slots ever taken
   std::atomic<uint64_t> free_{0};     // changes << 32 | index + 1
   std::atomic<int64_t> live_{0};

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/leaked.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "c_api/op_handle.h"
@@ -127,8 +126,8 @@ struct OpCall {
 };
 
 HandlePool<OpCall>& op_call_pool() {
-  static Leaked<HandlePool<OpCall>> pool("OpCall");
-  return *pool;
+  static constinit HandlePool<OpCall> pool("OpCall");
+  return pool;
 }
 }  // namespace
 

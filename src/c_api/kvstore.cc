@@ -6,7 +6,6 @@
 
 #include <memory>
 
-#include "base/leaked.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "kvstore/cluster.h"
@@ -18,8 +17,8 @@ using namespace mxnet::c_api;
 namespace {
 
 HandlePool<std::unique_ptr<KVStore>>& store_pool() {
-  static Leaked<HandlePool<std::unique_ptr<KVStore>>> pool("KVStore");
-  return *pool;
+  static constinit HandlePool<std::unique_ptr<KVStore>> pool("KVStore");
+  return pool;
 }
 
 KVStore& store_of(KVStoreHandle handle, const char* function) {

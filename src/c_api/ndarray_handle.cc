@@ -8,14 +8,8 @@
 
 #include <limits>
 
-#include "base/leaked.h"
 
 namespace mxnet::c_api {
-
-HandlePool<NDArray>& ndarray_pool() {
-  static Leaked<HandlePool<NDArray>> pool("NDArray");
-  return *pool;
-}
 
 NDArrayReturns& ndarray_returns() {
   // Leaves eight bytes in the thread's block, of which a library that is loaded late gets little.

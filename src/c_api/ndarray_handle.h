@@ -14,7 +14,10 @@
 
 namespace mxnet::c_api {
 
-HandlePool<NDArray>& ndarray_pool();
+inline HandlePool<NDArray>& ndarray_pool() {
+  static constinit HandlePool<NDArray> pool("NDArray");
+  return pool;
+}
 
 // The array behind a handle; the reference is good until the handle is freed. Throws Error(kValue)
 // for null, freed handles, handles of another kind and other addresses; `function` complains.

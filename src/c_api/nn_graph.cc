@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/leaked.h"
 #include "c_api/symbol_calls.h"
 #include "graph/casts.h"
 #include "graph/cse.h"
@@ -23,8 +22,8 @@ struct GraphObject {
 };
 
 HandlePool<GraphObject>& graph_pool() {
-  static Leaked<HandlePool<GraphObject>> pool("graph");
-  return *pool;
+  static constinit HandlePool<GraphObject> pool("graph");
+  return pool;
 }
 
 struct Pass {

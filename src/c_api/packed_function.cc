@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "base/leaked.h"
 #include "c_api/guard.h"
 #include "c_api/handle_pool.h"
 #include "c_api/ndarray_handle.h"
@@ -30,8 +29,8 @@ struct Object {
 };
 
 HandlePool<Object>& object_pool() {
-  static Leaked<HandlePool<Object>> pool("Object");
-  return *pool;
+  static constinit HandlePool<Object> pool("Object");
+  return pool;
 }
 
 struct Argument {

@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "base/leaked.h"
 #include "base/numpy_shape.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
@@ -21,8 +20,8 @@ using namespace mxnet::c_api;
 namespace {
 
 HandlePool<std::unique_ptr<Predictor>>& predictor_pool() {
-  static Leaked<HandlePool<std::unique_ptr<Predictor>>> pool("Predictor");
-  return *pool;
+  static constinit HandlePool<std::unique_ptr<Predictor>> pool("Predictor");
+  return pool;
 }
 
 Predictor& predictor_of(PredictorHandle handle, const char* function) {
@@ -92,8 +91,8 @@ struct NamedArrays {
   std::vector<std::vector<uint32_t>> shapes;
 };
 HandlePool<std::unique_ptr<NamedArrays>>& nd_list_pool() {
-  static Leaked<HandlePool<std::unique_ptr<NamedArrays>>> pool("NDList");
-  return *pool;
+  static constinit HandlePool<std::unique_ptr<NamedArrays>> pool("NDList");
+  return pool;
 }
 
 std::vector<uint32_t>& shape_returns() {

@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <variant>
 
-#include "base/leaked.h"
 #include "c_api/guard.h"
 #include "c_api/handle_pool.h"
 #include "mxnet/c_api.h"
@@ -24,8 +23,8 @@ using Object =
     std::variant<std::unique_ptr<Domain>, std::unique_ptr<Duration>, std::unique_ptr<Counter>>;
 
 c_api::HandlePool<Object>& pool() {
-  static Leaked<c_api::HandlePool<Object>> handles("profiler");
-  return *handles;
+  static constinit c_api::HandlePool<Object> handles("profiler");
+  return handles;
 }
 
 template <class T>

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/leaked.h"
 #include "c_api/guard.h"
 #include "c_api/handle_pool.h"
 #include "c_api/ndarray_handle.h"
@@ -36,12 +35,12 @@ struct Kernel {
 };
 
 HandlePool<std::shared_ptr<GpuModule>>& modules() {
-  static Leaked<HandlePool<std::shared_ptr<GpuModule>>> pool("CudaModule");
-  return *pool;
+  static constinit HandlePool<std::shared_ptr<GpuModule>> pool("CudaModule");
+  return pool;
 }
 HandlePool<std::shared_ptr<const Kernel>>& kernels() {
-  static Leaked<HandlePool<std::shared_ptr<const Kernel>>> pool("CudaKernel");
-  return *pool;
+  static constinit HandlePool<std::shared_ptr<const Kernel>> pool("CudaKernel");
+  return pool;
 }
 
 [[noreturn]] void old_interface(const char* function) {

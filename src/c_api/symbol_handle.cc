@@ -4,15 +4,9 @@
 
 #include <memory>
 
-#include "base/leaked.h"
 #include "c_api/guard.h"
 
 namespace mxnet::c_api {
-
-HandlePool<Symbol>& symbol_pool() {
-  static Leaked<HandlePool<Symbol>> pool("symbol");
-  return *pool;
-}
 
 std::vector<SymbolHandle> new_handles(std::vector<Symbol> symbols) {
   std::vector<SymbolHandle> handles;

@@ -12,7 +12,10 @@
 
 namespace mxnet::c_api {
 
-HandlePool<Symbol>& symbol_pool();
+inline HandlePool<Symbol>& symbol_pool() {
+  static constinit HandlePool<Symbol> pool("symbol");
+  return pool;
+}
 
 // Good until the handle is freed. Throws Error(kValue) for what is no symbol; `function` complains.
 inline Symbol& symbol_of(SymbolHandle handle, const char* function) {

@@ -3,23 +3,22 @@
 // source does between epochs happens once for each.
 #include "io/data_iter.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/process_id.h"
 #include "base/worker_thread.h"
 
 namespace mxnet::io {
 
 DataIter::DataIter(std::unique_ptr<BatchSource> source, std::size_t ahead)
-    : ahead_(std::max<std::size_t>(ahead, 1)), owner_(::getpid()) {
+    : ahead_(std::max<std::size_t>(ahead, 1)), owner_(process_id()) {
   shared_->source = std::move(source);
   thread_ = std::thread([this] { produce(); });
 }
 
 DataIter::~DataIter() {
-  if (::getpid() != owner_) {
+  if (process_id() != owner_) {
     thread_.detach();  // it never was in this process
     static_cast<void>(shared_.release());
     return;
@@ -33,7 +32,7 @@ DataIter::~DataIter() {
 }
 
 void DataIter::check_process() const {
-  if (::getpid() == owner_) return;
+  if (process_id() == owner_) return;
   throw Error(ErrorCode::kValue, "DataIter",
               "given an iterator made before a fork, expected one made in this process");
 }

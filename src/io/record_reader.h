@@ -33,10 +33,13 @@ class RecordReader {
 
   // The next record, good until the next call; nothing at the end of the file.
   std::optional<std::string_view> next() {
-    if (const std::string_view record = whole_record_in_window(); record.data() != nullptr)
+    if (const std::string_view record = next_in_window(); record.data() != nullptr)
       return record;
     return next_beyond_window();
   }
+  // The same, if nothing has to be read or said for it; else null, and nothing has changed. Most
+  // records are of that kind, and small ones cost no more than this.
+  std::string_view next_in_window();
   // Where the next record starts. `seek` takes what `tell` of a reader or a writer gave.
   uint64_t tell() const { return position_; }
   void seek(uint64_t position) { position_ = position; }
@@ -61,9 +64,6 @@ class RecordReader {
   std::optional<Damage> read_parts(PartHeader first, std::string_view* record);
   // Up to `bytes` bytes at `offset` in memory, fewer only at the end of the file.
   std::string_view window(uint64_t offset, std::size_t bytes);
-  // The next record, if nothing has to be read or said for it; else null. Most are of that kind,
-  // and small ones cost no more than this.
-  std::string_view whole_record_in_window();
   std::optional<std::string_view> next_beyond_window();
   // At the next place from `offset` on that may start a record, or at the end.
   void resume_after(const Damage& damage);
@@ -90,17 +90,17 @@ class RecordReader {
   uint64_t started_at_ = 0;
 };
 
-inline std::string_view RecordReader::whole_record_in_window() {
+inline std::string_view RecordReader::next_in_window() {
   // Wraps around before the window, to more than is in it.
   const uint64_t at = position_ - start_;
   if (at > filled_ || filled_ - at < sizeof(PartHeader)) return {};
   // The next record's place waits for nothing but this one's length.
   const char* const head = data_ + at;
-  uint32_t magic, length;
-  std::memcpy(&magic, head, sizeof magic);
-  std::memcpy(&length, head + sizeof magic, sizeof length);
-  const uint64_t stored = padded_length(sizeof(PartHeader) + uint64_t{length});
-  if (magic != kRecordMagic || length > kLongestRecord || stored > filled_ - at) return {};
+  uint64_t word;
+  std::memcpy(&word, head, sizeof word);
+  const uint64_t length = word >> 32;
+  const uint64_t stored = padded_length(sizeof(PartHeader) + length);
+  if ((word & kWholeRecordMask) != kRecordMagic || stored > filled_ - at) return {};
   started_at_ = position_;
   position_ += stored;
   return {head + sizeof(PartHeader), length};

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/process_id.h"
 #include "io/input_file.h"
 #include "io/record_format.h"
 
@@ -22,7 +23,7 @@ constexpr std::size_t kBufferBytes = 256 << 10;
 
 }  // namespace
 
-RecordWriter::RecordWriter(const std::string& path) : path_(path), owner_(::getpid()) {
+RecordWriter::RecordWriter(const std::string& path) : path_(path), owner_(process_id()) {
   fd_ = ::open(local_file(path, kTag).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd_ < 0) file_error(kTag, path, "open for writing", errno);
   buffer_.reserve(kBufferBytes);
@@ -30,7 +31,7 @@ RecordWriter::RecordWriter(const std::string& path) : path_(path), owner_(::getp
 
 RecordWriter::~RecordWriter() {
   try {
-    if (::getpid() == owner_) flush();
+    if (process_id() == owner_) flush();
   } catch (const Error& error) {
     log(LogLevel::kError, error.what());
   }
@@ -43,7 +44,7 @@ void RecordWriter::write(std::string_view record) {
                 fmt::format("given a record of {} bytes, expected at most {}", record.size(),
                             kLongestRecord));
   }
-  if (::getpid() != owner_) {
+  if (process_id() != owner_) {
     throw Error(ErrorCode::kValue, kTag,
                 fmt::format("given '{}', opened for writing before a fork: open it anew", path_));
   }

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace mxnet::c_api {
@@ -31,7 +32,7 @@ TEST(HandlePool, GivesBackWhatWasPutIn) {
   auto value = std::make_shared<int>(7);
   void* handle = pool.create(value);
   EXPECT_EQ(pool.get(handle, "test"), value);
-  EXPECT_TRUE(pool.contains(handle));
+  EXPECT_EQ(pool.get_if(handle), &pool.get(handle, "test"));
   EXPECT_EQ(pool.live(), 1);
   EXPECT_EQ(value.use_count(), 2);
   pool.destroy(handle, "test");
@@ -50,6 +51,7 @@ TEST(HandlePool, TellsNullForeignAndFreedApart) {
   for (const void* address : {static_cast<const void*>(&local), reinterpret_cast<const void*>(5),
                               reinterpret_cast<const void*>(~std::uintptr_t{0})})
     EXPECT_NE(error_of(pool, address).find("another kind"), std::string::npos);
+  EXPECT_EQ(pool.get_if(foreign), nullptr);
   // Beside the handle: an address inside our own memory that was never given out.
   EXPECT_NE(error_of(pool, static_cast<char*>(handle) + 1), "");
   pool.destroy(handle, "test");
@@ -57,6 +59,38 @@ TEST(HandlePool, TellsNullForeignAndFreedApart) {
   EXPECT_THROW(pool.destroy(handle, "test"), Error);
   EXPECT_THROW(pool.destroy(nullptr, "test"), Error);
   other.destroy(foreign, "test");
+}
+
+TEST(HandlePool, BeforeTheFirstHandleEveryHandleIsWrong) {
+  // Pools are constant-initialised statics that are never destroyed.
+  static_assert(std::is_trivially_destructible_v<HandlePool<std::shared_ptr<int>>>);
+  static constinit HandlePool<std::shared_ptr<int>> pool("probe");
+  int local = 0;
+  EXPECT_EQ(error_of(pool, nullptr), "given null, expected a live probe handle");
+  EXPECT_EQ(error_of(pool, &local),
+            "given a handle of another kind, expected a live probe handle");
+  EXPECT_EQ(pool.get_if(nullptr), nullptr);
+  EXPECT_THROW(pool.destroy(&local, "test"), Error);
+  EXPECT_EQ(pool.live(), 0);
+}
+
+TEST(HandlePool, ThreadsMakeTheFirstHandleAtOnce) {
+  for (int round = 0; round < 50; ++round) {
+    HandlePool<std::shared_ptr<int>> pool("probe");
+    std::barrier start(kThreads);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        start.arrive_and_wait();
+        EXPECT_THROW(pool.get(&start, "test"), Error);
+        void* handle = pool.create(std::make_shared<int>(t));
+        EXPECT_EQ(*pool.get(handle, "test"), t);
+        pool.destroy(handle, "test");
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(pool.live(), 0);
+  }
 }
 
 TEST(HandlePool, AnOldHandleStaysWrongWhenItsSlotIsUsedAgain) {

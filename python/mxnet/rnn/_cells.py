@@ -33,7 +33,7 @@ def as_steps(length: int, inputs: Any, layout: str) -> Tuple[List[Any], int]:
     if isinstance(inputs, symbol.Symbol):
         if len(inputs) != 1:
             raise ValueError(f"given a symbol of {len(inputs)} outputs, expected one, or a list of steps")
-        return list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=True)), axis
+        return list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=1)), axis
     if len(inputs) != length:
         raise ValueError(f"given {len(inputs)} inputs, expected {length}, one for each step")
     return list(inputs), axis
@@ -230,12 +230,13 @@ class GRUCell(_DenseCell):
 
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
         name = self._step_name()
+        inner = f"{name}_"  # with two underscores, as in the files of the release
         before = states[0]
-        i2h, h2h = self._products(inputs, before, name)
-        of_input = symbol.SliceChannel(i2h, num_outputs=3, name=f"{name}i2h_slice")
-        of_state = symbol.SliceChannel(h2h, num_outputs=3, name=f"{name}h2h_slice")
-        reset = symbol.Activation(of_input[0] + of_state[0], act_type="sigmoid", name=f"{name}r_act")
-        update = symbol.Activation(of_input[1] + of_state[1], act_type="sigmoid", name=f"{name}z_act")
-        new = symbol.Activation(of_input[2] + reset * of_state[2], act_type="tanh", name=f"{name}h_act")
+        i2h, h2h = self._products(inputs, before, inner)
+        of_input = symbol.SliceChannel(i2h, num_outputs=3, name=f"{inner}i2h_slice")
+        of_state = symbol.SliceChannel(h2h, num_outputs=3, name=f"{inner}h2h_slice")
+        reset = symbol.Activation(of_input[0] + of_state[0], act_type="sigmoid", name=f"{inner}r_act")
+        update = symbol.Activation(of_input[1] + of_state[1], act_type="sigmoid", name=f"{inner}z_act")
+        new = symbol.Activation(of_input[2] + reset * of_state[2], act_type="tanh", name=f"{inner}h_act")
         output = _op._plus((1.0 - update) * new, update * before, name=f"{name}out")
         return output, [output]

@@ -83,9 +83,6 @@ class BaseConvRNNCell(BaseRNNCell):
         )
         return i2h, h2h
 
-    def _split(self, value: Any, count: int, name: str) -> Any:
-        return symbol.SliceChannel(value, num_outputs=count, axis=self._conv_layout.find("C"), name=name)
-
 
 # Of the arguments of cells that programs make.
 _DEFAULTS = {
@@ -133,7 +130,7 @@ class ConvLSTMCell(BaseConvRNNCell):
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
         name = self._step_name()
         i2h, h2h = self._products(inputs, states, name)
-        parts = self._split(i2h + h2h, 4, f"{name}slice")
+        parts = symbol.SliceChannel(i2h + h2h, num_outputs=4, axis=self._conv_layout.find("C"), name=f"{name}slice")
         in_gate = symbol.Activation(parts[0], act_type="sigmoid", name=f"{name}i")
         forget_gate = symbol.Activation(parts[1], act_type="sigmoid", name=f"{name}f")
         change = self._get_activation(parts[2], self._activation, name=f"{name}c")
@@ -154,10 +151,13 @@ class ConvGRUCell(BaseConvRNNCell):
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
         name = self._step_name()
         i2h, h2h = self._products(inputs, states, name)
-        of_input = self._split(i2h, 3, f"{name}i2h_slice")
-        of_state = self._split(h2h, 3, f"{name}h2h_slice")
-        reset = symbol.Activation(of_input[0] + of_state[0], act_type="sigmoid", name=f"{name}r_act")
-        update = symbol.Activation(of_input[1] + of_state[1], act_type="sigmoid", name=f"{name}z_act")
-        new = self._get_activation(of_input[2] + reset * of_state[2], self._activation, name=f"{name}h_act")
+        inner = f"{name}_"  # with two underscores, as in the files of the release
+        channels = self._conv_layout.find("C")
+        options = {"num_outputs": 3, **({} if channels == 1 else {"axis": channels})}
+        of_input = symbol.SliceChannel(i2h, name=f"{inner}i2h_slice", **options)
+        of_state = symbol.SliceChannel(h2h, name=f"{inner}h2h_slice", **options)
+        reset = symbol.Activation(of_input[0] + of_state[0], act_type="sigmoid", name=f"{inner}r_act")
+        update = symbol.Activation(of_input[1] + of_state[1], act_type="sigmoid", name=f"{inner}z_act")
+        new = self._get_activation(of_input[2] + reset * of_state[2], self._activation, name=f"{inner}h_act")
         output = _op._plus((1.0 - update) * new, update * states[0], name=f"{name}out")
         return output, [output]

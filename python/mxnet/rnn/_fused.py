@@ -129,6 +129,8 @@ class FusedRNNCell(BaseRNNCell):
             name=f"{self._prefix}rnn",
             **named,
         )
+        if self._get_next_state:
+            made._set_attr(__layout__="LNC")
         outputs: Any = made[0] if self._get_next_state else made
         new_states = [made[i] for i in range(1, len(made))] if self._get_next_state else []
         if axis == 1:

@@ -216,7 +216,7 @@ class ZoneoutCell(ModifierCell):
         def mask(p: float, like: Any) -> Any:
             return symbol.Dropout(symbol.ones_like(like), p=p)
 
-        before = self.prev_output if self.prev_output is not None else symbol.zeros_like(next_output)
+        before = self.prev_output if self.prev_output is not None else symbol.zeros((0, 0))
         output = next_output
         if self.zoneout_outputs != 0.0:
             output = symbol.where(mask(self.zoneout_outputs, next_output), next_output, before)
@@ -224,6 +224,10 @@ class ZoneoutCell(ModifierCell):
             next_states = [symbol.where(mask(self.zoneout_states, new), new, old) for new, old in zip(next_states, states)]
         self.prev_output = output
         return output, next_states
+
+
+def _with_residual(output: Any, inputs: Any) -> Any:
+    return symbol.elemwise_add(output, inputs, name=f"{output.name}_plus_residual")
 
 
 class ResidualCell(ModifierCell):
@@ -234,7 +238,7 @@ class ResidualCell(ModifierCell):
 
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
         output, states = self.base_cell(inputs, states)
-        return symbol.elemwise_add(output, inputs), states
+        return _with_residual(output, inputs), states
 
     def unroll(
         self, length: int, inputs: Any, begin_state: Any = None, layout: str = "NTC", merge_outputs: Optional[bool] = None
@@ -244,6 +248,6 @@ class ResidualCell(ModifierCell):
         outputs, states = self.base_cell.unroll(length, inputs, states, layout, merge_outputs)
         if isinstance(outputs, symbol.Symbol) if merge_outputs is None else merge_outputs:
             whole = as_one(inputs, layout.find("T"))
-            return symbol.elemwise_add(outputs, whole), states
+            return _with_residual(outputs, whole), states
         steps = as_steps(length, inputs, layout)[0]
-        return [symbol.elemwise_add(output, step) for output, step in zip(outputs, steps)], states
+        return [_with_residual(output, step) for output, step in zip(outputs, steps)], states

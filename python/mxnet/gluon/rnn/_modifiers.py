@@ -47,12 +47,12 @@ class DropoutCell(HybridRecurrentCell):
         merge_outputs: Optional[bool] = None,
         valid_length: Any = None,
     ) -> Tuple[Any, Any]:
-        """Drops from the whole sequence at once if it is one array."""
+        """Drops from the whole sequence at once if it is one array. Lengths change nothing: inputs are as they were given."""
         self.reset()
         inputs, _, F, _ = formatted(length, inputs, layout, merge_outputs)
         if isinstance(inputs, tensor_types):
             return self.hybrid_forward(F, inputs, begin_state or [])
-        return super().unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
+        return super().unroll(length, inputs, begin_state, layout, merge_outputs)
 
 
 class ModifierCell(HybridRecurrentCell):
@@ -126,6 +126,10 @@ class ZoneoutCell(ModifierCell):
         return output, made
 
 
+def _sum(F: Any, output: Any, inputs: Any) -> Any:
+    return output + inputs if is_np_array() else F.elemwise_add(output, inputs)
+
+
 class ResidualCell(ModifierCell):
     """Adds the input to the output."""
 
@@ -156,8 +160,8 @@ class ResidualCell(ModifierCell):
         if valid_length is not None:
             inputs = masked(F, inputs, valid_length, axis, length, merged)
         if merged:
-            return outputs + inputs, states
-        return [output + step for output, step in zip(outputs, inputs)], states
+            return _sum(F, outputs, inputs), states
+        return [_sum(F, output, step) for output, step in zip(outputs, inputs)], states
 
 
 class BidirectionalCell(HybridRecurrentCell):
@@ -200,8 +204,8 @@ class BidirectionalCell(HybridRecurrentCell):
         cells: Any = self._children.values()
         l_cell, r_cell = cells
         count = len(l_cell.state_info(batch_size))
-        l_out, l_states = l_cell.unroll(length, steps, begin_state[:count], layout, merge_outputs, valid_length)
         backwards = reversed_steps(F, steps, valid_length)
+        l_out, l_states = l_cell.unroll(length, steps, begin_state[:count], layout, merge_outputs, valid_length)
         r_out, r_states = r_cell.unroll(length, backwards, begin_state[count:], layout, False, valid_length)
         r_out = reversed_steps(F, list(r_out), valid_length)
         if merge_outputs is None:

@@ -35,11 +35,11 @@ def axes_of(layout: str) -> Tuple[int, int]:
     return layout.find("T"), layout.find("N")
 
 
-def split_steps(F: Any, array: Any, length: int, axis: int) -> List[Any]:
-    """The steps of a sequence."""
+def split_steps(F: Any, array: Any, length: int, axis: int, squeeze: Any = 1) -> List[Any]:
+    """The steps of a sequence. How `squeeze` says that axes of 1 go is kept by graphs: as in files of the release."""
     if is_np_array():
         return [F.np.squeeze(part, axis=axis) for part in F.np.split(array, length, axis=axis)]
-    parts = F.split(array, num_outputs=length, axis=axis, squeeze_axis=1)
+    parts = F.split(array, num_outputs=length, axis=axis, squeeze_axis=squeeze)
     return list(parts) if length > 1 else [parts]
 
 
@@ -86,4 +86,4 @@ def reversed_steps(F: Any, steps: List[Any], valid_length: Any) -> List[Any]:
         return list(reversed(steps))
     stacked = stack(F, steps, 0)
     turned = op(F, "SequenceReverse")(stacked, sequence_length=valid_length, use_sequence_length=True)
-    return split_steps(F, turned, len(steps), 0)
+    return split_steps(F, turned, len(steps), 0, squeeze=True)

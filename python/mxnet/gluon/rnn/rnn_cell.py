@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple
 
+from ... import ndarray
 from ...base import numeric_types, string_types  # noqa: F401  (programs find them here)
 from ...util import is_np_array
 from .._errors import MismatchError
@@ -112,9 +113,13 @@ class LSTMCell(GatedCell):
         forget_gate = activate(F, slices[1], self._recurrent_activation, name=prefix + "f")
         candidate = activate(F, slices[2], self._activation, name=prefix + "c")
         out_gate = activate(F, slices[3], self._recurrent_activation, name=prefix + "o")
-        kept = forget_gate * states[1]
-        cell = add(F, kept, in_gate * candidate, prefix + "state")
-        output = multiply(F, out_gate, activate(F, cell, self._activation), prefix + "out")
+        kept = multiply(F, forget_gate, states[1], prefix + "mul0")
+        cell = add(F, kept, multiply(F, in_gate, candidate, prefix + "mul1"), prefix + "state")
+        if isinstance(self._activation, str):
+            squashed = op(F, "Activation")(cell, act_type=self._activation, name=prefix + "activation0")
+        else:
+            squashed = activate(F, cell, self._activation)
+        output = multiply(F, out_gate, squashed, prefix + "out")
         return output, [output, cell]
 
 
@@ -152,18 +157,27 @@ class GRUCell(GatedCell):
         i2h_r, i2h_z, i2h_n = split(F, i2h, 3, prefix + "i2h_slice")
         h2h_r, h2h_z, h2h_n = split(F, h2h, 3, prefix + "h2h_slice")
         sigmoid = op(F, "Activation")
-        reset_gate = sigmoid(i2h_r + h2h_r, act_type="sigmoid", name=prefix + "r_act")
-        update_gate = sigmoid(i2h_z + h2h_z, act_type="sigmoid", name=prefix + "z_act")
-        candidate = op(F, "Activation")(i2h_n + reset_gate * h2h_n, act_type="tanh", name=prefix + "h_act")
-        output = add(F, (1.0 - update_gate) * candidate, update_gate * states[0], prefix + "out")
+        reset_gate = sigmoid(add(F, i2h_r, h2h_r, prefix + "plus0"), act_type="sigmoid", name=prefix + "r_act")
+        update_gate = sigmoid(add(F, i2h_z, h2h_z, prefix + "plus1"), act_type="sigmoid", name=prefix + "z_act")
+        remembered = multiply(F, reset_gate, h2h_n, prefix + "mul0")
+        candidate = op(F, "Activation")(add(F, i2h_n, remembered, prefix + "plus2"), act_type="tanh", name=prefix + "h_act")
+        new = multiply(F, complement(F, update_gate, prefix), candidate, prefix + "mul1")
+        output = add(F, new, multiply(F, update_gate, states[0], prefix + "mul20"), prefix + "out")
         return output, [output]
 
 
-def split(F: Any, x: Any, parts: int, name: str, axis: int = 1) -> Any:
-    """Equal parts of an array along an axis."""
+def complement(F: Any, x: Any, prefix: str) -> Any:
+    """1 - x; in a graph by the nodes that files of the release have."""
+    if F is ndarray or is_np_array():
+        return 1.0 - x
+    return F.elemwise_sub(F.ones_like(x, name=prefix + "ones_like0"), x, name=prefix + "minus0")
+
+
+def split(F: Any, x: Any, parts: int, name: str, **axis: int) -> Any:
+    """Equal parts of an array along an axis, 1 unless another is given."""
     if is_np_array():
-        return F.np.split(x, parts, axis=axis)
-    return F.SliceChannel(x, num_outputs=parts, axis=axis, name=name)
+        return F.np.split(x, parts, **{"axis": 1, **axis})
+    return F.SliceChannel(x, num_outputs=parts, name=name, **axis)
 
 
 class _Stack:

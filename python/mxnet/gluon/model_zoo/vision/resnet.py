@@ -46,8 +46,13 @@ class _BlockV1(HybridBlock):
         raise NotImplementedError(f"{type(self).__name__} has no _fill(channels, stride, in_channels)")
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        body = self.body(x)
         residual = x if self.downsample is None else self.downsample(x)
-        return _relu(F, self.body(x) + residual)
+        return _relu(F, self._sum(body, residual))
+
+    @staticmethod
+    def _sum(body: Any, residual: Any) -> Any:
+        return body + residual
 
 
 class BasicBlockV1(_BlockV1):
@@ -59,6 +64,10 @@ class BasicBlockV1(_BlockV1):
         self.body.add(nn.Activation("relu"))
         self.body.add(_conv3x3(channels, 1, channels))
         self.body.add(nn.BatchNorm())
+
+    @staticmethod
+    def _sum(body: Any, residual: Any) -> Any:
+        return residual + body  # the order of nodes in files
 
 
 class BottleneckV1(_BlockV1):

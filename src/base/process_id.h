@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which process this is, for objects that belong to the one that made them.
+#pragma once
+
+namespace mxnet {
+
+// As getpid(), which asks the kernel each time: that costs more than writing a small record. A child
+// that was made by clone() itself, past fork() and what it calls, is taken for its parent.
+int process_id();
+
+}  // namespace mxnet
