@@ -56,7 +56,7 @@ class Context(metaclass=ClassPropertyMeta):
             return
         if device_type not in self.devstr2type:
             names = ", ".join(self.devstr2type)
-            raise ValueError(f"given device type {device_type!r}, expected one of {names}")
+            raise KeyError(f"given device type {device_type!r}, expected one of {names}")  # the class of 1.9.1
         self.device_typeid = self.devstr2type[device_type]
         self.device_id = device_id
 

@@ -26,7 +26,7 @@ def test_numbers_are_those_of_files_and_the_c_abi(name, number):
 
 
 def test_unknown_kind_is_an_error():
-    with pytest.raises(ValueError, match="tpu"):
+    with pytest.raises(KeyError, match="given device type 'tpu', expected one of cpu, gpu"):
         mx.Context("tpu")
 
 

@@ -14,9 +14,14 @@ import numpy as np
 
 from .. import _core
 from .._core import NDArrayBase
+from ..base import MXNetValueError
 from . import _generate
 
 Shape = Tuple[int, ...]
+
+
+class WrongKind(IndexError, ValueError):
+    """An index of a type that none has: NumPy's class of error, and that of 1.9.1."""
 
 
 class Basic(NamedTuple):
@@ -67,7 +72,7 @@ def basic(key: Any, shape: Shape) -> Basic:
             try:
                 begin = part.__index__()
             except AttributeError:
-                raise IndexError(
+                raise WrongKind(
                     f"given an index of type {type(part).__name__}, expected integers, slices, "
                     "None, Ellipsis, arrays or lists"
                 ) from None
@@ -173,6 +178,8 @@ def get(array: Any, key: Any) -> Any:
         picked = _generate.operator("take")(flat(array), array._index_array(where.reshape(-1)), axis=0)
         return array._of_shape(picked, where.shape)
     index = basic(key, shape)
+    if index.shape and index.shape[0] == 0 and not array._is_np:  # no rows are an array, as in 1.9.1
+        return array._index_array(np.empty(index.shape), array.dtype)
     _check_size(array, index.shape)
     if not shape:
         return array._of_shape(array, index.shape)
@@ -188,22 +195,28 @@ def _check_size(array: Any, shape: Shape) -> None:
         raise IndexError(f"the result would have the shape {shape}; arrays without elements need mx.npx.set_np()")
 
 
+def _fitting(given: Shape, shape: Shape) -> Shape:
+    """The shape of given values with as many dimensions as the selected shape has, which they can be broadcast to."""
+    lead = len(given) - len(shape)
+    fitting = given[lead:] if lead > 0 else (1,) * -lead + tuple(given)
+    if any(size != 1 for size in given[: max(lead, 0)]) or any(size not in (1, to) for size, to in zip(fitting, shape)):
+        raise MXNetValueError(f"given values of shape {tuple(given)}, expected some that broadcast to the selected {shape}")
+    return fitting
+
+
 def _values(array: Any, value: Any, shape: Shape) -> Any:
     """What is assigned, as an array of exactly this shape."""
-    if not isinstance(value, NDArrayBase):
-        value = np.asarray(value, dtype=array.dtype)
-        lead = value.ndim - len(shape)
-        if lead > 0 and value.shape[:lead] == (1,) * lead:
-            value = value.reshape(value.shape[lead:])
-        return array._index_array(np.broadcast_to(value, shape), array.dtype)
+    from_array = isinstance(value, NDArrayBase)
+    if not from_array:
+        try:
+            value = np.asarray(value, dtype=array.dtype)
+        except ValueError as error:
+            raise TypeError(f"given {value!r}, expected numbers of type {array.dtype} or an array of them") from error
+    given = _fitting(value.shape, shape)
+    if not from_array:
+        return array._index_array(np.broadcast_to(value.reshape(given), shape), array.dtype)
     if value.dtype != array.dtype:
         value = value.astype(array.dtype)
-    given = tuple(value.shape)
-    while len(given) > len(shape) and given[0] == 1:
-        given = given[1:]
-    if len(given) > len(shape):
-        raise ValueError(f"given values of shape {value.shape}, expected {shape}")
-    given = (1,) * (len(shape) - len(given)) + given
     if given != tuple(value.shape):
         value = value._view(given, False)
     return value if given == shape else _generate.operator("broadcast_to")(value, shape=shape)
@@ -213,11 +226,10 @@ def put(array: Any, key: Any, value: Any) -> None:
     """array[key] = value."""
     shape = array.shape
     number = isinstance(value, (int, float, bool, np.generic)) and not isinstance(value, np.ndarray)
-    if isinstance(key, bool) and not array._is_np:
-        key = int(key)
     if is_advanced(key):
         where = positions(key, shape)
         if where.size == 0:
+            _values(array, value, where.shape)
             return
         target = flat(array)
         scatter = _generate.operator("_scatter_set_nd")
@@ -227,6 +239,7 @@ def put(array: Any, key: Any, value: Any) -> None:
         return
     index = basic(key, shape)
     if 0 in index.kept:
+        _values(array, value, index.shape)  # what would not fit is an error without elements too, as in NumPy
         return
     whole = index.kept == shape and all(step == 1 for step in index.step)
     if number:
