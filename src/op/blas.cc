@@ -7,6 +7,8 @@
 #include <lapacke.h>
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <vector>
 
@@ -38,6 +40,46 @@ lapack_int leading(int64_t value) { return narrow(std::max<int64_t>(value, 1)); 
 CBLAS_TRANSPOSE op(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 // The triangle as the transposed matrix has it.
 char triangle(bool lower) { return lower ? 'U' : 'L'; }
+
+// Iterations that look for eigenvalues and singular values need not end where a number is not
+// finite, so such a matrix does not get there: with NaN it has none ("did not converge"), with
+// infinities they are all NaN.
+enum class Content { kFinite, kInfinite, kNan };
+constexpr int kNotConverged = 1;
+
+template <class T>
+Content content(const T* a, int64_t count) {
+  T sum{0};  // of zeros, if all numbers are finite
+  for (int64_t i = 0; i < count; ++i) sum += a[i] * T{0};
+  if (sum == T{0}) return Content::kFinite;
+  const bool nan = std::any_of(a, a + count, [](T x) { return std::isnan(x); });
+  return nan ? Content::kNan : Content::kInfinite;
+}
+
+// Of what counts in a symmetric matrix of which one triangle is given.
+template <class T>
+Content triangle_content(bool lower, int64_t n, const T* a) {
+  Content worst = Content::kFinite;
+  for (int64_t i = 0; i < n; ++i) {
+    const T* row = a + i * n;
+    worst = std::max(worst, lower ? content(row, i + 1) : content(row + i, n - i));
+  }
+  return worst;
+}
+
+// Results for a matrix that is not finite, and the info to return.
+template <class T>
+struct Result {
+  T* numbers;
+  int64_t rows, columns;
+};
+template <class T>
+int without_iterating(Content found, std::initializer_list<Result<T>> results) {
+  if (found == Content::kNan) return kNotConverged;
+  for (const Result<T>& result : results)
+    std::fill_n(result.numbers, result.rows * result.columns, std::numeric_limits<T>::quiet_NaN());
+  return 0;
+}
 
 }  // namespace
 
@@ -86,10 +128,13 @@ char triangle(bool lower) { return lower ? 'U' : 'L'; }
                               b, leading(count));                                                  \
   }                                                                                                \
   int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                     \
+    const Content found = triangle_content(lower, n, a);                                           \
+    if (found != Content::kFinite) return without_iterating<T>(found, {{a, n, n}, {w, 1, n}});     \
     return MX_LAPACK(t, syevd)(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', triangle(lower), narrow(n),  \
                                a, leading(n), w);                                                  \
   }                                                                                                \
   int geev(int64_t n, T* a, T* real, T* imaginary, T* v) {                                         \
+    if (content(a, n * n) != Content::kFinite) return kNotConverged;                               \
     /* Left eigenvectors of the transpose are the right ones of a. */                              \
     return MX_LAPACK(t, geev)(LAPACK_COL_MAJOR, v == nullptr ? 'N' : 'V', 'N', narrow(n), a,       \
                               leading(n), real, imaginary, v, leading(n), nullptr, 1);             \
@@ -107,8 +152,12 @@ char triangle(bool lower) { return lower ? 'U' : 'L'; }
                                tau.data());                                                        \
   }                                                                                                \
   int gesdd(int64_t m, int64_t n, T* a, T* u, T* s, T* v) {                                        \
+    const int64_t least = std::min(m, n);                                                          \
+    const Content found = content(a, m * n);                                                       \
+    if (found != Content::kFinite)                                                                 \
+      return without_iterating<T>(found, {{u, m, least}, {s, 1, least}, {v, least, n}});           \
     return MX_LAPACK(t, gesdd)(LAPACK_COL_MAJOR, 'S', narrow(n), narrow(m), a, leading(n), s, v,   \
-                               leading(n), u, leading(std::min(m, n)));                            \
+                               leading(n), u, leading(least));                                     \
   }
 MX_DEFINE(float, s)
 MX_DEFINE(double, d)

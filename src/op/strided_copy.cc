@@ -117,16 +117,19 @@ void run_serial(const Nest& nest, StridedKernel kernel) {
   }
 }
 
-// The loop to split over threads: the outermost with work for many, else the longest.
-int loop_to_split(const Nest& nest) {
-  constexpr int64_t kEnough = 32;
+// The loop to split over threads: the outermost of which the largest part is at most a sixteenth
+// more than a fair one, else the longest.
+int loop_to_split(const Nest& nest, int threads) {
   int longest = 0;
   for (int i = 0; i < nest.n; ++i) {
-    if (nest.at(i).size >= kEnough) return i;
-    if (nest.at(i).size > nest.at(longest).size) longest = i;
+    const int64_t size = nest.at(i).size, largest = (size + threads - 1) / threads;
+    if (16 * threads * largest <= 17 * size) return i;
+    if (size > nest.at(longest).size) longest = i;
   }
   return longest;
 }
+
+constexpr int64_t kTileSide = 64;  // of the largest tile
 
 void copy_block(const Nest& nest) {
   constexpr double kCostOfByte = 0.125;
@@ -172,15 +175,18 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
     nest.at(0) = {1, 0, 0};
     nest.n = 2;
   }
-  const int split = loop_to_split(nest);
   int64_t blocks = 1;
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
   // Small blocks cost by their number, large ones by their bytes.
-  const int64_t blocks_each = blocks / nest.at(split).size;
-  const double cost =
-      std::max(1.0, static_cast<double>(nest.width) / 8) * static_cast<double>(blocks_each);
+  const double cost = std::max(1.0, static_cast<double>(nest.width) / 8);
+  const int threads = threads_for(blocks, cost);
+  if (threads == 1) return run_serial(nest, kernel);
+  const int split = loop_to_split(nest, threads);
+  // Whole tiles, where there are enough for all threads.
+  const bool in_kernel = split + 2 >= nest.n;
+  const int64_t align = in_kernel && nest.at(split).size >= 4 * kTileSide * threads ? kTileSide : 1;
   parallel_for(
-      nest.at(split).size, cost,
+      nest.at(split).size, cost * static_cast<double>(blocks / nest.at(split).size),
       [&](int64_t first, int64_t last) {
         Nest part = nest;
         part.at(split).size = last - first;
@@ -188,7 +194,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
         part.out += first * part.at(split).out;
         run_serial(part, kernel);
       },
-      split + 2 >= nest.n ? 64 : 1);
+      align);
 }
 
 }  // namespace mxnet

@@ -12,6 +12,10 @@ The ways of changing a case:
     special    NaN, infinities, -0 and numbers near the ends of the range among the numbers
     zero, one  one length 0, or 1
     big        lengths times four to sixteen
+and of calling it with the case's own numbers:
+    add        gradients are added to what their arrays hold
+    view       each array is the middle of a longer one
+    inplace    the output is the first input of its shape and type
 
 A process that ends is started again after the case that ended it. What ends or hangs theirs says nothing about ours.
 """
@@ -34,7 +38,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
-WAYS = ["value", "shape", "sizes", "dtype", "special", "zero", "one", "big"]
+WAYS = ["value", "shape", "sizes", "dtype", "special", "zero", "one", "big", "add", "view", "inplace"]
 MOST_ELEMENTS = 300_000
 SECONDS = 20  # for one call
 TOLERANCE = {"float16": (1e-2, 4e-3), "float32": (1e-4, 2e-5), "float64": (1e-6, 2e-7)}
@@ -71,6 +75,11 @@ class Changes:
         if self.way == "dtype":
             self.type = str(self.rng.choice(["float16", "float64", "int32", "int64", "int8", "uint8", "bool"]))
         return True
+
+    def _as_it_is(self, a):
+        return a
+
+    _add = _view = _inplace = _as_it_is
 
     def _value(self, a):
         return self.rng.permutation(a.reshape(-1)).reshape(a.shape)
@@ -139,8 +148,34 @@ def receive(stream):
     return pickle.loads(stream.read(struct.unpack("q", head)[0]))
 
 
+def middle_of(mx, values):
+    """The numbers as a view of an array that is one longer at both ends of the first axis."""
+    if values.ndim == 0 or values.size == 0:
+        return mx.array(values)
+    longer, view = mx.array(np.concatenate([values[:1], values, values[:1]])), C.c_void_p()
+    mx.call("MXNDArraySlice", longer, C.c_uint(1), C.c_uint(1 + len(values)), C.byref(view))
+    mx.free(longer)
+    return view
+
+
+def outputs_of(mx, op, attrs, arrays, way):
+    """What the operator gives, called in this way."""
+    if way not in ("view", "inplace"):
+        return mx.run(op, *arrays, **attrs)
+    inputs = [middle_of(mx, a) if way == "view" else mx.array(a) for a in arrays]
+    outputs = mx.invoke(op, inputs, **attrs)
+    if way == "inplace" and len(outputs) == 1:
+        made = mx.numpy(outputs[0])
+        alike = [i for i, a in enumerate(arrays) if a.shape == made.shape and a.dtype == made.dtype]
+        if alike:
+            mx.free(*outputs, *inputs)
+            inputs = [mx.array(a) for a in arrays]
+            return [mx.numpy(o) for o in mx.invoke(op, inputs, out=[inputs[alike[0]]], **attrs)]
+    return [mx.numpy(o) for o in outputs]
+
+
 def work(library):
-    from op_calls import Failure, Library
+    from op_calls import ADD, WRITE, Failure, Library
     mx = Library(library)
     count, names = C.c_uint(), C.POINTER(C.c_char_p)()
     mx.call("MXListAllOpNames", C.byref(count), C.byref(names))  # until then the release knows its newer operators only
@@ -148,22 +183,23 @@ def work(library):
     os.dup2(2, 1)
     while True:
         try:
-            op, attrs, arrays, numpy_shape, training, differentiated, ones = receive(sys.stdin.buffer)
+            op, attrs, arrays, numpy_shape, training, differentiated, seed, way = receive(sys.stdin.buffer)
         except EOFError:
             return
         mx.numpy_shape(numpy_shape)
         mx.training(training)
         outputs = gradients = None
         try:
-            outputs = mx.run(op, *arrays, **attrs)
+            outputs = outputs_of(mx, op, attrs, arrays, way)
         except Failure as error:
             outputs = str(error)
         if differentiated and not isinstance(outputs, str):
-            rng = np.random.RandomState(ones)
+            rng = np.random.RandomState(seed)
             heads = [(rng.randint(-8, 9, o.shape) / 8).astype(o.dtype) if o.dtype.kind == "f" else None for o in outputs]
             try:
                 if any(h is not None for h in heads):
-                    gradients = mx.gradients(op, arrays, heads, wanted=differentiated, **attrs)
+                    request, start = (ADD, 0.5) if way == "add" else (WRITE, 0.0)
+                    gradients = mx.gradients(op, arrays, heads, request, start, wanted=differentiated, **attrs)
             except Failure as error:
                 gradients = str(error)
         send(answers, (outputs, gradients))
@@ -237,7 +273,7 @@ def main():
                 if changed.arrays is None or any(a is None for a in changed.arrays):
                     continue
                 job = (case["op"], changed.attrs, changed.arrays, bool(case.get("np")), case.get("train", "grad" in case),
-                       case.get("grad", []), options.seed)
+                       case.get("grad", []), options.seed, way)
                 mine, other = ours.ask(job), theirs.ask(job)
                 compared += 1
                 why = difference(mine[0], other[0], "output") or difference(mine[1], other[1], "gradient")

@@ -3,12 +3,15 @@
 #include "op/strided_copy.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <cstring>
 #include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "base/config_process.h"
 
 namespace mxnet {
 namespace {
@@ -97,9 +100,9 @@ Case random_case(std::mt19937& random) {
   return result;
 }
 
-TEST(StridedCopy, EqualsTheWalkOverElementsForRandomPlans) {
+void check_random_plans(int plans) {
   std::mt19937 random(kSeed);
-  for (int round = 0; round < kPlans; ++round) {
+  for (int round = 0; round < plans; ++round) {
     const Case c = random_case(random);
     const int64_t element = int64_t{1} << random() % 4;
     const std::vector<char> in = random_bytes(c.in_size * element, random);
@@ -109,6 +112,19 @@ TEST(StridedCopy, EqualsTheWalkOverElementsForRandomPlans) {
     ASSERT_EQ(out, copied_slowly(c.plan, in, before, element))
         << "seed " << kSeed << ", plan " << round << ", element " << element;
   }
+}
+
+TEST(StridedCopy, EqualsTheWalkOverElementsForRandomPlans) { check_random_plans(kPlans); }
+
+TEST(StridedCopy, IsTheSameForAnyNumberOfThreads) {
+  const int before = omp_get_max_threads();
+  config_set("MXNET_CPU_PARALLEL_SIZE", "1");  // everything is worth a thread
+  for (const int threads : {2, 3, 5}) {
+    omp_set_num_threads(threads);
+    check_random_plans(kPlans / 10);
+  }
+  config_set("MXNET_CPU_PARALLEL_SIZE", std::nullopt);
+  omp_set_num_threads(before);
 }
 
 // Large enough for threads and for the buffer of transpositions, ragged at both ends.

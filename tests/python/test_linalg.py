@@ -165,9 +165,7 @@ def test_gradients(mx, rng, op, shape, attrs, outputs):
     a = rng.standard_normal(shape)
     if shape[-1] == shape[-2]:
         a = np.abs(a) * 0.2 + 2 * np.eye(shape[-1])
-        if op == "_linalg_potri":
-            a = np.triu(a) if attrs.get("lower") is False else np.tril(a)
-    if op == "_linalg_potri":
+    if op == "_linalg_potri":  # of whose argument one triangle counts, whatever the other holds
         grads = mx.gradients(op, [a], [np.ones_like(a)], **attrs)
         assert np.array_equal(grads[0], np.tril(grads[0]) if attrs.get("lower", True) else np.triu(grads[0]))
         return check_triangle(mx, rng, op, a, attrs)
@@ -214,6 +212,37 @@ def test_failures_name_the_operator(mx):
         mx.run("_linalg_potrf", -np.eye(3))
     with pytest.raises(Failure, match="_linalg_inverse.*singular"):
         mx.run("_linalg_inverse", np.zeros((3, 3)))
+
+
+SPECTRAL = {"_linalg_syevd": {}, "_npi_eigvalsh": {}, "_npi_svd": {}, "_npi_pinv_scalar_rcond": {"rcond": 1e-6}}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op", SPECTRAL)
+def test_spectra_of_what_is_not_finite(mx, rng, op, dtype):
+    """LAPACK's iterations would not end on many of these matrices."""
+    for infinity in (np.inf, -np.inf):
+        for place in np.ndindex(3, 3):
+            a = rng.standard_normal((2, 3, 3)).astype(dtype)
+            a[1][place] = a[1].T[place] = infinity
+            for whole, result in zip(mx.run(op, a[:1], **SPECTRAL[op]), mx.run(op, a, **SPECTRAL[op])):
+                assert np.array_equal(result[0], whole[0])
+                assert np.isnan(result[1]).all()
+    a[1, 0, 0] = np.nan
+    with pytest.raises(Failure, match="did not converge"):
+        mx.run(op, a, **SPECTRAL[op])
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_general_eigenvalues_of_what_is_not_finite(mx, value):
+    with pytest.raises(Failure, match="did not converge"):
+        mx.run("_npi_eigvals", np.array([[1.0, 2.0], [value, 3.0]]))
+
+
+def test_the_other_triangle_may_hold_anything(mx):
+    a = np.array([[2.0, np.nan], [1.0, 2.0]])
+    close(mx.run("_npi_eigvalsh", a, UPLO="L")[0], np.array([1.0, 3.0]))
+    close(mx.run("_npi_eigvalsh", a.T, UPLO="U")[0], np.array([1.0, 3.0]))
 
 
 def test_the_determinant_of_a_singular_matrix(mx):

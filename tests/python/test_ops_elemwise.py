@@ -47,3 +47,33 @@ def test_clip_keeps_nan_and_its_gradient_ends_at_the_limits(mx, rng, dtype):
         head = np.ones_like(a)
         within = ~((a < 20) | (a > 90))
         np.testing.assert_array_equal(mx.gradients("clip", [a], [head], a_min=20, a_max=90)[0], within.astype(dtype))
+
+
+REAL = {"exp": (np.exp, -20, 21), "sinh": (np.sinh, -20, 21), "tanh": (np.tanh, -17, 17),
+        "degrees": (np.degrees, 1 << 21, 1 << 22), "sqrt": (np.sqrt, 0, 99_999_999), "log10": (np.log10, 1, 99_999_999)}
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("op", REAL)
+def test_functions_of_integers_are_the_whole_parts_of_those_of_double(mx, op, dtype):
+    """Float would round tanh(10) up to 1, and has not the digits of exp(18)."""
+    of, first, last = REAL[op]
+    a = np.unique(np.linspace(first, last, 1000).astype(dtype))
+    np.testing.assert_array_equal(mx.run(op, a)[0], of(a.astype("float64")).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("op, beats", [("maximum", np.greater), ("minimum", np.less)])
+def test_nan_receives_no_gradient_from_an_extreme(mx, op, beats, dtype):
+    a = np.array([np.nan, 7, 3, 9, 7, np.nan], dtype)
+    b = np.array([7, np.nan, 7, 7, 7, np.nan], dtype)
+    heads = [np.ones_like(a)]
+    left, right = mx.gradients(f"broadcast_{op}", [a, b], heads)
+    np.testing.assert_array_equal(left, beats(a, b) | (a == b))  # a where they tie
+    np.testing.assert_array_equal(right, beats(b, a))
+    np.testing.assert_array_equal(mx.gradients(f"_{op}_scalar", [a], heads, scalar=7)[0], beats(a, 7) | (a == 7))
+    np.testing.assert_array_equal(mx.gradients(f"_{op}_scalar", [a], heads, scalar="nan")[0], np.zeros_like(a))
+
+
+def test_smooth_l1_of_the_smallest_integer(mx):
+    assert mx.run("smooth_l1", np.array([-128, -127, 4, 0], "int8"), scalar=1)[0].tolist() == [127, 126, 3, 0]

@@ -94,6 +94,13 @@ def test_slices_are_numpys_and_so_are_assignments_to_them(mx, seed):
     equal(mx.run("_slice_assign_scalar", data, scalar=7, **attrs)[0], changed)
 
 
+def test_all_of_an_empty_axis_is_a_slice_of_it(mx):
+    for end in (0, None):
+        assert mx.run("slice_axis", np.ones((0, 3)), axis=0, begin=0, end=end)[0].shape == (0, 3)
+    with pytest.raises(Failure, match="expected 0 <= begin < end <= 0"):
+        mx.run("slice_axis", np.ones((0, 3)), axis=0, begin=0, end=1)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gradient_of_a_slice_lies_where_the_slice_was(mx, seed):
     rng = np.random.default_rng(seed)

@@ -128,7 +128,8 @@ def test_integer_sums_wrap_in_their_type(mx):
     assert mx.run("_np_prod", np.full(70, 2, "int64"))[0] == 0
 
 
-def test_products_of_nothing_are_zero_but_one_with_an_initial_value(mx):
+def test_products_of_nothing_are_zero_in_numpys_operators_but_one_with_an_initial_value(mx):
+    assert mx.run("prod", np.ones((2, 0), "float32"), axis=1)[0].tolist() == [1, 1]
     assert mx.run("_np_prod", np.ones((0,), "float32"))[0] == 0
     assert mx.run("_np_prod", np.ones((0,), "float32"), initial=1)[0] == 1
     assert mx.run("_np_max", np.ones((0,), "float32"), initial=-3)[0] == -3
@@ -181,6 +182,17 @@ def test_gradient_of_a_product_with_zeros_is_the_product_of_the_others(mx):
     np.testing.assert_array_equal(got, [[0, 10, 0], [0, 0, 0], [12, 8, 6]])
 
 
+@pytest.mark.parametrize("of", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("to", ["float32", "float64"])
+def test_gradients_of_reductions_to_another_type(mx, of, to):
+    a = np.array([[2.0, 0.0, 5.0], [2.0, 3.0, 4.0]], of)
+    head = np.array([1.0, 2.0], to)
+    attrs = {"axis": "(1,)", "dtype": to}
+    assert mx.gradients("_np_prod", [a], [head], **attrs)[0].tolist() == [[0, 10, 0], [24, 16, 12]]
+    assert mx.gradients("_np_sum", [a], [head], **attrs)[0].tolist() == [[1] * 3, [2] * 3]
+    np.testing.assert_allclose(mx.gradients("_npi_mean", [a], [head], **attrs)[0], [[1 / 3] * 3, [2 / 3] * 3], rtol=1e-3)
+
+
 @pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
 @pytest.mark.parametrize("axis", [None, (0,), (0, 2), (1,)])
 def test_percentiles_are_those_of_numpy(mx, rng, interpolation, axis):
@@ -198,6 +210,9 @@ def test_histograms_count_what_lies_between_edges(mx, rng):
     np.testing.assert_array_equal(given, edges)
     counts, given = mx.run("_histogram", a, bin_cnt=16, range=(-2, 2))
     np.testing.assert_array_equal(counts, np.histogram(a, given)[0])
+    # Edges of integers are cut off: an element moves by one of them at most.
+    counts, given = mx.run("_histogram", np.array([-1, 1, 0, 0, 4, 1, 2, 2], "int64"), bin_cnt=7, range=(0, 2))
+    assert (counts.tolist(), given.tolist()) == ([0, 2, 0, 0, 2, 0, 2], [0, 0, 0, 0, 1, 1, 1, 2])
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -14,8 +14,8 @@
   ROW(divide,   "a / b; integers truncate.",           quotient(a, b),       T(1) / b,                            -a / (b * b)) \
   ROW(mod,      "Remainder with the sign of b.",       modulo(a, b),         T(1),                                -round_down(a / b)) \
   ROW(power,    "a to the power of b.",                power(a, b),          b * power(a, b - T(1)),              power(a, b) * log(a)) \
-  ROW(maximum,  "The larger one; a where they tie.",   larger(a, b),         select(a < b, T(0), T(1)),           select(a < b, T(1), T(0))) \
-  ROW(minimum,  "The smaller one; a where they tie.",  smaller(a, b),        select(a > b, T(0), T(1)),           select(a > b, T(1), T(0))) \
+  ROW(maximum,  "The larger one; a where they tie.",   larger(a, b),         select(a >= b, T(1), T(0)),          select(a < b, T(1), T(0))) \
+  ROW(minimum,  "The smaller one; a where they tie.",  smaller(a, b),        select(a <= b, T(1), T(0)),          select(a > b, T(1), T(0))) \
   ROW(hypot,    "sqrt(a * a + b * b).",                hypotenuse(a, b),     a / hypotenuse(a, b),                b / hypotenuse(a, b)) \
   ROW(arctan2,  "Angle of the point (b, a).",          arc_tangent(a, b),    b / (a * a + b * b),                 -a / (a * a + b * b)) \
   ROW(copysign, "a with the sign of b.",               with_sign(a, b),      select(a < T(0), T(-1), T(1)) * select(b < T(0), T(-1), T(1)), T(0)) \

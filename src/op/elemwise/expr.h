@@ -28,6 +28,8 @@ Expr operator-(const Expr& a);
 // 1 where true, 0 elsewhere.
 Expr operator<(const Expr& a, const Expr& b);
 Expr operator>(const Expr& a, const Expr& b);
+Expr operator<=(const Expr& a, const Expr& b);
+Expr operator>=(const Expr& a, const Expr& b);
 Expr power(const Expr& a, const Expr& b);
 Expr hypotenuse(const Expr& a, const Expr& b);
 Expr select(const Expr& condition, const Expr& yes, const Expr& no);

@@ -62,12 +62,8 @@ MX_FUNCTION whole_part(double y) {
 // Quadratic within 1 / square of zero, linear outside; square is scalar * scalar.
 MX_FUNCTION smooth_l1(C x, C square) {
   using Number = std::conditional_t<std::is_integral_v<C>, double, C>;
-  C positive = x;
-  if constexpr (std::is_integral_v<C> && std::is_signed_v<C>)  // the smallest has no opposite
-    positive = x < C(0) ? static_cast<C>(uint64_t{0} - static_cast<uint64_t>(x)) : x;
-  else if constexpr (!std::is_integral_v<C>)
-    positive = x < C(0) ? -x : x;
-  const auto size = static_cast<Number>(positive);
+  const auto number = static_cast<Number>(x);  // before the sign: the smallest has no opposite
+  const Number size = number < Number(0) ? -number : number;
   const Number scale = static_cast<Number>(square);
   const Number y =
       size > Number(1) / scale ? size - Number(0.5) / scale : Number(0.5) * size * size * scale;

@@ -57,6 +57,8 @@ void run_value(UnaryRow row, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->unary(context.stream()->native(), static_cast<int>(row), in, out);
   dispatch_dtype<kTypes>(in.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
+    // The whole part of exp(18) needs more digits than float has.
+    using Number = std::conditional_t<std::is_integral_v<T>, double, float>;
     parallel_for(in.size(), cost_of(row, in.dtype), [&](int64_t first, int64_t last) {
       const T* x = in.as<T>() + first;
       const bool apart = in.data != out.data;
@@ -65,7 +67,7 @@ void run_value(UnaryRow row, KernelContext& context) {
                       if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>) {
                         if (const auto loop = unary_loop<T>(row).value) return loop(x + at, y, n);
                       }
-                      through_float(unary_loop<float>(row).value, y, n, x + at);
+                      through<Number>(unary_loop<Number>(row).value, y, n, x + at);
                     });
     });
   });

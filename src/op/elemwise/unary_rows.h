@@ -5,7 +5,7 @@
 #pragma once
 
 // clang-format off
-// Computed in float or double; integers are converted to float and back (nd) or stay float (np).
+// Computed in float or double; integers are converted to double and back.
 #define MX_UNARY_ROWS(ROW) \
   ROW(arccos,     ("_sparse_arccos"), "Inverse cosine, in [0, pi].", acos(x), -T(1) / sqrt(T(1) - x * x), kX) \
   ROW(arccosh,    ("_sparse_arccosh"), "Inverse hyperbolic cosine.", acosh(x), T(1) / sqrt(x * x - T(1)), kX) \

@@ -41,7 +41,8 @@ SliceBox box_of(const SliceAxisParams& params, const Shape& data, const Shape&) 
   const int64_t begin = params.begin < 0 ? params.begin + size : params.begin;
   int64_t end = params.end.value_or(static_cast<int32_t>(0));
   end = params.end ? (end < 0 ? end + size : end) : size;
-  if (begin < 0 || begin >= end || end > size) {
+  const bool all_of_nothing = size == 0 && begin == 0 && end == 0;
+  if (!all_of_nothing && (begin < 0 || begin >= end || end > size)) {
     throw Error(ErrorCode::kValue, "slice_axis",
                 fmt::format("given begin {} and end {} on axis {} of {}, expected 0 <= begin < end "
                             "<= {}",

@@ -197,7 +197,8 @@ Gradients gradient_potrf(const LowerParams& params, Grad& grad) {
 
 // B = (L L^T)^-1: dL = -(B (dB + dB^T) B L)'s triangle; U likewise from the other side.
 Gradients gradient_potri(const LowerParams& params, Grad& grad) {
-  const Value b = grad.out(0), dy = grad.dout(0), factor = grad.in(0);
+  const Value b = grad.out(0), dy = grad.dout(0);
+  const Value factor = triangle_of(grad.in(0), params.lower);  // of the other nothing is read
   const auto product = [](const Value& x, const Value& y, const char* transposed = nullptr,
                           const char* alpha = "1") {
     Attrs attrs{{"alpha", alpha}};

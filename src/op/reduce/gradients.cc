@@ -13,7 +13,9 @@ constexpr char kTag[] = "_backward_prod";
 
 // dx = dy * (product of the other elements), also where elements are zero.
 void prod_cpu(const SpreadParams& params, KernelContext& context) {
-  const Tensor &dy = context.in(0), &y = context.in(1), &x = context.in(2), &dx = context.out(0);
+  const Tensor &x = context.in(2), &dx = context.out(0);
+  const Tensor dy = in_type(context.in(0), x.dtype, context);
+  const Tensor y = in_type(context.in(1), x.dtype, context);
   const AxisSet axes = params.axes(x.ndim(), kTag);
   spread(Spread::ratio, dy, &y, &x, axes, dx, context);
   const ReducePlan plan(x.shape(), axes);

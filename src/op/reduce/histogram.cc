@@ -17,8 +17,10 @@ struct HistogramParams {
   std::vector<double> range;
 };
 
-// Equal bins over a range, in the type of the data: the edges that are returned decide, so that an
-// element is always within the edges of its bin. The last bin has both its edges.
+// Equal bins over a range, in the type of the data. The edges that are returned decide: rounding
+// moves an element by no more than one bin. (Edges of integers, which are cut off, can be several
+// bins apart from where they should be: there, as ever, one step is all.) The last bin has both its
+// edges.
 template <class T>
 void count_equal_bins(const T* x, int64_t n, const T* edges, int64_t bins, double low, double high,
                       int64_t* counts) {
@@ -29,8 +31,8 @@ void count_equal_bins(const T* x, int64_t n, const T* edges, int64_t bins, doubl
     if (!(value >= low && value <= high)) continue;
     int64_t bin = std::min(bins - 1, static_cast<int64_t>((value - low) * scale));
     const C element = static_cast<C>(x[i]);
-    while (bin > 0 && element < static_cast<C>(edges[bin])) --bin;
-    while (bin + 1 < bins && element >= static_cast<C>(edges[bin + 1])) ++bin;
+    if (bin > 0 && element < static_cast<C>(edges[bin])) --bin;
+    if (bin + 1 < bins && element >= static_cast<C>(edges[bin + 1])) ++bin;
     ++counts[bin];
   }
 }

@@ -52,8 +52,11 @@ void run_cpu(const ReduceParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const AxisSet axes = choice(params).axes(in.ndim(), kName<row>);
 #define MX_RUN(name, aliases, reduction, finish, gradient, doc) \
-  if constexpr (row == Row::name)                               \
-    return reduce_to({Reduction::reduction, Finish::finish}, in, axes, context.out(0), context);
+  if constexpr (row == Row::name) {                             \
+    ReduceCall call{Reduction::reduction, Finish::finish};      \
+    if (row == Row::prod && in.size() == 0) call.initial = 1;   \
+    return reduce_to(call, in, axes, context.out(0), context);  \
+  }
   MX_ARRAY_REDUCTIONS(MX_RUN)
 #undef MX_RUN
 }

@@ -12,6 +12,8 @@
 namespace mxnet {
 namespace {
 
+constexpr char kTag[] = "_backward_reduce";
+
 // Elements of a run that one thread takes at a time.
 constexpr int64_t kPiece = 16384;
 
@@ -86,11 +88,6 @@ void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, Axis
   });
 }
 
-namespace {
-
-constexpr char kTag[] = "_backward_reduce";
-
-// dy in the type of dx: a reduction may change the type.
 Tensor in_type(const Tensor& from, DType dtype, KernelContext& context) {
   if (from.dtype == dtype) return from;
   void* memory = context.workspace(static_cast<std::size_t>(from.size()) * dtype_size(dtype));
@@ -106,6 +103,8 @@ Tensor in_type(const Tensor& from, DType dtype, KernelContext& context) {
   });
   return converted;
 }
+
+namespace {
 
 // Inputs: gradient of the output, the reduced array (its shape and type alone).
 template <Spread row>

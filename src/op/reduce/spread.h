@@ -14,6 +14,10 @@ namespace mxnet {
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
             const Tensor& dx, KernelContext& context, int64_t ddof = 0);
 
+// `from`, or a copy in the call's workspace: a reduction may change the type, and spread() takes
+// one.
+Tensor in_type(const Tensor& from, DType dtype, KernelContext& context);
+
 // Parameters of the operators below; readable from the attributes of every reduction.
 struct SpreadParams {
   std::optional<Shape> axis;

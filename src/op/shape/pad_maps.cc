@@ -13,6 +13,7 @@
 #include "op/parallel.h"
 #include "op/primitives.h"
 #include "op/read_back.h"
+#include "op/row_copy.h"
 
 namespace mxnet {
 namespace {
@@ -158,6 +159,19 @@ class RowWalk {
   int64_t base_ = 0;
 };
 
+// `rows` rows of `width` elements; steps in elements.
+template <class T>
+void move_rows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t width,
+               int64_t rows) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  if (width * kBytes >= 16) {
+    return copy_rows(reinterpret_cast<const char*>(in), in_step * kBytes,
+                     reinterpret_cast<char*>(out), out_step * kBytes, width * kBytes, rows);
+  }
+  for (int64_t row = 0; row < rows; ++row)
+    std::copy_n(in + row * in_step, width, out + row * out_step);
+}
+
 template <class T>
 void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
               const void* constant_bytes) {
@@ -177,17 +191,24 @@ void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
       out.size() / length, static_cast<double>(length),
       [&](int64_t first, int64_t last) {
         RowWalk walk(maps, in.shape(), out.shape(), first);
-        for (int64_t row = first; row < last; ++row, walk.next()) {
+        for (int64_t row = first, rows = 1; row < last; row += rows) {
           T* to = out.as<T>() + row * length;
           const int64_t offset = walk.input_offset();
+          walk.next();
+          rows = 1;
           if (offset == PadMaps::kOutside) {
             std::fill_n(to, length, constant);
             continue;
           }
+          // As many as follow each other in the input, too.
+          for (; row + rows < last && walk.input_offset() == offset + rows * in_length; ++rows)
+            walk.next();
           const T* from = in.as<T>() + offset;
-          fill(from, to, 0, before);
-          std::memcpy(to + before, from, static_cast<std::size_t>(in_length) * sizeof(T));
-          fill(from, to, before + in_length, length);
+          move_rows(from, in_length, to + before, length, in_length, rows);
+          for (int64_t i = 0; i < rows; ++i, from += in_length, to += length) {
+            fill(from, to, 0, before);
+            fill(from, to, before + in_length, length);
+          }
         }
       },
       1);

@@ -43,8 +43,8 @@ void value_of(NativeStream* stream, const char* name, const Tensor& x, const Ten
   });
 }
 
-// All rows of integers in one kernel a type: few ask for them. Computed in float where the row is
-// real.
+// All rows of integers in one kernel a type: few ask for them. Computed in double where the row is
+// real: the whole part of exp(18) needs more digits than float has.
 template <class T>
 struct OfIntegers {
   int row;
@@ -52,9 +52,9 @@ struct OfIntegers {
   T* y;
   MX_DEVICE void operator()(int64_t i) const {
     switch (row) {
-#define MX_CASE(name, ...)                                             \
-  case static_cast<int>(RowId::name):                                  \
-    y[i] = narrow<T>(Value_##name{}(static_cast<float>(widen(x[i])))); \
+#define MX_CASE(name, ...)                                              \
+  case static_cast<int>(RowId::name):                                   \
+    y[i] = narrow<T>(Value_##name{}(static_cast<double>(widen(x[i])))); \
     break;
       MX_UNARY_ROWS(MX_CASE)
 #undef MX_CASE

@@ -98,9 +98,8 @@ std::string literal(double scalar, DType dtype) {
 
 std::string unary_value(const Call& call, const UnaryText& row) {
   const DType in = call.in[0].dtype;
-  const bool through_float = row.kind == UnaryKind::kReal && is_integer(in);
-  return rounded(call.out(), call_in(call, row.value, through_float ? DType::kFloat32 : in,
-                                     converted(call.in[0], through_float ? DType::kFloat32 : in)));
+  const DType type = row.kind == UnaryKind::kReal && is_integer(in) ? DType::kFloat64 : in;
+  return rounded(call.out(), call_in(call, row.value, type, converted(call.in[0], type)));
 }
 
 std::string unary_slope(const Call& call, const UnaryText& row) {
