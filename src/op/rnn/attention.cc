@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of multi-head attention on arrays in which the heads' queries, keys and values are
-// interleaved: each head is multiplied where it lies. On a GPU each pass is one call of the product
-// primitive: heads of all examples lie at equal distances.
+// interleaved. Each pass is described as one or two products of every head where it lies.
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
-#include <memory>
-#include <new>
 
-#include "op/computed.h"
-#include "op/gpu_table.h"
+#include "op/gpu.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
-#include "op/packed_gemm.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
+#include "op/rnn/head_products.h"
 
 namespace mxnet {
 namespace {
@@ -23,72 +16,6 @@ namespace {
 struct HeadsParams {
   int32_t heads;
 };
-
-// (time, batch, heads * parts * size): of each head `parts` vectors lie side by side.
-struct Interleaved {
-  int64_t time, batch, heads, size;
-  int parts;
-
-  Interleaved(const Shape& shape, int heads_of, int parts_of)
-      : time(shape[0]),
-        batch(shape[1]),
-        heads(heads_of),
-        size(shape[2] / (int64_t{heads_of} * parts_of)),
-        parts(parts_of) {}
-  int64_t stride() const { return batch * heads * parts * size; }
-  int64_t count() const { return batch * heads; }
-  // The `part` of head number `i` of batch * heads, one vector a row.
-  template <class T>
-  T* at(T* data, int64_t i, int part) const {
-    return data + (i * parts + part) * size;
-  }
-  template <class T>
-  packed_gemm::View<T> rows(const T* data, int64_t i, int part) const {
-    return {at(data, i, part), stride(), 1};
-  }
-  template <class T>
-  packed_gemm::View<T> columns(const T* data, int64_t i, int part) const {
-    return {at(data, i, part), 1, stride()};
-  }
-};
-
-template <class T>
-struct Factors {
-  packed_gemm::View<T> a, b;
-  T* c;
-};
-
-// c = alpha * a b for `count` pairs of m x k and k x n matrices; pair(i) says where they are.
-template <class T, class Pair>
-void each_product(int64_t count, int64_t m, int64_t n, int64_t k, int64_t ldc, double alpha,
-                  const Pair& pair) {
-  if (m == 0 || n == 0) return;
-  const T scale = static_cast<T>(alpha);
-  const double cost =
-      static_cast<double>(m) * static_cast<double>(n) * (static_cast<double>(k) / 16 + 1);
-  parallel_for(
-      count, cost,
-      [&](int64_t first, int64_t last) {
-        constexpr std::align_val_t kLine{64};
-        const auto bytes = static_cast<std::size_t>(packed_gemm::packed_size<T>(k, n)) * sizeof(T);
-        const auto release = [](void* p) { ::operator delete(p, kLine); };
-        const std::unique_ptr<void, decltype(release)> memory(::operator new(bytes, kLine),
-                                                              release);
-        T* packed = static_cast<T*>(memory.get());
-        for (int64_t i = first; i < last; ++i) {
-          const Factors<T> f = pair(i);
-          packed_gemm::pack(f.b, k, n, 0, n, packed);
-          packed_gemm::multiply(m, n, k, f.a, packed, f.c, ldc, false, 0, n);
-          if (scale == T{1}) continue;
-          for (int64_t r = 0; r < m; ++r) {
-            for (int64_t j = 0; j < n; ++j) f.c[r * ldc + j] *= scale;
-          }
-        }
-      },
-      1);
-}
-
-double qk_scale(const Interleaved& heads) { return 1 / std::sqrt(static_cast<double>(heads.size)); }
 
 // Keys (or values) may come with the queries (`parts` 3) or apart from them (2).
 struct Roles {
@@ -99,200 +26,107 @@ struct Roles {
   int value() const { return self ? 2 : 1; }
 };
 
-// One vector of each head after the other, as the product primitive sees a matrix.
-struct HeadMatrix {
-  const void* data;
-  int64_t ld, step;  // between rows, between heads
+// (time, batch, heads * parts * size): of each head `parts` vectors lie side by side.
+struct Interleaved {
+  int64_t time, count, size;  // `count` is batch * heads
+  int parts;
+
+  Interleaved(const Tensor& tensor, int heads, int parts_of)
+      : time(tensor.shape()[0]),
+        count(tensor.shape()[1] * heads),
+        size(tensor.shape()[2] / (int64_t{heads} * parts_of)),
+        parts(parts_of) {}
+  // The vectors `part` of each head, one a row, of the array with this number.
+  HeadMatrix matrix(int array, int part) const {
+    return {array, part * size, count * parts * size, parts * size};
+  }
 };
-HeadMatrix matrix_of(const Interleaved& heads, const Tensor& tensor, int part) {
-  const auto bytes = static_cast<std::size_t>(heads.size * part) * dtype_size(tensor.dtype);
-  return {tensor.as<std::byte>() + bytes, heads.stride(), heads.parts * heads.size};
-}
-HeadMatrix packed(const Tensor& tensor, int64_t rows, int64_t columns) {
-  return {tensor.data, columns, rows * columns};
+
+// Matrices of rows x columns one after the other.
+HeadMatrix dense(int array, int64_t rows, int64_t columns) {
+  return {array, 0, columns, rows * columns};
 }
 
-// c = alpha * op(a) op(b) for every head: m x k by k x n.
-void gpu_products(const GpuTable& gpu, KernelContext& context, DType dtype, int64_t heads,
-                  double alpha, int64_t m, int64_t n, int64_t k, HeadMatrix a, bool transpose_a,
-                  HeadMatrix b, bool transpose_b, HeadMatrix c) {
-  gpu.gemm(context.stream()->native(),
-           {.dtype = dtype,
-            .transpose_a = transpose_a,
-            .transpose_b = transpose_b,
-            .m = m,
-            .n = n,
-            .k = k,
-            .a = a.data,
-            .lda = a.ld,
-            .step_a = a.step,
-            .b = b.data,
-            .ldb = b.ld,
-            .step_b = b.step,
-            .c = const_cast<void*>(c.data),
-            .ldc = c.ld,
-            .step_c = c.step,
-            .batch = heads,
-            .alpha = alpha},
-           context);
-}
-void clear(KernelContext& context, const Tensor& tensor) {
-  clear_memory(context, tensor.data,
-               static_cast<std::size_t>(tensor.size()) * dtype_size(tensor.dtype));
-}
+double qk_scale(const Interleaved& heads) { return 1 / std::sqrt(static_cast<double>(heads.size)); }
 
 template <bool self>
-void qk_gpu(const GpuTable& gpu, const HeadsParams& params, KernelContext& context) {
+void qk(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
-  const Tensor &q = context.in(0), &k = context.in(self ? 0 : 1), &out = context.out(0);
-  const Interleaved queries(q.shape(), params.heads, kRoles.query_parts());
-  const Interleaved keys(k.shape(), params.heads, kRoles.memory_parts());
-  gpu_products(gpu, context, out.dtype, queries.count(), qk_scale(queries), queries.time, keys.time,
-               queries.size, matrix_of(queries, q, 0), false, matrix_of(keys, k, kRoles.key()),
-               true, packed(out, queries.time, keys.time));
-}
-
-template <bool self>
-void qk_backward_gpu(const GpuTable& gpu, const HeadsParams& params, KernelContext& context) {
-  constexpr Roles kRoles{self};
-  const Tensor &dout = context.in(0), &q = context.in(1), &k = context.in(self ? 1 : 2);
-  const Tensor &dq = context.out(0), &dk = context.out(self ? 0 : 1);
-  const Interleaved queries(q.shape(), params.heads, kRoles.query_parts());
-  const Interleaved keys(k.shape(), params.heads, kRoles.memory_parts());
-  const HeadMatrix slopes = packed(dout, queries.time, keys.time);
-  const double scale = qk_scale(queries);
-  clear(context, dk);  // nothing flows to the values
-  gpu_products(gpu, context, dq.dtype, queries.count(), scale, queries.time, queries.size,
-               keys.time, slopes, false, matrix_of(keys, k, kRoles.key()), false,
-               matrix_of(queries, dq, 0));
-  gpu_products(gpu, context, dk.dtype, queries.count(), scale, keys.time, queries.size,
-               queries.time, slopes, true, matrix_of(queries, q, 0), false,
-               matrix_of(keys, dk, kRoles.key()));
-}
-
-template <bool self>
-void valatt_gpu(const GpuTable& gpu, const HeadsParams& params, KernelContext& context) {
-  constexpr Roles kRoles{self};
-  const Tensor &v = context.in(0), &attention = context.in(1), &out = context.out(0);
-  const Interleaved values(v.shape(), params.heads, kRoles.memory_parts());
-  const Interleaved result(out.shape(), params.heads, 1);
-  gpu_products(gpu, context, out.dtype, values.count(), 1, result.time, values.size, values.time,
-               packed(attention, result.time, values.time), false,
-               matrix_of(values, v, kRoles.value()), false, matrix_of(result, out, 0));
-}
-
-template <bool self>
-void valatt_backward_gpu(const GpuTable& gpu, const HeadsParams& params, KernelContext& context) {
-  constexpr Roles kRoles{self};
-  const Tensor &dout = context.in(0), &v = context.in(1), &attention = context.in(2);
-  const Tensor &dv = context.out(0), &dattention = context.out(1);
-  const Interleaved result(dout.shape(), params.heads, 1);
-  const Interleaved values(v.shape(), params.heads, kRoles.memory_parts());
-  clear(context, dv);
-  gpu_products(gpu, context, dv.dtype, values.count(), 1, values.time, values.size, result.time,
-               packed(attention, result.time, values.time), true, matrix_of(result, dout, 0), false,
-               matrix_of(values, dv, kRoles.value()));
-  gpu_products(gpu, context, dv.dtype, values.count(), 1, result.time, values.time, values.size,
-               matrix_of(result, dout, 0), false, matrix_of(values, v, kRoles.value()), true,
-               packed(dattention, result.time, values.time));
-}
-
-template <bool self>
-void qk_cpu(const HeadsParams& params, KernelContext& context) {
-  constexpr Roles kRoles{self};
-  if (const GpuTable* gpu = gpu_table(context)) return qk_gpu<self>(*gpu, params, context);
-  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
-    using T = typename decltype(tag)::type;
-    const T* q = arrays.in(0);
-    const T* k = self ? q : arrays.in(1);
-    const Interleaved queries(context.in(0).shape(), params.heads, kRoles.query_parts());
-    const Interleaved keys(context.in(self ? 0 : 1).shape(), params.heads, kRoles.memory_parts());
-    T* out = arrays.out(0);
-    each_product<T>(queries.count(), queries.time, keys.time, queries.size, keys.time,
-                    qk_scale(queries), [&](int64_t i) {
-                      return Factors<T>{queries.rows(q, i, 0), keys.columns(k, i, kRoles.key()),
-                                        out + i * queries.time * keys.time};
-                    });
-  });
+  constexpr int kQuery = 0, kMemory = self ? 0 : 1;
+  const Interleaved queries(context.in(kQuery), params.heads, kRoles.query_parts());
+  const Interleaved keys(context.in(kMemory), params.heads, kRoles.memory_parts());
+  const int64_t m = queries.time, n = keys.time;
+  multiply_heads(context, queries.count,
+                 {{.m = m,
+                   .n = n,
+                   .k = queries.size,
+                   .alpha = qk_scale(queries),
+                   .a = queries.matrix(kQuery, 0),
+                   .b = keys.matrix(kMemory, kRoles.key()).transposed(),
+                   .c = dense(0, m, n)}});
 }
 
 // Inputs: dout, then those of qk.
 template <bool self>
-void qk_backward_cpu(const HeadsParams& params, KernelContext& context) {
+void qk_backward(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
-  if (const GpuTable* gpu = gpu_table(context)) return qk_backward_gpu<self>(*gpu, params, context);
-  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
-    using T = typename decltype(tag)::type;
-    const T *dout = arrays.in(0), *q = arrays.in(1);
-    const T* k = self ? q : arrays.in(2);
-    const Interleaved queries(context.in(1).shape(), params.heads, kRoles.query_parts());
-    const Interleaved keys(context.in(self ? 1 : 2).shape(), params.heads, kRoles.memory_parts());
-    T* dq = arrays.out(0);
-    T* dk = self ? dq : arrays.out(1);
-    const int64_t size = queries.size, area = queries.time * keys.time;
-    const int memory = self ? 0 : 1;  // nothing flows to the values
-    std::memset(memory == 0 ? dq : dk, 0,
-                static_cast<std::size_t>(context.out(memory).size()) * sizeof(T));
-    each_product<T>(queries.count(), queries.time, size, keys.time, queries.stride(),
-                    qk_scale(queries), [&](int64_t i) {
-                      return Factors<T>{{dout + i * area, keys.time, 1},
-                                        keys.rows(k, i, kRoles.key()),
-                                        queries.at(dq, i, 0)};
-                    });
-    each_product<T>(queries.count(), keys.time, size, queries.time, keys.stride(),
-                    qk_scale(queries), [&](int64_t i) {
-                      return Factors<T>{{dout + i * area, 1, keys.time},
-                                        queries.rows(q, i, 0),
-                                        keys.at(dk, i, kRoles.key())};
-                    });
-  });
+  constexpr int kQuery = 0, kMemory = self ? 0 : 1;
+  const Interleaved queries(context.in(1 + kQuery), params.heads, kRoles.query_parts());
+  const Interleaved keys(context.in(1 + kMemory), params.heads, kRoles.memory_parts());
+  const HeadMatrix slopes = dense(0, queries.time, keys.time);
+  const double scale = qk_scale(queries);
+  multiply_heads(context, queries.count,
+                 {{.m = queries.time,
+                   .n = queries.size,
+                   .k = keys.time,
+                   .alpha = scale,
+                   .a = slopes,
+                   .b = keys.matrix(1 + kMemory, kRoles.key()),
+                   .c = queries.matrix(kQuery, 0)},
+                  {.m = keys.time,
+                   .n = queries.size,
+                   .k = queries.time,
+                   .alpha = scale,
+                   .a = slopes.transposed(),
+                   .b = queries.matrix(1 + kQuery, 0),
+                   .c = keys.matrix(kMemory, kRoles.key())}},
+                 /*cleared=*/kMemory);  // nothing flows to the values
 }
 
 template <bool self>
-void valatt_cpu(const HeadsParams& params, KernelContext& context) {
+void valatt(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
-  if (const GpuTable* gpu = gpu_table(context)) return valatt_gpu<self>(*gpu, params, context);
-  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
-    using T = typename decltype(tag)::type;
-    const T *v = arrays.in(0), *attention = arrays.in(1);
-    const Interleaved values(context.in(0).shape(), params.heads, kRoles.memory_parts());
-    const Interleaved result(context.out(0).shape(), params.heads, 1);
-    T* out = arrays.out(0);
-    each_product<T>(values.count(), result.time, values.size, values.time, result.stride(), 1,
-                    [&](int64_t i) {
-                      return Factors<T>{{attention + i * result.time * values.time, values.time, 1},
-                                        values.rows(v, i, kRoles.value()),
-                                        result.at(out, i, 0)};
-                    });
-  });
+  const Interleaved values(context.in(0), params.heads, kRoles.memory_parts());
+  const Interleaved result(context.out(0), params.heads, 1);
+  multiply_heads(context, values.count,
+                 {{.m = result.time,
+                   .n = values.size,
+                   .k = values.time,
+                   .a = dense(1, result.time, values.time),
+                   .b = values.matrix(0, kRoles.value()),
+                   .c = result.matrix(0, 0)}});
 }
 
 // Inputs: dout, then those of valatt.
 template <bool self>
-void valatt_backward_cpu(const HeadsParams& params, KernelContext& context) {
+void valatt_backward(const HeadsParams& params, KernelContext& context) {
   constexpr Roles kRoles{self};
-  if (const GpuTable* gpu = gpu_table(context))
-    return valatt_backward_gpu<self>(*gpu, params, context);
-  compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
-    using T = typename decltype(tag)::type;
-    const T *dout = arrays.in(0), *v = arrays.in(1), *attention = arrays.in(2);
-    const Interleaved result(context.in(0).shape(), params.heads, 1);
-    const Interleaved values(context.in(1).shape(), params.heads, kRoles.memory_parts());
-    const int64_t area = result.time * values.time;
-    T *dv = arrays.out(0), *dattention = arrays.out(1);
-    std::memset(dv, 0, static_cast<std::size_t>(context.out(0).size()) * sizeof(T));
-    each_product<T>(values.count(), values.time, values.size, result.time, values.stride(), 1,
-                    [&](int64_t i) {
-                      return Factors<T>{{attention + i * area, 1, values.time},
-                                        result.rows(dout, i, 0),
-                                        values.at(dv, i, kRoles.value())};
-                    });
-    each_product<T>(
-        values.count(), result.time, values.time, values.size, values.time, 1, [&](int64_t i) {
-          return Factors<T>{result.rows(dout, i, 0), values.columns(v, i, kRoles.value()),
-                            dattention + i * area};
-        });
-  });
+  const Interleaved result(context.in(0), params.heads, 1);
+  const Interleaved values(context.in(1), params.heads, kRoles.memory_parts());
+  multiply_heads(context, values.count,
+                 {{.m = values.time,
+                   .n = values.size,
+                   .k = result.time,
+                   .a = dense(2, result.time, values.time).transposed(),
+                   .b = result.matrix(0, 0),
+                   .c = values.matrix(0, kRoles.value())},
+                  {.m = result.time,
+                   .n = values.time,
+                   .k = values.size,
+                   .a = result.matrix(0, 0),
+                   .b = values.matrix(1, kRoles.value()).transposed(),
+                   .c = dense(1, result.time, values.time)}},
+                 /*cleared=*/0);  // nothing flows to queries and keys
 }
 
 // The array is (time, batch, heads * parts * size). False while that is not known.
@@ -355,7 +189,7 @@ MX_OP(_contrib_interleaved_matmul_selfatt_qk, HeadsParams)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .dtypes(kFloating)
     .infer(infer_qk<true>)
-    .cpu(qk_cpu<true>)
+    .cpu(qk<true>)
     .grad([](const HeadsParams&, Grad& grad) {
       return backward<1>(grad, "_backward_interleaved_matmul_selfatt_qk");
     });
@@ -367,7 +201,7 @@ MX_OP(_backward_interleaved_matmul_selfatt_qk, HeadsParams)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .dtypes(kFloating)
     .infer(infer_gradients)
-    .cpu(qk_backward_cpu<true>);
+    .cpu(qk_backward<true>);
 
 MX_OP(_contrib_interleaved_matmul_encdec_qk, HeadsParams)
 .doc("Products of queries and keys of attention, divided by the root of their length.")
@@ -376,7 +210,7 @@ MX_OP(_contrib_interleaved_matmul_encdec_qk, HeadsParams)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .dtypes(kFloating)
     .infer(infer_qk<false>)
-    .cpu(qk_cpu<false>)
+    .cpu(qk<false>)
     .grad([](const HeadsParams&, Grad& grad) {
       return backward<2>(grad, "_backward_interleaved_matmul_encdec_qk");
     });
@@ -390,7 +224,7 @@ MX_OP(_backward_interleaved_matmul_encdec_qk, HeadsParams)
     .outputs([](const HeadsParams&) { return 2; })
     .dtypes(kFloating)
     .infer(infer_gradients)
-    .cpu(qk_backward_cpu<false>);
+    .cpu(qk_backward<false>);
 
 MX_OP(_contrib_interleaved_matmul_selfatt_valatt, HeadsParams)
 .doc("Values of self-attention, weighted by the attention that they are paid.")
@@ -399,7 +233,7 @@ MX_OP(_contrib_interleaved_matmul_selfatt_valatt, HeadsParams)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .dtypes(kFloating)
     .infer(infer_valatt<true>)
-    .cpu(valatt_cpu<true>)
+    .cpu(valatt<true>)
     .grad([](const HeadsParams&, Grad& grad) {
       return backward<2>(grad, "_backward_interleaved_matmul_selfatt_valatt");
     });
@@ -413,7 +247,7 @@ MX_OP(_backward_interleaved_matmul_selfatt_valatt, HeadsParams)
     .outputs([](const HeadsParams&) { return 2; })
     .dtypes(kFloating)
     .infer(infer_gradients)
-    .cpu(valatt_backward_cpu<true>);
+    .cpu(valatt_backward<true>);
 
 MX_OP(_contrib_interleaved_matmul_encdec_valatt, HeadsParams)
 .doc("Values of attention, weighted by the attention that they are paid.")
@@ -422,7 +256,7 @@ MX_OP(_contrib_interleaved_matmul_encdec_valatt, HeadsParams)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .dtypes(kFloating)
     .infer(infer_valatt<false>)
-    .cpu(valatt_cpu<false>)
+    .cpu(valatt<false>)
     .grad([](const HeadsParams&, Grad& grad) {
       return backward<2>(grad, "_backward_interleaved_matmul_encdec_valatt");
     });
@@ -436,7 +270,7 @@ MX_OP(_backward_interleaved_matmul_encdec_valatt, HeadsParams)
     .outputs([](const HeadsParams&) { return 2; })
     .dtypes(kFloating)
     .infer(infer_gradients)
-    .cpu(valatt_backward_cpu<false>);
+    .cpu(valatt_backward<false>);
 
 [[maybe_unused]] const bool portable = mark_portable(
     {"_contrib_interleaved_matmul_selfatt_qk", "_backward_interleaved_matmul_selfatt_qk",
