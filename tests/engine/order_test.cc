@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "base/error.h"
@@ -36,6 +37,48 @@ TEST_P(EngineOrder, ReadersSeeTheLastWriteAndAWriterWaitsForReaders) {
   engine->wait_for_all();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(value, 200);
+}
+
+// What waits for a variable lies in two parts: reads at the end of the one and at the beginning of
+// the other belong together.
+TEST_P(EngineOrder, ReadsThatQueuedBeforeAndAfterAHandOverRunTogether) {
+  if (GetParam().threads < 2 || GetParam().cheap)
+    GTEST_SKIP() << "needs two workers, and a pusher that runs nothing itself";
+  Var* var = variable();
+  std::promise<void> first, second, began;
+  std::atomic<int> reading{0}, met{0};
+  std::vector<char> written;
+  const auto write = [&](char name, std::promise<void>* until) {
+    push(
+        [&written, &began, name, until](const RunContext&) {
+          written.push_back(name);
+          if (name == 'b') began.set_value();
+          if (until != nullptr) until->get_future().wait();
+        },
+        {}, {var});
+  };
+  const auto read = [&] {
+    push(
+        [&](const RunContext&) {
+          ++reading;
+          const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+          while (reading < 2 && std::chrono::steady_clock::now() < deadline)
+            std::this_thread::yield();
+          met += reading == 2;
+        },
+        {var}, {});
+  };
+  write('a', &first);
+  write('b', &second);
+  read();
+  first.set_value();
+  began.get_future().wait();
+  read();
+  write('c', nullptr);
+  second.set_value();
+  engine->wait_for_all();
+  EXPECT_EQ(met, 2);
+  EXPECT_EQ(written, (std::vector{'a', 'b', 'c'}));
 }
 
 TEST_P(EngineOrder, TheVersionCountsWrites) {
