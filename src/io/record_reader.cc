@@ -25,6 +25,7 @@ RecordReader::RecordReader(const std::string& path, OnDamage on_damage)
 std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
   if (offset >= start_ && offset + bytes <= start_ + filled_)
     return {data_ + (offset - start_), bytes};
+  const uint64_t position = tell(), started = started_at();
   // What is there already is kept in front; a jump starts small again.
   const bool continues = offset >= start_ && offset <= start_ + filled_;
   const std::size_t kept = continues ? static_cast<std::size_t>(start_ + filled_ - offset) : 0;
@@ -42,12 +43,17 @@ std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
     larger.reset(static_cast<char*>(::operator new[](kLine + target, std::align_val_t{kLine})));
     capacity_ = kLine + target;
   }
+  // No pointer into a window that is being changed, whatever the reading throws.
+  next_ = limit_ = started_ = nullptr;
+  beyond_ = position;
+  started_at_ = started;
   data_ = (larger ? larger : buffer_).get() + lead;
   if (kept > 0) std::memmove(data_, old, kept);
   if (larger) buffer_ = std::move(larger);
   start_ = offset;
   filled_ = kept;
   filled_ += file_.read_at(offset + kept, data_ + kept, target - kept);
+  seek(position);
   return {data_, std::min(bytes, filled_)};
 }
 
@@ -65,41 +71,43 @@ std::optional<RecordReader::Damage> RecordReader::read_header(uint64_t offset, P
 
 std::optional<RecordReader::Damage> RecordReader::read_record(std::string_view* record) {
   PartHeader header{};
-  if (auto damage = read_header(position_, &header)) return damage;
+  const uint64_t position = tell();
+  if (auto damage = read_header(position, &header)) return damage;
   if (!header.starts_record())
-    return Damage{position_, fmt::format("a part of kind {} without a first part", header.kind())};
+    return Damage{position, fmt::format("a part of kind {} without a first part", header.kind())};
   if (header.kind() == static_cast<uint32_t>(PartKind::kFirst)) return read_parts(header, record);
   const std::size_t stored = sizeof header + padded_length(header.length());
-  const std::string_view bytes = window(position_, stored);
+  const std::string_view bytes = window(position, stored);
   if (bytes.size() < stored) {
-    return Damage{position_, fmt::format("a record of {} bytes is cut off after {}",
+    return Damage{position, fmt::format("a record of {} bytes is cut off after {}",
                                          header.length(), bytes.size() - sizeof header)};
   }
   *record = bytes.substr(sizeof header, header.length());
-  position_ += stored;
+  seek(position + stored);
   return std::nullopt;
 }
 
 std::optional<RecordReader::Damage> RecordReader::read_parts(PartHeader header,
                                                              std::string_view* record) {
   joined_.clear();
-  uint64_t offset = position_;
+  const uint64_t position = tell();
+  uint64_t offset = position;
   for (;;) {
     const std::size_t stored = sizeof header + padded_length(header.length());
     const std::string_view bytes = window(offset, stored);
     if (bytes.size() < stored)
-      return Damage{position_, fmt::format("a record is cut off in its part at byte {}", offset)};
+      return Damage{position, fmt::format("a record is cut off in its part at byte {}", offset)};
     joined_.append(bytes.substr(sizeof header, header.length()));
     offset += stored;
     if (header.kind() == static_cast<uint32_t>(PartKind::kLast)) break;
     if (auto damage = read_header(offset, &header)) {
-      damage->offset = position_;
+      damage->offset = position;
       damage->message =
           fmt::format("a record without its last part, at byte {}: {}", offset, damage->message);
       return damage;
     }
     if (header.starts_record() || header.kind() > static_cast<uint32_t>(PartKind::kLast)) {
-      return Damage{position_,
+      return Damage{position,
                     fmt::format("a record without its last part: at byte {} is a part of kind {}",
                                 offset, header.kind())};
     }
@@ -107,14 +115,14 @@ std::optional<RecordReader::Damage> RecordReader::read_parts(PartHeader header,
     joined_.append(reinterpret_cast<const char*>(&kMagic), sizeof kMagic);
   }
   *record = joined_;
-  position_ = offset;
+  seek(offset);
   return std::nullopt;
 }
 
 std::optional<std::string_view> RecordReader::next_beyond_window() {
   for (;;) {
-    if (window(position_, 1).empty()) return std::nullopt;
-    started_at_ = position_;
+    if (window(tell(), 1).empty()) return std::nullopt;
+    start_here();
     std::string_view record;
     const std::optional<Damage> damage = read_record(&record);
     if (!damage) return record;
@@ -125,18 +133,19 @@ std::optional<std::string_view> RecordReader::next_beyond_window() {
 
 bool RecordReader::skip_record() {
   for (;;) {
-    if (window(position_, 1).empty()) return false;
-    started_at_ = position_;
+    const uint64_t position = tell();
+    if (window(position, 1).empty()) return false;
+    start_here();
     PartHeader header{};
-    std::optional<Damage> damage = read_header(position_, &header);
+    std::optional<Damage> damage = read_header(position, &header);
     if (!damage && header.kind() == static_cast<uint32_t>(PartKind::kWhole)) {
       // Only the head is in memory: the next one is read where it lies.
-      const uint64_t end = position_ + sizeof header + padded_length(header.length());
+      const uint64_t end = position + sizeof header + padded_length(header.length());
       if (end <= file_.size()) {
-        position_ = end;
+        seek(end);
         return true;
       }
-      damage = Damage{position_, fmt::format("a record of {} bytes is cut off", header.length())};
+      damage = Damage{position, fmt::format("a record of {} bytes is cut off", header.length())};
     } else if (!damage) {
       std::string_view record;
       damage = read_record(&record);
@@ -166,12 +175,13 @@ void RecordReader::resume_after(const Damage& damage) {
     if (!read_header(at, &header) && header.starts_record()) break;
     at += 4;
   }
-  at = std::max(at, position_);
+  const uint64_t position = tell();
+  at = std::max(at, position);
   ++skipped_.places;
-  skipped_.bytes += at - position_;
+  skipped_.bytes += at - position;
   log(LogLevel::kWarning, fmt::format("RecordIO: '{}' at byte {}: {}; {} bytes skipped",
-                                      file_.path(), damage.offset, damage.message, at - position_));
-  position_ = at;
+                                      file_.path(), damage.offset, damage.message, at - position));
+  seek(at);
 }
 
 }  // namespace mxnet::io

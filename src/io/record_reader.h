@@ -41,8 +41,13 @@ class RecordReader {
   // records are of that kind, and small ones cost no more than this.
   std::string_view next_in_window();
   // Where the next record starts. `seek` takes what `tell` of a reader or a writer gave.
-  uint64_t tell() const { return position_; }
-  void seek(uint64_t position) { position_ = position; }
+  uint64_t tell() const { return next_ != nullptr ? offset_of(next_) : beyond_; }
+  void seek(uint64_t position) {
+    const bool inside = position >= start_ && position - start_ <= filled_;
+    next_ = inside ? data_ + (position - start_) : nullptr;
+    limit_ = inside ? data_ + filled_ : nullptr;
+    beyond_ = position;
+  }
 
   const std::string& path() const { return file_.path(); }
   const SkippedRecords& skipped() const { return skipped_; }
@@ -51,7 +56,7 @@ class RecordReader {
   // As next(), without its bytes: only headers are looked at. False at the end of the file.
   bool skip_record();
   // Where the record that next() or skip_record() dealt with last starts.
-  uint64_t started_at() const { return started_at_; }
+  uint64_t started_at() const { return started_ != nullptr ? offset_of(started_) : started_at_; }
 
  private:
   struct Damage {
@@ -68,9 +73,25 @@ class RecordReader {
   // At the next place from `offset` on that may start a record, or at the end.
   void resume_after(const Damage& damage);
 
+  uint64_t offset_of(const char* place) const {
+    return start_ + static_cast<uint64_t>(place - data_);
+  }
+  // The record at the next place is the one that is dealt with.
+  void start_here() {
+    started_ = nullptr;
+    started_at_ = tell();
+  }
+
+  // What each record needs: where the next one starts and the end of the window. Both are null while
+  // that place is outside of the window, at `beyond_`.
+  const char* next_ = nullptr;
+  const char* limit_ = nullptr;
+  // In the window, or null: started_at_.
+  const char* started_ = nullptr;
+  uint64_t beyond_ = 0, started_at_ = 0;
+
   InputFile file_;
   OnDamage on_damage_;
-  uint64_t position_ = 0;
   SkippedRecords skipped_;
   std::string joined_;  // a record of several parts
   // Bytes lie as far from a line of the cache as in the file: where a copy's target is some bytes
@@ -86,23 +107,20 @@ class RecordReader {
   std::size_t capacity_ = 0, filled_ = 0;
   uint64_t start_ = 0;
   std::size_t read_ahead_;
-  // Far from position_: two words that are stored as one make who reads one of them wait.
-  uint64_t started_at_ = 0;
 };
 
 inline std::string_view RecordReader::next_in_window() {
-  // Wraps around before the window, to more than is in it.
-  const uint64_t at = position_ - start_;
-  if (at > filled_ || filled_ - at < sizeof(PartHeader)) return {};
-  // The next record's place waits for nothing but this one's length.
-  const char* const head = data_ + at;
+  const auto left = static_cast<std::size_t>(limit_ - next_);
+  if (left < sizeof(PartHeader)) return {};
+  const char* const head = next_;
   uint64_t word;
   std::memcpy(&word, head, sizeof word);
   const uint64_t length = word >> 32;
   const uint64_t stored = padded_length(sizeof(PartHeader) + length);
-  if ((word & kWholeRecordMask) != kRecordMagic || stored > filled_ - at) return {};
-  started_at_ = position_;
-  position_ += stored;
+  if ((word & kWholeRecordMask) != kRecordMagic || stored > left) return {};
+  // The next record's place waits for nothing but this one's length.
+  next_ = head + stored;
+  started_ = head;
   return {head + sizeof(PartHeader), length};
 }
 

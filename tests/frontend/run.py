@@ -5,6 +5,8 @@ with the wheel's library, with ours below the wheel's package, and with ours alo
     tests/frontend/run.py --lib build/release/src/libmxnet.so [--package build/release/python]
                           [--only NAME] [-v]
 
+A C program that was linked with the wheel's library runs with ours (relink.py).
+
 With --package the interpreter that runs this file runs the programs on our own package, too, and
 files of networks go from each package to the other (exchange.py).
 
@@ -22,6 +24,7 @@ import subprocess
 import sys
 
 import registry
+import relink
 import uncalled
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -250,6 +253,8 @@ def main():
           f"({crashes} end the process with the reference's library); import "
           f"{ours['']['import_seconds']:.2f} s instead of {theirs['']['import_seconds']:.2f} s; "
           f"{seconds[0]:.1f} s with this library, {seconds[1]:.1f} s with the reference's")
+    wheel_library, = VENV.glob("lib/python3*/site-packages/mxnet/libmxnet.so")
+    failed += relink.compare(wheel_library, options.lib, build)
     if options.package is not None:
         failed += compare_package(options.package, theirs, programs, build, np)
         failed += compare_files(options.package, python, build)

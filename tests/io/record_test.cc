@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // RecordIO: writer, reader, offsets, damage.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -52,6 +55,69 @@ TEST(Records, ComeBackAsTheyWere) {
   RecordReader reader(file.path());
   EXPECT_EQ(read_all(reader), awkward_records());
   EXPECT_FALSE(reader.next());
+}
+
+TEST(Records, AreThoseOfTheirPlacesInAnyOrder) {
+  constexpr uint32_t kSeed = 7;
+  std::mt19937 random(kSeed);
+  const TemporaryFile file;
+  std::vector<std::string> records;
+  std::vector<uint64_t> places;
+  {
+    RecordWriter writer(file.path());
+    for (int i = 0; i < 3000; ++i) {
+      // Small ones mostly, some that fill windows, some of several parts.
+      const std::size_t size = random() % 50 == 0 ? random() % 100'000 : random() % 200;
+      records.push_back(std::string(size, static_cast<char>('a' + i % 26)));
+      if (random() % 20 == 0) records.back() += std::string(-size & 3, '.') + kMagic + "end";
+      places.push_back(writer.tell());
+      writer.write(records.back());
+    }
+    places.push_back(writer.tell());
+  }
+  RecordReader reader(file.path());
+  std::size_t at = 0;
+  for (int step = 0; step < 30'000; ++step) {
+    ASSERT_EQ(reader.tell(), places[at]) << "step " << step << ", seed " << kSeed;
+    const uint32_t choice = random() % 16;
+    if (choice == 0 || at == records.size()) {
+      at = random() % (records.size() + 1);
+      reader.seek(places[at]);
+    } else if (choice == 1) {
+      at = at >= 5 ? at - 5 : 0;  // mostly within the window
+      reader.seek(places[at]);
+    } else if (choice < 4) {
+      ASSERT_TRUE(reader.skip_record());
+      ASSERT_EQ(reader.started_at(), places[at++]);
+    } else {
+      ASSERT_EQ(reader.next(), records[at]) << "step " << step << ", seed " << kSeed;
+      ASSERT_EQ(reader.started_at(), places[at++]);
+    }
+  }
+}
+
+TEST(Records, OfAWriterAreNotWrittenByAForkedProcess) {
+  const TemporaryFile file;
+  auto writer = std::make_unique<RecordWriter>(file.path());
+  writer->write("before");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int status = 1;
+    try {
+      writer->write("from the child");
+    } catch (const Error&) {
+      status = 0;
+    }
+    writer.reset();
+    ::_exit(status);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  writer->write("after");
+  writer.reset();
+  RecordReader reader(file.path());
+  EXPECT_EQ(read_all(reader), (std::vector<std::string>{"before", "after"}));
 }
 
 TEST(Records, AreFoundAtTheWritersPositions) {
