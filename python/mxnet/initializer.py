@@ -10,6 +10,7 @@ from typing import Any, List, Sequence
 
 from ._initializer_base import InitDesc, Initializer, alias, create, register
 from .base import string_types  # noqa: F401  (public here)
+from .util import is_np_array
 
 __all__ = [
     "Bilinear", "Constant", "FusedRNN", "InitDesc", "Initializer", "LSTMBias", "Load", "MSRAPrelu", "Mixed", "Normal",
@@ -26,6 +27,11 @@ def _uniform(scale: float, arr: Any) -> None:
 
 
 def _normal(sigma: float, arr: Any) -> None:
+    if is_np_array():  # np.random pairs the numbers of a stream in another way
+        from .numpy import random as np_random
+
+        arr[:] = np_random.normal(0, sigma, arr.shape, ctx=arr.context)
+        return
     from .ndarray import random
 
     random.normal(0, sigma, out=arr)

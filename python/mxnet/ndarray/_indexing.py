@@ -16,6 +16,7 @@ from .. import _core
 from .._core import NDArrayBase
 from ..base import MXNetValueError
 from . import _generate
+from ._dtypes import bfloat16
 
 Shape = Tuple[int, ...]
 
@@ -209,7 +210,7 @@ def _values(array: Any, value: Any, shape: Shape) -> Any:
     from_array = isinstance(value, NDArrayBase)
     if not from_array:
         try:
-            value = np.asarray(value, dtype=array.dtype)
+            value = np.asarray(value, dtype=np.float32 if array.dtype == bfloat16 else array.dtype)
         except ValueError as error:
             raise TypeError(f"given {value!r}, expected numbers of type {array.dtype} or an array of them") from error
     given = _fitting(value.shape, shape)

@@ -4,13 +4,13 @@
 import numpy as onp
 import pytest
 
-from mxnet import npx, util
-
 SEED = 20260
 
 
 @pytest.fixture(autouse=True)
 def numpy_semantics():
+    from mxnet import npx, util  # not before the options are read: --on-gpu says what the library finds when it is loaded
+
     util.set_np()
     npx.random.seed(SEED)
     yield

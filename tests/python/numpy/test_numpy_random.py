@@ -4,6 +4,7 @@
 import numpy as onp
 import pytest
 
+import mxnet as mx
 from mxnet import np, npx
 
 # Obtained by running the reference 1.9.1 (float32, seed 7 before each call).
@@ -139,3 +140,34 @@ def test_wrong_parameters():
         npx.random.bernoulli()
     with pytest.raises(TypeError, match="foo"):
         np.random.multinomial(1, [1.0], foo=2)
+
+
+@pytest.mark.parametrize("initializer", ["Normal(1)", "Xavier('gaussian', 'in', 4)", "MSRAPrelu('in', 0)"])
+def test_normal_weights_are_the_numbers_of_np_random(initializer):
+    """mx.nd's normal numbers pair a stream in another way: a network of mx.np arrays began with other weights than in 1.9.1."""
+    weight = np.zeros((2, 4))
+    mx.random.seed(3)
+    eval(initializer, vars(mx.init))(mx.init.InitDesc("fc_weight"), weight)
+    mx.random.seed(3)
+    drawn = np.random.normal(0, 1, (2, 4))
+    scale = (weight / drawn).asnumpy()
+    onp.testing.assert_allclose(scale, onp.full((2, 4), scale[0, 0]), rtol=1e-5)
+
+
+def test_normal_weights_on_the_cpu_are_those_of_the_release():
+    weight = np.zeros((2, 3), ctx=mx.cpu())
+    mx.random.seed(3)
+    mx.init.Normal(0.1)(mx.init.InitDesc("fc_weight"), weight)
+    onp.testing.assert_allclose(weight.asnumpy().ravel(), [-0.1636, 0.1781, -0.1903, -0.0647, -0.0892, -0.0849], atol=6e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "bfloat16"])
+@pytest.mark.parametrize("initializer", ["Normal(0.1)", "Orthogonal()"])
+def test_weights_of_other_types_are_the_same_numbers(initializer, dtype):
+    weights = []
+    for kind in ("float32", dtype):
+        weight = np.zeros((2, 3), dtype=kind)
+        mx.random.seed(3)
+        eval(initializer, vars(mx.init))(mx.init.InitDesc("fc_weight"), weight)
+        weights.append(weight.astype("float32").asnumpy())
+    onp.testing.assert_allclose(weights[1], weights[0], rtol=1e-2)
