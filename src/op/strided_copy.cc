@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "op/moved_bytes.h"
 #include "op/parallel.h"
 #include "op/strided_kernels.h"
 
@@ -178,15 +179,16 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   int64_t blocks = 1;
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
   // Small blocks cost by their number, large ones by their bytes.
-  const double cost = std::max(1.0, static_cast<double>(nest.width) / 8);
+  const double cost = std::max(4.0, cost_of_moving(2.0 * static_cast<double>(nest.width)));
   const int threads = threads_for(blocks, cost);
   if (threads == 1) return run_serial(nest, kernel);
   const int split = loop_to_split(nest, threads);
+  const int64_t blocks_each = blocks / nest.at(split).size;
   // Whole tiles, where there are enough for all threads.
   const bool in_kernel = split + 2 >= nest.n;
   const int64_t align = in_kernel && nest.at(split).size >= 4 * kTileSide * threads ? kTileSide : 1;
   parallel_for(
-      nest.at(split).size, cost * static_cast<double>(blocks / nest.at(split).size),
+      nest.at(split).size, cost * static_cast<double>(blocks_each),
       [&](int64_t first, int64_t last) {
         Nest part = nest;
         part.at(split).size = last - first;

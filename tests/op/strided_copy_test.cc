@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/config_process.h"
+#include "base/config_table.h"
 
 namespace mxnet {
 namespace {

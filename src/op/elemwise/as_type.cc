@@ -6,6 +6,7 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/gpu_table.h"
+#include "op/moved_bytes.h"
 #include "op/parallel.h"
 #include "op/primitives.h"
 
@@ -42,9 +43,10 @@ void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context
     return gpu->convert(context.stream()->native(), from, to);
   dispatch_dtype(from.dtype, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
-      parallel_for(from.size(), 1.0, [&](int64_t first, int64_t last) {
-        convert_block(from.as<From>() + first, to.as<To>() + first, last - first);
-      });
+      parallel_for(from.size(), cost_of_moving(sizeof(From) + sizeof(To)),
+                   [&](int64_t first, int64_t last) {
+                     convert_block(from.as<From>() + first, to.as<To>() + first, last - first);
+                   });
     });
   });
 }

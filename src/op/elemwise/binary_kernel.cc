@@ -11,6 +11,7 @@
 #include "op/elemwise/half_loops.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
+#include "op/moved_bytes.h"
 #include "op/parallel.h"
 #include "op/past_caches.h"
 
@@ -148,7 +149,7 @@ double cost_of(BinaryRow row, DType dtype) {
     case BinaryRow::lcm:
       return tuned_cost(dtype, 8.0);
     default:
-      return 1.0;
+      return tuned_cost(dtype, cost_of_moving(3.0 * static_cast<double>(dtype_size(dtype))));
   }
 }
 

@@ -49,7 +49,8 @@ void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, 
 template <class T>
 bool gather_at_once(const void* in, int64_t extent, const Positions& positions, void* out) {
   const auto run = [&]<class Index>(const Index* at) {
-    parallel_for(positions.count(), 2.0, [&](int64_t first, int64_t last) {
+    constexpr double kCost = 6.0;  // lines that are not in the first-level cache
+    parallel_for(positions.count(), kCost, [&](int64_t first, int64_t last) {
       gather_clipped(static_cast<const T*>(in), static_cast<T*>(out) + first, at + first,
                      last - first, extent);
     });
