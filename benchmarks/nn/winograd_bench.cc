@@ -98,10 +98,9 @@ void compare(const Layer& l, int64_t batch, int threads) {
   const double direct = direct_seconds(l, batch, size_out);
   const double four = winograd_seconds(l, batch, 4, threads);
   const double two = winograd_seconds(l, batch, 2, threads);
-  std::printf("%-20s %5ld %7d %8.2f %8.0f %8.0f %8.0f %8.2f %8.2f %7d\n", l.name,
+  std::printf("%-20s %5ld %7d %8.2f %8.0f %8.0f %8.0f %8.2f %8.2f\n", l.name,
               static_cast<long>(batch), threads, 1e3 * direct, giga / direct, giga / four,
-              giga / two, direct / four, direct / two,
-              WinogradConv::likely_tile(describe(l, batch)));
+              giga / two, direct / four, direct / two);
   std::fflush(stdout);
 }
 
@@ -116,8 +115,8 @@ int main(int argc, char** argv) {
   }
   const long only_batch = argc > 2 ? std::atol(argv[2]) : 0;
   const int only_threads = argc > 3 ? std::atoi(argv[3]) : 0;
-  std::printf("%-20s %5s %7s %8s %8s %8s %8s %8s %8s %7s\n", "layer", "batch", "threads", "dir. ms",
-              "direct", "F(4,3)", "F(2,3)", "ratio 4", "ratio 2", "likely");
+  std::printf("%-20s %5s %7s %8s %8s %8s %8s %8s %8s\n", "layer", "batch", "threads", "dir. ms",
+              "direct", "F(4,3)", "F(2,3)", "ratio 4", "ratio 2");
   for (const long batch : {1L, 32L}) {
     for (const int threads : {1, 2}) {
       if ((only_batch != 0 && only_batch != batch) ||

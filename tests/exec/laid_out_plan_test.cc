@@ -345,8 +345,12 @@ TEST(ConvTrials, TimesArePositiveAndKeysTellLayersApart) {
   EXPECT_GT(seconds_of_winograd(desc, 1), 0);
   WinogradDesc other = desc;
   other.filters = 48;
-  EXPECT_NE(trial_key(desc, 1), trial_key(other, 1));
-  EXPECT_NE(trial_key(desc, 1), trial_key(desc, 2));
+  const auto key = [](const WinogradDesc& d, int threads) {
+    return trial_key(d, DType::kFloat32, threads);
+  };
+  EXPECT_NE(key(desc, 1), key(other, 1));
+  EXPECT_NE(key(desc, 1), key(desc, 2));
+  EXPECT_NE(key(desc, 1), trial_key(desc, DType::kBFloat16, 1));
 }
 
 // --- bfloat16 ------------------------------------------------------------------------------------
@@ -389,6 +393,19 @@ TEST(BFloat16Plan, WinogradLayersBetweenStayInFloat32) {
   if (__builtin_cpu_supports("avx512bf16")) {
     EXPECT_NE(result.values, exact.values);
   }
+}
+
+TEST(BFloat16Plan, FewTilesComputeDirectlyInIt) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!__builtin_cpu_supports("avx512bf16")) GTEST_SKIP() << "needs AVX512_BF16";
+  const auto plan = [](int64_t batch) {
+    Network net({batch, 32, 16, 16});
+    return net.run(relu(net.conv("c", net.data(), 32, 32)));
+  };
+  EXPECT_EQ(plan(1).steps("[winograd]"), 1) << "16 tiles are enough against float32";
+  const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  EXPECT_EQ(plan(1).steps("[winograd]"), 0);
+  EXPECT_EQ(plan(2).steps("[winograd]"), 1);
 }
 
 }  // namespace

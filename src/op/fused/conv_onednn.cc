@@ -162,7 +162,9 @@ PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Sig
   const auto& conv = *static_cast<const FusedConvParams*>(params);
   const auto desc = implemented(conv, signature, layouts[0]);
   if (!desc) return nullptr;
-  if (PreparedKernelRef winograd = prepare_winograd(conv, signature, layouts[0])) return winograd;
+  const bool narrow = desc->src_desc().get_data_type() == memory::data_type::bf16;
+  const DType direct = narrow ? DType::kBFloat16 : DType::kFloat32;
+  if (auto winograd = prepare_winograd(conv, signature, layouts[0], direct)) return winograd;
   std::vector<LayoutRef> in(signature.in.size());
   in[0] = onednn::layout_of(desc->src_desc(), kFloat);
   LayoutRef out = onednn::layout_of(desc->dst_desc(), kFloat);

@@ -27,6 +27,8 @@ namespace {
 constexpr int kRuns = 4;
 // What Winograd must win by: its results are rounded in more places.
 constexpr double kMargin = 1.03;
+// Against bfloat16 it must also pay for the steps that convert on both sides.
+constexpr double kMarginToBFloat16 = 1.1;
 
 struct Choices {
   Mutex mutex;
@@ -67,10 +69,10 @@ void append(const std::filesystem::path& path, const std::string& key, int tile)
 
 }  // namespace
 
-std::string trial_key(const WinogradDesc& d, int threads) {
-  return fmt::format("{}x{}x{}x{}:{}:pad{},{}:{}:simd{}:threads{}", d.batch, d.channels, d.height,
+std::string trial_key(const WinogradDesc& d, DType direct, int threads) {
+  return fmt::format("{}x{}x{}x{}:{}:pad{},{}:{}:simd{}:threads{}{}", d.batch, d.channels, d.height,
                      d.width, d.filters, d.pad_y, d.pad_x, d.src_blocked ? "blocked" : "plain",
-                     simd_level(), threads);
+                     simd_level(), threads, direct == DType::kBFloat16 ? ":bfloat16" : "");
 }
 
 double seconds_of_winograd(const WinogradDesc& desc, int threads) {
@@ -96,9 +98,9 @@ double seconds_of_winograd(const WinogradDesc& desc, int threads) {
   return best;
 }
 
-int fastest_tile(const ConvGeometry& g, const WinogradDesc& desc) {
+int fastest_tile(const ConvGeometry& g, const WinogradDesc& desc, DType direct) {
   const int threads = omp_get_max_threads();
-  const std::string key = trial_key(desc, threads), file = config().onednn.trials;
+  const std::string key = trial_key(desc, direct, threads), file = config().onednn.trials;
   Choices& all = choices();
   const MutexLock lock(all.mutex);
   if (!file.empty() && all.read_from != file) {
@@ -106,7 +108,8 @@ int fastest_tile(const ConvGeometry& g, const WinogradDesc& desc) {
     all.read_from = file;
   }
   if (const auto at = all.tiles.find(key); at != all.tiles.end()) return at->second;
-  double best = seconds_of_direct(g, threads) / kMargin;
+  const double margin = direct == DType::kBFloat16 ? kMarginToBFloat16 : kMargin;
+  double best = seconds_of_direct(g, direct, threads) / margin;
   int tile = 0;
   for (const int candidate : {4, 2}) {
     WinogradDesc tried = desc;

@@ -12,24 +12,25 @@
 
 namespace mxnet {
 
-double seconds_of_direct(const ConvGeometry& g, int threads) {
+double seconds_of_direct(const ConvGeometry& g, DType type, int threads) {
   using dnnl::memory;
-  constexpr auto kFloat = memory::data_type::f32;
+  const memory::data_type number = onednn::data_type(type);
   constexpr int kRuns = 4;
   MX_ASSERT(threads == omp_get_max_threads());  // what primitives are compiled for
   const onednn::ConvArrays a(g);
   const auto desc = onednn::implemented([&] {
     return dnnl::convolution_forward::primitive_desc(
         onednn::engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        onednn::channel_blocks(a.image()), onednn::any_layout(a.weight(), kFloat), memory::desc(),
-        onednn::channel_blocks(a.map()), a.stride(), a.dilate(), a.pad(), a.pad_behind());
+        onednn::channel_blocks(a.image(), number), onednn::any_layout(a.weight(), number),
+        memory::desc(), onednn::channel_blocks(a.map(), number), a.stride(), a.dilate(), a.pad(),
+        a.pad_behind());
   });
   double best = std::numeric_limits<double>::infinity();
   if (!desc) return best;
   const dnnl::convolution_forward conv(*desc);
   const memory image(desc->src_desc(), onednn::engine()), map(desc->dst_desc(), onednn::engine());
   const memory weight(desc->weights_desc(), onednn::engine());
-  for (const memory& array : {image, weight})
+  for (const memory& array : {image, weight})  // in bfloat16 every second number is 1, others 0
     std::fill_n(static_cast<float*>(array.get_data_handle()),
                 array.get_desc().get_size() / sizeof(float), 1.0F);
   for (int i = 0; i < kRuns; ++i) {

@@ -17,23 +17,28 @@ bool is_3x3_step_1(const ConvGeometry& g) {
          all(g.dilate, 1) && g.pad_behind(1) == g.pad[1] && g.pad_behind(2) == g.pad[2];
 }
 
-// Transforms cost the more the fewer channels share them; tiles that lie across the border compute
-// what nobody wants; and few tiles do not pay for reading weights that are four times as large, or
-// for transforming them.
-bool worth_while(const ConvGeometry& g, int tile, WinogradWeights weights) {
-  constexpr int64_t kFewChannels = 32, kFewTiles = 16, kFewTilesForChangingWeights = 96;
+// Few tiles do not pay for reading weights that are four times as large, or for transforming them;
+// the less against bfloat16, whose weights have an eighth of the bytes and half the time.
+int64_t least_tiles(WinogradWeights weights, DType direct) {
+  if (weights == WinogradWeights::kChanging) return 96;
+  return direct == DType::kBFloat16 ? 32 : 16;
+}
+
+// Transforms cost the more the fewer channels share them, and tiles that lie across the border
+// compute what nobody wants.
+bool worth_while(const ConvGeometry& g, int tile, int64_t least_tiles) {
+  constexpr int64_t kFewChannels = 32;
   const int64_t rows = (g.map[1] + tile - 1) / tile, columns = (g.map[2] + tile - 1) / tile;
   const double used =
       static_cast<double>(g.map[1] * g.map[2]) / static_cast<double>(rows * columns * tile * tile);
   return std::min(g.image_channels, g.map_channels) >= kFewChannels && used >= 0.6 &&
-         g.batch * rows * columns >=
-             (weights == WinogradWeights::kKept ? kFewTiles : kFewTilesForChangingWeights);
+         g.batch * rows * columns >= least_tiles;
 }
 
 }  // namespace
 
 std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_blocked,
-                                            WinogradWeights weights) {
+                                            WinogradWeights weights, DType direct) {
   const std::string& who = config().onednn.winograd;
   if (who == "off" || !is_3x3_step_1(g) || WinogradConv::best_isa() == WinogradConv::Isa::kBaseline)
     return std::nullopt;
@@ -53,16 +58,17 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
   const bool measures =
       who == "measure" && weights == WinogradWeights::kKept && !config().cuda.enforce_determinism;
   if (measures) {
-    desc.tile = fastest_tile(g, desc);
+    desc.tile = fastest_tile(g, desc, direct);
     return desc.tile == 0 ? std::nullopt : std::optional(desc);
   }
-  if (worth_while(g, desc.tile, weights)) return desc;
+  const int64_t least = least_tiles(weights, direct);
+  if (worth_while(g, desc.tile, least)) return desc;
   // Small tiles where large ones would be few: their weights are less than half as large, and read
-  // once a run. Transforming them at each run would cost what they gain.
+  // once a run. Transforming them at each run would cost what they gain; and they need 4
+  // multiplications for 9, of which bfloat16 computes twice as many in the same time.
+  if (weights == WinogradWeights::kChanging || direct == DType::kBFloat16) return std::nullopt;
   desc.tile = 2;
-  return weights == WinogradWeights::kKept && worth_while(g, desc.tile, weights)
-             ? std::optional(desc)
-             : std::nullopt;
+  return worth_while(g, desc.tile, least) ? std::optional(desc) : std::nullopt;
 }
 
 }  // namespace mxnet

@@ -60,14 +60,12 @@ class Winograd final : public PreparedKernel {
 }  // namespace
 
 PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signature& signature,
-                                   const LayoutRef& source) {
+                                   const LayoutRef& source, DType direct) {
   const Tensor &data = signature.in[0], &map = signature.out[0];
   const ConvGeometry g = conv_geometry(params.conv, data.shape(), map.shape(), false);
   const std::optional<LayerPost> post = layer_post(params.post_ops);
-  const auto desc = winograd_choice(g, source != nullptr, WinogradWeights::kKept);
+  const auto desc = winograd_choice(g, source != nullptr, WinogradWeights::kKept, direct);
   if (!post || !desc) return nullptr;
-  // Small tiles need 4 multiplications for 9, and bfloat16 computes twice as many in the same time.
-  if (desc->tile == 2 && onednn::inference_type() == dnnl::memory::data_type::bf16) return nullptr;
   const auto blocks = [&](dnnl::memory::data_type type) {
     return onednn::channel_blocks(onednn::dims(data.shape()), type);
   };

@@ -22,9 +22,6 @@ class WinogradConv {
   static bool has(Isa isa);
 
   static bool supported(const WinogradDesc& desc);
-  // The tile that is likely the fastest, whatever desc.tile says; 0 where that is a direct
-  // convolution. REQUIRES supported(desc).
-  static int likely_tile(WinogradDesc desc);
   // REQUIRES supported(desc), has(isa).
   WinogradConv(const WinogradDesc& desc, Isa isa);
 

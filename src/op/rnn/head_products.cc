@@ -83,8 +83,10 @@ void multiply_on_gpu(const GpuTable& gpu, KernelContext& context, int64_t heads,
 template <class T>
 void multiply_on_cpu(Computed<T>& arrays, KernelContext& context, int64_t heads,
                      std::initializer_list<HeadProduct> products, int cleared) {
-  std::vector<const T*> in;  // converted once, whatever how many products read them
+  std::vector<const T*> in;  // converted once, however many products read them
   std::vector<T*> out;
+  in.reserve(static_cast<std::size_t>(context.num_in()));
+  out.reserve(static_cast<std::size_t>(context.num_out()));
   for (int i = 0; i < context.num_in(); ++i) in.push_back(arrays.in(i));
   for (int i = 0; i < context.num_out(); ++i) out.push_back(arrays.out(i));
   const auto of = [](const auto& list, const HeadMatrix& matrix) {

@@ -222,45 +222,5 @@ TEST(WinogradDescription, OthersAreNotSupported) {
   EXPECT_FALSE(WinogradConv::supported(bad));
 }
 
-TEST(WinogradChoice, LargeTilesWhereThereAreMany) {
-  for (const int64_t batch : {1, 32}) {
-    for (const int64_t channels : {64, 256, 512}) {
-      EXPECT_EQ(WinogradConv::likely_tile({.batch = batch,
-                                           .channels = channels,
-                                           .filters = channels,
-                                           .height = 28,
-                                           .width = 28,
-                                           .pad_y = 1,
-                                           .pad_x = 1}),
-                4);
-    }
-  }
-}
-
-TEST(WinogradChoice, SmallTilesWhereReadingWeightsCosts) {
-  EXPECT_EQ(WinogradConv::likely_tile({.batch = 1,
-                                       .channels = 448,
-                                       .filters = 384,
-                                       .height = 8,
-                                       .width = 8,
-                                       .pad_y = 1,
-                                       .pad_x = 1}),
-            2);
-}
-
-TEST(WinogradChoice, NoneForImagesAndForSinglePixels) {
-  EXPECT_EQ(WinogradConv::likely_tile({.batch = 32,
-                                       .channels = 3,
-                                       .filters = 64,
-                                       .height = 224,
-                                       .width = 224,
-                                       .pad_y = 1,
-                                       .pad_x = 1}),
-            0);
-  EXPECT_EQ(WinogradConv::likely_tile(
-                {.batch = 1, .channels = 512, .filters = 512, .height = 3, .width = 3}),
-            0);
-}
-
 }  // namespace
 }  // namespace mxnet
