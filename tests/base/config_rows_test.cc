@@ -2,10 +2,11 @@
 // One test a row, generated from the table: a new row is tested the moment it is written.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
-#include <sstream>
 
 #include "base/config.h"
 #include "base/config_resolve.h"
@@ -101,38 +102,82 @@ TEST(ConfigRows, ADefaultNamesAnExistingRow) {
   }
 }
 
-// "Suite.Name" of every gtest under tests/, and "function" of every pytest.
-std::set<std::string> names_of_tests() {
-  std::set<std::string> names;
-  const auto root = std::filesystem::path(MXNET_TEST_DATA).parent_path();
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-    const std::string extension = entry.path().extension();
-    if (extension != ".cc" && extension != ".py") continue;
-    std::ifstream file(entry.path());
-    std::stringstream stream;
-    stream << file.rdbuf();
-    const std::string text = stream.str();
+// Of every source of tests: path below tests/ and text.
+const std::map<std::string, std::string>& texts_of_tests() {
+  static const auto all = [] {
+    std::map<std::string, std::string> texts;
+    const auto root = std::filesystem::path(MXNET_TEST_DATA).parent_path();
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".cc" && extension != ".py" && extension != ".h") continue;
+      std::ifstream file(entry.path());
+      texts[entry.path().lexically_relative(root)] =
+          std::string(std::istreambuf_iterator<char>(file), {});
+    }
+    return texts;
+  }();
+  return all;
+}
+
+// The texts with "Suite.Name" of every gtest, and "function" of every pytest.
+std::multimap<std::string, const std::string*> named_tests() {
+  std::multimap<std::string, const std::string*> tests;
+  for (const auto& [path, text] : texts_of_tests()) {
     for (size_t at = 0; (at = text.find("TEST", at)) != std::string::npos; ++at) {
       const size_t open = text.find('(', at), comma = text.find(',', at),
                    close = text.find(')', at);
       if (close == std::string::npos || open > at + 6 || comma > close) continue;
       const size_t name = text.find_first_not_of(" \n", comma + 1);
-      names.insert(text.substr(open + 1, comma - open - 1) + "." + text.substr(name, close - name));
+      tests.emplace(text.substr(open + 1, comma - open - 1) + "." + text.substr(name, close - name),
+                    &text);
     }
     for (size_t at = 0; (at = text.find("\ndef test_", at)) != std::string::npos; ++at) {
-      names.insert(text.substr(at + 5, text.find('(', at) - at - 5));
+      tests.emplace(text.substr(at + 5, text.find('(', at) - at - 5), &text);
     }
   }
-  return names;
+  return tests;
+}
+
+bool has_word(const std::string& text, const std::string& word) {
+  const auto part = [&text](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {
+    if (!(at > 0 && part(at) && part(at - 1)) && !part(at + word.size())) return true;
+  }
+  return false;
 }
 
 // No row is shown as active without a test of the behaviour that it changes.
 TEST(ConfigRows, AnActiveRowNamesATestThatExists) {
-  const std::set<std::string> tests = names_of_tests();
+  const auto tests = named_tests();
   ASSERT_TRUE(tests.contains("ConfigRows.AnActiveRowNamesATestThatExists"));
   for (const Row* row : all_rows()) {
     if (row->effect.kind != Effect::kActive) continue;
     EXPECT_TRUE(tests.contains(row->effect.note)) << row->name << ": no test " << row->effect.note;
+  }
+}
+
+// Nor where that test shows a behaviour that the row need not reach: the test's file uses the
+// variable or the field that it fills, or another test sets the variable. Tests of the table, which
+// set rows whatever they do, do not count.
+TEST(ConfigRows, AnActiveRowIsSetByATest) {
+  // What only a GPU shows: the second stream of a convolution's gradients.
+  const std::set<std::string> without{"MXNET_GPU_WORKER_NSTREAMS"};
+  const auto tests = named_tests();
+  for (const Row* row : all_rows()) {
+    if (row->effect.kind != Effect::kActive) continue;
+    const std::string name = row->name, field = row->field;
+    bool set = false;
+    const auto [first, last] = tests.equal_range(row->effect.note);
+    for (auto test = first; test != last; ++test) {
+      const std::string& text = *test->second;
+      set |= has_word(text, name) || has_word(text, "." + field) || has_word(text, "->" + field);
+    }
+    for (const auto& [path, text] : texts_of_tests())
+      set |= !path.starts_with("base/") && has_word(text, name);
+    EXPECT_EQ(set, !without.contains(name)) << name << ": not set by " << row->effect.note;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/config.h"
+#include "setting.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -125,6 +126,20 @@ TEST(DiskCache, LiesInTheConfiguredFolder) {
   const std::string home = expand_home("~/x");
   EXPECT_EQ(home.front(), '/');
   EXPECT_EQ(home.substr(home.size() - 2), "/x");
+}
+
+TEST(DiskCache, HasTheConfiguredSize) {
+  const Folder folder;
+  const Setting where("MXNET_CUDA_CACHE_DIR", folder.path().string());
+  {
+    const Setting none("MXNET_CUDA_CACHE_SIZE", "0");
+    DiskCache::configured().put("key", "value");
+    EXPECT_FALSE(fs::exists(folder.path()));
+  }
+  const Setting megabytes("MXNET_CUDA_CACHE_SIZE", "1");
+  for (const char* key : {"one", "two"})
+    DiskCache::configured().put(key, std::string(600 << 10, 'x'));
+  EXPECT_EQ(folder.files(), 1u);
 }
 
 }  // namespace

@@ -224,7 +224,13 @@ def test_rows_of_the_configuration_keep_steps_behind_layers_apart(row, value, ex
     assert np.abs(found - whole).max() < 0.03 * np.abs(whole).max()
 
 
-@pytest.mark.parametrize("row, closed", [("FUSE_ALL", (False, False)), ("FLOAT_OUTPUT", (True, False))])
+@pytest.mark.parametrize(
+    "row, closed",
+    [
+        ("MXNET_DISABLE_ONEDNN_QTRANSFORMER_FUSE_ALL", (False, False)),
+        ("MXNET_DISABLE_ONEDNN_QTRANSFORMER_FLOAT_OUTPUT", (True, False)),
+    ],
+)
 def test_rows_of_the_configuration_keep_steps_behind_attention_apart(row, closed):
     scores = mx.sym.contrib.interleaved_matmul_selfatt_qk(mx.sym.Variable("data"), heads=2, name="scores")
 
@@ -236,7 +242,7 @@ def test_rows_of_the_configuration_keep_steps_behind_attention_apart(row, closed
         return "min_calib_range" in found, found.get("enable_float_output") == "True"
 
     assert attributes() == (False, True)  # real at once, and so without a range
-    with mx.util.environment(f"MXNET_DISABLE_ONEDNN_QTRANSFORMER_{row}", "1"):
+    with mx.util.environment(row, "1"):
         assert attributes() == closed
 
 
