@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/fnv.h"
+#include "base/stream_copy.h"
 #include "engine/engine.h"
 
 namespace mxnet::kvstore {
@@ -26,12 +27,21 @@ constexpr int64_t kBunchBytes = 4 << 20;
 // Lists that are remembered: a program has a few that come again and again.
 constexpr std::size_t kMostLists = 64;
 
-// Arrays of a page or less each begin where the processor expects nothing: the one after the next
-// is asked for while one is copied, as far as it is as long.
-constexpr std::ptrdiff_t kAhead = 2;
+// From so many bytes on they are copied together past the caches. The processor that sums them next
+// is another one, and so is the one that had this memory last: taking it over line by line would
+// take longer than the copy.
+constexpr std::size_t kStreamBytes = 1 << 20;
+
+// Arrays of a page or less each begin where the processor expects nothing: one of the next is asked
+// for while one is copied, as far as it is as long.
+constexpr std::ptrdiff_t kAhead = 4;
 void fetch_ahead(const char* data, std::size_t bytes) {
   constexpr std::size_t kLine = 64, kMost = 2048;
   for (std::size_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(data + at);
+}
+
+void copy_near(void* to, const void* from, std::size_t bytes) noexcept {
+  std::memcpy(to, from, bytes);
 }
 
 // The length, too: texts one after the other are to differ from the same letters cut otherwise.
@@ -241,11 +251,13 @@ std::shared_ptr<const RequestList> Bunch::make_list(const Contents& contents) {
 void Bunch::gather(const Contents& contents, SumOrder order, char* to) {
   const Place *value = contents.values.data(), *const end = value + contents.values.size();
   std::vector<const void*> in;
+  const std::size_t all = static_cast<std::size_t>(contents.count) * dtype_size(contents.dtype);
+  const auto copy = all >= kStreamBytes ? stream_copy : copy_near;
   for (const Piece& piece : contents.pieces) {
     const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
     if (end - value > kAhead) fetch_ahead(value[kAhead].data, bytes);
     if (piece.values == 1) {
-      std::memcpy(to, value->data, bytes);
+      copy(to, value->data, bytes);
     } else {
       in.clear();
       for (uint32_t i = 0; i < piece.values; ++i) in.push_back(value[i].data);
@@ -256,14 +268,17 @@ void Bunch::gather(const Contents& contents, SumOrder order, char* to) {
     value += piece.values;
     to += bytes;
   }
+  finish_stream_copies();
 }
 
 void Bunch::scatter(const Contents& contents, const char* from) {
-  const Place* target = contents.targets.data();
+  const Place *target = contents.targets.data(), *const last = target + contents.targets.size();
   for (const Piece& piece : contents.pieces) {
     const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
-    for (const Place* const end = target + piece.targets; target != end; ++target)
+    for (const Place* const end = target + piece.targets; target != end; ++target) {
+      if (last - target > kAhead) fetch_ahead(target[kAhead].data, bytes);
       std::memcpy(target->data, from, bytes);
+    }
     from += bytes;
   }
 }
