@@ -172,13 +172,37 @@ void spread(const PoolGeometry& g, T* dimage, const Scale& scale) {
   });
 }
 
+// Replaces `best` and `where` by the first maximum of a window of the plane `from`, if one of its
+// pixels is larger.
+template <class T, class Pixel>
+void find_in_window(const PoolGeometry& g, const T* from, const PoolGeometry::Window& planes,
+                    const PoolGeometry::Window& lines, const PoolGeometry::Window& columns, T* best,
+                    Pixel* where) {
+  T value = *best;
+  int64_t pixel = *where;
+  for_each_seen(g, planes, lines, [&](int64_t line) {
+    for (int64_t i = line + columns.begin; i < line + columns.end; ++i) {
+      const bool better = from[i] > value;
+      value = better ? from[i] : value;
+      pixel = better ? i : pixel;
+    }
+  });
+  *best = value;
+  *where = static_cast<Pixel>(pixel);
+}
+
 // start(plane) for each plane, then visit(plane, place, pixel of the first maximum) for each window
 // that sees a pixel.
 template <class T, class Start, class Visit>
 void for_each_maximum(const PoolGeometry& g, const T* image, const Start& start,
                       const Visit& visit) {
   using Pixel = typename PoolLines<T>::Pixel;
+  // Windows of a line shorter than a vector are looked through one by one.
+  constexpr int64_t kVector = 64 / sizeof(T);
   const int64_t count = g.map[2];
+  std::vector<PoolGeometry::Window> columns;
+  columns.reserve(static_cast<std::size_t>(count));
+  for (int64_t x = 0; x < count; ++x) columns.push_back(g.window(2, x));
   const double cost =
       0.25 * static_cast<double>(g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2]);
   if (g.image_size() > std::numeric_limits<Pixel>::max())
@@ -193,21 +217,27 @@ void for_each_maximum(const PoolGeometry& g, const T* image, const Start& start,
     for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto planes, auto lines) {
       std::fill_n(best, count, -std::numeric_limits<T>::infinity());
       std::fill_n(where, count, Pixel{-1});
-      for_each_seen(g, planes, lines, [&](int64_t line) {
-        for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
-          pool_lines<T>().find(best + first, where + first, from + line + pixel,
-                               static_cast<Pixel>(line + pixel), g.stride[2], last - first);
+      if (count < kVector) {
+        for (int64_t x = 0; x < count; ++x)
+          find_in_window(g, from, planes, lines, columns[static_cast<std::size_t>(x)], best + x,
+                         where + x);
+      } else {
+        for_each_seen(g, planes, lines, [&](int64_t line) {
+          for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
+            pool_lines<T>().find(best + first, where + first, from + line + pixel,
+                                 static_cast<Pixel>(line + pixel), g.stride[2], last - first);
+          });
         });
-      });
+      }
       const bool seen = planes.size() > 0 && lines.size() > 0;
       for (int64_t x = 0; x < count && seen; ++x) {
         int64_t pixel = where[x];
         if (pixel < 0) {  // nothing is larger than -inf: the first pixel, if there is one
-          const auto columns = g.window(2, x);
-          if (columns.size() == 0) continue;
-          pixel = (planes.begin * g.image[1] + lines.begin) * g.image[2] + columns.begin;
+          const PoolGeometry::Window& window = columns[static_cast<std::size_t>(x)];
+          if (window.size() == 0) continue;
+          pixel = (planes.begin * g.image[1] + lines.begin) * g.image[2] + window.begin;
         }
-        if (!(best[x] < 0 && g.sees_zero(z, y, x))) visit(plane, place + x, pixel);
+        if (!(g.sees_zero(z, y, x) && best[x] < 0)) visit(plane, place + x, pixel);
       }
     });
   });
