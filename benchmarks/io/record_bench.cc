@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a RecordIO file from the page cache, by the class and by the function of the C ABI, beside
-// `cat` of the same file:
+// Reading a RecordIO file from the page cache, by the class and by the function of the C ABI,
+// beside `cat` of the same file:
 //   bench_io [MiB of the file, 512] [bytes of a record, 100000]
 // They are repeated in turn; what counts is the fastest run of each, in time of the process: what
 // else the machine does is not in it.

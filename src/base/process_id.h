@@ -4,8 +4,8 @@
 
 namespace mxnet {
 
-// As getpid(), which asks the kernel each time: that costs more than writing a small record. A child
-// that was made by clone() itself, past fork() and what it calls, is taken for its parent.
+// As getpid(), which asks the kernel each time: that costs more than writing a small record. A
+// child that was made by clone() itself, past fork() and what it calls, is taken for its parent.
 int process_id();
 
 }  // namespace mxnet

@@ -8,7 +8,6 @@
 
 #include <limits>
 
-
 namespace mxnet::c_api {
 
 NDArrayReturns& ndarray_returns() {

@@ -93,8 +93,8 @@ int MXRecordIOReaderFree(RecordIOHandle handle) {
 }
 
 int MXRecordIOReaderReadRecord(RecordIOHandle handle, const char** buf, size_t* size) {
-  // A small record takes less time than guarded(). Most calls need nothing of it: a live handle says
-  // that the library has started, and nobody watches.
+  // A small record takes less time than guarded(). Most calls need nothing of it: a live handle
+  // says that the library has started, and nobody watches.
   if (observer() == nullptr && buf != nullptr && size != nullptr) [[likely]] {
     if (const Reader* const reader = readers().get_if(handle)) [[likely]] {
       const std::string_view record = (*reader)->next_in_window();

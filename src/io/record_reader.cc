@@ -79,8 +79,8 @@ std::optional<RecordReader::Damage> RecordReader::read_record(std::string_view* 
   const std::size_t stored = sizeof header + padded_length(header.length());
   const std::string_view bytes = window(position, stored);
   if (bytes.size() < stored) {
-    return Damage{position, fmt::format("a record of {} bytes is cut off after {}",
-                                         header.length(), bytes.size() - sizeof header)};
+    return Damage{position, fmt::format("a record of {} bytes is cut off after {}", header.length(),
+                                        bytes.size() - sizeof header)};
   }
   *record = bytes.substr(sizeof header, header.length());
   seek(position + stored);

@@ -33,8 +33,7 @@ class RecordReader {
 
   // The next record, good until the next call; nothing at the end of the file.
   std::optional<std::string_view> next() {
-    if (const std::string_view record = next_in_window(); record.data() != nullptr)
-      return record;
+    if (const std::string_view record = next_in_window(); record.data() != nullptr) return record;
     return next_beyond_window();
   }
   // The same, if nothing has to be read or said for it; else null, and nothing has changed. Most
@@ -82,8 +81,8 @@ class RecordReader {
     started_at_ = tell();
   }
 
-  // What each record needs: where the next one starts and the end of the window. Both are null while
-  // that place is outside of the window, at `beyond_`.
+  // What each record needs: where the next one starts and the end of the window. Both are null
+  // while that place is outside of the window, at `beyond_`.
   const char* next_ = nullptr;
   const char* limit_ = nullptr;
   // In the window, or null: started_at_.

@@ -67,8 +67,7 @@ TEST(HandlePool, BeforeTheFirstHandleEveryHandleIsWrong) {
   static constinit HandlePool<std::shared_ptr<int>> pool("probe");
   int local = 0;
   EXPECT_EQ(error_of(pool, nullptr), "given null, expected a live probe handle");
-  EXPECT_EQ(error_of(pool, &local),
-            "given a handle of another kind, expected a live probe handle");
+  EXPECT_EQ(error_of(pool, &local), "given a handle of another kind, expected a live probe handle");
   EXPECT_EQ(pool.get_if(nullptr), nullptr);
   EXPECT_THROW(pool.destroy(&local, "test"), Error);
   EXPECT_EQ(pool.live(), 0);

@@ -12,12 +12,12 @@
 #include "mxnet/c_api.h"
 #include "mxnet/c_predict_api.h"
 
-#define CALL(call)                                             \
-  do {                                                         \
-    if ((call) != 0) {                                         \
-      fprintf(stderr, "%s\n%s\n", #call, MXGetLastError());    \
-      exit(1);                                                 \
-    }                                                          \
+#define CALL(call)                                          \
+  do {                                                      \
+    if ((call) != 0) {                                      \
+      fprintf(stderr, "%s\n%s\n", #call, MXGetLastError()); \
+      exit(1);                                              \
+    }                                                       \
   } while (0)
 
 enum { kCpu = 1, kFloat = 0, kRows = 2, kColumns = 3 };
@@ -54,7 +54,8 @@ static void print_names(const char* title, uint32_t count, const char** names) {
   printf("\n");
 }
 
-static NDArrayHandle invoke(const char* name, int count, NDArrayHandle* inputs, int params, const char** keys, const char** values) {
+static NDArrayHandle invoke(const char* name, int count, NDArrayHandle* inputs, int params,
+                            const char** keys, const char** values) {
   OpHandle op = NULL;
   CALL(NNGetOpHandle(name, &op));
   int outputs = 0;
@@ -63,7 +64,8 @@ static NDArrayHandle invoke(const char* name, int count, NDArrayHandle* inputs, 
   return made[0];
 }
 
-static SymbolHandle node(const char* op_name, const char* name, uint32_t count, SymbolHandle* inputs, uint32_t params, const char** keys,
+static SymbolHandle node(const char* op_name, const char* name, uint32_t count,
+                         SymbolHandle* inputs, uint32_t params, const char** keys,
                          const char** values) {
   OpHandle op = NULL;
   SymbolHandle made = NULL;
@@ -151,10 +153,11 @@ static void graphs(const char* folder) {
   const int **in_shapes = NULL, **out_shapes = NULL, **aux_shapes = NULL;
   int complete = 0;
   const int given[] = {kRows, kColumns};
-  CALL(MXSymbolInferShapeEx(net, 1, shaped, index, given, &in_count, &in_dims, &in_shapes, &out_count, &out_dims, &out_shapes, &aux_count,
-                            &aux_dims, &aux_shapes, &complete));
-  printf("shapes: complete %d, weight %d x %d, output %d x %d\n", complete, in_shapes[1][0], in_shapes[1][1], out_shapes[0][0],
-         out_shapes[0][1]);
+  CALL(MXSymbolInferShapeEx(net, 1, shaped, index, given, &in_count, &in_dims, &in_shapes,
+                            &out_count, &out_dims, &out_shapes, &aux_count, &aux_dims, &aux_shapes,
+                            &complete));
+  printf("shapes: complete %d, weight %d x %d, output %d x %d\n", complete, in_shapes[1][0],
+         in_shapes[1][1], out_shapes[0][0], out_shapes[0][1]);
 
   NDArrayHandle arguments[4], gradients[4];
   uint32_t requests[4] = {0, 1, 1, 0};

@@ -133,7 +133,7 @@ template <bool largest>
 void run_tensor(std::optional<int64_t> axis, KernelContext& context, const char* tag) {
   const Tensor &in = context.in(0), &out = context.out(0);
   View view{1, in.size(), 1};
-  if (axis) {
+  if (axis && in.ndim() > 0) {  // of a scalar it says nothing
     const int at = normalize_axis(*axis, in.ndim(), tag);
     view = {in.shape().size(0, at), in.dim(at), in.shape().size(at + 1, in.ndim())};
   }

@@ -55,6 +55,7 @@ void infer_squeeze(const SqueezeParams& params, Infer& infer) {
   std::array<bool, Shape::kMaxDims> removed{};
   if (params.axis) {
     for (const int64_t given : *params.axis) {
+      if (in.ndim() == 0 && (given == 0 || given == -1)) continue;  // as reductions take it
       const int axis = infer.axis(given, in);
       if (in.dim(axis) != 1) in.fail(fmt::format("size 1 in dimension {}", axis));
       if (std::exchange(removed[static_cast<std::size_t>(axis)], true))

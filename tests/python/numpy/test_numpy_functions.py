@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mxnet import np
+from mxnet import autograd, np
 
 # Expressions that are evaluated with np = mx.np and with np = numpy. a, b: float (2, 3, 4); m, n: float matrices (3, 3);
 # v: float vector of 6; i, j: int32 (2, 3); t: bool (2, 3).
@@ -458,3 +458,26 @@ REFUSED = [
 def test_what_there_is_not_is_refused_with_what_was_given(expression, error, said):
     with pytest.raises(error, match=said):
         eval(expression, {"np": np, "onp": onp, "a": np.ones((2, 3))})
+
+
+@pytest.mark.parametrize("axis", [0, -1, (0,)])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var", "std", "all", "any", "argmax", "argmin", "average", "squeeze"])
+def test_scalars_may_be_reduced_along_the_axis_that_they_do_not_have(name, axis):
+    if isinstance(axis, tuple) and name in ("argmax", "argmin"):
+        pytest.skip("these take one axis")
+    function, reference = getattr(np, name), getattr(onp, name)
+    value = np.array(-3.0)
+    made = function(value, axis=axis)
+    assert made.shape == ()
+    assert made.item() == reference(onp.float32(-3.0))
+    with pytest.raises(ValueError, match="0 dimensions"):
+        function(value, axis=1)
+
+
+def test_gradients_of_scalars_that_were_reduced_along_an_axis():
+    value = np.array(-3.0)
+    value.attach_grad()
+    with autograd.record():
+        loss = np.sum(value, axis=0) * np.max(value, axis=-1)
+    loss.backward()
+    assert value.grad.item() == -6.0
