@@ -28,9 +28,9 @@ def _uniform(scale: float, arr: Any) -> None:
 
 def _normal(sigma: float, arr: Any) -> None:
     if is_np_array():  # np.random pairs the numbers of a stream in another way
-        from .numpy import random as np_random
+        from ._numpy.arrays import arrays
 
-        arr[:] = np_random.normal(0, sigma, arr.shape, ctx=arr.context)
+        arr[:] = arrays.section("random").names["normal"](0, sigma, arr.shape, ctx=arr.context)
         return
     from .ndarray import random
 

@@ -125,6 +125,17 @@ def test_unknown_types_are_errors():
         mx.nd.empty((2,), dtype="complex64")
 
 
+@pytest.mark.parametrize("given", ["abc", ["a"], [1, "b"], 1 + 2j, {"a": 1}, {1}, object(), [[1], [2, 3]]])
+def test_what_holds_no_numbers_is_of_the_wrong_type(given):
+    with pytest.raises(TypeError, match="expected what becomes an array"):
+        mx.nd.array(given)
+
+
+@pytest.mark.parametrize("given, expected", [("12", [12]), (["1", "2.5"], [1, 2.5]), (range(3), [0, 1, 2]), ([2**70], [2.0**70]), (True, [1])])
+def test_what_can_be_read_as_numbers_is(given, expected):
+    assert mx.nd.array(given).asnumpy().tolist() == expected
+
+
 def test_operators_take_arguments_by_position_and_name(left):
     x = mx.nd.array(left)
     assert mx.nd.reshape(x, (3, 2)).shape == mx.nd.reshape(data=x, shape=(3, -1)).shape == (3, 2)

@@ -60,6 +60,8 @@ def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None) -
     if not isinstance(source_array, np.ndarray):
         try:
             source_array = np.asarray(_plain(source_array))
+            if source_array.dtype.kind in "SUOc":  # texts of numbers and None are numbers, as in 1.9.1; other things are refused
+                source_array = np.asarray(source_array.tolist(), np.float64)
         except (TypeError, ValueError) as error:
             raise TypeError(f"given {type(source_array).__name__}, expected what becomes an array: {error}") from None
     made = source_array

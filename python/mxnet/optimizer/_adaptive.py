@@ -195,7 +195,8 @@ class Ftrl(ByOperator):
     """Follow the regularized leader: `lamda1` makes weights that do not matter exactly zero."""
 
     def __init__(self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any) -> None:
-        super().__init__(learning_rate=learning_rate, **kwargs)
+        super().__init__(**kwargs)
+        self.lr = learning_rate  # a scheduler keeps its own, as in 1.9.1: in all other rules it would get this one
         self.lamda1 = lamda1
         self.beta = beta
 

@@ -66,3 +66,11 @@ def test_a_schedule_survives_pickling():
 def test_a_schedule_that_cannot_be_is_refused(make):
     with pytest.raises(ValueError, match="given .*"):
         make()
+
+
+@pytest.mark.parametrize("rule, rate", [("ftrl", 0.05), ("adagrad", 0.3), ("sgd", 0.3)])
+@pytest.mark.filterwarnings("ignore:the scheduler's base_lr")
+def test_whose_rate_it_is_where_both_say_one(rule, rate):
+    made = mx.optimizer.create(rule, learning_rate=0.3, lr_scheduler=mx.lr_scheduler.FactorScheduler(step=9, base_lr=0.05))
+    assert made.learning_rate == rate
+    assert mx.optimizer.create(rule, learning_rate=0.3).learning_rate == 0.3
