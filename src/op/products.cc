@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "op/blas.h"
+#include "op/moved_bytes.h"
 #include "op/parallel.h"
 
 namespace mxnet {
@@ -71,8 +72,13 @@ void multiply_all(const Products<T>& p) {
   if constexpr (!std::is_same_v<T, int64_t>) {
     if (batch == 1 && p.m == 1 && p.n == 1 && p.k >= 2 * kStretch) return multiply_vectors(p);
   }
-  const double cost = kMultiplyCost * static_cast<double>(p.m) * static_cast<double>(p.n) *
-                      static_cast<double>(std::max<int64_t>(p.k, 1));
+  double cost = kMultiplyCost * static_cast<double>(p.m) * static_cast<double>(p.n) *
+                static_cast<double>(std::max<int64_t>(p.k, 1));
+  // A vector meets each number of the matrix once, and waits for it.
+  if ((p.m == 1) != (p.n == 1)) {
+    const int64_t bytes = p.m * p.n * p.k * static_cast<int64_t>(sizeof(T));
+    cost = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
+  }
   if (batch >= threads_for(batch, cost) && batch > 1) {
     parallel_for(
         batch, cost,
