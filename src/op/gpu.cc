@@ -3,35 +3,38 @@
 #include "op/gpu.h"
 
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/leaked.h"
 #include "device/device_registry.h"
 #include "op/gpu_table.h"
+#include "op/portable_if.h"
 
 namespace mxnet {
 namespace {
 
-std::unordered_set<const OpDef*>& portable() {
-  static Leaked<std::unordered_set<const OpDef*>> ops;
+// Operators and what they accept; null = everything.
+std::unordered_map<const OpDef*, AcceptsOnGpu>& portable() {
+  static Leaked<std::unordered_map<const OpDef*, AcceptsOnGpu>> ops;
   return *ops;
+}
+
+void accept_if(KernelEntry* entry, AcceptsOnGpu accepts) {
+  if (accepts == nullptr) return;
+  entry->accepts_fn = reinterpret_cast<void (*)()>(accepts);
+  entry->accepts = [](void (*fn)(), const void* params, const Signature& signature) {
+    return reinterpret_cast<AcceptsOnGpu>(fn)(params, signature);
+  };
 }
 
 // A kernel of the plug-in as an entry: what it has is typed by void pointers already.
 KernelEntry entry_of(const GpuKernelRow& row) {
   using Run = void (*)(const void*, KernelContext&);
-  using Accepts = bool (*)(const void*, const Signature&);
   KernelEntry entry{"cuda", DeviceType::kGPU};
   entry.run_fn = reinterpret_cast<void (*)()>(row.run);
   entry.run = [](void (*fn)(), const void* params, KernelContext& context) {
     reinterpret_cast<Run>(fn)(params, context);
   };
-  if (row.accepts != nullptr) {
-    entry.accepts_fn = reinterpret_cast<void (*)()>(row.accepts);
-    entry.accepts = [](void (*fn)(), const void* params, const Signature& signature) {
-      return reinterpret_cast<Accepts>(fn)(params, signature);
-    };
-  }
+  accept_if(&entry, row.accepts);
   return entry;
 }
 
@@ -39,12 +42,13 @@ KernelEntry entry_of(const GpuKernelRow& row) {
 class Kernels {
  public:
   explicit Kernels(const GpuTable& table) {
-    for (const OpDef* op : portable()) {
+    for (const auto& [op, accepts] : portable()) {
       for (const KernelEntry& kernel : op->kernels()) {
         if (kernel.device != DeviceType::kCPU || kernel.accepts != nullptr) continue;
         KernelEntry entry = kernel;
         entry.device = DeviceType::kGPU;
         entry.name = "portable";
+        accept_if(&entry, accepts);
         kernels_.emplace(op, entry);
       }
     }
@@ -67,7 +71,11 @@ const GpuTable* gpu_table() noexcept {
   return plugin == nullptr ? nullptr : plugin->kernels;
 }
 
-void mark_portable(std::string_view op) { portable().insert(&Registry::get().at(op)); }
+void mark_portable(std::string_view op) { mark_portable_if(op, nullptr); }
+bool mark_portable_if(std::string_view op, AcceptsOnGpu accepts) {
+  portable().emplace(&Registry::get().at(op), accepts);
+  return true;
+}
 bool mark_portable(std::initializer_list<std::string_view> ops) {
   for (const std::string_view op : ops) mark_portable(op);
   return true;

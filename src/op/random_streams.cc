@@ -7,6 +7,8 @@
 #include "base/config.h"
 #include "base/leaked.h"
 #include "base/lock.h"
+#include "op/plugin_random.h"
+#include "op/random_key.h"
 
 namespace mxnet {
 namespace {
@@ -85,5 +87,7 @@ Mt19937& RandomStreams::current(Stream& stream, uint32_t seed) {
   }
   return stream.engine;
 }
+
+uint64_t draw_plugin_key(Device device) { return draw_key(device); }
 
 }  // namespace mxnet

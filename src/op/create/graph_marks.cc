@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that only stand in graphs of 1.x: copies between devices, gradients that nobody wants,
 // and functions of the user. Saved graphs hold them; nobody calls them by name.
-#include "op/copy_whole.h"
 #include "op/create/create.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -14,7 +14,11 @@ MX_OP(_CrossDeviceCopy, NoParams)
     .lenient()
     .inplace(0, 0)
     .infer([](const NoParams&, Infer& infer) { infer.out(0).same_as(infer.in(0)); })
-    .cpu([](const NoParams&, KernelContext& context) { copy_whole(context.in(0), context.out(0)); })
+    .cpu([](const NoParams&, KernelContext& context) {
+      const Tensor &in = context.in(0), &out = context.out(0);
+      copy_memory(context, in.data, out.data,
+                  static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
+    })
     .grad([](const NoParams&, Grad& grad) {
       return Gradients{apply("_CrossDeviceCopy", {grad.dout(0)})};
     });
@@ -35,6 +39,8 @@ MX_OP(_CustomFunction, NoParams)
           "given the name of a recorded function, expected autograd.Function: functions "
           "live as long as the tape that they are on");
     });
+
+[[maybe_unused]] const bool portable = mark_portable({"_CrossDeviceCopy"});
 
 }  // namespace
 }  // namespace mxnet

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "op/create/create.h"
+#include "op/create/space.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 
@@ -22,19 +23,6 @@ struct ArangeParams {
   std::string ctx;
   DType dtype;
   std::optional<int32_t> axis;  // of arange_like
-};
-
-struct SpaceParams {
-  double start, stop, base;
-  int32_t num;
-  bool endpoint;
-  std::string ctx;
-  DType dtype;
-
-  double step() const {
-    const int64_t parts = endpoint ? num - 1 : num;
-    return parts > 0 ? (stop - start) / static_cast<double>(parts) : 0.0;
-  }
 };
 
 // Elements of a loop that counts in 32 bits, which every CPU converts to floating types in vectors.
@@ -150,16 +138,6 @@ void define_arange_like() {
       .zero_grad();
 }
 
-// value(i): start + i * step, the last exactly `stop` where it is included.
-template <class Map>
-void space(const SpaceParams& params, const Tensor& out, const Map& map) {
-  const double step = params.step();
-  const int64_t last = params.endpoint && params.num > 1 ? params.num - 1 : -1;
-  fill_with(out, 8.0, [&](int64_t i) {
-    return map(i == last ? params.stop : params.start + static_cast<double>(i) * step);
-  });
-}
-
 // Counted as double, of which the last number is replaced.
 void linspace_on_gpu(const GpuTable& gpu, const SpaceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
@@ -198,7 +176,7 @@ void define_linspace() {
       .infer(infer_space)
       .cpu([](const SpaceParams& params, KernelContext& context) {
         if (const GpuTable* gpu = gpu_table(context)) return linspace_on_gpu(*gpu, params, context);
-        space(params, context.out(0), [](double x) { return x; });
+        fill_with(context.out(0), 8.0, EvenSteps(params));
       });
   mark_portable("_linspace");
 }
@@ -212,7 +190,9 @@ void define_logspace() {
                  "Type of the result.")
       .infer(infer_space)
       .cpu([](const SpaceParams& params, KernelContext& context) {
-        space(params, context.out(0), [&](double x) { return std::pow(params.base, x); });
+        const EvenSteps exponent(params);
+        fill_with(context.out(0), 8.0,
+                  [&](int64_t i) { return std::pow(params.base, exponent(i)); });
       });
 }
 

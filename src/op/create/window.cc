@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows of signal processing: a sum of cosines over M points, symmetric.
-#include <cmath>
-#include <numbers>
+#include "op/create/window.h"
+
 #include <optional>
 
 #include "op/create/create.h"
@@ -15,25 +15,10 @@ struct WindowParams {
   DType dtype;
 };
 
-// c0 - c1 cos(a) + c2 cos(2a), a from 0 to 2 pi.
-struct Cosines {
-  double c0, c1, c2;
-};
-constexpr Cosines kHanning{0.5, 0.5, 0.0};
-constexpr Cosines kHamming{0.54, 0.46, 0.0};
-constexpr Cosines kBlackman{0.42, 0.5, 0.08};
-
 template <const Cosines& kWindow>
 void window_cpu(const WindowParams&, KernelContext& context) {
-  const int64_t points = context.out(0).size();
-  // Integers have always come from a pi in single precision: the middle is just below 1, and so 0.
-  const double pi =
-      is_floating(context.out(0).dtype) ? std::numbers::pi : double{std::numbers::pi_v<float>};
-  fill_with(context.out(0), 64.0, [points, pi](int64_t i) {
-    if (points == 1) return 1.0;
-    const double a = 2.0 * pi * static_cast<double>(i) / static_cast<double>(points - 1);
-    return kWindow.c0 - kWindow.c1 * std::cos(a) + kWindow.c2 * std::cos(2.0 * a);
-  });
+  const Tensor& out = context.out(0);
+  fill_with(out, 64.0, Window{kWindow, pi_of_window(out.dtype), out.size()});
 }
 
 template <const Cosines& kWindow>

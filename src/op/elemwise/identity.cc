@@ -146,6 +146,9 @@ struct MultiplierParams {
 
 // The gradient under the name that 1.x shows as an operator.
 void multiply_gradient_cpu(const MultiplierParams& params, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->binary_scalar(context.stream()->native(), gpu->multiply, context.in(0),
+                              params.scalar, false, context.out(0));
   map_elements<kNumeric>("_contrib_backward_gradientmultiplier", context.in(0), context.out(0),
                          [scalar = params.scalar]<class C>(C x) {
                            return static_cast<C>(x * static_cast<C>(scalar));
@@ -209,8 +212,8 @@ MX_OP(_identity_with_attr_like_rhs, NoParams)
 
 [[maybe_unused]] const bool portable =
     mark_portable({"_copy", "_np_copy", "BlockGrad", "make_loss", "MakeLoss", "_backward_MakeLoss",
-                   "_contrib_gradientmultiplier", "_contrib_round_ste", "_contrib_sign_ste",
-                   "_identity_with_attr_like_rhs"});
+                   "_contrib_gradientmultiplier", "_contrib_backward_gradientmultiplier",
+                   "_contrib_round_ste", "_contrib_sign_ste", "_identity_with_attr_like_rhs"});
 
 }  // namespace
 }  // namespace mxnet

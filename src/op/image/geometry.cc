@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "base/error.h"
@@ -11,9 +10,9 @@
 #include "op/fill.h"
 #include "op/image/pixel.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
 #include "op/random_draws.h"
 #include "op/random_streams.h"
-#include "op/strided_copy.h"
 
 namespace mxnet::image {
 namespace {
@@ -73,7 +72,8 @@ OpBuilder<CropParams> crop(const char* name) {
 // ---- flips -------------------------------------------------------------------------------------
 
 // axis counts from the end: 2 is the width, 3 the height.
-void flip(const Tensor& in, const Tensor& out, int axis) {
+void flip(KernelContext& context, int axis) {
+  const Tensor &in = context.in(0), &out = context.out(0);
   const RowMajorSteps steps(in.shape());
   const int flipped = in.ndim() - axis;
   StridedPlan plan;
@@ -82,7 +82,7 @@ void flip(const Tensor& in, const Tensor& out, int axis) {
     if (backwards) plan.in_offset = (in.dim(i) - 1) * steps[i];
     plan.add(in.dim(i), backwards ? -steps[i] : steps[i], steps[i]);
   }
-  copy_strided(plan, in.data, out.data, dtype_size(in.dtype));
+  copy_strided(context, plan, in.data, out.data, dtype_size(in.dtype));
 }
 
 void infer_flip(const NoParams&, Infer& infer) {
@@ -99,9 +99,7 @@ void define_flips(const char* name, const char* random) {
       .input("data", "(height, width, channels), or a batch of such.")
       .lenient()
       .infer(infer_flip)
-      .cpu([](const NoParams&, KernelContext& context) {
-        flip(context.in(0), context.out(0), axis);
-      })
+      .cpu([](const NoParams&, KernelContext& context) { flip(context, axis); })
       .grad([](const NoParams&, Grad& grad) { return Gradients{apply(itself, {grad.dout(0)})}; });
   OpBuilder<NoParams>(random)
       .doc("Images seen in a mirror, or not, by the toss of a coin.")
@@ -113,8 +111,9 @@ void define_flips(const char* name, const char* random) {
       .cpu([](const NoParams&, KernelContext& context) {
         const Tensor &in = context.in(0), &out = context.out(0);
         Draws draws(RandomStreams::of(context.device()).sequential());
-        if (draws.uniform<double>() >= 0.5) return flip(in, out, axis);
-        std::memcpy(out.data, in.data, static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
+        if (draws.uniform<double>() >= 0.5) return flip(context, axis);
+        copy_memory(context, in.data, out.data,
+                    static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
       });
 }
 
@@ -130,7 +129,7 @@ void define_flips(const char* name, const char* random) {
       })
       .cpu([](const CropParams& params, KernelContext& context) {
         const Tensor &in = context.in(0), &out = context.out(0);
-        copy_strided(crop_plan(params, in.shape(), out.shape()), in.data, out.data,
+        copy_strided(context, crop_plan(params, in.shape(), out.shape()), in.data, out.data,
                      dtype_size(in.dtype));
       })
       .grad([](const CropParams&, Grad& grad) {
@@ -147,14 +146,17 @@ void define_flips(const char* name, const char* random) {
       })
       .cpu([](const CropParams& params, KernelContext& context) {
         const Tensor &box = context.in(0), &out = context.out(0);
-        std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-        copy_strided(crop_plan(params, out.shape(), box.shape()).reversed(), box.data, out.data,
-                     dtype_size(out.dtype));
+        clear_memory(context, out.data,
+                     static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+        copy_strided(context, crop_plan(params, out.shape(), box.shape()).reversed(), box.data,
+                     out.data, dtype_size(out.dtype));
       })
       .grad([](const CropParams&, Grad& grad) {
         return Gradients{apply("_image_crop", {grad.dout(0)}, grad.attrs()), Value()};
       });
-  return true;
+  return mark_portable({"_image_crop", "_backward_image_crop", "_image_flip_left_right",
+                        "_image_flip_top_bottom", "_image_random_flip_left_right",
+                        "_image_random_flip_top_bottom"});
 }();
 
 // ---- border ------------------------------------------------------------------------------------

@@ -7,12 +7,14 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/host_device.h"
+
 namespace mxnet::image {
 
 // Integers take the nearest value of their type, or with `truncate` the next one towards zero.
 // Floating types take what comes.
 template <class T, class C>
-T to_pixel(C value, bool truncate = false) {
+MX_HOST_DEVICE T to_pixel(C value, bool truncate = false) {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 1) {
     constexpr C kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
     const C inside = std::min(kHigh, std::max(kLow, value));  // NaN is the smallest

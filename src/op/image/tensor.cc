@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From pixels to what networks read: channels first, between 0 and 1, normalised.
+#include "op/image/tensor.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +16,6 @@
 
 namespace mxnet::image {
 namespace {
-
-constexpr float kWhite = 255.0f;
 
 void to_tensor_cpu(const NoParams&, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
@@ -79,14 +79,6 @@ MX_OP(_backward_image_to_tensor, NoParams)
     });
 
 // ---- normalize ---------------------------------------------------------------------------------
-
-struct NormalizeParams {
-  std::vector<float> mean, std;
-};
-
-float of_channel(const std::vector<float>& values, int64_t channel) {
-  return values[values.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
-}
 
 // y = (x - mean) / std, or its gradient, for which there is no mean.
 template <bool gradient>

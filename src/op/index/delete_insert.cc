@@ -4,16 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <vector>
 
 #include "base/error.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
-#include "op/index/positions.h"
+#include "op/elemwise/as_type.h"
+#include "op/index/rows.h"
 #include "op/index/slice_box.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -51,7 +53,7 @@ int64_t checked(int64_t position, int64_t size, int64_t limit, const char* tag) 
 // Positions that are named by the parameters, or by the array `obj` (null if there is none), in
 // order of naming. `limit` is one after the last that may be named.
 std::vector<int64_t> named(const PlaceParams& params, const Tensor* obj, int64_t size,
-                           int64_t limit, const char* tag) {
+                           int64_t limit, const char* tag, KernelContext& context) {
   if (params.int_ind) return {checked(*params.int_ind, size, limit, tag)};
   std::vector<int64_t> positions;
   if (obj == nullptr) {
@@ -60,7 +62,7 @@ std::vector<int64_t> named(const PlaceParams& params, const Tensor* obj, int64_t
     return positions;
   }
   positions.resize(static_cast<std::size_t>(obj->size()));
-  read_int64(*obj, 0, obj->size(), positions.data());
+  read_int64(HostCopy(context, *obj).tensor(), 0, obj->size(), positions.data());
   if (obj->dtype == DType::kBool) {  // a mask
     std::vector<int64_t> chosen;
     for (std::size_t i = 0; i < positions.size(); ++i)
@@ -69,6 +71,19 @@ std::vector<int64_t> named(const PlaceParams& params, const Tensor* obj, int64_t
   }
   for (int64_t& position : positions) position = checked(position, size, limit, tag);
   return positions;
+}
+
+// out[outer][i][inner] = in[outer][places[i]][inner] for an array that is seen as `shape`.
+void gather_places(const Tensor& in, const Shape& shape, int axis, const HostNumbers& places,
+                   int64_t count, void* out, KernelContext& context) {
+  if (count == 0 || shape.size() == 0) return;
+  const Shape list{count};
+  // Read only.
+  const Tensor positions{const_cast<int64_t*>(places.on_device(context, count)), &list,
+                         DType::kInt64};
+  gather_rows(in.data, shape.size(0, axis), shape[axis],
+              shape.size(axis + 1, shape.ndim()) * static_cast<int64_t>(dtype_size(in.dtype)),
+              Positions(positions, shape[axis], OutOfRange::kClip, "delete"), out, context);
 }
 
 int num_inputs_delete(const PlaceParams& params) {
@@ -82,24 +97,16 @@ void delete_cpu(const PlaceParams& params, KernelContext& context) {
   const int64_t size = shape[axis];
   std::vector<bool> gone(static_cast<std::size_t>(size));
   const Tensor* obj = context.num_in() > 1 ? &context.in(1) : nullptr;
-  for (const int64_t position : named(params, obj, size, size, "delete"))
+  for (const int64_t position : named(params, obj, size, size, "delete", context))
     gone[static_cast<std::size_t>(position)] = true;
+  const HostNumbers kept(context, size);
+  int64_t count = 0;
+  for (int64_t i = 0; i < size; ++i)
+    if (!gone[static_cast<std::size_t>(i)]) kept.data()[count++] = i;
   Shape result = shape;
-  result[axis] = size - std::count(gone.begin(), gone.end(), true);
+  result[axis] = count;
   const Tensor out = context.make_out(0, result);
-
-  const auto width =
-      static_cast<std::size_t>(shape.size(axis + 1, shape.ndim())) * dtype_size(in.dtype);
-  const int64_t outer = shape.size(0, axis);
-  const char* from = in.as<const char>();
-  char* to = out.as<char>();
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < size; ++i, from += width) {
-      if (gone[static_cast<std::size_t>(i)]) continue;
-      std::memcpy(to, from, width);
-      to += width;
-    }
-  }
+  gather_places(in, shape, axis, kept, count, out.data, context);
 }
 
 // The element of the values that belongs to (outer o, inserted i, inner k) of the result; values
@@ -116,6 +123,7 @@ class ValueIndex {
       step *= dim;
     }
   }
+  int64_t step(int dim) const { return steps_[static_cast<std::size_t>(dim)]; }
   int64_t operator()(int64_t place) const {
     int64_t at = 0;
     for (int d = full_.ndim() - 1; d >= 0; --d) {
@@ -166,7 +174,7 @@ void insert_cpu(const PlaceParams& params, KernelContext& context) {
   const int64_t size = shape[axis], total = out.dim(axis), count = total - size;
 
   // Each named position, in ascending order and stable, shifted by how many come before it.
-  std::vector<int64_t> at = named(params, obj, size, size + 1, "insert");
+  std::vector<int64_t> at = named(params, obj, size, size + 1, "insert", context);
   if (at.size() == 1) at.assign(static_cast<std::size_t>(count), at[0]);
   std::vector<int64_t> order(at.size());
   std::iota(order.begin(), order.end(), int64_t{0});
@@ -190,6 +198,47 @@ void insert_cpu(const PlaceParams& params, KernelContext& context) {
     for (int i = 0; i < axis; ++i) walked[i + 1] = full[i];
   }
   const ValueIndex index(value_shape, walked);
+  if (gpu_table(context) != nullptr) {
+    // The values as they are inserted, behind the array itself; then all in their order.
+    const std::size_t element = dtype_size(out.dtype);
+    Tensor inserted{context.workspace(static_cast<std::size_t>(full.size()) * element), &full,
+                    out.dtype};
+    Shape joined = shape;
+    joined[axis] = total;
+    const Tensor all{context.workspace(static_cast<std::size_t>(out.size()) * element), &joined,
+                     out.dtype};
+    if (values == nullptr) {
+      fill_tensor(context, inserted, params.val.value_or(0.0));
+    } else {
+      const Tensor typed{context.workspace(static_cast<std::size_t>(values->size()) * element),
+                         values->shape_ptr, out.dtype};
+      convert_tensor(*values, typed, context);
+      const RowMajorSteps steps(full);
+      StridedPlan spread;
+      for (int d = 0; d < walked.ndim(); ++d) {
+        const int to = !moves || d > axis ? d : d == 0 ? axis : d - 1;
+        spread.add(walked[d], index.step(d), steps[to]);
+      }
+      copy_strided(context, spread, typed.data, inserted.data, element);
+    }
+    const RowMajorSteps steps(joined);
+    const auto put = [&](const Tensor& part, const Shape& seen, int64_t first) {
+      const RowMajorSteps part_steps(seen);
+      StridedPlan plan;
+      plan.out_offset = first * steps[axis];
+      for (int d = 0; d < seen.ndim(); ++d) plan.add(seen[d], part_steps[d], steps[d]);
+      if (seen.size() > 0) copy_strided(context, plan, part.data, all.data, element);
+    };
+    put(in, shape, 0);
+    put(inserted, full, size);
+    const HostNumbers places(context, total);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < total; ++i) {
+      const int64_t ordinal = source[static_cast<std::size_t>(i)];
+      places.data()[i] = ordinal == kKept ? kept++ : size + ordinal;
+    }
+    return gather_places(all, joined, axis, places, total, out.data, context);
+  }
   dispatch_dtype(out.dtype, "insert", [&]<class T>(TypeTag<T>) {
     const auto value_at = [&](int64_t o, int64_t i, int64_t k) {
       if (values == nullptr) return convert<T>(params.val.value_or(0.0));
@@ -275,7 +324,8 @@ bool define() {
   define_insert<false>("_npi_insert_scalar");
   define_insert<false>("_npi_insert_slice");
   define_insert<true>("_npi_insert_tensor");
-  return true;
+  return mark_portable_waiting(
+      {"_npi_delete", "_npi_insert_scalar", "_npi_insert_slice", "_npi_insert_tensor"});
 }
 [[maybe_unused]] const bool defined = define();
 

@@ -4,6 +4,7 @@
 
 #include "op/index/rows.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
 #include "op/read_back.h"
 
 namespace mxnet {
@@ -134,15 +135,22 @@ MX_OP(_backward_boolean_mask, MaskParams)
 void nonzero_cpu(const NoParams&, KernelContext& context) {
   const Tensor& x = context.in(0);
   const Shape shape = x.ndim() == 0 ? Shape{1} : x.shape();
-  const Tensor out = context.make_out(0, {count_true(x), shape.ndim()});
-  auto* row = out.as<int64_t>();
-  for_true(x, [&](int64_t position) {
-    for (int i = shape.ndim() - 1; i >= 0; --i) {
-      row[i] = position % shape[i];
-      position /= shape[i];
-    }
-    row += shape.ndim();
-  });
+  const HostCopy host(context, x);
+  const Tensor out = context.make_out(0, {count_true(host.tensor()), shape.ndim()});
+  const auto write = [&](int64_t* row) {
+    for_true(host.tensor(), [&](int64_t position) {
+      for (int i = shape.ndim() - 1; i >= 0; --i) {
+        row[i] = position % shape[i];
+        position /= shape[i];
+      }
+      row += shape.ndim();
+    });
+  };
+  if (gpu_table(context) == nullptr) return write(out.as<int64_t>());
+  const HostNumbers rows(context, out.size());
+  write(rows.data());
+  copy_memory(context, rows.on_device(context, out.size()), out.data,
+              static_cast<std::size_t>(out.size()) * sizeof(int64_t));
 }
 
 MX_OP(_npx_nonzero, NoParams)
@@ -154,6 +162,7 @@ MX_OP(_npx_nonzero, NoParams)
     .infer([](const NoParams&, Infer& infer) { infer.out(0).set_dtype(DType::kInt64); })
     .cpu(nonzero_cpu)
     .zero_grad();
+[[maybe_unused]] const bool portable_nonzero = mark_portable_waiting({"_npx_nonzero"});
 
 }  // namespace
 }  // namespace mxnet

@@ -7,10 +7,13 @@
 
 #include "base/error.h"
 #include "op/convert.h"
-#include "op/copy_whole.h"
 #include "op/dispatch.h"
+#include "op/gpu_table.h"
 #include "op/index/mask.h"
+#include "op/index/rows.h"
 #include "op/op_builder.h"
+#include "op/primitives.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -33,9 +36,19 @@ struct MaskedView {
 
 void assign_scalar_cpu(const MaskAssignParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  copy_whole(context.in(0), out);
+  copy_memory(context, context.in(0).data, out.data,
+              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
   const Tensor& mask = context.in(1);
   const MaskedView view(params, out.shape(), mask.shape());
+  if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const Shape whole{view.outer, view.extent, view.width}, over{view.extent, 1}, one{1};
+    const Tensor value{context.workspace(dtype_size(out.dtype)), &one, out.dtype};
+    const Tensor seen{out.data, &whole, out.dtype};
+    fill_tensor(context, value, params.value);
+    return gpu->choose(context.stream()->native(), {mask.data, &over, mask.dtype}, value, seen,
+                       seen);
+  }
   dispatch_dtype(out.dtype, "boolean_mask_assign", [&]<class T>(TypeTag<T>) {
     const T value = convert<T>(params.value);
     for_true(mask, [&](int64_t position) {
@@ -79,13 +92,48 @@ struct Spread {
   std::array<int64_t, Shape::kMaxDims> steps{};
 };
 
+// On a GPU: the values as rows, into the rows that are selected.
+void put_selected(const Tensor& mask, const MaskedView& view, const Tensor& value,
+                  const Spread& spread, const Tensor& out, KernelContext& context) {
+  const int64_t size = spread.shape.size();
+  if (size == 0) return;
+  const std::size_t bytes = dtype_size(out.dtype);
+  const void* from = value.data;
+  if (value.shape() != spread.shape) {
+    void* const all = context.workspace(static_cast<std::size_t>(size) * bytes);
+    const RowMajorSteps steps(spread.shape);
+    StridedPlan plan;
+    for (int d = 0; d < spread.shape.ndim(); ++d)
+      plan.add(spread.shape[d], spread.steps[static_cast<std::size_t>(d)], steps[d]);
+    copy_strided(context, plan, value.data, all, bytes);
+    from = all;
+  }
+  const Shape count{size / view.width};
+  const int64_t selected = count[0] / view.outer;
+  const HostNumbers rows(context, count[0]);
+  int64_t ordinal = 0;
+  for_true(mask, [&](int64_t position) {
+    for (int64_t o = 0; o < view.outer; ++o)
+      rows.data()[o * selected + ordinal] = o * view.extent + position;
+    ++ordinal;
+  });
+  // Read only.
+  const Tensor places{const_cast<int64_t*>(rows.on_device(context, count[0])), &count,
+                      DType::kInt64};
+  put_rows(from, view.width * static_cast<int64_t>(bytes),
+           Positions(places, view.outer * view.extent, OutOfRange::kClip, "boolean_mask_assign"),
+           out.data, context);
+}
+
 void assign_tensor_cpu(const MaskAssignParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  copy_whole(context.in(0), out);
+  copy_memory(context, context.in(0).data, out.data,
+              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
   const Tensor& mask = context.in(1);
   const Tensor& value = context.in(2);
   const MaskedView view(params, out.shape(), mask.shape());
-  const int64_t selected = count_true(mask);
+  const HostCopy host(context, mask);
+  const int64_t selected = count_true(host.tensor());
   Shape full = Shape::scalar();
   for (int i = 0; i < view.axis; ++i) full.push_back(out.dim(i));
   full.push_back(selected);
@@ -93,6 +141,8 @@ void assign_tensor_cpu(const MaskAssignParams& params, KernelContext& context) {
   const Spread spread(value.shape(), full);
   const std::size_t bytes = dtype_size(out.dtype);
   const bool same = value.shape() == full;  // the common case: whole rows
+  if (gpu_table(context) != nullptr)
+    return put_selected(host.tensor(), view, value, spread, out, context);
   int64_t ordinal = 0;
   for_true(mask, [&](int64_t position) {
     for (int64_t o = 0; o < view.outer; ++o) {
@@ -154,7 +204,8 @@ bool define() {
       .infer(infer_assign)
       .cpu(assign_tensor_cpu)
       .zero_grad();
-  return true;
+  return mark_portable({"_npi_boolean_mask_assign_scalar"}) &&
+         mark_portable_waiting({"_npi_boolean_mask_assign_tensor"});
 }
 [[maybe_unused]] const bool defined = define();
 

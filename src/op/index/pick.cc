@@ -3,8 +3,6 @@
 // fill_element_0index.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/error.h"
 #include "op/element_size.h"
 #include "op/gpu.h"
@@ -13,6 +11,7 @@
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/primitives.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -182,10 +181,20 @@ MX_OP(fill_element_0index, NoParams)
     .cpu([](const NoParams&, KernelContext& context) {
       const Tensor& in = context.in(0);
       const Tensor& out = context.out(0);
-      if (in.data != out.data)
-        std::memcpy(out.data, in.data, static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
-      put_into(context.in(1), context.in(2), 1, OutOfRange::kRaise, out);
+      copy_memory(context, in.data, out.data,
+                  static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
+      const Tensor &values = context.in(1), &positions = context.in(2);
+      if (const GpuTable* gpu = gpu_table(context)) {
+        // The host looks whether all are in range.
+        const HostCopy host(context, positions);
+        for_blocks(Positions(host.tensor(), out.dim(1), OutOfRange::kRaise, "pick"), 0,
+                   positions.size(), [](int64_t, const int64_t*, int64_t) {});
+        return gpu->put(context.stream()->native(), values, out.dim(1), 1, positions,
+                        OutOfRange::kClip, out);
+      }
+      put_into(values, positions, 1, OutOfRange::kRaise, out);
     });
+[[maybe_unused]] const bool portable_fill = mark_portable_waiting({"fill_element_0index"});
 
 }  // namespace
 }  // namespace mxnet

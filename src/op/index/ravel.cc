@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions and indices of places: ravel, unravel, the index of every place, the diagonal, and rows
 // replaced at positions.
+#include "op/index/ravel.h"
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -14,13 +16,6 @@
 
 namespace mxnet {
 namespace {
-
-struct RavelParams {
-  Shape shape;
-};
-struct IndexArrayParams {
-  std::optional<Shape> axes;
-};
 
 // The first dimension may be unknown (-1): it does not enter.
 void ravel_cpu(const RavelParams& params, KernelContext& context) {

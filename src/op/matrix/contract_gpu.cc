@@ -107,17 +107,29 @@ Labelled without_own_labels(const GpuTable& gpu, Dims dims, const Labelled& arra
 void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> in,
                      const Labelled& out, KernelContext& context, double alpha, double beta) {
   const std::size_t element = dtype_size(out.tensor.dtype);
-  if (in.size() != 2 || beta != 0.0 || gpu.gemm == nullptr) {
+  if (in.empty() || in.size() > 2 || beta != 0.0 || gpu.gemm == nullptr) {
     throw Error(ErrorCode::kNotImplemented, "contraction",
-                fmt::format("given {} arrays, expected two on a GPU", in.size()));
+                fmt::format("given {} arrays, expected one or two on a GPU", in.size()));
   }
-  clear_memory(context, out.tensor.data, static_cast<std::size_t>(out.tensor.size()) * element);
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
+  const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  // What no label reaches (beside a diagonal), and sums of nothing, are zeros.
+  int64_t reached = 1;
+  for (std::size_t l = 0; l < dims.size(); ++l)
+    if (out.strides[l] != 0) reached *= dims[l];
+  if (empty || reached < out.tensor.size())
+    clear_memory(context, out.tensor.data, static_cast<std::size_t>(out.tensor.size()) * element);
+  if (empty) return;
   Shape shapes[2];
+  static const Shape kOne{1};
+  Labelled second{{context.workspace(element), &kOne, out.tensor.dtype}, Strides(dims.size(), 0)};
+  if (in.size() == 2)
+    second = in[1];
+  else
+    fill_tensor(context, second.tensor, 1);  // alone it is multiplied by one
   const Labelled a =
-      without_own_labels(gpu, dims, in[0], in[1].strides, out.strides, context, &shapes[0]);
+      without_own_labels(gpu, dims, in[0], second.strides, out.strides, context, &shapes[0]);
   const Labelled b =
-      without_own_labels(gpu, dims, in[1], in[0].strides, out.strides, context, &shapes[1]);
+      without_own_labels(gpu, dims, second, in[0].strides, out.strides, context, &shapes[1]);
   Labels batch, rows, columns, summed;
   for (std::size_t l = 0; l < dims.size(); ++l) {
     const bool in_a = a.strides[l] != 0, in_b = b.strides[l] != 0, in_c = out.strides[l] != 0;
@@ -126,7 +138,7 @@ void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> i
       (in_a && in_b ? batch : in_b ? columns : rows).push_back(l);
     } else if (in_a && in_b) {
       summed.push_back(l);
-    } else {
+    } else if (in[0].strides[l] == 0 && second.strides[l] == 0) {
       alpha *= static_cast<double>(dims[l]);  // of nobody: counted
     }
   }

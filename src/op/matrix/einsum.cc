@@ -7,6 +7,7 @@
 
 #include "op/matrix/labels.h"
 #include "op/op_cost.h"
+#include "op/portable_if.h"
 
 namespace mxnet {
 namespace {
@@ -139,6 +140,13 @@ LabelLists einsum_labels(const EinsumParams& params, std::span<const Shape> shap
 double one(const EinsumParams&) { return 1.0; }
 using Einsum = Multilinear<EinsumParams, einsum_labels, one>;
 
+// Whether GPUs have a product for it: of one array or two, of real numbers. Before the arrays come
+// `others`.
+template <std::size_t others>
+bool on_gpu(const void*, const Signature& signature) {
+  return signature.in.size() <= 2 + others && kFloating.contains(signature.in[0].dtype);
+}
+
 void einsum_params(OpBuilder<EinsumParams>& op) {
   op.param("num_args", &EinsumParams::num_args, "Number of arrays.")
       .param("subscripts", &EinsumParams::subscripts, "",
@@ -161,6 +169,8 @@ void einsum_params(OpBuilder<EinsumParams>& op) {
               "num_args");
   einsum_params(backward);
   Einsum::finish_backward(backward, kAllTypes);
+  mark_portable_if("_npi_einsum", on_gpu<0>);
+  mark_portable_if("_backward_npi_einsum", on_gpu<1>);
   return mark_products({"_npi_einsum"});
 }();
 

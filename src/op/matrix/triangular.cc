@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triangular products and solves, and the Cholesky factor with what is computed from it.
+#include "op/matrix/triangular.h"
+
 #include "op/matrix/la_op.h"
 
 namespace mxnet {
 namespace {
-
-struct TriangularParams {
-  bool transpose, rightside, lower;
-  double alpha;
-};
-struct LowerParams {
-  bool lower;
-};
 
 void infer_triangular(const TriangularParams& params, Infer& infer) {
   infer.one_dtype();
@@ -223,8 +217,6 @@ void define_cholesky(const char* name, const char* alias, const char* doc,
 }
 
 // ---- Parts of matrices, for gradients ----
-
-enum class Part : int8_t { kTriangle, kHalfSymmetric, kFolded };
 
 template <Part part, class T>
 void take_part(bool lower, int64_t n, T* a) {

@@ -8,6 +8,7 @@
 #include "op/gpu_table.h"
 #include "op/norm/activation.h"
 #include "op/norm/row_io.h"
+#include "op/norm/svm.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/primitives.h"
@@ -150,11 +151,6 @@ bool define(const char* name, const char* alias, const char* backward, const cha
 
 // --- SVMOutput -------------------------------------------------------------------------------
 
-struct SvmParams {
-  float margin, regularization_coefficient;
-  bool use_linear;
-};
-
 void infer_svm(InferArg data, InferArg label) {
   label.same_dtype(data);
   if (!data.rank_known()) return;
@@ -162,17 +158,6 @@ void infer_svm(InferArg data, InferArg label) {
   Shape shape;
   for (int i = 0; i + 1 < data.ndim(); ++i) shape.push_back(data.dim(i));
   label.set_shape(shape);
-}
-
-// The score of the label should be above the margin, the others below its negative.
-template <class C>
-C svm_gradient(const SvmParams& params, C x, bool is_label) {
-  const C margin = static_cast<C>(params.margin);
-  const C coefficient = static_cast<C>(params.regularization_coefficient);
-  const C missing = is_label ? margin - x : margin + x;
-  if (!(missing > C(0))) return C(0);
-  const C size = params.use_linear ? coefficient : C(2) * coefficient * missing;
-  return is_label ? -size : size;
 }
 
 void svm_backward(const SvmParams& params, KernelContext& context) {

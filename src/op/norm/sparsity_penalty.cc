@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // IdentityAttachKLSparseReg: the data itself; its gradient draws the mean activation of each unit
 // towards a target, by the Kullback-Leibler divergence between the two.
-#include <cstring>
+#include "op/norm/sparsity_penalty.h"
+
 #include <string>
 #include <vector>
 
 #include "op/norm/row_io.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
-
-struct PenaltyParams {
-  float sparseness_target, penalty, momentum;
-};
 
 // One average a unit: along axis 1, over all other axes.
 void infer_units(InferArg data, InferArg average) {
@@ -43,12 +41,9 @@ void backward(const PenaltyParams& params, KernelContext& context) {
           double sum = 0;
           for_each([&](int64_t at) { sum += read_element(data, at); });
           const double mean = sum / static_cast<double>(positions);
-          const double average =
-              params.momentum * read_element(moving, unit) + (1.0 - params.momentum) * mean;
+          const double average = params.moved(read_element(moving, unit), mean);
           write_element(moving, unit, average);
-          const double target = params.sparseness_target;
-          const double pull =
-              params.penalty * ((1.0 - target) / (1.0 - average) - target / average);
+          const double pull = params.pull(average);
           for_each([&](int64_t at) { write_element(dx, at, read_element(dy, at) + pull); });
         }
       },
@@ -85,9 +80,8 @@ bool define() {
       })
       .cpu([](const PenaltyParams&, KernelContext& context) {
         const Tensor &in = context.in(0), &out = context.out(0);
-        if (in.data != out.data)
-          std::memcpy(out.data, in.data,
-                      static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
+        copy_memory(context, in.data, out.data,
+                    static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
       })
       .grad([](const PenaltyParams&, Grad& grad) {
         return Gradients{apply("_backward_IdentityAttachKLSparseReg",
@@ -107,7 +101,7 @@ bool define() {
         infer_units(infer.in(1), infer.in(2));
       })
       .cpu(backward);
-  return true;
+  return mark_portable({"IdentityAttachKLSparseReg"});
 }
 
 [[maybe_unused]] const bool defined = define();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // _npi_average: the mean of elements that count by weights, and the sum of the weights.
+#include "op/reduce/average.h"
+
 #include <algorithm>
 
 #include "op/convert.h"
@@ -12,17 +14,6 @@ namespace mxnet {
 namespace {
 
 constexpr char kTag[] = "_npi_average";
-
-struct AverageParams {
-  std::optional<Shape> axis;
-  bool returned, weighted;
-  AxisChoice choice() const { return {axis, false, false, AxisStyle::kNumpy}; }
-};
-
-// Weights of the array's shape, or a list of them along the one axis that is reduced.
-bool is_list(const Shape& data, const Shape& weights) {
-  return weights.ndim() == 1 && data.ndim() != 1;
-}
 
 void infer_average(const AverageParams& params, Infer& infer) {
   InferArg a = infer.in(0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differences of neighbours: along an axis (_npi_diff) and of the flattened array (_npi_ediff1d).
+#include "op/reduce/diff.h"
+
 #include <algorithm>
 
 #include "op/convert.h"
@@ -19,10 +21,6 @@ T minus(T a, T b) {
     return convert<T>(static_cast<ComputeType<T>>(a) - static_cast<ComputeType<T>>(b));
   }
 }
-
-struct DiffParams {
-  int32_t n, axis;
-};
 
 Attrs diff_attrs(const DiffParams& params) {
   return {{"n", std::to_string(params.n)}, {"axis", std::to_string(params.axis)}};
@@ -120,23 +118,6 @@ MX_OP(_backward_npi_diff, DiffParams)
 
 // ---- ediff1d: what comes before, the differences, what comes after
 // -------------------------------
-
-struct EdiffParams {
-  bool to_begin_arr_given = false, to_end_arr_given = false;
-  std::optional<double> to_begin_scalar, to_end_scalar;
-  int arrays() const { return 1 + int{to_begin_arr_given} + int{to_end_arr_given}; }
-};
-
-// Sizes of the three parts of the output, from the shapes of the inputs.
-struct EdiffParts {
-  int64_t begin, middle, end;
-  EdiffParts(const EdiffParams& params, const auto& size_of) {
-    middle = std::max<int64_t>(size_of(0) - 1, 0);
-    begin = params.to_begin_arr_given ? size_of(1) : int64_t{params.to_begin_scalar.has_value()};
-    end = params.to_end_arr_given ? size_of(params.arrays() - 1)
-                                  : int64_t{params.to_end_scalar.has_value()};
-  }
-};
 
 OpBuilder<EdiffParams> declare(const char* name, const char* doc) {
   OpBuilder<EdiffParams> op(name);

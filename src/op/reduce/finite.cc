@@ -118,11 +118,6 @@ MX_OP(multi_sum_sq, SumSquaresParams)
       }
     });
 
-struct CloseParams {
-  float rtol, atol;
-  bool equal_nan;
-};
-
 MX_OP(_contrib_allclose, CloseParams)
 .doc("1 if |a - b| <= atol + rtol * |b| for all elements, else 0.")
     .input("a", "The first array.")
@@ -139,17 +134,11 @@ MX_OP(_contrib_allclose, CloseParams)
       const Tensor &a = context.in(0), &b = context.in(1);
       *context.out(0).as<uint8_t>() =
           dispatch_dtype<kNumeric>(a.dtype, "allclose", [&]<class T>(TypeTag<T>) {
-            const double rtol = params.rtol, atol = params.atol;
             const T *pa = a.as<T>(), *pb = b.as<T>();
             return all_blocks(a.size(), [&](int64_t first, int64_t last) {
               int wrong = 0;
-              for (int64_t i = first; i < last; ++i) {
-                const double x = static_cast<double>(pa[i]), y = static_cast<double>(pb[i]);
-                // Equal infinities have no difference.
-                const bool close = x == y || (std::abs(y) < INFINITY &&
-                                              std::abs(x - y) <= atol + rtol * std::abs(y));
-                wrong |= !(close || (params.equal_nan && x != x && y != y));
-              }
+              for (int64_t i = first; i < last; ++i)
+                wrong |= !params.are_close(static_cast<double>(pa[i]), static_cast<double>(pb[i]));
               return wrong == 0;
             });
           });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts of elements: between edges (_histogram).
+#include "op/reduce/histogram.h"
+
 #include <algorithm>
-#include <vector>
 
 #include "op/convert.h"
 #include "op/dispatch.h"
@@ -12,62 +13,28 @@ namespace {
 
 constexpr DTypeSet kTypes = kNumeric;
 
-struct HistogramParams {
-  std::optional<int32_t> bin_cnt;
-  std::vector<double> range;
-};
-
-// Equal bins over a range, in the type of the data. The edges that are returned decide: rounding
-// moves an element by no more than one bin. (Edges of integers, which are cut off, can be several
-// bins apart from where they should be: there, as ever, one step is all.) The last bin has both its
-// edges.
-template <class T>
-void count_equal_bins(const T* x, int64_t n, const T* edges, int64_t bins, double low, double high,
-                      int64_t* counts) {
-  using C = ComputeType<T>;
-  const double scale = static_cast<double>(bins) / (high - low);
-  for (int64_t i = 0; i < n; ++i) {
-    const double value = static_cast<double>(x[i]);
-    if (!(value >= low && value <= high)) continue;
-    int64_t bin = std::min(bins - 1, static_cast<int64_t>((value - low) * scale));
-    const C element = static_cast<C>(x[i]);
-    if (bin > 0 && element < static_cast<C>(edges[bin])) --bin;
-    if (bin + 1 < bins && element >= static_cast<C>(edges[bin + 1])) ++bin;
-    ++counts[bin];
-  }
-}
-
-template <class T>
-void count_bins(const T* x, int64_t n, const T* edges, int64_t bins, int64_t* counts) {
-  using C = ComputeType<T>;
-  const C low = static_cast<C>(edges[0]), high = static_cast<C>(edges[bins]);
-  for (int64_t i = 0; i < n; ++i) {
-    const C value = static_cast<C>(x[i]);
-    if (!(value >= low && value <= high)) continue;
-    const T* above = std::upper_bound(edges, edges + bins, value, [](C element, T edge) {
-      return element < static_cast<C>(edge);
-    });
-    ++counts[std::min<int64_t>(above - edges - 1, bins - 1)];
-  }
-}
-
 void histogram_cpu(const HistogramParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0), &edges = context.out(1);
   const int64_t bins = out.size();
   int64_t* counts = out.as<int64_t>();
   std::fill_n(counts, bins, 0);
   dispatch_dtype<kTypes>(in.dtype, "_histogram", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
     T* edge = edges.as<T>();
-    if (params.bin_cnt) {
-      const double low = params.range[0], high = params.range[1];
-      for (int64_t i = 0; i <= bins; ++i) {
-        const double part = static_cast<double>(i) / static_cast<double>(bins);
-        edge[i] = convert<T>(low + part * (high - low));
+    const auto count = [&](const auto& bin_of) {
+      const auto edge_at = [&](int64_t i) { return static_cast<C>(edge[i]); };
+      for (int64_t i = 0; i < in.size(); ++i) {
+        const int64_t bin = bin_of(static_cast<C>(in.as<T>()[i]), edge_at);
+        if (bin >= 0) ++counts[bin];
       }
-      count_equal_bins(in.as<T>(), in.size(), edge, bins, low, high, counts);
+    };
+    if (params.bin_cnt) {
+      const EqualBins equal{params.range[0], params.range[1], bins};
+      for (int64_t i = 0; i <= bins; ++i) edge[i] = convert<T>(equal.edge(i));
+      count([&](C x, const auto& edge_at) { return equal.bin_of(x, edge_at); });
     } else {
       std::copy_n(context.in(1).as<T>(), bins + 1, edge);
-      count_bins(in.as<T>(), in.size(), edge, bins, counts);
+      count([&](C x, const auto& edge_at) { return bin_between(x, bins, edge_at); });
     }
   });
 }

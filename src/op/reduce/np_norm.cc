@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // _npi_norm: norms of vectors (along any axes) and of matrices (along two).
+#include "op/reduce/np_norm.h"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -15,24 +17,6 @@ namespace mxnet {
 namespace {
 
 constexpr char kTag[] = "_npi_norm";
-
-struct NormParams {
-  double ord = 2.0;
-  std::optional<Shape> axis;
-  bool keepdims = false;
-  int32_t flag = -1;
-  AxisChoice choice() const { return {axis, keepdims, false, AxisStyle::kNumpy}; }
-};
-
-// What `flag` and `ord` of existing programs ask for.
-enum class Kind : uint8_t { kVector, kSpectral, kNuclear, kColumns };
-
-Kind kind_of(const NormParams& params) {
-  if (params.flag == 2) return Kind::kNuclear;
-  if (params.flag != 0) return Kind::kVector;
-  return std::abs(params.ord) == 2.0 ? Kind::kSpectral : Kind::kColumns;
-}
-double vector_order(const NormParams& params) { return params.flag == -1 ? params.ord : 2.0; }
 
 void write(const Tensor& out, int64_t at, double value) {
   dispatch_dtype<kFloating>(out.dtype, kTag,
@@ -75,7 +59,7 @@ void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
 // The matrices along two axes, one for each output.
 class Matrices {
  public:
-  Matrices(const NormParams& params, const Shape& shape) {
+  Matrices(const NumpyNormParams& params, const Shape& shape) {
     int axes[2];
     for (int i = 0; i < 2; ++i) axes[i] = normalize_axis((*params.axis)[i], shape.ndim(), kTag);
     for (int i = 0; i < shape.ndim(); ++i) {
@@ -124,10 +108,11 @@ double column_norm(const std::vector<double>& a, int64_t rows, int64_t columns, 
                  : *std::min_element(sums.begin(), sums.end());
 }
 
-double matrix_norm(Kind kind, const std::vector<double>& a, const Matrices& matrices, double ord) {
-  if (kind == Kind::kColumns) return column_norm(a, matrices.rows(), matrices.columns(), ord);
+double matrix_norm(NormKind kind, const std::vector<double>& a, const Matrices& matrices,
+                   double ord) {
+  if (kind == NormKind::kColumns) return column_norm(a, matrices.rows(), matrices.columns(), ord);
   const std::vector<double> s = jacobi_svd(a, matrices.rows(), matrices.columns()).s;
-  if (kind == Kind::kSpectral)
+  if (kind == NormKind::kSpectral)
     return ord > 0 ? *std::max_element(s.begin(), s.end()) : *std::min_element(s.begin(), s.end());
   double sum = 0.0;
   for (const double value : s) sum += value;
@@ -136,11 +121,11 @@ double matrix_norm(Kind kind, const std::vector<double>& a, const Matrices& matr
 
 // d norm / d a: U V^T for the nuclear norm, of which the spectral norms keep one triple; for column
 // norms the signs of the columns that are extreme.
-std::vector<double> matrix_slope(Kind kind, const std::vector<double>& a, const Matrices& matrices,
-                                 double ord) {
+std::vector<double> matrix_slope(NormKind kind, const std::vector<double>& a,
+                                 const Matrices& matrices, double ord) {
   const int64_t rows = matrices.rows(), columns = matrices.columns();
   std::vector<double> slope(a.size());
-  if (kind == Kind::kColumns) {
+  if (kind == NormKind::kColumns) {
     const double norm = column_norm(a, rows, columns, ord);
     const bool along_rows = std::abs(ord) == 1.0;
     const int64_t sums = along_rows ? columns : rows, length = along_rows ? rows : columns;
@@ -160,7 +145,8 @@ std::vector<double> matrix_slope(Kind kind, const std::vector<double>& a, const 
   const auto extreme = ord > 0 ? std::max_element(svd.s.begin(), svd.s.end())
                                : std::min_element(svd.s.begin(), svd.s.end());
   for (std::size_t k = 0; k < svd.s.size(); ++k) {
-    if (kind == Kind::kSpectral && k != static_cast<std::size_t>(extreme - svd.s.begin())) continue;
+    if (kind == NormKind::kSpectral && k != static_cast<std::size_t>(extreme - svd.s.begin()))
+      continue;
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = 0; j < columns; ++j) {
         slope[static_cast<std::size_t>(i * columns + j)] +=
@@ -172,10 +158,10 @@ std::vector<double> matrix_slope(Kind kind, const std::vector<double>& a, const 
   return slope;
 }
 
-void norm_cpu(const NormParams& params, KernelContext& context) {
+void norm_cpu(const NumpyNormParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
-  const Kind kind = kind_of(params);
-  if (kind == Kind::kVector) {
+  const NormKind kind = kind_of(params);
+  if (kind == NormKind::kVector) {
     return vector_norm(vector_order(params), in, params.choice().axes(in.ndim(), kTag), out,
                        context);
   }
@@ -187,13 +173,13 @@ void norm_cpu(const NormParams& params, KernelContext& context) {
 }
 
 // Inputs: gradient of the output, output, input.
-void norm_back_cpu(const NormParams& params, KernelContext& context) {
+void norm_back_cpu(const NumpyNormParams& params, KernelContext& context) {
   const Tensor &dy = context.in(0), &y = context.in(1), &x = context.in(2), &dx = context.out(0);
-  const Kind kind = kind_of(params);
+  const NormKind kind = kind_of(params);
   const double p = vector_order(params);
   if (x.size() == 0) return;
   dispatch_dtype<kFloating>(x.dtype, kTag, [&]<class T>(TypeTag<T>) {
-    if (kind != Kind::kVector) {
+    if (kind != NormKind::kVector) {
       const Matrices matrices(params, x.shape());
       for (int64_t m = 0; m < matrices.count(); ++m) {
         const std::vector<double> slope =
@@ -230,17 +216,17 @@ void norm_back_cpu(const NormParams& params, KernelContext& context) {
 }
 
 // The reference describes no parameters but takes these.
-OpBuilder<NormParams> declare(const char* name, const char* doc) {
-  OpBuilder<NormParams> op(name);
+OpBuilder<NumpyNormParams> declare(const char* name, const char* doc) {
+  OpBuilder<NumpyNormParams> op(name);
   op.doc(doc)
-      .param("ord", &NormParams::ord, 2.0, "Order of the norm.")
+      .param("ord", &NumpyNormParams::ord, 2.0, "Order of the norm.")
       .unlisted()
-      .param("axis", &NormParams::axis, std::optional<Shape>(), "Axes; all, if none is given.")
+      .param("axis", &NumpyNormParams::axis, std::optional<Shape>(), "Axes; all, if none is given.")
       .unlisted()
-      .param("keepdims", &NormParams::keepdims, false,
+      .param("keepdims", &NumpyNormParams::keepdims, false,
              "Whether reduced axes stay as dimensions of size one.")
       .unlisted()
-      .param("flag", &NormParams::flag, -1,
+      .param("flag", &NumpyNormParams::flag, -1,
              "-2, 1: root of the sum of squares; -1: of a vector; 0: of a matrix; 2: nuclear.")
       .unlisted()
       .dtypes(kFloating);
@@ -250,9 +236,9 @@ OpBuilder<NormParams> declare(const char* name, const char* doc) {
 [[maybe_unused]] const bool defined = [] {
   declare("_npi_norm", "Norm of vectors or matrices.")
       .input("data", "The array.")
-      .infer([](const NormParams& params, Infer& infer) {
+      .infer([](const NumpyNormParams& params, Infer& infer) {
         infer.one_dtype();
-        const bool matrix = kind_of(params) != Kind::kVector;
+        const bool matrix = kind_of(params) != NormKind::kVector;
         if (matrix && (!params.axis || params.axis->ndim() != 2))
           infer.fail("expected two axes for the norm of a matrix");
         if (!infer.in(0).rank_known()) return;
@@ -264,10 +250,10 @@ OpBuilder<NormParams> declare(const char* name, const char* doc) {
           infer.in(0).fail("at least one element");
       })
       .cpu(norm_cpu)
-      .grad([](const NormParams& params, Grad& grad) {
-        if (kind_of(params) == Kind::kVector && vector_order(params) == 2.0)
+      .grad([](const NumpyNormParams& params, Grad& grad) {
+        if (kind_of(params) == NormKind::kVector && vector_order(params) == 2.0)
           return root_norm_gradient(params.choice(), grad);
-        if (kind_of(params) == Kind::kVector && vector_order(params) == 1.0)
+        if (kind_of(params) == NormKind::kVector && vector_order(params) == 1.0)
           return abs_norm_gradient(params.choice(), grad);
         return Gradients{
             apply("_backward_npi_norm", {grad.dout(0), grad.out(0), grad.in(0)}, grad.attrs())};
@@ -276,7 +262,7 @@ OpBuilder<NormParams> declare(const char* name, const char* doc) {
       .input("head_grad", "Gradient of the output.")
       .input("output", "Output of the forward call.")
       .input("data", "Input of the forward call.")
-      .infer([](const NormParams&, Infer& infer) { infer.out(0).same_as(infer.in(2)); })
+      .infer([](const NumpyNormParams&, Infer& infer) { infer.out(0).same_as(infer.in(2)); })
       .cpu(norm_back_cpu);
   return true;
 }();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // im2col lays what a convolution's kernel sees at each place in a column of its own; col2im adds
 // the columns up again. Each is the other's gradient. Any number of spatial dimensions.
+#include "op/shape/column_image.h"
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -12,27 +14,12 @@
 namespace mxnet {
 namespace {
 
-struct WindowParams {
-  Shape output_size;  // of col2im only
-  Shape kernel, stride, dilate, pad;
-
-  int spatial() const { return kernel.ndim(); }
-  int64_t stride_of(int i) const { return stride.empty() ? 1 : stride[i]; }
-  int64_t dilate_of(int i) const { return dilate.empty() ? 1 : dilate[i]; }
-  int64_t pad_of(int i) const { return pad.empty() ? 0 : pad[i]; }
-  // Places of the kernel along spatial dimension i of an image.
-  int64_t places(int i, int64_t size) const {
-    const int64_t reach = dilate_of(i) * (kernel[i] - 1) + 1;
-    return (size + 2 * pad_of(i) - reach) / stride_of(i) + 1;
-  }
-};
-
 // Walks one channel of one image: image (size...) and the columns of it, (kernel positions,
 // places).
 class ChannelWalk {
  public:
   // `image` has two dimensions before the spatial ones.
-  ChannelWalk(const WindowParams& params, const Shape& image) : params_(params) {
+  ChannelWalk(const ColumnWindow& params, const Shape& image) : params_(params) {
     for (int i = 0; i < params.spatial(); ++i) {
       size_.push_back(image[i + 2]);
       places_.push_back(params.places(i, image[i + 2]));
@@ -86,13 +73,13 @@ class ChannelWalk {
     return offset;
   }
 
-  const WindowParams& params_;
+  const ColumnWindow& params_;
   Shape size_ = Shape::scalar(), places_ = Shape::scalar();
 };
 
 // T has the size of the elements: they are only moved, and zeros are bytes of 0 in every type.
 template <class T>
-void columns_of(const WindowParams& params, const Tensor& image, const Tensor& columns) {
+void columns_of(const ColumnWindow& params, const Tensor& image, const Tensor& columns) {
   const ChannelWalk walk(params, image.shape());
   const int64_t size = walk.image_size(), out_size = walk.columns_size();
   parallel_for(
@@ -115,7 +102,7 @@ void columns_of(const WindowParams& params, const Tensor& image, const Tensor& c
       1);
 }
 
-void to_columns(const WindowParams& params, const Tensor& image, const Tensor& columns) {
+void to_columns(const ColumnWindow& params, const Tensor& image, const Tensor& columns) {
   switch (dtype_size(image.dtype)) {
     case 1:
       return columns_of<uint8_t>(params, image, columns);
@@ -128,7 +115,7 @@ void to_columns(const WindowParams& params, const Tensor& image, const Tensor& c
   }
 }
 
-void to_image(const WindowParams& params, const Tensor& columns, const Tensor& image,
+void to_image(const ColumnWindow& params, const Tensor& columns, const Tensor& image,
               KernelContext& context) {
   const ChannelWalk walk(params, image.shape());
   const int64_t size = walk.image_size(), in_size = walk.columns_size();
@@ -164,7 +151,7 @@ void to_image(const WindowParams& params, const Tensor& columns, const Tensor& i
   });
 }
 
-void check_window(const WindowParams& params, Infer& infer) {
+void check_window(const ColumnWindow& params, Infer& infer) {
   if (params.spatial() < 1) infer.fail("given no kernel, expected its size in each dimension");
   const auto check = [&](const char* name, const Shape& values, int64_t least) {
     bool fits = values.empty() || values.ndim() == params.spatial();
@@ -181,7 +168,7 @@ void check_window(const WindowParams& params, Infer& infer) {
 }
 
 // Places of the kernel in an image with these spatial dimensions.
-int64_t count_places(const WindowParams& params, std::span<const int64_t> size, Infer& infer) {
+int64_t count_places(const ColumnWindow& params, std::span<const int64_t> size, Infer& infer) {
   int64_t places = 1;
   for (int i = 0; i < params.spatial(); ++i) {
     const int64_t along = params.places(i, size[static_cast<std::size_t>(i)]);
@@ -192,7 +179,7 @@ int64_t count_places(const WindowParams& params, std::span<const int64_t> size, 
   return places;
 }
 
-void infer_columns(const WindowParams& params, Infer& infer) {
+void infer_columns(const ColumnWindow& params, Infer& infer) {
   check_window(params, infer);
   InferArg image = infer.in(0);
   image.same_dtype(infer.out(0));
@@ -204,7 +191,7 @@ void infer_columns(const WindowParams& params, Infer& infer) {
   infer.out(0).set_shape({image.dim(0), image.dim(1) * params.kernel.size(), places});
 }
 
-void infer_image(const WindowParams& params, Infer& infer) {
+void infer_image(const ColumnWindow& params, Infer& infer) {
   check_window(params, infer);
   if (params.output_size.ndim() != params.spatial()) {
     infer.fail(fmt::format("given output_size {}, expected as many numbers as kernel {} has",
@@ -223,13 +210,13 @@ void infer_image(const WindowParams& params, Infer& infer) {
   infer.out(0).set_shape(image);
 }
 
-void declare_window(OpBuilder<WindowParams>& op) {
-  op.param("kernel", &WindowParams::kernel, "Size of the kernel.");
-  op.param("stride", &WindowParams::stride, Shape::scalar(),
+void declare_window(OpBuilder<ColumnWindow>& op) {
+  op.param("kernel", &ColumnWindow::kernel, "Size of the kernel.");
+  op.param("stride", &ColumnWindow::stride, Shape::scalar(),
            "Distance of its places; 1 by default.");
-  op.param("dilate", &WindowParams::dilate, Shape::scalar(),
+  op.param("dilate", &ColumnWindow::dilate, Shape::scalar(),
            "Distance of what it sees; 1 by default.");
-  op.param("pad", &WindowParams::pad, Shape::scalar(), "Zeros around the image; none by default.");
+  op.param("pad", &ColumnWindow::pad, Shape::scalar(), "Zeros around the image; none by default.");
 }
 
 Attrs without_output_size(const Attrs& attrs) {
@@ -240,48 +227,48 @@ Attrs without_output_size(const Attrs& attrs) {
 }
 
 [[maybe_unused]] const bool defined = [] {
-  OpBuilder<WindowParams> im2col("im2col");
+  OpBuilder<ColumnWindow> im2col("im2col");
   im2col.doc("What a kernel sees at each of its places, as columns.")
       .input("data", "Images of shape (batch, channels, spatial dimensions...).");
   declare_window(im2col);
   im2col.dtypes(kNumeric)
       .infer(infer_columns)
-      .cpu([](const WindowParams& p, KernelContext& context) {
+      .cpu([](const ColumnWindow& p, KernelContext& context) {
         to_columns(p, context.in(0), context.out(0));
       })
-      .grad([](const WindowParams&, Grad& grad) {
+      .grad([](const ColumnWindow&, Grad& grad) {
         return Gradients{apply("_backward_im2col", {grad.dout(0), grad.in(0)}, grad.attrs())};
       });
 
-  OpBuilder<WindowParams> back("_backward_im2col");
+  OpBuilder<ColumnWindow> back("_backward_im2col");
   back.doc("Gradient of im2col.")
       .input("head_grad", "Gradient of the columns.")
       .input("data", "The images; only their shape matters.");
   declare_window(back);
   back.type_only(1)
       .dtypes(kNumeric)
-      .infer([](const WindowParams&, Infer& infer) {
+      .infer([](const ColumnWindow&, Infer& infer) {
         infer.out(0).same_shape(infer.in(1));
         infer.out(0).same_dtype(infer.in(0));
       })
-      .cpu([](const WindowParams& p, KernelContext& context) {
+      .cpu([](const ColumnWindow& p, KernelContext& context) {
         to_image(p, context.in(0), context.out(0), context);
       })
-      .grad([](const WindowParams&, Grad& grad) {
+      .grad([](const ColumnWindow&, Grad& grad) {
         return Gradients{apply("im2col", {grad.dout(0)}, grad.attrs()), Value()};
       });
 
-  OpBuilder<WindowParams> col2im("col2im");
+  OpBuilder<ColumnWindow> col2im("col2im");
   col2im.doc("Images to which columns add up.")
       .input("data", "Columns as im2col gives them.")
-      .param("output_size", &WindowParams::output_size, "Spatial dimensions of the images.");
+      .param("output_size", &ColumnWindow::output_size, "Spatial dimensions of the images.");
   declare_window(col2im);
   col2im.dtypes(kNumeric)
       .infer(infer_image)
-      .cpu([](const WindowParams& p, KernelContext& context) {
+      .cpu([](const ColumnWindow& p, KernelContext& context) {
         to_image(p, context.in(0), context.out(0), context);
       })
-      .grad([](const WindowParams&, Grad& grad) {
+      .grad([](const ColumnWindow&, Grad& grad) {
         return Gradients{apply("im2col", {grad.dout(0)}, without_output_size(grad.attrs()))};
       });
   return true;

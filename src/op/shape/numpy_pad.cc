@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "op/dispatch.h"
+#include "op/read_back.h"
 #include "op/shape/pad_extremes.h"
 #include "op/shape/pad_op.h"
 
@@ -82,7 +83,8 @@ void declare(OpBuilder<NumpyPadParams>& op) {
 void numpy_pad_cpu(const NumpyPadParams& params, KernelContext& context) {
   if (!params.is_extreme()) return pad_cpu(params, context);
   const Tensor& in = context.in(0);
-  pad_extremes(params.widths(in.ndim()), params.mode == PadMode::kMaximum, in, context.out(0));
+  pad_extremes(params.widths(in.ndim()), params.mode == PadMode::kMaximum, in, context.out(0),
+               context);
 }
 
 // The largest element moves with the values: such a padding is not linear, and the reference has no
@@ -98,6 +100,7 @@ Gradients gradient(const NumpyPadParams& params, Grad& grad) {
 [[maybe_unused]] const OpBuilder<NumpyPadParams> defined =
     define_pad("_npi_pad", "The array with a border.", declare, infer_pad, numpy_pad_cpu)
         .grad(gradient);
+[[maybe_unused]] const bool portable = mark_portable_waiting({"_npi_pad", "_backward__npi_pad"});
 
 }  // namespace
 }  // namespace mxnet

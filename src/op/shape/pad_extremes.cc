@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "op/dispatch.h"
+#include "op/primitives.h"
+#include "op/reduce/evaluate.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {
@@ -57,13 +59,58 @@ void pad_dim(int dim, const std::vector<PadWidth>& widths, bool largest, const S
   }
 }
 
+// On a GPU an array grows dimension by dimension: into a larger one go what there is, and its
+// extremes along the dimension before and after it.
+void pad_on_gpu(const std::vector<PadWidth>& widths, bool largest, const Tensor& in,
+                const Tensor& out, KernelContext& context) {
+  const std::size_t element = dtype_size(in.dtype);
+  std::vector<Shape> shapes(widths.size() + 1, in.shape());
+  Tensor from = in;
+  for (int dim = 0; dim < in.ndim(); ++dim) {
+    const PadWidth& width = widths[static_cast<std::size_t>(dim)];
+    Shape extreme = from.shape(), &grown = shapes[static_cast<std::size_t>(dim) + 1];
+    extreme[dim] = 1;
+    grown = from.shape();
+    grown[dim] = out.dim(dim);
+    const Tensor extremes{context.workspace(static_cast<std::size_t>(extreme.size()) * element),
+                          &extreme, in.dtype};
+    reduce_to({.reduction = largest ? Reduction::max : Reduction::min}, from, AxisSet{1} << dim,
+              extremes, context);
+    const bool last = dim + 1 == in.ndim();
+    const Tensor to{
+        last ? out.data : context.workspace(static_cast<std::size_t>(grown.size()) * element),
+        &grown, in.dtype};
+    const RowMajorSteps steps(grown);
+    const auto put = [&](const Tensor& part, int64_t first, int64_t count) {
+      if (count == 0) return;
+      const RowMajorSteps part_steps(part.shape());
+      StridedPlan plan;
+      plan.out_offset = first * steps[dim];
+      for (int i = 0; i < in.ndim(); ++i) {
+        const bool repeated = i == dim && part.dim(i) == 1;
+        plan.add(i == dim ? count : part.dim(i), repeated ? 0 : part_steps[i], steps[i]);
+      }
+      copy_strided(context, plan, part.data, to.data, element);
+    };
+    const int64_t size = from.dim(dim);
+    put(extremes, 0, width.before);
+    put(from, width.before, size);
+    put(extremes, width.before + size, width.after);
+    from = to;
+  }
+}
+
 }  // namespace
 
 void pad_extremes(const std::vector<PadWidth>& widths, bool largest, const Tensor& in,
-                  const Tensor& out) {
+                  const Tensor& out, KernelContext& context) {
+  if (out.size() == 0) return;
+  if (gpu_table(context) != nullptr && in.ndim() > 0)
+    return pad_on_gpu(widths, largest, in, out, context);
   const PadMaps maps(in.shape(), widths, PadMode::kConstant);
-  copy_strided(interior_plan(maps, in.shape(), out.shape()), in.data, out.data,
+  copy_strided(context, interior_plan(maps, in.shape(), out.shape()), in.data, out.data,
                dtype_size(in.dtype));
+  if (gpu_table(context) != nullptr) return;  // no dimension: that was all
   dispatch_dtype(in.dtype, "pad", [&]<class T>(TypeTag<T>) {
     for (int dim = 0; dim < in.ndim(); ++dim) {
       const PadWidth& width = widths[static_cast<std::size_t>(dim)];

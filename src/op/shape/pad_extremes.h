@@ -9,6 +9,6 @@ namespace mxnet {
 
 // REQUIRES: no dimension that is padded is empty.
 void pad_extremes(const std::vector<PadWidth>& widths, bool largest, const Tensor& in,
-                  const Tensor& out);
+                  const Tensor& out, KernelContext& context);
 
 }  // namespace mxnet

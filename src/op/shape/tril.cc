@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "op/matrix/triangular.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
 namespace mxnet {
 namespace {
-
-struct TrilParams {
-  int32_t k;
-};
 
 // A row alone stands for each row of a square matrix, as in NumPy.
 void tril_cpu(const TrilParams& params, KernelContext& context) {

@@ -46,25 +46,6 @@ class PhiloxDraws : public RandomNumbers<PhiloxDraws> {
   PhiloxWords words_;
 };
 
-// Elements of any type, to be written.
-struct Stored {
-  void* data;
-  DType dtype;
-  template <class C>
-  MX_DEVICE void operator()(int64_t i, C value) const {
-    switch (dtype) {
-#define MX_CASE(name, type, tag)                       \
-  case DType::tag:                                     \
-    static_cast<type*>(data)[i] = narrow<type>(value); \
-    break;
-      MX_DTYPES(MX_CASE)
-#undef MX_CASE
-      case DType::kUnknown:
-        break;
-    }
-  }
-};
-
 // A parameter: an array, or a number.
 template <class F>
 struct Parameter {

@@ -20,16 +20,28 @@ GpuKernelRow kernel_row(const char* op) {
 
 void add_boxes(std::vector<GpuKernelRow>* rows);
 void add_chains(std::vector<GpuKernelRow>* rows);
+void add_columns(std::vector<GpuKernelRow>* rows);
 void add_ctc(std::vector<GpuKernelRow>* rows);
 void add_densities(std::vector<GpuKernelRow>* rows);
+void add_differences(std::vector<GpuKernelRow>* rows);
 void add_draws(std::vector<GpuKernelRow>* rows);
+void add_factors(std::vector<GpuKernelRow>* rows);
+void add_fourier(std::vector<GpuKernelRow>* rows);
 void add_fully_connected(std::vector<GpuKernelRow>* rows);
+void add_images(std::vector<GpuKernelRow>* rows);
+void add_losses(std::vector<GpuKernelRow>* rows);
 void add_neighbours(std::vector<GpuKernelRow>* rows);
 void add_parametric(std::vector<GpuKernelRow>* rows);
+void add_polynomials(std::vector<GpuKernelRow>* rows);
 void add_questions(std::vector<GpuKernelRow>* rows);
+void add_recurrent(std::vector<GpuKernelRow>* rows);
+void add_recurrent_slopes(std::vector<GpuKernelRow>* rows);
 void add_regions(std::vector<GpuKernelRow>* rows);
 void add_resize(std::vector<GpuKernelRow>* rows);
 void add_sampling(std::vector<GpuKernelRow>* rows);
+void add_series(std::vector<GpuKernelRow>* rows);
+void add_statistics(std::vector<GpuKernelRow>* rows);
 void add_training(std::vector<GpuKernelRow>* rows);
+void add_triangular(std::vector<GpuKernelRow>* rows);
 
 }  // namespace mxnet::cuda

@@ -16,19 +16,31 @@ bool sums_in_order() { return config().cuda.enforce_determinism; }
 const GpuTable& kernels() {
   static const std::vector<GpuKernelRow> rows = [] {
     std::vector<GpuKernelRow> all;
-    add_fully_connected(&all);
     add_boxes(&all);
     add_chains(&all);
+    add_columns(&all);
     add_ctc(&all);
     add_densities(&all);
+    add_differences(&all);
     add_draws(&all);
+    add_factors(&all);
+    add_fourier(&all);
+    add_fully_connected(&all);
+    add_images(&all);
+    add_losses(&all);
     add_neighbours(&all);
     add_parametric(&all);
+    add_polynomials(&all);
     add_questions(&all);
+    add_recurrent(&all);
+    add_recurrent_slopes(&all);
     add_regions(&all);
     add_resize(&all);
     add_sampling(&all);
+    add_series(&all);
+    add_statistics(&all);
     add_training(&all);
+    add_triangular(&all);
     return all;
   }();
   static const GpuTable table = {

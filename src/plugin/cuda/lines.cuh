@@ -42,6 +42,25 @@ struct Numbers {
 };
 using Integers = Numbers<int64_t>;
 
+// Elements of any type, to be written.
+struct Stored {
+  void* data;
+  DType dtype;
+  template <class C>
+  MX_DEVICE void operator()(int64_t i, C value) const {
+    switch (dtype) {
+#define MX_CASE(name, type, tag)                       \
+  case DType::tag:                                     \
+    static_cast<type*>(data)[i] = narrow<type>(value); \
+    break;
+      MX_DTYPES(MX_CASE)
+#undef MX_CASE
+      case DType::kUnknown:
+        break;
+    }
+  }
+};
+
 // Integers brought into [0, extent).
 struct Position {
   Integers numbers;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bin of a histogram an element is counted in.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/host_device.h"
+
+namespace mxnet {
+
+struct HistogramParams {
+  std::optional<int32_t> bin_cnt;
+  std::vector<double> range;
+};
+
+// Equal bins over a range, in the type of the data. The edges that are returned decide: rounding
+// moves an element by no more than one bin. (Edges of integers, which are cut off, can be several
+// bins apart from where they should be: there, as ever, one step is all.) The last bin has both its
+// edges.
+struct EqualBins {
+  double low, high;
+  int64_t bins;
+
+  MX_HOST_DEVICE double edge(int64_t i) const {
+    const double part = static_cast<double>(i) / static_cast<double>(bins);
+    return low + part * (high - low);
+  }
+  // -1 where there is none; edge_at(i) is edge i in the type that elements are compared in.
+  template <class C, class Edges>
+  MX_HOST_DEVICE int64_t bin_of(C element, const Edges& edge_at) const {
+    const double value = static_cast<double>(element);
+    if (!(value >= low && value <= high)) return -1;
+    auto bin = static_cast<int64_t>((value - low) * (static_cast<double>(bins) / (high - low)));
+    if (bin > bins - 1) bin = bins - 1;
+    if (bin > 0 && element < edge_at(bin)) --bin;
+    if (bin + 1 < bins && element >= edge_at(bin + 1)) ++bin;
+    return bin;
+  }
+};
+
+// The same between any ascending edges.
+template <class C, class Edges>
+MX_HOST_DEVICE int64_t bin_between(C element, int64_t bins, const Edges& edge_at) {
+  if (!(element >= edge_at(0) && element <= edge_at(bins))) return -1;
+  int64_t below = 0, above = bins;  // edges that are no larger, and those that are
+  while (above - below > 1) {
+    const int64_t middle = (below + above) / 2;
+    (element < edge_at(middle) ? above : below) = middle;
+  }
+  return below;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear algebra on the plug-in's kernels. Numbers are those of the CPU.
+#include <gtest/gtest.h>
+
+#include "tests/plugin/emulated/both_devices.h"
+
+namespace mxnet {
+namespace {
+
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
+
+constexpr double kTolerance = 1e-4;
+const char* const kTypes[] = {"float32", "float64"};
+const char* const kFlags[] = {"False", "True"};
+
+Input filled(const Shape& shape, float low = -2, float high = 2) {
+  return {random_values(shape.size(), low, high), shape};
+}
+void expect_op(const char* op, std::vector<Input> inputs, const Attrs& attrs = {}) {
+  for (const char* dtype : kTypes) {
+    for (Input& input : inputs)
+      if (std::string_view(input.dtype) != "int32") input.dtype = dtype;
+    expect_same_outputs(op, inputs, attrs, kTolerance);
+  }
+}
+
+// Matrices with a strong diagonal, which have factors and inverses.
+Input regular(int64_t batch, int64_t n) {
+  Input input = filled(Shape{batch, n, n}, -1, 1);
+  for (int64_t i = 0; i < batch * n; ++i)
+    input.values[static_cast<std::size_t>(i * n + i % n)] += static_cast<float>(n) + 1;
+  return input;
+}
+TEST(GpuMatrices, PartsAndTriangles) {
+  const Input a = filled(Shape{2, 5, 5});
+  for (const char* lower : kFlags) {
+    for (const char* op : {"_backward_linalg_triangle", "_backward_linalg_half_symmetric",
+                           "_backward_linalg_fold_triangle"})
+      expect_op(op, {a}, {{"lower", lower}});
+  }
+  for (const char* k : {"-2", "0", "3"}) {
+    expect_op("_npi_tril", {filled(Shape{2, 4, 6})}, {{"k", k}});
+    expect_op("_npi_tril", {filled(Shape{4})}, {{"k", k}});
+  }
+}
+
+TEST(GpuMatrices, ProductsAndEquationsWithTriangles) {
+  const Input a = regular(2, 4);
+  for (const char* op : {"_linalg_trmm", "_linalg_trsm"}) {
+    for (const char* lower : kFlags) {
+      for (const char* transpose : kFlags) {
+        for (const char* right : kFlags) {
+          const Attrs attrs{
+              {"lower", lower}, {"transpose", transpose}, {"rightside", right}, {"alpha", "0.5"}};
+          expect_op(op, {a, filled(*right == 'T' ? Shape{2, 3, 4} : Shape{2, 4, 3})}, attrs);
+        }
+      }
+    }
+  }
+}
+
+TEST(GpuMatrices, InversesOfCholeskyFactors) {
+  for (const char* lower : kFlags) expect_op("_linalg_potri", {regular(2, 5)}, {{"lower", lower}});
+}
+
+TEST(GpuMatrices, InversesAndDeterminants) {
+  // Without a strong diagonal rows are exchanged.
+  for (const Input& a :
+       {regular(2, 5), filled(Shape{2, 5, 5}, -3, 3), filled(Shape{1, 1, 1}, 1, 3)}) {
+    expect_op("_linalg_inverse", {a});
+    expect_op("_linalg_det", {a});
+    expect_op("_linalg_slogdet", {a});
+  }
+  expect_op("_linalg_det", {{{1, 2, 2, 4}, Shape{2, 2}}});
+  expect_op("_backward_linalg_inverse_transposed",
+            {regular(1, 3), {{2, 2, 3}, Shape{1, 3}, "int32"}});
+  expect_op("_backward_linalg_inverse_transposed",
+            {{{1, 2, 0, 0}, Shape{2, 2}}, {{1, 2}, Shape{2}, "int32"}});
+  Input square = regular(1, 6);
+  square.shape = Shape{2, 3, 6};
+  expect_op("_npi_tensorinv", {square}, {{"ind", "2"}});
+  const Input inverse = filled(Shape{6, 2, 3});
+  expect_op("_backward_npi_tensorinv", {inverse, inverse, square}, {{"ind", "2"}});
+}
+
+TEST(GpuMatrices, Equations) {
+  const Input a = filled(Shape{2, 4, 4}, -3, 3), b = filled(Shape{2, 4, 3});
+  Input vectors = filled(Shape{2, 4});
+  for (const Input& sides : {b, vectors}) {
+    expect_op("_npi_solve", {a, sides});
+    expect_op("_backward_npi_solve", {sides, a, sides, sides});
+  }
+}
+
+TEST(GpuMatrices, NumbersOfMatrices) {
+  const Input a = filled(Shape{2, 4, 4}, 1, 4), numbers = filled(Shape{2});
+  expect_op("_linalg_sumlogdiag", {a});
+  expect_op("_backward_linalg_scale", {numbers, a});
+  expect_op("_backward_linalg_inner", {a, filled(Shape{2, 4, 4}), numbers});
+}
+
+TEST(GpuMatrices, EinsteinSums) {
+  const Input a = filled(Shape{2, 3, 4}), b = filled(Shape{2, 4, 5}), square = filled(Shape{4, 4});
+  const auto sum = [](const char* subscripts, int arrays, std::vector<Input> inputs) {
+    const Attrs attrs{{"subscripts", subscripts}, {"num_args", std::to_string(arrays)}};
+    expect_op("_npi_einsum", std::move(inputs), attrs);
+  };
+  sum("bij,bjk->bik", 2, {a, b});
+  sum("bij,bjk->kbi", 2, {a, b});
+  sum("...ij,...jk->ik", 2, {filled(Shape{3, 4}), filled(Shape{4, 5})});
+  sum("bij->jb", 1, {a});
+  sum("bij->", 1, {a});
+  sum("ii->i", 1, {square});
+  sum("ii", 1, {square});
+  sum("ij,ij->j", 2, {square, square});
+  // Three arrays run on the host.
+  sum("ij,jk,kl->il", 3, {square, square, square});
+  const Attrs product{{"subscripts", "bij,bjk->bik"}, {"num_args", "3"}, {"wrt", "1"}};
+  expect_op("_backward_npi_einsum", {filled(Shape{2, 3, 5}), a, b}, product);
+  // Only the diagonal is reached: the rest is zero.
+  const Attrs diagonal{{"subscripts", "ii->i"}, {"num_args", "2"}, {"wrt", "0"}};
+  expect_op("_backward_npi_einsum", {filled(Shape{4}), square}, diagonal);
+}
+
+}  // namespace
+}  // namespace mxnet

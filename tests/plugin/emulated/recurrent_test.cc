@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent networks on the plug-in's kernels: all cells, directions, projections, clipped cells
+// and samples of different lengths, forward and backward. Numbers are those of the CPU.
+#include <gtest/gtest.h>
+
+#include "tests/plugin/emulated/both_devices.h"
+
+namespace mxnet {
+namespace {
+
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
+
+constexpr int64_t kSteps = 4, kBatch = 3, kFeatures = 5, kUnits = 6, kLayers = 2;
+
+struct Network {
+  const char* mode;
+  bool bidirectional = false, lengths = false;
+  int64_t projection = 0;
+  bool clips = false;
+
+  bool has_cell() const { return std::string_view(mode) == "lstm"; }
+  int64_t gates() const { return has_cell() ? 4 : std::string_view(mode) == "gru" ? 3 : 1; }
+  int64_t directions() const { return bidirectional ? 2 : 1; }
+  int64_t out() const { return projection > 0 ? projection : kUnits; }
+  int64_t num_params() const {
+    const int64_t rows = gates() * kUnits;
+    const auto of_layer = [&](int64_t input) {
+      return rows * (input + out() + 2) + projection * kUnits;
+    };
+    return directions() * (of_layer(kFeatures) + (kLayers - 1) * of_layer(out() * directions()));
+  }
+  Attrs attrs() const {
+    Attrs result{{"mode", mode},
+                 {"state_size", std::to_string(kUnits)},
+                 {"num_layers", std::to_string(kLayers)},
+                 {"bidirectional", bidirectional ? "True" : "False"},
+                 {"state_outputs", "True"},
+                 {"use_sequence_length", lengths ? "True" : "False"}};
+    if (projection > 0) result.emplace_back("projection_size", std::to_string(projection));
+    if (clips) {
+      result.emplace_back("lstm_state_clip_min", "-0.25");
+      result.emplace_back("lstm_state_clip_max", "0.25");
+    }
+    return result;
+  }
+};
+
+Input scaled(const Shape& shape, float scale) {
+  Input input{random_values(shape.size(), -4, 4), shape};
+  for (float& value : input.values) value *= scale;
+  return input;
+}
+
+std::vector<Input> inputs_of(const Network& network) {
+  const Shape state{kLayers * network.directions(), kBatch, network.out()};
+  std::vector<Input> inputs{scaled(Shape{kSteps, kBatch, kFeatures}, 0.25f),
+                            scaled(Shape{network.num_params()}, 0.125f), scaled(state, 0.25f)};
+  if (network.has_cell())
+    inputs.push_back(scaled(Shape{kLayers * network.directions(), kBatch, kUnits}, 0.125f));
+  if (network.lengths) inputs.push_back({{2, 4, 1}, Shape{kBatch}, "int32"});
+  return inputs;
+}
+
+const Network kNetworks[] = {
+    {"rnn_relu"},
+    {"rnn_tanh", true},
+    {"lstm"},
+    {"lstm", true, true},
+    {"lstm", false, false, 4},
+    {"lstm", true, true, 4, true},
+    {"gru"},
+    {"gru", true, true},
+};
+
+class GpuRecurrent : public ::testing::TestWithParam<Network> {};
+INSTANTIATE_TEST_SUITE_P(Networks, GpuRecurrent, ::testing::ValuesIn(kNetworks));
+
+TEST_P(GpuRecurrent, IsThatOfTheCpu) {
+  const Network& network = GetParam();
+  for (const auto& [dtype, tolerance] :
+       {std::pair{"float32", 1e-5}, {"float64", 1e-6}, {"float16", 1e-2}}) {
+    std::vector<Input> inputs = inputs_of(network);
+    for (Input& input : inputs)
+      if (std::string_view(input.dtype) == "float32") input.dtype = dtype;
+    expect_same_outputs("RNN", inputs, network.attrs(), tolerance);
+  }
+}
+
+// The gradient of each output is a number of its own, by the tape.
+std::vector<Values> gradients_of(const Network& network, const char* dtype, Device device) {
+  std::vector<NDArray> arrays, slopes;
+  for (Input input : inputs_of(network)) {
+    const bool real = std::string_view(input.dtype) == "float32";
+    if (real) input.dtype = dtype;
+    arrays.push_back(input.on(device));
+    if (real) slopes.push_back(input.on(device));
+  }
+  for (std::size_t i = 0; i < slopes.size(); ++i)
+    mark_variable(arrays[i], Request::kWrite, slopes[i]);
+  std::vector<NDArray*> pointers;
+  for (NDArray& array : arrays) pointers.push_back(&array);
+  NDArray loss;
+  {
+    const Recording recording;
+    std::vector<NDArray> outputs = call_op("RNN", pointers, network.attrs());
+    for (NDArray& output : outputs) {
+      NDArray square = call("elemwise_mul", {&output, &output});
+      NDArray sum = call("sum", {&square});
+      loss = loss.is_none() ? sum : call("elemwise_add", {&loss, &sum});
+    }
+  }
+  backward_from(loss);
+  std::vector<Values> result;
+  for (NDArray& slope : slopes) result.push_back(values_as_float(slope));
+  return result;
+}
+
+TEST_P(GpuRecurrent, HasTheGradientsOfTheCpu) {
+  for (const char* dtype : {"float32", "float64"}) {
+    const std::vector<Values> want = gradients_of(GetParam(), dtype, Device::cpu());
+    const std::vector<Values> got = gradients_of(GetParam(), dtype, kGpu);
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      ASSERT_EQ(got[i].size(), want[i].size());
+      for (std::size_t k = 0; k < want[i].size(); ++k)
+        ASSERT_NEAR(got[i][k], want[i][k], 1e-4 * (1 + std::fabs(want[i][k])))
+            << GetParam().mode << ", gradient " << i << " [" << k << "] of " << dtype;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mxnet
