@@ -212,6 +212,7 @@ def test_slices_along_the_first_axis_may_be_empty():
     assert taken[1:1].shape == taken[5:7].shape == taken[1:1,].shape == taken[2:1, :].shape == (0, 2)
     assert taken[1:1, 0].shape == (0,)
     taken[1:1] = 5
+    taken[1:1, 0] = mx.nd.array(np.ones((1, 1, 0)))
     assert taken[1:1].dtype == np.float32 and taken.asnumpy().tolist() == numbered((3, 2)).tolist()
 
 

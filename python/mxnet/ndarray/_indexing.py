@@ -214,6 +214,8 @@ def _values(array: Any, value: Any, shape: Shape) -> Any:
         except ValueError as error:
             raise TypeError(f"given {value!r}, expected numbers of type {array.dtype} or an array of them") from error
     given = _fitting(value.shape, shape)
+    if 0 in shape:
+        return value  # nothing of it is written
     if not from_array:
         return array._index_array(np.broadcast_to(value.reshape(given), shape), array.dtype)
     if value.dtype != array.dtype:
