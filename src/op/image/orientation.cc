@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Orientation: the tag of an Exif note, and pixels turned as it says.
 #include "op/image/orientation.h"
 
 #include <algorithm>

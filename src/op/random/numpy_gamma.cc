@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rounds of gamma numbers: candidates for every element, until each has accepted one.
 #include "op/random/numpy_gamma.h"
 
 #include <algorithm>
