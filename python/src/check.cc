@@ -5,7 +5,7 @@
 
 #include "registrations.h"
 
-#include "mxnet/c_api.h"
+#include "mxnet/c_api_ext.h"
 
 namespace py = pybind11;
 
@@ -20,7 +20,7 @@ py::handle g_make_exception;
 void check(int result) {
   if (result == 0) return;
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // an interrupt ended a wait
-  const char* text = MXGetLastError();
+  const char* text = MXGetLastTypedError();
   if (!g_make_exception) throw py::import_error(text);  // mxnet._core imported on its own
   const py::object exception = g_make_exception(py::reinterpret_steal<py::str>(PyUnicode_DecodeUTF8(
       text, static_cast<Py_ssize_t>(std::char_traits<char>::length(text)), "replace")));
@@ -37,7 +37,7 @@ void register_check(py::module_& module) {
       },
       py::arg("maker"), "Leaves the function that makes an exception of an error text.");
   module.def(
-      "last_error", [] { return py::bytes(MXGetLastError()).attr("decode")("utf-8", "replace"); },
+      "last_error", [] { return py::bytes(MXGetLastTypedError()).attr("decode")("utf-8", "replace"); },
       "The text of the last failure on this thread.");
 }
 

@@ -11,7 +11,7 @@ inline PyObject* new_reference(PyObject* object) {
   return object;
 }
 
-// Throws the exception that the front end makes of MXGetLastError() when `result` is not 0. Needs
+// Throws the exception that the front end makes of MXGetLastTypedError() when `result` is not 0. Needs
 // the GIL.
 void check(int result);
 

@@ -21,7 +21,7 @@ namespace {
 
 // What the thread's caller may still look at. Behind a pointer: see tests/static_tls_test.py.
 struct Texts {
-  std::string error, kept;
+  std::string typed_error, error, kept;
 };
 
 Texts& texts() {
@@ -29,8 +29,27 @@ Texts& texts() {
   return *texts;
 }
 
-// Texts::error, or a literal when there was no memory for it.
-constinit thread_local const char* t_shown = "";
+// Texts::error and Texts::typed_error, or literals when there was no memory for them.
+constinit thread_local const char* t_error = "";
+constinit thread_local const char* t_typed_error = "";
+
+// With the class that 1.x gives nearly all failures of its library: its programs catch that one.
+std::string with_common_class(const Error& error) {
+  std::string_view text = error.what();
+  if (error.code() == ErrorCode::kNotImplemented) return std::string(text);
+  text.remove_prefix(std::string_view(error_class_name(error.code())).size());
+  return error_class_name(ErrorCode::kGeneric) + std::string(text);
+}
+
+void set_last_errors(std::string_view common, std::string_view typed) {
+  Texts& all = texts();
+  all.error = common;
+  all.typed_error = typed;
+  t_error = all.error.c_str();
+  t_typed_error = all.typed_error.c_str();
+}
+
+void set_literal(const char* text) noexcept { t_error = t_typed_error = text; }
 
 // ": the reason", where one is known: a variable that cannot be read, a plug-in that is missing.
 std::string why_no_gpu() {
@@ -60,31 +79,31 @@ void start_library() {
 
 void set_last_error(std::string_view text) noexcept {
   try {
-    std::string& error = texts().error;
-    error = text;
-    t_shown = error.c_str();
+    set_last_errors(text, text);
   } catch (...) {
-    t_shown = "MXNetError: out of memory, also for the text of the error";
+    set_literal("MXNetError: out of memory, also for the text of the error");
   }
 }
 
-const char* last_error() noexcept { return t_shown; }
+const char* last_error() noexcept { return t_error; }
+const char* last_typed_error() noexcept { return t_typed_error; }
 
 void set_last_error_from_current_exception() noexcept {
+  constexpr const char* kNoMemory = "MXNetError: out of host memory";
   try {
-    throw;
-  } catch (const Error& error) {
-    set_last_error(error.what());
-  } catch (const std::bad_alloc&) {
-    set_last_error("MXNetError: out of host memory");
-  } catch (const std::exception& error) {
     try {
+      throw;
+    } catch (const Error& error) {
+      set_last_errors(with_common_class(error), error.what());
+    } catch (const std::bad_alloc&) {
+      set_literal(kNoMemory);
+    } catch (const std::exception& error) {
       set_last_error(fmt::format("MXNetError: {}", error.what()));
     } catch (...) {
-      set_last_error("MXNetError: out of host memory");
+      set_literal("MXNetError: an exception of unknown type");
     }
   } catch (...) {
-    set_last_error("MXNetError: an exception of unknown type");
+    set_literal(kNoMemory);
   }
 }
 

@@ -23,6 +23,8 @@ void start_library();
 // stands in.
 void set_last_error(std::string_view text) noexcept;
 const char* last_error() noexcept;
+// The same with the class that tells the kind of fault.
+const char* last_typed_error() noexcept;
 // Makes the text of the exception that is being handled.
 void set_last_error_from_current_exception() noexcept;
 

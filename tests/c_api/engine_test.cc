@@ -97,7 +97,7 @@ TEST(Engine, DuplicateVariableIsAnErrorAndTheParameterIsStillDeleted) {
   Variable v;
   Record record;
   EXPECT_EQ(push(run, &record, forget, &v.handle, 1, &v.handle, 1), -1);
-  EXPECT_EQ(std::string(MXGetLastError()).rfind("ValueError: ", 0), 0U) << MXGetLastError();
+  EXPECT_EQ(std::string(MXGetLastError()).rfind("MXNetError: ", 0), 0U) << MXGetLastError();
   ASSERT_EQ(MXNDArrayWaitAll(), 0);
   EXPECT_EQ(record.runs, 0);
   EXPECT_EQ(record.deletes, 1);

@@ -52,7 +52,15 @@ TEST(LastError, StaysAfterASuccess) {
 TEST(Guard, ErrorGivesItsText) {
   EXPECT_EQ(guarded([] { throw Error(ErrorCode::kIndex, "take", "given 7, expected below 5"); }),
             -1);
-  EXPECT_STREQ(MXGetLastError(), "IndexError: [take] given 7, expected below 5");
+  EXPECT_STREQ(MXGetLastError(), "MXNetError: [take] given 7, expected below 5");
+  EXPECT_STREQ(MXGetLastTypedError(), "IndexError: [take] given 7, expected below 5");
+}
+
+// The class by which programs of 1.x tell that a function is not there.
+TEST(Guard, WhatIsNotThereKeepsItsClass) {
+  EXPECT_EQ(guarded([] { throw Error(ErrorCode::kNotImplemented, "f", "not there"); }), -1);
+  EXPECT_STREQ(MXGetLastError(), "NotImplementedError: [f] not there");
+  EXPECT_STREQ(MXGetLastTypedError(), MXGetLastError());
 }
 
 TEST(Guard, OtherExceptionsAreMXNetErrors) {
@@ -92,7 +100,7 @@ TEST(Guard, StackTraceFollowsWhenAskedFor) {
   ASSERT_EQ(MXSetEnv("DMLC_LOG_STACK_TRACE_DEPTH", "4"), 0) << MXGetLastError();
   EXPECT_EQ(MXGetVersion(nullptr), -1);
   const std::string text = MXGetLastError();
-  EXPECT_EQ(text.rfind("ValueError: [MXGetVersion] ", 0), 0U) << text;
+  EXPECT_EQ(text.rfind("MXNetError: [MXGetVersion] ", 0), 0U) << text;
   EXPECT_NE(text.find("\nStack trace:\n  [bt] (0) "), std::string::npos) << text;
   EXPECT_EQ(MXSetEnv("DMLC_LOG_STACK_TRACE_DEPTH", nullptr), 0);
   EXPECT_EQ(MXGetVersion(nullptr), -1);
@@ -118,9 +126,9 @@ void expect_start_to_fail(const char* name, const char* value) {
 
 TEST_F(FirstCallDeathTest, BadValueFailsAndNamesTheVariable) {
   EXPECT_EXIT(expect_start_to_fail("MXNET_ENGINE_TYPE", "Foo"), testing::ExitedWithCode(0),
-              "ValueError: .*MXNET_ENGINE_TYPE.*Foo.*ThreadedEnginePerDevice");
+              "MXNetError: .*MXNET_ENGINE_TYPE.*Foo.*ThreadedEnginePerDevice");
   EXPECT_EXIT(expect_start_to_fail("OMP_NUM_THREADS", "-3"), testing::ExitedWithCode(0),
-              "ValueError: .*OMP_NUM_THREADS.*-3");
+              "MXNetError: .*OMP_NUM_THREADS.*-3");
 }
 
 void push_without_a_library() {

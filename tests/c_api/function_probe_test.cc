@@ -126,7 +126,7 @@ TEST_F(EveryFunction, RefusesNulls) {
     // To free nothing is no error, as everywhere in C.
     if (!o.all_null || o.function == "MXNDArrayFree") continue;
     EXPECT_EQ(o.result, -1) << o.function << ", " << o.scenario;
-    EXPECT_EQ(o.error.rfind("ValueError: [" + o.function + "] given ", 0), 0U)
+    EXPECT_EQ(o.error.rfind("MXNetError: [" + o.function + "] given ", 0), 0U)
         << o.function << ": " << o.error;
   }
 }

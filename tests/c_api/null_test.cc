@@ -104,7 +104,7 @@ TEST(Nulls, AreErrorsThatNameTheFunction) {
     NNAPISetLastError("");
     EXPECT_EQ(call(), -1) << name;
     const std::string text = MXGetLastError();
-    EXPECT_EQ(text.rfind("ValueError: [" + name + "] given ", 0), 0U) << name << ": " << text;
+    EXPECT_EQ(text.rfind("MXNetError: [" + name + "] given ", 0), 0U) << name << ": " << text;
   }
 }
 

@@ -130,7 +130,7 @@ TEST_F(ProfilerCalls, ProgramsMarkTheirOwnWork) {
   // A handle of another kind, and one that is freed.
   EXPECT_EQ(MXProfileDurationStart(counter), -1);
   EXPECT_STREQ(MXGetLastError(),
-               "ValueError: [MXProfileDurationStart] given another object of the profiler, "
+               "MXNetError: [MXProfileDurationStart] given another object of the profiler, "
                "expected a task, a frame or an event");
   for (ProfileHandle handle : {task, frame, event, counter, domain})
     EXPECT_EQ(MXProfileDestroyHandle(handle), 0);
@@ -145,7 +145,7 @@ TEST_F(ProfilerCalls, ServersCannotBeProfiledYet) {
   EXPECT_EQ(std::string(MXGetLastError()).rfind("NotImplementedError: ", 0), 0U);
   EXPECT_EQ(MXSetProcessProfilerState(1, 1, &store), -1);
   EXPECT_EQ(MXSetProcessProfilerState(1, 1, nullptr), -1);
-  EXPECT_EQ(std::string(MXGetLastError()).rfind("ValueError: ", 0), 0U);
+  EXPECT_EQ(std::string(MXGetLastError()).rfind("MXNetError: ", 0), 0U);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ SWEEP_RAISES, ANY_RAISES = re.compile("raises$"), re.compile("raises")
 # Programs in which our own package differs from the wheel's, and why.
 OWN_WAYS = {
     "arrays.creation": "an array of one number has the shape (1,)",
+    "failing.failures_of_binding": "it is an error of the library like others, not a RuntimeError that holds its text",
     "extras.loops_in_networks": "names of hidden nodes are counted otherwise",
     "numpy.protocol": "numpy.asarray gives numbers, not arrays of objects",
     "symbols.json": "mx.sym.fromjson is there",

@@ -21,7 +21,7 @@ def set_exception_maker(maker: Callable[[str], BaseException]) -> None:
 
 def last_error() -> str:
     """The text of the last failure on this thread."""
-    return _LIB.MXGetLastError().decode("utf-8", "replace")
+    return _LIB.MXGetLastTypedError().decode("utf-8", "replace")
 
 
 def set_array_classes(dense: Any, row_sparse: Any, csr: Any, scalar: Any) -> None:

@@ -30,7 +30,7 @@ def _load() -> ctypes.CDLL:
 
 
 _LIB = _load()
-_LIB.MXGetLastError.restype = ctypes.c_char_p
+_LIB.MXGetLastTypedError.restype = ctypes.c_char_p
 
 mx_int = ctypes.c_int
 mx_uint = ctypes.c_uint
