@@ -33,7 +33,8 @@ def as_steps(length: int, inputs: Any, layout: str) -> Tuple[List[Any], int]:
     if isinstance(inputs, symbol.Symbol):
         if len(inputs) != 1:
             raise ValueError(f"given a symbol of {len(inputs)} outputs, expected one, or a list of steps")
-        return list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=1)), axis
+        squeeze: Any = 1  # the number, not True: as it stands in files of the release
+        return list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=squeeze)), axis
     if len(inputs) != length:
         raise ValueError(f"given {len(inputs)} inputs, expected {length}, one for each step")
     return list(inputs), axis

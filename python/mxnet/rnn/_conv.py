@@ -153,7 +153,7 @@ class ConvGRUCell(BaseConvRNNCell):
         i2h, h2h = self._products(inputs, states, name)
         inner = f"{name}_"  # with two underscores, as in the files of the release
         channels = self._conv_layout.find("C")
-        options = {"num_outputs": 3, **({} if channels == 1 else {"axis": channels})}
+        options: Dict[str, Any] = {"num_outputs": 3, **({} if channels == 1 else {"axis": channels})}
         of_input = symbol.SliceChannel(i2h, name=f"{inner}i2h_slice", **options)
         of_state = symbol.SliceChannel(h2h, name=f"{inner}h2h_slice", **options)
         reset = symbol.Activation(of_input[0] + of_state[0], act_type="sigmoid", name=f"{inner}r_act")
