@@ -22,13 +22,13 @@ Handle = C.c_void_p
 
 
 class Failure(Exception):
-    """A call returned -1; the text is MXGetLastError's."""
+    """A call returned -1; the text is MXGetLastTypedError's."""
 
 
 class Api:
     def __init__(self, path):
         self.lib = C.CDLL(path)
-        self.lib.MXGetLastError.restype = C.c_char_p
+        self.lib.MXGetLastTypedError.restype = C.c_char_p
 
     def __getattr__(self, name):
         function = getattr(self.lib, name)
@@ -36,7 +36,7 @@ class Api:
         def call(*args):
             result = function(*args)
             if result != 0:
-                raise Failure(self.lib.MXGetLastError().decode())
+                raise Failure(self.lib.MXGetLastTypedError().decode())
         return call
 
 
