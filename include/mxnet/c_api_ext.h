@@ -21,8 +21,8 @@ typedef struct MXContext {
  * ------------------------------------------------------------------------------------------------------------
  */
 
-/* As MXGetLastError, which calls nearly every failure an MXNetError, as programs of 1.x expect: here
- * the text begins with ValueError, TypeError, IndexError or AttributeError where it is one. */
+/* As MXGetLastError, which calls nearly every failure an MXNetError, as programs of 1.x expect:
+ * here the text begins with ValueError, TypeError, IndexError or AttributeError where it is one. */
 MXNET_DLL const char* MXGetLastTypedError(void);
 
 /* --- Configuration

@@ -37,7 +37,8 @@ void register_check(py::module_& module) {
       },
       py::arg("maker"), "Leaves the function that makes an exception of an error text.");
   module.def(
-      "last_error", [] { return py::bytes(MXGetLastTypedError()).attr("decode")("utf-8", "replace"); },
+      "last_error",
+      [] { return py::bytes(MXGetLastTypedError()).attr("decode")("utf-8", "replace"); },
       "The text of the last failure on this thread.");
 }
 

@@ -11,8 +11,8 @@ inline PyObject* new_reference(PyObject* object) {
   return object;
 }
 
-// Throws the exception that the front end makes of MXGetLastTypedError() when `result` is not 0. Needs
-// the GIL.
+// Throws the exception that the front end makes of MXGetLastTypedError() when `result` is not 0.
+// Needs the GIL.
 void check(int result);
 
 // Runs `call`, which may block or take long, without the GIL, then checks its result. The error
