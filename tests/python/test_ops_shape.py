@@ -384,3 +384,10 @@ def test_errors_say_what_was_given_and_expected(mx, name, shapes, attrs, said):
     with pytest.raises(Failure) as error:
         mx.run(name, *[np.zeros(s, "float32") for s in shapes], **attrs)
     assert said in str(error.value) and "given" in str(error.value) and "expected" in str(error.value)
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "maximum"])
+def test_pad_takes_the_pair_of_a_vector_as_two_lists(mx, mode):
+    """As the front end of 1.x gives it."""
+    x = np.arange(4, dtype="float32")
+    np.testing.assert_array_equal(mx.run("_npi_pad", x, pad_width="[[1],[2]]", mode=mode)[0], np.pad(x, (1, 2), mode))

@@ -20,8 +20,14 @@ struct NumpyPadParams {
   std::string reflect_type;
 
   bool is_extreme() const { return mode == PadMode::kMaximum || mode == PadMode::kMinimum; }
+  // How the front end of 1.x gives a pair for the only dimension: as two lists of one number.
+  bool is_pair_in_two(int ndim) const {
+    return ndim == 1 && pad_width.size() == 2 && pad_width[0].ndim() == 1 &&
+           pad_width[1].ndim() == 1;
+  }
   // As in NumPy, one pair stands for every dimension and one number for a pair.
   std::vector<PadWidth> widths(int ndim) const {
+    if (is_pair_in_two(ndim)) return {{pad_width[0][0], pad_width[1][0]}};
     std::vector<PadWidth> result;
     for (int i = 0; i < ndim; ++i) {
       const Shape& pair = pad_width[pad_width.size() == 1 ? 0 : static_cast<std::size_t>(i)];
@@ -37,7 +43,8 @@ void check_widths(const NumpyPadParams& params, Infer& infer) {
     refuse_widths(infer, ParamText<std::vector<Shape>>::print(params.pad_width), expected);
   };
   const auto given = static_cast<int>(params.pad_width.size());
-  if (given != data.ndim() && given != 1) refuse("a pair for each dimension");
+  if (given != data.ndim() && given != 1 && !params.is_pair_in_two(data.ndim()))
+    refuse("a pair for each dimension");
   for (const Shape& pair : params.pad_width) {
     if (pair.ndim() != 1 && pair.ndim() != 2) refuse("a pair for each dimension");
     for (const int64_t width : pair)

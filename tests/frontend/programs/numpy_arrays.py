@@ -412,3 +412,13 @@ def symbols_with_numpy(mx, mnp, np):
 @in_numpy_mode
 def numpy_errors(mx, mnp, np):
     return mnp.ones((2, 3)) @ mnp.ones((2, 3))
+
+
+@program()
+def padding_of_vectors(mx, np):
+    mx.npx.set_np()
+    try:
+        x = mx.np.arange(4)
+        return [mx.np.pad(x, (1, 2), mode).asnumpy() for mode in ("constant", "edge", "reflect", "symmetric", "maximum")]
+    finally:
+        mx.npx.reset_np()
