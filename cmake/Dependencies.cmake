@@ -16,7 +16,7 @@ function(mx_require package debian)
   mx_report(${package} "${${package}_VERSION}")
 endfunction()
 
-# mx_detect(dmlc libdmlc-dev [find_package arguments...]): never fails. A macro: find modules set variables and
+# mx_detect(JPEG libjpeg-dev [find_package arguments...]): never fails. A macro: find modules set variables and
 # targets for whoever uses them.
 macro(mx_detect package install)
   find_package(${package} ${ARGN} QUIET)
@@ -80,9 +80,6 @@ mx_detect(OneDNN "scripts/setup" 3.2)
 if(NOT OneDNN_FOUND)
   message(FATAL_ERROR "oneDNN 3.2 or newer not found: run scripts/setup")
 endif()
-mx_detect(dmlc libdmlc-dev CONFIG)
-mx_detect(hwy libhwy-dev CONFIG)
 mx_detect(JPEG libjpeg-dev)
 mx_detect(PNG libpng-dev)
-mx_detect(OpenCV "libopencv-core-dev libopencv-imgproc-dev" 4 CONFIG COMPONENTS core imgproc)
 mx_detect(MPI libopenmpi-dev COMPONENTS C)
