@@ -36,10 +36,16 @@ struct Process {
   std::vector<int> initial_cpus;
 };
 
-Process& process() {
-  static Process* const instance = new Process;  // leaked: kernels may run while the process exits
-  return *instance;
-}
+// Made before any code runs: the child of a fork would wait for ever for another thread of its
+// parent to have made it. Never destroyed: kernels may run while the process exits.
+union Lasting {
+  constexpr Lasting() : process{} {}
+  ~Lasting() {}
+  Process process;
+};
+constinit Lasting g_lasting;
+
+Process& process() { return g_lasting.process; }
 
 void pin_to(const std::vector<int>& cpus) noexcept {
   if (cpus.empty()) return;
