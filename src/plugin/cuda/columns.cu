@@ -2,6 +2,7 @@
 // im2col and col2im (op/shape/column_image.h): a thread for each number of the result, so that no
 // two meet, and sums come in one order.
 #include "op/shape/column_image.h"
+#include "plugin/cuda/element_size.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
@@ -81,24 +82,14 @@ struct ToColumns {
     out[i] = at < 0 ? T() : image[channel * columns.image_size + at];
   }
 };
-template <class T>
-void move_to_columns(const Columns& columns, KernelContext& context) {
-  const Tensor& out = context.out(0);
-  for_each(context.stream()->native(), "im2col", out.size(),
-           ToColumns<T>{columns, context.in(0).as<T>(), out.as<T>()});
-}
 void to_columns(const ColumnWindow& window, KernelContext& context) {
-  const Columns columns(window, context.in(0).shape());
-  switch (dtype_size(context.in(0).dtype)) {
-    case 1:
-      return move_to_columns<uint8_t>(columns, context);
-    case 2:
-      return move_to_columns<uint16_t>(columns, context);
-    case 4:
-      return move_to_columns<uint32_t>(columns, context);
-    default:
-      return move_to_columns<uint64_t>(columns, context);
-  }
+  const Tensor &in = context.in(0), &out = context.out(0);
+  const Columns columns(window, in.shape());
+  with_element_of(dtype_size(in.dtype), [&](auto zero) {
+    using T = decltype(zero);
+    for_each(context.stream()->native(), "im2col", out.size(),
+             ToColumns<T>{columns, in.as<T>(), out.as<T>()});
+  });
 }
 
 template <class T>

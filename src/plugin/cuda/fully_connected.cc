@@ -4,28 +4,19 @@
 
 #include "op/nn/trilinear_grad.h"
 #include "op/reduce/evaluate.h"
+#include "plugin/cuda/dense_product.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/primitives.h"
 
 namespace mxnet::cuda {
 namespace {
 
-// c (m x n) = op(a) op(b), all of them dense.
+// MXNET_FC_TRUE_FP16 is about these.
 GemmCall product(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                  const void* a, const void* b, void* c) {
-  return {.dtype = dtype,
-          .transpose_a = transpose_a,
-          .transpose_b = transpose_b,
-          .m = m,
-          .n = n,
-          .k = k,
-          .a = a,
-          .lda = transpose_a ? m : k,
-          .b = b,
-          .ldb = transpose_b ? k : n,
-          .c = c,
-          .ldc = n,
-          .fully_connected = true};
+  GemmCall call = dense_product(dtype, transpose_a, transpose_b, m, n, k, a, b, c);
+  call.fully_connected = true;
+  return call;
 }
 
 void forward(const FullyConnectedParams& params, KernelContext& context) {

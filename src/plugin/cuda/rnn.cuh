@@ -6,6 +6,7 @@
 #include "op/kernel.h"
 #include "op/reduce/evaluate.h"
 #include "op/rnn/layout.h"
+#include "plugin/cuda/dense_product.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"
@@ -62,24 +63,11 @@ struct Lengths {
   }
 };
 
-// c (m x n) = op(a) op(b), all without gaps but for the rows of a.
+// c (m x n) = op(a) op(b), all without gaps.
 template <class T>
 void multiply(NativeStream* stream, KernelContext& context, bool transpose_a, bool transpose_b,
               int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c) {
-  gemm(stream,
-       {.dtype = dtype_of<T>,
-        .transpose_a = transpose_a,
-        .transpose_b = transpose_b,
-        .m = m,
-        .n = n,
-        .k = k,
-        .a = a,
-        .lda = transpose_a ? m : k,
-        .b = b,
-        .ldb = transpose_b ? k : n,
-        .c = c,
-        .ldc = n},
-       context);
+  gemm(stream, dense_product(dtype_of<T>, transpose_a, transpose_b, m, n, k, a, b, c), context);
 }
 
 template <class T>

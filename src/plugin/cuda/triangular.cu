@@ -5,6 +5,7 @@
 // throw.
 #include "op/matrix/triangular.h"
 #include "plugin/cuda/computed.cuh"
+#include "plugin/cuda/element_size.h"
 #include "plugin/cuda/families.h"
 
 namespace mxnet {
@@ -78,16 +79,7 @@ void tril(const TrilParams& params, KernelContext& context) {
              LowerPart<T>{in.as<T>(), out.as<T>(), out.dim(out.ndim() - 2), out.shape().back(),
                           params.k, in.ndim() == 1});
   };
-  switch (dtype_size(in.dtype)) {
-    case 1:
-      return run(uint8_t{});
-    case 2:
-      return run(uint16_t{});
-    case 4:
-      return run(uint32_t{});
-    default:
-      return run(uint64_t{});
-  }
+  with_element_of(dtype_size(in.dtype), run);
 }
 
 // --- equations and products ----------------------------------------------------------------------
