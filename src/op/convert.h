@@ -22,7 +22,11 @@ constexpr To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
   } else if constexpr (std::is_same_v<To, bool>) {
-    return static_cast<float>(value) != 0.0f;  // holds for NaN
+    if constexpr (kIsHalf<From>) {
+      return static_cast<float>(value) != 0.0f;
+    } else {
+      return value != From{0};  // in its own type: a double that no float can hold is not zero
+    }
   } else if constexpr (kFromFloat && !std::is_same_v<From, double> &&
                        !std::is_same_v<From, float>) {
     return convert<To>(static_cast<float>(value));

@@ -77,3 +77,11 @@ def test_nan_receives_no_gradient_from_an_extreme(mx, op, beats, dtype):
 
 def test_smooth_l1_of_the_smallest_integer(mx):
     assert mx.run("smooth_l1", np.array([-128, -127, 4, 0], "int8"), scalar=1)[0].tolist() == [127, 126, 3, 0]
+
+
+@pytest.mark.parametrize("smallest", [1e-50, 5e-324, -1e-310])
+def test_a_double_that_no_float_can_hold_is_true(mx, smallest):
+    values = np.array([smallest, 0.0, -0.0, np.nan])
+    assert mx.run("Cast", values, dtype="bool")[0].tolist() == [True, False, False, True]
+    assert mx.run("where", values, np.ones(4, "uint8"), np.zeros(4, "uint8"))[0].tolist() == [1, 0, 0, 1]
+    assert mx.run("_np_any", values[:2])[0]
