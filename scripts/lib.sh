@@ -40,3 +40,14 @@ build() {
   [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset"
   cmake --build "build/$preset" "$@"
 }
+
+# The test files that reach operators through the C ABI, as opposed to the package; those of the ABI's own functions are
+# not among them. Paths from the root of the repository.
+operator_test_files() (
+  shopt -s globstar nullglob
+  printf '%s\n' tests/python/**/{test_golden,test_ops_}*.py tests/python/**/test_linalg.py
+)
+c_api_test_files() (
+  shopt -s globstar nullglob
+  printf '%s\n' tests/python/**/test_c_api_*.py
+)
