@@ -21,6 +21,7 @@
 #include "counted_new.h"
 #include "engine/engine.h"
 #include "patterns.h"
+#include "round_trip.h"
 
 namespace mxnet::bench {
 namespace {
@@ -239,8 +240,15 @@ void latency() {
 
 int main(int argc, char** argv) {
   const std::size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 500000;
+  const auto print_distance = [] {
+    std::printf("a cache line from one processor to another and back: %.0f ns\n",
+                mxnet::bench::round_trip());
+  };
+  print_distance();
   mxnet::bench::throughput(count);
   mxnet::bench::allocations();
+  print_distance();
   mxnet::bench::latency();
+  print_distance();
   return 0;
 }
