@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hybridized network trains with its values in the layouts of its kernels, as a bound symbol does."""
+
+import collections
+import re
+
+import pytest
+
+TRAINING = """
+import numpy as np
+import mxnet as mx
+from mxnet import autograd, gluon
+from mxnet.gluon import nn
+
+net = nn.HybridSequential()
+for channels in (32, 48, 64):
+    net.add(nn.Conv2D(channels, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
+net.add(nn.GlobalAvgPool2D(), nn.Dense(10))
+net.initialize()
+net.hybridize({flags})
+trainer = gluon.Trainer(net.collect_params(), "sgd", {{"learning_rate": 0.01}})
+data, label = mx.nd.random.uniform(shape=(8, 16, 28, 28)), mx.nd.zeros((8,))
+loss = gluon.loss.SoftmaxCrossEntropyLoss()
+for step in range(3):
+    mx.nd.waitall()
+    print("step", step, flush=True)
+    with autograd.record():
+        cost = loss(net(data), label)
+    cost.backward()
+    trainer.step(8)
+mx.nd.waitall()
+"""
+REORDER = re.compile(r"^onednn_verbose,.*?exec,cpu,reorder,.*?,(src_\S+ dst_\S+),.*,([0-9x]+),[^,]*$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("flags", ["", "static_alloc=True, static_shape=True"])
+def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags):
+    # Without Winograd, whose choice is the processor's: every convolution is one of oneDNN's.
+    done = run_python(TRAINING.format(flags=flags), env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"})
+    assert done.returncode == 0, done.stderr
+    if "onednn_verbose" not in done.stdout:
+        pytest.skip("this build of oneDNN does not say what it does")
+    steps = done.stdout.split("step 2\n")
+    reorders = collections.Counter(REORDER.findall(steps[1]))
+    assert reorders, "weights change in each step, so that some are reordered"
+    assert max(reorders.values()) == 1, reorders
+    shapes = collections.Counter(shape for _, shape in reorders)
+    assert not [shape for shape in shapes if shape.endswith("x28x28") and shape != "8x16x28x28"], shapes
+    for weight in ("32x16x3x3", "48x32x3x3", "64x48x3x3"):
+        assert shapes[weight] <= 3, "for the way forward, for the gradient of the data, and its own gradient back"
