@@ -200,8 +200,8 @@ int MXCustomFunctionRecord(int num_inputs, NDArrayHandle* inputs, int num_output
     refs_of(static_cast<uint32_t>(std::max(num_outputs, 0)), outputs, "MXCustomFunctionRecord",
             "outputs", &out);
     auto function = std::make_shared<const UserFunction>(*callbacks, in);
-    record_function(
-        [function](const std::vector<NDArray>& grads) { return function->gradient(grads); },
-        in.span(), out.span());
+    record_function([function](const std::vector<NDArray>& grads,
+                               std::span<const NDArray>) { return function->gradient(grads); },
+                    in.span(), out.span());
   });
 }

@@ -124,7 +124,8 @@ void record_call(const std::shared_ptr<const CustomProp>& prop,
     call->outputs.push_back(call->needs[outputs.size() + num_args + o] ? outputs[o].detach()
                                                                        : NDArray());
   }
-  record_function([call](const std::vector<NDArray>& grads) { return call->gradient(grads); },
+  record_function([call](const std::vector<NDArray>& grads,
+                         std::span<const NDArray>) { return call->gradient(grads); },
                   inputs, handles);
 }
 

@@ -169,7 +169,8 @@ void run_ext_state(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
     }
     auto call = std::make_shared<RecordedCall>(
         RecordedCall{parsed, std::move(state), std::move(given), std::move(kept), training});
-    record_function([call](const std::vector<NDArray>& grads) { return call->gradient(grads); },
+    record_function([call](const std::vector<NDArray>& grads,
+                           std::span<const NDArray>) { return call->gradient(grads); },
                     inputs, handles);
   }
   for (std::size_t o = 0; o < outputs.size(); ++o)

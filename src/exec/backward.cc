@@ -5,38 +5,18 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bitset>
 #include <deque>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "exec/autograd_state.h"
+#include "exec/chunk_set.h"
 #include "exec/grad_sum.h"
 #include "exec/imperative.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
 namespace {
-
-// A set of chunks that answers "certainly not" from one bit.
-class ChunkSet {
- public:
-  void insert(const Chunk* chunk) {
-    bits_.set(hash(chunk));
-    chunks_.push_back(chunk);
-  }
-  bool contains(const Chunk* chunk) const {
-    return bits_.test(hash(chunk)) &&
-           std::find(chunks_.begin(), chunks_.end(), chunk) != chunks_.end();
-  }
-
- private:
-  static std::size_t hash(const Chunk* chunk) {
-    return reinterpret_cast<uintptr_t>(chunk) * 0x9E3779B97F4A7C15 >> 52;
-  }
-  std::bitset<4096> bits_;
-  std::vector<const Chunk*> chunks_;
-};
 
 // One pass over one graph; an object lives for one call.
 //
@@ -107,8 +87,9 @@ class Backward {
       return;
     NDArray input = variable;
     const std::array<NDArray*, 1> inputs{&input}, outputs{&grad};
-    record_function([](const std::vector<NDArray>&) { return std::vector<NDArray>(1); }, inputs,
-                    outputs);
+    record_function([](const std::vector<NDArray>&,
+                       std::span<const NDArray>) { return std::vector<NDArray>(1); },
+                    inputs, outputs);
   }
 
   // --- the graph -------------------------------------------------------------------------------
@@ -305,13 +286,13 @@ class Backward {
     }
   }
 
-  std::vector<InputGrad> differentiate(const TapeNode& node, std::span<const NDArray> douts) {
-    InlineVector<bool, 8> wants;
-    InlineVector<GradTarget, 8> targets;
+  // Where the gradients of a node's inputs may be computed to: the buffers of leaves.
+  using Targets = InlineVector<GradTarget, 8>;
+  void find_targets(const TapeNode& node, Targets& targets) {
     for (const ir::Entry& input : node.inputs) {
       const auto& producer = *static_cast<const TapeNode*>(input.node.get());
-      wants.push_back(needed(producer));
-      const bool leaf = wants.back() && direct_ && producer.kind() == TapeNode::Kind::kLeaf;
+      const bool leaf =
+          direct_ && producer.kind() == TapeNode::Kind::kLeaf && leaf_state(producer).needed;
       targets.push_back(leaf ? leaf_state(producer).buffer.target() : GradTarget());
     }
     // An array used twice by one call: its buffer takes one gradient at a time.
@@ -319,6 +300,14 @@ class Backward {
       for (std::size_t j = 0; j < i && targets[i].buffer != nullptr; ++j)
         if (targets[j].buffer == targets[i].buffer) targets[i] = GradTarget();
     }
+  }
+
+  std::vector<InputGrad> differentiate(const TapeNode& node, std::span<const NDArray> douts) {
+    InlineVector<bool, 8> wants;
+    for (const ir::Entry& input : node.inputs)
+      wants.push_back(needed(*static_cast<const TapeNode*>(input.node.get())));
+    Targets targets;
+    find_targets(node, targets);
     return run_rule(static_cast<const OperationNode&>(node), douts, wants.span(), targets.span());
   }
 
@@ -329,10 +318,20 @@ class Backward {
       const ArrayType& type = function.output_types[o];
       douts[o] = like("zeros_like", NDArray(type.shape, type.dtype, function.device));
     }
-    std::vector<NDArray> results = function.gradient(std::move(douts));
+    std::vector<NDArray> targets(node.inputs.size());
+    Targets offered;
+    find_targets(node, offered);
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      if (offered[i].buffer != nullptr && offered[i].request == Request::kWrite)
+        targets[i] = *offered[i].buffer;
+    std::vector<NDArray> results = function.gradient(std::move(douts), targets);
     MX_ASSERT(results.size() == node.inputs.size());
     std::vector<InputGrad> grads(results.size());
-    for (std::size_t i = 0; i < grads.size(); ++i) grads[i].array = std::move(results[i]);
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+      grads[i].in_target = !targets[i].is_none() && results[i].chunk() == targets[i].chunk() &&
+                           results[i].offset() == targets[i].offset();
+      grads[i].array = std::move(results[i]);
+    }
     return grads;
   }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "exec/autograd_state.h"
 #include "exec/cached_op_plans.h"
+#include "exec/chunk_set.h"
 #include "exec/plan_graph.h"
 #include "exec/tape.h"
 #include "graph/partition.h"
@@ -68,7 +69,8 @@ class Recorded {
   Recorded& operator=(const Recorded&) = delete;
 
   // One gradient per input of the op, none where none was asked for.
-  std::vector<NDArray> backward(std::vector<NDArray> output_grads) const {
+  std::vector<NDArray> backward(std::vector<NDArray> output_grads,
+                                std::span<const NDArray> targets) const {
     const Plan& plan = plan_->plan();
     auto run = std::make_shared<Run>(*run_);
     // The pass that overwrites the activations must not be the last.
@@ -78,13 +80,21 @@ class Recorded {
       const auto source = static_cast<std::size_t>(plan_->sources[v]);
       if (source >= inputs) run->externals[v] = std::move(output_grads[source - inputs]);
     }
+    ChunkSet taken;  // by what the pass reads, and by what it has written
+    for (const NDArray& external : run->externals)
+      if (!external.is_none()) taken.insert(external.chunk().get());
     std::vector<NDArray> grads(inputs);
     auto o = static_cast<std::size_t>(plan.num_variables()) +
              static_cast<std::size_t>(plan_->num_outputs);
     for (std::size_t i = 0; i < inputs; ++i) {
       if (!plan_->key.wants[i]) continue;
       const ArrayType& type = plan_->key.types[i];
-      grads[i] = NDArray(type.shape, type.dtype, run->home, "gradients");
+      const NDArray& target = targets[i];
+      const bool direct = !target.is_none() && !target.is_sparse() &&
+                          target.device() == run->home && target.shape() == type.shape &&
+                          target.dtype() == type.dtype && !taken.contains(target.chunk().get());
+      grads[i] = direct ? target : NDArray(type.shape, type.dtype, run->home, "gradients");
+      taken.insert(grads[i].chunk().get());
       run->externals[o++] = grads[i];
     }
     push_segments(*plan_, run, plan.backward_segments());
@@ -288,10 +298,11 @@ class CachedOp::Impl {
     handles.reserve(inputs.size());
     for (const NDArray* input : inputs) handles.push_back(*input);
     record_function(
-        [self, plan, recorded, handles](std::vector<NDArray> output_grads) mutable {
+        [self, plan, recorded, handles](std::vector<NDArray> output_grads,
+                                        std::span<const NDArray> targets) mutable {
           if (autograd_state().recording)
             return self->differentiable_backward(plan->key, handles, std::move(output_grads));
-          return recorded->backward(std::move(output_grads));
+          return recorded->backward(std::move(output_grads), targets);
         },
         inputs, outputs);
   }

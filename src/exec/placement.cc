@@ -21,7 +21,7 @@ void record_move(NDArray& from, NDArray& to) {
   if (!autograd_state().recording || !wants_gradient(from)) return;
   const std::array<NDArray*, 1> inputs{&from}, outputs{&to};
   record_function(
-      [home = from.device()](std::vector<NDArray> grads) {
+      [home = from.device()](std::vector<NDArray> grads, std::span<const NDArray>) {
         return std::vector<NDArray>{moved_to(grads[0], home)};
       },
       inputs, outputs);

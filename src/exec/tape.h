@@ -71,7 +71,10 @@ class OperationNode final : public TapeNode {
 };
 
 // Gradients of the inputs out of those of the outputs; runs on the thread that calls backward.
-using GradientFunction = std::function<std::vector<NDArray>(std::vector<NDArray> output_grads)>;
+// `targets`: per input, an array that may be overwritten with its gradient and then be the result;
+// none where there is no such array.
+using GradientFunction = std::function<std::vector<NDArray>(std::vector<NDArray> output_grads,
+                                                            std::span<const NDArray> targets)>;
 
 class FunctionNode final : public TapeNode {
  public:

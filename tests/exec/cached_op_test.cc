@@ -112,6 +112,50 @@ TEST(CachedOp, TwoRecordedCallsKeepTheirOwnActivations) {
   EXPECT_EQ(values_of(buffer), twice);
 }
 
+TEST(CachedOp, GradientsAreComputedIntoTheirBuffers) {
+  constexpr int kWidth = 512;
+  Mlp mlp(1, 2, kWidth, kSeed);
+  std::vector<NDArray> inputs = mlp.arrays();
+  CachedOp op(mlp.graph, {});
+  for (NDArray& input : inputs) attach_grad(input);
+  const auto record = [&] {
+    const Recording recording;
+    return invoke(op, inputs)[0];
+  };
+  NDArray first = record();
+  backward_from(first);
+  NDArray second = record();
+  Engine::get().wait_for_all();
+  const auto in_use = [] { return Storage::get().stats(Device::cpu()).in_use; };
+  const auto before = in_use();
+  Storage::get().reset_peak(Device::cpu());
+  backward_from(second);
+  Engine::get().wait_for_all();
+  EXPECT_LT(Storage::get().stats(Device::cpu()).peak_in_use - before,
+            kWidth * kWidth * sizeof(float));
+}
+
+// What reads a buffer still needs its values, and two gradients cannot lie in one place.
+TEST(CachedOp, BuffersThatAreReadOrSharedTakeTheirGradientsAfterwards) {
+  Case c;
+  const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs);
+  NDArray read = c.inputs[1];  // of a weight, as the place for its own gradient
+  NDArray shared(c.inputs[3].shape(), c.inputs[3].dtype(), Device::cpu());
+  mark_variable(c.inputs[1], Request::kWrite, read);
+  mark_variable(c.inputs[3], Request::kWrite, shared);
+  mark_variable(c.inputs[5], Request::kAdd, shared);
+  NDArray out;
+  {
+    const Recording recording;
+    out = invoke(c.op, c.inputs)[0];
+  }
+  backward_from(out);
+  EXPECT_EQ(values_of(read), eager.grads[1]);
+  Values sum = eager.grads[3];
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += eager.grads[5][i];
+  EXPECT_EQ(values_of(shared), sum);
+}
+
 TEST(CachedOp, RetainedGraphsCanBeDifferentiatedAgain) {
   Case c;
   const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs);

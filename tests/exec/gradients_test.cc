@@ -114,7 +114,7 @@ TEST(Function, ItsGradientIsAskedFor) {
     NDArray* inputs[] = {&y};
     NDArray* outputs[] = {&out};
     record_function(
-        [&](std::vector<NDArray> dout) {
+        [&](std::vector<NDArray> dout, std::span<const NDArray>) {
           ++calls;
           return std::vector<NDArray>{times(dout[0], "10")};
         },
@@ -134,7 +134,7 @@ TEST(Function, MayThrow) {
     NDArray* inputs[] = {&x};
     NDArray* outputs[] = {&y};
     record_function(
-        [](std::vector<NDArray>) -> std::vector<NDArray> {
+        [](std::vector<NDArray>, std::span<const NDArray>) -> std::vector<NDArray> {
           throw Error(ErrorCode::kValue, "function", "given up");
         },
         inputs, outputs);
