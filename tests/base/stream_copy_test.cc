@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies past the caches write what they are given, wherever lines begin.
 #include "base/stream_copy.h"
 
 #include <algorithm>
