@@ -300,14 +300,36 @@ void Bunch::move_sums(const Contents& contents, const NDArray& packed) {
   keep_order(earlier, packed.var());
 }
 
-// The packed values stay between the calls, as what the sums lie in.
+// The packed values stay between the calls, as what the sums lie in; also when the same keys come
+// with other arrays: memory that others see is dear to make.
+void Bunch::take_memory(Known& known) {
+  const Contents& contents = *known.contents;
+  const Shape shape{contents.count};
+  if (contents.kind == CollectiveKind::kBroadcast) {
+    known.packed = NDArray(shape, contents.dtype, Device::cpu(), "kvstore");
+    return;
+  }
+  std::size_t offset = 0;
+  const auto in_place = [&](const Piece& piece) {
+    const bool there = piece.sum->chunk() == known.packed.chunk() && piece.sum->offset() == offset;
+    offset += static_cast<std::size_t>(piece.count) * dtype_size(contents.dtype);
+    return there;
+  };
+  if (!known.packed.is_none() && known.packed.size() == contents.count &&
+      std::all_of(contents.pieces.begin(), contents.pieces.end(), in_place))
+    return;
+  known.place = {};
+  known.packed = group_.shares_memory() ? make_shared_array(shape, contents.dtype, known.place)
+                                        : NDArray(shape, contents.dtype, Device::cpu(), "kvstore");
+  move_sums(contents, known.packed);
+}
+
 void Bunch::prepare(Known& known, int priority) {
   const std::shared_ptr<const Contents> contents = known.contents;
-  const NDArray packed(Shape{contents->count}, contents->dtype, Device::cpu(), "kvstore");
+  take_memory(known);
+  const NDArray packed = known.packed;
   const std::array<Var*, 1> between{packed.var()};
   const bool broadcast = contents->kind == CollectiveKind::kBroadcast;
-  if (!broadcast) move_sums(*contents, packed);
-  known.packed = packed;
   known.priority = priority;
   known.overwritten = {packed.var()};
   for (Var* var : writes_)
@@ -323,8 +345,8 @@ void Bunch::prepare(Known& known, int priority) {
        .priority = priority,
        .name = "KVStoreCollect"});
   known.sum = Engine::get().prepare_async(
-      [contents, list = known.list, packed, priority, group = &group_, store = store_](
-          const RunContext&, OnComplete complete) {
+      [contents, list = known.list, packed, place = known.place, priority, group = &group_,
+       store = store_](const RunContext&, OnComplete complete) {
         CollectiveRequest request;
         request.kind = contents->kind;
         request.name = list->names.size() == 1 ? list->names.front()
@@ -336,6 +358,7 @@ void Bunch::prepare(Known& known, int priority) {
         request.dtype = contents->dtype;
         request.priority = priority;
         if (list->names.size() > 1) request.list = list;
+        request.place = place;
         request.done = [complete, packed](const std::exception_ptr& error) {
           error ? complete.fail(error) : complete();
         };

@@ -100,6 +100,7 @@ class Bunch {
     std::shared_ptr<const Contents> contents;
     std::shared_ptr<const RequestList> list;
     NDArray packed;
+    SharedPlace place;               // of `packed`
     PreparedRef collect, sum, take;  // of `priority`; the last null without targets
     std::vector<Var*> overwritten;   // written without being read
     int priority = 0;
@@ -117,6 +118,7 @@ class Bunch {
   void append(const Piece& piece, const Place* values, const Place* targets);
   void fill_from_matched();
   static void move_sums(const Contents& contents, const NDArray& packed);
+  void take_memory(Known& known);
   void prepare(Known& known, int priority);
   void push(const Known& known);
   static std::shared_ptr<const RequestList> make_list(const Contents& contents);

@@ -12,6 +12,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "kvstore/shared_place.h"
 
 namespace mxnet::kvstore {
 
@@ -39,6 +40,7 @@ struct CollectiveRequest {
   // Null: a request of its own. kSum and kBroadcast may have one; ranks that give the same lists
   // save time, those that give other lists of the same names, or single ones, get the same results.
   std::shared_ptr<const RequestList> list;
+  SharedPlace place;  // where others find `data`, of a group that shares memory
   // Called once, on a thread of the group that must not be kept: null, or what went wrong.
   std::function<void(std::exception_ptr)> done;
 };
@@ -83,6 +85,8 @@ class ProcessGroup {
   virtual int rank() const = 0;     // among workers, of a server among servers
   virtual int size() const = 0;     // workers
   virtual int servers() const = 0;  // besides them
+  // Whether the workers run on one machine: they sum faster what they can all see.
+  virtual bool shares_memory() const { return false; }
   // Fails through `done`: Error(kGeneric) naming the rank where one is lost or has left,
   // Error(kValue) naming both sides where ranks disagree about what a name is.
   // REQUIRES: a worker.

@@ -33,6 +33,7 @@ std::vector<CollectiveRequest> parts_of(CollectiveRequest whole) {
   const auto ending =
       std::make_shared<Ending>(Ending{std::move(whole.done), list->names.size(), nullptr});
   whole.list = nullptr;
+  whole.place = {};  // parts of it lie elsewhere
   std::vector<CollectiveRequest> parts(list->names.size(), whole);
   char* data = static_cast<char*>(whole.data);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -119,6 +120,7 @@ void MpiGroup::start_mpi() {
   calls_.start(for_calls, size_);
   coordinator_ = std::make_unique<Coordinator>(size_, options_.batches);
   ring_ = std::make_unique<RingSum>(data_, rank_, size_);
+  shared_ = std::make_unique<SharedSum>(data_, is_server() ? rank_ - size_ : rank_, beside);
   next_beat_ = next_check_ = Clock::now();
   peers_.resize(static_cast<std::size_t>(all_), Peer{Clock::now()});
 }

@@ -22,6 +22,7 @@
 #include "plugin/mpi/calls.h"
 #include "plugin/mpi/coordinator.h"
 #include "plugin/mpi/ring_sum.h"
+#include "plugin/mpi/shared_sum.h"
 
 namespace mxnet::mpi {
 
@@ -34,6 +35,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   int rank() const override { return is_server() ? rank_ - size_ : rank_; }
   int size() const override { return size_; }
   int servers() const override { return all_ - size_; }
+  bool shares_memory() const override { return shared_->near(); }
   void submit(kvstore::CollectiveRequest request) override;
   void call(kvstore::ServerCall call) override { calls_.submit(std::move(call)); }
   bool next_call(kvstore::ServedCall& call) override { return calls_.next(call); }
@@ -72,7 +74,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void run_batch(const std::vector<uint64_t>& ids);
   void run_one(const kvstore::CollectiveRequest& what, char* data, int64_t count);
   void complete(uint64_t id, std::exception_ptr error);
-  void wait(MPI_Request& request);
+  bool wait(MPI_Request& request);
   void hear_heartbeats();
   void watch();
   void lose(int rank);
@@ -101,6 +103,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   uint64_t odds_asked_ = 0;                   // rank 0: wishes when ranks began to be at odds,
   Clock::time_point odds_since_{};            // and when that was
   std::unique_ptr<RingSum> ring_;
+  std::unique_ptr<SharedSum> shared_;
   std::list<Outgoing> outgoing_;
   std::vector<Peer> peers_;
   int lost_rank_ = -1;  // the first one

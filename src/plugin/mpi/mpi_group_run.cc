@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "plugin/mpi/messages.h"
 #include "plugin/mpi/mpi_group.h"
 #include "plugin/mpi/mpi_types.h"
 
@@ -58,14 +59,23 @@ void MpiGroup::run_one(const CollectiveRequest& what, char* data, int64_t count)
   MPI_Request request;
   if (kind == CollectiveKind::kBarrier) {
     MPI_Ibarrier(data_, &request);
-    return wait(request);
+    wait(request);
+    return;
   }
   const MpiSum sum = mpi_sum(what.dtype);
   if (kind == CollectiveKind::kGather) {
     MX_ASSERT(count <= kMostElements);
     MPI_Iallgather(MPI_IN_PLACE, 0, sum.type, data, static_cast<int>(count), sum.type, data_,
                    &request);
-    return wait(request);
+    wait(request);
+    return;
+  }
+  const bool apart = data == what.data;  // not copied together with others, on no rank
+  if (kind == CollectiveKind::kSum && what.list && apart && shared_->near() &&
+      count >= kRingElements && count <= kMostElements) {
+    const auto wait_for = [this](MPI_Request& meeting) { return wait(meeting); };
+    if (shared_->run(id_of(what), what.place, data, count, sum, wait_for) || lost_rank_ >= 0)
+      return;
   }
   const std::size_t item = dtype_size(what.dtype);
   for (int64_t start = 0; start < count && lost_rank_ < 0; start += kMostElements) {
@@ -88,17 +98,18 @@ void MpiGroup::run_one(const CollectiveRequest& what, char* data, int64_t count)
   }
 }
 
-// Returns early when a rank is lost.
-void MpiGroup::wait(MPI_Request& request) {
+// False, and early, when a rank is lost.
+bool MpiGroup::wait(MPI_Request& request) {
   for (int tries = 1; lost_rank_ < 0; ++tries) {
     int done = 0;
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0) return;
+    if (done != 0) return true;
     if (tries % 16 != 0) continue;
     hear_heartbeats();
     watch();
     std::this_thread::yield();
   }
+  return false;
 }
 
 }  // namespace mxnet::mpi
