@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C program (relink.c) that was linked against the release's library runs with ours in its place, and prints and writes the same."""
+"""Programs in C and C++ (relink.c, relink.cc) that were linked against the release's library run with ours in its place, and print
+and write the same."""
 import math
 import os
 import pathlib
@@ -26,17 +27,17 @@ def same(ours, theirs):
     return True
 
 
-def compare(wheel_library, library, build):
-    """How many lines and files differ; says which."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        print("skipped: there is no C compiler for the program that is linked once")
-        return 0
-    folder = build / "frontend-relink"
+# Title, source, variable that may name the compiler, compiler, language.
+PROGRAMS = [("a C program", "relink.c", "CC", "cc", "-std=c99"), ("a C++ program", "relink.cc", "CXX", "c++", "-std=c++17")]
+
+
+def compare_program(title, source, compiler, language, wheel_library, library, build):
+    """How many lines and files of one program differ; says which."""
+    folder = build / "frontend-relink" / source
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    program = folder / "relink"
-    subprocess.run([compiler, "-std=c99", f"-I{INCLUDE}", str(HERE / "relink.c"), f"-L{wheel_library.parent}", "-lmxnet",
+    program = folder / "program"
+    subprocess.run([compiler, language, f"-I{INCLUDE}", str(HERE / source), f"-L{wheel_library.parent}", "-lmxnet",
                     "-Wl,--allow-shlib-undefined", "-o", str(program)], check=True)
     texts, files = [], []
     for name, chosen in (("ours", library), ("theirs", wheel_library)):
@@ -46,7 +47,7 @@ def compare(wheel_library, library, build):
         environment["LD_LIBRARY_PATH"] = str(chosen.resolve().parent)
         done = subprocess.run([str(program), str(place)], env=environment, capture_output=True, text=True, timeout=120)
         if done.returncode != 0:
-            print(f"the program that was linked with the release ends with {done.returncode} on {chosen}: {done.stderr[-1000:]}")
+            print(f"{title} that was linked with the release ends with {done.returncode} on {chosen}: {done.stderr[-1000:]}")
             return 1
         texts.append(done.stdout.splitlines())
         files.append({path.name: path.read_bytes() for path in sorted(place.iterdir())})
@@ -55,7 +56,19 @@ def compare(wheel_library, library, build):
         different.append(f"{len(texts[0])} lines instead of {len(texts[1])}")
     different += [f"the file {name} is another one" for name in files[1] if files[0].get(name) != files[1][name]]
     for text in different:
-        print(f"relinked program: {text}")
-    print(f"a C program linked with the release and run with this library: {len(texts[1]) - len(different)} of {len(texts[1])} lines and "
+        print(f"relinked {source}: {text}")
+    print(f"{title} linked with the release and run with this library: {len(texts[1]) - len(different)} of {len(texts[1])} lines and "
           f"{len(files[1])} files are the same")
     return len(different)
+
+
+def compare(wheel_library, library, build):
+    """How many lines and files of all programs differ."""
+    different = 0
+    for title, source, variable, usual, language in PROGRAMS:
+        compiler = shutil.which(os.environ.get(variable, usual))
+        if compiler is None:
+            print(f"skipped: there is no compiler for {title}")
+        else:
+            different += compare_program(title, source, compiler, language, wheel_library, library, build)
+    return different

@@ -5,7 +5,7 @@ with the wheel's library, with ours below the wheel's package, and with ours alo
     tests/frontend/run.py --lib build/release/src/libmxnet.so [--package build/release/python]
                           [--only NAME] [-v]
 
-A C program that was linked with the wheel's library runs with ours (relink.py).
+Programs in C and C++ that were linked with the wheel's library run with ours (relink.py).
 
 With --package the interpreter that runs this file runs the programs on our own package, too, and
 files of networks go from each package to the other (exchange.py).
