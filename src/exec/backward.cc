@@ -319,7 +319,11 @@ class Backward {
       for (std::size_t j = 0; j < i && targets[i].buffer != nullptr; ++j)
         if (targets[j].buffer == targets[i].buffer) targets[i] = GradTarget();
     }
-    return run_rule(static_cast<const OperationNode&>(node), douts, wants.span(), targets.span());
+    const auto& operation = static_cast<const OperationNode&>(node);
+    std::vector<InputGrad> grads = run_rule(operation, douts, wants.span(), targets.span());
+    for (std::size_t i = 0; operation.watcher != nullptr && i < grads.size(); ++i)
+      if (!grads[i].array.is_none()) (*operation.watcher)(static_cast<int>(i), grads[i].array);
+    return grads;
   }
 
   std::vector<InputGrad> call_function(const TapeNode& node, std::vector<NDArray> douts) {
