@@ -102,8 +102,8 @@ class TapeEntry final : public TapeInfo {
 
 // The entry of an array that is part of a living graph or marked, else null.
 const TapeEntry* tape_entry(const NDArray& array);
-// From now on `watcher` sees what backward finds for the inputs of the call whose result `array` is;
-// nothing where that call is not recorded.
+// From now on `watcher` sees what backward finds for the inputs of the call whose result `array`
+// is; nothing where that call is not recorded.
 void watch_gradients(const NDArray& array, GradientWatcher watcher);
 // The mark of an array that attach_grad gave a buffer, else null.
 LeafNode* leaf_of(const NDArray& array);
