@@ -17,34 +17,27 @@ import mxnet as mx
 ones = lambda *shape: mx.nd.ones(shape)
 a, b, o = ones(8, 8), ones(8, 8), ones(8, 8)
 add = mx.nd.elemwise_add
-h = mx.sym.var("x")
+x = ones(8, 16)
+net = mx.gluon.nn.HybridSequential()
 for i in range(5):
-    h = mx.sym.Activation(mx.sym.FullyConnected(h, num_hidden=16, name=f"fc{i}"), act_type="relu")
-shapes = h.infer_shape(x=(8, 16))[0]
-args = [mx.nd.ones(shape) for shape in shapes]
-op = mx.nd.CachedOp(h, (("static_alloc", True), ("static_shape", True)))
-for arg in args[1:]:
-    arg.attach_grad()
+    net.add(mx.gluon.nn.Dense(16, activation="relu", in_units=16))
+net.initialize()
+net.hybridize(static_alloc=True, static_shape=True)
 def step():
     with mx.autograd.record():
-        y = op(*args)
+        y = net(x)
     y.backward()
 def training(optimizer, **options):
-    net = mx.gluon.nn.HybridSequential()
-    for i in range(5):
-        net.add(mx.gluon.nn.Dense(16, activation="relu", in_units=16))
-    net.initialize()
-    net.hybridize(static_alloc=True, static_shape=True)
     trainer = mx.gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 1e-3, **options})
     def train():
         with mx.autograd.record():
-            loss = net(args[0]).sum()
+            loss = net(x).sum()
         loss.backward()
         trainer.step(8)
     return train
 cases = {
     "a + b": lambda: a + b, "add(a, b, out=o)": lambda: add(a, b, out=o), "a[1]": lambda: a[1],
-    "MLP forward": lambda: op(*args), "MLP forward + backward": step,
+    "MLP forward": lambda: net(x), "MLP forward + backward": step,
     "MLP and SGD's step": training("sgd", momentum=0.9), "MLP and Adam's step": training("adam"),
 }
 wait = mx.nd.waitall

@@ -20,21 +20,24 @@ __all__ = [
 InitDesc.__module__ = Initializer.__module__ = __name__  # pickles of other versions look for them here
 
 
-def _uniform(scale: float, arr: Any) -> None:
-    from .ndarray import random
-
-    random.uniform(-scale, scale, out=arr)
-
-
-def _normal(sigma: float, arr: Any) -> None:
-    if is_np_array():  # np.random pairs the numbers of a stream in another way
+def _draw(name: str, first: float, second: float, arr: Any) -> None:
+    """Into the array, from the stream of the arrays in force: np.random has one of its own."""
+    if is_np_array():
         from ._numpy.arrays import arrays
 
-        arr[:] = arrays.section("random").names["normal"](0, sigma, arr.shape, ctx=arr.context)
+        arr[:] = arrays.section("random").names[name](first, second, arr.shape, ctx=arr.context)
         return
     from .ndarray import random
 
-    random.normal(0, sigma, out=arr)
+    getattr(random, name)(first, second, out=arr)
+
+
+def _uniform(scale: float, arr: Any) -> None:
+    _draw("uniform", -scale, scale, arr)
+
+
+def _normal(sigma: float, arr: Any) -> None:
+    _draw("normal", 0, sigma, arr)
 
 
 class Load:

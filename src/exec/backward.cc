@@ -308,7 +308,11 @@ class Backward {
       wants.push_back(needed(*static_cast<const TapeNode*>(input.node.get())));
     Targets targets;
     find_targets(node, targets);
-    return run_rule(static_cast<const OperationNode&>(node), douts, wants.span(), targets.span());
+    const auto& operation = static_cast<const OperationNode&>(node);
+    std::vector<InputGrad> grads = run_rule(operation, douts, wants.span(), targets.span());
+    for (std::size_t i = 0; operation.watcher != nullptr && i < grads.size(); ++i)
+      if (!grads[i].array.is_none()) (*operation.watcher)(static_cast<int>(i), grads[i].array);
+    return grads;
   }
 
   std::vector<InputGrad> call_function(const TapeNode& node, std::vector<NDArray> douts) {

@@ -350,9 +350,18 @@ class CachedOp::Impl {
 
   void invoke_eagerly(std::span<NDArray* const> inputs, OutputRefs outputs, Device device) const {
     EagerGraph::Observer observer;
+    const bool recording = autograd_state().recording;
     if (hook_) {
       observer.output = [&](const ir::Node& node, int o, const NDArray& value) {
+        if (!recording && o >= node.op->num_visible_outputs(node.params.get())) return;
         hook_(node.name + "_" + node.op->output_name(node.params.get(), o), node.op->name(), value);
+        if (o > 0) return;
+        // By the names of 1.x. The call may be differentiated when this op is gone.
+        watch_gradients(value,
+                        [hook = hook_, name = node.name + "_backward_",
+                         op = "_backward_" + node.op->name()](int input, const NDArray& gradient) {
+                          hook(name + std::to_string(input), op, gradient);
+                        });
       };
       if (hook_all_) {
         observer.input = [&](const ir::Node& node, int i, const NDArray& value) {

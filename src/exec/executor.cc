@@ -322,6 +322,7 @@ void Executor::forward_eagerly(bool training) {
   if (monitor_) {
     observer.output = [&](const ir::Node& node, int o, const NDArray& value) {
       monitor_(node.name + "_" + node.op->output_name(node.params.get(), o), value);
+      if (records && o == 0) watch_backward(node, value);
     };
     if (monitor_all_) {
       observer.input = [&](const ir::Node& node, int i, const NDArray& value) {
@@ -345,6 +346,17 @@ void Executor::forward_eagerly(bool training) {
   if (!records) return;
   recorded_ = std::move(results);
   state_ = State::kRecorded;
+}
+
+// The monitor sees the gradients of the node's inputs, by the names that 1.x has for them.
+void Executor::watch_backward(const ir::Node& node, const NDArray& output) {
+  const auto states = static_cast<std::ptrdiff_t>(node.op->state_inputs(node.params.get()).size());
+  const bool numbered = std::ssize(node.inputs) - states > 1;
+  // A monitor of its own: the outputs, and so the gradients, may outlive the executor.
+  watch_gradients(output, [monitor = monitor_, numbered, name = node.name + "_backward_output"](
+                              int input, const NDArray& gradient) {
+    monitor(numbered ? name + std::to_string(input) : name, gradient);
+  });
 }
 
 void Executor::backward_eagerly(InputRefs head_grads) {

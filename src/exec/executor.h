@@ -46,7 +46,8 @@ class Executor {
   const std::shared_ptr<Arena>& pool() const { return pool_; }
 
   // Called with "NODE_output" and the value of every node (with inputs too, if `all`) during
-  // forward; empty = none. A run that is watched goes node by node.
+  // forward, and with "NODE_backward_output" and the gradient of its input, numbered where it has
+  // several, during backward; empty = none. A run that is watched goes node by node.
   using Monitor = std::function<void(const std::string& name, const NDArray& value)>;
   void set_monitor(Monitor monitor, bool all);
 
@@ -77,6 +78,7 @@ class Executor {
   std::vector<NDArray> externals(const Plan& plan, std::span<const ir::Entry> heads) const;
   void set_head_grads(InputRefs head_grads);
   void forward_eagerly(bool training);
+  void watch_backward(const ir::Node& node, const NDArray& output);
   void backward_eagerly(InputRefs head_grads);
 
   const IndexedGraph graph_;

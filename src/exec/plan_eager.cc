@@ -112,9 +112,9 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
                   error.where());
     }
     if (observer != nullptr && observer->output) {
-      const int visible = node.op->num_visible_outputs(node.params.get());
-      for (int o = 0; o < visible; ++o)
-        observer->output(node, o, *out[static_cast<std::size_t>(o)]);
+      for (int o = 0; o < graph_.num_outputs(n); ++o)  // those that only backward reads as well
+        if (const NDArray& value = *out[static_cast<std::size_t>(o)]; !value.is_none())
+          observer->output(node, o, value);
     }
     for (int entry : graph_.inputs(n))
       if (last_use_[static_cast<std::size_t>(entry)] == n)

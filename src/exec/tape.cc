@@ -135,6 +135,13 @@ const TapeEntry* tape_entry(const NDArray& array) {
   }
 }
 
+void watch_gradients(const NDArray& array, GradientWatcher watcher) {
+  const TapeEntry* entry = tape_entry(array);
+  if (entry == nullptr || entry->node->kind() != TapeNode::Kind::kOperation) return;
+  static_cast<OperationNode&>(*entry->node).watcher =
+      std::make_unique<const GradientWatcher>(std::move(watcher));
+}
+
 LeafNode* leaf_of(const NDArray& array) {
   const TapeEntry* entry = entry_of(array);
   if (entry == nullptr || entry->node->kind() != TapeNode::Kind::kLeaf) return nullptr;

@@ -4,6 +4,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "exec/invoke.h"
@@ -49,6 +50,9 @@ class LeafNode final : public TapeNode {
   std::atomic<bool> fresh_grad{false};
 };
 
+// Sees the gradient of an input, by its position, as backward finds it.
+using GradientWatcher = std::function<void(int input, const NDArray& gradient)>;
+
 class OperationNode final : public TapeNode {
  public:
   OperationNode(ParsedAttrsRef attrs, bool training);
@@ -64,6 +68,7 @@ class OperationNode final : public TapeNode {
   const bool training;
   Device device;
   std::vector<ArrayType> output_types;
+  std::unique_ptr<const GradientWatcher> watcher;  // null: nobody looks
 
  private:
   SavePlanRef plan_;
@@ -100,6 +105,9 @@ class TapeEntry final : public TapeInfo {
 
 // The entry of an array that is part of a living graph or marked, else null.
 const TapeEntry* tape_entry(const NDArray& array);
+// From now on `watcher` sees what backward finds for the inputs of the call whose result `array`
+// is; nothing where that call is not recorded.
+void watch_gradients(const NDArray& array, GradientWatcher watcher);
 // The mark of an array that attach_grad gave a buffer, else null.
 LeafNode* leaf_of(const NDArray& array);
 // Whether gradients may flow to the array.

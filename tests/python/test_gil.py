@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """While a call waits or computes, other threads of Python run."""
 
+import pathlib
 import sys
 import threading
 import time
@@ -100,3 +101,9 @@ def test_another_thread_counts_while_a_call_waits(name, counter):
         if counter.count > before:
             return
     pytest.fail(f"{name}: the other thread did not run in twenty calls")
+
+
+def test_no_call_keeps_an_operator_of_python_from_ending(run_python):
+    """Every call that can wait, while an operator runs that needs the interpreter to end."""
+    done = run_python((pathlib.Path(__file__).parent / "waiting_calls.py").read_text())
+    assert done.stdout.endswith("done\n"), done.stdout[-200:] + done.stderr[-3000:]

@@ -114,21 +114,62 @@ def random_key(random, shape):
     return tuple(parts) if len(parts) != 1 or random.randint(2) else parts[0]
 
 
+def value_for(random, shape):
+    """New values of the shape, or of one that fits it: the last of each row, or with axes in front."""
+    value = -1 - numbered(shape)
+    if random.randint(3) == 0 and value.ndim:
+        value = value[..., -1:]
+    return value.reshape((1, 1, *value.shape)) if random.randint(4) == 0 else value
+
+
+def assigned(values, key, value):
+    """Whether NumPy takes the value there; it does not for all axes in front."""
+    try:
+        values[key] = value
+        return True
+    except (ValueError, TypeError):
+        return False
+
+
+def check_an_empty_selection(array, key, expected, values, where):
+    """mx.nd has arrays without elements only as slices along the first axis; to write to nothing is always allowed."""
+    advanced = any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,)))
+    if isinstance(array, mx.np.ndarray) or (expected.shape[0] == 0 and not advanced):
+        assert array[key].asnumpy().shape == expected.shape, where
+    else:
+        with pytest.raises(IndexError):
+            array[key]  # pylint: disable=expression-not-assigned
+    array[key] = 7
+    array[key] = np.ones(expected.shape)
+    np.testing.assert_array_equal(array.asnumpy(), values, err_msg=where)
+
+
+def check_a_random_expression(random, make, where):
+    shape = tuple(random.randint(1, 5, random.randint(1, 5)))
+    key, values = random_key(random, shape), numbered(shape)
+    where = f"{where}: {shape}[{key!r}]"
+    array, expected = make(values), np.asarray(values[key])
+    if 0 in expected.shape:
+        check_an_empty_selection(array, key, expected, values, where)
+        return
+    got = array[key].asnumpy()
+    assert got.shape == expected.shape or (make is mx.nd.array and not expected.shape), where
+    np.testing.assert_array_equal(got.reshape(expected.shape), expected, err_msg=where)
+    if np.unique(expected).size < expected.size:  # it is not said which value wins
+        return
+    value = value_for(random, expected.shape)
+    if assigned(values, key, value):
+        array[key] = make(value) if random.randint(2) and value.ndim else value
+        np.testing.assert_array_equal(array.asnumpy(), values, err_msg=where)
+
+
+@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
 @pytest.mark.parametrize("seed", range(10))
-def test_a_thousand_random_expressions(seed):
+def test_a_thousand_random_expressions(seed, make):
     random = np.random.RandomState(seed)
-    for step in range(1000):
-        shape = tuple(random.randint(1, 5, random.randint(1, 5)))
-        key, values = random_key(random, shape), numbered(shape)
-        where = f"seed {seed}, step {step}: {shape}[{key!r}]"
-        array, expected = mx.nd.array(values), np.asarray(values[key])
-        if 0 in expected.shape:
-            continue
-        np.testing.assert_array_equal(array[key].asnumpy().reshape(expected.shape), expected, err_msg=where)
-        if np.unique(expected).size == expected.size:  # else it is not said which value wins
-            values[key] = value = -1 - numbered(expected.shape)
-            array[key] = mx.nd.array(value) if random.randint(2) else value
-            np.testing.assert_array_equal(array.asnumpy(), values, err_msg=where)
+    with mx.util.np_shape(make is mx.np.array):  # arrays may have no elements
+        for step in range(1000):
+            check_a_random_expression(random, make, f"seed {seed}, step {step}")
 
 
 @pytest.mark.parametrize("index", [[0, 2], [True, False, True], ([0, 1], [1, 0]), slice(None, None, -1)])

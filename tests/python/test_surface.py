@@ -15,6 +15,7 @@ import pytest
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 SURFACE = json.loads((DATA / "pyapi.json").read_text())
+REASONS = DATA.parents[1] / "docs" / "deviations" / "python.md"
 FLOOR_FILE = DATA / "pyapi_floor.json"
 FLOORS = json.loads(FLOOR_FILE.read_text()) if FLOOR_FILE.exists() else {}
 
@@ -43,6 +44,25 @@ def present_and_missing(module_name):
 def test_nothing_of_the_surface_is_lost(module_name):
     count, missing = present_and_missing(module_name)
     assert count >= FLOORS.get(module_name, 0), f"{module_name} lacks {', '.join(missing)}"
+
+
+def ways_to_write(name):
+    """How the page may name it: with the package's full name, or the short one, or its own."""
+    return [f"`{name}`", f"`{name.replace('mxnet.', 'mx.', 1)}`", f"`{name.rpartition('.')[2]}`"]
+
+
+def test_what_is_missing_has_a_reason():
+    """Each name, or a module that holds it, stands in the page of deviations."""
+    page = REASONS.read_text()
+    for module_name in SURFACE:
+        missing = present_and_missing(module_name)[1]
+        if missing and missing[0].startswith("("):  # the module itself
+            parts = module_name.split(".")
+            modules = [".".join(parts[:end]) for end in range(2, len(parts) + 1)]
+            assert any(way in page for module in modules for way in ways_to_write(module)[:2]), module_name
+        else:
+            for name in missing:
+                assert any(way in page for way in ways_to_write(f"{module_name}.{name}")), f"{module_name}.{name}"
 
 
 def main(arguments):

@@ -86,6 +86,32 @@ def test_without_the_native_module(run_python):
     assert done.returncode == 0, done.stderr
 
 
+def test_parameters_that_a_symbol_makes_are_cast_where_they_are_used(run_python):
+    """So that a Module keeps them in float32."""
+    done = run_python(
+        "import mxnet as mx\n"
+        "from mxnet.contrib import amp\n"
+        "amp.init('bfloat16')\n"
+        "x = mx.sym.var('x')\n"
+        "layer = mx.sym.FullyConnected(x, mx.sym.var('weight'), num_hidden=3, name='fc')\n"
+        "assert layer.list_arguments() == ['x', 'weight', 'fc_bias'], layer.list_arguments()\n"
+        "casts = [name for name in layer.get_internals().list_outputs() if 'amp_cast' in name]\n"
+        "assert casts == ['amp_cast0_output', 'amp_cast1_output', 'amp_cast2_output'], casts\n"
+        "both = mx.sym.Group([layer, mx.sym.norm(x)])\n"
+        "assert both.list_arguments() == ['x', 'weight', 'fc_bias'], both.list_arguments()\n"
+        "out = mx.sym.SoftmaxOutput(mx.sym.BatchNorm(layer, name='bn'), name='softmax')\n"
+        "module = mx.mod.Module(out, data_names=['x'])\n"
+        "module.bind([('x', (4, 5))], [('softmax_label', (4,))])\n"
+        "module.init_params()\n"
+        "types = {str(value.dtype) for value in module.get_params()[0].values()}\n"
+        "assert types == {\"<class 'numpy.float32'>\"}, types\n"
+        "module.forward(mx.io.DataBatch([mx.nd.ones((4, 5))], [mx.nd.ones(4)]), is_train=True)\n"
+        "module.backward()\n"
+        "mx.nd.waitall()\n"
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_converted_block_is_where_arrays_can_be():
     net = mx.gluon.nn.Dense(2, in_units=3)
     net.initialize()

@@ -230,6 +230,12 @@ def test_op_hooks_see_what_operators_compute():
     net(mx.nd.ones((1, 2)))
     texts = [tuple(part.decode() if isinstance(part, bytes) else part for part in pair) for pair in seen]
     assert texts == [("d_fwd_output", "FullyConnected")]
+    seen.clear()
+    with mx.autograd.record():
+        out = net(mx.nd.ones((1, 2)))
+    del net  # what has been recorded can be differentiated all the same
+    out.backward()
+    assert seen[1:] == [("d_fwd_backward_1", "_backward_FullyConnected"), ("d_fwd_backward_2", "_backward_FullyConnected")]
 
 
 # --- Files of graphs

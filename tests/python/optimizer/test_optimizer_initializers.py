@@ -42,6 +42,18 @@ def test_seeded_draws_are_those_of_the_reference():
     np.testing.assert_allclose(filled(mx.init.Xavier(), (2, 3)), wanted, rtol=1e-6)
 
 
+def test_draws_for_arrays_of_np_come_from_the_stream_of_np():
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        for initializer in (mx.init.Uniform(0.1), mx.init.Normal(0.1)):
+            array = mx.np.zeros((3, 4))
+            mx.random.seed(3)
+            initializer(mx.init.InitDesc("fc_weight"), array)
+            after = mx.np.random.uniform(size=2)
+            mx.random.seed(3)
+            mx.np.random.uniform(size=12)
+            assert (after == mx.np.random.uniform(size=2)).all()
+
+
 def test_xavier_spreads_by_fan():
     mx.random.seed(1)
     values = filled(mx.init.Xavier(rnd_type="gaussian", factor_type="in", magnitude=2), (200, 50, 3, 3))

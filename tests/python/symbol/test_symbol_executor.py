@@ -127,6 +127,20 @@ def test_monitor_sees_values():
     assert not seen
 
 
+def test_monitor_sees_gradients():
+    seen = {}
+    executor = network().simple_bind(mx.cpu(), data=(4, 2))
+    for name, array in executor.arg_dict.items():
+        array[:] = mx.nd.arange(array.size).reshape(array.shape) / 8 + (name == "data")
+    executor.set_monitor_callback(lambda name, array: seen.update({name: array.asnumpy()}))
+    executor.forward(is_train=True)
+    before = list(seen)
+    executor.backward(mx.nd.ones((4, 3)))
+    assert list(seen)[len(before) :] == ["act_backward_output"] + [f"fc_backward_output{i}" for i in range(3)]
+    for i, name in enumerate(["data", "fc_weight", "fc_bias"]):
+        np.testing.assert_array_equal(seen[f"fc_backward_output{i}"], executor.grad_dict[name].asnumpy())
+
+
 def test_what_is_wrong_is_said():
     net, values = network(), parameters()
     with pytest.raises(ValueError, match="2 arrays.*expected 3"):

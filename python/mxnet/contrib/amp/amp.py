@@ -100,6 +100,22 @@ def _wrapped(function: Callable[..., Any], cast: Callable[[List[Any]], List[Any]
     return call
 
 
+def _with_made_inputs(function: Callable[..., Any], cast: Callable[[List[Any]], List[Any]]) -> Callable[..., Any]:
+    """The operator of symbols; variables that it makes for parameters that were not given are cast too."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        node = function(*args, **kwargs)
+        states = set(node.list_auxiliary_states())
+        children = node.get_children()
+        made = [one for one in ([] if children is None else children) if one.list_outputs() == one.list_inputs()]
+        made = [one for one in made if one.name not in states]
+        node._compose("", [one.name for one in made], cast(made))
+        return node
+
+    return call
+
+
 def _to(namespace: Any, dtype: str, arrays: bool) -> Callable[[List[Any]], List[Any]]:
     amp_cast = namespace.amp_cast
 
@@ -130,7 +146,8 @@ def _patch(name: str, make: Callable[[Any, bool], Callable[[List[Any]], List[Any
         if name.startswith("_") or not hasattr(module, name):
             continue
         plain = getattr(module, name)
-        made = _wrapped(plain, make(module, arrays), kind)
+        cast = make(module, arrays)
+        made = _wrapped(plain if arrays or make is _to_widest else _with_made_inputs(plain, cast), cast, kind)
         if condition is not None:
             made = _if(condition, made, plain)
         setattr(module, name, made)
