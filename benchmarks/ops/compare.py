@@ -59,8 +59,8 @@ def check(case, result, expected):
                                atol=0 if exact else 1e-2 if coarse else 1e-3, err_msg=case.label)
 
 
-def prepared_call(mx, case, inputs, outputs):
-    """The call and the wait for it, with all arguments converted before."""
+def prepared_call(mx, case, inputs, outputs, waits):
+    """The call, and the wait for it where another thread may run it, with all arguments converted before."""
     import ctypes as C
 
     ins = (C.c_void_p * max(1, len(inputs)))(*inputs)
@@ -72,7 +72,7 @@ def prepared_call(mx, case, inputs, outputs):
     invoke, wait, result = mx.lib.MXImperativeInvoke, mx.lib.MXNDArrayWaitToRead, outputs[0]
 
     def call():
-        if invoke(*arguments) != 0 or wait(result) != 0:
+        if invoke(*arguments) != 0 or (waits and wait(result) != 0):
             raise RuntimeError(mx.lib.MXGetLastError().decode())
 
     return call
@@ -81,7 +81,7 @@ def prepared_call(mx, case, inputs, outputs):
 class Round:
     """One measurement of a case. It keeps its arrays, so that those of the next round lie elsewhere."""
 
-    def __init__(self, mx, torch, case, seconds, rest, copy):
+    def __init__(self, mx, torch, case, options, rest, copy):
         import numpy as np
         from timing import best_of_each
 
@@ -90,7 +90,7 @@ class Round:
         result = mx.numpy(self.outputs[0])
         self.moved = sum(a.nbytes for a in case.inputs) + sum(mx.numpy(o).nbytes for o in self.outputs)
 
-        self.functions = {"ours": prepared_call(mx, case, self.inputs, self.outputs)}
+        self.functions = {"ours": prepared_call(mx, case, self.inputs, self.outputs, options.engine != "NaiveEngine")}
         if case.numpy is not None:
             own, out = [a.copy() for a in case.inputs], np.empty_like(result)
             value = case.numpy(*own, out)
@@ -101,7 +101,7 @@ class Round:
             given = [torch.from_numpy(a.copy()) for a in case.inputs]
             target = torch.from_numpy(np.empty_like(result))
             self.functions["PyTorch"] = lambda: case.torch(*given, target)
-        self.times = dict(zip(self.functions, best_of_each(list(self.functions.values()), seconds, rest=rest)))
+        self.times = dict(zip(self.functions, best_of_each(list(self.functions.values()), options.seconds, rest=rest)))
         if case.memory_bound:  # not in turns with the others, whom it would push out of the caches
             self.times["copy"], = best_of_each([copy], 0)
 
@@ -150,7 +150,7 @@ def run(options, threads):
         if not any(text in case.label for text in options.only.split("|")):
             continue
         rest = POOLS_SLEEP if threads > 1 else 0.0
-        rounds = [Round(mx, torch, case, options.seconds, rest, copy) for _ in range(options.rounds)]
+        rounds = [Round(mx, torch, case, options, rest, copy) for _ in range(options.rounds)]
         lines.append(Line(case, rounds))
         for each in rounds:
             each.free(mx, case)
