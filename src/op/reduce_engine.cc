@@ -37,8 +37,8 @@ constexpr int64_t kNarrow = 32;
 constexpr int64_t kChunk = int64_t{1} << 16;
 // From so many units on threads have enough to do without dividing them.
 constexpr int64_t kEnoughUnits = 16;
-// Below this a row is too short for the vector loop.
-constexpr int64_t kShortRow = 16;
+// Below this a row is too short for the vector loop, and takes longer than to be turned.
+constexpr int64_t kShortRow = 17;
 
 // Merges values as a binary counter carries: like meets like in size.
 template <class L, class A>

@@ -200,9 +200,9 @@ void batches_cpu(const DotParams& params, KernelContext& context) {
     return part;
   };
   const auto multiply_all = [&]<class T>(T one) {
-    multiply(Products<T>{params.transpose_a, params.transpose_b, p.m, p.n, p.k, a.as<T>(),
-                         a.dim(2), b.as<T>(), b.dim(2), c.as<T>(), p.n, one, T{0},
-                         starts(0, p.m * p.k), starts(1, p.k * p.n), starts(2, p.m * p.n)});
+    multiply(Products<T>{params.transpose_a, params.transpose_b, p.m, p.n, p.k, a.as<T>(), a.dim(2),
+                         b.as<T>(), b.dim(2), c.as<T>(), p.n, one, T{0}, starts(0, p.m * p.k),
+                         starts(1, p.k * p.n), starts(2, p.m * p.n)});
   };
   a.dtype == DType::kFloat32 ? multiply_all(1.0f) : multiply_all(1.0);
 }
