@@ -22,9 +22,10 @@ def repeats_of(function):
 def best_of_each(functions, seconds=0.1, least=5, rest=0.0):
     """Shortest time of a call of each function, in microseconds.
 
-    They take turns, so that what the machine does meanwhile hits all of them. `rest`: seconds before each turn of
-    a call that fills a sample by itself, in which threads that the one before has left spinning go to sleep; a call
-    that does not count wakes its own.
+    They take turns, so that what the machine does meanwhile hits all of them. In each turn of a call that fills a sample by
+    itself, one before it does not count: it brings the call's own memory back to the caches, out of which the others have
+    pushed it, and wakes its threads. `rest`: seconds before such a turn in which threads that the one before has left
+    spinning go to sleep.
     """
     for function in functions:
         function()  # memory is touched, caches and pools are warm
@@ -33,8 +34,9 @@ def best_of_each(functions, seconds=0.1, least=5, rest=0.0):
     end, rounds = time.perf_counter() + seconds * len(functions), 0
     while rounds < least or time.perf_counter() < end:
         for i, function in enumerate(functions):
-            if rest > 0 and repeats[i] == 1:
-                time.sleep(rest)
+            if repeats[i] == 1:
+                if rest > 0:
+                    time.sleep(rest)
                 function()
             start = time.perf_counter()
             for _ in range(repeats[i]):

@@ -13,6 +13,7 @@ class Case:
     """`numpy` and `torch` take the inputs and an array for the result, which they may leave unused.
 
     None: the peer has no such function. `inplace`: the call writes its first input instead of a result.
+    `memory_bound`: it does so little with an element that it should take no longer than to copy as many bytes.
     """
 
     label: str
@@ -23,6 +24,7 @@ class Case:
     attrs: dict = field(default_factory=dict)
     compare: bool = True  # whether the result must be that of NumPy
     inplace: bool = False
+    memory_bound: bool = False
 
 
 def floats(dtype, *shape, low=0.1, high=4.0):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators side by side with NumPy and PyTorch, whichever can be imported, on one and two threads.
 
-Usage: python benchmarks/ops/compare.py path/to/libmxnet.so [--only TEXT] [--threads 1,2] [--seconds 0.1] [--worst N]
-Columns: case, our time, GB read and written in a second and their share of what a plain copy reaches, each peer's time,
-and the ratio to the faster peer (above 1: we are faster). Each number of threads is a process of its own. Operators run
-on the caller's thread, as the peers' do (--engine ThreadedEnginePerDevice shows what handing them over costs).
+Usage: python benchmarks/ops/compare.py path/to/libmxnet.so [--only TEXT] [--threads 1,2] [--rounds 3] [--seconds 0.1] [--worst N]
+Columns: case, our time, GB read and written in a second, their share of what a plain copy of arrays too large for the caches
+reaches, each peer's time, and the ratio to the faster peer (above 1: we are faster). Each round measures a case in arrays of
+its own, in turns with the peers, and after it the copy where the case waits for memory (`*`). Shown are the shortest times, the
+best share and the middle one of the rounds' ratios. A case counts as slower (`<`) only where all rounds say so.
+Each number of threads is a process of its own. Operators run on the caller's thread, as the peers' do
+(--engine ThreadedEnginePerDevice shows what handing them over costs).
 """
 import argparse
 import os
@@ -15,6 +18,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "..", "tests", "python")]
 
 
+PEERS = ("NumPy", "PyTorch")
+# Bytes of the arrays that the copy reads and writes, and the share of its rate that what waits for memory is to reach.
+COPIED = 2 * 64 << 20
+SHARE = 0.85
 # Threads of OpenMP and of OpenBLAS spin after each call (OpenBLAS's for 2^26 cycles, 26 ms at 2.6 GHz), those of each library in a pool of
 # their own: with more of them than there are cores, a library would be measured against what another has left running.
 POOLS_SLEEP = 0.05
@@ -26,7 +33,8 @@ def arguments():
     parser.add_argument("--only", default="", help="cases whose label has one of these texts, separated by |")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--engine", default="NaiveEngine", help="MXNET_ENGINE_TYPE")
-    parser.add_argument("--seconds", type=float, default=0.1, help="time for each function of a case")
+    parser.add_argument("--rounds", type=int, default=3, help="how often a case is measured")
+    parser.add_argument("--seconds", type=float, default=0.1, help="time for each function of a case in a round")
     parser.add_argument("--worst", type=int, default=0, help="print only so many cases, the slowest first")
     return parser.parse_args()
 
@@ -51,8 +59,8 @@ def check(case, result, expected):
                                atol=0 if exact else 1e-2 if coarse else 1e-3, err_msg=case.label)
 
 
-def prepared_call(mx, case, inputs, outputs):
-    """The call and the wait for it, with all arguments converted before."""
+def prepared_call(mx, case, inputs, outputs, waits):
+    """The call, and the wait for it where another thread may run it, with all arguments converted before."""
     import ctypes as C
 
     ins = (C.c_void_p * max(1, len(inputs)))(*inputs)
@@ -64,65 +72,98 @@ def prepared_call(mx, case, inputs, outputs):
     invoke, wait, result = mx.lib.MXImperativeInvoke, mx.lib.MXNDArrayWaitToRead, outputs[0]
 
     def call():
-        if invoke(*arguments) != 0 or wait(result) != 0:
+        if invoke(*arguments) != 0 or (waits and wait(result) != 0):
             raise RuntimeError(mx.lib.MXGetLastError().decode())
 
     return call
 
 
-def measure(mx, torch, case, seconds, rest):
-    """Times of ours, NumPy and PyTorch in us (None where a peer takes no part), and the bytes that a call moves."""
-    import numpy as np
-    from timing import best_of_each
+class Round:
+    """One measurement of a case. It keeps its arrays, so that those of the next round lie elsewhere."""
 
-    inputs = [mx.array(a) for a in case.inputs]
-    outputs = [inputs[0]] if case.inplace else mx.invoke(case.op, inputs, **case.attrs)
-    result = mx.numpy(outputs[0])
-    moved = sum(a.nbytes for a in case.inputs) + sum(mx.numpy(o).nbytes for o in outputs)
+    def __init__(self, mx, torch, case, options, rest, copy):
+        import numpy as np
+        from timing import best_of_each
 
-    functions = {"ours": prepared_call(mx, case, inputs, outputs)}
-    if case.numpy is not None:
-        own, out = [a.copy() for a in case.inputs], np.empty_like(result)
-        value = case.numpy(*own, out)
-        if case.compare:
-            check(case, result, value[0] if isinstance(value, (list, tuple)) else value)
-        functions["numpy"] = lambda: case.numpy(*own, out)
-    if torch is not None and case.torch is not None:
-        given = [torch.from_numpy(a.copy()) for a in case.inputs]
-        target = torch.from_numpy(np.empty_like(result))
-        functions["torch"] = lambda: case.torch(*given, target)
-    times = dict(zip(functions, best_of_each(list(functions.values()), seconds, rest=rest)))
-    mx.free(*inputs, *([] if case.inplace else outputs))
-    return times["ours"], times.get("numpy"), times.get("torch"), moved
+        self.inputs = [mx.array(a) for a in case.inputs]
+        self.outputs = [self.inputs[0]] if case.inplace else mx.invoke(case.op, self.inputs, **case.attrs)
+        result = mx.numpy(self.outputs[0])
+        self.moved = sum(a.nbytes for a in case.inputs) + sum(mx.numpy(o).nbytes for o in self.outputs)
+
+        self.functions = {"ours": prepared_call(mx, case, self.inputs, self.outputs, options.engine != "NaiveEngine")}
+        if case.numpy is not None:
+            own, out = [a.copy() for a in case.inputs], np.empty_like(result)
+            value = case.numpy(*own, out)
+            if case.compare:
+                check(case, result, value[0] if isinstance(value, (list, tuple)) else value)
+            self.functions["NumPy"] = lambda: case.numpy(*own, out)
+        if torch is not None and case.torch is not None:
+            given = [torch.from_numpy(a.copy()) for a in case.inputs]
+            target = torch.from_numpy(np.empty_like(result))
+            self.functions["PyTorch"] = lambda: case.torch(*given, target)
+        self.times = dict(zip(self.functions, best_of_each(list(self.functions.values()), options.seconds, rest=rest)))
+        if case.memory_bound:  # not in turns with the others, whom it would push out of the caches
+            self.times["copy"], = best_of_each([copy], 0)
+
+    def free(self, mx, case):
+        mx.free(*self.inputs, *([] if case.inplace else self.outputs))
+
+    def ratio(self):
+        """What the faster peer takes, in our times; nothing where none takes part."""
+        return min((self.times[name] for name in PEERS if name in self.times), default=float("nan")) / self.times["ours"]
+
+    def share(self):
+        return self.moved / self.times["ours"] * self.times["copy"] / COPIED if "copy" in self.times else float("nan")
+
+
+class Line:
+    """What the rounds of a case have shown."""
+
+    def __init__(self, case, rounds):
+        self.case, self.moved = case, rounds[0].moved
+        self.times = {name: min(r.times[name] for r in rounds) for name in rounds[0].times}
+        ratios = sorted(r.ratio() for r in rounds)
+        self.ratio, self.slower = ratios[len(ratios) // 2], ratios[-1] < 1
+        self.share = max(r.share() for r in rounds)
+
+    def __str__(self):
+        mine = self.times["ours"]
+        share = f"*{self.share:5.0%}" if self.case.memory_bound else " " * 6
+        peers = " ".join(f"{self.times[name]:10.1f}" if name in self.times else " " * 10 for name in PEERS)
+        return (f"{self.case.label:40s} {mine:10.1f} {self.moved / mine / 1e3:7.1f} {share} {peers} "
+                f"{self.ratio:6.2f}x{' <' if self.slower else ''}")
 
 
 def run(options, threads):
     """All cases in this process; prints a line each."""
     import cases
     from op_calls import Library
-    from timing import copy_bandwidth
+    from timing import copier
 
     torch = import_torch(threads)
     mx = Library(options.library)
-    bandwidth = copy_bandwidth(threads)
-    print(f"\n{threads} thread(s); a copy moves {bandwidth / 1e9:.1f} GB/s")
-    print(f"{'case':40s} {'us':>10s} {'GB/s':>7s} {'copy':>5s} {'NumPy us':>10s} {'PyTorch us':>10s} {'ratio':>7s}")
+    copy = copier(threads, COPIED // 2 // threads)
+    print(f"\n{threads} thread(s)")
+    print(f"{'case':40s} {'us':>10s} {'GB/s':>7s} {'copy':>6s} {'NumPy us':>10s} {'PyTorch us':>10s} {'ratio':>7s}")
     lines = []
     for case in cases.all_cases(torch):
         if not any(text in case.label for text in options.only.split("|")):
             continue
-        mine, *peers, moved = measure(mx, torch, case, options.seconds, POOLS_SLEEP if threads > 1 else 0.0)
-        ratio = min((t for t in peers if t is not None), default=float("nan")) / mine
-        rate = moved / mine * 1e6
-        shown = " ".join(f"{t:10.1f}" if t is not None else " " * 10 for t in peers)
-        line = f"{case.label:40s} {mine:10.1f} {rate / 1e9:7.1f} {rate / bandwidth:5.0%} {shown} {ratio:6.2f}x"
-        lines.append((ratio, line))
+        rest = POOLS_SLEEP if threads > 1 else 0.0
+        rounds = [Round(mx, torch, case, options, rest, copy) for _ in range(options.rounds)]
+        lines.append(Line(case, rounds))
+        for each in rounds:
+            each.free(mx, case)
         if not options.worst:
-            print(line, flush=True)
-    for _, line in sorted(lines)[: options.worst]:
+            print(lines[-1], flush=True)
+    for line in sorted(lines, key=lambda line: line.ratio)[: options.worst]:
         print(line)
-    slower = sum(ratio < 1 for ratio, _ in lines)
-    print(f"{len(lines)} cases, {slower} slower than the faster peer", flush=True)
+    copies = [line.times["copy"] for line in lines if line.case.memory_bound]
+    short = [line.case.label for line in lines if line.share < SHARE]
+    print(f"{len(lines)} cases, {sum(line.slower for line in lines)} slower than the faster peer")
+    if copies:
+        print(f"{len(copies)} wait for memory, of which a copy moves up to {COPIED / min(copies) / 1e3:.1f} GB/s; "
+              f"{len(short)} move less than {SHARE:.0%} of what it did meanwhile: {'; '.join(short)}", flush=True)
 
 
 def main():

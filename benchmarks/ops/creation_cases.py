@@ -14,10 +14,11 @@ def random(name, numpy, torch):
 def cases(torch):
     for count in (N, 16 * N):
         yield Case(f"zeros {count >> 20} Mi float32", "_zeros", [], lambda o: o.fill(0), lambda o: o.zero_(),
-                   {"shape": f"({count},)"}, compare=False)
+                   {"shape": f"({count},)"}, compare=False, memory_bound=True)
     for dtype in ("float32", "int64"):
         yield Case(f"arange {dtype}", "_arange", [], lambda o: np.copyto(o, np.arange(N, dtype=o.dtype)),
-                   lambda o: torch.arange(N, out=o), {"start": 0, "stop": N, "dtype": dtype}, compare=False)
+                   lambda o: torch.arange(N, out=o), {"start": 0, "stop": N, "dtype": dtype}, compare=False,
+                   memory_bound=True)
     yield random("uniform", lambda o: GENERATOR.random(out=o, dtype="float32"), lambda o: o.uniform_())
     yield random("normal", lambda o: GENERATOR.standard_normal(out=o, dtype="float32"), lambda o: o.normal_())
     yield random("exponential", lambda o: GENERATOR.standard_exponential(out=o, dtype="float32"), lambda o: o.exponential_())

@@ -48,7 +48,7 @@ def updates(torch):
             ("adam update", "adam_update", [weight, grad, state, state], numpy_adam, "Adam", {"fused": True}, {}),
             ("rmsprop update", "rmsprop_update", [weight, grad, state], numpy_rmsprop, "RMSprop", {}, {"gamma1": 0.9})):
         yield Case(label, op, inputs, numpy, torch_step(torch, kind, **settings), {"lr": 0.01, **attrs}, compare=False,
-                   inplace=True)
+                   inplace=True, memory_bound=True)
 
 
 def product(torch, label, op, a, b, **attrs):
@@ -56,7 +56,7 @@ def product(torch, label, op, a, b, **attrs):
         return np.matmul(x, y.T if attrs else y, out=o)
 
     return Case(f"{op} {label}", op, [a, b], numpy, lambda x, y, o: torch.matmul(x, y.T if attrs else y, out=o), attrs,
-                compare=a.shape[-1] < 1024)
+                compare=a.shape[-1] < 1024, memory_bound=b.ndim == 1)
 
 
 def cases(torch):

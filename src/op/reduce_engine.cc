@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "base/config.h"
+#include "op/byte_sums.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/parallel.h"
+#include "op/strided_kernels.h"
 
 namespace mxnet {
 namespace {
@@ -28,14 +30,15 @@ constexpr int64_t kDirectLeaf = 4096;
 // Rows that columns take up before they merge, and columns of a tile (8 KiB of accumulators).
 constexpr int64_t kRowBlock = 256;
 constexpr int64_t kTile = 1024;
+static_assert(kTile <= kMostByteColumns);
 // Narrower rows of columns are reduced several at a time, side by side.
 constexpr int64_t kNarrow = 32;
 // Elements of a chunk, where a unit is divided at all.
 constexpr int64_t kChunk = int64_t{1} << 16;
 // From so many units on threads have enough to do without dividing them.
 constexpr int64_t kEnoughUnits = 16;
-// Below this a row is too short for the vector loop.
-constexpr int64_t kShortRow = 16;
+// Below this a row is too short for the vector loop, and takes longer than to be turned.
+constexpr int64_t kShortRow = 17;
 
 // Merges values as a binary counter carries: like meets like in size.
 template <class L, class A>
@@ -71,7 +74,12 @@ class Engine {
  public:
   Engine(Reduction reduction, const T* x, const ReducePlan& plan, const A* about,
          const ReduceStore<A>& store)
-      : loops_(reduce_loops<L, A>(reduction)), x_(x), plan_(plan), about_(about), store_(store) {}
+      : loops_(reduce_loops<L, A>(reduction)),
+        adds_bytes_(kBytes && reduction == Reduction::sum),
+        x_(x),
+        plan_(plan),
+        about_(about),
+        store_(store) {}
 
   void run() {
     if (plan_.outputs() == 0) return;
@@ -84,6 +92,8 @@ class Engine {
 
  private:
   static constexpr bool kDirect = std::is_same_v<T, L>;
+  static constexpr bool kBytes =
+      (std::is_same_v<T, uint8_t> || std::is_same_v<T, bool>)&&std::is_same_v<A, int64_t>;
 
   // Elements as the loops take them.
   const L* loaded(const T* x, int64_t n, L* buffer) const {
@@ -139,15 +149,20 @@ class Engine {
     }
   }
 
+  // Turned into columns, which fill vectors.
   void short_rows(int64_t first, int64_t n, A* values) const {
-    const int64_t length = plan_.run();
-    std::array<L, kLeaf> buffer;
-    const int64_t batch = kDirect ? n : kLeaf / length;
+    const int64_t length = plan_.run(), batch = kLeaf / length;
+    constexpr int64_t kBytesOfOne = sizeof(L);
+    std::array<L, kLeaf> buffer, turned;
+    std::fill_n(values, n, loops_.identity);
     for (int64_t start = 0; start < n; start += batch) {
       const int64_t count = std::min(batch, n - start);
       const L* x = loaded(x_ + (first + start) * length, count * length, buffer.data());
-      loops_.short_rows(x, count, length, values + start,
-                        about_ == nullptr ? nullptr : about_ + first + start);
+      turn_(reinterpret_cast<const char*>(x), reinterpret_cast<char*>(turned.data()),
+            {length, kBytesOfOne, count * kBytesOfOne}, {count, length * kBytesOfOne, kBytesOfOne},
+            kBytesOfOne, false);
+      loops_.columns(turned.data(), length, count, values + start, count,
+                     about_ == nullptr ? nullptr : about_ + first + start);
     }
   }
 
@@ -156,6 +171,10 @@ class Engine {
     const T* base = x_ + plan_.kept().offset(output);
     const A parameter = about_ == nullptr ? A(0) : about_[output];
     const int64_t run = plan_.run();
+    if constexpr (kBytes) {
+      if (adds_bytes_ && run >= to - from)
+        return sum_of_bytes(reinterpret_cast<const uint8_t*>(base + from), to - from);
+    }
     if (to - from <= (kDirect ? kDirectLeaf : kLeaf) &&
         run >= to - from) {  // the common small case
       std::array<L, kLeaf> buffer;
@@ -256,6 +275,10 @@ class Engine {
 
   void take_rows(const T* x, int64_t rows, int64_t stride, A* acc, int64_t width,
                  const A* parameters) const {
+    if constexpr (kBytes) {
+      if (adds_bytes_)
+        return add_rows_of_bytes(reinterpret_cast<const uint8_t*>(x), rows, stride, acc, width);
+    }
     if constexpr (kDirect) {
       if (width < kNarrow && stride == width && rows >= side_by_side(width) &&
           parameters == nullptr) {
@@ -302,6 +325,8 @@ class Engine {
   }
 
   const ReduceLoops<L, A>& loops_;
+  const bool adds_bytes_;
+  const StridedKernel turn_ = tile_kernel(sizeof(L));
   const T* x_;
   const ReducePlan& plan_;
   const A* about_;

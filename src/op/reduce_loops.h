@@ -39,10 +39,8 @@ struct ReduceLoops {
   // parameter. What follows in the next run is fetched meanwhile (stride 0, for one run: nothing).
   A (*rows)(const L* x, int64_t n, int64_t runs, int64_t stride, A c);
   A row(const L* x, int64_t n, A c) const { return rows(x, n, 1, 0, c); }
-  // `outputs` of them, each from the next `length` elements. For lengths below a vector or so. `c`
-  // may be null where the reduction has no parameter.
-  void (*short_rows)(const L* x, int64_t outputs, int64_t length, A* acc, const A* c);
-  // acc[j] takes up x[r * stride + j] for all r < rows, j < width.
+  // acc[j] takes up x[r * stride + j] for all r < rows, j < width. `c` may be null where the
+  // reduction has no parameter.
   void (*columns)(const L* x, int64_t rows, int64_t stride, A* acc, int64_t width, const A* c);
   void (*merge)(A* acc, const A* other, int64_t n);
 };

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/stream_copy.h"
 #include "op/moved_bytes.h"
 #include "op/parallel.h"
+#include "op/past_caches.h"
 #include "op/strided_kernels.h"
 
 namespace mxnet {
@@ -97,13 +99,13 @@ bool bring_tile_inside(Nest& nest) {
 }
 
 // All loops but the last two, which `kernel` does.
-void run_serial(const Nest& nest, StridedKernel kernel) {
+void run_serial(const Nest& nest, StridedKernel kernel, bool past_caches) {
   std::array<int64_t, StridedPlan::kMaxDims + 2> index{};
   const int outer = nest.n - 2;
   const char* in = nest.in;
   char* out = nest.out;
   while (true) {
-    kernel(in, out, nest.at(outer), nest.at(outer + 1), nest.width);
+    kernel(in, out, nest.at(outer), nest.at(outer + 1), nest.width, past_caches);
     int i = outer - 1;
     for (; i >= 0; --i) {
       const StridedLoop& loop = nest.at(i);
@@ -114,8 +116,9 @@ void run_serial(const Nest& nest, StridedKernel kernel) {
       in -= loop.in * loop.size;
       out -= loop.out * loop.size;
     }
-    if (i < 0) return;
+    if (i < 0) break;
   }
+  if (past_caches) finish_stream_copies();
 }
 
 // The loop to split over threads: the outermost of which the largest part is at most a sixteenth
@@ -180,8 +183,10 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
   // Small blocks cost by their number, large ones by their bytes.
   const double cost = std::max(4.0, cost_of_moving(2.0 * static_cast<double>(nest.width)));
+  // The input is as large.
+  const bool past_caches = 2 * blocks * nest.width >= kPastCaches;
   const int threads = threads_for(blocks, cost);
-  if (threads == 1) return run_serial(nest, kernel);
+  if (threads == 1) return run_serial(nest, kernel, past_caches);
   const int split = loop_to_split(nest, threads);
   const int64_t blocks_each = blocks / nest.at(split).size;
   // Whole tiles, where there are enough for all threads.
@@ -194,7 +199,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
         part.at(split).size = last - first;
         part.in += first * part.at(split).in;
         part.out += first * part.at(split).out;
-        run_serial(part, kernel);
+        run_serial(part, kernel, past_caches);
       },
       align);
 }

@@ -9,9 +9,10 @@ struct StridedLoop {
   int64_t size, in, out;  // steps in bytes, of either sign
 };
 
-// Moves outer.size * inner.size blocks of `width` contiguous bytes.
+// Moves outer.size * inner.size blocks of `width` contiguous bytes. `past_caches`: the whole result
+// is too big for them (op/past_caches.h); finish_stream_copies() is the caller's.
 using StridedKernel = void (*)(const char* in, char* out, const StridedLoop& outer,
-                               const StridedLoop& inner, int64_t width);
+                               const StridedLoop& inner, int64_t width, bool past_caches);
 
 // For any steps.
 StridedKernel rows_kernel(int64_t width);

@@ -56,7 +56,7 @@ void spread_rows(const char* in, char* out, const StridedLoop& outer, int64_t co
 
 template <class T>
 void typed_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
-                int64_t) {
+                int64_t, bool) {
   constexpr int64_t kWidth = sizeof(T);
   if (inner.out == kWidth && inner.in == 0) return spread_rows<T>(in, out, outer, inner.size);
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
@@ -91,7 +91,7 @@ void move_few(const char* in, char* out, int64_t width) {
 }
 
 void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
-                   int64_t width) {
+                   int64_t width, bool) {
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
     for (int64_t i = 0; i < inner.size; ++i)
       move_few(in + i * inner.in, out + i * inner.out, width);
@@ -99,7 +99,7 @@ void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const St
 
 // More than 16 bytes.
 void long_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
-               int64_t width) {
+               int64_t width, bool) {
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
     copy_rows(in, inner.in, out, inner.out, width, inner.size);
 }

@@ -121,3 +121,64 @@ def test_angles_of_few_and_many_turns(mx, rng, op, dtype):
     gradient = mx.gradients(op, [values], [np.ones_like(values)])[0]
     np.testing.assert_allclose(gradient.astype("float64"), slope, rtol=max(tolerance * 4, 3e-3 if dtype == "float16" else 0),
                                atol=tolerance)
+
+
+# Results that are written past the caches, of rows that begin anywhere in a line.
+@pytest.mark.parametrize("dtype,shape,axes", [("float32", (1999, 2051), (1, 0)), ("float32", (2048, 2048), (1, 0)),
+                                              ("float64", (1100, 1027), (1, 0)), ("float16", (2051, 2100), (1, 0)),
+                                              ("uint8", (3001, 2999), (1, 0)), ("float32", (3, 900, 1001), (0, 2, 1)),
+                                              ("int32", (40, 301, 11, 17), (3, 2, 1, 0))])
+def test_large_transposes(mx, rng, dtype, shape, axes):
+    values = rng.integers(0, 200, shape).astype(dtype)
+    got = mx.run("transpose", values, axes=str(axes).replace(" ", ""))[0]
+    np.testing.assert_array_equal(got, values.transpose(axes))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+@pytest.mark.parametrize("spread", [(1, 2051), (2100, 1)])
+def test_large_broadcasts(mx, rng, dtype, spread):
+    values, other = rng.integers(0, 50, (4200, 2051)).astype(dtype), rng.integers(0, 50, spread).astype(dtype)
+    other = np.concatenate([other, other]) if spread[1] == 1 else other
+    np.testing.assert_array_equal(mx.run("broadcast_add", values, other)[0], values + other)
+    np.testing.assert_array_equal(mx.run("broadcast_sub", other, values)[0], other - values)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bool"])
+@pytest.mark.parametrize("shape", [(1000, 1100), (771, 40), (5, 600, 70), (3, 31), (64,), (1, 1), (0, 3), (600, 3)])
+def test_sums_of_bytes(mx, rng, dtype, shape):
+    values = (rng.integers(200, 256, shape) if dtype == "uint8" else rng.random(shape) < 0.7).astype(dtype)
+    for axis in (None, *range(len(shape)), tuple(range(len(shape)))[::2]):
+        attrs = {} if axis is None else {"axis": axis}
+        np.testing.assert_array_equal(mx.run("_np_sum", values, dtype="int64", **attrs)[0], values.sum(axis=axis, dtype="int64"))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "uint8"])
+def test_rows_of_few_elements(mx, rng, dtype):
+    for length in range(1, 19):
+        values = with_specials(rng, dtype, 700 * length).reshape(700, length)
+        kinds = [("_np_max", np.max), ("_np_min", np.min), ("_np_any", np.any)]
+        for name, peer in kinds:
+            np.testing.assert_array_equal(mx.run(name, values, axis=1)[0], peer(values, axis=1), err_msg=f"{name} {length}")
+        finite = np.nan_to_num(values, nan=1, posinf=2, neginf=-3) if values.dtype.kind == "f" else values
+        np.testing.assert_array_equal(mx.run("_np_sum", finite, axis=1)[0], finite.sum(axis=1, dtype="float64").astype(dtype))
+        variance = mx.run("_npi_var", finite, axis=1, dtype="float64")[0]
+        np.testing.assert_allclose(variance, np.var(finite.astype("float64"), axis=1), rtol=1e-9, atol=1e-9)
+
+
+def test_powers_do_not_depend_on_their_neighbours(mx, rng):
+    odd = np.array([0.0, -0.0, 1.0, -1.0, -2.5, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3e38], "float32")
+    base = rng.uniform(1e-3, 9, 5000).astype("float32")
+    exponent = rng.normal(0, 20, 5000).astype("float32")
+    alone = mx.run("broadcast_power", base, exponent)[0]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        exact = np.power(base.astype("float64"), exponent.astype("float64")).astype("float32")
+    np.testing.assert_allclose(alone, exact, rtol=3e-7, atol=1e-44)
+    at = rng.permutation(5000)[: 4 * len(odd) ** 2]
+    mixed_base, mixed_exponent = base.copy(), exponent.copy()
+    mixed_base[at], mixed_exponent[at] = np.tile(np.repeat(odd, len(odd)), 4), np.tile(odd, 4 * len(odd))
+    mixed = mx.run("broadcast_power", mixed_base, mixed_exponent)[0]
+    others = np.setdiff1d(np.arange(5000), at)
+    np.testing.assert_array_equal(mixed[others].view("int32"), alone[others].view("int32"))
+    with np.errstate(all="ignore"):
+        expected = np.power(mixed_base[at].astype("float64"), mixed_exponent[at].astype("float64")).astype("float32")
+    np.testing.assert_allclose(mixed[at], expected, rtol=3e-7, atol=1e-44)

@@ -161,10 +161,10 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   Out* py = out.as<Out>();
   const int64_t n = plan.row_length();
   const double cost = cost_of(row, a.dtype);
+  const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
+  const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
+  const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;
   if (plan.rows() == 1) {  // the common case: split the one row
-    const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
-    const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
-    const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;
     parallel_for(n, cost, [&](int64_t first, int64_t last) {
       const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
       write_results(py + first, last - first, n, apart, [&](int64_t at, Out* y, int64_t count) {
@@ -185,11 +185,19 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   parallel_for(
       plan.rows(), static_cast<double>(n) * cost,
       [&](int64_t first, int64_t last) {
-        for (int64_t r = first; r < last; ++r) {
-          int64_t at_a, at_b;
-          plan.offsets(r, &at_a, &at_b);
-          loop(pa + at_a, pb + at_b, py + r * n, n);
-        }
+        write_results(py + first * n, (last - first) * n, out.size(), apart,
+                      [&](int64_t at, Out* y, int64_t count) {
+                        for (const int64_t end = at + count; at < end;) {
+                          const int64_t row = first + at / n, within = at % n;
+                          const int64_t taken = std::min(n - within, end - at);
+                          int64_t at_a, at_b;
+                          plan.offsets(row, &at_a, &at_b);
+                          loop(pa + at_a + (a_moves ? within : 0),
+                               pb + at_b + (b_moves ? within : 0), y, taken);
+                          at += taken;
+                          y += taken;
+                        }
+                      });
       },
       1);
 }

@@ -9,6 +9,7 @@
 #include "op/matrix/labels.h"
 #include "op/op_cost.h"
 #include "op/params.h"
+#include "op/products.h"
 
 namespace mxnet {
 namespace {
@@ -149,11 +150,12 @@ LabelLists tensordot_int_labels(const TensordotIntParams& params, std::span<cons
 // Small matrices: what the general way thinks about labels would take longer than the product.
 constexpr int64_t kSmallProduct = 64 * 64 * 64;
 
+// Of the last two dimensions.
 struct MatrixProduct {
   MatrixProduct(const DotParams& params, const Shape& a, const Shape& b)
-      : m(a[params.transpose_a ? 1 : 0]),
-        k(a[params.transpose_a ? 0 : 1]),
-        n(b[params.transpose_b ? 0 : 1]) {}
+      : m(a[a.ndim() - (params.transpose_a ? 1 : 2)]),
+        k(a[a.ndim() - (params.transpose_a ? 2 : 1)]),
+        n(b[b.ndim() - (params.transpose_b ? 2 : 1)]) {}
   int64_t m, k, n;
 };
 
@@ -175,6 +177,34 @@ void small_matrices_cpu(const DotParams& params, KernelContext& context) {
                b.as<T>(), b.shape()[1], T{0}, c.as<T>(), p.n);
   };
   a.dtype == DType::kFloat32 ? multiply(1.0f) : multiply(1.0);
+}
+
+// Batches in one dimension, of which the labels would tell no more than their shapes do.
+bool are_batches(const DotParams& params, const Signature& signature) {
+  const Shape &a = signature.in[0].shape(), &b = signature.in[1].shape();
+  const DType type = signature.in[0].dtype;
+  if ((type != DType::kFloat32 && type != DType::kFloat64) || a.ndim() != 3 || b.ndim() != 3)
+    return false;
+  const MatrixProduct p(params, a, b);
+  return a[0] > 0 && p.m > 0 && p.n > 0 && p.k > 0;
+}
+
+void batches_cpu(const DotParams& params, KernelContext& context) {
+  const Tensor &a = context.in(0), &b = context.in(1), &c = context.out(0);
+  const MatrixProduct p(params, a.shape(), b.shape());
+  const auto batch = static_cast<std::size_t>(a.dim(0));
+  std::vector<int64_t> at(3 * batch);
+  const auto starts = [&](std::size_t which, int64_t step) {
+    const std::span<int64_t> part = std::span(at).subspan(which * batch, batch);
+    for (std::size_t i = 1; i < batch; ++i) part[i] = part[i - 1] + step;
+    return part;
+  };
+  const auto multiply_all = [&]<class T>(T one) {
+    multiply(Products<T>{params.transpose_a, params.transpose_b, p.m, p.n, p.k, a.as<T>(), a.dim(2),
+                         b.as<T>(), b.dim(2), c.as<T>(), p.n, one, T{0}, starts(0, p.m * p.k),
+                         starts(1, p.k * p.n), starts(2, p.m * p.n)});
+  };
+  a.dtype == DType::kFloat32 ? multiply_all(1.0f) : multiply_all(1.0);
 }
 
 bool infer_matrices(const DotParams& params, Infer& infer) {
@@ -214,7 +244,8 @@ void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
              }) &&
          Multilinear<DotParams, batch_dot_labels, one>::define_pair(
              "batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},
-             "Matrix products over leading dimensions.", "lhs", "rhs", kFloating, dot_params) &&
+             "Matrix products over leading dimensions.", "lhs", "rhs", kFloating, dot_params,
+             [](OpBuilder<DotParams>& op) { op.cpu(batches_cpu, are_batches, "batches"); }) &&
          Multilinear<PlainParams, np_dot_labels, one>::define_pair(
              "_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b", kNumeric, no_params) &&
          Multilinear<PlainParams, matmul_labels, one>::define_pair(

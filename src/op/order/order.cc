@@ -89,7 +89,7 @@ class RowOrder {
   void gather(int64_t from, int64_t width, T* rows) const {
     tile_kernel(kBytes)(reinterpret_cast<const char*>(x_ + from), reinterpret_cast<char*>(rows),
                         {width, kBytes, rows_.n * kBytes}, {rows_.n, rows_.inner * kBytes, kBytes},
-                        kBytes);
+                        kBytes, false);
   }
 
   // The reverse. Few enough elements of each row at a time for their lines to be written once.
@@ -99,7 +99,7 @@ class RowOrder {
       tile_kernel(kBytes)(reinterpret_cast<const char*>(rows + i),
                           reinterpret_cast<char*>(out + i * rows_.inner),
                           {std::min(kBlock, rows_.n - i), kBytes, rows_.inner * kBytes},
-                          {width, rows_.n * kBytes, kBytes}, kBytes);
+                          {width, rows_.n * kBytes, kBytes}, kBytes, false);
     }
   }
 

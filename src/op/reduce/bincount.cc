@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/cpu_info.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/op_builder.h"
@@ -17,26 +18,39 @@ struct BincountParams {
   bool has_weights;
 };
 
-// One more than the largest number. Throws on negative numbers.
+// One more than the largest number. Throws on negative numbers, and where the bins, each of so many
+// bytes, would not fit the memory.
 template <class T>
-int64_t bins_of(const T* x, int64_t n) {
+int64_t bins_of(const T* x, int64_t n, int64_t bytes_of_bin) {
   if (n == 0) return 0;
   const auto [low, high] = std::minmax_element(x, x + n);
   if (*low < T(0)) {
     throw Error(ErrorCode::kValue, kTag,
                 "given " + std::to_string(*low) + " in 'data', expected no negative numbers");
   }
-  return int64_t{*high} + 1;
+  // Below this nobody asks how much memory there is.
+  constexpr int64_t kFewBins = int64_t{1} << 24;
+  const auto bins = static_cast<uint64_t>(*high) + 1;
+  const auto bytes = static_cast<uint64_t>(bytes_of_bin);
+  if (bins > kFewBins && bins > host_memory().available / bytes) {
+    throw Error(ErrorCode::kValue, kTag,
+                "given " + std::to_string(*high) +
+                    " in 'data', expected numbers that, with a bin of " + std::to_string(bytes) +
+                    " bytes for each from 0 on, fit the free memory");
+  }
+  return static_cast<int64_t>(bins);
 }
 
 void bincount_cpu(const BincountParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   dispatch_dtype<kIntegers>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
     const T* x = in.as<T>();
-    const int64_t bins = std::max<int64_t>(params.minlength, bins_of(x, in.size()));
-    const Tensor out = context.make_out(0, {bins});
-    dispatch_dtype<kNumeric>(out.dtype, kTag, [&]<class Out>(TypeTag<Out>) {
+    const DType type = params.has_weights ? context.in(1).dtype : in.dtype;
+    dispatch_dtype<kNumeric>(type, kTag, [&]<class Out>(TypeTag<Out>) {
       using Sum = std::conditional_t<std::is_integral_v<Out>, int64_t, double>;
+      const int64_t bins = std::max<int64_t>(
+          params.minlength, bins_of(x, in.size(), int64_t{sizeof(Sum) + sizeof(Out)}));
+      const Tensor out = context.make_out(0, {bins});
       Sum* sums = context.workspace_of<Sum>(std::max<int64_t>(bins, 1));
       std::fill_n(sums, bins, Sum{0});
       const Out* weights = params.has_weights ? context.in(1).as<Out>() : nullptr;

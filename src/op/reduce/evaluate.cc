@@ -39,9 +39,14 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
   const ReducePlan plan(in.shape(), axes);
   const int64_t count = std::max<int64_t>(plan.extent() - call.ddof, 0);
   const auto merge = reduce_loops<L, A>(call.reduction).merge;
+  const bool as_they_are = call.finish == Finish::kValue && !call.initial && count > 0;
   dispatch_dtype(out.dtype, "reduce", [&]<class Out>(TypeTag<Out>) {
     reduce<A>(call.reduction, in, plan, [&](int64_t first, const A* values, int64_t n) {
       Out* to = out.as<Out>() + first;
+      // (From double an array of halves would be rounded twice.)
+      if constexpr (!kIsHalf<Out> || std::is_same_v<A, float>) {
+        if (as_they_are) return convert_array(values, to, n);
+      }
       for (int64_t i = 0; i < n; ++i) {
         A value = values[i];
         if (call.initial) {

@@ -441,6 +441,8 @@ REFUSED = [
     ("np.linalg.norm(a[0], 'fro')", ValueError, "1 axes"),
     ("np.linalg.pinv(a, hermitian=True)", NotImplementedError, "hermitian"),
     ("np.bincount(a, minlength=-1)", ValueError, "minlength"),
+    ("np.bincount(np.array([1, 2**40], dtype='int64'))", ValueError, "given 1099511627776"),
+    ("np.bincount(np.array([2**63 - 1], dtype='int64'))", ValueError, "given 9223372036854775807"),
     ("np.empty_like(a, subok=True)", NotImplementedError, "subok"),
     ("np.array(a.as_nd_ndarray())", ValueError, "as_np_ndarray"),
     ("np.array([[1, 2], [3]])", TypeError, "becomes an array|one length"),
