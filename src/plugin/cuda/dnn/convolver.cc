@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/dnn/engine_cache.h"
+#include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 
 namespace mxnet::cuda {
@@ -104,7 +105,8 @@ class Convolver {
   }
 
   void run(const Convolution& convolution, const ConvolutionTuning& tuning, const Arrays& arrays,
-           KernelContext& context, cudaStream_t stream) {
+           KernelContext& context, CudaStream& on) {
+    const cudaStream_t stream = on.handle();
     MutexLock lock(mutex_);
     const Cudnn& cudnn = Cudnn::get();
     cudnn.check(cudnn.set_stream(handle_, stream), "cudnnSetStream");
@@ -117,12 +119,14 @@ class Convolver {
       if (plans_.size() == kMostPlans) plans_.clear();
       at = plans_.emplace(key, choose(key, convolution, policy, arrays, context, stream)).first;
     }
+    // A graph names kernels that a plan has loaded; this table may forget the plan before.
+    on.use(at->second);
     const std::size_t bytes = at->second->workspace_bytes();
     launch(*at->second, arrays, bytes == 0 ? nullptr : context.workspace(bytes));
   }
 
  private:
-  using PlanRef = std::unique_ptr<ConvolutionPlan>;
+  using PlanRef = std::shared_ptr<const ConvolutionPlan>;
 
   void launch(const ConvolutionPlan& plan, const Arrays& arrays, void* workspace) const {
     plan.run(handle_, arrays.data, arrays.weight, arrays.output, workspace);
@@ -136,7 +140,8 @@ class Convolver {
       EngineConfig& candidate = (*offers)[i].config;
       if (exclusion(candidate, policy)) continue;
       try {
-        plans[i] = std::make_unique<ConvolutionPlan>(handle_, std::move((*offers)[i].descriptor));
+        plans[i] =
+            std::make_shared<const ConvolutionPlan>(handle_, std::move((*offers)[i].descriptor));
       } catch (const Error&) {
         continue;
       }
@@ -204,7 +209,8 @@ void run_convolution(NativeStream* stream, const Convolution& convolution,
                      const ConvolutionTuning& tuning, void* data, void* weight, void* output,
                      KernelContext& context) {
   const LaunchScope scope(stream);
-  Convolver::current().run(convolution, tuning, {data, weight, output}, context, scope.stream());
+  Convolver::current().run(convolution, tuning, {data, weight, output}, context,
+                           *CudaStream::from(stream));
 }
 
 }  // namespace mxnet::cuda
