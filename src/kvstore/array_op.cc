@@ -105,6 +105,7 @@ void push_kernel(ArrayOp op) {
       [shared, kernel](const RunContext& context) {
         const auto tensors = [](const std::vector<NDArray>& arrays) {
           std::vector<Tensor> result;
+          result.reserve(arrays.size());
           for (const NDArray& array : arrays)
             result.push_back({array.data(), &array.shape(), array.dtype()});
           return result;

@@ -2,7 +2,7 @@
 // The Cholesky factor (op/matrix/triangular.cc), and numbers of whole matrices, such as the
 // logarithm of the determinant that follows from it. A block of threads factors a matrix. One
 // without a factor is an error, for which the host waits.
-#include <fmt/format.h>
+#include <string>
 
 #include "op/matrix/triangular.h"
 #include "plugin/cuda/computed.cuh"
@@ -77,7 +77,7 @@ void potrf(const LowerParams& params, KernelContext& context) {
   for (const int32_t info : host_values(context, faults, batch)) {
     if (info == 0) continue;
     throw Error(ErrorCode::kValue, "_linalg_potrf",
-                fmt::format("given a matrix that is not positive definite (info {})", info));
+                "given a matrix that is not positive definite (info " + std::to_string(info) + ")");
   }
 }
 
