@@ -12,6 +12,10 @@
 #include "device/sim/sim_control.h"
 #include "device/sim/sim_translate.h"
 #include "engine/engine.h"
+#include "engine/fences.h"
+#include "exec/pooled_resources.h"
+#include "op/gpu_service.h"
+#include "op/gpu_table.h"
 
 namespace mxnet::kvstore {
 namespace {
@@ -87,16 +91,39 @@ void push(SyncFn fn, const ArrayOp& op) {
        .cheap = cheap});
 }
 
+// The plug-in's kernel, which leaves its work on the stream.
+void push_kernel(ArrayOp op) {
+  const GpuKernelRow* kernel = gpu_service(op.name);
+  if (kernel == nullptr) {
+    throw Error(ErrorCode::kNotImplemented, "kvstore",
+                fmt::format("{}: given arrays on {}, expected arrays in host memory: there is no "
+                            "kernel for this on a GPU",
+                            op.name, to_string(op.writes.front().device())));
+  }
+  const auto shared = std::make_shared<const ArrayOp>(std::move(op));
+  push(
+      [shared, kernel](const RunContext& context) {
+        const auto tensors = [](const std::vector<NDArray>& arrays) {
+          std::vector<Tensor> result;
+          result.reserve(arrays.size());
+          for (const NDArray& array : arrays)
+            result.push_back({array.data(), &array.shape(), array.dtype()});
+          return result;
+        };
+        const std::vector<Tensor> in = tensors(shared->reads), out = tensors(shared->writes);
+        PooledResources resources(context.device, context.stream);
+        KernelContext call(in, out, context.device, context.stream, false, resources);
+        kernel->run(shared->params.get(), call);
+        engine::complete_by_event();
+      },
+      *shared);
+}
+
 }  // namespace
 
 void push_dense(ArrayOp op, std::function<void(const Addresses&)> body) {
-  const Device device = op.writes.front().device();
-  if (device.is_gpu() && sim_control(device_api(DeviceType::kGPU)) == nullptr) {
-    throw Error(ErrorCode::kNotImplemented, "kvstore",
-                fmt::format("{}: given arrays on {}, expected arrays in host memory: there is no "
-                            "kernel for this on a GPU yet",
-                            op.name, to_string(device)));
-  }
+  if (op.writes.front().device().is_gpu() && sim_control(device_api(DeviceType::kGPU)) == nullptr)
+    return push_kernel(std::move(op));
   const auto shared = std::make_shared<const ArrayOp>(std::move(op));
   push(
       [shared, body = std::move(body)](const RunContext& context) {

@@ -2,6 +2,7 @@
 // A piece of work on whole arrays as an engine operation.
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,14 +17,16 @@ struct Addresses {
 };
 
 struct ArrayOp {
-  std::vector<NDArray> reads, writes;  // an array may be in both
-  const char* name;                    // a literal
+  std::vector<NDArray> reads, writes;            // an array may be in both
+  const char* name;                              // a literal
+  std::shared_ptr<const void> params = nullptr;  // of the plug-in's kernel of that name, if any
   int priority = 0;
   bool serial = false;  // one after the other with all others that say so
 };
 
 // Pushes `body`, for dense arrays in host memory or on one simulated GPU, whose kernels run on the
-// host. Throws Error(kNotImplemented) for arrays on a real one.
+// host. On a real GPU it is the plug-in's kernel of the operation's name; throws
+// Error(kNotImplemented) where it has none.
 void push_dense(ArrayOp op, std::function<void(const Addresses&)> body);
 // Pushes `body`, which reaches into the arrays itself; all in host memory.
 void push_on_host(ArrayOp op,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "kvstore/array_op.h"
 #include "kvstore/pack_op.h"
 
 namespace mxnet::kvstore {
@@ -16,8 +15,7 @@ std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays va
   for (std::size_t i = 0; i < values.size(); ++i) {
     const NDArray& value = values[i];
     check_packable(value);
-    const int64_t count = value.size();
-    const Shape words{compression_.words(count)};
+    const Shape words{compression_.words(value.size())};
     Residual& kept = residuals[i];
     if (kept.rest.is_none() || kept.rest.device() != value.device()) {
       kept.rest = zeros_like(value);
@@ -30,14 +28,7 @@ std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays va
     }
     push_pack(compression_, value, kept.rest, kept.packed, priority);
     kept.packed.copy_to(kept.arrived, priority);
-    push_dense({.reads = {kept.arrived},
-                .writes = {kept.unpacked},
-                .name = "KVStoreUnpack",
-                .priority = priority},
-               [compression = compression_, count](const Addresses& at) {
-                 compression.unpack(static_cast<const uint32_t*>(at.reads[0]),
-                                    static_cast<float*>(at.writes[0]), count);
-               });
+    push_unpack(compression_, kept.arrived, kept.unpacked, priority);
     unpacked.push_back(kept.unpacked);
   }
   return unpacked;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "op/gradient_bits.h"
 #include "op/parallel.h"
 
 namespace mxnet::kvstore {
@@ -35,25 +36,17 @@ float threshold_of(std::string_view text) {
   return value;
 }
 
-// One word of codes of `kBits` bits; code(i) for each of the `n` elements that it holds.
-template <int kBits, class Code>
-uint32_t pack_word(int64_t n, Code&& code) {
-  uint32_t word = 0;
-  for (int64_t i = 0; i < n; ++i) word |= code(i) << (kBits * i);
-  return word;
-}
-
+// body(word, its first element, how many it has) with the rule of so many bits.
 template <int kBits, class Body>
-void each_word(int64_t count, Body&& body) {
-  constexpr int64_t kPerWord = 32 / kBits;
+void each_word(float threshold, int64_t count, Body&& body) {
+  const GradientBits<kBits> bits{threshold};
+  constexpr int64_t kPerWord = bits.kPerWord;
   const int64_t words = (count + kPerWord - 1) / kPerWord;
   parallel_for(words, kCost * kPerWord, [&](int64_t first, int64_t last) {
     for (int64_t w = first; w < last; ++w)
-      body(w, w * kPerWord, std::min(kPerWord, count - w * kPerWord));
+      body(bits, w, w * kPerWord, std::min(kPerWord, count - w * kPerWord));
   });
 }
-
-constexpr uint32_t kZero = 0, kMinus = 2, kPlus = 3;  // codes of two bits
 
 }  // namespace
 
@@ -87,47 +80,24 @@ Compression Compression::parse(
 
 void Compression::pack(const float* gradient, float* residual, uint32_t* packed,
                        int64_t count) const {
-  const float limit = threshold;
+  const auto pack_word = [&](const auto& bits, int64_t word, int64_t first, int64_t n) {
+    packed[word] = bits.pack(gradient + first, residual + first, n);
+  };
   if (type == CompressionType::kOneBit) {
-    each_word<1>(count, [&](int64_t word, int64_t first, int64_t n) {
-      packed[word] = pack_word<1>(n, [&](int64_t i) {
-        float& rest = residual[first + i];
-        rest += gradient[first + i];
-        const bool above = rest > limit;
-        rest += above ? -1.0f : 1.0f;
-        return static_cast<uint32_t>(above);
-      });
-    });
+    each_word<1>(threshold, count, pack_word);
   } else {
-    each_word<2>(count, [&](int64_t word, int64_t first, int64_t n) {
-      packed[word] = pack_word<2>(n, [&](int64_t i) {
-        float& rest = residual[first + i];
-        rest += gradient[first + i];
-        if (rest >= limit) {
-          rest -= limit;
-          return kPlus;
-        }
-        if (rest <= -limit) {
-          rest += limit;
-          return kMinus;
-        }
-        return kZero;
-      });
-    });
+    each_word<2>(threshold, count, pack_word);
   }
 }
 
 void Compression::unpack(const uint32_t* packed, float* values, int64_t count) const {
+  const auto unpack_word = [&](const auto& bits, int64_t word, int64_t first, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) values[first + i] = bits.unpack(packed[word], i);
+  };
   if (type == CompressionType::kOneBit) {
-    each_word<1>(count, [&](int64_t word, int64_t first, int64_t n) {
-      for (int64_t i = 0; i < n; ++i)
-        values[first + i] = (packed[word] >> i & 1u) != 0 ? 1.0f : -1.0f;
-    });
+    each_word<1>(threshold, count, unpack_word);
   } else {
-    const float by_code[] = {0, 0, -threshold, threshold};
-    each_word<2>(count, [&](int64_t word, int64_t first, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) values[first + i] = by_code[packed[word] >> (2 * i) & 3u];
-    });
+    each_word<2>(threshold, count, unpack_word);
   }
 }
 

@@ -11,5 +11,8 @@ void check_packable(const NDArray& value);
 // rest += value; what of it `packed` says is taken off again. REQUIRES: check_packable(value).
 void push_pack(const Compression& compression, const NDArray& value, const NDArray& rest,
                const NDArray& packed, int priority);
+// value = what `packed` says.
+void push_unpack(const Compression& compression, const NDArray& packed, const NDArray& value,
+                 int priority);
 
 }  // namespace mxnet::kvstore

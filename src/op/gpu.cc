@@ -2,10 +2,12 @@
 // The set of portable operators, and the table of GPU kernels, made at its first use.
 #include "op/gpu.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/leaked.h"
 #include "device/device_registry.h"
+#include "op/gpu_service.h"
 #include "op/gpu_table.h"
 #include "op/portable_if.h"
 
@@ -52,8 +54,10 @@ class Kernels {
         kernels_.emplace(op, entry);
       }
     }
-    for (const GpuKernelRow& row : table.kernels)
-      kernels_.insert_or_assign(&Registry::get().at(row.op), entry_of(row));
+    for (const GpuKernelRow& row : table.kernels) {
+      if (const OpDef* op = Registry::get().find(row.op))
+        kernels_.insert_or_assign(op, entry_of(row));
+    }
   }
   const KernelEntry* find(const OpDef& op) const {
     const auto it = kernels_.find(&op);
@@ -87,6 +91,14 @@ const KernelEntry* gpu_kernel(const OpDef& op) {
   if (table == nullptr) return nullptr;
   static Leaked<Kernels> kernels(*table);  // one plug-in a process
   return kernels->find(op);
+}
+
+const GpuKernelRow* gpu_service(std::string_view name) {
+  const GpuTable* table = gpu_table();
+  if (table == nullptr) return nullptr;
+  const auto named = [&](const GpuKernelRow& row) { return name == row.op; };
+  const auto found = std::find_if(table->kernels.begin(), table->kernels.end(), named);
+  return found == table->kernels.end() ? nullptr : &*found;
 }
 
 }  // namespace mxnet

@@ -47,9 +47,12 @@ const int64_t* HostNumbers::on_device(KernelContext& context, int64_t count) con
   return there;
 }
 
-bool mark_portable_waiting(std::initializer_list<std::string_view> ops) {
+bool mark_waiting(std::initializer_list<std::string_view> ops) {
   for (const std::string_view op : ops) waiting().insert(&Registry::get().at(op));
-  return mark_portable(ops);
+  return true;
+}
+bool mark_portable_waiting(std::initializer_list<std::string_view> ops) {
+  return mark_waiting(ops) && mark_portable(ops);
 }
 bool waits_for_device(const OpDef& op) { return waiting().count(&op) != 0; }
 

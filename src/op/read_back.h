@@ -40,6 +40,8 @@ class HostNumbers {
 
 // mark_portable() for kernels that always do one of the above: they cannot be part of a CUDA graph.
 bool mark_portable_waiting(std::initializer_list<std::string_view> ops);
+// The same of kernels that the plug-in brings: for an error that the device finds, say.
+bool mark_waiting(std::initializer_list<std::string_view> ops);
 bool waits_for_device(const OpDef& op);
 
 }  // namespace mxnet

@@ -6,12 +6,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "base/error.h"
 #include "device/graph_capture.h"
 #include "device/stream.h"
 #include "fake_cudart.h"
 #include "plugin/cuda/cuda_device_api.h"
+#include "plugin/cuda/handles.h"
 
 namespace mxnet::testing {
 namespace {
@@ -58,6 +60,29 @@ TEST_F(CudaGraphs, UpdatesKeepWhatIsReadyUnlessTheShapeDiffers) {
   EXPECT_EQ(graph.nodes(), 3u);
   EXPECT_EQ(fake_cuda::last_error(), cudaSuccess) << "an answer is no error";
   EXPECT_EQ(fake_cuda::graph_counts().graphs, 1);
+}
+
+TEST_F(CudaGraphs, KeepWhatTheirCallsUse) {
+  cuda::CudaStream& stream = *cuda::CudaStream::from(stream_.native());
+  const auto first = std::make_shared<int>(1), second = std::make_shared<int>(2);
+  stream.use(first);  // nothing is being recorded
+  EXPECT_EQ(first.use_count(), 1);
+  const auto capture = [&](const std::shared_ptr<int>& plan) {
+    fake_cuda::set_captured_nodes(3);
+    capture_.begin_capture(0, stream_.native());
+    stream.use(plan);
+    stream.use(plan);
+    return DeviceGraph(capture_, 0, capture_.end_capture(0, stream_.native()));
+  };
+  {
+    DeviceGraph graph = capture(first);
+    EXPECT_EQ(first.use_count(), 2) << "once, however often it is used";
+    EXPECT_TRUE(graph.update(capture(second)));
+    EXPECT_EQ(first.use_count(), 2) << "an earlier launch may be under way";
+    EXPECT_EQ(second.use_count(), 2);
+  }
+  EXPECT_EQ(first.use_count(), 1);
+  EXPECT_EQ(second.use_count(), 1);
 }
 
 TEST_F(CudaGraphs, CapturesDoNotNestAndErrorsNameTheCall) {

@@ -42,6 +42,7 @@ struct KernelLaunch {
   int count = 0;
   std::string name;
   unsigned blocks = 0, threads = 0;
+  std::size_t shared_bytes = 0, shared_limit = std::size_t{48} << 10;
   std::function<void(void** arguments)> read;  // called with each launch's
 };
 KernelLaunch& last_launch();

@@ -90,8 +90,15 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
   g_launch.name = name;
   return cudaSuccess;
 }
-cudaError_t cudaLaunchKernel(const void*, dim3 grid, dim3 block, void** arguments, std::size_t,
-                             cudaStream_t) {
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
+    g_launch.shared_limit = static_cast<std::size_t>(value);
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchKernel(const void*, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes, cudaStream_t) {
+  g_launch.shared_bytes = shared_bytes;
+  if (shared_bytes > g_launch.shared_limit) return cudaErrorInvalidValue;
   g_launch.blocks = grid.x;
   g_launch.threads = block.x;
   if (g_launch.read) g_launch.read(arguments);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Greedy matching of rows with columns, the best scores first.
+#include "op/detect/matching.h"
+
 #include <numeric>
 #include <vector>
 
@@ -9,12 +11,6 @@
 
 namespace mxnet::detect {
 namespace {
-
-struct MatchingParams {
-  bool is_ascend;
-  float threshold;
-  int32_t topk;
-};
 
 template <class T>
 void match(const MatchingParams& params, const T* scores, int64_t rows, int64_t columns, T* row,

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "op/computed.h"
+#include "op/detect/matching.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
 #include "op/op_builder.h"
@@ -11,12 +12,6 @@
 
 namespace mxnet::detect {
 namespace {
-
-struct TargetParams {
-  float overlap_threshold, ignore_label, negative_mining_ratio, negative_mining_thresh;
-  int32_t minimum_negative_samples;
-  std::vector<float> variances;
-};
 
 void infer_target(const TargetParams& params, Infer& infer) {
   infer.one_dtype();

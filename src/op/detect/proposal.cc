@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions that a region proposal network thinks worth looking at: its anchors, moved, filtered and
 // suppressed. Coordinates are pixels; both ends of a box belong to it.
-#include <cmath>
-#include <numeric>
+#include "op/detect/proposal.h"
+
+#include <algorithm>
 
 #include "op/computed.h"
-#include "op/detect/boxes.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
 namespace mxnet::detect {
 namespace {
-
-struct ProposalParams {
-  int32_t rpn_pre_nms_top_n, rpn_post_nms_top_n;
-  float threshold;
-  int32_t rpn_min_size;
-  std::vector<float> scales, ratios;
-  int32_t feature_stride;
-  bool output_score, iou_loss;
-};
 
 template <bool multi>
 void infer_proposal(const ProposalParams& params, Infer& infer) {
@@ -39,100 +30,31 @@ void infer_proposal(const ProposalParams& params, Infer& infer) {
   infer.out(1).set_shape(Shape{rows, 1});
 }
 
+// All regions of one image.
 template <class T>
-struct Region {
-  Box<T> box;
-  T score;
-};
-
-// Width and height of boxes that own their last pixel.
-template <class T>
-T pixels(T first, T last) {
-  return last - first + 1;
-}
-template <class T>
-T pixel_overlap(const Box<T>& a, const Box<T>& b) {
-  const T w = std::max(T{0}, pixels(std::max(a.left, b.left), std::min(a.right, b.right)));
-  const T h = std::max(T{0}, pixels(std::max(a.top, b.top), std::min(a.bottom, b.bottom)));
-  const auto area = [](const Box<T>& x) {
-    return pixels(x.left, x.right) * pixels(x.top, x.bottom);
-  };
-  return w * h / (area(a) + area(b) - w * h);
-}
-
-// Around the first place: each ratio in each scale, rounded to whole pixels before scaling.
-template <class T>
-std::vector<Box<T>> base_anchors(const ProposalParams& params) {
-  const T side = static_cast<T>(params.feature_stride), middle = (side - 1) / 2;
+std::vector<ProposedRegion<T>> regions(const ProposalParams& params, const T* scores,
+                                       const T* offsets, const T* info, int64_t height,
+                                       int64_t width) {
   std::vector<Box<T>> anchors;
   for (const float ratio : params.ratios) {
-    const T area = std::floor(side * side / T(ratio));
-    const T w = std::floor(std::sqrt(area) + T(0.5));
-    const T h = std::floor(w * T(ratio) + T(0.5));
-    for (const float scale : params.scales) {
-      const T half_w = (w * T(scale) - 1) / 2, half_h = (h * T(scale) - 1) / 2;
-      anchors.push_back({middle - half_w, middle - half_h, middle + half_w, middle + half_h});
-    }
+    for (const float scale : params.scales)
+      anchors.push_back(base_anchor<T>(params.feature_stride, ratio, scale));
   }
-  return anchors;
-}
-
-// Where the network moves an anchor to; `d` are its four numbers, `step` apart.
-template <class T>
-Box<T> moved(const ProposalParams& params, const Box<T>& anchor, const T* d, int64_t step) {
-  if (params.iou_loss) {
-    return {anchor.left + d[0], anchor.top + d[step], anchor.right + d[2 * step],
-            anchor.bottom + d[3 * step]};
-  }
-  const T w = pixels(anchor.left, anchor.right), h = pixels(anchor.top, anchor.bottom);
-  const T x = d[0] * w + anchor.left + (w - 1) / 2, y = d[step] * h + anchor.top + (h - 1) / 2;
-  const T half_w = (std::exp(d[2 * step]) * w - 1) / 2;
-  const T half_h = (std::exp(d[3 * step]) * h - 1) / 2;
-  return {x - half_w, y - half_h, x + half_w, y + half_h};
-}
-
-// All regions of one image: clipped to it; those outside of the real image or too small score -1.
-template <class T>
-std::vector<Region<T>> regions(const ProposalParams& params, const T* scores, const T* offsets,
-                               const T* info, int64_t height, int64_t width) {
-  const std::vector<Box<T>> anchors = base_anchors<T>(params);
   const auto kinds = static_cast<int64_t>(anchors.size());
-  const int64_t area = height * width, stride = params.feature_stride;
-  const T image_height = info[0], image_width = info[1];
-  const auto real_height = static_cast<int64_t>(image_height / static_cast<T>(stride));
-  const auto real_width = static_cast<int64_t>(image_width / static_cast<T>(stride));
-  const T least = static_cast<T>(params.rpn_min_size) * info[2];
-  std::vector<Region<T>> result;
-  result.reserve(static_cast<std::size_t>(area * kinds));
-  for (int64_t i = 0; i < height; ++i) {
-    for (int64_t j = 0; j < width; ++j) {
-      for (int64_t k = 0; k < kinds; ++k) {
-        const Box<T>& base = anchors[static_cast<std::size_t>(k)];
-        const T x = static_cast<T>(j * stride), y = static_cast<T>(i * stride);
-        const Box<T> anchor{base.left + x, base.top + y, base.right + x, base.bottom + y};
-        const int64_t place = i * width + j;
-        Region<T> region{moved(params, anchor, offsets + k * 4 * area + place, area),
-                         scores[(kinds + k) * area + place]};
-        Box<T>& box = region.box;
-        box.left = std::max(T{0}, std::min(box.left, image_width - 1));
-        box.top = std::max(T{0}, std::min(box.top, image_height - 1));
-        box.right = std::max(T{0}, std::min(box.right, image_width - 1));
-        box.bottom = std::max(T{0}, std::min(box.bottom, image_height - 1));
-        if (i >= real_height || j >= real_width) region.score = T{-1};
-        if (pixels(box.left, box.right) < least || pixels(box.top, box.bottom) < least) {
-          box = {box.left - least / 2, box.top - least / 2, box.right + least / 2,
-                 box.bottom + least / 2};
-          region.score = T{-1};
-        }
-        result.push_back(region);
-      }
-    }
+  const ProposalImage<T> image(params, info, height, width);
+  std::vector<ProposedRegion<T>> result;
+  result.reserve(static_cast<std::size_t>(height * width * kinds));
+  for (int64_t place = 0; place < height * width; ++place) {
+    for (int64_t k = 0; k < kinds; ++k)
+      result.push_back(image.region(anchors[static_cast<std::size_t>(k)], place,
+                                    offsets + k * 4 * height * width + place,
+                                    scores[(kinds + k) * height * width + place]));
   }
   return result;
 }
 
 template <class T>
-std::vector<std::size_t> suppress(const std::vector<Region<T>>& sorted, T threshold,
+std::vector<std::size_t> suppress(const std::vector<ProposedRegion<T>>& sorted, T threshold,
                                   std::size_t most) {
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < sorted.size() && kept.size() < most; ++i) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Position-sensitive pooling of regions: each bin of a region has channels of its own; with learnt
 // offsets of the bins or without.
+#include "op/detect/ps_roi_pooling.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "op/computed.h"
@@ -14,53 +15,27 @@
 namespace mxnet::detect {
 namespace {
 
-// Rounded half away from zero.
+Planes planes_of(const Shape& data) { return {data[0], data[1], data[2], data[3]}; }
+
+// Rows of five numbers, the first of which is an image.
 template <class T>
-T rounded(T x) {
-  return std::round(x);
+void check_images(const T* rois, int64_t count, const Planes& planes, const char* op) {
+  for (int64_t n = 0; n < count; ++n) {
+    if (!planes.has(rois[n * 5]))
+      throw Error(ErrorCode::kValue, op,
+                  fmt::format("rois: given image {}, expected 0 to {}",
+                              static_cast<double>(rois[n * 5]), planes.images - 1));
+  }
 }
 
-int64_t checked_image(double number, int64_t images, const char* op) {
-  if (!(number >= 0 && number < static_cast<double>(images)))
-    throw Error(ErrorCode::kValue, op,
-                fmt::format("rois: given image {}, expected 0 to {}", number, images - 1));
-  return static_cast<int64_t>(number);
-}
-
-struct PsRoiParams {
-  float spatial_scale;
-  int32_t output_dim, pooled_size, group_size;
-
-  int64_t groups() const { return group_size > 0 ? group_size : pooled_size; }
-};
-
-// What both directions share: fn(output index, first row, last row, first column, last column,
-// plane) for each bin of region `n`. Bounds are half open.
-template <class T, class F>
-void each_bin(const PsRoiParams& params, const Shape& data, const T* roi, int64_t n, const F& fn) {
-  const T scale = static_cast<T>(params.spatial_scale);
-  const int64_t height = data[2], width = data[3], side = params.pooled_size;
-  const int64_t image =
-      checked_image(static_cast<double>(roi[0]), data[0], "_contrib_PSROIPooling");
-  const T left = rounded(roi[1]) * scale, top = rounded(roi[2]) * scale;
-  const T bin_w = std::max((rounded(roi[3]) + 1) * scale - left, T(0.1)) / static_cast<T>(side);
-  const T bin_h = std::max((rounded(roi[4]) + 1) * scale - top, T(0.1)) / static_cast<T>(side);
-  const auto bound = [](T at, int64_t size) {
-    return static_cast<int64_t>(std::clamp(at, T{0}, static_cast<T>(size)));
-  };
+// fn(place in the result, channel, line, column) for each bin of region n.
+template <class P, class F>
+void each_bin(const P& params, int64_t n, const F& fn) {
+  const int64_t side = params.pooled_size;
   for (int64_t c = 0; c < params.output_dim; ++c) {
     for (int64_t i = 0; i < side; ++i) {
-      for (int64_t j = 0; j < side; ++j) {
-        const int64_t gh = std::min(i * params.groups() / side, params.groups() - 1);
-        const int64_t gw = std::min(j * params.groups() / side, params.groups() - 1);
-        const int64_t channel = (c * params.groups() + gh) * params.groups() + gw;
-        fn(((n * params.output_dim + c) * side + i) * side + j,
-           bound(std::floor(static_cast<T>(i) * bin_h + top), height),
-           bound(std::ceil(static_cast<T>(i + 1) * bin_h + top), height),
-           bound(std::floor(static_cast<T>(j) * bin_w + left), width),
-           bound(std::ceil(static_cast<T>(j + 1) * bin_w + left), width),
-           (image * data[1] + channel) * height * width);
-      }
+      for (int64_t j = 0; j < side; ++j)
+        fn(((n * params.output_dim + c) * side + i) * side + j, c, i, j);
     }
   }
 }
@@ -80,24 +55,25 @@ void ps_roi_cpu(const PsRoiParams& params, KernelContext& context) {
     using T = typename decltype(tag)::type;
     const T *data = arrays.in(0), *rois = arrays.in(1);
     T* out = arrays.out(0);
-    const Shape& shape = context.in(0).shape();
+    const Planes planes = planes_of(context.in(0).shape());
+    const int64_t regions = context.in(1).dim(0);
+    check_images(rois, regions, planes, "_contrib_PSROIPooling");
+    const auto average = [&](int64_t n) {
+      each_bin(params, n, [&](int64_t at, int64_t c, int64_t i, int64_t j) {
+        const BinPixels bin = bin_pixels(params, planes, rois + n * 5, c, i, j);
+        T sum{0};
+        for (int64_t h = bin.top; h < bin.bottom; ++h) {
+          for (int64_t w = bin.left; w < bin.right; ++w)
+            sum += data[bin.plane + h * planes.width + w];
+        }
+        out[at] = bin.count() == 0 ? T{0} : sum / static_cast<T>(bin.count());
+      });
+    };
     parallel_for(
-        context.in(1).dim(0),
+        regions,
         8.0 * static_cast<double>(params.output_dim * params.pooled_size * params.pooled_size),
         [&](int64_t first, int64_t last) {
-          for (int64_t n = first; n < last; ++n) {
-            each_bin(
-                params, shape, rois + n * 5, n,
-                [&](int64_t at, int64_t h0, int64_t h1, int64_t w0, int64_t w1, int64_t plane) {
-                  T sum{0};
-                  for (int64_t h = h0; h < h1; ++h) {
-                    for (int64_t w = w0; w < w1; ++w) sum += data[plane + h * shape[3] + w];
-                  }
-                  const int64_t count =
-                      std::max<int64_t>(0, h1 - h0) * std::max<int64_t>(0, w1 - w0);
-                  out[at] = count == 0 ? T{0} : sum / static_cast<T>(count);
-                });
-          }
+          for (int64_t n = first; n < last; ++n) average(n);
         },
         1);
   });
@@ -109,16 +85,18 @@ void ps_roi_backward_cpu(const PsRoiParams& params, KernelContext& context) {
     using T = typename decltype(tag)::type;
     const T *dout = arrays.in(0), *rois = arrays.in(1);
     T* dx = arrays.out(0);
-    const Shape& shape = context.out(0).shape();
-    std::fill_n(dx, shape.size(), T{0});
-    for (int64_t n = 0; n < context.in(1).dim(0); ++n) {
-      each_bin(params, shape, rois + n * 5, n,
-               [&](int64_t at, int64_t h0, int64_t h1, int64_t w0, int64_t w1, int64_t plane) {
-                 const T d = dout[at] / static_cast<T>((h1 - h0) * (w1 - w0));
-                 for (int64_t h = h0; h < h1; ++h) {
-                   for (int64_t w = w0; w < w1; ++w) dx[plane + h * shape[3] + w] += d;
-                 }
-               });
+    const Planes planes = planes_of(context.out(0).shape());
+    const int64_t regions = context.in(1).dim(0);
+    check_images(rois, regions, planes, "_contrib_PSROIPooling");
+    std::fill_n(dx, context.out(0).size(), T{0});
+    for (int64_t n = 0; n < regions; ++n) {
+      each_bin(params, n, [&](int64_t at, int64_t c, int64_t i, int64_t j) {
+        const BinPixels bin = bin_pixels(params, planes, rois + n * 5, c, i, j);
+        const T d = dout[at] / static_cast<T>(bin.count());
+        for (int64_t h = bin.top; h < bin.bottom; ++h) {
+          for (int64_t w = bin.left; w < bin.right; ++w) dx[bin.plane + h * planes.width + w] += d;
+        }
+      });
     }
   });
 }
@@ -165,103 +143,7 @@ OpBuilder<PsRoiParams> ps_roi_params(const char* name) {
   return true;
 }();
 
-struct DeformableParams {
-  float spatial_scale;
-  int32_t output_dim, group_size, pooled_size, part_size, sample_per_part;
-  float trans_std;
-  bool no_trans;
-
-  int64_t parts() const { return part_size > 0 ? part_size : pooled_size; }
-  int num_inputs() const { return no_trans ? 2 : 3; }
-};
-
-// A sample inside a plane: its four neighbours, and how the value changes with its place.
-template <class T>
-struct Neighbours {
-  int64_t at[4];
-  T weight[4], slope_y[4], slope_x[4];
-
-  Neighbours(T y, T x, int64_t width) {
-    const T y0 = std::floor(y), x0 = std::floor(x), y1 = std::ceil(y), x1 = std::ceil(x);
-    const T fy = y - y0, fx = x - x0;
-    const T rows[] = {y0, y0, y1, y1}, columns[] = {x0, x1, x0, x1};
-    const T wy[] = {1 - fy, 1 - fy, fy, fy}, wx[] = {1 - fx, fx, 1 - fx, fx};
-    for (int k = 0; k < 4; ++k) {
-      at[k] = static_cast<int64_t>(rows[k]) * width + static_cast<int64_t>(columns[k]);
-      weight[k] = wy[k] * wx[k];
-      slope_y[k] = k < 2 ? -wx[k] : wx[k];
-      slope_x[k] = k % 2 == 0 ? -wy[k] : wy[k];
-    }
-  }
-  static T sum(const T* plane, const int64_t* at, const T* factors) {
-    T result{0};
-    for (int k = 0; k < 4; ++k) result += factors[k] * plane[at[k]];
-    return result;
-  }
-};
-
-template <class T>
-struct Bin {
-  int64_t out;      // index in the result
-  int64_t plane;    // of data
-  int64_t shift_x;  // index in trans; y is parts^2 further; -1 without
-  T roi_width, roi_height;
-  std::vector<Neighbours<T>> samples;
-};
-
-// fn(Bin) for each bin of region n.
-template <class T, class F>
-void each_deformed_bin(const DeformableParams& p, const Shape& data, const T* roi, const T* trans,
-                       int64_t classes, int64_t n, const F& fn) {
-  const T scale = static_cast<T>(p.spatial_scale), half = T(0.5);
-  const int64_t height = data[2], width = data[3], side = p.pooled_size, parts = p.parts();
-  const int64_t image =
-      checked_image(static_cast<double>(roi[0]), data[0], "_contrib_DeformablePSROIPooling");
-  const T left = rounded(roi[1]) * scale - half, top = rounded(roi[2]) * scale - half;
-  Bin<T> bin;
-  bin.roi_width = std::max((rounded(roi[3]) + 1) * scale - half - left, T(0.1));
-  bin.roi_height = std::max((rounded(roi[4]) + 1) * scale - half - top, T(0.1));
-  const T bin_w = bin.roi_width / static_cast<T>(side);
-  const T bin_h = bin.roi_height / static_cast<T>(side);
-  const T step_w = bin_w / static_cast<T>(p.sample_per_part);
-  const T step_h = bin_h / static_cast<T>(p.sample_per_part);
-  const int64_t per_class = std::max<int64_t>(1, p.output_dim / classes);
-  const T std = static_cast<T>(p.trans_std);
-  for (int64_t c = 0; c < p.output_dim; ++c) {
-    for (int64_t i = 0; i < side; ++i) {
-      for (int64_t j = 0; j < side; ++j) {
-        bin.out = ((n * p.output_dim + c) * side + i) * side + j;
-        bin.shift_x =
-            trans == nullptr
-                ? -1
-                : (((n * classes + c / per_class) * 2) * parts + i * parts / side) * parts +
-                      j * parts / side;
-        const T dx = trans == nullptr ? T{0} : trans[bin.shift_x] * std;
-        const T dy = trans == nullptr ? T{0} : trans[bin.shift_x + parts * parts] * std;
-        const T x0 = static_cast<T>(j) * bin_w + left + dx * bin.roi_width;
-        const T y0 = static_cast<T>(i) * bin_h + top + dy * bin.roi_height;
-        const int64_t gh = std::min<int64_t>(i * p.group_size / side, p.group_size - 1);
-        const int64_t gw = std::min<int64_t>(j * p.group_size / side, p.group_size - 1);
-        bin.plane =
-            (image * data[1] + (c * p.group_size + gh) * p.group_size + gw) * height * width;
-        bin.samples.clear();
-        for (int s = 0; s < p.sample_per_part; ++s) {
-          for (int t = 0; t < p.sample_per_part; ++t) {
-            const T y = y0 + static_cast<T>(s) * step_h, x = x0 + static_cast<T>(t) * step_w;
-            if (!(x >= -half && x <= static_cast<T>(width) - half && y >= -half &&
-                  y <= static_cast<T>(height) - half))
-              continue;
-            bin.samples.emplace_back(std::clamp(y, T{0}, static_cast<T>(height - 1)),
-                                     std::clamp(x, T{0}, static_cast<T>(width - 1)), width);
-          }
-        }
-        fn(bin);
-      }
-    }
-  }
-}
-
-void infer_deformable(const DeformableParams& p, Infer& infer, InferArg data, InferArg rois,
+void infer_deformable(const DeformablePsRoiParams& p, Infer& infer, InferArg data, InferArg rois,
                       int trans, InferArg out) {
   infer.one_dtype();
   if (p.output_dim <= 0 || p.pooled_size <= 0 || p.group_size <= 0 || p.sample_per_part <= 0)
@@ -277,40 +159,43 @@ void infer_deformable(const DeformableParams& p, Infer& infer, InferArg data, In
     offsets.fail("two channels for each class, and output_dim a multiple of the classes");
 }
 
-int64_t classes_of(const DeformableParams& params, const KernelContext& context, int trans) {
+int64_t classes_of(const DeformablePsRoiParams& params, const KernelContext& context, int trans) {
   return params.no_trans ? 1 : context.in(trans).dim(1) / 2;
 }
 
-void deformable_cpu(const DeformableParams& params, KernelContext& context) {
+void deformable_cpu(const DeformablePsRoiParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *data = arrays.in(0), *rois = arrays.in(1);
     const T* trans = params.no_trans ? nullptr : arrays.in(2);
     T *out = arrays.out(0), *counts = arrays.out(1);
-    const int64_t classes = classes_of(params, context, 2);
-    const double bins =
+    const DeformedBins<T> bins{params, planes_of(context.in(0).shape()), rois, trans,
+                               classes_of(params, context, 2)};
+    const int64_t regions = context.in(1).dim(0);
+    check_images(rois, regions, bins.planes, "_contrib_DeformablePSROIPooling");
+    const auto average = [&](int64_t n) {
+      each_bin(params, n, [&](int64_t at, int64_t c, int64_t i, int64_t j) {
+        const auto bin = bins.bin(n, c, i, j);
+        T sum{0};
+        const auto count = static_cast<T>(bins.each_sample(
+            bin, [&](const Neighbours<T>& s) { sum += s.sum(data + bin.plane, s.at, s.weight); }));
+        out[at] = count == 0 ? T{0} : sum / count;
+        counts[at] = count;
+      });
+    };
+    const double size =
         static_cast<double>(params.output_dim) * params.pooled_size * params.pooled_size;
     parallel_for(
-        context.in(1).dim(0), 16.0 * bins * params.sample_per_part * params.sample_per_part,
+        regions, 16.0 * size * params.sample_per_part * params.sample_per_part,
         [&](int64_t first, int64_t last) {
-          for (int64_t n = first; n < last; ++n) {
-            each_deformed_bin(params, context.in(0).shape(), rois + n * 5, trans, classes, n,
-                              [&](const Bin<T>& bin) {
-                                T sum{0};
-                                for (const auto& s : bin.samples)
-                                  sum += s.sum(data + bin.plane, s.at, s.weight);
-                                const T count = static_cast<T>(bin.samples.size());
-                                out[bin.out] = count == 0 ? T{0} : sum / count;
-                                counts[bin.out] = count;
-                              });
-          }
+          for (int64_t n = first; n < last; ++n) average(n);
         },
         1);
   });
 }
 
 // Inputs: gradient of the output, data, regions, [trans].
-void deformable_backward_cpu(const DeformableParams& params, KernelContext& context) {
+void deformable_backward_cpu(const DeformablePsRoiParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *dout = arrays.in(0), *data = arrays.in(1), *rois = arrays.in(2);
@@ -319,28 +204,30 @@ void deformable_backward_cpu(const DeformableParams& params, KernelContext& cont
     T* dtrans = params.no_trans ? nullptr : arrays.out(1);
     std::fill_n(ddata, context.out(0).size(), T{0});
     if (dtrans != nullptr) std::fill_n(dtrans, context.out(1).size(), T{0});
-    const int64_t classes = classes_of(params, context, 3), parts = params.parts();
-    for (int64_t n = 0; n < context.in(2).dim(0); ++n) {
-      each_deformed_bin(
-          params, context.in(1).shape(), rois + n * 5, trans, classes, n, [&](const Bin<T>& bin) {
-            if (bin.samples.empty()) return;
-            const T d = dout[bin.out] / static_cast<T>(bin.samples.size());
-            for (const auto& s : bin.samples) {
-              for (int k = 0; k < 4; ++k) ddata[bin.plane + s.at[k]] += d * s.weight[k];
-              if (dtrans == nullptr) continue;
-              const T along = d * static_cast<T>(params.trans_std);
-              const T* plane = data + bin.plane;
-              dtrans[bin.shift_x] += along * bin.roi_width * s.sum(plane, s.at, s.slope_x);
-              dtrans[bin.shift_x + parts * parts] +=
-                  along * bin.roi_height * s.sum(plane, s.at, s.slope_y);
-            }
-          });
+    const DeformedBins<T> bins{params, planes_of(context.in(1).shape()), rois, trans,
+                               classes_of(params, context, 3)};
+    const int64_t regions = context.in(2).dim(0), parts = params.parts();
+    check_images(rois, regions, bins.planes, "_contrib_DeformablePSROIPooling");
+    for (int64_t n = 0; n < regions; ++n) {
+      each_bin(params, n, [&](int64_t at, int64_t c, int64_t i, int64_t j) {
+        const auto bin = bins.bin(n, c, i, j);
+        const T d = dout[at] / static_cast<T>(bins.count_samples(bin));
+        bins.each_sample(bin, [&](const Neighbours<T>& s) {
+          for (int k = 0; k < 4; ++k) ddata[bin.plane + s.at[k]] += d * s.weight[k];
+          if (dtrans == nullptr) return;
+          const T along = d * static_cast<T>(params.trans_std);
+          const T* plane = data + bin.plane;
+          dtrans[bin.shift_x] += along * bin.roi_width * s.sum(plane, s.at, s.slope_x);
+          dtrans[bin.shift_x + parts * parts] +=
+              along * bin.roi_height * s.sum(plane, s.at, s.slope_y);
+        });
+      });
     }
   });
 }
 
-OpBuilder<DeformableParams> deformable_params(const char* name) {
-  using P = DeformableParams;
+OpBuilder<DeformablePsRoiParams> deformable_params(const char* name) {
+  using P = DeformablePsRoiParams;
   OpBuilder<P> op(name);
   op.param("spatial_scale", &P::spatial_scale, "Places of the feature map by pixels of the image.")
       .param("output_dim", &P::output_dim, "Channels of the result.")
@@ -365,15 +252,15 @@ OpBuilder<DeformableParams> deformable_params(const char* name) {
       .input_type("Symbol")
       .input("trans", "Offsets of bins, (regions, 2 * classes, part_size, part_size).")
       .input_type("Symbol")
-      .num_inputs([](const DeformableParams& params) { return params.num_inputs(); })
-      .outputs([](const DeformableParams&) { return 2; })
-      .visible_outputs([](const DeformableParams&) { return 1; })
-      .infer([](const DeformableParams& params, Infer& infer) {
+      .num_inputs([](const DeformablePsRoiParams& params) { return params.num_inputs(); })
+      .outputs([](const DeformablePsRoiParams&) { return 2; })
+      .visible_outputs([](const DeformablePsRoiParams&) { return 1; })
+      .infer([](const DeformablePsRoiParams& params, Infer& infer) {
         infer_deformable(params, infer, infer.in(0), infer.in(1), 2, infer.out(0));
         infer.out(1).same_shape(infer.out(0));
       })
       .cpu(deformable_cpu)
-      .grad([](const DeformableParams& params, Grad& grad) {
+      .grad([](const DeformablePsRoiParams& params, Grad& grad) {
         std::vector<Value> values{grad.dout(0)};
         for (int i = 0; i < params.num_inputs(); ++i) values.push_back(grad.in(i));
         const Value first =
@@ -388,9 +275,9 @@ OpBuilder<DeformableParams> deformable_params(const char* name) {
       .input("data", "Feature maps.")
       .input("rois", "Regions.")
       .input("trans", "Offsets of bins.")
-      .num_inputs([](const DeformableParams& params) { return 1 + params.num_inputs(); })
-      .outputs([](const DeformableParams& params) { return params.num_inputs() - 1; })
-      .infer([](const DeformableParams& params, Infer& infer) {
+      .num_inputs([](const DeformablePsRoiParams& params) { return 1 + params.num_inputs(); })
+      .outputs([](const DeformablePsRoiParams& params) { return params.num_inputs() - 1; })
+      .infer([](const DeformablePsRoiParams& params, Infer& infer) {
         infer_deformable(params, infer, infer.in(1), infer.in(2), 3, infer.in(0));
         infer.out(0).same_shape(infer.in(1));
         if (!params.no_trans) infer.out(1).same_shape(infer.in(3));

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 #include <vector>
 
 #include "base/error.h"
 #include "op/dispatch.h"
+#include "op/image/colours.h"
 #include "op/image/pixel.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -20,9 +20,6 @@
 
 namespace mxnet::image {
 namespace {
-
-// What the eye makes of red, green and blue.
-constexpr std::array<float, 3> kLuma{0.299f, 0.587f, 0.114f};
 
 template <class T>
 using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -52,13 +49,9 @@ int64_t channels_of(const Tensor& image) { return image.dim(image.ndim() - 1); }
 // ---- the changes -------------------------------------------------------------------------------
 
 void change_brightness(const Tensor& in, const Tensor& out, float factor) {
-  const int64_t channels = channels_of(in);
-  each_pixel(in, out, 4, [=](const auto* x, auto* y) {
-    for (int64_t c = 0; c < channels; ++c) y[c] = x[c] * factor;
-  });
+  each_pixel(in, out, 4, ChangeBrightness{channels_of(in), factor});
 }
 
-// Away from the mean of each image, or towards it.
 void change_contrast(const Tensor& in, const Tensor& out, float factor) {
   const int n = in.ndim();
   const int64_t channels = channels_of(in), size = in.shape().size(n - 3, n);
@@ -68,96 +61,29 @@ void change_contrast(const Tensor& in, const Tensor& out, float factor) {
     double sum = 0;
     dispatch_dtype<kNumeric>(in.dtype, "_image_random_contrast", [&]<class T>(TypeTag<T>) {
       const T* x = in.as<T>() + i * size;
-      for (int64_t p = 0; p < size; ++p) {
-        const double weight = channels == 1 ? 1.0 : kLuma[static_cast<std::size_t>(p % channels)];
-        sum += weight * static_cast<double>(static_cast<Compute<T>>(x[p]));
-      }
+      for (int64_t p = 0; p < size; ++p)
+        sum += Luma::weight(p % channels, channels) *
+               static_cast<double>(static_cast<Compute<T>>(x[p]));
     });
-    const int64_t pixels = size / channels;
-    const double mean = sum / static_cast<double>(pixels) * (1.0 - factor);
     const auto offset =
         static_cast<std::ptrdiff_t>(static_cast<std::size_t>(i * size) * dtype_size(in.dtype));
     const Tensor from{in.as<char>() + offset, &shape, in.dtype};
     const Tensor to{out.as<char>() + offset, &shape, in.dtype};
-    each_pixel(from, to, 4, [=](const auto* x, auto* y) {
-      using C = std::remove_cvref_t<decltype(*y)>;
-      for (int64_t c = 0; c < channels; ++c) y[c] = x[c] * factor + static_cast<C>(mean);
-    });
+    each_pixel(from, to, 4,
+               ChangeContrast{channels, factor, sum / static_cast<double>(size / channels)});
   }
 }
 
-// Away from grey, or towards it. As existing programs have it, grey is what blue adds to it alone:
-// images become darker, or lighter, too.
 void change_saturation(const Tensor& in, const Tensor& out, float factor) {
-  const bool grey = channels_of(in) == 1;
-  each_pixel(in, out, 8, [=](const auto* x, auto* y) {
-    if (grey) {
-      y[0] = x[0];
-      return;
-    }
-    const auto rest = x[2] * kLuma[2] * (1 - factor);
-    for (int c = 0; c < 3; ++c) y[c] = x[c] * factor + rest;
-  });
-}
-
-// Turns the hue by `turns` of the colour wheel: through hue, lightness and saturation and back.
-template <class C>
-void turn_hue(const C* x, C* y, float turns) {
-  constexpr C kWhite = 255;
-  const C red = x[0] / kWhite, green = x[1] / kWhite, blue = x[2] / kWhite;
-  const C high = std::max({red, green, blue}), low = std::min({red, green, blue});
-  const C chroma = high - low, lightness = (high + low) / 2;
-  if (!(chroma > 0)) {
-    std::copy_n(x, 3, y);
-    return;
-  }
-  C sixth;  // of the wheel
-  if (high == red) {
-    sixth = (green - blue) / chroma;
-  } else if (high == green) {
-    sixth = 2 + (blue - red) / chroma;
-  } else {
-    sixth = 4 + (red - green) / chroma;
-  }
-  sixth += 6 * static_cast<C>(turns);
-  // Each colour rises for a sixth, stays up for two, falls for one; green and blue follow red.
-  const auto colour = [&](C shift) {
-    C at = std::fmod(sixth + shift, C{6});
-    if (at < 0) at += 6;
-    const C part = std::clamp(std::fabs(at - 3) - 1, C{0}, C{1});
-    return (lightness + chroma * (part - C(0.5))) * kWhite;
-  };
-  y[0] = colour(0);
-  y[1] = colour(4);
-  y[2] = colour(2);
+  each_pixel(in, out, 8, ChangeSaturation{channels_of(in), factor});
 }
 
 void change_hue(const Tensor& in, const Tensor& out, float turns) {
-  const bool grey = channels_of(in) == 1;
-  each_pixel(in, out, 40, [=](const auto* x, auto* y) {
-    if (grey) {
-      y[0] = x[0];
-    } else {
-      turn_hue(x, y, turns);
-    }
-  });
+  each_pixel(in, out, 40, ChangeHue{channels_of(in), turns});
 }
 
-// Along the directions in which the colours of photographs differ most (Krizhevsky et al. 2012):
-// columns are eigenvectors times eigenvalues.
-constexpr float kLight[3][3] = {{55.46f * -0.5675f, 4.794f * 0.7192f, 1.148f * 0.4009f},
-                                {55.46f * -0.5808f, 4.794f * -0.0045f, 1.148f * -0.8140f},
-                                {55.46f * -0.5836f, 4.794f * -0.6948f, 1.148f * 0.4203f}};
-
 void change_light(const Tensor& in, const Tensor& out, const std::array<float, 3>& alpha) {
-  const bool grey = channels_of(in) == 1;
-  std::array<float, 3> add{};
-  for (std::size_t c = 0; c < 3 && !grey; ++c) {
-    for (std::size_t i = 0; i < 3; ++i) add[c] += kLight[c][i] * alpha[i];
-  }
-  each_pixel(in, out, 4, [=](const auto* x, auto* y) {
-    for (std::size_t c = 0; c < (grey ? 1 : 3); ++c) y[c] = x[c] + add[c];
-  });
+  each_pixel(in, out, 4, ChangeLight::along(channels_of(in), alpha));
 }
 
 // ---- operators ---------------------------------------------------------------------------------
@@ -179,14 +105,6 @@ template <class P>
 Gradients pass(const P&, Grad& grad) {
   return {grad.dout(0)};
 }
-
-float between(Draws& draws, float low, float high) {
-  return low + (high - low) * draws.uniform<float>();
-}
-
-struct FactorParams {
-  float min_factor, max_factor;
-};
 
 template <Change change>
 void define_random(const char* name, const char* doc, float least) {
@@ -211,7 +129,8 @@ void define_random(const char* name, const char* doc, float least) {
       })
       .cpu([](const FactorParams& params, KernelContext& context) {
         Draws draws(RandomStreams::of(context.device()).sequential());
-        change(context.in(0), context.out(0), between(draws, params.min_factor, params.max_factor));
+        change(context.in(0), context.out(0),
+               draw_between(draws, params.min_factor, params.max_factor));
       })
       .grad(pass<FactorParams>);
 }
@@ -229,27 +148,13 @@ void define_random(const char* name, const char* doc, float least) {
   return true;
 }();
 
-struct JitterParams {
-  float brightness, contrast, saturation, hue;
-};
-
-// The four changes in random order, those of amount 0 left out.
 void jitter_cpu(const JitterParams& params, KernelContext& context) {
-  struct Step {
-    Change change;
-    float amount;
-  };
-  std::array<Step, 4> steps{{{change_brightness, params.brightness},
-                             {change_contrast, params.contrast},
-                             {change_saturation, params.saturation},
-                             {change_hue, params.hue}}};
+  constexpr Change kChanges[] = {change_brightness, change_contrast, change_saturation, change_hue};
   Draws draws(RandomStreams::of(context.device()).sequential());
-  for (uint32_t i = 1; i < 4; ++i) std::swap(steps[i], steps[draws.below(i + 1)]);
   const Tensor* from = &context.in(0);
   const Tensor& out = context.out(0);
-  for (const Step& step : steps) {
-    if (step.amount <= 0) continue;
-    step.change(*from, out, 1 + between(draws, -step.amount, step.amount));
+  for (const ColourStep& step : draw_jitter(params, draws)) {
+    kChanges[static_cast<int>(step.colour)](*from, out, step.amount);
     from = &out;
   }
   if (from != &out) change_brightness(*from, out, 1);
@@ -274,10 +179,6 @@ MX_OP(_image_random_color_jitter, JitterParams)
     .cpu(jitter_cpu)
     .grad(pass<JitterParams>);
 
-struct AlphaParams {
-  std::vector<float> alpha;
-};
-
 MX_OP(_image_adjust_lighting, AlphaParams)
 .doc("Images in another light, along the principal directions of colours in photographs.")
     .alias("_npx__image_adjust_lighting")
@@ -296,10 +197,6 @@ MX_OP(_image_adjust_lighting, AlphaParams)
     })
     .grad(pass<AlphaParams>);
 
-struct LightingParams {
-  float alpha_std;
-};
-
 MX_OP(_image_random_lighting, LightingParams)
 .doc("Images in a random light.")
     .alias("_npx__image_random_lighting")
@@ -315,10 +212,7 @@ MX_OP(_image_random_lighting, LightingParams)
     })
     .cpu([](const LightingParams& params, KernelContext& context) {
       Draws draws(RandomStreams::of(context.device()).sequential());
-      const auto [red, green] = draws.normal_pair<float>();
-      const float blue = draws.normal<float>();
-      change_light(context.in(0), context.out(0),
-                   {params.alpha_std * red, params.alpha_std * green, params.alpha_std * blue});
+      change_light(context.in(0), context.out(0), draw_light(params, draws));
     })
     .grad(pass<LightingParams>);
 

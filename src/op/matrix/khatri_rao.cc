@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Khatri-Rao product: Kronecker products column by column.
-#include "op/matrix/la_op.h"
+#include "op/elemwise/binary_kernel.h"
 #include "op/numbered_names.h"
+#include "op/op_builder.h"
+#include "op/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -24,29 +26,27 @@ void infer_khatri_rao(const KhatriRaoParams&, Infer& infer) {
 
 // Row (r0, r1, ...) is the product of row r0 of the first, r1 of the second and so on: built from
 // the first matrix by multiplying in one more at a time.
-void khatri_rao_cpu(const KhatriRaoParams&, KernelContext& context) {
+void khatri_rao_kernel(const KhatriRaoParams&, KernelContext& context) {
   const Tensor& out = context.out(0);
   if (out.size() == 0) return;
-  dispatch_dtype<kNumeric>(out.dtype, "khatri_rao", [&]<class T>(TypeTag<T>) {
-    const int64_t columns = out.dim(1);
-    int64_t repeat = out.dim(0);  // how many rows of the result follow one row of matrix i
-    for (int i = 0; i < context.num_in(); ++i) {
-      const int64_t rows = context.in(i).dim(0);
-      repeat /= rows;
-      const T* x = context.in(i).as<T>();
-      parallel_for(
-          out.dim(0), static_cast<double>(columns),
-          [&](int64_t first, int64_t last) {
-            for (int64_t r = first; r < last; ++r) {
-              const T* row = x + r / repeat % rows * columns;
-              T* y = out.as<T>() + r * columns;
-              for (int64_t c = 0; c < columns; ++c)
-                y[c] = i == 0 ? row[c] : convert<T>(y[c] * row[c]);
-            }
-          },
-          1);
-    }
-  });
+  const int64_t columns = out.dim(1), last = context.num_in() - 1;
+  Tensor product = context.in(0);
+  int64_t rows = product.dim(0);
+  if (last == 0)
+    return copy_memory(context, product.data, out.data, product.size() * dtype_size(out.dtype));
+  for (int i = 1; i <= last; ++i) {
+    const Tensor& factor = context.in(i);
+    const Shape left{rows, 1, columns}, right{1, factor.dim(0), columns};
+    const Shape both{rows, factor.dim(0), columns};
+    void* const memory =
+        i == last
+            ? out.data
+            : context.workspace(static_cast<std::size_t>(both.size()) * dtype_size(out.dtype));
+    run_binary(BinaryRow::multiply, {product.data, &left, out.dtype},
+               {factor.data, &right, out.dtype}, {memory, &both, out.dtype}, context);
+    rows *= factor.dim(0);
+    product.data = memory;
+  }
 }
 
 MX_OP(khatri_rao, KhatriRaoParams)
@@ -57,7 +57,8 @@ MX_OP(khatri_rao, KhatriRaoParams)
     .unlisted()
     .dtypes(kNumeric)
     .infer(infer_khatri_rao)
-    .cpu(khatri_rao_cpu);
+    .cpu(khatri_rao_kernel);
+[[maybe_unused]] const bool portable = mark_portable({"khatri_rao"});
 
 }  // namespace
 }  // namespace mxnet

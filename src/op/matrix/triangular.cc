@@ -3,6 +3,7 @@
 #include "op/matrix/triangular.h"
 
 #include "op/matrix/la_op.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -263,6 +264,7 @@ Value part_of(const char* name, const Value& matrix, bool lower) {
   define_cholesky("_linalg_potri", "linalg_potri",
                   "Inverse of a matrix that is given by its Cholesky factor.", potri_cpu,
                   gradient_potri);
+  mark_waiting({"_linalg_potrf", "_npi_cholesky"});
   define_part<Part::kTriangle>("_backward_linalg_triangle",
                                "One triangle of a matrix, zero elsewhere.",
                                [](const LowerParams& params, Grad& grad) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdaGrad forms made for row_sparse gradients. A row without gradient is a row of zeros, which
 // changes neither history nor weight, so that the dense computation serves both.
-#include <cmath>
-
 #include "op/dispatch.h"
 #include "op/gpu.h"
+#include "op/optim/group_adagrad.h"
 #include "op/optim/update_op.h"
 #include "op/parallel.h"
 
@@ -24,13 +23,10 @@ void group_adagrad_cpu(const UpdateScalars& p, KernelContext& context) {
   const int64_t rows = context.in(2).size();
   if (rows == 0) return;
   const int64_t width = weight.size() / rows;
-  const float limit = update_rules::limit_or_none<float>(p.clip_gradient, p.clip_gradient < 0);
   dispatch_dtype<kFloating>(
       weight.dtype, "_contrib_group_adagrad_update", [&]<class T>(TypeTag<T>) {
         using C = ComputeType<T>;
-        const auto scaled = [&](T g) {
-          return update_rules::clip(C(p.rescale_grad) * C(g), C(limit));
-        };
+        const GroupAdaGrad<C> rule(p);
         parallel_for(
             rows, static_cast<double>(width) * 4,
             [&](int64_t first, int64_t last) {
@@ -39,12 +35,13 @@ void group_adagrad_cpu(const UpdateScalars& p, KernelContext& context) {
                 const T* g = context.in(1).as<T>() + row * width;
                 T* y = context.out(0).as<T>() + row * width;
                 C sum = 0;
-                for (int64_t i = 0; i < width; ++i) sum += scaled(g[i]) * scaled(g[i]);
+                for (int64_t i = 0; i < width; ++i)
+                  sum += rule.scaled(C(g[i])) * rule.scaled(C(g[i]));
                 T& history = context.in(2).as<T>()[row];
                 history = static_cast<T>(C(history) + sum / static_cast<C>(width));
-                const C rate = C(p.lr) / std::sqrt(C(history) + C(p.epsilon));
+                const C rate = rule.rate(C(history));
                 for (int64_t i = 0; i < width; ++i)
-                  y[i] = static_cast<T>(C(w[i]) - rate * scaled(g[i]));
+                  y[i] = static_cast<T>(C(w[i]) - rate * rule.scaled(C(g[i])));
               }
             },
             1);

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, products and batch normalisation of quantized arrays, element by element.
+#include "op/quantize/arithmetic.h"
+
 #include <cmath>
-#include <optional>
 
 #include "op/dispatch.h"
 #include "op/norm/batch_norm_params.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
-#include "op/quantize/range.h"
 
 namespace mxnet::quantize {
 namespace {
-
-constexpr DTypeSet kBytes = DTypeSet::of(DType::kInt8, DType::kUInt8);
-
-struct BinaryParams {
-  std::optional<float> min_calib, max_calib;
-  bool float_output;
-  bool is_calibrated() const { return min_calib && max_calib; }
-};
 
 // fn(lhs, rhs, index) over two arrays of bytes of any two types.
 template <class F>
@@ -35,26 +27,12 @@ void each_pair(const KernelContext& context, const F& fn) {
   });
 }
 
-// As `nearest` for an int32, whose limits are not exact in float.
-int32_t nearest_int32(float value) {
-  return static_cast<int32_t>(
-      std::nearbyint(std::min(2147483647.0, std::max(-2147483648.0, static_cast<double>(value)))));
-}
-
-// Both sides become steps of the result in float; each product is rounded before they are added.
 void add_cpu(const BinaryParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  const float lhs_end = read_range(context, 2, 3).magnitude();
-  const float rhs_end = read_range(context, 4, 5).magnitude();
-  auto range = calibrated(params.min_calib, params.max_calib, "_contrib_quantized_elemwise_add");
-  const float steps = range ? wide_limit(out.dtype) : kInt32;
-  if (!range) range = Range{-(lhs_end + rhs_end), lhs_end + rhs_end};
-  const float per_unit = steps_per_unit(steps, range->magnitude());
-  const float lhs_scale = lhs_end / wide_limit(context.in(0).dtype) * per_unit;
-  const float rhs_scale = rhs_end / wide_limit(context.in(1).dtype) * per_unit;
-  const auto sum = [=](auto a, auto b) {
-    return static_cast<float>(a) * lhs_scale + static_cast<float>(b) * rhs_scale;
-  };
+  const auto range =
+      calibrated(params.min_calib, params.max_calib, "_contrib_quantized_elemwise_add");
+  const SumScales sum(read_range(context, 2, 3), context.in(0).dtype, read_range(context, 4, 5),
+                      context.in(1).dtype, range ? &*range : nullptr, out.dtype);
   if (out.dtype == DType::kInt32) {
     int32_t* to = out.as<int32_t>();
     each_pair(context, [=](auto a, auto b, int64_t i) { to[i] = nearest_int32(sum(a, b)); });
@@ -64,7 +42,7 @@ void add_cpu(const BinaryParams& params, KernelContext& context) {
       each_pair(context, [=](auto a, auto b, int64_t i) { to[i] = nearest<T>(sum(a, b)); });
     });
   }
-  write_range(context, *range);
+  write_range(context, sum.range);
 }
 
 void multiply_cpu(const BinaryParams& params, KernelContext& context) {

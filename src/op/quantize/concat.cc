@@ -10,7 +10,7 @@
 #include "op/parallel.h"
 #include "op/params.h"
 #include "op/quantize/channels_last.h"
-#include "op/quantize/range.h"
+#include "op/quantize/layers.h"
 
 namespace mxnet::quantize {
 namespace {
@@ -48,10 +48,9 @@ void join(const KernelContext& context, int n, int64_t rows) {
   for (int i = 0; i < n && rows > 0; ++i) {
     const Tensor& in = context.in(i);
     const float end = read_range(context, n + 2 * i, n + 2 * i + 1).magnitude();
-    const Part part{
-        in.size() / rows, out.size() / rows, offset,
-        in.dtype == out.dtype && end == range.magnitude(),
-        end / wide_limit(in.dtype) * steps_per_unit(wide_limit(out.dtype), range.magnitude())};
+    const Part part{in.size() / rows, out.size() / rows, offset,
+                    in.dtype == out.dtype && end == range.magnitude(),
+                    steps_of_part(end, in.dtype, range.magnitude(), out.dtype)};
     dispatch_dtype<kBytes>(in.dtype, "quantized_concat", [&]<class From>(TypeTag<From>) {
       dispatch_dtype<kBytes>(out.dtype, "quantized_concat", [&]<class To>(TypeTag<To>) {
         parallel_for(

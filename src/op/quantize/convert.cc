@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between real numbers and their integers: quantize in its three forms, dequantize, requantize.
+#include "op/quantize/convert.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/quantize/channels_last.h"
-#include "op/quantize/range.h"
 
 namespace mxnet::quantize {
 namespace {
-
-enum class OutType : int8_t { kAuto, kInt8, kUInt8 };
-
-struct QuantizeParams {
-  OutType out_type;
-  std::optional<float> min_calib, max_calib;
-
-  // By the range that was calibrated, where the type is left open.
-  DType dtype() const {
-    if (out_type == OutType::kAuto)
-      return min_calib && max_calib && *min_calib >= 0.0f ? DType::kUInt8 : DType::kInt8;
-    return out_type == OutType::kInt8 ? DType::kInt8 : DType::kUInt8;
-  }
-};
 
 // out = nearest(in * factor + shift), of the type of `out`.
 template <class From>
@@ -72,12 +58,6 @@ std::pair<T, T> extremes(const T* x, int64_t n) {
   return result;
 }
 
-// What callers are told: the calibrated range of int8 is made symmetrical.
-Range reported(DType dtype, const Range& range) {
-  if (dtype == DType::kUInt8) return range;
-  return {-range.magnitude(), range.magnitude()};
-}
-
 // ---- quantize ----------------------------------------------------------------------------------
 
 void quantize_cpu(const QuantizeParams&, KernelContext& context) {
@@ -118,7 +98,6 @@ PreparedKernelRef prepare_quantize_v2(const OpDef&, const void* parsed, const Si
                           reported(type, *range), signature, layouts[0]);
 }
 
-// The whole range of uint8 for [min, max], zero anywhere in it: x * scale + shift.
 void quantize_asym_cpu(const QuantizeParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
   auto range = calibrated(params.min_calib, params.max_calib, "_contrib_quantize_asym");
@@ -126,19 +105,12 @@ void quantize_asym_cpu(const QuantizeParams& params, KernelContext& context) {
     const auto [low, high] = extremes(in.as<float>(), in.size());
     range = Range{low, high};
   }
-  // All numbers alike: any scale shows them, as long as it is finite.
-  const float width = range->max - range->min;
-  const float scale = width > 0.0f ? kUInt8 / width : 1.0f;
-  const float shift = kUInt8 - range->max * scale;
+  const auto [scale, shift] = whole_range(*range);
   scale_to_bytes(in.as<float>(), out, scale, shift);
   write_range(context, {scale, shift});
 }
 
 // ---- back, and to fewer bits -------------------------------------------------------------------
-
-struct DequantizeParams {
-  DType out_type;
-};
 
 void dequantize_cpu(const DequantizeParams&, KernelContext& context) {
   const Tensor& in = context.in(0);

@@ -2,29 +2,15 @@
 // Convolutions of integers, and the range that their sums stand for.
 #include "op/op_builder.h"
 #include "op/quantize/byte_layers.h"
+#include "op/quantize/layers.h"
 #include "op/quantize/product_op.h"
-#include "op/quantize/window.h"
 
 namespace mxnet::quantize {
 namespace {
 
-struct ConvParams {
-  Shape kernel, stride, dilate, pad;
-  uint32_t num_filter, num_group;
-  bool no_bias;
-  Layout layout;
-  // For devices with a choice of algorithms; without meaning on the CPU.
-  uint64_t workspace;
-  int8_t cudnn_tune;
-  bool cudnn_off;
-
-  int arrays() const { return no_bias ? 2 : 3; }
-};
-
 void convolution_cpu(const ConvParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
-  const Windows w =
-      windows({params.kernel, params.stride, params.dilate, params.pad}, data.shape(), out.shape());
+  const Windows w = windows_of(params, data.shape(), out.shape());
   const int64_t places = w.map_size();
   convolve_bytes({w, params.num_group, weight.dim(0)}, data, weight.as<int8_t>(), out.as<int32_t>(),
                  context);

@@ -4,22 +4,11 @@
 
 #include "op/op_builder.h"
 #include "op/quantize/byte_layers.h"
+#include "op/quantize/layers.h"
 #include "op/quantize/product_op.h"
 
 namespace mxnet::quantize {
 namespace {
-
-struct FullyConnectedParams {
-  int32_t num_hidden;
-  bool no_bias, flatten;
-  // Inputs: data, weight[, bias], then the ends of their ranges in the same order.
-  int arrays() const { return no_bias ? 2 : 3; }
-};
-
-// A bias in steps of the products.
-int32_t bias_steps(int8_t bias, double scale) {
-  return static_cast<int32_t>(std::clamp(bias * scale, -2147483648.0, 2147483647.0));
-}
 
 void forward_cpu(const FullyConnectedParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &weight = context.in(1);
@@ -33,8 +22,7 @@ void forward_cpu(const FullyConnectedParams& params, KernelContext& context) {
   if (k > 0) multiply_bytes({m, n, k}, data, weight.as<int8_t>(), out, context);
   if (!params.no_bias) {
     const float bias_end = read_range(context, ends + 4, ends + 5).magnitude();
-    const double step = double{data_end} / wide_limit(data.dtype) * weight_end;
-    const double scale = step > 0 ? bias_end / step : 0.0;
+    const double scale = steps_of_bias(data_end, data.dtype, weight_end, bias_end);
     const int8_t* bias = context.in(2).as<int8_t>();
     for (int64_t j = 0; j < n; ++j) {
       const auto add = static_cast<uint32_t>(bias_steps(bias[j], scale));

@@ -6,28 +6,13 @@
 #include <vector>
 
 #include "op/dispatch.h"
-#include "op/nn/pooling_geometry.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/quantize/channels_last.h"
-#include "op/quantize/range.h"
-#include "op/quantize/window.h"
+#include "op/quantize/layers.h"
 
 namespace mxnet::quantize {
 namespace {
-
-Windows windows_of(const PoolParams& params, const Shape& image, const Shape& map) {
-  if (!params.global)
-    return windows({params.kernel, params.stride, Shape(), params.pad}, image, map);
-  Shape whole(image.ndim() - 2, 1);
-  for (int i = 0; i < whole.ndim(); ++i) whole[i] = image[2 + i];
-  return windows({whole, Shape(), Shape(), Shape()}, image, map);
-}
-
-template <class T>
-T mean(int64_t sum, int64_t count) {
-  return count > 0 ? nearest<T>(static_cast<float>(sum) / static_cast<float>(count)) : T{0};
-}
 
 // Where a window lies along one dimension: the part of the image that it covers.
 struct Span {

@@ -7,8 +7,7 @@
 namespace mxnet::quantize {
 
 void write_product_range(const KernelContext& context, float data_step, float weight_step) {
-  const float end = data_step * weight_step * kInt32;
-  write_range(context, {-end, end});
+  write_range(context, product_range(data_step, weight_step));
 }
 
 std::vector<std::string> product_inputs(bool bias) {

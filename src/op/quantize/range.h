@@ -10,9 +10,10 @@
 #include <optional>
 #include <string>
 #include <vector>
-#include "base/dtype.h"
 
 #include "base/dtype.h"
+#include "base/export.h"
+#include "base/host_device.h"
 #include "op/infer.h"
 #include "op/kernel.h"
 
@@ -23,7 +24,7 @@ inline constexpr DTypeSet kBytes = DTypeSet::of(DType::kInt8, DType::kUInt8);
 
 struct Range {
   float min, max;
-  float magnitude() const { return std::max(std::fabs(min), std::fabs(max)); }
+  MX_HOST_DEVICE float magnitude() const { return std::max(std::fabs(min), std::fabs(max)); }
 };
 
 // The real number that a range's end stands for is this integer. Existing files hold integers of
@@ -32,22 +33,36 @@ constexpr float kWideInt8 = 127.5f, kWideUInt8 = 255.5f;
 constexpr float kInt8 = 127.0f, kUInt8 = 255.0f;
 constexpr float kInt32 = 2147483647.0f;
 
-inline float wide_limit(DType dtype) { return dtype == DType::kUInt8 ? kWideUInt8 : kWideInt8; }
-inline float limit(DType dtype) { return dtype == DType::kUInt8 ? kUInt8 : kInt8; }
+MX_HOST_DEVICE inline float wide_limit(DType dtype) {
+  return dtype == DType::kUInt8 ? kWideUInt8 : kWideInt8;
+}
+MX_HOST_DEVICE inline float limit(DType dtype) { return dtype == DType::kUInt8 ? kUInt8 : kInt8; }
 
 // Steps per real number. A range that holds nothing but zero maps everything to zero.
-inline float steps_per_unit(float steps, float magnitude) {
+MX_HOST_DEVICE inline float steps_per_unit(float steps, float magnitude) {
   return magnitude > 0.0f ? steps / magnitude : 0.0f;
 }
 
 // To the nearest integer, ties to even, without leaving the type. NaN becomes the smallest.
 template <class T>
-T nearest(float value) {
+MX_HOST_DEVICE T nearest(float value) {
   static_assert(sizeof(T) == 1);  // the limits of wider types are not exact in float
   constexpr float kLow = static_cast<float>(std::numeric_limits<T>::min());
   constexpr float kHigh = static_cast<float>(std::numeric_limits<T>::max());
   return static_cast<T>(
       static_cast<int32_t>(std::nearbyint(std::min(kHigh, std::max(kLow, value)))));
+}
+
+// The same for an int32, whose limits are not exact in float.
+MX_HOST_DEVICE inline int32_t nearest_int32(float value) {
+  return static_cast<int32_t>(
+      std::nearbyint(std::min(2147483647.0, std::max(-2147483648.0, static_cast<double>(value)))));
+}
+
+// What the ends of int32 stand for where a step is the product of two.
+MX_HOST_DEVICE inline Range product_range(float data_step, float weight_step) {
+  const float end = data_step * weight_step * kInt32;
+  return {-end, end};
 }
 
 // The range that two inputs hold.
@@ -67,8 +82,8 @@ void write_product_range(const KernelContext& context, float data_step, float we
 std::vector<std::string> product_inputs(bool bias);
 
 // Both ends, or nothing. One alone is the caller's error.
-std::optional<Range> calibrated(const std::optional<float>& min, const std::optional<float>& max,
-                                const char* op);
+MX_PLUGIN_API std::optional<Range> calibrated(const std::optional<float>& min,
+                                              const std::optional<float>& max, const char* op);
 
 // Input or output i is an end of a range.
 void infer_range_inputs(Infer& infer, int first, int last);

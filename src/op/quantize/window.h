@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/host_device.h"
 #include "base/shape.h"
 #include "op/layout.h"
 
@@ -17,14 +18,14 @@ struct Windows {
   int64_t batch, channels;
   Sizes image, map, kernel, stride, dilate, pad;
 
-  int64_t image_size() const { return image[0] * image[1] * image[2]; }
-  int64_t map_size() const { return map[0] * map[1] * map[2]; }
-  int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
+  MX_HOST_DEVICE int64_t image_size() const { return image[0] * image[1] * image[2]; }
+  MX_HOST_DEVICE int64_t map_size() const { return map[0] * map[1] * map[2]; }
+  MX_HOST_DEVICE int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
 
   // Calls fn(place in the kernel, place in the image) for all of the kernel that lies inside the
   // image when it is at place `at` of the map.
   template <class F>
-  void visit(int64_t at, const F& fn) const {
+  MX_HOST_DEVICE void visit(int64_t at, const F& fn) const {
     const Sizes place{at / (map[1] * map[2]), at / map[2] % map[1], at % map[2]};
     Sizes base;
     for (std::size_t d = 0; d < 3; ++d) base[d] = place[d] * stride[d] - pad[d];

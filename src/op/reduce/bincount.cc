@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // _npi_bincount: how often each number occurs in a list, or the sum of the weights of its places.
+#include "op/reduce/bincount.h"
+
 #include <algorithm>
 #include <string>
 
@@ -7,16 +9,12 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/op_builder.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
 
 constexpr char kTag[] = "_npi_bincount";
-
-struct BincountParams {
-  int32_t minlength;
-  bool has_weights;
-};
 
 // One more than the largest number. Throws on negative numbers, and where the bins, each of so many
 // bytes, would not fit the memory.
@@ -84,6 +82,7 @@ MX_OP(_npi_bincount, BincountParams)
     })
     .cpu(bincount_cpu)
     .zero_grad();
+[[maybe_unused]] const bool waits = mark_waiting({kTag});
 
 }  // namespace
 }  // namespace mxnet

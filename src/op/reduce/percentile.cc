@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // _npi_percentile: elements at fractions of the sorted order.
+#include "op/reduce/percentile.h"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -8,44 +10,12 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
-#include "op/reduce/axes.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
 
 constexpr char kTag[] = "_npi_percentile";
-
-// What stands for a place between two elements.
-enum class Between : uint8_t { kLinear, kLower, kHigher, kMidpoint, kNearest };
-
-struct PercentileParams {
-  std::optional<Shape> axis;
-  Between interpolation = Between::kLinear;
-  bool keepdims = false;
-  std::optional<double> q_scalar;
-  AxisChoice choice() const { return {axis, keepdims, false, AxisStyle::kNumpy}; }
-};
-
-// The value at `percent` of `sorted`.
-double at_percent(const std::vector<double>& sorted, double percent, Between between) {
-  const double place = percent / 100.0 * static_cast<double>(sorted.size() - 1);
-  const double low = std::floor(place);
-  const auto at = [&](double position) { return sorted[static_cast<std::size_t>(position)]; };
-  switch (between) {
-    case Between::kLower:
-      return at(low);
-    case Between::kHigher:
-      return at(std::ceil(place));
-    case Between::kNearest:
-      return at(std::nearbyint(place));
-    case Between::kMidpoint:
-      return low == place ? at(low) : (at(low) + at(std::ceil(place))) / 2;
-    case Between::kLinear:
-      break;
-  }
-  const double fraction = place - low;
-  return fraction == 0.0 ? at(low) : at(low) + fraction * (at(low + 1.0) - at(low));
-}
 
 std::vector<double> percents(const PercentileParams& params, KernelContext& context) {
   if (params.q_scalar) return {*params.q_scalar};
@@ -96,7 +66,7 @@ void percentile_cpu(const PercentileParams& params, KernelContext& context) {
             if (!has_nan) std::sort(sorted.begin(), sorted.end());
             for (std::size_t q = 0; q < wanted.size(); ++q) {
               store(static_cast<int64_t>(q) * outputs + o,
-                    has_nan ? NAN : at_percent(sorted, wanted[q], params.interpolation));
+                    has_nan ? NAN : at_percent(sorted.data(), n, wanted[q], params.interpolation));
             }
           }
         },
@@ -144,6 +114,8 @@ MX_OP(_npi_percentile, PercentileParams)
     .infer(infer_percentile)
     .cpu(percentile_cpu)
     .zero_grad();
+// Percentages out of range are an error.
+[[maybe_unused]] const bool waits = mark_waiting({"_npi_percentile"});
 
 }  // namespace
 }  // namespace mxnet

@@ -31,7 +31,7 @@ struct Place {
 template <class T>
 class Direction {
  public:
-  Direction(const RnnParams& params, const Extent& extent, const BackwardArrays<T>& arrays,
+  Direction(const RnnParams& params, const Extent& extent, const HostBackwardArrays<T>& arrays,
             const Place<T>& place, KernelContext& context)
       : mode_(params.mode),
         gates_(params.gates()),
@@ -232,7 +232,7 @@ class Direction {
   const int64_t steps_, batch_, hidden_, out_, width_;
   const int64_t main_;  // rows of the state's weights whose gradients are those of the input's
   const bool reverse_, projected_;
-  const BackwardArrays<T>& arrays_;
+  const HostBackwardArrays<T>& arrays_;
   const Place<T> place_;
   const ParamLayout layout_;
   const CellBackward<T> cell_fn_;
@@ -256,8 +256,8 @@ void scale(const T* a, const T* b, T* to, int64_t count) {
 }  // namespace
 
 template <class T>
-void run_backward(const RnnParams& params, const Extent& extent, const BackwardArrays<T>& arrays,
-                  KernelContext& context) {
+void run_backward(const RnnParams& params, const Extent& extent,
+                  const HostBackwardArrays<T>& arrays, KernelContext& context) {
   const ReserveLayout reserve(params, extent.steps, extent.batch);
   const int64_t count = extent.steps * extent.batch * params.out() * params.directions();
   const T* dy = arrays.dout;
@@ -281,9 +281,9 @@ void run_backward(const RnnParams& params, const Extent& extent, const BackwardA
   }
 }
 
-template void run_backward(const RnnParams&, const Extent&, const BackwardArrays<float>&,
+template void run_backward(const RnnParams&, const Extent&, const HostBackwardArrays<float>&,
                            KernelContext&);
-template void run_backward(const RnnParams&, const Extent&, const BackwardArrays<double>&,
+template void run_backward(const RnnParams&, const Extent&, const HostBackwardArrays<double>&,
                            KernelContext&);
 
 }  // namespace mxnet::rnn

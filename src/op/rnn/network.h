@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "op/kernel.h"
+#include "op/rnn/backward_arrays.h"
 #include "op/rnn/layout.h"
 
 namespace mxnet::rnn {
@@ -26,17 +27,11 @@ template <class T>
 void run_forward(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
                  KernelContext& context);
 
-// Gradients that are null are not computed (of the results) or zero (of the outputs).
+// Lengths as above.
 template <class T>
-struct BackwardArrays {
-  const T *data, *params, *state, *cell;
-  const int64_t* lengths;
-  const T *out, *reserve;
-  const T *dout, *dstate_out, *dcell_out;
-  T *ddata, *dparams, *dstate, *dcell;
-};
+using HostBackwardArrays = BackwardArrays<T, const int64_t*>;
 template <class T>
-void run_backward(const RnnParams& params, const Extent& extent, const BackwardArrays<T>& arrays,
-                  KernelContext& context);
+void run_backward(const RnnParams& params, const Extent& extent,
+                  const HostBackwardArrays<T>& arrays, KernelContext& context);
 
 }  // namespace mxnet::rnn

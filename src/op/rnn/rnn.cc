@@ -129,29 +129,13 @@ template <class T>
 void backward_in(const RnnParams& params, KernelContext& context) {
   Computed<T> arrays(context);
   const Extent extent = extent_of(context);
-  BackwardArrays<T> a{};
-  a.data = arrays.in(0);
-  a.params = arrays.in(1);
-  a.state = arrays.in(2);
-  if (params.has_cell()) a.cell = arrays.in(3);
-  a.lengths = sequence_lengths(params, extent.steps, context);
-  int next = num_inputs(params);
-  a.out = arrays.in(next++);
-  a.reserve = arrays.in(next++);
-  a.dout = arrays.in(next++);
-  if (params.state_outputs) {
-    a.dstate_out = arrays.in(next++);
-    if (params.has_cell()) a.dcell_out = arrays.in(next++);
-  }
-  T** const results[] = {&a.ddata, &a.dparams, &a.dstate, &a.dcell};
-  for (int i = 0; i < params.length_input(); ++i) {
+  const auto clear = [&](int i) {
     const Tensor& out = context.out(i);
-    if ((params.wanted >> i & 1) != 0 && extent.steps > 0 && extent.batch > 0) {
-      *results[i] = arrays.out(i);
-    } else if (out.size() > 0) {
+    if (out.size() > 0)
       std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-    }
-  }
+  };
+  const auto a = backward_arrays<T>(params, sequence_lengths(params, extent.steps, context), arrays,
+                                    extent.steps == 0 || extent.batch == 0, clear);
   run_backward(params, extent, a, context);
   arrays.write_back();
 }

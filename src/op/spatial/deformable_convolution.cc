@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions whose kernels look at places moved by learnt offsets, optionally weighted by a mask:
 // bilinear samples become columns, and the rest is a matrix product.
+#include "op/spatial/deformable_convolution.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,103 +12,40 @@
 #include "op/op_cost.h"
 #include "op/packed_gemm.h"
 #include "op/parallel.h"
-#include "op/spatial/sampling.h"
 
 namespace mxnet {
 namespace {
 
-enum class Layout : int32_t { kNone, kNCDHW, kNCHW, kNCW };
-
-// One struct for both operators; the plain one has signed counts, the modulated one a step.
-struct DeformableParams {
-  Shape kernel, stride, dilate, pad;
-  int32_t filters, groups, deformable_groups;
-  uint32_t filters_u, groups_u, deformable_groups_u, im2col_step;
-  uint64_t workspace;
-  bool no_bias;
-  Layout layout;
-};
-
-struct Geometry {
-  bool modulated;
-  int64_t filters, groups, deformable_groups;
-  int64_t kernel[2], stride[2], dilate[2], pad[2];
-  int64_t batch, channels, size[2], out[2];
-
-  // Checks the parameters; `data` may be unknown.
-  Geometry(const DeformableParams& p, bool modulated_, Infer& infer) : modulated(modulated_) {
-    read(p);
-    const auto two = [&](const Shape& shape, const char* name, bool needed) {
-      if (needed ? shape.ndim() != 2 : shape.ndim() > 0 && shape.ndim() != 2)
-        infer.fail(fmt::format("given {} {}, expected two numbers", name, to_string(shape)));
-    };
-    two(p.kernel, "kernel", true);
-    two(p.stride, "stride", false);
-    two(p.dilate, "dilate", false);
-    two(p.pad, "pad", false);
-    if (p.layout != Layout::kNone && p.layout != Layout::kNCHW) infer.fail("expected layout NCHW");
-    if (filters <= 0 || groups <= 0 || deformable_groups <= 0 || filters % groups != 0)
-      infer.fail(
-          fmt::format("given {} filters in {} groups and {} deformable groups, expected "
-                      "positive numbers and whole groups",
-                      filters, groups, deformable_groups));
-    for (int i = 0; i < 2; ++i) {
-      if (kernel[i] <= 0 || stride[i] <= 0 || dilate[i] <= 0 || pad[i] < 0)
-        infer.fail("expected positive kernel, stride and dilate, and no negative pad");
-    }
+void check_params(const DeformableParams& p, const DeformableGeometry& g, Infer& infer) {
+  const auto two = [&](const Shape& shape, const char* name, bool needed) {
+    if (needed ? shape.ndim() != 2 : shape.ndim() > 0 && shape.ndim() != 2)
+      infer.fail(fmt::format("given {} {}, expected two numbers", name, to_string(shape)));
+  };
+  two(p.kernel, "kernel", true);
+  two(p.stride, "stride", false);
+  two(p.dilate, "dilate", false);
+  two(p.pad, "pad", false);
+  if (p.layout != DeformableLayout::kNone && p.layout != DeformableLayout::kNCHW)
+    infer.fail("expected layout NCHW");
+  if (g.filters <= 0 || g.groups <= 0 || g.deformable_groups <= 0 || g.filters % g.groups != 0)
+    infer.fail(
+        fmt::format("given {} filters in {} groups and {} deformable groups, expected "
+                    "positive numbers and whole groups",
+                    g.filters, g.groups, g.deformable_groups));
+  for (int i = 0; i < 2; ++i) {
+    if (g.kernel[i] <= 0 || g.stride[i] <= 0 || g.dilate[i] <= 0 || g.pad[i] < 0)
+      infer.fail("expected positive kernel, stride and dilate, and no negative pad");
   }
-  Geometry(const DeformableParams& p, bool modulated_, const Shape& data) : modulated(modulated_) {
-    read(p);
-    set_data(data);
-  }
-  void set_data(const Shape& data) {
-    batch = data[0];
-    channels = data[1];
-    for (int i = 0; i < 2; ++i) {
-      size[i] = data[2 + i];
-      out[i] = (size[i] + 2 * pad[i] - dilate[i] * (kernel[i] - 1) - 1) / stride[i] + 1;
-    }
-  }
-  int64_t area() const { return size[0] * size[1]; }
-  int64_t out_area() const { return out[0] * out[1]; }
-  int64_t kernel_area() const { return kernel[0] * kernel[1]; }
-  int64_t rows() const { return channels * kernel_area(); }  // of the columns of an image
-  int64_t channels_of_offset() const { return channels / deformable_groups; }
-
- private:
-  void read(const DeformableParams& p) {
-    filters = modulated ? p.filters_u : p.filters;
-    groups = modulated ? p.groups_u : p.groups;
-    deformable_groups = modulated ? p.deformable_groups_u : p.deformable_groups;
-    for (int i = 0; i < 2; ++i) {
-      kernel[i] = p.kernel.ndim() == 2 ? p.kernel[i] : 0;
-      stride[i] = p.stride.ndim() == 2 ? p.stride[i] : 1;
-      dilate[i] = p.dilate.ndim() == 2 ? p.dilate[i] : 1;
-      pad[i] = p.pad.ndim() == 2 ? p.pad[i] : 0;
-    }
-  }
-};
-
-// Inputs of the forward operator: data, offset, [mask], weight, [bias].
-struct Slots {
-  bool modulated, bias_used;
-  int mask() const { return 2; }
-  int weight() const { return modulated ? 3 : 2; }
-  int bias() const { return weight() + 1; }
-  int count() const { return weight() + (bias_used ? 2 : 1); }
-};
-template <bool modulated>
-Slots slots_of(const DeformableParams& params) {
-  return {modulated, !params.no_bias};
 }
 
 // `args` gives the forward operator's arguments, `result` its output, wherever they are.
 template <bool modulated, class Args>
 void infer_arguments(const DeformableParams& params, Infer& infer, const Args& args,
                      InferArg result) {
-  const Slots slots = slots_of<modulated>(params);
+  const DeformableSlots slots = slots_of<modulated>(params);
   infer.one_dtype();
-  Geometry g(params, modulated, infer);
+  DeformableGeometry g(params, modulated);
+  check_params(params, g, infer);
   InferArg data = args(0);
   data.set_shape(Shape{-1, -1, -1, -1});
   if (slots.bias_used) args(slots.bias()).set_shape(Shape{g.filters});
@@ -115,97 +54,47 @@ void infer_arguments(const DeformableParams& params, Infer& infer, const Args& a
   if (g.channels % g.groups != 0 || g.channels % g.deformable_groups != 0)
     data.fail(fmt::format("a multiple of {} and of {} channels", g.groups, g.deformable_groups));
   if (g.out[0] < 1 || g.out[1] < 1) data.fail("images no smaller than the kernel");
-  const int64_t places = g.deformable_groups * g.kernel_area();
+  const int64_t places = g.places();
   args(1).set_shape(Shape{g.batch, 2 * places, g.out[0], g.out[1]});
   if (modulated) args(slots.mask()).set_shape(Shape{g.batch, places, g.out[0], g.out[1]});
   args(slots.weight()).set_shape(Shape{g.filters, g.channels / g.groups, g.kernel[0], g.kernel[1]});
   result.set_shape(Shape{g.batch, g.filters, g.out[0], g.out[1]});
 }
 
-// What one image needs: offsets are (deformable groups, kernel places, y and x, out area).
 template <class T>
-struct Image {
-  const Geometry& g;
-  const T *data, *offset, *mask;  // mask may be null
+void to_columns(const DeformedImage<T>& image, T* columns) {
+  const DeformableGeometry& g = image.g;
+  parallel_for(
+      g.places(), 8.0 * static_cast<double>(g.channels_of_offset() * g.out_area()),
+      [&](int64_t first, int64_t last) {
+        for (int64_t p = first; p < last; ++p) {
+          for (int64_t at = 0; at < g.out_area(); ++at) image.to_columns(p, at, columns);
+        }
+      },
+      1);
+}
 
-  BilinearSample<T> sample(int64_t place, int64_t at) const {
-    const int64_t k = place % g.kernel_area(), area = g.out_area();
-    const T* moved = offset + 2 * place * area + at;
-    const int64_t y = at / g.out[1] * g.stride[0] - g.pad[0] + k / g.kernel[1] * g.dilate[0];
-    const int64_t x = at % g.out[1] * g.stride[1] - g.pad[1] + k % g.kernel[1] * g.dilate[1];
-    return BilinearSample<T>(static_cast<T>(y) + moved[0], static_cast<T>(x) + moved[area],
-                             g.size[0], g.size[1], g.modulated ? Outside::kZeros : Outside::kEdge);
-  }
-  T factor(int64_t place, int64_t at) const {
-    return mask == nullptr ? T{1} : mask[place * g.out_area() + at];
-  }
-  int64_t places() const { return g.deformable_groups * g.kernel_area(); }
-  // fn(channel, row of the columns) for what place `place` of a deformable group samples.
-  template <class F>
-  void channels(int64_t place, const F& fn) const {
-    const int64_t group = place / g.kernel_area(), k = place % g.kernel_area();
-    for (int64_t c = group * g.channels_of_offset(); c < (group + 1) * g.channels_of_offset(); ++c)
-      fn(c, c * g.kernel_area() + k);
-  }
-
-  void to_columns(T* columns) const {
-    parallel_for(
-        places(), 8.0 * static_cast<double>(g.channels_of_offset() * g.out_area()),
-        [&](int64_t first, int64_t last) {
-          for (int64_t p = first; p < last; ++p) {
-            for (int64_t at = 0; at < g.out_area(); ++at) {
-              const BilinearSample<T> s = sample(p, at);
-              const T weight = factor(p, at);
-              channels(p, [&](int64_t c, int64_t row) {
-                columns[row * g.out_area() + at] = weight * s.value(data + c * g.area());
-              });
-            }
-          }
-        },
-        1);
-  }
-
-  // From gradients of the columns; adds to ddata, writes doffset and dmask (if it has one).
-  // Places of one deformable group share channels of ddata: groups are shared among threads.
-  void from_columns(const T* dcolumns, T* ddata, T* doffset, T* dmask) const {
-    const int64_t area = g.out_area();
-    parallel_for(
-        g.deformable_groups, 24.0 * static_cast<double>(g.rows() * area),
-        [&](int64_t first, int64_t last) {
-          for (int64_t p = first * g.kernel_area(); p < last * g.kernel_area(); ++p) {
-            for (int64_t at = 0; at < area; ++at) {
-              const BilinearSample<T> s = sample(p, at);
-              const T weight = factor(p, at);
-              T dy{0}, dx{0}, dweight{0};
-              channels(p, [&](int64_t c, int64_t row) {
-                const T d = dcolumns[row * area + at];
-                const T* plane = data + c * g.area();
-                s.add(d * weight, ddata + c * g.area());
-                dy += d * s.value_slope_y(plane);
-                dx += d * s.value_slope_x(plane);
-                dweight += d * s.value(plane);
-              });
-              doffset[2 * p * area + at] = dy * weight;
-              doffset[(2 * p + 1) * area + at] = dx * weight;
-              if (dmask != nullptr) dmask[p * area + at] = dweight;
-            }
-          }
-        },
-        1);
-  }
-};
-
+// Places of one deformable group share channels of ddata: groups are shared among threads.
 template <class T>
-Image<T> image_at(const Geometry& g, int64_t n, const T* data, const T* offset, const T* mask) {
-  const int64_t places = g.deformable_groups * g.kernel_area() * g.out_area();
-  return {g, data + n * g.channels * g.area(), offset + n * 2 * places,
-          mask == nullptr ? nullptr : mask + n * places};
+void from_columns(const DeformedImage<T>& image, const T* dcolumns, T* ddata, T* doffset,
+                  T* dmask) {
+  const DeformableGeometry& g = image.g;
+  const auto add = [](T* sum, T value) { *sum += value; };
+  parallel_for(
+      g.deformable_groups, 24.0 * static_cast<double>(g.rows() * g.out_area()),
+      [&](int64_t first, int64_t last) {
+        for (int64_t p = first * g.kernel_area(); p < last * g.kernel_area(); ++p) {
+          for (int64_t at = 0; at < g.out_area(); ++at)
+            image.from_columns(p, at, dcolumns, ddata, doffset, dmask, add);
+        }
+      },
+      1);
 }
 
 template <bool modulated>
 void deformable_cpu(const DeformableParams& params, KernelContext& context) {
-  const Slots slots = slots_of<modulated>(params);
-  const Geometry g(params, modulated, context.in(0).shape());
+  const DeformableSlots slots = slots_of<modulated>(params);
+  const DeformableGeometry g(params, modulated, context.in(0).shape());
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *data = arrays.in(0), *offset = arrays.in(1), *weight = arrays.in(slots.weight());
@@ -215,7 +104,7 @@ void deformable_cpu(const DeformableParams& params, KernelContext& context) {
     const int64_t area = g.out_area(), rows = g.rows() / g.groups, filters = g.filters / g.groups;
     T* columns = context.workspace_of<T>(g.rows() * area);
     for (int64_t n = 0; n < g.batch; ++n) {
-      image_at(g, n, data, offset, mask).to_columns(columns);
+      to_columns(deformed_image(g, n, data, offset, mask), columns);
       T* to = out + n * g.filters * area;
       for (int64_t f = 0; f < g.filters; ++f)
         std::fill_n(to + f * area, area, bias == nullptr ? T{0} : bias[f]);
@@ -231,8 +120,8 @@ void deformable_cpu(const DeformableParams& params, KernelContext& context) {
 // Inputs: gradient of the output, then those of the forward operator.
 template <bool modulated>
 void deformable_backward_cpu(const DeformableParams& params, KernelContext& context) {
-  const Slots slots = slots_of<modulated>(params);
-  const Geometry g(params, modulated, context.in(1).shape());
+  const DeformableSlots slots = slots_of<modulated>(params);
+  const DeformableGeometry g(params, modulated, context.in(1).shape());
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *dout = arrays.in(0), *data = arrays.in(1), *offset = arrays.in(2);
@@ -246,11 +135,11 @@ void deformable_backward_cpu(const DeformableParams& params, KernelContext& cont
     std::fill_n(dweight, g.filters * rows, T{0});
     if (dbias != nullptr) std::fill_n(dbias, g.filters, T{0});
     T* columns = context.workspace_of<T>(g.rows() * area);
-    const int64_t places = g.deformable_groups * g.kernel_area() * area;
+    const int64_t places = g.places() * area;
     for (int64_t n = 0; n < g.batch; ++n) {
-      const Image<T> image = image_at(g, n, data, offset, mask);
+      const DeformedImage<T> image = deformed_image(g, n, data, offset, mask);
       const T* d = dout + n * g.filters * area;
-      image.to_columns(columns);
+      to_columns(image, columns);
       for (int64_t k = 0; k < g.groups; ++k) {
         packed_gemm::product<T>(filters, rows, area, {d + k * filters * area, area, 1},
                                 {columns + k * rows * area, 1, area}, dweight + k * filters * rows,
@@ -261,8 +150,8 @@ void deformable_backward_cpu(const DeformableParams& params, KernelContext& cont
                                 {d + k * filters * area, area, 1}, columns + k * rows * area, area,
                                 false, context);
       }
-      image.from_columns(columns, ddata + n * g.channels * g.area(), doffset + n * 2 * places,
-                         dmask == nullptr ? nullptr : dmask + n * places);
+      from_columns(image, columns, ddata + n * g.channels * g.area(), doffset + n * 2 * places,
+                   dmask == nullptr ? nullptr : dmask + n * places);
       if (dbias == nullptr) continue;
       for (int64_t f = 0; f < g.filters; ++f) {
         for (int64_t i = 0; i < area; ++i) dbias[f] += d[f * area + i];
@@ -312,10 +201,10 @@ void declare_params(OpBuilder<DeformableParams>& op) {
       .param("no_bias", &P::no_bias, false, "Whether there is no bias.");
   if constexpr (modulated) op.param("im2col_step", &P::im2col_step, 64, "Of GPUs: images at once.");
   op.choice("layout", &P::layout,
-            {{"None", Layout::kNone},
-             {"NCDHW", Layout::kNCDHW},
-             {"NCHW", Layout::kNCHW},
-             {"NCW", Layout::kNCW}},
+            {{"None", DeformableLayout::kNone},
+             {"NCDHW", DeformableLayout::kNCDHW},
+             {"NCHW", DeformableLayout::kNCHW},
+             {"NCW", DeformableLayout::kNCW}},
             "None", "NCHW is the only one there is.");
 }
 

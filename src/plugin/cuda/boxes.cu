@@ -8,6 +8,7 @@
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/rounds.cuh"
+#include "plugin/cuda/sorted_lines.cuh"
 
 namespace mxnet {
 namespace cuda {
@@ -120,19 +121,6 @@ void multibox_prior(const PriorParams& params, KernelContext& context) {
 template <class T>
 constexpr T kNone = -std::numeric_limits<T>::infinity();  // the key of what does not take part
 
-// The first `k` of each row's keys, largest first; equal ones in their order.
-template <class T>
-const int64_t* sorted(KernelContext& context, const T* keys, int64_t rows, int64_t n, int64_t k) {
-  int64_t* const positions = context.workspace_of<int64_t>(rows * k);
-  const Shape all{rows, n}, taken{rows, k};
-  const Tensor in{const_cast<T*>(keys), &all, dtype_of<T>};
-  const Tensor out{positions, &taken, DType::kInt64};
-  GpuOrder call{rows, n, 1, k, false, in};
-  call.positions = &out;
-  order(context.stream()->native(), call, context);
-  return positions;
-}
-
 template <class T>
 struct NmsKeys {
   BoxNmsParams params;
@@ -216,7 +204,7 @@ void box_nms(const BoxNmsParams& params, KernelContext& context) {
     T* const keys = context.workspace_of<T>(sets * count);
     for_each(stream, "box_nms", sets * count, NmsKeys<T>{params, data, keys, width});
     const int64_t candidates = params.topk > 0 && params.topk < count ? params.topk : count;
-    const int64_t* places = sorted(context, keys, sets, count, candidates);
+    const int64_t* places = sorted_places(context, keys, sets, count, candidates);
     int64_t* const kept = context.workspace_of<int64_t>(sets * candidates);
     for_each_in_rounds(stream, "box_nms", sets,
                        Suppress<T>{params, data, keys, places, kept, count, candidates, width});
@@ -336,8 +324,8 @@ void multibox_detection(const DetectionParams& params, KernelContext& context) {
     for_each(arrays.stream(), "MultiBoxDetection", images * count,
              DetectionKeys<T>{detect, scores, by_number, by_score});
     const int64_t topk = params.nms_topk > 0 && params.nms_topk < count ? params.nms_topk : count;
-    const int64_t* numbered = sorted(context, by_number, images, count, count);
-    const int64_t* best = sorted(context, by_score, images, count, topk);
+    const int64_t* numbered = sorted_places(context, by_number, images, count, count);
+    const int64_t* best = sorted_places(context, by_score, images, count, topk);
     for_each_in_rounds(arrays.stream(), "MultiBoxDetection", images,
                        Detections<T>{detect, scores, arrays.in(1), arrays.in(2), by_score, numbered,
                                      best, arrays.out(0), topk});

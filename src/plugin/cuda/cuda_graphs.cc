@@ -16,6 +16,7 @@ namespace {
 struct CudaGraph {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
+  CudaStream::Used used;  // by the calls of this graph, and of those that it was before
 
   CudaGraph() = default;
   // Errors are ignored: at process exit the runtime may be gone before us.
@@ -32,16 +33,18 @@ struct CudaGraph {
 }  // namespace
 
 void CudaDeviceApi::begin_capture(int device, NativeStream* stream) {
-  const CudaStream& on = stream_of(device, stream);
+  CudaStream& on = stream_of(device, stream);
   DeviceGuard guard(device);
   // Relaxed: pools may ask for memory meanwhile, on this thread and on others.
   MX_CUDA_CALL(cudaStreamBeginCapture(on.handle(), cudaStreamCaptureModeRelaxed));
+  on.begin_recording();
 }
 
 NativeGraph* CudaDeviceApi::end_capture(int device, NativeStream* stream) {
-  const CudaStream& on = stream_of(device, stream);
+  CudaStream& on = stream_of(device, stream);
   DeviceGuard guard(device);
   auto result = std::make_unique<CudaGraph>();
+  result->used = on.end_recording();
   MX_CUDA_CALL(cudaStreamEndCapture(on.handle(), &result->graph));
   return reinterpret_cast<NativeGraph*>(result.release());
 }
@@ -61,6 +64,8 @@ bool CudaDeviceApi::update_graph(int device, NativeGraph* graph, NativeGraph* ne
     check(result, "cudaGraphExecUpdate");
   }
   std::swap(mine.graph, other.graph);
+  // An earlier launch may still be under way.
+  mine.used.insert(other.used.begin(), other.used.end());
   return true;
 }
 

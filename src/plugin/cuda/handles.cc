@@ -39,6 +39,22 @@ std::exception_ptr CudaStream::take_error() {
   return std::exchange(error_, nullptr);
 }
 
+void CudaStream::begin_recording() {
+  MutexLock lock(mutex_);
+  records_ = true;
+}
+
+void CudaStream::use(std::shared_ptr<const void> object) {
+  MutexLock lock(mutex_);
+  if (records_) used_.insert(std::move(object));
+}
+
+CudaStream::Used CudaStream::end_recording() {
+  MutexLock lock(mutex_);
+  records_ = false;
+  return std::exchange(used_, {});
+}
+
 CudaEvent::CudaEvent(int device) : device_(device) {
   DeviceGuard guard(device);
   MX_CUDA_CALL(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming));

@@ -4,6 +4,8 @@
 #include <cuda_runtime_api.h>
 
 #include <exception>
+#include <memory>
+#include <set>
 
 #include "base/lock.h"
 #include "device/device_api.h"
@@ -30,12 +32,21 @@ class CudaStream {
   void keep_error(std::exception_ptr error) noexcept;
   std::exception_ptr take_error();
 
+  // What recorded work needs for as long as its graph lives: kernels that a library has loaded for
+  // one plan, say. Nothing is kept where no work is being recorded.
+  using Used = std::set<std::shared_ptr<const void>>;
+  void begin_recording();
+  void use(std::shared_ptr<const void> object);
+  Used end_recording();
+
  private:
   const int device_;
   cudaStream_t handle_ = nullptr;
   int64_t resident_threads_ = 0;
   Mutex mutex_;
   std::exception_ptr error_ MX_GUARDED_BY(mutex_);
+  bool records_ MX_GUARDED_BY(mutex_) = false;
+  Used used_ MX_GUARDED_BY(mutex_);
 };
 
 // What a NativeEvent points to. Thread-safe.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Factors of matrices with exchanged rows, and what follows from them: inverses, determinants and
-// solutions of equations (op/matrix/inverse.cc, solve.cc); sums over matrices beside them. A block
+// solutions of equations (op/matrix/inverse.cc, solve.cc). A block
 // of threads factors a matrix; every right-hand side has a thread of its own. Singular matrices
 // have no numbers: infinity or NaN, since kernels cannot throw.
 #include "plugin/cuda/computed.cuh"
@@ -319,73 +319,6 @@ void solve_slope(const void*, KernelContext& context) {
   });
 }
 
-// --- a number for each matrix --------------------------------------------------------------------
-
-template <class T>
-struct SumOfLogs {
-  const T* a;
-  T* out;
-  int64_t n;
-  MX_DEVICE double part(int64_t matrix, int lane, int lanes) const {
-    double sum = 0;
-    for (int64_t i = lane; i < n; i += lanes)
-      sum += row_words::log(static_cast<double>(a[(matrix * n + i) * n + i]));
-    return sum;
-  }
-  MX_DEVICE double merge(double x, double y) const { return x + y; }
-  MX_DEVICE void finish(int64_t matrix, double sum) const { out[matrix] = static_cast<T>(sum); }
-};
-void sum_log_diagonal(const void*, KernelContext& context) {
-  const Tensor& in = context.in(0);
-  compute(in.dtype, context, [&](auto& arrays, auto zero) {
-    using T = decltype(zero);
-    for_each_group(arrays.stream(), "_linalg_sumlogdiag", batch_of(in), false,
-                   SumOfLogs<T>{arrays.in(0), arrays.out(0), side_of(in)});
-  });
-}
-
-template <class T>
-struct ScaleMatrices {
-  const T *factors, *a;
-  T* out;
-  int64_t size;
-  MX_DEVICE void operator()(int64_t i) const { out[i] = factors[i / size] * a[i]; }
-};
-void scale_matrices(const void*, KernelContext& context) {
-  const Tensor& a = context.in(1);
-  if (a.size() == 0) return;
-  compute(a.dtype, context, [&](auto& arrays, auto zero) {
-    using T = decltype(zero);
-    for_each(arrays.stream(), "_backward_linalg_scale", a.size(),
-             ScaleMatrices<T>{arrays.in(0), arrays.in(1), arrays.out(0), a.size() / batch_of(a)});
-  });
-}
-
-template <class T>
-struct InnerProduct {
-  const T *a, *b;
-  T* out;
-  int64_t size;
-  MX_DEVICE double part(int64_t i, int lane, int lanes) const {
-    double sum = 0;
-    for (int64_t k = i * size + lane; k < (i + 1) * size; k += lanes)
-      sum += static_cast<double>(a[k]) * static_cast<double>(b[k]);
-    return sum;
-  }
-  MX_DEVICE double merge(double x, double y) const { return x + y; }
-  MX_DEVICE void finish(int64_t i, double sum) const { out[i] = static_cast<T>(sum); }
-};
-void inner_products(const void*, KernelContext& context) {
-  const Tensor &a = context.in(0), &out = context.out(0);
-  if (out.size() == 0) return;
-  compute(out.dtype, context, [&](auto& arrays, auto zero) {
-    using T = decltype(zero);
-    const int64_t size = a.size() / out.size();
-    for_each_group(arrays.stream(), "_backward_linalg_inner", out.size(), size >= 1024,
-                   InnerProduct<T>{arrays.in(0), arrays.in(1), arrays.out(0), size});
-  });
-}
-
 }  // namespace
 
 void add_factors(std::vector<GpuKernelRow>* rows) {
@@ -397,9 +330,6 @@ void add_factors(std::vector<GpuKernelRow>* rows) {
   rows->push_back({"_linalg_slogdet", determinant<2>, nullptr});
   rows->push_back({"_npi_solve", solve, is_real});
   rows->push_back({"_backward_npi_solve", solve_slope, nullptr});
-  rows->push_back({"_linalg_sumlogdiag", sum_log_diagonal, nullptr});
-  rows->push_back({"_backward_linalg_scale", scale_matrices, nullptr});
-  rows->push_back({"_backward_linalg_inner", inner_products, nullptr});
 }
 
 }  // namespace cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of RNN: step by step the gradients of the gates, then those of weights and of the
 // input as products over the whole sequence.
+#include "op/rnn/backward_arrays.h"
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/rnn.cuh"
@@ -120,13 +121,7 @@ struct CellBack {
 };
 
 template <class T>
-struct Backward {
-  const T *data, *params, *state, *cell;
-  Lengths lengths;
-  const T *out, *reserve;
-  const T *dout, *dstate_out, *dcell_out;  // the last two may be null: zeros
-  T *ddata, *dparams, *dstate, *dcell;     // null: nobody asks
-};
+using Backward = rnn::BackwardArrays<T, Lengths>;
 
 // One direction of one layer; y, dy and dx have rows of all directions.
 template <class T>
@@ -298,30 +293,13 @@ void backward(const RnnParams& params, KernelContext& context) {
   const bool empty = context.in(0).dim(0) == 0 || context.in(0).dim(1) == 0;
   compute(context.in(0).dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
-    Backward<T> a{};
-    a.data = arrays.in(0);
-    a.params = arrays.in(1);
-    a.state = arrays.in(2);
-    if (params.has_cell()) a.cell = arrays.in(3);
-    int next = params.length_input();
+    Lengths lengths{};
     if (params.use_sequence_length) {
-      const Tensor& lengths = context.in(next++);
-      a.lengths = {{lengths.data, lengths.dtype}};
+      const Tensor& given = context.in(params.length_input());
+      lengths = {{given.data, given.dtype}};
     }
-    a.out = arrays.in(next++);
-    a.reserve = arrays.in(next++);
-    a.dout = arrays.in(next++);
-    if (params.state_outputs) {
-      a.dstate_out = arrays.in(next++);
-      if (params.has_cell()) a.dcell_out = arrays.in(next++);
-    }
-    T** const results[] = {&a.ddata, &a.dparams, &a.dstate, &a.dcell};
-    for (int i = 0; i < params.length_input(); ++i) {
-      if ((params.wanted >> i & 1) != 0 && !empty)
-        *results[i] = arrays.out(i);
-      else
-        fill(arrays.stream(), context.out(i), 0);
-    }
+    const auto clear = [&](int i) { fill(arrays.stream(), context.out(i), 0); };
+    const auto a = rnn::backward_arrays<T>(params, lengths, arrays, empty, clear);
     if (!empty) run_layers(params, a, arrays.stream(), context);
   });
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triangles of matrices, products and equations with them, and the Cholesky factor
-// (op/matrix/triangular.cc). A block of threads factors a matrix; every right-hand side has a
-// thread of its own. What has no factor or no solution has numbers that are none: kernels cannot
-// throw.
+// Triangles of matrices, products and equations with them
+// (op/matrix/triangular.cc). Every right-hand side has a thread of its own. What has no solution
+// has numbers that are none: kernels cannot throw.
 #include "op/matrix/triangular.h"
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/element_size.h"

@@ -116,5 +116,53 @@ TEST(GpuBoxes, Detections) {
     expect_op("_contrib_MultiBoxDetection", {scores, offsets, anchors}, attrs);
 }
 
+TEST(GpuBoxes, RowsAndColumnsAreMatched) {
+  const Input scores{random_values(24, -2, 2), Shape{2, 3, 4}};
+  for (const char* ascend : {"False", "True"}) {
+    for (const char* topk : {"-1", "1"})
+      expect_op("_contrib_bipartite_matching", {scores},
+                {{"is_ascend", ascend}, {"threshold", "0.25"}, {"topk", topk}});
+  }
+}
+
+TEST(GpuBoxes, RegionsAreProposed) {
+  const Input scores{random_values(2 * 12 * 20, -1, 1), Shape{2, 12, 4, 5}};
+  const Input offsets{random_values(2 * 24 * 20, -0.5f, 0.5f), Shape{2, 24, 4, 5}};
+  const Input infos{{60, 70, 1, 64, 80, 1.5f}, Shape{2, 3}};
+  for (const char* loss : {"False", "True"}) {
+    for (const char* first : {"-1", "40"})
+      expect_op("_contrib_MultiProposal", {scores, offsets, infos},
+                {{"rpn_pre_nms_top_n", first},
+                 {"rpn_post_nms_top_n", "12"},
+                 {"rpn_min_size", "5"},
+                 {"scales", "(0.5,1)"},
+                 {"ratios", "(0.5,1,2)"},
+                 {"feature_stride", "16"},
+                 {"output_score", "True"},
+                 {"iou_loss", loss}});
+  }
+}
+
+TEST(GpuBoxes, TargetsOfAnchors) {
+  const Input anchors{corners(20), Shape{1, 20, 4}};
+  // Three samples: of three true boxes, of one, of none.
+  const Values truths = corners(9);
+  Input labels{{}, Shape{3, 3, 5}};
+  for (std::size_t row = 0; row < 9; ++row) {
+    const bool exists = row < 4;
+    labels.values.push_back(exists ? static_cast<float>(row % 3) : -1);
+    labels.values.insert(labels.values.end(), &truths[row * 4], &truths[row * 4] + 4);
+  }
+  const Input scores{random_values(180, -2, 2), Shape{3, 3, 20}};
+  expect_op("_contrib_MultiBoxTarget", {anchors, labels, scores});
+  expect_op("_contrib_MultiBoxTarget", {anchors, labels, scores},
+            {{"overlap_threshold", "0.25"},
+             {"negative_mining_ratio", "2"},
+             {"negative_mining_thresh", "0.4"},
+             {"minimum_negative_samples", "1"},
+             {"ignore_label", "-2"},
+             {"variances", "(0.5,0.25,1,2)"}});
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -122,5 +122,40 @@ TEST(GpuMatrices, EinsteinSums) {
   expect_op("_backward_npi_einsum", {filled(Shape{4}), square}, diagonal);
 }
 
+TEST(GpuMatrices, CholeskyFactors) {
+  // Diagonally dominant.
+  Input a = filled(Shape{2, 5, 5}, -1, 1);
+  for (std::size_t m = 0; m < 2; ++m) {
+    for (std::size_t i = 0; i < 5; ++i) {
+      for (std::size_t j = 0; j < i; ++j)
+        a.values[m * 25 + j * 5 + i] = a.values[m * 25 + i * 5 + j];
+      a.values[m * 25 + i * 6] = 6;
+    }
+  }
+  for (const char* lower : {"False", "True"}) {
+    for (const char* op : {"_linalg_potrf", "_npi_cholesky"})
+      expect_op(op, {a}, {{"lower", lower}});
+  }
+  // One triangle is read.
+  a.values[1] = NAN;
+  expect_op("_linalg_potrf", {a}, {{"lower", "True"}});
+}
+
+TEST(GpuMatrices, WithoutAFactorAreAnError) {
+  const auto error = [](Device device) {
+    NDArray a = array_of({1, 0, 0, 1, 4, 0, 2, -1}, Shape{2, 2, 2}, device);
+    return error_of([&] { values_of(call("_linalg_potrf", {&a})); });
+  };
+  EXPECT_TRUE(contains(error(kGpu), "not positive definite (info 2)")) << error(kGpu);
+  EXPECT_EQ(error(kGpu), error(Device::cpu()));
+}
+
+TEST(GpuMatrices, KhatriRaoProducts) {
+  const Input a = filled(Shape{2, 4}), b = filled(Shape{3, 4}), c = filled(Shape{2, 4});
+  expect_op("khatri_rao", {a}, {{"num_args", "1"}});
+  expect_op("khatri_rao", {a, b}, {{"num_args", "2"}});
+  expect_op("khatri_rao", {a, b, c}, {{"num_args", "3"}});
+}
+
 }  // namespace
 }  // namespace mxnet

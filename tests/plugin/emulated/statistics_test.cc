@@ -208,5 +208,53 @@ TEST(GpuFourier, CountSketches) {
   expect_op(kReal, "_backward_contrib_count_sketch", {filled(Shape{3, 4}), h, s}, attrs);
 }
 
+TEST(GpuStatistics, CountsOfIntegers) {
+  const Input x{{3, 0, 2, 3, 3, 7, 0}, Shape{7}, "int32"}, w{{1, 2, 3, 4, 5, 6, 7}, Shape{7}};
+  expect_same_outputs("_npi_bincount", {x});
+  expect_same_outputs("_npi_bincount", {x}, {{"minlength", "12"}});
+  expect_same_outputs("_npi_bincount", {x, w}, {{"has_weights", "True"}});
+  const auto error = [](Device device) {
+    NDArray negative = Input{{1, -2}, Shape{2}, "int64"}.on(device);
+    return error_of([&] { values_as_float(call("_npi_bincount", {&negative})); });
+  };
+  EXPECT_TRUE(contains(error(kGpu), "given -2")) << error(kGpu);
+  EXPECT_EQ(error(kGpu), error(Device::cpu()));
+}
+
+TEST(GpuStatistics, Percentiles) {
+  Input x = filled(Shape{3, 4, 5}, -8, 8), q{{0, 12.5f, 50, 99, 100}, Shape{5}};
+  for (const char* between : {"linear", "lower", "higher", "midpoint", "nearest"}) {
+    for (const char* axis : {"None", "(1,)", "(0,-1)"})
+      expect_op(kNumbers, "_npi_percentile", {x, q},
+                {{"axis", axis}, {"interpolation", between}, {"keepdims", "True"}});
+  }
+  x.values[7] = NAN;
+  expect_op(kReal, "_npi_percentile", {x}, {{"axis", "(2,)"}, {"q_scalar", "30"}});
+  const auto error = [](Device device) {
+    NDArray a = array_of({1, 2}, Shape{2}, device), beyond = array_of({50, 101}, Shape{2}, device);
+    return error_of([&] { values_of(call("_npi_percentile", {&a, &beyond})); });
+  };
+  EXPECT_TRUE(contains(error(kGpu), "percentage of 101")) << error(kGpu);
+  EXPECT_EQ(error(kGpu), error(Device::cpu()));
+}
+
+TEST(GpuStatistics, SelfExcitingProcesses) {
+  const Shape kinds{2, 3}, events{2, 5};
+  const auto real = [](const Shape& shape, float low, float high, const char* dtype) {
+    return Input{random_values(shape.size(), low, high), shape, dtype};
+  };
+  for (const char* dtype : {"float32", "float64"}) {
+    std::vector<Input> in{
+        real(kinds, 1, 2, dtype),       real(Shape{3}, 0.25f, 0.5f, dtype),
+        real(Shape{3}, 1, 2, dtype),    real(kinds, 0, 1, dtype),
+        real(events, 0.125f, 1, dtype), {{0, 2, 1, 1, 0, 2, 2, 0, 1, 0}, events, "int32"},
+        {{5, 3}, Shape{2}, dtype},      {{8, 7}, Shape{2}, dtype}};
+    expect_same_outputs("_contrib_hawkesll", in, {}, kTolerance);
+    in.push_back(real(Shape{2}, -1, 1, dtype));
+    in.push_back(real(kinds, -1, 1, dtype));
+    expect_same_outputs("_backward_hawkesll", in, {}, kTolerance);
+  }
+}
+
 }  // namespace
 }  // namespace mxnet

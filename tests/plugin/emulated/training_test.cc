@@ -221,5 +221,16 @@ TEST(GpuTraining, ManyWeightsByOneOperation) {
   }
 }
 
+TEST(GpuTraining, AdaGradByRows) {
+  for (const char* dtype : {"float32", "float64", "float16"}) {
+    const Input weight{random_values(28, -2, 2), Shape{4, 7}, dtype};
+    const Input gradient{random_values(28, -1, 3), Shape{4, 7}, dtype};
+    const Input history{random_values(4, 0, 2), Shape{4, 1}, dtype};
+    expect_same_outputs("_contrib_group_adagrad_update", {weight, gradient, history},
+                        {{"lr", "0.1"}, {"rescale_grad", "0.5"}, {"clip_gradient", "0.75"}},
+                        std::string_view(dtype) == "float16" ? 2e-3 : 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace mxnet

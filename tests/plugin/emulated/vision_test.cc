@@ -39,6 +39,44 @@ INSTANTIATE_TEST_SUITE_P(Sums, GpuVision, ::testing::Values("0", "1"), [](const 
   return std::string(order.param[0] == '1' ? "InOrder" : "InAnyOrder");
 });
 
+TEST_P(GpuVision, RegionsArePooledByPosition) {
+  const Input data = filled(Shape{2, 8, 9, 7});
+  const Input rois{{0, 0, 0, 12, 15, 1, 3, 2, 9, 9, 1, 1, 1, 6, 8}, Shape{3, 5}};
+  const Input dout = filled(Shape{3, 2, 2, 2}), trans = filled(Shape{3, 4, 2, 2}, -1, 1);
+  const Attrs plain{{"spatial_scale", "0.5"}, {"output_dim", "2"}, {"pooled_size", "2"}};
+  expect_op("_contrib_PSROIPooling", {data, rois}, plain);
+  expect_op("_backward__contrib_PSROIPooling", {dout, rois, data}, plain);
+  Attrs deformable = plain;
+  for (const auto& [name, value] : Attrs{{"group_size", "2"}, {"sample_per_part", "3"}})
+    deformable.emplace_back(name, value);
+  Attrs still = deformable;
+  still.emplace_back("no_trans", "True");
+  deformable.emplace_back("trans_std", "0.25");
+  expect_op("_contrib_DeformablePSROIPooling", {data, rois, trans}, deformable);
+  expect_op("_contrib_DeformablePSROIPooling", {data, rois}, still);
+  expect_op("_backward__contrib_DeformablePSROIPooling", {dout, data, rois, trans}, deformable);
+  expect_op("_backward__contrib_DeformablePSROIPooling", {dout, data, rois}, still);
+}
+
+TEST_P(GpuVision, DeformableConvolutions) {
+  const Input data = filled(Shape{2, 4, 6, 5}), offset = filled(Shape{2, 24, 3, 3}, -1, 1);
+  const Input mask = filled(Shape{2, 12, 3, 3}, 0, 1), weight = filled(Shape{6, 2, 3, 2});
+  const Input bias = filled(Shape{6}), dout = filled(Shape{2, 6, 3, 3});
+  const Attrs attrs{{"kernel", "(3,2)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"},
+                    {"num_filter", "6"}, {"num_group", "2"},  {"num_deformable_group", "2"}};
+  Attrs unbiased = attrs;
+  unbiased.emplace_back("no_bias", "True");
+  expect_op("_contrib_DeformableConvolution", {data, offset, weight, bias}, attrs);
+  const char* const plain = "_backward__contrib_DeformableConvolution";
+  expect_op(plain, {dout, data, offset, weight, bias}, attrs);
+  expect_op(plain, {dout, data, offset, weight}, unbiased);
+  const char* const modulated = "_contrib_ModulatedDeformableConvolution";
+  expect_op(modulated, {data, offset, mask, weight, bias}, attrs);
+  expect_op(modulated, {data, offset, mask, weight}, unbiased);
+  expect_op("_backward__contrib_ModulatedDeformableConvolution",
+            {dout, data, offset, mask, weight, bias}, attrs);
+}
+
 TEST_P(GpuVision, RegionsArePooled) {
   const Input data = filled(Shape{2, 4, 9, 7});
   const Input rois{{0, 0, 0, 12, 15, 1, 3, 2, 9, 9, 1, 5, 5, 5, 5}, Shape{3, 5}};
@@ -176,6 +214,44 @@ TEST_P(GpuVision, Neighbours) {
         {filled(Shape{2, 6, 3, 5}), filled(Shape{2, 6, 3, 5}), filled(Shape{2, 6, 3, 5}, 1, 3)},
         attrs);
   }
+}
+
+TEST(GpuColours, Change) {
+  for (const int64_t channels : {1, 3}) {
+    Input images{random_values(2 * 4 * 5 * channels, 0, 255), Shape{2, 4, 5, channels}};
+    for (const char* dtype : {"uint8", "float32", "float64", "int32"}) {
+      images.dtype = dtype;
+      const double tolerance = std::string_view(dtype) == "float32" ? 1e-4 : 0;
+      // Nothing is left to chance.
+      for (const char* op : {"_image_random_brightness", "_image_random_contrast",
+                             "_image_random_saturation", "_image_random_hue"})
+        expect_same_outputs(op, {images}, {{"min_factor", "0.75"}, {"max_factor", "0.75"}},
+                            tolerance);
+      expect_same_outputs("_image_random_lighting", {images}, {{"alpha_std", "0"}}, tolerance);
+      expect_same_outputs(
+          "_image_random_color_jitter", {images},
+          {{"brightness", "0"}, {"contrast", "0"}, {"saturation", "0"}, {"hue", "0"}}, tolerance);
+      expect_same_outputs("_image_adjust_lighting", {images}, {{"alpha", "(0.1,-0.2,0.3)"}},
+                          tolerance);
+    }
+  }
+}
+
+TEST(GpuColours, AreDrawnByTheSeedOfTheDevice) {
+  NDArray white = array_of(Values(48, 1), Shape{4, 4, 3}, kGpu);
+  const auto drawn = [&](const char* op, const Attrs& attrs) {
+    return values_of(call(op, {&white}, attrs))[0];
+  };
+  const Attrs factors{{"min_factor", "2"}, {"max_factor", "3"}};
+  const float first = drawn("_image_random_brightness", factors);
+  EXPECT_GE(first, 2);
+  EXPECT_LT(first, 3);
+  EXPECT_NE(drawn("_image_random_brightness", factors), first);
+  EXPECT_NE(drawn("_image_random_lighting", {{"alpha_std", "0.5"}}), 1);
+  EXPECT_NE(
+      drawn("_image_random_color_jitter",
+            {{"brightness", "0.5"}, {"contrast", "0.5"}, {"saturation", "0.5"}, {"hue", "0.1"}}),
+      1);
 }
 
 }  // namespace

@@ -68,6 +68,22 @@ TEST_F(RtcModule, ALaunchTakesGridAndArguments) {
   EXPECT_EQ(fake_cuda::last_launch().name, "_Z5twiceIfE") << "exported names are mangled ones";
 }
 
+TEST_F(RtcModule, MuchSharedMemoryIsAskedForAndStays) {
+  const auto module = module_of("...");
+  const auto launch = [&](uint32_t bytes) {
+    module->launch(stream_.native(), "f", {{1, 1, 1}, {32, 1, 1}, bytes}, nullptr);
+    EXPECT_EQ(fake_cuda::last_launch().shared_bytes, bytes);
+  };
+  constexpr uint32_t kKiB = 1024;
+  const std::size_t free_limit = fake_cuda::last_launch().shared_limit;
+  launch(48 * kKiB);
+  EXPECT_EQ(fake_cuda::last_launch().shared_limit, free_limit);
+  launch(100 * kKiB);
+  EXPECT_EQ(fake_cuda::last_launch().shared_limit, 100 * kKiB);
+  launch(64 * kKiB);  // another thread may be about to launch with more
+  EXPECT_EQ(fake_cuda::last_launch().shared_limit, 100 * kKiB);
+}
+
 TEST_F(RtcModule, WrongSourceIsRefusedWhereItIsGiven) { EXPECT_THROW(module_of("wrong"), Error); }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/dnn/engine_cache.h"
+#include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 
 namespace mxnet::cuda {
@@ -80,13 +81,57 @@ EngineCache& engine_cache() {
   return *cache;
 }
 
-// The convolutions of one device. Thread-safe: launches take turns at the handle, whose stream each
-// sets.
+// Handles of one device that nobody uses: there come to be as many as there were calls at the same
+// time, and each call has one to itself. Thread-safe.
+class Handles {
+ public:
+  // One for a call, on the call's stream.
+  class Lent {
+   public:
+    Lent(Handles& owner, cudaStream_t stream) : owner_(owner), handle_(owner.take()) {
+      const Cudnn& cudnn = Cudnn::get();
+      cudnn.check(cudnn.set_stream(handle_, stream), "cudnnSetStream");
+    }
+    ~Lent() { owner_.give_back(handle_); }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+
+    cudnnHandle_t get() const { return handle_; }
+
+   private:
+    Handles& owner_;
+    const cudnnHandle_t handle_;
+  };
+
+ private:
+  cudnnHandle_t take() {
+    {
+      MutexLock lock(mutex_);
+      if (!free_.empty()) {
+        const cudnnHandle_t handle = free_.back();
+        free_.pop_back();
+        return handle;
+      }
+    }
+    const Cudnn& cudnn = Cudnn::get();
+    cudnnHandle_t handle = nullptr;
+    cudnn.check(cudnn.create(&handle), "cudnnCreate");
+    return handle;
+  }
+  void give_back(cudnnHandle_t handle) {
+    MutexLock lock(mutex_);
+    free_.push_back(handle);
+  }
+
+  Mutex mutex_;
+  std::vector<cudnnHandle_t> free_ MX_GUARDED_BY(mutex_);
+};
+
+// The convolutions of one device. Thread-safe: plans are made by one call at a time, so that the
+// times of engines are their own; launches do not wait for each other.
 class Convolver {
  public:
   Convolver() {
-    const Cudnn& cudnn = Cudnn::get();
-    cudnn.check(cudnn.create(&handle_), "cudnnCreate");
     int device = 0;
     MX_CUDA_CALL(cudaGetDevice(&device));
     cudaDeviceProp properties{};
@@ -104,39 +149,51 @@ class Convolver {
   }
 
   void run(const Convolution& convolution, const ConvolutionTuning& tuning, const Arrays& arrays,
-           KernelContext& context, cudaStream_t stream) {
-    MutexLock lock(mutex_);
-    const Cudnn& cudnn = Cudnn::get();
-    cudnn.check(cudnn.set_stream(handle_, stream), "cudnnSetStream");
-    const EnginePolicy policy =
-        engine_policy(config().cuda, convolution.pass, asked(tuning.tune), tuning.workspace_mib);
-    const std::string key =
-        choice_key(gpu_, static_cast<int64_t>(cudnn.version()), convolution.to_string(), policy);
-    auto at = plans_.find(key);
-    if (at == plans_.end()) {
-      if (plans_.size() == kMostPlans) plans_.clear();
-      at = plans_.emplace(key, choose(key, convolution, policy, arrays, context, stream)).first;
-    }
-    const std::size_t bytes = at->second->workspace_bytes();
-    launch(*at->second, arrays, bytes == 0 ? nullptr : context.workspace(bytes));
+           KernelContext& context, CudaStream& on) {
+    const Handles::Lent handle(handles_, on.handle());
+    const PlanRef plan = plan_for(convolution, tuning, arrays, context, handle.get(), on.handle());
+    // A graph names kernels that a plan has loaded; the table may forget the plan before.
+    on.use(plan);
+    const std::size_t bytes = plan->workspace_bytes();
+    launch(handle.get(), *plan, arrays, bytes == 0 ? nullptr : context.workspace(bytes));
   }
 
  private:
-  using PlanRef = std::unique_ptr<ConvolutionPlan>;
+  using PlanRef = std::shared_ptr<const ConvolutionPlan>;
 
-  void launch(const ConvolutionPlan& plan, const Arrays& arrays, void* workspace) const {
-    plan.run(handle_, arrays.data, arrays.weight, arrays.output, workspace);
+  PlanRef plan_for(const Convolution& convolution, const ConvolutionTuning& tuning,
+                   const Arrays& arrays, KernelContext& context, cudnnHandle_t handle,
+                   cudaStream_t stream) {
+    const EnginePolicy policy =
+        engine_policy(config().cuda, convolution.pass, asked(tuning.tune), tuning.workspace_mib);
+    const std::string key = choice_key(gpu_, static_cast<int64_t>(Cudnn::get().version()),
+                                       convolution.to_string(), policy);
+    MutexLock lock(mutex_);
+    auto at = plans_.find(key);
+    if (at == plans_.end()) {
+      if (plans_.size() == kMostPlans) plans_.clear();
+      at = plans_.emplace(key, choose(key, convolution, policy, arrays, context, handle, stream))
+               .first;
+    }
+    return at->second;
+  }
+
+  static void launch(cudnnHandle_t handle, const ConvolutionPlan& plan, const Arrays& arrays,
+                     void* workspace) {
+    plan.run(handle, arrays.data, arrays.weight, arrays.output, workspace);
   }
 
   // The plans of what is permitted, in the order of the offers; without times to take, of the first
   // that fits. An engine that does not support the convolution after all has none.
-  std::vector<PlanRef> build(std::vector<OfferedEngine>* offers, const EnginePolicy& policy) const {
+  static std::vector<PlanRef> build(cudnnHandle_t handle, std::vector<OfferedEngine>* offers,
+                                    const EnginePolicy& policy) {
     std::vector<PlanRef> plans(offers->size());
     for (std::size_t i = 0; i < offers->size(); ++i) {
       EngineConfig& candidate = (*offers)[i].config;
       if (exclusion(candidate, policy)) continue;
       try {
-        plans[i] = std::make_unique<ConvolutionPlan>(handle_, std::move((*offers)[i].descriptor));
+        plans[i] =
+            std::make_shared<const ConvolutionPlan>(handle, std::move((*offers)[i].descriptor));
       } catch (const Error&) {
         continue;
       }
@@ -146,12 +203,13 @@ class Convolver {
     return plans;
   }
 
-  PlanRef choose(const std::string& key, const Convolution& convolution, const EnginePolicy& policy,
-                 const Arrays& arrays, KernelContext& context, cudaStream_t stream) const {
+  static PlanRef choose(const std::string& key, const Convolution& convolution,
+                        const EnginePolicy& policy, const Arrays& arrays, KernelContext& context,
+                        cudnnHandle_t handle, cudaStream_t stream) {
     EngineOffers offered =
-        offered_engines(handle_, convolution_operation(convolution), config().cuda);
+        offered_engines(handle, convolution_operation(convolution), config().cuda);
     std::vector<OfferedEngine>& offers = offered.engines;
-    std::vector<PlanRef> plans = build(&offers, policy);
+    std::vector<PlanRef> plans = build(handle, &offers, policy);
     // Only what can run takes part in the choice.
     std::vector<EngineConfig> candidates;
     std::vector<std::size_t> place;
@@ -173,7 +231,7 @@ class Convolver {
             workspace = context.workspace(candidate.workspace);
             room = candidate.workspace;
           }
-          return stopwatch.fastest([&] { launch(*plans[place[c]], arrays, workspace); });
+          return stopwatch.fastest([&] { launch(handle, *plans[place[c]], arrays, workspace); });
         } catch (const Error&) {
           return std::nullopt;
         }
@@ -193,8 +251,8 @@ class Convolver {
   }
 
   std::string gpu_;
+  Handles handles_;
   Mutex mutex_;
-  cudnnHandle_t handle_ = nullptr;
   std::map<std::string, PlanRef> plans_ MX_GUARDED_BY(mutex_);
 };
 
@@ -204,7 +262,8 @@ void run_convolution(NativeStream* stream, const Convolution& convolution,
                      const ConvolutionTuning& tuning, void* data, void* weight, void* output,
                      KernelContext& context) {
   const LaunchScope scope(stream);
-  Convolver::current().run(convolution, tuning, {data, weight, output}, context, scope.stream());
+  Convolver::current().run(convolution, tuning, {data, weight, output}, context,
+                           *CudaStream::from(stream));
 }
 
 }  // namespace mxnet::cuda

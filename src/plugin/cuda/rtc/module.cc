@@ -5,6 +5,8 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -15,6 +17,12 @@
 #include "plugin/cuda/rtc/nvrtc.h"
 
 namespace mxnet::cuda {
+namespace {
+
+// Shared memory that every kernel may have.
+constexpr std::size_t kFreeSharedBytes = std::size_t{48} << 10;
+
+}  // namespace
 
 int compute_capability(int device) {
   int major = 0, minor = 0;
@@ -44,7 +52,7 @@ Module::Loaded& Module::for_architecture(int gpu) {
   return loaded_.emplace(gpu, Loaded{std::move(code), nullptr, {}}).first->second;
 }
 
-void* Module::find(Loaded& loaded, const std::string& kernel) {
+Module::Kernel& Module::find(Loaded& loaded, const std::string& kernel) {
   if (const auto it = loaded.kernels.find(kernel); it != loaded.kernels.end()) return it->second;
   if (loaded.library == nullptr) {
     cudaLibrary_t library = nullptr;
@@ -63,8 +71,7 @@ void* Module::find(Loaded& loaded, const std::string& kernel) {
                             "in its exports",
                             kernel));
   }
-  loaded.kernels.emplace(kernel, function);
-  return function;
+  return loaded.kernels.emplace(kernel, Kernel{function}).first->second;
 }
 
 void Module::launch(NativeStream* stream, const std::string& kernel, const GpuGrid& grid,
@@ -74,7 +81,13 @@ void Module::launch(NativeStream* stream, const std::string& kernel, const GpuGr
   void* function = nullptr;
   {
     MutexLock lock(mutex_);
-    function = find(for_architecture(gpu), kernel);
+    Kernel& found = find(for_architecture(gpu), kernel);
+    function = found.function;
+    found.shared_bytes = std::max<std::size_t>(found.shared_bytes, grid.shared_bytes);
+    // More has to be asked for, on each device; never less than another thread is about to launch.
+    if (grid.shared_bytes > kFreeSharedBytes)
+      MX_CUDA_CALL(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(found.shared_bytes)));
   }
   MX_CUDA_CALL(cudaLaunchKernel(function, dim3(grid.blocks[0], grid.blocks[1], grid.blocks[2]),
                                 dim3(grid.threads[0], grid.threads[1], grid.threads[2]), arguments,

@@ -25,13 +25,17 @@ class Module final : public GpuModule {
               void** arguments) override;
 
  private:
+  struct Kernel {
+    void* function;
+    std::size_t shared_bytes = 0;  // the most that a launch has asked for
+  };
   struct Loaded {
     CompiledCode code;
     void* library = nullptr;
-    std::map<std::string, void*> kernels;
+    std::map<std::string, Kernel> kernels;
   };
   Loaded& for_architecture(int gpu) MX_REQUIRES(mutex_);
-  void* find(Loaded& loaded, const std::string& kernel) MX_REQUIRES(mutex_);
+  Kernel& find(Loaded& loaded, const std::string& kernel) MX_REQUIRES(mutex_);
 
   const GpuSource source_;
   const Compile compile_;

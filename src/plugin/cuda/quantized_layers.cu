@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of integers (op/quantize/layers.h): exact sums in int32, which wrap around as on the CPU.
+#include "op/params.h"
+#include "op/quantize/layers.h"
+#include "plugin/cuda/families.h"
+#include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/lines.cuh"
+#include "plugin/cuda/quantized.cuh"
+
+namespace mxnet {
+namespace cuda {
+namespace {
+
+using namespace quantize;  // NOLINT(google-build-using-namespace): whose kernels these are
+
+// --- products ------------------------------------------------------------------------------------
+
+// What the int32 of a product stand for.
+struct ProductEnds {
+  RangeEnds data, weight, out;
+  float data_steps;
+  MX_DEVICE void operator()(int64_t) const {
+    out.write(product_range(data.magnitude() / data_steps, weight.magnitude() / kInt8));
+  }
+};
+
+// A warp for each number of the result: rows of data times rows of the weight.
+struct ByteProducts {
+  Numbers<int32_t> data;
+  const int8_t *weight, *bias;  // bias may be null
+  RangeEnds data_ends, weight_ends, bias_ends;
+  int32_t* out;
+  int64_t columns, depth;
+  MX_DEVICE uint32_t part(int64_t i, int lane, int lanes) const {
+    const int64_t row = i / columns * depth, filter = i % columns * depth;
+    uint32_t sum = 0;
+    for (int64_t k = lane; k < depth; k += lanes)
+      sum += static_cast<uint32_t>(data(row + k) * weight[filter + k]);
+    return sum;
+  }
+  MX_DEVICE uint32_t merge(uint32_t a, uint32_t b) const { return a + b; }
+  MX_DEVICE void finish(int64_t i, uint32_t sum) const {
+    if (bias != nullptr) {
+      const double scale = steps_of_bias(data_ends.magnitude(), data.dtype, weight_ends.magnitude(),
+                                         bias_ends.magnitude());
+      sum += static_cast<uint32_t>(bias_steps(bias[i % columns], scale));
+    }
+    out[i] = static_cast<int32_t>(sum);
+  }
+};
+void fully_connected(const FullyConnectedParams& params, KernelContext& context) {
+  const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
+  NativeStream* const stream = context.stream()->native();
+  const int ends = params.arrays();
+  const RangeEnds of_data = ends_in(context, ends), of_weight = ends_in(context, ends + 2);
+  const bool adds = !params.no_bias;
+  for_each_group(stream, "_contrib_quantized_fully_connected", out.size(), false,
+                 ByteProducts{{data.data, data.dtype},
+                              weight.as<int8_t>(),
+                              adds ? context.in(2).as<int8_t>() : nullptr,
+                              of_data,
+                              of_weight,
+                              adds ? ends_in(context, ends + 4) : RangeEnds{},
+                              out.as<int32_t>(),
+                              weight.dim(0),
+                              weight.dim(1)});
+  for_each(stream, "_contrib_quantized_fully_connected", 1,
+           ProductEnds{of_data, of_weight, ends_out(context), limit(data.dtype)});
+}
+
+// A number of the map: image, filter, place.
+struct ByteConvolve {
+  Windows windows;
+  Numbers<int32_t> data;
+  const int8_t *weight, *bias;  // bias may be null, and is in steps of the products
+  int32_t* map;
+  int64_t filters, filters_of_group, channels_of_group;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t places = windows.map_size(), area = windows.image_size();
+    const int64_t filter = i / places % filters, image = i / places / filters;
+    const int64_t first = filter / filters_of_group * channels_of_group;
+    const int64_t from = (image * windows.channels + first) * area;
+    const int64_t kernel = windows.kernel_size();
+    const int8_t* of_filter = weight + filter * channels_of_group * kernel;
+    uint32_t sum = bias == nullptr ? 0 : static_cast<uint32_t>(int32_t{bias[filter]});
+    windows.visit(i % places, [&](int64_t k, int64_t at) {
+      for (int64_t c = 0; c < channels_of_group; ++c)
+        sum += static_cast<uint32_t>(data(from + c * area + at) * of_filter[c * kernel + k]);
+    });
+    map[i] = static_cast<int32_t>(sum);
+  }
+};
+void convolution(const quantize::ConvParams& params, KernelContext& context) {
+  const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
+  NativeStream* const stream = context.stream()->native();
+  const Windows windows = windows_of(params, data.shape(), out.shape());
+  const int64_t filters = weight.dim(0), groups = params.num_group;
+  for_each(stream, "_contrib_quantized_conv", out.size(),
+           ByteConvolve{windows,
+                        {data.data, data.dtype},
+                        weight.as<int8_t>(),
+                        params.no_bias ? nullptr : context.in(2).as<int8_t>(),
+                        out.as<int32_t>(),
+                        filters,
+                        filters / groups,
+                        windows.channels / groups});
+  const int ends = params.arrays();
+  // A step of the data counts as one of int8 for uint8 too (op/quantize/convolution.cc).
+  for_each(
+      stream, "_contrib_quantized_conv", 1,
+      ProductEnds{ends_in(context, ends), ends_in(context, ends + 2), ends_out(context), kInt8});
+}
+
+// --- pooling and joining -------------------------------------------------------------------------
+
+struct CopyEnds {
+  RangeEnds from, to;
+  MX_DEVICE void operator()(int64_t) const { to.write(from()); }
+};
+
+template <class T>
+struct PoolBytes {
+  Windows windows;
+  const T* images;
+  T* maps;
+  bool maxima, whole_kernel;
+  MX_DEVICE void operator()(int64_t i) const {
+    const T* image = images + i / windows.map_size() * windows.image_size();
+    T high = std::numeric_limits<T>::min();
+    int64_t sum = 0, count = 0;
+    windows.visit(i % windows.map_size(), [&](int64_t, int64_t at) {
+      high = image[at] > high ? image[at] : high;
+      sum += image[at];
+      ++count;
+    });
+    maps[i] = maxima ? high : mean<T>(sum, whole_kernel ? windows.kernel_size() : count);
+  }
+};
+void pooling(const PoolParams& params, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  NativeStream* const stream = context.stream()->native();
+  for_dtype<kBytes.bits_>(in.dtype, "_contrib_quantized_pooling", [&](auto type) {
+    using T = decltype(type);
+    for_each(stream, "_contrib_quantized_pooling", out.size(),
+             PoolBytes<T>{windows_of(params, in.shape(), out.shape()), in.as<T>(), out.as<T>(),
+                          params.type == PoolKind::kMax, params.count_include_pad.value_or(true)});
+  });
+  for_each(stream, "_contrib_quantized_pooling", 1,
+           CopyEnds{ends_in(context, 1), ends_out(context)});
+}
+
+struct WidenEnds {
+  RangeEnds part, all;
+  bool first;
+  MX_DEVICE void operator()(int64_t) const {
+    const Range mine = part(), others = first ? mine : all();
+    all.write({mine.min < others.min ? mine.min : others.min,
+               mine.max > others.max ? mine.max : others.max});
+  }
+};
+// Rows of a part into rows of the result.
+template <class To>
+struct PlacePart {
+  RangeEnds part, all;
+  Numbers<int32_t> in;
+  To* out;
+  int64_t row, out_row, offset;
+  MX_DEVICE void operator()(int64_t i) const {
+    const float end = part.magnitude(), all_end = all.magnitude();
+    const int32_t x = in(i);
+    // Bytes that stand for the same numbers in both stay what they are.
+    const bool same = in.dtype == dtype_of<To> && end == all_end;
+    out[i / row * out_row + offset + i % row] =
+        same ? static_cast<To>(x)
+             : nearest<To>(static_cast<float>(x) *
+                           steps_of_part(end, in.dtype, all_end, dtype_of<To>));
+  }
+};
+void concat(const JoinParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  NativeStream* const stream = context.stream()->native();
+  const RangeEnds all = ends_out(context);
+  const auto ends_of = [&](int i) { return ends_in(context, params.num_args + 2 * i); };
+  for (int i = 0; i < params.num_args; ++i)
+    for_each(stream, "_contrib_quantized_concat", 1, WidenEnds{ends_of(i), all, i == 0});
+  const int axis = params.dim < 0 ? params.dim + out.ndim() : params.dim;  // inferred: in range
+  const int64_t rows = out.shape().size(0, axis);
+  if (out.size() == 0) return;
+  for_dtype<kBytes.bits_>(out.dtype, "_contrib_quantized_concat", [&](auto type) {
+    using To = decltype(type);
+    int64_t offset = 0;
+    for (int i = 0; i < params.num_args; ++i) {
+      const Tensor& in = context.in(i);
+      const int64_t row = in.size() / rows;
+      for_each(
+          stream, "_contrib_quantized_concat", in.size(),
+          PlacePart<To>{
+              ends_of(i), all, {in.data, in.dtype}, out.as<To>(), row, out.size() / rows, offset});
+      offset += row;
+    }
+  });
+}
+
+}  // namespace
+
+void add_quantized_layers(std::vector<GpuKernelRow>* rows) {
+  rows->push_back(
+      kernel_row<FullyConnectedParams, fully_connected>("_contrib_quantized_fully_connected"));
+  rows->push_back(kernel_row<quantize::ConvParams, convolution>("_contrib_quantized_conv"));
+  rows->push_back(kernel_row<PoolParams, pooling>("_contrib_quantized_pooling"));
+  rows->push_back(kernel_row<JoinParams, concat>("_contrib_quantized_concat"));
+}
+
+}  // namespace cuda
+}  // namespace mxnet
