@@ -6,8 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/half_bulk.h"
-#include "op/parallel.h"
+#include "op/half_arrays.h"
 #include "op/strided_copy.h"
 
 namespace mxnet {
@@ -16,28 +15,11 @@ namespace {
 template <class T>
 constexpr DType kNative = sizeof(T) == 4 ? DType::kFloat32 : DType::kFloat64;
 
-template <class From, class To>
-void convert_all(const From* from, To* to, int64_t count) {
-  parallel_for(count, 0.25, [&](int64_t first, int64_t last) {
-    convert(from + first, to + first, static_cast<std::size_t>(last - first));
-  });
-}
-
 void widen(const Tensor& array, float* to) {
-  if (array.dtype == DType::kFloat16) {
-    convert_all(array.as<const float16>(), to, array.size());
-  } else {
-    MX_ASSERT(array.dtype == DType::kBFloat16);
-    convert_all(array.as<const bfloat16>(), to, array.size());
-  }
+  mxnet::widen(array.dtype, array.data, to, array.size());
 }
 void narrow(const float* from, const Tensor& array) {
-  if (array.dtype == DType::kFloat16) {
-    convert_all(from, array.as<float16>(), array.size());
-  } else {
-    MX_ASSERT(array.dtype == DType::kBFloat16);
-    convert_all(from, array.as<bfloat16>(), array.size());
-  }
+  mxnet::narrow(from, array.dtype, array.data, array.size());
 }
 
 // Half types are float only.

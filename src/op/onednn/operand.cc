@@ -2,6 +2,8 @@
 // Reorders between plain arrays and what primitives want.
 #include "op/onednn/operand.h"
 
+#include "op/half_arrays.h"
+
 namespace mxnet::onednn {
 namespace {
 
@@ -15,21 +17,35 @@ Operand::Operand(const dnnl::memory::desc& plain, const dnnl::memory::desc& want
     : wanted_desc_(wanted), plain_(without_data(plain)) {
   if (plain == wanted) return;
   wanted_ = without_data(wanted);
-  reorder_ = output ? dnnl::reorder(wanted_, plain_) : dnnl::reorder(plain_, wanted_);
+  if (plain.get_data_type() == dnnl::memory::data_type::f16 &&
+      wanted.get_data_type() == dnnl::memory::data_type::f32) {
+    const dnnl::memory::desc wide(plain.get_dims(), wanted.get_data_type(), plain.get_strides());
+    count_ = static_cast<int64_t>(wide.get_size() / sizeof(float));
+    wide_ = without_data(wide);
+    if (wide == wanted) return;
+  }
+  const dnnl::memory& from = output ? wanted_ : plain_for_reorder();
+  reorder_ = dnnl::reorder(from, output ? plain_for_reorder() : wanted_);
 }
 
 dnnl_memory_t Operand::bind(const KernelContext& context, void* data) {
   if (!plain_) return nullptr;
   plain_.set_data_handle(data);
-  if (!reorder_) return plain_.get();
+  if (!wanted_) return plain_.get();
   wanted_.set_data_handle(context.workspace(wanted_desc_.get_size()));
+  if (wide_) {
+    wide_.set_data_handle(reorder_ ? context.workspace(wide_.get_desc().get_size())
+                                   : wanted_.get_data_handle());
+  }
   return wanted_.get();
 }
 
 dnnl_memory_t Operand::load(const KernelContext& context, const void* data) {
   // oneDNN takes inputs as void* too; it does not write them.
   const dnnl_memory_t memory = bind(context, const_cast<void*>(data));
-  if (reorder_) execute(reorder_, {{DNNL_ARG_FROM, plain_.get()}, {DNNL_ARG_TO, memory}});
+  if (wide_) widen(DType::kFloat16, data, static_cast<float*>(wide_.get_data_handle()), count_);
+  if (reorder_)
+    execute(reorder_, {{DNNL_ARG_FROM, plain_for_reorder().get()}, {DNNL_ARG_TO, memory}});
   return memory;
 }
 
@@ -38,7 +54,11 @@ dnnl_memory_t Operand::place(const KernelContext& context, void* data) {
 }
 
 void Operand::store() {
-  if (reorder_) execute(reorder_, {{DNNL_ARG_FROM, wanted_.get()}, {DNNL_ARG_TO, plain_.get()}});
+  if (reorder_)
+    execute(reorder_, {{DNNL_ARG_FROM, wanted_.get()}, {DNNL_ARG_TO, plain_for_reorder().get()}});
+  if (wide_)
+    narrow(static_cast<const float*>(wide_.get_data_handle()), DType::kFloat16,
+           plain_.get_data_handle(), count_);
 }
 
 Scratchpad::Scratchpad(const dnnl::memory::desc& desc) : bytes_(desc.get_size()) {

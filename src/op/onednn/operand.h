@@ -20,15 +20,20 @@ class Operand {
   // Brings what was written to the array given to place().
   void store();
 
-  bool is_reordered() const { return static_cast<bool>(reorder_); }
   const dnnl::memory::desc& wanted() const { return wanted_desc_; }
 
  private:
   dnnl_memory_t bind(const KernelContext& context, void* data);
+  // The plain array for the reorder: itself, or as float32.
+  const dnnl::memory& plain_for_reorder() const { return wide_ ? wide_ : plain_; }
 
   dnnl::memory::desc wanted_desc_;
   dnnl::memory plain_, wanted_;
-  dnnl::reorder reorder_;  // null where plain is what is wanted
+  // Of float16 that is wanted as float32, in the order of the plain array: oneDNN's own steps
+  // between the two take a hundred times as long as two of ours.
+  dnnl::memory wide_;
+  int64_t count_ = 0;      // of its elements
+  dnnl::reorder reorder_;  // null where plain, or wide, is what is wanted
 };
 
 // Scratch memory of a primitive whose attributes() say so.

@@ -48,3 +48,27 @@ def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_pyt
     assert not [shape for shape in shapes if shape.endswith("x28x28") and shape != "8x16x28x28"], shapes
     for weight in ("32x16x3x3", "48x32x3x3", "64x48x3x3"):
         assert shapes[weight] <= 3, "for the way forward, for the gradient of the data, and its own gradient back"
+
+
+HALF = """
+import mxnet as mx
+from mxnet import autograd
+from mxnet.gluon import nn
+
+net = nn.HybridSequential()
+net.add(nn.Conv2D(16, 3, padding=1), nn.BatchNorm(), nn.Conv2DTranspose(8, 2, strides=2), nn.Dense(10))
+net.initialize()
+net.cast("float16")
+data = mx.nd.random.uniform(shape=(4, 8, 14, 14)).astype("float16")
+with autograd.record():
+    out = net(data)
+out.backward()
+mx.nd.waitall()
+"""
+
+
+def test_no_step_between_float16_and_float32_is_one_of_the_loops_that_only_define_the_result(run_python):
+    done = run_python(HALF, env={"ONEDNN_VERBOSE": "1"})
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if ",exec,cpu," in line]
+    assert not [line for line in lines if ",simple:any," in line or ",ref:any," in line]
