@@ -182,3 +182,11 @@ def test_powers_do_not_depend_on_their_neighbours(mx, rng):
     with np.errstate(all="ignore"):
         expected = np.power(mixed_base[at].astype("float64"), mixed_exponent[at].astype("float64")).astype("float32")
     np.testing.assert_allclose(mixed[at], expected, rtol=3e-7, atol=1e-44)
+
+
+@pytest.mark.parametrize("start,step", [(2**31 - 3000, 1), (-(2**31) + 2000, -1), (16777210, 3), (-0.0, -1), (0.5, 2)])
+def test_arange_of_whole_numbers_that_float32_rounds(mx, start, step):
+    result = mx.run("_arange", start=start, stop=start + 3000 * step, step=step, dtype="float32")[0]
+    expected = (float(np.float32(start)) + np.arange(len(result)) * float(step)).astype("float32")
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(np.signbit(result), np.signbit(expected))

@@ -28,6 +28,14 @@ struct ArangeParams {
 // Elements of a loop that counts in 32 bits, which every CPU converts to floating types in vectors.
 constexpr int64_t kCounted = 1024;
 
+// Whether counting in 32 bits gives the same numbers: all of them are whole, and none is -0.
+bool counts_in_32_bits(double start, double step, int64_t end) {
+  constexpr double kReach = 0x1p31 - 1;
+  return start == std::trunc(start) && step == std::trunc(step) &&
+         (start != 0 || !std::signbit(start)) && static_cast<double>(end) <= kReach &&
+         std::abs(start) <= kReach && std::abs(start + static_cast<double>(end) * step) <= kReach;
+}
+
 // out[i] = start + i * step for `n` elements from the i-th on.
 template <class T, class Number>
 void count_up(T* out, int64_t i, int64_t n, Number start, Number step) {
@@ -40,6 +48,10 @@ void count_up(T* out, int64_t i, int64_t n, Number start, Number step) {
       out[k] = static_cast<T>(value);
   } else if constexpr (std::is_integral_v<Number>) {
     for (int64_t k = 0; k < n; ++k) out[k] = convert<T>(start + (i + k) * step);
+  } else if (std::is_same_v<T, float> && counts_in_32_bits(start, step, i + n)) {
+    const auto first = static_cast<int32_t>(start + static_cast<double>(i) * step);
+    const auto by = static_cast<int32_t>(step), count = static_cast<int32_t>(n);
+    for (int32_t k = 0; k < count; ++k) out[k] = static_cast<T>(first + k * by);
   } else {
     for (int64_t done = 0; done < n; done += kCounted) {
       const double base = static_cast<double>(i + done);

@@ -216,6 +216,16 @@ bool infer_matrices(const DotParams& params, Infer& infer) {
   return true;
 }
 
+bool infer_batches(const DotParams& params, Infer& infer) {
+  const InferArg a = infer.in(0), b = infer.in(1);
+  if (!a.known() || !b.known() || a.ndim() != 3 || b.ndim() != 3 || a.dim(0) != b.dim(0))
+    return false;
+  const MatrixProduct p(params, a.shape(), b.shape());
+  if (b.dim(params.transpose_b ? 2 : 1) != p.k) return false;
+  infer.out(0).set_shape({a.dim(0), p.m, p.n});
+  return true;
+}
+
 void dot_params(OpBuilder<DotParams>& op) {
   op.makes_sparse([](const DotParams& params) {
     return params.forward_stype == StorageChoice::kRowSparse ||
@@ -234,6 +244,7 @@ void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
 
 [[maybe_unused]] const bool defined = [] {
   using Dot = Multilinear<DotParams, dot_labels, one>;
+  using BatchDot = Multilinear<DotParams, batch_dot_labels, one>;
   return Dot::define_pair(
              "dot", "_backward_dot", {"_sparse_dot"},
              "Product over the last dimension of the first array and the first of the second.",
@@ -242,10 +253,13 @@ void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
                op.cpu(small_matrices_cpu, are_small_matrices, "small matrices");
                Dot::infer_shortcut = infer_matrices;
              }) &&
-         Multilinear<DotParams, batch_dot_labels, one>::define_pair(
-             "batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},
-             "Matrix products over leading dimensions.", "lhs", "rhs", kFloating, dot_params,
-             [](OpBuilder<DotParams>& op) { op.cpu(batches_cpu, are_batches, "batches"); }) &&
+         BatchDot::define_pair("batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},
+                               "Matrix products over leading dimensions.", "lhs", "rhs", kFloating,
+                               dot_params,
+                               [](OpBuilder<DotParams>& op) {
+                                 op.cpu(batches_cpu, are_batches, "batches");
+                                 BatchDot::infer_shortcut = infer_batches;
+                               }) &&
          Multilinear<PlainParams, np_dot_labels, one>::define_pair(
              "_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b", kNumeric, no_params) &&
          Multilinear<PlainParams, matmul_labels, one>::define_pair(
