@@ -173,3 +173,30 @@ def test_writing_into_what_is_recorded_is_an_error():
     x = leaf([1.0])
     with pytest.raises(mx.MXNetError), autograd.record():
         x += 1
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid", "relu", "softsign"])
+def test_a_penalty_on_a_networks_slope_has_the_gradient_of_finite_differences(activation):
+    random = np.random.RandomState(1)
+    first, second = (leaf(random.normal(size=shape)) for shape in ((8, 3), (1, 8)))
+    points = leaf(random.normal(size=(6, 3)))
+
+    def penalty():
+        with autograd.record():
+            hidden = getattr(mx.nd, activation)(mx.nd.FullyConnected(points, first, num_hidden=8, no_bias=True))
+            out = mx.nd.FullyConnected(hidden, second, num_hidden=1, no_bias=True)
+            (slope,) = autograd.grad(out, [points], create_graph=True, retain_graph=True)
+            return ((slope.square().sum(axis=1) + 1e-12).sqrt() - 1).square().sum()
+
+    penalty().backward()
+    step = 1e-2
+    for weights in (first, second):
+        found = weights.grad.asnumpy()
+        for place in [(0, 0), (0, 2)]:
+            value = weights[place].asscalar()
+            values = []
+            for moved in (value + step, value - step):
+                weights[place] = moved
+                values.append(penalty().asscalar())
+            weights[place] = value
+            assert found[place] == pytest.approx((values[0] - values[1]) / (2 * step), rel=0.02, abs=0.01)
