@@ -26,13 +26,20 @@ namespace mxnet::c_api {
 // used again, until the generations wrap.
 template <class T>
 class HandlePool {
+  // Spares the compiler's question: no slot lies at address 0.
+  template <class P>
+  static P* not_null(P* pointer) {
+    if (pointer == nullptr) __builtin_unreachable();
+    return pointer;
+  }
+
   struct Slot {
     // Generation * 2 + (in use ? 1 : 0).
     std::atomic<uint32_t> state;
     std::atomic<uint32_t> next_free;  // index + 1, 0 = end; meaningful while free
     alignas(T) unsigned char storage[sizeof(T)];
 
-    T* object() { return std::launder(reinterpret_cast<T*>(storage)); }
+    T* object() { return not_null(std::launder(reinterpret_cast<T*>(storage))); }
   };
 
  public:
@@ -105,7 +112,7 @@ class HandlePool {
         reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(first);
     if (offset >= used * kStride) return {nullptr, 0};
     const std::size_t generation = offset & (kStride - 1);
-    return {reinterpret_cast<Slot*>(first + (offset - generation)),
+    return {reinterpret_cast<Slot*>(not_null(first + (offset - generation))),
             static_cast<uint32_t>(generation << 1 | 1)};
   }
   Slot* find_live(const void* handle) const {

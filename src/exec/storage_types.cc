@@ -109,8 +109,13 @@ std::vector<StorageType> gradient_storage(const IndexedGraph& graph, std::span<c
     if (entry) backward.outputs.push_back(entry);
   const IndexedGraph indexed(backward);
   const std::vector<StorageType> types = infer_storage(indexed, known, device);
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i]) result[i] = types[static_cast<std::size_t>(indexed.entry(gradients[i]))];
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (gradients[i]) {
+      result[i] = types[static_cast<std::size_t>(indexed.entry(gradients[i]))];
+    } else if (const auto found = storage.find(&graph.node(variables[i])); found != storage.end()) {
+      result[i] = found->second;
+    }
+  }
   return result;
 }
 

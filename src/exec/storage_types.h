@@ -23,7 +23,7 @@ std::vector<StorageType> infer_storage(const IndexedGraph& graph, const Variable
                                        Device device);
 
 // Of the gradients of these variables (numbers of nodes), where those of the outputs are as the
-// outputs are.
+// outputs are. One that nothing flows to is as its variable.
 // Throws Error(kValue) where such a gradient has to pass an operator that has none, unless nothing
 // in the graph could be sparse.
 std::vector<StorageType> gradient_storage(const IndexedGraph& graph, std::span<const int> variables,

@@ -27,9 +27,6 @@ struct PartHeader {
   }
 };
 static_assert(sizeof(PartHeader) == 8);
-// Of a header as one number: the bits that are those of the magic where a record of one part
-// starts. The rest is its length.
-constexpr uint64_t kWholeRecordMask = ~(kLongestRecord << 32);
 
 constexpr uint64_t padded_length(uint64_t length) { return (length + 3) & ~uint64_t{3}; }
 

@@ -39,12 +39,14 @@ std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
   const std::size_t lead = offset % kLine;
   const char* const old = kept == 0 ? nullptr : data_ + (offset - start_);
   Buffer larger;
-  if (lead + target > capacity_) {
-    larger.reset(static_cast<char*>(::operator new[](kLine + target, std::align_val_t{kLine})));
-    capacity_ = kLine + target;
+  const std::size_t needed = kLine + target + sizeof(PartHeader);
+  if (needed > capacity_) {
+    larger.reset(static_cast<char*>(::operator new[](needed, std::align_val_t{kLine})));
+    capacity_ = needed;
   }
   // No pointer into a window that is being changed, whatever the reading throws.
-  next_ = limit_ = started_ = nullptr;
+  next_ = limit_ = kNoHead;
+  started_ = nullptr;
   beyond_ = position;
   started_at_ = started;
   data_ = (larger ? larger : buffer_).get() + lead;
@@ -53,6 +55,7 @@ std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
   start_ = offset;
   filled_ = kept;
   filled_ += file_.read_at(offset + kept, data_ + kept, target - kept);
+  std::memset(data_ + filled_, 0, sizeof(PartHeader));
   seek(position);
   return {data_, std::min(bytes, filled_)};
 }

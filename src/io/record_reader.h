@@ -40,11 +40,12 @@ class RecordReader {
   // records are of that kind, and small ones cost no more than this.
   std::string_view next_in_window();
   // Where the next record starts. `seek` takes what `tell` of a reader or a writer gave.
-  uint64_t tell() const { return next_ != nullptr ? offset_of(next_) : beyond_; }
+  uint64_t tell() const { return next_ != kNoHead ? offset_of(next_) : beyond_; }
   void seek(uint64_t position) {
-    const bool inside = position >= start_ && position - start_ <= filled_;
-    next_ = inside ? data_ + (position - start_) : nullptr;
-    limit_ = inside ? data_ + filled_ : nullptr;
+    const bool inside = position >= start_ && position - start_ < filled_ && position % 4 == 0 &&
+                        filled_ <= kLongestRecord;
+    next_ = inside ? data_ + (position - start_) : kNoHead;
+    limit_ = inside ? data_ + filled_ : kNoHead;
     beyond_ = position;
   }
 
@@ -81,10 +82,13 @@ class RecordReader {
     started_at_ = tell();
   }
 
-  // What each record needs: where the next one starts and the end of the window. Both are null
-  // while that place is outside of the window, at `beyond_`.
-  const char* next_ = nullptr;
-  const char* limit_ = nullptr;
+  // What each record needs: where the next one starts and the end of the window, behind which a
+  // head's bytes are readable. next_in_window() looks at nothing else, so both are kNoHead while
+  // that place, `beyond_`, is outside of the window, while it is no multiple of four, and while the
+  // window is longer than any record.
+  static constexpr char kNoHead[sizeof(PartHeader)] = {};
+  const char* next_ = kNoHead;
+  const char* limit_ = kNoHead;
   // In the window, or null: started_at_.
   const char* started_ = nullptr;
   uint64_t beyond_ = 0, started_at_ = 0;
@@ -109,16 +113,19 @@ class RecordReader {
 };
 
 inline std::string_view RecordReader::next_in_window() {
-  const auto left = static_cast<std::size_t>(limit_ - next_);
-  if (left < sizeof(PartHeader)) return {};
   const char* const head = next_;
-  uint64_t word;
-  std::memcpy(&word, head, sizeof word);
-  const uint64_t length = word >> 32;
-  const uint64_t stored = padded_length(sizeof(PartHeader) + length);
-  if ((word & kWholeRecordMask) != kRecordMagic || stored > left) return {};
-  // The next record's place waits for nothing but this one's length.
-  next_ = head + stored;
+  uint32_t magic, length;  // of a whole record, whose kind is 0
+  std::memcpy(&magic, head, sizeof magic);
+  std::memcpy(&length, head + sizeof magic, sizeof length);
+  // The next record's place waits for nothing but this one's length, and heads lie at multiples of
+  // four here as in the file. A part of another kind has a length that is beyond any limit.
+  const auto place = reinterpret_cast<std::uintptr_t>(head);
+  const auto next = padded_length(place + sizeof(PartHeader) + length);
+  if (magic != kRecordMagic) [[unlikely]]
+    return {};
+  if (next > reinterpret_cast<std::uintptr_t>(limit_)) [[unlikely]]
+    return {};
+  next_ = reinterpret_cast<const char*>(next);
   started_ = head;
   return {head + sizeof(PartHeader), length};
 }

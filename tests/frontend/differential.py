@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of two libraries on inputs that no file of vectors holds: every case of a folder of vectors, changed in one way, is run
-on both through the C ABI, forward and backward, and where results differ it says so.
+on both through the C ABI, forward and backward, and where results differ it says so. With --random the calls are drawn instead, arrays
+and parameters (random_calls.py).
 
     tests/frontend/differential.py OUR_LIBMXNET THEIR_LIBMXNET [--ways value,shape,...] [--seed N] [--only TEXT] [--cases FOLDER]
+                                   [--random COUNT]
 
 The ways of changing a case:
     value      the numbers of each array in another order
@@ -17,7 +19,8 @@ and of calling it with the case's own numbers:
     view       each array is the middle of a longer one
     inplace    the output is the first input of its shape and type
 
-A process that ends is started again after the case that ended it. What ends or hangs theirs says nothing about ours.
+A process that ends is started again after the case that ended it. What ends or hangs theirs says nothing about ours. At the end it counts
+what differs by operator: numbers and shapes, calls that only ours refuses, calls that only theirs refuses.
 """
 import argparse
 import collections
@@ -35,6 +38,8 @@ import sys
 import zlib
 
 import numpy as np
+
+import random_calls
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
@@ -237,19 +242,8 @@ def short(result):
     return result.strip().split("\n")[0][:110] if isinstance(result, str) else str([f"{a.dtype}{a.shape}" for a in result])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ours")
-    parser.add_argument("theirs")
-    parser.add_argument("--ways", default=",".join(WAYS))
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="operators whose name matches")
-    parser.add_argument("--cases", default=HERE.parent / "data" / "golden", type=pathlib.Path)
-    parser.add_argument("--few", type=int, default=0, help="at most so many cases of an operator and way")
-    options = parser.parse_args()
-
-    ours, theirs = Worker(options.ours), Worker(options.theirs)
-    compared = different = 0
+def changed_jobs(options):
+    """Title and job of the cases of files, changed in each way."""
     for path in sorted(options.cases.glob("*.json")):
         content = json.loads(path.read_text())
         if not isinstance(content, dict) or "cases" not in content or not path.with_suffix(".npz").exists():
@@ -272,16 +266,54 @@ def main():
                     continue
                 if changed.arrays is None or any(a is None for a in changed.arrays):
                     continue
-                job = (case["op"], changed.attrs, changed.arrays, bool(case.get("np")), case.get("train", "grad" in case),
-                       case.get("grad", []), options.seed, way)
-                mine, other = ours.ask(job), theirs.ask(job)
-                compared += 1
-                why = difference(mine[0], other[0], "output") or difference(mine[1], other[1], "gradient")
-                if why:
-                    different += 1
-                    shapes = " ".join(f"{a.dtype.name}{list(a.shape)}" for a in changed.arrays)
-                    print(f"{case['id']} {way}: {why}\n    {changed.attrs} {shapes}", flush=True)
-    print(f"{compared} compared, {different} different")
+                # A length of 0 is no length where shapes are not NumPy's.
+                numpy_shape = bool(case.get("np")) or any(0 in a.shape for a in changed.arrays)
+                yield f"{case['id']} {way}", (case["op"], changed.attrs, changed.arrays, numpy_shape, case.get("train", "grad" in case),
+                                              case.get("grad", []), options.seed, way)
+
+
+def drawn_jobs(options):
+    """Title and job of calls that are drawn."""
+    ways = random.Random(options.seed)
+    for number, call in enumerate(random_calls.calls(options.seed, options.random, re.compile(options.only))):
+        numpy_shape = call.op.startswith("_np") or any(a.size == 0 or a.ndim == 0 for a in call.arrays)
+        floats = [i for i, a in enumerate(call.arrays) if a.dtype.kind == "f"]
+        way = ways.choice(["value", "value", "add", "view", "inplace"])
+        yield f"{call.op}/{number} {way}", (call.op, call.params, call.arrays, numpy_shape, True, floats if ways.random() < 0.7 else [],
+                                            options.seed, way)
+
+
+def kind_of(mine, other):
+    """Which of the two refuses."""
+    texts = [any(isinstance(part, str) for part in side) for side in (mine, other)]
+    return "differs" if texts[0] == texts[1] else "only ours refuses" if texts[0] else "only theirs refuses"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ours")
+    parser.add_argument("theirs")
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="operators whose name matches")
+    parser.add_argument("--cases", default=HERE.parent / "data" / "golden", type=pathlib.Path)
+    parser.add_argument("--random", type=int, default=0, metavar="COUNT", help="so many calls that are drawn, instead of cases")
+    parser.add_argument("--few", type=int, default=0, help="at most so many cases of an operator and way")
+    options = parser.parse_args()
+
+    ours, theirs = Worker(options.ours), Worker(options.theirs)
+    compared, different = 0, collections.Counter()
+    for title, job in drawn_jobs(options) if options.random else changed_jobs(options):
+        mine, other = ours.ask(job), theirs.ask(job)
+        compared += 1
+        why = difference(mine[0], other[0], "output") or difference(mine[1], other[1], "gradient")
+        if why:
+            op, params, arrays = job[:3]
+            different[op, kind_of(mine, other)] += 1
+            print(f"{title}: {why}\n    {params} {' '.join(f'{a.dtype.name}{list(a.shape)}' for a in arrays)}", flush=True)
+    print(f"{compared} compared, {sum(different.values())} different")
+    for (op, kind), count in sorted(different.items(), key=lambda item: (item[0][1], item[0][0])):
+        print(f"    {kind}: {op} {count}")
 
 
 if __name__ == "__main__":

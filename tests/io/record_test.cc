@@ -140,6 +140,21 @@ TEST(Records, AreFoundAtTheWritersPositions) {
   EXPECT_EQ(record_offsets(file.path(), "", 0, 1), positions);
 }
 
+// Files of records that something else stands before, of any number of bytes.
+TEST(Records, AreFoundAtAnyOffset) {
+  const TemporaryFile plain;
+  const std::vector<std::string> records{"first", "", std::string(100, 'x'), "the last"};
+  write_all(plain.path(), records);
+  for (const std::size_t before : {1U, 2U, 3U, 4U, 63U}) {
+    const TemporaryFile file(std::string(before, '?') + plain.content());
+    io::RecordReader reader(file.path());
+    reader.seek(before);
+    for (const std::string& record : records) EXPECT_EQ(reader.next(), record) << before;
+    EXPECT_EQ(reader.tell(), before + plain.content().size());
+    EXPECT_EQ(reader.next(), std::nullopt);
+  }
+}
+
 TEST(Records, PartsHaveEachRecordOnce) {
   const TemporaryFile file;
   write_all(file.path(), std::vector<std::string>(37, std::string(13, 'z') + kMagic));

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -14,8 +15,8 @@ namespace mxnet::testing_io {
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view content = {}) {
-    char name[] = "/tmp/mxnet_io_XXXXXX";
-    ::close(::mkstemp(name));
+    std::string name = (std::filesystem::temp_directory_path() / "mxnet_io_XXXXXX").string();
+    ::close(::mkstemp(name.data()));
     path_ = name;
     write(content);
   }

@@ -416,6 +416,10 @@ def test_softmax_output_ignores_what_comes_from_above(mx, rng):
         agree(grad, 3 * (softmax(x) - onehot))
     ignoring = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], use_ignore=True, ignore_label=1, normalization="valid")[0]
     agree(ignoring, (softmax(x) - onehot) * (label != 1)[:, None] / 3)
+    # What is ignored has no gradient, whatever the numbers are.
+    padded = np.where((label == 1)[:, None], np.nan, x)
+    ignoring = mx.gradients("SoftmaxOutput", [padded, label], [head], wanted=[0], use_ignore=True, ignore_label=1)[0]
+    agree(ignoring, np.where((label == 1)[:, None], 0, softmax(x) - onehot))
     smooth = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], smooth_alpha=0.375)[0]
     agree(smooth, softmax(x) - onehot * 0.625 - (1 - onehot) * 0.125)
     outside = mx.gradients("SoftmaxOutput", [x, np.array([-1.0, 4, 1e30, np.nan, -np.inf])], [head], wanted=[0])[0]

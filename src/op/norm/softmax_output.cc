@@ -93,14 +93,16 @@ void gradient_of_classes(const SoftmaxOutputParams& params, const Tensor& label,
       rows, 4.0, dx,
       [&](int64_t r, C* to, const C* p) {
         const C k = labels[r];
-        const bool ignored = params.use_ignore && k == static_cast<C>(params.ignore_label);
-        const C factor = ignored ? C(0) : scale;
+        if (params.use_ignore && k == static_cast<C>(params.ignore_label)) {
+          std::fill_n(to, classes, C(0));  // whatever there was to multiply with
+          return;
+        }
         // What is above -1 truncates to a class; others, NaN too, name none.
         const C at_class = k > C(-1) && k < static_cast<C>(classes) ? std::trunc(k) : C(-1);
-        for (int64_t i = 0; i < classes; ++i) to[i] = (p[i] - other) * factor;
+        for (int64_t i = 0; i < classes; ++i) to[i] = (p[i] - other) * scale;
         if (at_class >= C(0)) {
           const int64_t i = static_cast<int64_t>(at_class);
-          to[i] = (p[i] - (C(1) - alpha)) * factor;
+          to[i] = (p[i] - (C(1) - alpha)) * scale;
         }
         if (params.out_grad)
           for (int64_t i = 0; i < classes; ++i) to[i] *= p[i];

@@ -147,3 +147,52 @@ def stores_of_sparse_rows(mx, np):
     whole = mx.nd.sparse.zeros("row_sparse", (4, 2))
     store.pull("w", out=whole, ignore_sparse=False)
     return [out, whole]
+
+
+def graphs_of_storage(mx, first, second):
+    """Graphs of a variable a of the first storage type and others of the second; title, symbol, shapes."""
+    sym, rows = mx.sym, {"a": (3, 4), "b": (3, 4)}
+    a, b, c = sym.var("a", stype=first), sym.var("b", stype=second), sym.var("c")
+    weight = sym.var("w", stype=second)
+    yield "add", sym.elemwise_add(a, b), rows
+    yield "mul", sym.elemwise_mul(a, b), rows
+    yield "dot", sym.dot(a, b), {"a": (4, 4), "b": (4, 4)}
+    yield "dot of transposed", sym.dot(a, b, transpose_a=True), {"a": (4, 4), "b": (4, 4)}
+    yield "dense", sym.FullyConnected(a, weight, num_hidden=2, no_bias=True), {"a": (3, 4)}
+    yield "cast", sym.cast_storage(a, stype=second), {"a": (3, 4)}
+    yield "where", sym.where(a, b, c), {"c": (3, 4), **rows}
+    yield "concat", sym.concat(a, b, dim=0), rows
+    yield "add_n", sym.add_n(a, b), rows
+    yield "blocked", sym.Group([sym.BlockGrad(a), b * 2]), rows
+
+
+@program()
+def storage_of_what_is_bound(mx, np):
+    results = {}
+    types = ("default", "csr", "row_sparse")
+    for first in types:
+        for second in types:
+            for title, graph, shapes in graphs_of_storage(mx, first, second):
+                try:
+                    executor = graph.simple_bind(mx.cpu(), grad_req="write", **shapes)
+                except RuntimeError:  # a cast that there is not
+                    results[f"{title} {first} {second}"] = "refused"
+                    continue
+                results[f"{title} {first} {second}"] = [[array.stype for _, array in sorted(arrays.items())]
+                                                        for arrays in (executor.arg_dict, executor.grad_dict)]
+    return results
+
+
+@program()
+def gradients_that_nothing_flows_to(mx, np):
+    results = []
+    for stype in ("csr", "row_sparse"):
+        for request in ("write", "add"):
+            a, b = mx.sym.var("a", stype=stype), mx.sym.var("b")
+            executor = mx.sym.Group([mx.sym.BlockGrad(a), b * 2]).simple_bind(mx.cpu(), grad_req=request, a=(3, 4), b=(3, 4))
+            for arrays in (executor.arg_dict, executor.grad_dict):
+                mx.nd.array([[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, 0]]).tostype(stype).copyto(arrays["a"])
+            executor.forward(is_train=True)
+            executor.backward([executor.outputs[0], mx.nd.ones((3, 4))])
+            results.append([executor.grad_dict["a"], executor.grad_dict["b"]])
+    return results

@@ -64,6 +64,18 @@ def test_simple_bind_makes_arrays_of_given_types():
     assert executor.aux_arrays == [] and list(executor.output_dict) == ["act_output"]
 
 
+@pytest.mark.parametrize("stype", ["default", "row_sparse", "csr"])
+def test_a_gradient_that_nothing_flows_to_is_stored_as_its_variable(stype):
+    blocked, other = mx.sym.var("blocked", stype=stype), mx.sym.var("other")
+    executor = mx.sym.Group([mx.sym.BlockGrad(blocked), other * 2]).simple_bind(mx.cpu(), blocked=(3, 4), other=(3, 4))
+    gradient = executor.grad_dict["blocked"]
+    assert gradient.stype == stype and executor.grad_dict["other"].stype == "default"
+    mx.nd.array(np.eye(3, 4)).tostype(stype).copyto(gradient)
+    executor.forward(is_train=True)
+    executor.backward([executor.outputs[0], mx.nd.ones((3, 4))])
+    np.testing.assert_array_equal(gradient.asnumpy(), np.zeros((3, 4)))
+
+
 def test_simple_bind_knows_the_shapes_that_variables_tell_unless_others_are_given():
     net = mx.sym.var("own", shape=(2, 3)) + 1
     assert net.simple_bind(mx.cpu()).arg_dict["own"].shape == (2, 3)
