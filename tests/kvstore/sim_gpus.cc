@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This program has eight simulated GPUs, and loops on one thread where more would not be seen; said
+// This program has eight simulated GPUs, and sums on one thread where more would not be seen; said
 // before the first use of the configuration.
 #include <cstdlib>
 
@@ -9,9 +9,7 @@ namespace {
 
 [[maybe_unused]] const bool g_said = [] {
   ::setenv("MXNET_SIM_GPUS", "8", 1);
-  if (mxnet::kOpenMpIsSeen) return true;
-  ::setenv("OMP_NUM_THREADS", "1", 1);
-  ::setenv("MXNET_KVSTORE_REDUCTION_NTHREADS", "1", 1);
+  if (!mxnet::kOpenMpIsSeen) ::setenv("MXNET_KVSTORE_REDUCTION_NTHREADS", "1", 1);
   return true;
 }();
 
