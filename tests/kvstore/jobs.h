@@ -43,8 +43,9 @@ class Meeting {
           bytes(given) * (given.kind == CollectiveKind::kGather ? all.size() : 1);
       if (given.kind != CollectiveKind::kBarrier && other != 0)
         std::memcpy(given.data, all.at(0).data, whole);
-      given.done(failure);
     }
+    // Not before all have it: who is done may write at once.
+    for (const auto& [other, given] : all) given.done(failure);
   }
 
   struct Seen {

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// This program has eight simulated GPUs; said before the first use of the configuration.
+// This program has eight simulated GPUs, and sums on one thread where more would not be seen; said
+// before the first use of the configuration.
 #include <cstdlib>
 
+#include "openmp_under_tsan.h"
+
 namespace {
-[[maybe_unused]] const int g_sim_gpus = ::setenv("MXNET_SIM_GPUS", "8", 1);
-}
+
+[[maybe_unused]] const bool g_said = [] {
+  ::setenv("MXNET_SIM_GPUS", "8", 1);
+  if (!mxnet::kOpenMpIsSeen) ::setenv("MXNET_KVSTORE_REDUCTION_NTHREADS", "1", 1);
+  return true;
+}();
+
+}  // namespace

@@ -107,3 +107,33 @@ def test_a_pickle_that_arrives_is_not_opened():
     )
     assert said == ["refused"] * 6 + ["made False", "[-1.0, -1.0]"], done.stderr
     assert not opened
+
+
+@needs_mpi
+def test_a_custom_optimizer_runs_on_servers_that_imported_it(tmp_path):
+    # What its consent is for: the class that the server makes is the one of the module that it was started with.
+    (tmp_path / "mine.py").write_text(
+        "import mxnet as mx\n"
+        "@mx.optimizer.register\n"
+        "class HalfStep(mx.optimizer.Optimizer):\n"
+        "    def create_state(self, index, weight):\n"
+        "        return None\n"
+        "    def update(self, index, weight, grad, state):\n"
+        "        weight[:] = weight - 0.5 * self._get_lr(index) * grad\n"
+    )
+    lines, done = run(
+        2,
+        """
+        from mine import HalfStep
+        store.init("w", mx.nd.zeros((2,)))
+        store.set_optimizer(HalfStep(learning_rate=3))
+        store.push("w", mx.nd.ones((2,)))
+        store._barrier()
+        say(pulled("w", (2,)).tolist())
+        """,
+        servers=1,
+        launch=["--server-import", "mine"],
+        STORE="dist_sync",
+        PYTHONPATH=os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(tmp_path)]),
+    )
+    assert lines == {rank: ["[-3.0, -3.0]"] for rank in range(2)}, done.stderr

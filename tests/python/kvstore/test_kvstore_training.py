@@ -53,6 +53,8 @@ def accuracy(net):
         ("dist_sync", 4, 0),
         ("dist_sync", 2, 1),
         ("dist_device_sync", 2, 0),
+        ("dist_sync_device", 2, 1),
+        ("dist_sync_p3", 2, 0),
         ("p3", 2, 0),
         ("p3", 4, 2),
         ("dist_async", 2, 1),
