@@ -55,7 +55,7 @@ void change_brightness(const Tensor& in, const Tensor& out, float factor) {
 void change_contrast(const Tensor& in, const Tensor& out, float factor) {
   const int n = in.ndim();
   const int64_t channels = channels_of(in), size = in.shape().size(n - 3, n);
-  const int64_t images = size > 0 ? in.size() / size : 0;
+  const int64_t images = size > 0 ? in.size() / size : 0, pixels = size / channels;
   Shape shape{in.dim(n - 3), in.dim(n - 2), channels};
   for (int64_t i = 0; i < images; ++i) {
     double sum = 0;
@@ -69,8 +69,7 @@ void change_contrast(const Tensor& in, const Tensor& out, float factor) {
         static_cast<std::ptrdiff_t>(static_cast<std::size_t>(i * size) * dtype_size(in.dtype));
     const Tensor from{in.as<char>() + offset, &shape, in.dtype};
     const Tensor to{out.as<char>() + offset, &shape, in.dtype};
-    each_pixel(from, to, 4,
-               ChangeContrast{channels, factor, sum / static_cast<double>(size / channels)});
+    each_pixel(from, to, 4, ChangeContrast{channels, factor, sum / static_cast<double>(pixels)});
   }
 }
 

@@ -3,6 +3,7 @@
 #include "op/matrix/contract.h"
 #include "op/matrix/la_op.h"
 #include "op/matrix/strided.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -261,6 +262,7 @@ MX_OP(_backward_npi_tensorinv, TensorinvParams)
       [](const TensorsolveParams&, Grad& grad) {
         return both_gradients("_backward_npi_tensorsolve", grad);
       });
+  mark_waiting({"_npi_solve", "_npi_tensorinv"});
   return true;
 }();
 

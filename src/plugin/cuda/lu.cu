@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Factors of matrices with exchanged rows, and what follows from them: inverses, determinants and
-// solutions of equations (op/matrix/inverse.cc, solve.cc). A block
-// of threads factors a matrix; every right-hand side has a thread of its own. Singular matrices
-// have no numbers: infinity or NaN, since kernels cannot throw.
+// solutions of equations (op/matrix/inverse.cc, solve.cc). A block of threads factors a matrix;
+// every right-hand side has a thread of its own. A singular matrix has no inverse and no solutions,
+// which is an error: the host waits for the pivots.
+#include <string>
+
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
+#include "plugin/cuda/host_values.h"
 #include "plugin/cuda/rounds.cuh"
 
 namespace mxnet {
@@ -56,6 +59,29 @@ struct Factorise {
 template <class T>
 void factorise(NativeStream* stream, T* matrices, int32_t* exchanges, int64_t batch, int64_t n) {
   for_each_in_rounds(stream, "linalg_lu", batch, Factorise<T>{matrices, exchanges, n});
+}
+
+// The first pivot of zero of each matrix, from 1; 0 = none.
+template <class T>
+struct FindZeroPivot {
+  const T* lu;
+  int32_t* found;
+  int64_t n;
+  MX_DEVICE void operator()(int64_t matrix) const {
+    found[matrix] = 0;
+    for (int64_t i = n - 1; i >= 0; --i)
+      if (lu[matrix * n * n + i * n + i] == T(0)) found[matrix] = static_cast<int32_t>(i + 1);
+  }
+};
+template <class T>
+void expect_regular(const T* lu, int64_t batch, int64_t n, const char* op, KernelContext& context) {
+  auto* const found = context.workspace_of<int32_t>(batch);
+  for_each(context.stream()->native(), op, batch, FindZeroPivot<T>{lu, found, n});
+  for (const int32_t info : host_values(context, found, batch)) {
+    if (info != 0)
+      throw Error(ErrorCode::kValue, op,
+                  "given a singular matrix (info " + std::to_string(info) + ")");
+  }
 }
 
 // One right-hand side, in place; elements are `step` apart.
@@ -125,7 +151,7 @@ T* copy_of(NativeStream* stream, const Tensor& from, KernelContext& context) {
 
 // --- inverses ------------------------------------------------------------------------------------
 
-void invert(KernelContext& context, int64_t batch, int64_t n) {
+void invert(const char* op, KernelContext& context, int64_t batch, int64_t n) {
   const Tensor& in = context.in(0);
   if (in.size() == 0) return;
   compute(in.dtype, context, [&](auto& arrays, auto zero) {
@@ -134,19 +160,19 @@ void invert(KernelContext& context, int64_t batch, int64_t n) {
     T* const lu = copy_of<T>(stream, in, context);
     auto* const exchanges = context.workspace_of<int32_t>(batch * n);
     factorise(stream, lu, exchanges, batch, n);
-    for_each(stream, "_linalg_inverse", batch * n,
-             Invert<T>{{lu, exchanges, n}, arrays.out(0), false, false});
+    expect_regular(lu, batch, n, op, context);
+    for_each(stream, op, batch * n, Invert<T>{{lu, exchanges, n}, arrays.out(0), false, false});
   });
 }
 void inverse(const void*, KernelContext& context) {
-  invert(context, batch_of(context.in(0)), side_of(context.in(0)));
+  invert("_linalg_inverse", context, batch_of(context.in(0)), side_of(context.in(0)));
 }
 // The joined dimensions are a square.
 int64_t joined_side(const Tensor& array) {
   return static_cast<int64_t>(std::llround(std::sqrt(static_cast<double>(array.size()))));
 }
 void tensor_inverse(const void*, KernelContext& context) {
-  invert(context, 1, joined_side(context.in(0)));
+  invert("_npi_tensorinv", context, 1, joined_side(context.in(0)));
 }
 
 // Inputs: gradient of the inverse b, b, a (for its shape); da = -b^T db b^T.
@@ -252,7 +278,8 @@ struct Transpose {
   }
 };
 
-// a x = b or, `transposed`, with the transpose of a; x holds b before.
+// a x = b or, `transposed`, with the transpose of a, for gradients: a had solutions before. x holds
+// b before.
 template <class T>
 void solve_sides(NativeStream* stream, const T* a, bool transposed, int64_t batch, int64_t n, T* x,
                  int64_t count, KernelContext& context) {
@@ -265,6 +292,7 @@ void solve_sides(NativeStream* stream, const T* a, bool transposed, int64_t batc
     for_each(stream, "_npi_solve", all[0], Transpose<T>{a, lu, n});
   auto* const exchanges = context.workspace_of<int32_t>(batch * n);
   factorise(stream, lu, exchanges, batch, n);
+  if (!transposed) expect_regular(lu, batch, n, "_npi_solve", context);
   for_each(stream, "_npi_solve", batch * count, SolveSides<T>{{lu, exchanges, n}, x, count});
 }
 

@@ -141,13 +141,24 @@ TEST(GpuMatrices, CholeskyFactors) {
   expect_op("_linalg_potrf", {a}, {{"lower", "True"}});
 }
 
-TEST(GpuMatrices, WithoutAFactorAreAnError) {
-  const auto error = [](Device device) {
-    NDArray a = array_of({1, 0, 0, 1, 4, 0, 2, -1}, Shape{2, 2, 2}, device);
-    return error_of([&] { values_of(call("_linalg_potrf", {&a})); });
+// The second of two has none.
+TEST(GpuMatrices, WithoutAFactorOrAnInverseAreAnError) {
+  const auto error = [](const char* op, Device device) {
+    NDArray a = array_of({1, 0, 0, 1, 4, 2, 2, 1}, Shape{2, 2, 2}, device);
+    NDArray b = array_of({1, 2, 3, 4}, Shape{2, 2}, device);
+    const bool solves = std::string_view(op) == "_npi_solve";
+    return error_of([&] { values_of(solves ? call(op, {&a, &b}) : call(op, {&a})); });
   };
-  EXPECT_TRUE(contains(error(kGpu), "not positive definite (info 2)")) << error(kGpu);
-  EXPECT_EQ(error(kGpu), error(Device::cpu()));
+  for (const char* op : {"_linalg_potrf", "_linalg_inverse", "_npi_solve"}) {
+    EXPECT_TRUE(contains(error(op, kGpu), "(info 2)")) << error(op, kGpu);
+    EXPECT_EQ(error(op, kGpu), error(op, Device::cpu()));
+  }
+  const auto of_tensor = [](Device device) {
+    NDArray a = array_of(Values(16, 1), Shape{2, 2, 2, 2}, device);
+    return error_of([&] { values_of(call("_npi_tensorinv", {&a})); });
+  };
+  EXPECT_TRUE(contains(of_tensor(kGpu), "singular")) << of_tensor(kGpu);
+  EXPECT_EQ(of_tensor(kGpu), of_tensor(Device::cpu()));
 }
 
 TEST(GpuMatrices, KhatriRaoProducts) {
