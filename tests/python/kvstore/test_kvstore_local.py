@@ -319,3 +319,22 @@ def test_nccl_sums_on_gpus_and_says_what_is_missing_without(run_python):
     """
     assert "no GPU that NCCL could use" in run_python(code, env={"CUDA_VISIBLE_DEVICES": "-1"}).stdout
     assert run_python(code, env={"MXNET_SIM_GPUS": "3"}).stdout.strip() == f"nccl {[[6.0] * 3] * 3}"
+
+
+ALONE = """
+import mxnet as mx
+
+mx.kv.create("local")
+try:
+    mx.kv.create("dist_sync")
+except mx.MXNetError as error:
+    print(error)
+"""
+
+
+def test_without_the_plug_in_distributed_stores_say_what_to_install(run_python, tmp_path):
+    library = tmp_path / "libmxnet.so"
+    library.symlink_to(mx.libinfo.find_lib_path()[0])  # nothing lies beside it
+    done = run_python(ALONE, env={"MXNET_LIBRARY_PATH": str(library)})
+    assert done.returncode == 0, done.stderr
+    assert f"{tmp_path / 'libmxnet_mpi.so'}, which does not exist: install OpenMPI" in done.stdout
