@@ -138,6 +138,9 @@ void DependencyEngine::push_sync(ThreadState& thread, SyncFn& fn, const OpSpec& 
 }
 
 void DependencyEngine::push_record(ThreadState& thread, Operation* operation, const OpSpec& spec) {
+  // Workers have written them last; the locks would fetch them one after the other.
+  for (const Var* var : spec.reads) var->prefetch();
+  for (const Var* var : spec.writes) var->prefetch();
   FewAccesses few;
   const Access* order;
   try {

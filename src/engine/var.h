@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "base/prefetch.h"
 #include "engine/operation.h"
 #include "engine/slab_pool.h"
 
@@ -33,6 +34,8 @@ struct VarFences;
 //   of grants.
 class alignas(64) Var : public engine::Pooled<Var> {
  public:
+  // Fetches what taking and releasing change.
+  void prefetch() const { prefetch_for_write(&state_); }
   // Grants the access if that needs no waiting. Never queues.
   bool try_take(bool write);
 
