@@ -20,6 +20,7 @@ class Operand {
   // Brings what was written to the array given to place().
   void store();
 
+  bool is_reordered() const { return static_cast<bool>(wanted_); }
   const dnnl::memory::desc& wanted() const { return wanted_desc_; }
 
  private:
