@@ -5,7 +5,7 @@ momentum of a network of benchmarks/score, on one random batch.
 
     train.py --peer-python /path/to/python --reference-python /path/to/python [--networks resnet50] [--batches 32]
 
-Ours and the release run the very same script (Module). Every engine starts from the same weights, in a process of its own,
+Ours and the release run the very same scripts (Module, and Gluon as `ours_gluon` and `reference_gluon`). Every engine starts from the same weights, in a process of its own,
 and what the first forward pass gives is compared with ours. Cells are kept in FOLDER/training.json as score.py keeps its."""
 import argparse
 import json
@@ -52,6 +52,29 @@ def module_step(prefix, images, labels):
     return step
 
 
+def gluon_step(prefix, images, labels):
+    """The same by a hybridized block and a Trainer."""
+    import mxnet as mx
+
+    network = mx.gluon.SymbolBlock.imports(prefix + "-symbol.json", ["data"], prefix + "-0000.params")
+    network.hybridize(static_alloc=True, static_shape=True)
+    trainer = mx.gluon.Trainer(network.collect_params(), "sgd", dict(SGD))
+    loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    data, target = mx.nd.array(images), mx.nd.array(labels)
+
+    def step():
+        with mx.autograd.record():
+            scores = network(data)
+            cost = loss(scores, target)
+        cost.backward()
+        trainer.step(len(labels))
+        probabilities = mx.nd.softmax(scores).asnumpy()
+        mx.nd.waitall()
+        return probabilities
+
+    return step
+
+
 def torch_step(prefix, images, labels, compiled=False):
     import torch as pt
     from torch_network import TorchNetwork
@@ -74,7 +97,9 @@ def torch_step(prefix, images, labels, compiled=False):
 
 ENGINES = {
     "ours": module_step,
+    "ours_gluon": gluon_step,
     "reference": module_step,
+    "reference_gluon": gluon_step,
     "torch": torch_step,
     "torch_compiled": lambda *args: torch_step(*args, compiled=True),
 }
@@ -100,11 +125,12 @@ def measure(network, batch, engines, args):
     prefix, size = model_of(network, args)
     cell, results = {}, {}
     for engine in engines:
-        python = {"ours": sys.executable, "reference": args.reference_python}.get(engine, args.peer_python)
+        whose = engine.removesuffix("_gluon")
+        python = {"ours": sys.executable, "reference": args.reference_python}.get(whose, args.peer_python)
         if not python:
             continue
         environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
-        if engine != "ours":
+        if whose != "ours":
             environment.pop("PYTHONPATH", None)
             environment.pop("MXNET_LIBRARY_PATH", None)
         path = Path(args.folder) / f"train_{engine}.npy"
