@@ -92,7 +92,8 @@ bool DependencyEngine::try_take(const OpSpec& spec) {
     return i < reads ? spec.reads[i] : spec.writes[i - reads];
   };
   while (taken < count && var(taken)->try_take(taken >= reads)) ++taken;
-  if (taken == count) [[likely]]
+  // Asked only now: a worker may have left its work on a stream a moment ago.
+  if (taken == count && !waits_for_device(spec.reads, spec.writes)) [[likely]]
     return true;
   // Another thread's operation may have queued behind what we took: give it back properly.
   Frame frame(*this, nullptr, nullptr);
@@ -109,7 +110,6 @@ bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpe
     return false;
   const Frame* outer = inside_frame(thread);
   if (outer != nullptr && outer->depth >= kMaxDepth) return false;
-  if (waits_for_device(spec.reads, spec.writes)) return false;
   check_few(spec);
   if (role != Role::kBulk) reserve_memory(thread, spec.temp_bytes);
   const bool era = enter(thread);
@@ -169,8 +169,7 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
     operation->recycle();
     throw;
   }
-  operation->cheap = !operation->asynchronous() && may_run_here(spec, operation->role) &&
-                     !waits_for_device(spec.reads, spec.writes);
+  operation->cheap = !operation->asynchronous() && may_run_here(spec, operation->role);
   if (operation->pool == nullptr && inside_frame(thread) == nullptr) {
     run_and_wait(operation, order);
   } else if (take_or_queue(operation, order)) {
@@ -196,7 +195,11 @@ bool DependencyEngine::take_or_queue(Operation* operation, const Access* order) 
 }
 
 void DependencyEngine::start(ThreadState& thread, Operation* operation) {
-  if (operation->pool != nullptr && !operation->cheap) return operation->pool->submit(operation);
+  // Asked with the variables taken, as in try_take.
+  const bool here =
+      operation->pool == nullptr ||
+      (operation->cheap && !waits_for_device(operation->read_vars(), operation->write_vars()));
+  if (!here) return operation->pool->submit(operation);
   Frame* outer = inside_frame(thread);
   if (outer == nullptr || outer->depth < kMaxDepth) {
     Frame frame(*this, nullptr, nullptr);

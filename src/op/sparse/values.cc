@@ -106,6 +106,7 @@ bool fills_given(const AnyParams&, const StorageTypes& types) { return is_sparse
                          "_contrib_round_ste",
                          "_contrib_sign_ste",
                          "_copy",
+                         "_copyto",
                          "degrees",
                          "expm1",
                          "fix",
