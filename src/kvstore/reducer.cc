@@ -28,14 +28,14 @@ std::unique_ptr<Reducer> make_reducer(const StoreType& type, const KvstoreConfig
 
 NDArray as_type(const NDArray& array, DType dtype) {
   if (array.dtype() == dtype) return array;
-  static const OpDef& cast = Registry::get().at("Cast");
-  const NDArray dense = cast_storage(array, StorageType::kDense);
-  const std::array<std::pair<std::string_view, std::string_view>, 1> attrs{
-      {{"dtype", dtype_name(dtype)}}};
-  NDArray converted;
-  const std::array<const NDArray*, 1> in{&dense};
+  static const OpDef& copy = Registry::get().at("_copyto");
+  static const ParamsPtr params = copy.parse({});
+  NDArray converted = array.is_sparse()
+                          ? NDArray(array.storage_type(), array.shape(), dtype, array.device())
+                          : NDArray(array.shape(), dtype, array.device());
+  const std::array<const NDArray*, 1> in{&array};
   const std::array<NDArray*, 1> out{&converted};
-  invoke(cast, parse_attrs(cast, attrs)->params(), in, out);
+  invoke(copy, params, in, out);
   return converted;
 }
 

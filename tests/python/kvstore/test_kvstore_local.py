@@ -338,3 +338,19 @@ def test_without_the_plug_in_distributed_stores_say_what_to_install(run_python, 
     done = run_python(ALONE, env={"MXNET_LIBRARY_PATH": str(library)})
     assert done.returncode == 0, done.stderr
     assert f"{tmp_path / 'libmxnet_mpi.so'}, which does not exist: install OpenMPI" in done.stdout
+
+
+def test_rows_in_another_type_stay_where_they_are_even_if_zero():
+    stored = mx.nd.sparse.row_sparse_array((np.array([[1.0, 1.0], [0.0, 0.0]]), [1, 2]), shape=(4, 2))
+    assert stored.dtype == np.float64
+    copied = mx.nd.zeros((4, 2), stype="row_sparse")
+    stored.copyto(copied)
+    assert copied.indices.asnumpy().tolist() == [1, 2]
+    store = mx.kv.create("local")
+    store.init("k", stored)
+    for rows in ([1, 2, 3], [2]):
+        pulled = mx.nd.zeros((4, 2), stype="row_sparse")
+        store.row_sparse_pull("k", out=pulled, row_ids=mx.nd.array(rows, dtype="int64"))
+        assert pulled.dtype == np.float32
+        assert pulled.indices.asnumpy().tolist() == rows
+        np.testing.assert_array_equal(pulled.asnumpy()[1], [1, 1] if 1 in rows else [0, 0])
