@@ -10,7 +10,7 @@ import pytest
 
 import mxnet as mx
 
-pytest.importorskip("mypy")
+pytest.importorskip("mypy.version")  # a folder of that name would pass for the package
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 PROGRAM = '''
