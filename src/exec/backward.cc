@@ -208,7 +208,7 @@ class Backward {
 
   // Gradients go straight into the leaves' buffers unless the pass still has to read one of them.
   void decide_targets(InputRefs head_grads) {
-    ChunkSet buffers;
+    ChunkSet buffers(leaves_.size());
     for (const LeafState& leaf : leaves_)
       if (leaf.needed) buffers.insert(leaf.node->grad.chunk().get());
     direct_ = !options_.create_graph;
@@ -291,9 +291,9 @@ class Backward {
   void find_targets(const TapeNode& node, Targets& targets) {
     for (const ir::Entry& input : node.inputs) {
       const auto& producer = *static_cast<const TapeNode*>(input.node.get());
-      const bool leaf =
-          direct_ && producer.kind() == TapeNode::Kind::kLeaf && leaf_state(producer).needed;
-      targets.push_back(leaf ? leaf_state(producer).buffer.target() : GradTarget());
+      const LeafState* leaf =
+          direct_ && producer.kind() == TapeNode::Kind::kLeaf ? &leaf_state(producer) : nullptr;
+      targets.push_back(leaf != nullptr && leaf->needed ? leaf->buffer.target() : GradTarget());
     }
     // An array used twice by one call: its buffer takes one gradient at a time.
     for (std::size_t i = 1; i < targets.size(); ++i) {

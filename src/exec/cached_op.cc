@@ -80,7 +80,7 @@ class Recorded {
       const auto source = static_cast<std::size_t>(plan_->sources[v]);
       if (source >= inputs) run->externals[v] = std::move(output_grads[source - inputs]);
     }
-    ChunkSet taken;  // by what the pass reads, and by what it has written
+    ChunkSet taken(run->externals.size());  // by what the pass reads, and by what it has written
     for (const NDArray& external : run->externals)
       if (!external.is_none()) taken.insert(external.chunk().get());
     std::vector<NDArray> grads(inputs);

@@ -13,6 +13,7 @@ namespace mxnet {
 // A set of chunks that answers "certainly not" from one bit.
 class ChunkSet {
  public:
+  explicit ChunkSet(std::size_t expected) { chunks_.reserve(expected); }
   void insert(const Chunk* chunk) {
     bits_.set(hash(chunk));
     chunks_.push_back(chunk);
