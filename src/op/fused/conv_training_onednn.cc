@@ -34,7 +34,7 @@ struct Descs {
   memory::desc image, weight, bias, map;
 
   static std::optional<Descs> of(const ConvParams& params, const ConvGeometry& g) {
-    if (g.spatial != 2 || g.groups != 1 || channels_last(params.layout)) return std::nullopt;
+    if (g.spatial != 2 || channels_last(params.layout)) return std::nullopt;
     const ConvArrays a(g);
     constexpr int64_t kFewChannels = 4;
     const bool input = g.image_channels <= kFewChannels;

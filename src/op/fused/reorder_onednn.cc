@@ -7,7 +7,10 @@
 namespace mxnet {
 
 PreparedKernelRef prepare_reorder(const Tensor& type, const LayoutRef& from, const LayoutRef& to) {
-  const dnnl::memory::desc a = onednn::desc_in(from, type), b = onednn::desc_in(to, type);
+  dnnl::memory::desc a = onednn::desc_in(from, type), b = onednn::desc_in(to, type);
+  // Weights of groups have a dimension more in a layout than in rows, where it makes no difference.
+  if (from == nullptr) a = onednn::plain_desc(b.get_dims(), a.get_data_type());
+  if (to == nullptr) b = onednn::plain_desc(a.get_dims(), b.get_data_type());
   const auto describe = [a, b] {
     return dnnl::reorder::primitive_desc(onednn::engine(), a, onednn::engine(), b,
                                          onednn::attributes());

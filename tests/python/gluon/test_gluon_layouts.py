@@ -14,7 +14,7 @@ from mxnet.gluon import nn
 
 net = nn.HybridSequential()
 for channels in (32, 48, 64):
-    net.add(nn.Conv2D(channels, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
+    net.add(*{layers}, nn.BatchNorm(), nn.Activation("relu"))
 net.add(nn.GlobalAvgPool2D(), nn.Dense(10))
 net.initialize()
 net.hybridize({flags})
@@ -33,21 +33,40 @@ mx.nd.waitall()
 REORDER = re.compile(r"^onednn_verbose,.*?exec,cpu,reorder,.*?,(src_\S+ dst_\S+),.*,([0-9x]+),[^,]*$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("flags", ["", "static_alloc=True, static_shape=True"])
-def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags):
+PLAIN = "[nn.Conv2D(channels, 3, padding=1, use_bias=False)]"
+SEPARABLE = """[nn.Conv2D(channels, 1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"),
+             nn.Conv2D(channels, 3, padding=1, groups=channels, use_bias=False)]"""
+
+
+def reorders_of_a_step(run_python, layers, flags):
     # Without Winograd, whose choice is the processor's: every convolution is one of oneDNN's.
-    done = run_python(TRAINING.format(flags=flags), env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"})
+    done = run_python(
+        TRAINING.format(layers=layers, flags=flags), env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"}
+    )
     assert done.returncode == 0, done.stderr
     if "onednn_verbose" not in done.stdout:
         pytest.skip("this build of oneDNN does not say what it does")
-    steps = done.stdout.split("step 2\n")
-    reorders = collections.Counter(REORDER.findall(steps[1]))
+    reorders = collections.Counter(REORDER.findall(done.stdout.split("step 2\n")[1]))
     assert reorders, "weights change in each step, so that some are reordered"
+    return reorders
+
+
+def images_reordered(reorders):
+    return [shape for _, shape in reorders if shape.endswith("x28x28") and shape != "8x16x28x28"]
+
+
+@pytest.mark.parametrize("flags", ["", "static_alloc=True, static_shape=True"])
+def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags):
+    reorders = reorders_of_a_step(run_python, PLAIN, flags)
     assert max(reorders.values()) == 1, reorders
+    assert not images_reordered(reorders), reorders
     shapes = collections.Counter(shape for _, shape in reorders)
-    assert not [shape for shape in shapes if shape.endswith("x28x28") and shape != "8x16x28x28"], shapes
     for weight in ("32x16x3x3", "48x32x3x3", "64x48x3x3"):
         assert shapes[weight] <= 3, "for the way forward, for the gradient of the data, and its own gradient back"
+
+
+def test_nor_between_layers_of_which_some_convolve_each_channel_by_itself(run_python):
+    assert not images_reordered(reorders_of_a_step(run_python, SEPARABLE, ""))
 
 
 HALF = """
