@@ -3,6 +3,7 @@
 #include "graph/layouts.h"
 
 #include "graph/symbol.h"
+#include "op/fused/pointwise_in_layout.h"
 #include "op/fused/reorder.h"
 #include "op/op_def.h"
 #include "op/parsed_attrs.h"
@@ -46,7 +47,12 @@ class Layouts {
     if (!node->is_variable()) {
       const bool plain = is_wide(n);
       through = training_ && !plain ? passed_through(n) : nullptr;
-      if (through == nullptr && !plain) kernel = prepare(n);
+      if (through != nullptr && is_padded(n, through)) {
+        kernel = prepare_pointwise_in_layout(*node->op, node->params,
+                                             static_cast<int>(node->inputs.size()), through);
+        through = nullptr;
+      }
+      if (through == nullptr && kernel == nullptr && !plain) kernel = prepare(n);
       std::vector<ir::Entry> inputs;
       const std::span<const int> entries = graph_.inputs(n);
       inputs.reserve(entries.size());
@@ -92,8 +98,12 @@ class Layouts {
       if (type.shape != out.shape || type.dtype != out.dtype) return nullptr;
       if (found == nullptr) found = versions(entry).front().layout;
     }
-    const auto bytes = static_cast<std::size_t>(out.shape.size()) * dtype_size(out.dtype);
-    return found != nullptr && found->bytes() == bytes ? found : nullptr;
+    // Layouts of training hold float32.
+    return out.dtype == DType::kFloat32 ? found : nullptr;
+  }
+  bool is_padded(int n, const LayoutRef& layout) const {
+    const auto elements = static_cast<std::size_t>(tensor(graph_.first_entry(n)).size());
+    return layout->bytes() > elements * sizeof(float);
   }
 
   PreparedKernelRef prepare(int n) {

@@ -10,6 +10,7 @@
 #include "base/config_types.h"
 #include "base/error.h"
 #include "op/inline_vector.h"
+#include "op/lent_resources.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/pointwise.h"
@@ -58,17 +59,6 @@ class TileResources final : public KernelResources {
 std::byte* at(const Tensor& tensor, int64_t element) {
   return tensor.as<std::byte>() + static_cast<std::size_t>(element) * dtype_size(tensor.dtype);
 }
-
-// The context's own, lent on: on a GPU memory is given back when the work is.
-class LentResources final : public KernelResources {
- public:
-  explicit LentResources(const KernelContext& context) : context_(context) {}
-  void* workspace(std::size_t bytes) override { return context_.workspace(bytes); }
-  Tensor make_out(int, const Shape&) override { MX_ASSERT(false); }
-
- private:
-  const KernelContext& context_;
-};
 
 // All steps over one tile after another; one thread's. A slot holds a tile.
 class TileRunner {
