@@ -3,94 +3,20 @@
 // weights come and go through steps of the plan, so that each is reordered once in a layout.
 #include <omp.h>
 
-#include <optional>
-
+#include "op/fused/conv_descs_onednn.h"
+#include "op/fused/steps_onednn.h"
 #include "op/fused/winograd.h"
-#include "op/nn/conv_arrays_onednn.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/nn/winograd_gradient.h"
-#include "op/onednn/prepared.h"
 #include "op/op_def.h"
 
 namespace mxnet {
 namespace {
 
 using dnnl::memory;
-using onednn::any_layout;
 using onednn::Argument;
-using onednn::ConvArrays;
-
-constexpr auto kFloat = memory::data_type::f32;
-
-// At most half of the channels are padding.
-bool is_filled(const memory::desc& desc) {
-  std::size_t bytes = sizeof(float);
-  for (const memory::dim d : desc.get_dims()) bytes *= static_cast<std::size_t>(d);
-  return desc.get_size() <= 2 * bytes;
-}
-
-// Layouts of a convolution: blocks, but for images of few channels, which are the network's input.
-struct Descs {
-  memory::desc image, weight, bias, map;
-
-  static std::optional<Descs> of(const ConvParams& params, const ConvGeometry& g) {
-    if (g.spatial != 2 || channels_last(params.layout)) return std::nullopt;
-    const ConvArrays a(g);
-    constexpr int64_t kFewChannels = 4;
-    const bool input = g.image_channels <= kFewChannels;
-    Descs descs{input ? onednn::plain_desc(a.image(), kFloat) : onednn::channel_blocks(a.image()),
-                any_layout(a.weight(), kFloat),
-                params.no_bias ? memory::desc() : onednn::plain_desc({g.map_channels}, kFloat),
-                onednn::channel_blocks(a.map())};
-    if (!is_filled(descs.image) || !is_filled(descs.map)) return std::nullopt;
-    return descs;
-  }
-};
-
-using Forward = dnnl::convolution_forward;
-using DataGradient = dnnl::convolution_backward_data;
-using WeightGradient = dnnl::convolution_backward_weights;
-
-Forward::primitive_desc forward_of(const ConvGeometry& g, const Descs& d) {
-  const ConvArrays a(g);
-  return {onednn::engine(),
-          dnnl::prop_kind::forward_training,
-          dnnl::algorithm::convolution_direct,
-          d.image,
-          d.weight,
-          d.bias,
-          d.map,
-          a.stride(),
-          a.dilate(),
-          a.pad(),
-          a.pad_behind(),
-          onednn::attributes()};
-}
-// `bias`: the description that a gradient of weights has of it, nothing for that of the image.
-template <class Gradient, class... Bias>
-typename Gradient::primitive_desc gradient_of(const ConvGeometry& g, const Descs& d,
-                                              const Bias&... bias) {
-  const ConvArrays a(g);
-  const Descs forward{d.image, any_layout(a.weight(), kFloat), memory::desc(bias...), d.map};
-  return {onednn::engine(),
-          dnnl::algorithm::convolution_direct,
-          d.image,
-          d.weight,
-          bias...,
-          d.map,
-          a.stride(),
-          a.dilate(),
-          a.pad(),
-          a.pad_behind(),
-          forward_of(g, forward),
-          onednn::attributes()};
-}
-DataGradient::primitive_desc data_gradient_of(const ConvGeometry& g, const Descs& d) {
-  return gradient_of<DataGradient>(g, d);
-}
-WeightGradient::primitive_desc weight_gradient_of(const ConvGeometry& g, const Descs& d) {
-  return gradient_of<WeightGradient>(g, d, d.bias);
-}
+using onednn::ConvDescs;
+using onednn::StepsKernel;
 
 // A convolution by Winograd's method, its weights transformed anew at each run: forward, or by the
 // image, which is a convolution of the map's gradient. Numbers are those of the kernel's tensors.
@@ -148,62 +74,13 @@ ConvGeometry adjoint(const ConvGeometry& g) {
   return back;
 }
 
-// Runs that follow each other on the same tensors.
-class StepsKernel final : public PreparedKernel {
- public:
-  using MakeStep = std::function<std::unique_ptr<PreparedRun>()>;
-  StepsKernel(const char* name, std::vector<MakeStep> steps, std::vector<LayoutRef> in,
-              std::vector<LayoutRef> out)
-      : PreparedKernel(name, std::move(in), std::move(out)), steps_(std::move(steps)) {}
-
-  std::unique_ptr<PreparedRun> make_run() const override {
-    auto run = std::make_unique<Run>();
-    for (const MakeStep& make : steps_) run->steps.push_back(make());
-    return run;
-  }
-
- private:
-  struct Run final : PreparedRun {
-    std::vector<std::unique_ptr<PreparedRun>> steps;
-    void run(const KernelContext& context, std::span<const InputOrigin> origins) override {
-      for (auto& step : steps) step->run(context, origins);
-    }
-  };
-  const std::vector<MakeStep> steps_;
-};
-
-StepsKernel::MakeStep primitive_step(onednn::Compile compile, std::vector<Argument> arguments) {
-  class Step final : public PreparedRun {
-   public:
-    Step(std::shared_ptr<const onednn::SharedPrimitive> primitive,
-         std::span<const Argument> arguments)
-        : primitive_(std::move(primitive)), run_(*primitive_, arguments) {}
-    void run(const KernelContext& context, std::span<const InputOrigin>) override {
-      run_.run(context);
-    }
-
-   private:
-    const std::shared_ptr<const onednn::SharedPrimitive> primitive_;
-    onednn::PrimitiveRun run_;
-  };
-  auto primitive = std::make_shared<const onednn::SharedPrimitive>(std::move(compile));
-  return [primitive, arguments = std::move(arguments)] {
-    return std::make_unique<Step>(primitive, arguments);
-  };
-}
-
-bool all_float(const Signature& signature) {
-  const auto is_float = [](const Tensor& t) { return t.dtype == DType::kFloat32; };
-  return onednn::takes(signature) && std::ranges::all_of(signature.in, is_float);
-}
-
 PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
-  if (!signature.training || !all_float(signature)) return nullptr;
+  if (!signature.training || !onednn::takes_floats(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[0].shape(), signature.out[0].shape(), false);
-  auto descs = Descs::of(conv, g);
+  auto descs = ConvDescs::of(conv, g);
   if (!descs) return nullptr;
   const auto desc = onednn::implemented([&] { return forward_of(g, *descs); });
   if (!desc) return nullptr;
@@ -228,19 +105,19 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
   }
   arguments.push_back({DNNL_ARG_DST, descs->map, static_cast<int>(in.size())});
   return onednn::prepared_primitive(
-      [g, d = *descs] { return onednn::compiled<Forward>(forward_of(g, d)); }, std::move(arguments),
-      std::move(in), {map});
+      [g, d = *descs] { return onednn::compiled<dnnl::convolution_forward>(forward_of(g, d)); },
+      std::move(arguments), std::move(in), {map});
 }
 
 // Inputs: gradient of the map, image, weight; outputs: those of image, weight and bias that are
 // wanted.
 PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
                                    std::span<const LayoutRef>) {
-  if (!signature.training || !all_float(signature)) return nullptr;
+  if (!signature.training || !onednn::takes_floats(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[1].shape(), signature.in[0].shape(), false);
-  const auto descs = Descs::of(conv, g);
+  const auto descs = ConvDescs::of(conv, g);
   const bool bias = wants(conv.wanted, kWantBias), weight = wants(conv.wanted, kWantWeight);
   if (!descs || (bias && !weight)) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
@@ -260,16 +137,18 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
     });
     out.push_back(image);
   } else if (wants(conv.wanted, kWantData)) {
-    Descs d = *descs;
+    ConvDescs d = *descs;
     const auto desc = onednn::implemented([&] { return data_gradient_of(g, d); });
     if (!desc) return nullptr;
     d.weight = desc->weights_desc();
     in[kWeight] = onednn::layout_of(d.weight);
-    steps.push_back(
-        primitive_step([g, d] { return onednn::compiled<DataGradient>(data_gradient_of(g, d)); },
-                       {{DNNL_ARG_DIFF_DST, d.map, kMap},
-                        {DNNL_ARG_WEIGHTS, d.weight, kWeight},
-                        {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
+    steps.push_back(onednn::primitive_step(
+        [g, d] {
+          return onednn::compiled<dnnl::convolution_backward_data>(data_gradient_of(g, d));
+        },
+        {{DNNL_ARG_DIFF_DST, d.map, kMap},
+         {DNNL_ARG_WEIGHTS, d.weight, kWeight},
+         {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
     out.push_back(image);
   }
   const auto by_weight = weight && image != nullptr
@@ -283,7 +162,7 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
     });
     out.resize(out.size() + (bias ? 2 : 1));
   } else if (weight) {
-    Descs d = *descs;
+    ConvDescs d = *descs;
     if (!bias) d.bias = memory::desc();
     const auto desc = onednn::implemented([&] { return weight_gradient_of(g, d); });
     if (!desc) return nullptr;
@@ -296,8 +175,10 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
       arguments.push_back({DNNL_ARG_DIFF_BIAS, d.bias, next_out()});
       out.push_back(nullptr);
     }
-    steps.push_back(primitive_step(
-        [g, d] { return onednn::compiled<WeightGradient>(weight_gradient_of(g, d)); },
+    steps.push_back(onednn::primitive_step(
+        [g, d] {
+          return onednn::compiled<dnnl::convolution_backward_weights>(weight_gradient_of(g, d));
+        },
         std::move(arguments)));
   }
   return std::make_shared<const StepsKernel>(name, std::move(steps), std::move(in), std::move(out));

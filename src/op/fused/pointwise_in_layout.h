@@ -7,7 +7,8 @@
 namespace mxnet {
 
 // Computes padding as it does elements. Null where padding of zeros would not stay zero, as kernels
-// of layouts expect it to. `op`: pointwise; `params` are shared with the graph. All arrays: float32.
+// of layouts expect it to. `op`: pointwise; `params` are shared with the graph. All arrays:
+// float32.
 PreparedKernelRef prepare_pointwise_in_layout(const OpDef& op, const ParamsPtr& params,
                                               int num_inputs, const LayoutRef& layout);
 
