@@ -20,21 +20,21 @@ using dnnl::memory;
 using onednn::plain_desc;
 using Desc = dnnl::inner_product_forward::primitive_desc;
 
-constexpr auto kFloat = memory::data_type::f32;
 // Fewer products than that are done before a second thread has started, and oneDNN starts it.
 constexpr int64_t kFewProducts = int64_t{1} << 17;
 
-Desc describe(const FusedDenseParams& params, const DenseSizes& s, bool plain_weight) {
+Desc describe(const FusedDenseParams& params, const DenseSizes& s, memory::data_type type,
+              bool plain_weight) {
   dnnl::primitive_attr attributes = onednn::attributes();
   attributes.set_post_ops(onednn::post_ops(params.post_ops));
   const memory::dims weight{s.hidden, s.depth};
   return {onednn::engine(),
           dnnl::prop_kind::forward_inference,
-          plain_desc({s.rows, s.depth}, kFloat),
-          plain_weight ? plain_desc(weight, kFloat)
-                       : memory::desc(weight, kFloat, memory::format_tag::any),
-          params.dense.no_bias ? memory::desc() : plain_desc({s.hidden}, kFloat),
-          plain_desc({s.rows, s.hidden}, kFloat),
+          plain_desc({s.rows, s.depth}, type),
+          plain_weight ? plain_desc(weight, type)
+                       : memory::desc(weight, type, memory::format_tag::any),
+          params.dense.no_bias ? memory::desc() : plain_desc({s.hidden}, type),
+          plain_desc({s.rows, s.hidden}, type),
           attributes};
 }
 
@@ -45,16 +45,19 @@ DenseSizes sizes_of(const FusedDenseParams& params, const Signature& signature) 
 
 class FusedDense final : public PreparedKernel {
  public:
-  FusedDense(const FusedDenseParams& params, const DenseSizes& sizes, const Desc& desc, bool plain)
+  FusedDense(const FusedDenseParams& params, const DenseSizes& sizes, const Desc& desc,
+             memory::data_type type, bool plain)
       : PreparedKernel("onednn",
                        std::vector<LayoutRef>(static_cast<std::size_t>(params.num_inputs())),
                        {nullptr}),
         params_(params),
         sizes_(sizes),
+        type_(type),
         weight_(desc.weights_desc()),
-        packs_(weight_ != plain_desc({sizes.hidden, sizes.depth}, kFloat)),
-        primitive_([params, sizes, plain] {
-          return onednn::compiled<dnnl::inner_product_forward>(describe(params, sizes, plain));
+        packs_(weight_ != plain_desc({sizes.hidden, sizes.depth}, type)),
+        primitive_([params, sizes, type, plain] {
+          return onednn::compiled<dnnl::inner_product_forward>(
+              describe(params, sizes, type, plain));
         }) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
@@ -87,23 +90,23 @@ class FusedDense final : public PreparedKernel {
   };
 
   std::size_t out_bytes() const {
-    return static_cast<std::size_t>(sizes_.rows * sizes_.hidden) * sizeof(float);
+    return plain_desc({sizes_.rows, sizes_.hidden}, type_).get_size();
   }
 
   std::vector<onednn::Argument> arguments() const {
     const int weight = params_.weight_input();
     std::vector<onednn::Argument> arguments{
-        {DNNL_ARG_SRC, plain_desc({sizes_.rows, sizes_.depth}, kFloat), 0},
-        {DNNL_ARG_DST, plain_desc({sizes_.rows, sizes_.hidden}, kFloat), params_.num_inputs()},
+        {DNNL_ARG_SRC, plain_desc({sizes_.rows, sizes_.depth}, type_), 0},
+        {DNNL_ARG_DST, plain_desc({sizes_.rows, sizes_.hidden}, type_), params_.num_inputs()},
         {DNNL_ARG_WEIGHTS, weight_, -1}};
     if (!params_.dense.no_bias)
-      arguments.push_back({DNNL_ARG_BIAS, plain_desc({sizes_.hidden}, kFloat), weight + 1});
+      arguments.push_back({DNNL_ARG_BIAS, plain_desc({sizes_.hidden}, type_), weight + 1});
     return arguments;
   }
 
   std::shared_ptr<const PackedWeight> pack(const KernelContext& context) const {
     auto packed = std::make_shared<PackedWeight>(weight_.get_size(), 0);
-    const memory plain(plain_desc({sizes_.hidden, sizes_.depth}, kFloat), onednn::engine(),
+    const memory plain(plain_desc({sizes_.hidden, sizes_.depth}, type_), onednn::engine(),
                        context.in(params_.weight_input()).data);
     const memory wanted(weight_, onednn::engine(), packed->weight.data());
     onednn::execute(dnnl::reorder(plain, wanted),
@@ -113,6 +116,7 @@ class FusedDense final : public PreparedKernel {
 
   const FusedDenseParams params_;
   const DenseSizes sizes_;
+  const memory::data_type type_;  // of all arrays
   const memory::desc weight_;
   const bool packs_;
   const onednn::SharedPrimitive primitive_;
@@ -155,14 +159,19 @@ class FewRowsDense final : public PreparedKernel {
   const LayerPost post_;
 };
 
-bool takes_floats(const Signature& signature) {
-  const auto is_float = [](const Tensor& tensor) { return tensor.dtype == DType::kFloat32; };
-  return onednn::takes(signature) && std::ranges::all_of(signature.in, is_float);
+// All arrays are of one type in which the CPU multiplies.
+bool takes_types(const Signature& signature) {
+  const DType type = signature.in[0].dtype;
+  const auto has_type = [type](const Tensor& tensor) { return tensor.dtype == type; };
+  return onednn::takes(signature) && std::ranges::all_of(signature.in, has_type) &&
+         (type == DType::kFloat32 ||
+          (type == DType::kBFloat16 && onednn::multiplies_bfloat16()));
 }
 
 // What follows the layer, if our own loops compute it.
 std::optional<LayerPost> few_rows_post(const FusedDenseParams& params, const Signature& signature) {
-  if (!is_few_rows(sizes_of(params, signature))) return std::nullopt;
+  if (signature.in[0].dtype != DType::kFloat32 || !is_few_rows(sizes_of(params, signature)))
+    return std::nullopt;
   return layer_post(params.post_ops);
 }
 
@@ -170,13 +179,14 @@ std::unique_ptr<Desc> implemented(const FusedDenseParams& params, const Signatur
                                   bool plain_weight) {
   const DenseSizes s = sizes_of(params, signature);
   if (s.rows * s.hidden * s.depth < kFewProducts) return nullptr;
-  return onednn::implemented([&] { return describe(params, s, plain_weight); });
+  const memory::data_type type = onednn::data_type(signature.in[0].dtype);
+  return onednn::implemented([&] { return describe(params, s, type, plain_weight); });
 }
 
 }  // namespace
 
 bool fused_dense_accepts(const FusedDenseParams& params, const Signature& signature) {
-  return takes_floats(signature) &&
+  return takes_types(signature) &&
          (few_rows_post(params, signature) ||
           implemented(params, signature, config().onednn.force_fc_ab_format) != nullptr);
 }
@@ -184,13 +194,14 @@ bool fused_dense_accepts(const FusedDenseParams& params, const Signature& signat
 PreparedKernelRef prepare_fused_dense(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
   const auto& dense = *static_cast<const FusedDenseParams*>(params);
-  if (!takes_floats(signature)) return nullptr;
+  if (!takes_types(signature)) return nullptr;
   if (const auto post = few_rows_post(dense, signature))
     return std::make_shared<const FewRowsDense>(dense, sizes_of(dense, signature), *post);
   const bool plain = config().onednn.force_fc_ab_format;
   const auto desc = implemented(dense, signature, plain);
   if (!desc) return nullptr;
-  return std::make_shared<const FusedDense>(dense, sizes_of(dense, signature), *desc, plain);
+  return std::make_shared<const FusedDense>(dense, sizes_of(dense, signature), *desc,
+                                            onednn::data_type(signature.in[0].dtype), plain);
 }
 
 }  // namespace mxnet
