@@ -80,8 +80,10 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
 std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
                                   const LayoutRef& source) {
   if (!onednn::takes(signature) || channels_last(params.conv.layout)) return nullptr;
-  for (const Tensor& tensor : signature.in)
-    if (tensor.dtype != DType::kFloat32 && tensor.dtype != DType::kBFloat16) return nullptr;
+  // Packing converts weights and bias from any type; what runs at each call has one of two.
+  const DType data = signature.in[0].dtype;
+  if (data != DType::kFloat32 && data != DType::kBFloat16) return nullptr;
+  if (params.sum && signature.in[1].dtype != data) return nullptr;
   const memory::data_type type = onednn::inference_type(signature.in[0].dtype);
   if (auto desc = implemented_in(type, params, signature, source)) return desc;
   return type == kFloat ? nullptr : implemented_in(kFloat, params, signature, source);

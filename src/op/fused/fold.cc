@@ -4,35 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "op/half_arrays.h"
+#include "op/fused/floats.h"
 
 namespace mxnet {
-namespace {
-
-// The numbers of an array of float32 or of a half type.
-class Floats {
- public:
-  explicit Floats(const Tensor& tensor) {
-    if (tensor.dtype == DType::kFloat32) {
-      data_ = tensor.as<float>();
-      return;
-    }
-    widened_.resize(static_cast<std::size_t>(tensor.size()));
-    widen(tensor.dtype, tensor.data, widened_.data(), tensor.size());
-    data_ = widened_.data();
-  }
-  const float* data() const { return data_; }
-  // Memory of the caller's own, if there is any.
-  std::vector<float> take() { return std::move(widened_); }
-
- private:
-  std::vector<float> widened_;
-  const float* data_;
-};
-
-}  // namespace
 
 // y = (x * w + b - mean) * scale + beta = x * (w * scale) + ((b - mean) * scale + beta), rounded
 // once each.

@@ -11,6 +11,7 @@
 
 #include "base/dtype.h"
 #include "op/kernel.h"
+#include "op/onednn/instructions.h"
 
 namespace mxnet::onednn {
 
@@ -30,8 +31,6 @@ bool takes(DType dtype);
 // that its offsets need more than the 32 bits that some kernels have for them.
 bool takes(const Signature& signature);
 
-// Whether the CPU has instructions for products of bfloat16.
-bool multiplies_bfloat16();
 // What layers of inference plans compute in on data of this type: bfloat16 where the data are, or
 // where MXNET_ONEDNN_BFLOAT16 asks for it, and the CPU multiplies it; float32 otherwise.
 dnnl::memory::data_type inference_type(DType data);
