@@ -20,11 +20,9 @@ using onednn::any_layout;
 using onednn::Argument;
 using onednn::ConvArrays;
 
-constexpr auto kFloat = memory::data_type::f32;
-
 // No channel is padding.
 bool is_full(const memory::desc& desc) {
-  std::size_t bytes = sizeof(float);
+  std::size_t bytes = memory::data_type_size(desc.get_data_type());
   for (const memory::dim d : desc.get_dims()) bytes *= static_cast<std::size_t>(d);
   return desc.get_size() == bytes;
 }
@@ -33,15 +31,17 @@ bool is_full(const memory::desc& desc) {
 struct Descs {
   memory::desc image, weight, bias, map;
 
-  static std::optional<Descs> of(const ConvParams& params, const ConvGeometry& g) {
+  static std::optional<Descs> of(const ConvParams& params, const ConvGeometry& g, DType dtype) {
     if (g.spatial != 2 || g.groups != 1 || channels_last(params.layout)) return std::nullopt;
     const ConvArrays a(g);
+    const memory::data_type type = onednn::data_type(dtype);
     constexpr int64_t kFewChannels = 4;
     const bool input = g.image_channels <= kFewChannels;
-    Descs descs{input ? onednn::plain_desc(a.image(), kFloat) : onednn::channel_blocks(a.image()),
-                any_layout(a.weight(), kFloat),
-                params.no_bias ? memory::desc() : onednn::plain_desc({g.map_channels}, kFloat),
-                onednn::channel_blocks(a.map())};
+    Descs descs{
+        input ? onednn::plain_desc(a.image(), type) : onednn::channel_blocks(a.image(), type),
+        any_layout(a.weight(), type),
+        params.no_bias ? memory::desc() : onednn::plain_desc({g.map_channels}, type),
+        onednn::channel_blocks(a.map(), type)};
     if (!is_full(descs.image) || !is_full(descs.map)) return std::nullopt;
     return descs;
   }
@@ -71,7 +71,8 @@ template <class Gradient, class... Bias>
 typename Gradient::primitive_desc gradient_of(const ConvGeometry& g, const Descs& d,
                                               const Bias&... bias) {
   const ConvArrays a(g);
-  const Descs forward{d.image, any_layout(a.weight(), kFloat), memory::desc(bias...), d.map};
+  const Descs forward{d.image, any_layout(a.weight(), d.map.get_data_type()),
+                      memory::desc(bias...), d.map};
   return {onednn::engine(),
           dnnl::algorithm::convolution_direct,
           d.image,
@@ -192,23 +193,35 @@ StepsKernel::MakeStep primitive_step(onednn::Compile compile, std::vector<Argume
   };
 }
 
-bool all_float(const Signature& signature) {
-  const auto is_float = [](const Tensor& t) { return t.dtype == DType::kFloat32; };
-  return onednn::takes(signature) && std::ranges::all_of(signature.in, is_float);
+// All arrays are of one type in which the CPU multiplies.
+bool takes_types(const Signature& signature) {
+  const DType type = signature.in[0].dtype;
+  const auto has_type = [type](const Tensor& t) { return t.dtype == type; };
+  return onednn::takes(signature) && std::ranges::all_of(signature.in, has_type) &&
+         (type == DType::kFloat32 ||
+          (type == DType::kBFloat16 && onednn::multiplies_bfloat16()));
+}
+
+// Winograd's method for what lies in blocks; weights change from step to step. Its kernels are for
+// float32: with bfloat16 a direct convolution is as fast, and its neighbours need no other layout.
+std::optional<WinogradDesc> winograd_in_blocks(const ConvGeometry& g, DType dtype) {
+  return dtype == DType::kFloat32 ? winograd_choice(g, true, WinogradWeights::kChanging)
+                                  : std::nullopt;
 }
 
 PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
-  if (!signature.training || !all_float(signature)) return nullptr;
+  if (!signature.training || !takes_types(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[0].shape(), signature.out[0].shape(), false);
-  auto descs = Descs::of(conv, g);
+  const DType dtype = signature.in[0].dtype;
+  auto descs = Descs::of(conv, g, dtype);
   if (!descs) return nullptr;
   const auto desc = onednn::implemented([&] { return forward_of(g, *descs); });
   if (!desc) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
-  if (const auto winograd = winograd_choice(g, image != nullptr, WinogradWeights::kChanging)) {
+  if (const auto winograd = image != nullptr ? winograd_in_blocks(g, dtype) : std::nullopt) {
     std::vector<LayoutRef> plain(signature.in.size());
     plain[0] = image;
     const WinogradStep::Tensors tensors{0, 1, conv.no_bias ? -1 : 2, 0};
@@ -236,11 +249,12 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
 // wanted.
 PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
                                    std::span<const LayoutRef>) {
-  if (!signature.training || !all_float(signature)) return nullptr;
+  if (!signature.training || !takes_types(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[1].shape(), signature.in[0].shape(), false);
-  const auto descs = Descs::of(conv, g);
+  const DType dtype = signature.in[0].dtype;
+  const auto descs = Descs::of(conv, g, dtype);
   const bool bias = wants(conv.wanted, kWantBias), weight = wants(conv.wanted, kWantWeight);
   if (!descs || (bias && !weight)) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
@@ -250,7 +264,7 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
   constexpr int kMap = 0, kImage = 1, kWeight = 2, kFirstOut = 3;
   const auto next_out = [&] { return kFirstOut + static_cast<int>(out.size()); };
   const auto winograd = wants(conv.wanted, kWantData) && image != nullptr
-                            ? winograd_choice(adjoint(g), true, WinogradWeights::kChanging)
+                            ? winograd_in_blocks(adjoint(g), dtype)
                             : std::nullopt;
   if (winograd) {
     name = "winograd";
@@ -272,9 +286,8 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
                         {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
     out.push_back(image);
   }
-  const auto by_weight = weight && image != nullptr
-                             ? winograd_choice(g, true, WinogradWeights::kChanging)
-                             : std::nullopt;
+  const auto by_weight =
+      weight && image != nullptr ? winograd_in_blocks(g, dtype) : std::nullopt;
   if (by_weight) {
     name = "winograd";
     const int first = static_cast<int>(out.size());
