@@ -108,7 +108,7 @@ PlannedBytes planned_bytes(const Symbol& network, const Shape& data, Pass pass) 
 
   const bool trains = pass == Pass::kTraining;
   PlanOptions options = PlanOptions::configured(Device::cpu(), trains);
-  ir::Graph compiled = compiled_graph(network.graph(), known);
+  ir::Graph compiled = compiled_graph(network.graph(), known, options);
   if (trains) {
     std::vector<ir::Entry> wrt;
     const IndexedGraph forward(compiled);

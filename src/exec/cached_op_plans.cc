@@ -99,7 +99,12 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   std::map<const ir::Node*, ArrayType> known;
   for (const auto& [node, source] : source_of)
     known[node] = key.types[static_cast<std::size_t>(source)];
-  const ir::Graph forward = compiled_graph(graph_.graph(), known);
+  PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
+  options.training = key.training;
+  options.replay = flags_.static_alloc && flags_.static_shape;
+  // Weights that are folded have no gradients of their own.
+  options.optimise = options.optimise && (key.training || key.wants.empty());
+  const ir::Graph forward = compiled_graph(graph_.graph(), known, options);
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   if (!key.wants.empty()) {
     std::map<const ir::Node*, Ref<ir::Node>> owners;
@@ -115,11 +120,6 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
       known[head] = forward_types[static_cast<std::size_t>(graph_.outputs()[o])];
     }
   }
-  PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
-  options.training = key.training;
-  options.replay = flags_.static_alloc && flags_.static_shape;
-  // Weights that are folded have no gradients of their own.
-  options.optimise = options.optimise && (key.training || key.wants.empty());
   options.forward_outputs = training.forward_outputs;
   if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
   if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;

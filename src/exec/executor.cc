@@ -175,7 +175,7 @@ BoundPlan& Executor::inference_plan() {
     PlanOptions options = PlanOptions::configured(device_, false);
     options.on_caller = on_caller_;
     std::shared_ptr<const Plan> plan =
-        compile(compiled_graph(graph().graph(), variable_types()), options, {});
+        compile(compiled_graph(graph().graph(), variable_types(), options), options, {});
     std::vector<NDArray> arrays = externals(*plan, {});
     inference_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
   }
@@ -184,9 +184,9 @@ BoundPlan& Executor::inference_plan() {
 
 BoundPlan& Executor::training_plan() {
   if (training_) return *training_;
-  const ir::Graph forward = compiled_graph(graph().graph(), variable_types());
-  TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   PlanOptions options = PlanOptions::configured(device_, true);
+  const ir::Graph forward = compiled_graph(graph().graph(), variable_types(), options);
+  TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   options.requests.assign(graph().outputs().size(), Request::kWrite);
   if (wants_gradients()) {
     std::vector<ir::Entry> wrt;
@@ -239,7 +239,7 @@ int Executor::forward_step(int step) {
     options.forward_bulk = 1;
     options.optimise = options.fuse_pointwise = false;  // its steps are those of the symbol
     std::shared_ptr<const Plan> plan =
-        compile(compiled_graph(graph().graph(), variable_types()), options, {});
+        compile(compiled_graph(graph().graph(), variable_types(), options), options, {});
     std::vector<NDArray> arrays = externals(*plan, {});
     stepwise_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
   }
@@ -391,7 +391,7 @@ std::string Executor::debug_str() {
 
 ir::Graph Executor::optimized_graph() const {
   if (eager_only_) return graph().graph();
-  return shown_for_backend(compiled_graph(graph().graph(), variable_types()),
+  return shown_for_backend(compiled_graph(graph().graph(), variable_types(), {}),
                            config().subgraph.backend, device_.is_gpu() || wants_gradients());
 }
 

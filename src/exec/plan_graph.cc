@@ -18,9 +18,11 @@
 #include "graph/mirror.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
+#include "graph/widen.h"
 #include "op/fused/pointwise.h"
 #include "op/gpu.h"
 #include "op/grad.h"
+#include "op/onednn/instructions.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -46,6 +48,11 @@ TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>
 bool has_state_at(const ir::Node& node, int input) {
   const std::vector<int> states = node.op->state_inputs(node.params.get());
   return std::ranges::find(states, input) != states.end();
+}
+
+// Half types that the CPU has no products of, or for which no kernel here uses them.
+bool lacks_products(DType dtype) {
+  return dtype == DType::kFloat16 || (dtype == DType::kBFloat16 && !onednn::multiplies_bfloat16());
 }
 
 // Passes count on nobody but its readers seeing a value change. A state does no harm that nobody
@@ -108,13 +115,19 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
 
 }  // namespace
 
-ir::Graph compiled_graph(const ir::Graph& graph,
-                         const std::map<const ir::Node*, ArrayType>& known) {
+ir::Graph compiled_graph(const ir::Graph& graph, const std::map<const ir::Node*, ArrayType>& known,
+                         const PlanOptions& options) {
   const PassOptions passes = configured_passes();
   TypedGraph typed = with_known(inline_parts(graph), known);
   const bool complete = run_inference(typed.graph, &typed.types, passes);
   MX_ASSERT(complete);
-  return run_passes(typed.graph, typed.types, passes);
+  ir::Graph result = run_passes(typed.graph, typed.types, passes);
+  const auto is_lacking = [](const ArrayType& type) { return lacks_products(type.dtype); };
+  if (!options.optimise || std::ranges::none_of(typed.types, is_lacking)) return result;
+  const TypedGraph halves = infer_all(std::move(result), known);
+  return run_pass("widen_half_types", halves.graph.graph(), passes, [&](const ir::Graph&) {
+    return widen_half_types(halves.graph, halves.types, options.training, lacks_products);
+  });
 }
 
 TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,

@@ -12,8 +12,10 @@ namespace mxnet {
 
 // The graph as it is compiled: what backends have taken out is back in its place, and the passes
 // that the configuration asks for have run. Variables are the same nodes. `known` holds the type of
-// every variable, from which all others follow.
-ir::Graph compiled_graph(const ir::Graph& graph, const std::map<const ir::Node*, ArrayType>& known);
+// every variable, from which all others follow. Where the options optimise, layers on half types
+// that the CPU does not multiply compute in float32.
+ir::Graph compiled_graph(const ir::Graph& graph, const std::map<const ir::Node*, ArrayType>& known,
+                         const PlanOptions& options);
 
 struct TrainingGraph {
   ir::Graph graph;  // outputs: those of the forward graph, then a gradient for each of `wrt`

@@ -11,10 +11,6 @@
 namespace mxnet {
 namespace {
 
-bool is_cast(const ir::Node& node) {
-  return !node.is_variable() && (node.op->name() == "Cast" || node.op->name() == "amp_cast");
-}
-
 // Integers up to this many bits are exact in the type; 0 = an integer type.
 int mantissa_bits(DType dtype) {
   switch (dtype) {
@@ -63,6 +59,10 @@ bool holds(DType wide, DType narrow) {
 }
 
 }  // namespace
+
+bool is_cast(const ir::Node& node) {
+  return !node.is_variable() && (node.op->name() == "Cast" || node.op->name() == "amp_cast");
+}
 
 ir::Graph remove_amp_casts(const ir::Graph& graph) {
   const auto skip = [](const ir::Node&, const Ref<ir::Node>& node) -> Replacement {

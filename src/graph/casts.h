@@ -8,6 +8,9 @@
 
 namespace mxnet {
 
+// Cast or amp_cast.
+bool is_cast(const ir::Node& node);
+
 // Without the conversions that mixed precision has inserted (amp_cast, amp_multicast).
 ir::Graph remove_amp_casts(const ir::Graph& graph);
 

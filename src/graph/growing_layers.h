@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/casts.h"
 #include "graph/entry_uses.h"
 #include "graph/indexed_graph.h"
 #include "graph/rewrite.h"
@@ -56,14 +57,23 @@ class GrowingLayers {
     return at == grown_.end() ? nullptr : &at->second;
   }
 
-  // The layer alone.
+  // The layer alone. Weights and bias are read before a conversion: packing them converts, once.
   Replacement begin(const ir::Node& original, const ir::Node& node,
                     std::shared_ptr<const Params> params) {
-    Grown start;
+    Grown start, converted;
     start.inputs = node.inputs;
     for (std::size_t i = 0; i < original.inputs.size(); ++i)
       start.types.push_back(type(entry_of(original, i)));
     start.name = original.name;
+    converted = start;
+    for (std::size_t i = 1; i < original.inputs.size(); ++i) {
+      const ir::Node& weight = *original.inputs[i].node;
+      if (!is_cast(weight) || !weight.inputs[0].node->is_variable()) continue;
+      converted.inputs[i] = weight.inputs[0];
+      converted.types[i] = type(entry_of(weight, 0));
+    }
+    if (converted.inputs != start.inputs)
+      if (Replacement result = become(original, std::move(converted), params)) return result;
     return become(original, std::move(start), std::move(params));
   }
 

@@ -48,8 +48,9 @@ class Layouts {
       const bool plain = is_wide(n);
       through = training_ && !plain ? passed_through(n) : nullptr;
       if (through != nullptr && is_padded(n, through)) {
+        const DType dtype = types_[static_cast<std::size_t>(graph_.first_entry(n))].dtype;
         kernel = prepare_pointwise_in_layout(*node->op, node->params,
-                                             static_cast<int>(node->inputs.size()), through);
+                                             static_cast<int>(node->inputs.size()), dtype, through);
         through = nullptr;
       }
       if (through == nullptr && kernel == nullptr && !plain) kernel = prepare(n);
@@ -98,12 +99,12 @@ class Layouts {
       if (type.shape != out.shape || type.dtype != out.dtype) return nullptr;
       if (found == nullptr) found = versions(entry).front().layout;
     }
-    // Layouts of training hold float32.
-    return out.dtype == DType::kFloat32 ? found : nullptr;
+    return found;
   }
+  // Layouts of training hold their arrays in the arrays' own types.
   bool is_padded(int n, const LayoutRef& layout) const {
-    const auto elements = static_cast<std::size_t>(tensor(graph_.first_entry(n)).size());
-    return layout->bytes() > elements * sizeof(float);
+    const Tensor out = tensor(graph_.first_entry(n));
+    return layout->bytes() > static_cast<std::size_t>(out.size()) * dtype_size(out.dtype);
   }
 
   PreparedKernelRef prepare(int n) {

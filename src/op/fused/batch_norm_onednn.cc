@@ -61,11 +61,12 @@ std::optional<Call> call_of(const OpDef& op, const void* params, const Signature
   const auto& norm = *static_cast<const BatchNormParams*>(params);
   const Tensor& array = signature.in[data];
   const auto blocked = std::ranges::find_if(layouts, [](auto& l) { return l != nullptr; });
-  if (!onednn::enabled() || blocked == layouts.end() || array.dtype != DType::kFloat32 ||
+  if (!onednn::enabled() || blocked == layouts.end() || !onednn::takes(array.dtype) ||
       array.ndim() != 4 || norm.axis != 1 || array.size() == 0)
     return std::nullopt;
   const memory::desc desc = onednn::desc_in(*blocked, array);
-  if (desc != onednn::channel_blocks(onednn::dims(array.shape()))) return std::nullopt;
+  if (desc != onednn::channel_blocks(onednn::dims(array.shape()), onednn::data_type(array.dtype)))
+    return std::nullopt;
   const std::string& name = op.name();
   return Call{desc,
               array.dim(1),

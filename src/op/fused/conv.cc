@@ -12,7 +12,7 @@ void infer(const FusedConvParams& params, Infer& infer) {
   if (infer.num_in() != params.num_inputs() || !infer.in(0).known() ||
       !infer.in(params.weight_input()).known())
     return;
-  infer.one_dtype();
+  infer.out(0).set_dtype(infer.in(0).dtype());
   const Shape& data = infer.in(0).shape();
   Shape out = data;
   out[1] = params.conv.num_filter;

@@ -9,11 +9,9 @@ namespace {
 
 using dnnl::memory;
 
-constexpr auto kFloat = memory::data_type::f32;
-
 // At most half of the channels are padding.
 bool is_filled(const memory::desc& desc) {
-  std::size_t bytes = sizeof(float);
+  std::size_t bytes = memory::data_type_size(desc.get_data_type());
   for (const memory::dim d : desc.get_dims()) bytes *= static_cast<std::size_t>(d);
   return desc.get_size() <= 2 * bytes;
 }
@@ -23,7 +21,8 @@ template <class Gradient, class... Bias>
 typename Gradient::primitive_desc gradient_of(const ConvGeometry& g, const ConvDescs& d,
                                               const Bias&... bias) {
   const ConvArrays a(g);
-  const ConvDescs forward{d.image, any_layout(a.weight(), kFloat), memory::desc(bias...), d.map};
+  const ConvDescs forward{d.image, any_layout(a.weight(), d.map.get_data_type()),
+                          memory::desc(bias...), d.map};
   return {engine(),
           dnnl::algorithm::convolution_direct,
           d.image,
@@ -40,15 +39,17 @@ typename Gradient::primitive_desc gradient_of(const ConvGeometry& g, const ConvD
 
 }  // namespace
 
-std::optional<ConvDescs> ConvDescs::of(const ConvParams& params, const ConvGeometry& g) {
+std::optional<ConvDescs> ConvDescs::of(const ConvParams& params, const ConvGeometry& g,
+                                       DType dtype) {
   if (g.spatial != 2 || channels_last(params.layout)) return std::nullopt;
   const ConvArrays a(g);
+  const memory::data_type type = data_type(dtype);
   constexpr int64_t kFewChannels = 4;
   const bool few = g.image_channels <= kFewChannels;
-  ConvDescs descs{few ? plain_desc(a.image(), kFloat) : channel_blocks(a.image()),
-                  any_layout(a.weight(), kFloat),
-                  params.no_bias ? memory::desc() : plain_desc({params.num_filter}, kFloat),
-                  channel_blocks(a.map())};
+  ConvDescs descs{few ? plain_desc(a.image(), type) : channel_blocks(a.image(), type),
+                  any_layout(a.weight(), type),
+                  params.no_bias ? memory::desc() : plain_desc({params.num_filter}, type),
+                  channel_blocks(a.map(), type)};
   if (!is_filled(descs.image) || !is_filled(descs.map)) return std::nullopt;
   return descs;
 }

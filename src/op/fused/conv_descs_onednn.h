@@ -15,7 +15,7 @@ struct ConvDescs {
   dnnl::memory::desc image, weight, bias, map;
 
   // None for what blocks are not for. `weight` is left to the primitive.
-  static std::optional<ConvDescs> of(const ConvParams& params, const ConvGeometry& g);
+  static std::optional<ConvDescs> of(const ConvParams& params, const ConvGeometry& g, DType dtype);
 };
 
 dnnl::convolution_forward::primitive_desc forward_of(const ConvGeometry& g, const ConvDescs& d);

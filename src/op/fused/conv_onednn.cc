@@ -80,9 +80,11 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
 std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
                                   const LayoutRef& source) {
   if (!onednn::takes(signature) || channels_last(params.conv.layout)) return nullptr;
-  for (const Tensor& tensor : signature.in)
-    if (tensor.dtype != DType::kFloat32) return nullptr;
-  const memory::data_type type = onednn::inference_type();
+  // Packing converts weights and bias from any type; what runs at each call has one of two.
+  const DType data = signature.in[0].dtype;
+  if (data != DType::kFloat32 && data != DType::kBFloat16) return nullptr;
+  if (params.sum && signature.in[1].dtype != data) return nullptr;
+  const memory::data_type type = onednn::inference_type(signature.in[0].dtype);
   if (auto desc = implemented_in(type, params, signature, source)) return desc;
   return type == kFloat ? nullptr : implemented_in(kFloat, params, signature, source);
 }
@@ -166,8 +168,8 @@ PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Sig
   const DType direct = narrow ? DType::kBFloat16 : DType::kFloat32;
   if (auto winograd = prepare_winograd(conv, signature, layouts[0], direct)) return winograd;
   std::vector<LayoutRef> in(signature.in.size());
-  in[0] = onednn::layout_of(desc->src_desc(), kFloat);
-  LayoutRef out = onednn::layout_of(desc->dst_desc(), kFloat);
+  in[0] = onednn::layout_of(desc->src_desc(), onednn::data_type(signature.in[0].dtype));
+  LayoutRef out = onednn::layout_of(desc->dst_desc(), onednn::data_type(signature.out[0].dtype));
   if (conv.sum) in[1] = out;
   return std::make_shared<const FusedConv>(conv, geometry_of(conv, signature), *desc, std::move(in),
                                            std::move(out));

@@ -74,18 +74,34 @@ ConvGeometry adjoint(const ConvGeometry& g) {
   return back;
 }
 
+// All arrays are of one type in which the CPU multiplies.
+bool takes_types(const Signature& signature) {
+  const DType type = signature.in[0].dtype;
+  const auto has_type = [type](const Tensor& t) { return t.dtype == type; };
+  return onednn::takes(signature) && std::ranges::all_of(signature.in, has_type) &&
+         (type == DType::kFloat32 || (type == DType::kBFloat16 && onednn::multiplies_bfloat16()));
+}
+
+// Winograd's method for what lies in blocks; weights change from step to step. Its kernels are for
+// float32: with bfloat16 a direct convolution is as fast, and its neighbours need no other layout.
+std::optional<WinogradDesc> winograd_in_blocks(const ConvGeometry& g, DType dtype) {
+  return dtype == DType::kFloat32 ? winograd_choice(g, true, WinogradWeights::kChanging)
+                                  : std::nullopt;
+}
+
 PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
-  if (!signature.training || !onednn::takes_floats(signature)) return nullptr;
+  if (!signature.training || !takes_types(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[0].shape(), signature.out[0].shape(), false);
-  auto descs = ConvDescs::of(conv, g);
+  const DType dtype = signature.in[0].dtype;
+  auto descs = ConvDescs::of(conv, g, dtype);
   if (!descs) return nullptr;
   const auto desc = onednn::implemented([&] { return forward_of(g, *descs); });
   if (!desc) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
-  if (const auto winograd = winograd_choice(g, image != nullptr, WinogradWeights::kChanging)) {
+  if (const auto winograd = image != nullptr ? winograd_in_blocks(g, dtype) : std::nullopt) {
     std::vector<LayoutRef> plain(signature.in.size());
     plain[0] = image;
     const WinogradStep::Tensors tensors{0, 1, conv.no_bias ? -1 : 2, 0};
@@ -113,11 +129,12 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
 // wanted.
 PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
                                    std::span<const LayoutRef>) {
-  if (!signature.training || !onednn::takes_floats(signature)) return nullptr;
+  if (!signature.training || !takes_types(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[1].shape(), signature.in[0].shape(), false);
-  const auto descs = ConvDescs::of(conv, g);
+  const DType dtype = signature.in[0].dtype;
+  const auto descs = ConvDescs::of(conv, g, dtype);
   const bool bias = wants(conv.wanted, kWantBias), weight = wants(conv.wanted, kWantWeight);
   if (!descs || (bias && !weight)) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
@@ -127,7 +144,7 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
   constexpr int kMap = 0, kImage = 1, kWeight = 2, kFirstOut = 3;
   const auto next_out = [&] { return kFirstOut + static_cast<int>(out.size()); };
   const auto winograd = wants(conv.wanted, kWantData) && image != nullptr
-                            ? winograd_choice(adjoint(g), true, WinogradWeights::kChanging)
+                            ? winograd_in_blocks(adjoint(g), dtype)
                             : std::nullopt;
   if (winograd) {
     name = "winograd";
@@ -151,9 +168,7 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
          {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
     out.push_back(image);
   }
-  const auto by_weight = weight && image != nullptr
-                             ? winograd_choice(g, true, WinogradWeights::kChanging)
-                             : std::nullopt;
+  const auto by_weight = weight && image != nullptr ? winograd_in_blocks(g, dtype) : std::nullopt;
   if (by_weight) {
     name = "winograd";
     const int first = static_cast<int>(out.size());

@@ -84,7 +84,7 @@ struct Call {
 // `image`: the output of the forward call; `map`: its input.
 std::optional<Call> call_of(const ConvParams& conv, const Shape& image, const Shape& map) {
   const ConvGeometry g = conv_geometry(conv, image, map, true);
-  auto descs = ConvDescs::of(conv, g);
+  auto descs = ConvDescs::of(conv, g, DType::kFloat32);
   if (!descs) return std::nullopt;
   descs->bias = memory::desc();  // it belongs to the image
   return Call{g, *descs, !conv.no_bias};

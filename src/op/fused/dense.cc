@@ -10,7 +10,7 @@ namespace {
 // Types of everything but the result are given where such a node is made.
 void infer(const FusedDenseParams& params, Infer& infer) {
   if (infer.num_in() != params.num_inputs() || !infer.in(0).known()) return;
-  infer.one_dtype();
+  infer.out(0).set_dtype(infer.in(0).dtype());
   const Shape& data = infer.in(0).shape();
   if (params.dense.flatten) {
     infer.out(0).set_shape({data[0], params.dense.num_hidden});

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "op/fused/floats.h"
+
 namespace mxnet {
 
 // y = (x * w + b - mean) * scale + beta = x * (w * scale) + ((b - mean) * scale + beta), rounded
@@ -13,12 +15,15 @@ FoldedWeight::FoldedWeight(const FusedConvParams& params, const KernelContext& c
                            float* bias) {
   const Tensor& weight = context.in(params.weight_input());
   const auto channels = static_cast<std::size_t>(params.conv.num_filter);
-  const auto* given = params.conv.no_bias ? nullptr : context.in(params.bias_input()).as<float>();
-  weight_ = weight.as<float>();
-  if (!params.batch_norm) {
-    given != nullptr ? std::copy_n(given, channels, bias) : std::fill_n(bias, channels, 0.0f);
-    return;
+  Floats weights(weight);
+  weight_ = weights.data();
+  scaled_ = weights.take();
+  if (params.conv.no_bias) {
+    std::fill_n(bias, channels, 0.0f);
+  } else {
+    std::copy_n(Floats(context.in(params.bias_input())).data(), channels, bias);
   }
+  if (!params.batch_norm) return;
   const int n = params.gamma_input();
   const auto* gamma = context.in(n).as<float>();
   const auto* beta = context.in(n + 1).as<float>();
@@ -29,8 +34,7 @@ FoldedWeight::FoldedWeight(const FusedConvParams& params, const KernelContext& c
   for (std::size_t c = 0; c < channels; ++c) {
     const double scale =
         (params.fix_gamma ? 1.0 : double{gamma[c]}) / std::sqrt(double{variance[c]} + params.eps);
-    const double before = given != nullptr ? double{given[c]} : 0.0;
-    bias[c] = static_cast<float>((before - double{mean[c]}) * scale + double{beta[c]});
+    bias[c] = static_cast<float>((double{bias[c]} - double{mean[c]}) * scale + double{beta[c]});
     for (std::size_t i = c * row; i < (c + 1) * row; ++i)
       scaled_[i] = static_cast<float>(double{weight_[i]} * scale);
   }

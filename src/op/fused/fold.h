@@ -7,8 +7,8 @@
 
 namespace mxnet {
 
-// Weights of a fused convolution in their plain layout; borrows those of the context where nothing
-// is folded.
+// Weights of a fused convolution as float32 in their plain layout; borrows those of the context
+// where nothing is folded or converted.
 class FoldedWeight {
  public:
   // Writes the bias, one number a filter: zeros where there is none.

@@ -11,22 +11,22 @@ namespace {
 
 class PointwiseInLayout final : public PreparedKernel {
  public:
-  PointwiseInLayout(const OpDef& op, const ParamsPtr& params, int num_inputs,
+  PointwiseInLayout(const OpDef& op, const ParamsPtr& params, int num_inputs, DType dtype,
                     const LayoutRef& layout)
       : PreparedKernel(pointwise_kernel(op)->name,
                        std::vector<LayoutRef>(static_cast<std::size_t>(num_inputs), layout),
                        {layout}),
         kernel_(*pointwise_kernel(op)),
         params_(params),
-        shape_{static_cast<int64_t>(layout->bytes() / sizeof(float))} {}
+        dtype_(dtype),
+        shape_{static_cast<int64_t>(layout->bytes() / dtype_size(dtype))} {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 
   void run(const KernelContext& whole) const {
     InlineVector<Tensor, 8> tensors;
-    for (int i = 0; i < whole.num_in(); ++i)
-      tensors.push_back({whole.in(i).data, &shape_, DType::kFloat32});
-    tensors.push_back({whole.out(0).data, &shape_, DType::kFloat32});
+    for (int i = 0; i < whole.num_in(); ++i) tensors.push_back({whole.in(i).data, &shape_, dtype_});
+    tensors.push_back({whole.out(0).data, &shape_, dtype_});
     const std::span<const Tensor> all = tensors.span();
     LentResources resources(whole);
     KernelContext context(all.first(all.size() - 1), all.last(1), whole.device(), whole.stream(),
@@ -45,6 +45,7 @@ class PointwiseInLayout final : public PreparedKernel {
 
   const KernelEntry& kernel_;
   const ParamsPtr params_;
+  const DType dtype_;
   const Shape shape_;
 };
 
@@ -82,9 +83,10 @@ bool keeps_zero(const OpDef& op, const void* params, int num_inputs) {
 }  // namespace
 
 PreparedKernelRef prepare_pointwise_in_layout(const OpDef& op, const ParamsPtr& params,
-                                              int num_inputs, const LayoutRef& layout) {
+                                              int num_inputs, DType dtype,
+                                              const LayoutRef& layout) {
   if (!keeps_zero(op, params.get(), num_inputs)) return nullptr;
-  return std::make_shared<const PointwiseInLayout>(op, params, num_inputs, layout);
+  return std::make_shared<const PointwiseInLayout>(op, params, num_inputs, dtype, layout);
 }
 
 }  // namespace mxnet

@@ -7,9 +7,9 @@
 namespace mxnet {
 
 // Computes padding as it does elements. Null where padding of zeros would not stay zero, as kernels
-// of layouts expect it to. `op`: pointwise; `params` are shared with the graph. All arrays:
-// float32.
+// of layouts expect it to. `op`: pointwise; `params` are shared with the graph. All arrays are of
+// one type.
 PreparedKernelRef prepare_pointwise_in_layout(const OpDef& op, const ParamsPtr& params,
-                                              int num_inputs, const LayoutRef& layout);
+                                              int num_inputs, DType dtype, const LayoutRef& layout);
 
 }  // namespace mxnet

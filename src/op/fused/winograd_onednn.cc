@@ -11,6 +11,8 @@
 namespace mxnet {
 namespace {
 
+using dnnl::memory;
+
 class Winograd final : public PreparedKernel {
  public:
   Winograd(const FusedConvParams& params, const WinogradDesc& desc, const LayerPost& post,
@@ -69,14 +71,18 @@ PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signatur
   const auto blocks = [&](dnnl::memory::data_type type) {
     return onednn::channel_blocks(onednn::dims(data.shape()), type);
   };
-  const dnnl::memory::desc image = blocks(dnnl::memory::data_type::f32);
+  const memory::desc image = blocks(memory::data_type::f32);
   std::vector<LayoutRef> in(signature.in.size());
   if (source != nullptr) {
     // From a layer that computes in bfloat16 a step converts: that costs less than what the method
     // gains where it is chosen at all.
-    const dnnl::memory::desc given = onednn::desc_in(source, data);
-    if (given != image && given != blocks(dnnl::memory::data_type::bf16)) return nullptr;
+    const memory::desc given = onednn::desc_in(source, data);
+    if (given != image && given != blocks(memory::data_type::bf16)) return nullptr;
     in[0] = given == image ? source : onednn::layout_of(image);
+  } else if (data.dtype != DType::kFloat32) {
+    in[0] =
+        onednn::layout_of(onednn::plain_desc(onednn::dims(data.shape()), memory::data_type::f32),
+                          onednn::data_type(data.dtype));
   }
   LayoutRef out = onednn::layout_of(onednn::channel_blocks(onednn::dims(map.shape())));
   if (params.sum) in[1] = out;

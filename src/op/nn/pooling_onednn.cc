@@ -166,13 +166,14 @@ PreparedKernelRef prepare_pool_spread(const OpDef&, const void* params, const Si
   const Tensor &dmap = signature.in[0], &data = signature.in[1];
   const auto& pool = *static_cast<const PoolParams*>(params);
   const auto blocked = std::ranges::find_if(layouts, [](auto& l) { return l != nullptr; });
-  if (blocked == layouts.end() || !onednn::takes(signature) || data.dtype != DType::kFloat32 ||
+  if (blocked == layouts.end() || !onednn::takes(signature) || data.dtype != dmap.dtype ||
       data.ndim() != 4 || channels_last(pool.layout))
     return nullptr;
   const PoolGeometry g = pool_geometry(pool, data.shape(), dmap.shape());
   if (g.type != PoolKind::kAvg || !means_the_same(g)) return nullptr;
-  const memory::desc image = onednn::channel_blocks(onednn::dims(data.shape())),
-                     map = onednn::channel_blocks(onednn::dims(dmap.shape()));
+  const memory::data_type type = onednn::data_type(data.dtype);
+  const memory::desc image = onednn::channel_blocks(onednn::dims(data.shape()), type),
+                     map = onednn::channel_blocks(onednn::dims(dmap.shape()), type);
   const auto describe = [g, image, map] { return describe_spread(g, image, map); };
   if (!onednn::implemented(describe)) return nullptr;
   const LayoutRef layout = onednn::layout_of(image);

@@ -62,10 +62,14 @@ bool takes(const Signature& signature) {
   return std::ranges::all_of(signature.in, fits) && std::ranges::all_of(signature.out, fits);
 }
 
-dnnl::memory::data_type inference_type() {
+bool multiplies_bfloat16() {
   constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
-  const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  const bool narrow = config().onednn.bfloat16 && (has & kNeeded) == kNeeded;
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kNeeded) == kNeeded;
+}
+
+dnnl::memory::data_type inference_type(DType data) {
+  const bool narrow =
+      (data == DType::kBFloat16 || config().onednn.bfloat16) && multiplies_bfloat16();
   return narrow ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/dtype.h"
 #include "op/kernel.h"
+#include "op/onednn/instructions.h"
 
 namespace mxnet::onednn {
 
@@ -30,9 +31,9 @@ bool takes(DType dtype);
 // that its offsets need more than the 32 bits that some kernels have for them.
 bool takes(const Signature& signature);
 
-// What layers of inference plans compute in: float32, or bfloat16 where MXNET_ONEDNN_BFLOAT16 asks
-// for it and the CPU has instructions for it.
-dnnl::memory::data_type inference_type();
+// What layers of inference plans compute in on data of this type: bfloat16 where the data are, or
+// where MXNET_ONEDNN_BFLOAT16 asks for it, and the CPU multiplies it; float32 otherwise.
+dnnl::memory::data_type inference_type(DType data);
 
 // Shape of an array as oneDNN has it.
 dnnl::memory::dims dims(const Shape& shape);
