@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far boxes overlap, each with each.
 #include "op/computed.h"
-#include "op/detect/boxes.h"
+#include "op/detect/box_columns.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 
@@ -26,14 +26,13 @@ void box_iou_cpu(const BoxIouParams& params, KernelContext& context) {
     const T *lhs = arrays.in(0), *rhs = arrays.in(1);
     T* out = arrays.out(0);
     const int64_t rows = context.in(0).size() / 4, columns = context.in(1).size() / 4;
+    const BoxColumns<T> others(columns,
+                               [&](int64_t j) { return read_box(rhs + j * 4, params.format); });
     parallel_for(
-        rows, 8.0 * static_cast<double>(columns),
+        rows, 2.0 * static_cast<double>(columns),
         [&](int64_t first, int64_t last) {
-          for (int64_t i = first; i < last; ++i) {
-            const Box<T> a = read_box(lhs + i * 4, params.format);
-            for (int64_t j = 0; j < columns; ++j)
-              out[i * columns + j] = iou(a, read_box(rhs + j * 4, params.format));
-          }
+          for (int64_t i = first; i < last; ++i)
+            others.iou(read_box(lhs + i * 4, params.format), 0, columns, out + i * columns);
         },
         1);
   });

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boxes out of what a single-shot detector predicted at its anchors.
+#include <map>
+#include <numeric>
 #include <vector>
 
 #include "op/computed.h"
+#include "op/detect/box_columns.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
 #include "op/op_builder.h"
@@ -41,6 +44,22 @@ std::vector<Found<T>> find(const DetectionParams& params, const T* scores, int64
   return found;
 }
 
+// `members`: those that may suppress each other, the best first.
+template <class T>
+void suppress_among(const DetectionParams& params, const std::vector<std::size_t>& members,
+                    std::vector<Found<T>>& found) {
+  const BoxColumns<T> boxes(static_cast<int64_t>(members.size()), [&](int64_t i) {
+    return found[members[static_cast<std::size_t>(i)]].box;
+  });
+  std::vector<T> overlaps(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (found[members[i]].cls < 0) continue;
+    boxes.iou(found[members[i]].box, static_cast<int64_t>(i) + 1, boxes.size(), overlaps.data());
+    for (std::size_t j = i + 1; j < members.size(); ++j)
+      if (overlaps[j - i - 1] >= T(params.nms_threshold)) found[members[j]].cls = T{-1};
+  }
+}
+
 template <class T>
 void suppress(const DetectionParams& params, std::vector<Found<T>>& found) {
   if (!params.suppresses()) return;
@@ -53,12 +72,14 @@ void suppress(const DetectionParams& params, std::vector<Found<T>>& found) {
   // Behind the best, rows are those of before, as existing programs see them.
   std::copy_n(sorted.begin(), keep, found.begin());
   for (std::size_t i = keep; i < found.size(); ++i) found[i].cls = T{-1};
-  for (std::size_t i = 0; i < keep; ++i) {
-    if (found[i].cls < 0) continue;
-    for (std::size_t j = i + 1; j < keep; ++j) {
-      if (found[j].cls < 0 || (!params.force_suppress && found[i].cls != found[j].cls)) continue;
-      if (iou(found[i].box, found[j].box) >= T(params.nms_threshold)) found[j].cls = T{-1};
-    }
+  if (params.force_suppress) {
+    std::vector<std::size_t> all(keep);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    suppress_among(params, all, found);
+  } else {
+    std::map<T, std::vector<std::size_t>> by_class;
+    for (std::size_t i = 0; i < keep; ++i) by_class[found[i].cls].push_back(i);
+    for (const auto& [cls, members] : by_class) suppress_among(params, members, found);
   }
 }
 

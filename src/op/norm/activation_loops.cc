@@ -2,7 +2,10 @@
 // Compiles the activation rows for each instruction set.
 #include "op/norm/activation_loops.h"
 
+#include <algorithm>
+
 #include "base/simd.h"
+#include "op/elemwise/unary_loops.h"
 #include "op/vector_math.h"
 
 namespace mxnet {
@@ -32,6 +35,26 @@ template <class T>
 #define MX_SIMD_FILE "op/norm/activation_loops.inc"
 #include "base/simd_targets.h"
 
+// Rows that are functions of their own, too: the loops of those use more of the processor.
+template <UnaryRow kRow, class T>
+void unary_value(const T* x, T* y, int64_t n, T) {
+  unary_loop<T>(kRow).value(x, y, n);
+}
+template <class T>
+void softrelu_value(const T* x, T* y, int64_t n, T) {
+  constexpr int64_t kBlock = 256;  // of x too, which may lie where y does
+  T part[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t m = std::min(kBlock, n - i);
+#pragma omp simd
+    for (int64_t k = 0; k < m; ++k) part[k] = -absolute(x[i + k]);
+    unary_loop<T>(UnaryRow::exp).value(part, part, m);
+    unary_loop<T>(UnaryRow::log1p).value(part, part, m);
+#pragma omp simd
+    for (int64_t k = 0; k < m; ++k) y[i + k] = select(x[i + k] > T(0), x[i + k], T(0)) + part[k];
+  }
+}
+
 }  // namespace
 
 ActivationUses activation_uses(ActivationRow row) {
@@ -43,7 +66,11 @@ ActivationUses activation_uses(ActivationRow row) {
 
 template <class T>
 ActivationLoop<T> activation_loop(ActivationRow row) {
-  return MX_SIMD_CALL(activation_entry<T>)(static_cast<int>(row));
+  ActivationLoop<T> loop = MX_SIMD_CALL(activation_entry<T>)(static_cast<int>(row));
+  if (row == ActivationRow::sigmoid) loop.value = unary_value<UnaryRow::sigmoid, T>;
+  if (row == ActivationRow::tanh) loop.value = unary_value<UnaryRow::tanh, T>;
+  if (row == ActivationRow::softrelu) loop.value = softrelu_value<T>;
+  return loop;
 }
 
 template ActivationLoop<float> activation_loop(ActivationRow);

@@ -2,6 +2,8 @@
 // Compiles the loops of the normalisations for each instruction set.
 #include "op/norm/norm_loops.h"
 
+#include <cmath>
+
 #include <cstring>
 #include <limits>
 #include <type_traits>

@@ -25,33 +25,107 @@ void infer_correlation(const CorrelationParams& params, Infer& infer, InferArg d
   out.set_shape(Shape{g.batch, g.out_channels(), g.out_height, g.out_width});
 }
 
+// The planes of all images with zeros around them, so that no patch leaves them.
+template <class T>
+class PaddedPlanes {
+ public:
+  PaddedPlanes(const CorrelationGeometry& g, T* memory) : g_(g), memory_(memory) {}
+  static int64_t size(const CorrelationGeometry& g) {
+    return g.batch * g.channels * (g.height + 2 * g.pad) * (g.width + 2 * g.pad);
+  }
+
+  int64_t row_size() const { return g_.width + 2 * g_.pad; }
+  int64_t plane_size() const { return (g_.height + 2 * g_.pad) * row_size(); }
+  T* plane(int64_t i) const { return memory_ + i * plane_size(); }
+  // Element (0, 0) of the image.
+  T* image(int64_t i) const { return plane(i) + g_.pad * row_size() + g_.pad; }
+
+  void clear(int64_t i) const { std::fill_n(plane(i), plane_size(), T{0}); }
+  void fill(int64_t i, const T* from) const {
+    clear(i);
+    for (int64_t y = 0; y < g_.height; ++y)
+      std::copy_n(from + (i * g_.height + y) * g_.width, g_.width, image(i) + y * row_size());
+  }
+  void take(int64_t i, T* to) const {
+    for (int64_t y = 0; y < g_.height; ++y)
+      std::copy_n(image(i) + y * row_size(), g_.width, to + (i * g_.height + y) * g_.width);
+  }
+
+ private:
+  const CorrelationGeometry& g_;
+  T* const memory_;
+};
+
+// fn(row of the output, first pixel of data1's, first pixel of data2's) for all rows of pixels that
+// meet in one output channel. Pixels count from a plane's first.
+template <class T, class F>
+void for_rows(const CorrelationGeometry& g, const PaddedPlanes<T>& planes, int64_t out_channel,
+              const F& fn) {
+  const int64_t size = planes.row_size(), first = g.start() + g.pad;
+  const int64_t moved = g.down(out_channel) * size + g.right(out_channel);
+  for (int64_t i = 0; i < g.out_height; ++i) {
+    for (int64_t h = -g.radius; h <= g.radius; ++h) {
+      for (int64_t w = -g.radius; w <= g.radius; ++w) {
+        const int64_t at = (first + i * g.out_step + h) * size + first + w;
+        fn(i, at, at + moved);
+      }
+    }
+  }
+}
+
+// fn(j, j * step) for a row; neighbours are told apart, since they are vectors.
+template <class F>
+void for_pixels(int64_t n, int64_t step, const F& fn) {
+  if (step == 1) {
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) fn(j, j);
+  } else {
+    for (int64_t j = 0; j < n; ++j) fn(j, j * step);
+  }
+}
+
+template <class F>
+void with_agreement(const CorrelationGeometry& g, const F& fn) {
+  g.multiply ? fn(Agreement<true>()) : fn(Agreement<false>());
+}
+
 void correlation_cpu(const CorrelationParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     const T *a = arrays.in(0), *b = arrays.in(1);
     T* out = arrays.out(0);
     const CorrelationGeometry g(params, context.in(0).shape());
-    const int64_t area = g.height * g.width, out_area = g.out_height * g.out_width;
+    const int64_t out_area = g.out_height * g.out_width, count = PaddedPlanes<T>::size(g);
     const T weight = static_cast<T>(g.weight());
-    parallel_for(
-        g.batch * g.out_channels(), 2.0 / g.weight() * static_cast<double>(out_area),
-        [&](int64_t first, int64_t last) {
-          for (int64_t r = first; r < last; ++r) {
-            T* to = out + r * out_area;
-            std::fill_n(to, out_area, T{0});
-            for (int64_t c = 0; c < g.channels; ++c) {
-              const int64_t plane = (r / g.out_channels() * g.channels + c) * area;
-              for (int64_t at = 0; at < out_area; ++at) {
-                g.pairs(r % g.out_channels(), at / g.out_width, at % g.out_width,
-                        [&](int64_t i, int64_t j) {
-                          to[at] += g.agreement(g.value(a + plane, i), g.value(b + plane, j));
-                        });
+    T* const memory = context.workspace_of<T>(2 * count);
+    const PaddedPlanes<T> first_images(g, memory), second_images(g, memory + count);
+    for (int64_t i = 0; i < g.batch * g.channels; ++i) {
+      first_images.fill(i, a);
+      second_images.fill(i, b);
+    }
+    with_agreement(g, [&](auto agreement) {
+      parallel_for(
+          g.batch * g.out_channels(), 0.25 / g.weight() * static_cast<double>(out_area),
+          [&](int64_t first, int64_t last) {
+            for (int64_t r = first; r < last; ++r) {
+              T* const to = out + r * out_area;
+              std::fill_n(to, out_area, T{0});
+              for (int64_t c = 0; c < g.channels; ++c) {
+                const int64_t plane = r / g.out_channels() * g.channels + c;
+                const T *x = first_images.plane(plane), *y = second_images.plane(plane);
+                for_rows(g, first_images, r % g.out_channels(),
+                         [&](int64_t i, int64_t p, int64_t q) {
+                           T* const row = to + i * g.out_width;
+                           for_pixels(g.out_width, g.out_step, [&](int64_t j, int64_t at) {
+                             row[j] += agreement.value(x[p + at], y[q + at]);
+                           });
+                         });
               }
+              for (int64_t i = 0; i < out_area; ++i) to[i] *= weight;
             }
-            for (int64_t i = 0; i < out_area; ++i) to[i] *= weight;
-          }
-        },
-        1);
+          },
+          1);
+    });
   });
 }
 
@@ -62,29 +136,39 @@ void correlation_backward_cpu(const CorrelationParams& params, KernelContext& co
     const T *dout = arrays.in(0), *a = arrays.in(1), *b = arrays.in(2);
     T *da = arrays.out(0), *db = arrays.out(1);
     const CorrelationGeometry g(params, context.in(1).shape());
-    const int64_t area = g.height * g.width, out_area = g.out_height * g.out_width;
+    const int64_t out_area = g.out_height * g.out_width, count = PaddedPlanes<T>::size(g);
     const T weight = static_cast<T>(g.weight());
-    parallel_for(
-        g.batch * g.channels, 4.0 / g.weight() * static_cast<double>(out_area * g.out_channels()),
-        [&](int64_t first, int64_t last) {
-          for (int64_t r = first; r < last; ++r) {
-            const int64_t plane = r * area;
-            std::fill_n(da + plane, area, T{0});
-            std::fill_n(db + plane, area, T{0});
-            for (int64_t c = 0; c < g.out_channels(); ++c) {
-              const T* from = dout + (r / g.channels * g.out_channels() + c) * out_area;
-              for (int64_t at = 0; at < out_area; ++at) {
-                const T d = from[at] * weight;
-                g.pairs(c, at / g.out_width, at % g.out_width, [&](int64_t i, int64_t j) {
-                  const T x = g.value(a + plane, i), y = g.value(b + plane, j);
-                  if (i >= 0) da[plane + i] += d * g.slope_a(x, y);
-                  if (j >= 0) db[plane + j] += d * g.slope_b(x, y);
+    T* const memory = context.workspace_of<T>(4 * count);
+    const PaddedPlanes<T> first_images(g, memory), second_images(g, memory + count);
+    const PaddedPlanes<T> first_slopes(g, memory + 2 * count), second_slopes(g, memory + 3 * count);
+    with_agreement(g, [&](auto agreement) {
+      parallel_for(
+          g.batch * g.channels, 0.5 / g.weight() * static_cast<double>(out_area * g.out_channels()),
+          [&](int64_t first, int64_t last) {
+            for (int64_t r = first; r < last; ++r) {
+              first_images.fill(r, a);
+              second_images.fill(r, b);
+              first_slopes.clear(r);
+              second_slopes.clear(r);
+              const T *x = first_images.plane(r), *y = second_images.plane(r);
+              T *dx = first_slopes.plane(r), *dy = second_slopes.plane(r);
+              for (int64_t c = 0; c < g.out_channels(); ++c) {
+                const T* from = dout + (r / g.channels * g.out_channels() + c) * out_area;
+                for_rows(g, first_images, c, [&](int64_t i, int64_t p, int64_t q) {
+                  const T* const row = from + i * g.out_width;
+                  for_pixels(g.out_width, g.out_step, [&](int64_t j, int64_t at) {
+                    const T d = row[j] * weight, u = x[p + at], v = y[q + at];
+                    dx[p + at] += d * agreement.slope_a(u, v);
+                    dy[q + at] += d * agreement.slope_b(u, v);
+                  });
                 });
               }
+              first_slopes.take(r, da);
+              second_slopes.take(r, db);
             }
-          }
-        },
-        1);
+          },
+          1);
+    });
   });
 }
 
