@@ -6,8 +6,14 @@
 
 namespace mxnet {
 
+// What caches exchange with memory.
+inline constexpr std::size_t kLineBytes = 64;
+
 // As memcpy. Other threads see the bytes after finish_stream_copies(). Any alignment. Thread-safe.
 void stream_copy(void* to, const void* from, std::size_t bytes) noexcept;
+// Copies lines that follow each other to places `step` bytes apart. REQUIRES: `to` begins a line
+// and `step` is a multiple of kLineBytes.
+void stream_lines(void* to, std::ptrdiff_t step, const void* from, std::size_t lines) noexcept;
 // Orders this thread's copies before whatever it writes next.
 void finish_stream_copies() noexcept;
 

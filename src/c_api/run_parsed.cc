@@ -7,6 +7,7 @@
 #include "exec/imperative.h"
 #include "op/inline_vector.h"
 #include "op/op_def.h"
+#include "op/value_count.h"
 
 namespace mxnet::c_api {
 namespace {
@@ -38,6 +39,11 @@ void run_parsed(const ParsedAttrsRef& parsed, Device device, int num_inputs, NDA
   InlineVector<NDArray*, 8> in, out;
   for (int i = 0; i < num_inputs; ++i) in.push_back(&array_of(inputs[i]));
   const int total = op.num_outputs(params), visible = op.num_visible_outputs(params);
+  if (total < 0 || total > kMostValues) {
+    throw Error(
+        ErrorCode::kValue, op.name(),
+        fmt::format("given parameters for {} outputs, expected at most {}", total, kMostValues));
+  }
   const bool given = *outputs != nullptr;
   if (given) {
     check_given(op, *num_outputs, total, visible);

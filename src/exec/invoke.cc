@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "exec/densify.h"
@@ -32,14 +33,15 @@ using Vars = InlineVector<Var*, 12>;
 using Layouts = InlineVector<StorageType, 8>;
 
 void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs) {
-  const auto expected = static_cast<std::size_t>(op.num_inputs(params));
-  if (inputs.size() != expected) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < expected; ++i)
-      names.push_back(op.input_name(params, static_cast<int>(i)));
+  const int expected = op.num_inputs(params);
+  if (std::cmp_not_equal(inputs.size(), expected)) {
+    // A parameter may ask for any number of them, and naming one may name all.
+    constexpr int kNamed = 64;
+    std::string names = expected > 0 && expected <= kNamed ? ":" : "";
+    for (int i = 0; i < expected && expected <= kNamed; ++i)
+      names += (i == 0 ? " " : ", ") + op.input_name(params, i);
     throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given {} inputs, expected {}: {}", inputs.size(), expected,
-                            fmt::join(names, ", ")));
+                fmt::format("given {} inputs, expected {}{}", inputs.size(), expected, names));
   }
   MX_ASSERT(outputs.size() == static_cast<std::size_t>(op.num_outputs(params)));
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -215,8 +215,8 @@ void Plan::add_node(int n) {
             .params = node.params.get(),
             .node = n,
             .first_tensor = static_cast<uint32_t>(tensors_.size()),
-            .num_in = static_cast<uint16_t>(inputs.size()),
-            .num_out = static_cast<uint16_t>(graph_.num_outputs(n)),
+            .num_in = static_cast<uint32_t>(inputs.size()),
+            .num_out = static_cast<uint32_t>(graph_.num_outputs(n)),
             .accumulate = false,
             .workspace = workspace_of(n)};
   InlineVector<ArrayType, 8> types;
@@ -224,7 +224,7 @@ void Plan::add_node(int n) {
     add_tensor(inputs[i], !node.op->type_only(static_cast<int>(i)));
     types.push_back(types_[static_cast<std::size_t>(inputs[i])]);
   }
-  for (int o = 0; o < step.num_out; ++o) {
+  for (int o = 0; o < graph_.num_outputs(n); ++o) {
     const int entry = graph_.first_entry(n) + o;
     add_tensor(entry, true);
     types.push_back(types_[static_cast<std::size_t>(entry)]);
@@ -275,7 +275,7 @@ std::string Plan::step_name(const Step& step) const {
 
 int64_t Plan::elements(const Step& step) const {
   int64_t sum = 0;
-  for (uint32_t t = 0; t < uint32_t{step.num_in} + step.num_out; ++t)
+  for (uint32_t t = 0; t < step.num_in + step.num_out; ++t)
     sum += tensors_[step.first_tensor + t].type->shape.size();
   return sum;
 }
@@ -322,7 +322,7 @@ void Plan::add_uses(Segment* segment) {
   for (int s = segment->first_step; s < segment->last_step; ++s) {
     const Step& step = steps_[static_cast<std::size_t>(s)];
     const std::vector<int> written = written_inputs(step);
-    for (uint32_t i = 0; i < uint32_t{step.num_in} + step.num_out; ++i) {
+    for (uint32_t i = 0; i < step.num_in + step.num_out; ++i) {
       const uint32_t slot = step.first_tensor + i;
       const bool write = i >= step.num_in || contains(written, i);
       if (tensors_[slot].external >= 0) touches.push_back({tensors_[slot].external, slot, write});
@@ -352,7 +352,7 @@ void Plan::add_arenas(Segment* segment) const {
     const Step& step = steps_[static_cast<std::size_t>(s)];
     segment->arenas_written |= uint32_t{1} << step.workspace;
     const std::vector<int> written = written_inputs(step);
-    for (uint32_t i = 0; i < uint32_t{step.num_in} + step.num_out; ++i) {
+    for (uint32_t i = 0; i < step.num_in + step.num_out; ++i) {
       const int arena = tensors_[step.first_tensor + i].arena;
       if (arena < 0) continue;
       const bool write = i >= step.num_in || contains(written, i);
@@ -384,7 +384,7 @@ std::string Plan::debug_str() const {
       const Step& step = steps_[static_cast<std::size_t>(i)];
       text += fmt::format("  {} [{}]{}", step_name(step), kernel_name(step),
                           step.accumulate ? " +=" : "");
-      for (uint32_t t = 0; t < uint32_t{step.num_in} + step.num_out; ++t) {
+      for (uint32_t t = 0; t < step.num_in + step.num_out; ++t) {
         const TensorPlace& place = tensors_[step.first_tensor + t];
         text += t == step.num_in ? " -> " : " ";
         text += to_string(place.type->shape);

@@ -76,7 +76,7 @@ class Plan {
     const void* params;
     int node;
     uint32_t first_tensor;
-    uint16_t num_in, num_out;
+    uint32_t num_in, num_out;
     // The one output is to be added to its array: the tensor before it holds what is added.
     bool accumulate;
     uint8_t workspace;  // of the kernel

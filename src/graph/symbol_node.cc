@@ -9,12 +9,10 @@
 #include "base/error.h"
 #include "graph/symbol_attributes.h"
 #include "op/op_def.h"
+#include "op/value_count.h"
 
 namespace mxnet {
 namespace {
-
-// Inputs and outputs of one node; the largest known networks have a few thousand.
-constexpr int kMostValues = 1 << 20;
 
 // How variables that are made for states and parameters start, as the JSON of an initializer, where
 // that is not the choice of whoever initializes the network.

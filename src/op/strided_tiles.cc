@@ -5,6 +5,7 @@
 // all of them, no line is fetched twice whatever the alignment, and steps that are powers of two,
 // whose lines share few places in the cache, cost no more than others.
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -200,6 +201,40 @@ constexpr int64_t box_side() {
   return side;
 }
 
+// Whether lines of the output can be written one by one.
+bool in_lines(const char* out, const StridedLoop& outer) {
+  return reinterpret_cast<std::uintptr_t>(out) % kLineBytes == 0 &&
+         outer.out % static_cast<int64_t>(kLineBytes) == 0;
+}
+
+// Squares of lines: rows of the input are read on and on, and each line of the output is written
+// past the caches at once. Needs no buffer, so that nothing goes through the second-level cache.
+template <class T>
+void turn_lines(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner) {
+  constexpr auto kLine = static_cast<int64_t>(kLineBytes);
+  constexpr int64_t kBytes = sizeof(T), kSide = kLine / kBytes, kLanes = Square<T>::kLanes;
+  constexpr int64_t kAhead = 512;
+  alignas(kLineBytes) char square[kSide * kLine];
+  const int64_t rows = outer.size / kSide * kSide, columns = inner.size / kSide * kSide;
+  for (int64_t c = 0; c < columns; c += kSide) {
+    for (int64_t r = 0; r < rows; r += kSide) {
+      const char* from = in + r * kBytes + c * inner.in;
+      for (int64_t i = 0; i < kSide; ++i) __builtin_prefetch(from + i * inner.in + kAhead);
+      for (int64_t i = 0; i < kSide; i += kLanes) {
+        for (int64_t j = 0; j < kSide; j += kLanes) {
+          Square<T>::turn([&](int64_t k) { return from + i * kBytes + (j + k) * inner.in; },
+                          square + i * kLine + j * kBytes, kLine);
+        }
+      }
+      stream_lines(out + r * outer.out + c * kBytes, outer.out, square, kSide);
+    }
+  }
+  turn_box<T, false>(in + columns * inner.in, inner.in, out + columns * kBytes, outer.out, rows,
+                     inner.size - columns);
+  turn_box<T, false>(in + rows * kBytes, inner.in, out + rows * outer.out, outer.out,
+                     outer.size - rows, inner.size);
+}
+
 template <class T>
 void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner, int64_t,
            bool past_caches) {
@@ -212,6 +247,11 @@ void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoo
                           inner.size);
   if (span <= kCloseBytes || outer.size <= 16 || inner.size <= 16)
     return turn_box<T, false>(in, inner.in, out, outer.out, outer.size, inner.size);
+  // Smaller elements gain nothing by lines: one of them comes out of more rows of the input than
+  // the processor follows.
+  if constexpr (sizeof(T) == 8) {
+    if (past_caches && in_lines(out, outer)) return turn_lines<T>(in, out, outer, inner);
+  }
   char* box = buffer();
   const auto write = [&](char* to, const char* from, int64_t bytes) {
     const auto count = static_cast<std::size_t>(bytes);

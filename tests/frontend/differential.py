@@ -18,6 +18,7 @@ and of calling it with the case's own numbers:
     add        gradients are added to what their arrays hold
     view       each array is the middle of a longer one
     inplace    the output is the first input of its shape and type
+    second     gradients of the gradients are compared too (those for the arrays: theirs for the heads are zero)
 
 A process that ends is started again after the case that ended it. What ends or hangs theirs says nothing about ours. At the end it counts
 what differs by operator: numbers and shapes, calls that only ours refuses, calls that only theirs refuses.
@@ -43,7 +44,7 @@ import random_calls
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
-WAYS = ["value", "shape", "sizes", "dtype", "special", "zero", "one", "big", "add", "view", "inplace"]
+WAYS = ["value", "shape", "sizes", "dtype", "special", "zero", "one", "big", "add", "view", "inplace", "second"]
 MOST_ELEMENTS = 300_000
 SECONDS = 20  # for one call
 TOLERANCE = {"float16": (1e-2, 4e-3), "float32": (1e-4, 2e-5), "float64": (1e-6, 2e-7)}
@@ -84,7 +85,7 @@ class Changes:
     def _as_it_is(self, a):
         return a
 
-    _add = _view = _inplace = _as_it_is
+    _add = _view = _inplace = _second = _as_it_is
 
     def _value(self, a):
         return self.rng.permutation(a.reshape(-1)).reshape(a.shape)
@@ -137,7 +138,7 @@ class Worker:
             self.process.kill()
             self.process.wait()
             code, self.process = self.process.returncode, None
-            return ("hangs" if "hangs" in str(gone) else f"ends ({code})",) * 2
+            return ("hangs" if "hangs" in str(gone) else f"ends ({code})",) * 3
 
 
 def send(stream, what):
@@ -193,7 +194,7 @@ def work(library):
             return
         mx.numpy_shape(numpy_shape)
         mx.training(training)
-        outputs = gradients = None
+        outputs = gradients = second = None
         try:
             outputs = outputs_of(mx, op, attrs, arrays, way)
         except Failure as error:
@@ -207,7 +208,13 @@ def work(library):
                     gradients = mx.gradients(op, arrays, heads, request, start, wanted=differentiated, **attrs)
             except Failure as error:
                 gradients = str(error)
-        send(answers, (outputs, gradients))
+            if way == "second" and isinstance(gradients, list):
+                directions = [(rng.randint(-8, 9, arrays[i].shape) / 8).astype(arrays[i].dtype) for i in differentiated]
+                try:
+                    second = mx.second_gradients(op, arrays, heads, directions, differentiated, **attrs)[0]
+                except Failure as error:
+                    second = str(error)
+        send(answers, (outputs, gradients, second))
 
 
 def difference(ours, theirs, what):
@@ -278,8 +285,10 @@ def drawn_jobs(options):
     for number, call in enumerate(random_calls.calls(options.seed, options.random, re.compile(options.only))):
         numpy_shape = call.op.startswith("_np") or any(a.size == 0 or a.ndim == 0 for a in call.arrays)
         floats = [i for i, a in enumerate(call.arrays) if a.dtype.kind == "f"]
-        way = ways.choice(["value", "value", "add", "view", "inplace"])
-        yield f"{call.op}/{number} {way}", (call.op, call.params, call.arrays, numpy_shape, True, floats if ways.random() < 0.7 else [],
+        way = ways.choice(["value", "value", "add", "view", "inplace", "second", "second"])
+        # Of several arrays, now and then only one asks for its gradient.
+        wanted = [ways.choice(floats)] if floats and ways.random() < 0.2 else floats
+        yield f"{call.op}/{number} {way}", (call.op, call.params, call.arrays, numpy_shape, True, wanted if ways.random() < 0.8 else [],
                                             options.seed, way)
 
 
@@ -306,7 +315,8 @@ def main():
     for title, job in drawn_jobs(options) if options.random else changed_jobs(options):
         mine, other = ours.ask(job), theirs.ask(job)
         compared += 1
-        why = difference(mine[0], other[0], "output") or difference(mine[1], other[1], "gradient")
+        parts = zip(mine, other, ("output", "gradient", "second gradient"))
+        why = next(filter(None, (difference(*part) for part in parts)), None)
         if why:
             op, params, arrays = job[:3]
             different[op, kind_of(mine, other)] += 1

@@ -145,6 +145,27 @@ TEST(StridedCopy, LargeTranspositionsMissNoElement) {
   }
 }
 
+// So large that lines are written past the caches: where each row begins a line, with rows and
+// columns over, and where none does.
+TEST(StridedCopy, TranspositionsPastTheCachesMissNoElement) {
+  std::mt19937 random(kSeed);
+  constexpr int64_t kRows = 1048, kColumns = 1037, kElement = 8, kLine = 64;
+  const std::vector<char> in = random_bytes(kRows * kColumns * kElement, random);
+  StridedPlan transpose;
+  transpose.add(kColumns, 1, kRows);
+  transpose.add(kRows, kColumns, 1);
+  const std::vector<char> expected =
+      copied_slowly(transpose, in, std::vector<char>(in.size()), kElement);
+  for (const int64_t shift : {0, 8}) {
+    std::vector<char> memory(in.size() + 2 * kLine, 'x');
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    char* out = memory.data() + (kLine - static_cast<int64_t>(address % kLine)) % kLine + shift;
+    copy_strided(transpose, in.data(), out, kElement);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out)) << shift;
+    EXPECT_EQ(out[in.size()], 'x');
+  }
+}
+
 // All widths around those of vectors; rows follow each other, and what lies behind the last one
 // stays.
 TEST(StridedCopy, ColumnsBecomeNarrowRows) {

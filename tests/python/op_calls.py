@@ -124,11 +124,14 @@ class Library:
         self.free(*inputs, *grads, *outputs, *head_arrays)
         return results
 
-    def adjoint_of_adjoint(self, name, arrays, heads, directions, **attrs):
-        """For y = A x: the gradient of <directions, A' heads> with respect to `heads`, which is A directions."""
-        inputs, head_arrays = [self.array(a) for a in arrays], [self.array(h) for h in heads]
-        marked = inputs + head_arrays
-        grads = [self.array(np.zeros_like(a)) for a in [*arrays, *heads]]
+    def second_gradients(self, name, arrays, heads, directions, wanted=None, **attrs):
+        """Gradients of <directions, gradients of sum(outputs * heads)> with respect to the arrays and to the heads, as two lists.
+        The inner gradients are those of the arrays at `wanted` (all of them), a direction each. A head of None: that output takes no part."""
+        wanted = list(range(len(arrays)) if wanted is None else wanted)
+        used = [i for i, head in enumerate(heads) if head is not None]
+        inputs, head_arrays = [self.array(a) for a in arrays], [self.array(heads[i]) for i in used]
+        differentiated, marked = [inputs[i] for i in wanted], [inputs[i] for i in wanted] + head_arrays
+        grads = [self.array(np.zeros_like(a)) for a in [*(arrays[i] for i in wanted), *(heads[i] for i in used)]]
         requests = (C.c_uint * len(marked))(*[WRITE] * len(marked))
         pointers = (C.c_void_p * len(marked))(*marked)
         self.call("MXAutogradMarkVariables", len(marked), pointers, requests, (C.c_void_p * len(grads))(*grads))
@@ -137,15 +140,18 @@ class Library:
         first, stypes = C.POINTER(C.c_void_p)(), C.POINTER(C.c_int)()
         try:
             outputs = self.invoke(name, inputs, **attrs)
-            self.call("MXAutogradBackwardEx", len(outputs), (C.c_void_p * len(outputs))(*outputs),
-                      (C.c_void_p * len(heads))(*head_arrays), len(inputs), (C.c_void_p * len(inputs))(*inputs),
+            self.call("MXAutogradBackwardEx", len(used), (C.c_void_p * len(used))(*[outputs[i] for i in used]),
+                      (C.c_void_p * len(used))(*head_arrays), len(wanted), (C.c_void_p * len(wanted))(*differentiated),
                       1, 1, 1, C.byref(first), C.byref(stypes))
-            firsts = [C.c_void_p(first[i]) for i in range(len(inputs))]
+            firsts = [C.c_void_p(first[i]) for i in range(len(wanted))]
         finally:
             self.call("MXAutogradSetIsRecording", 0, C.byref(before))
-        wanted = [self.array(d) for d in directions]
-        self.call("MXAutogradBackward", len(firsts), (C.c_void_p * len(firsts))(*firsts),
-                  (C.c_void_p * len(wanted))(*wanted), 0)
-        results = [self.numpy(g) for g in grads[len(inputs):]]
-        self.free(*marked, *grads, *outputs, *firsts, *wanted)
-        return results
+        along = [self.array(d) for d in directions]
+        self.call("MXAutogradBackward", len(firsts), (C.c_void_p * len(firsts))(*firsts), (C.c_void_p * len(along))(*along), 0)
+        results = [self.numpy(g) for g in grads]
+        self.free(*inputs, *head_arrays, *grads, *outputs, *firsts, *along)
+        return results[:len(wanted)], results[len(wanted):]
+
+    def adjoint_of_adjoint(self, name, arrays, heads, directions, **attrs):
+        """For y = A x: the gradient of <directions, A' heads> with respect to `heads`, which is A directions."""
+        return self.second_gradients(name, arrays, heads, directions, **attrs)[1]

@@ -20,7 +20,7 @@ void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
   const Shape& shape = infer.in(0).shape();
   if (shape.ndim() < 2) infer.in(0).fail("boxes in the last two dimensions");
   const int64_t width = shape.back();
-  if (params.coord_start < 0 || params.coord_start + 4 > width || params.score_index < 0 ||
+  if (params.coord_start < 0 || int64_t{params.coord_start} + 4 > width || params.score_index < 0 ||
       params.score_index >= width || params.id_index >= width) {
     infer.fail(
         fmt::format("given coord_start {}, score_index {}, id_index {}, expected them within "

@@ -148,6 +148,12 @@ void infer_deformable(const DeformablePsRoiParams& p, Infer& infer, InferArg dat
   infer.one_dtype();
   if (p.output_dim <= 0 || p.pooled_size <= 0 || p.group_size <= 0 || p.sample_per_part <= 0)
     infer.fail("expected positive output_dim, group_size, pooled_size and sample_per_part");
+  // Their square is how often a loop runs for each bin.
+  constexpr int kMostSamples = 4096;
+  if (p.sample_per_part > kMostSamples) {
+    infer.fail(fmt::format("given sample_per_part {}, expected at most {}", p.sample_per_part,
+                           kMostSamples));
+  }
   data.set_shape(Shape{-1, int64_t{p.output_dim} * p.group_size * p.group_size, -1, -1});
   rois.set_shape(Shape{-1, 5});
   out.set_shape(Shape{rois.dim(0), p.output_dim, p.pooled_size, p.pooled_size});

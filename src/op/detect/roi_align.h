@@ -99,7 +99,9 @@ struct BinGrid {
 
  private:
   MX_HOST_DEVICE static int64_t along(int32_t wanted, T bin) {
-    return wanted > 0 ? wanted : std::max<int64_t>(0, static_cast<int64_t>(std::ceil(bin)));
+    if (wanted > 0) return wanted;
+    // Regions of infinite size have a number of samples too.
+    return bin > 0 ? static_cast<int64_t>(std::ceil(std::min(bin, T(1 << 30)))) : 0;
   }
   MX_HOST_DEVICE static T offset(int64_t bin, T size, int64_t i, int64_t count) {
     return (static_cast<T>(bin) + (static_cast<T>(i) + T(0.5)) / static_cast<T>(count)) * size;

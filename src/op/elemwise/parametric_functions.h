@@ -26,7 +26,7 @@ struct QuadraticParams {
 struct AroundParams {
   int32_t decimals;
   bool whole_digits() const { return decimals < 0; }
-  double scale() const { return std::pow(10.0, std::abs(decimals)); }
+  double scale() const { return std::pow(10.0, std::abs(static_cast<double>(decimals))); }
 };
 struct NanToNumParams {
   bool copy;

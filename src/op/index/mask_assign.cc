@@ -170,7 +170,7 @@ void infer_assign(const MaskAssignParams& params, Infer& infer) {
   infer.in(0).same_as(infer.out(0));
   if (infer.num_in() > 2) infer.in(2).same_dtype(infer.in(0));
   if (!data.rank_known() || !mask.rank_known()) return;
-  if (params.start_axis < 0 || params.start_axis + mask.ndim() > data.ndim())
+  if (params.start_axis < 0 || params.start_axis > data.ndim() - mask.ndim())
     mask.fail(fmt::format("one that covers axes of {} from {} on", to_string(data.shape()),
                           params.start_axis));
   Shape covered = Shape::scalar();

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "op/window_list.h"
+
 namespace mxnet {
 namespace {
 
@@ -15,26 +17,17 @@ int64_t pad_for_target(const ConvParams& params, int i, int64_t data) {
   return (params.stride_of(i) * (data - 1) + params.reach(i) - params.target_of(i) + 1) / 2;
 }
 
-void check_list(const char* name, const Shape& values, int64_t least, const ConvParams& params,
-                Infer& infer) {
-  bool fits = values.empty() || values.ndim() == params.spatial();
-  for (const int64_t value : values) fits = fits && value >= least;
-  if (fits) return;
-  infer.fail(fmt::format("given {} {} with kernel {}, expected {} numbers of at least {}", name,
-                         to_string(values), to_string(params.kernel), params.spatial(), least));
-}
-
 void check_params(const ConvParams& params, Infer& infer) {
   if (params.spatial() < 1 || params.spatial() > 3) {
     infer.fail(fmt::format("given kernel {}, expected one, two or three dimensions",
                            to_string(params.kernel)));
   }
-  check_list("kernel", params.kernel, 1, params, infer);
-  check_list("stride", params.stride, 1, params, infer);
-  check_list("dilate", params.dilate, 1, params, infer);
-  check_list("pad", params.pad, 0, params, infer);
-  check_list("adj", params.adj, 0, params, infer);
-  check_list("target_shape", params.target_shape, 0, params, infer);
+  check_window_list("kernel", params.kernel, 1, params.spatial(), infer);
+  check_window_list("stride", params.stride, 1, params.spatial(), infer);
+  check_window_list("dilate", params.dilate, 1, params.spatial(), infer);
+  check_window_list("pad", params.pad, 0, params.spatial(), infer);
+  check_window_list("adj", params.adj, 0, params.spatial(), infer);
+  check_window_list("target_shape", params.target_shape, 0, params.spatial(), infer);
   if (params.layout != Layout::kDefault && spatial_of(params.layout) != params.spatial()) {
     infer.fail(fmt::format("given kernel {}, expected one that has {} dimensions as the layout",
                            to_string(params.kernel), spatial_of(params.layout)));

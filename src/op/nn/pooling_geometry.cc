@@ -4,27 +4,19 @@
 
 #include <fmt/format.h>
 
+#include "op/window_list.h"
+
 namespace mxnet {
 namespace {
-
-void check_list(const char* name, const Shape& values, int64_t least, int spatial, Infer& infer) {
-  bool fits = values.empty() || values.ndim() == spatial;
-  for (const int64_t value : values) fits = fits && value >= least;
-  if (fits) return;
-  infer.fail(
-      fmt::format("given {} {} for {} spatial dimensions, expected as many numbers of at "
-                  "least {}",
-                  name, to_string(values), spatial, least));
-}
 
 void check_params(const PoolParams& params, int spatial, Infer& infer) {
   if (params.layout != Layout::kDefault && spatial_of(params.layout) != spatial)
     infer.in(0).fail(fmt::format("{} dimensions, as the layout", spatial_of(params.layout) + 2));
   if (!params.global) {
     if (params.kernel.empty()) infer.fail("given no kernel, expected one or global_pool");
-    check_list("kernel", params.kernel, 1, spatial, infer);
-    check_list("stride", params.stride, 1, spatial, infer);
-    check_list("pad", params.pad, 0, spatial, infer);
+    check_window_list("kernel", params.kernel, 1, spatial, infer);
+    check_window_list("stride", params.stride, 1, spatial, infer);
+    check_window_list("pad", params.pad, 0, spatial, infer);
     for (int i = 0; i < spatial; ++i) {
       if (params.pad_of(i) >= params.kernel[i]) {
         infer.fail(fmt::format("given pad {} with kernel {}, expected less than the kernel",

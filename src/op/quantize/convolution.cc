@@ -4,6 +4,7 @@
 #include "op/quantize/byte_layers.h"
 #include "op/quantize/layers.h"
 #include "op/quantize/product_op.h"
+#include "op/window_list.h"
 
 namespace mxnet::quantize {
 namespace {
@@ -42,16 +43,10 @@ void infer_convolution(const ConvParams& params, Infer& infer) {
   if (channels_last(params.layout)) infer.fail("given channels last, expected channels first");
   if (spatial < 1 || spatial > 3)
     infer.fail("given kernel " + to_string(params.kernel) + ", expected one to three dimensions");
-  for (const Shape* shape : {&params.stride, &params.dilate, &params.pad}) {
-    if (!shape->empty() && shape->ndim() != spatial)
-      infer.fail("given " + to_string(*shape) + ", expected as many dimensions as the kernel");
-  }
-  for (int i = 0; i < spatial; ++i) {
-    const bool fits = params.kernel[i] > 0 && (params.stride.empty() || params.stride[i] > 0) &&
-                      (params.dilate.empty() || params.dilate[i] > 0) &&
-                      (params.pad.empty() || params.pad[i] >= 0);
-    if (!fits) infer.fail("expected kernel, stride and dilate above 0, pad not below");
-  }
+  check_window_list("kernel", params.kernel, 1, spatial, infer);
+  check_window_list("stride", params.stride, 1, spatial, infer);
+  check_window_list("dilate", params.dilate, 1, spatial, infer);
+  check_window_list("pad", params.pad, 0, spatial, infer);
   expect_bytes(data);
   data.set_shape(Shape::unknown(spatial + 2));
   out.set_dtype(DType::kInt32).set_shape(Shape::unknown(spatial + 2));

@@ -57,7 +57,7 @@ void diff_cpu(const DiffParams& params, KernelContext& context) {
   const int64_t inner = full.size(axis + 1, full.ndim());
   dispatch_dtype<kTypes>(in.dtype, "_npi_diff", [&]<class T>(TypeTag<T>) {
     T* to = out.as<T>();
-    if (in.size() == 0) {
+    if (in.size() == 0 || out.size() == 0) {  // nothing, however many steps
       std::fill_n(to, out.size(), T(0));
       return;
     }

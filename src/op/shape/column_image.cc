@@ -10,6 +10,7 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/window_list.h"
 
 namespace mxnet {
 namespace {
@@ -153,18 +154,10 @@ void to_image(const ColumnWindow& params, const Tensor& columns, const Tensor& i
 
 void check_window(const ColumnWindow& params, Infer& infer) {
   if (params.spatial() < 1) infer.fail("given no kernel, expected its size in each dimension");
-  const auto check = [&](const char* name, const Shape& values, int64_t least) {
-    bool fits = values.empty() || values.ndim() == params.spatial();
-    for (const int64_t value : values) fits = fits && value >= least;
-    if (!fits) {
-      infer.fail(fmt::format("given {} {}, expected {} numbers of at least {}", name,
-                             to_string(values), params.spatial(), least));
-    }
-  };
-  check("kernel", params.kernel, 1);
-  check("stride", params.stride, 1);
-  check("dilate", params.dilate, 1);
-  check("pad", params.pad, 0);
+  check_window_list("kernel", params.kernel, 1, params.spatial(), infer);
+  check_window_list("stride", params.stride, 1, params.spatial(), infer);
+  check_window_list("dilate", params.dilate, 1, params.spatial(), infer);
+  check_window_list("pad", params.pad, 0, params.spatial(), infer);
 }
 
 // Places of the kernel in an image with these spatial dimensions.

@@ -253,3 +253,17 @@ def test_arguments_on_another_device_are_copied_and_states_there_are_an_error(ru
     lines = run_python(code, env={"MXNET_SIM_GPUS": "1"}).stdout.splitlines()
     assert lines[0] == "cpu(0) 15.0 5.0 3.0"
     assert "'bn_moving_mean' on gpu(0), expected it on cpu(0)" in lines[1]
+
+
+def test_an_operator_has_more_outputs_than_a_short_number_holds():
+    parts = mx.sym.split(mx.sym.var("x"), num_outputs=65537, axis=0)
+    bound = (parts[65536] * 2 + parts[0]).bind(mx.context.current_context(), {"x": mx.nd.arange(3, 65540)})
+    assert bound.forward()[0].asnumpy().tolist() == [2 * 65539 + 3]
+
+
+@pytest.mark.parametrize("count", [-1, 2**21, 2**31 - 1])
+def test_more_outputs_than_anything_has_are_an_error(count):
+    with pytest.raises(mx.base.MXNetError, match="output"):
+        mx.sym.split(mx.sym.var("x"), num_outputs=count)
+    with pytest.raises(mx.base.MXNetError, match="output"):
+        mx.nd.split(mx.nd.ones((2, 2)), num_outputs=count)

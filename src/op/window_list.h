@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of numbers that say how a window moves: kernel, stride, dilate, pad.
+#pragma once
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "op/infer.h"
+
+namespace mxnet {
+
+// None, or one for each spatial dimension, from `least` on, and such that an image that is as many
+// times larger or smaller still has a size that libraries count.
+inline void check_window_list(const char* name, const Shape& values, int64_t least, int spatial,
+                              Infer& infer) {
+  constexpr int64_t kMost = 1 << 24;
+  bool fits = values.empty() || values.ndim() == spatial;
+  for (const int64_t value : values) fits = fits && value >= least && value <= kMost;
+  if (fits) return;
+  infer.fail(
+      fmt::format("given {} {}, expected for each of {} spatial dimensions a number from {} to {}",
+                  name, to_string(values), spatial, least, kMost));
+}
+
+}  // namespace mxnet
