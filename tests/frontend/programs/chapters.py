@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chapters of a course with mx.np and mx.npx: from a regression by hand to transformers; each trains for some steps."""
-import math
-
+"""Chapters of a course with mx.np and mx.npx: from a regression by hand to normalization."""
 from registry import numpy_program
 
 
@@ -346,18 +344,3 @@ def normalization_by_hand(mx, mnp, np):
             results.append(loss.mean())
         results += [net[1].gamma.data().reshape(-1), net(x)]
     return results
-
-
-def learned(mx, mnp, net, x, y, steps=2, rate=0.05):
-    """The losses of some steps, and what comes out then."""
-    net.initialize(force_reinit=True, init=mx.init.Xavier())
-    trainer, losses = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": rate}), []
-    loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
-    for _ in range(steps):
-        with mx.autograd.record():
-            seen = net(x)
-            loss = loss_of(seen, y).mean()
-        loss.backward()
-        trainer.step(1)
-        losses.append(float(loss))
-    return [losses, net(x), math.isfinite(losses[-1])]
