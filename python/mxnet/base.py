@@ -125,7 +125,10 @@ class _NotOfThisKind(MXNetError):
 class NotImplementedForSymbol(_NotOfThisKind):
     """A method of arrays that was called on a symbol."""
 
-    _reason = "a Symbol has no numbers; only an NDArray has"
+    _reason = (
+        "a Symbol has no numbers; only an NDArray has. After hybridize() hybrid_forward is given Symbols: what depends "
+        "on values is F.where or F.contrib.cond there, or a Block's forward"
+    )
 
 
 class NotSupportedForSparseNDArray(_NotOfThisKind):

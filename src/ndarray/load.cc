@@ -111,8 +111,7 @@ struct Reader {
     return indptr.ndim() == 1 && indptr[0] >= 1 && indptr[0] - 1 == rows;
   }
 
-  NDArray sparse(StorageType type, const Shape& stored, const Shape& shape, Device device,
-                 DType dtype) {
+  NDArray sparse(StorageType type, Shape stored, const Shape& shape, Device device, DType dtype) {
     const uint64_t at = source.offset();
     std::array<DType, 2> aux_dtypes{DType::kInt64, DType::kInt64};
     std::array<Shape, 2> aux_shapes;
@@ -124,6 +123,10 @@ struct Reader {
     if (type == StorageType::kCSR && shape.ndim() == 2 && !points_to_rows(aux_shapes[0], shape[0]))
       source.fail(
           at, fmt::format("indptr has shape {} for {} rows", to_string(aux_shapes[0]), shape[0]));
+    // The release writes the rows of before where those to come were still being computed: all that
+    // it writes with them is of those that came, and so it counts the indices too.
+    if (type == StorageType::kRowSparse && stored.ndim() > 0 && aux_shapes[0].ndim() == 1)
+      stored[0] = aux_shapes[0][0];
     try {
       NDArray array(type, shape, dtype, Device::cpu(), aux_dtypes);
       fill_part(array, SparseStore::kValues, stored, dtype, "the values");

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of networks from one library to another. A process of its own, with whichever package it finds:
+"""Files from one library to another. A process of its own, with whichever package it finds:
 
-    exchange.py write FOLDER    writes every network of networks.py: symbol, parameters, inputs, outputs
+    exchange.py write FOLDER    writes every network of networks.py: symbol, parameters, inputs, outputs; and files of
+                                every kind of files.py
     exchange.py read FOLDER     loads them, and prints what is not as it was; the exit status says whether all was
 """
 import json
+import math
 import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+import files  # noqa: E402
 import networks  # noqa: E402
 
 TOLERANCE = 1e-4  # of the largest number: other kernels add in another order
@@ -53,7 +56,31 @@ def write(mx, np, folder):
         (folder / f"{name}-facts.json").write_text(json.dumps(facts_of(symbol)))
 
 
-def check(mx, np, folder, name):
+def write_kinds(mx, np, folder):
+    for name, kind in files.KINDS.items():
+        own = folder / name
+        own.mkdir()
+        (own / "read.json").write_text(json.dumps(files.described(kind(mx, np, own, True))))
+
+
+def check_kind(mx, np, folder, name):
+    """What is read otherwise than by whoever wrote it, as texts."""
+    read = files.described(files.KINDS[name](mx, np, folder / name, False))
+    return differences(json.loads(json.dumps(read)), json.loads((folder / name / "read.json").read_text()))
+
+
+def differences(found, wanted, place=""):
+    if isinstance(wanted, dict) and isinstance(found, dict) and found.keys() == wanted.keys():
+        return [text for key in wanted for text in differences(found[key], wanted[key], f"{place}.{key}")]
+    if isinstance(wanted, list) and isinstance(found, list) and len(found) == len(wanted):
+        return [text for i, pair in enumerate(zip(found, wanted)) for text in differences(*pair, f"{place}[{i}]")]
+    if isinstance(wanted, float) and isinstance(found, float):
+        same = math.isclose(found, wanted, rel_tol=TOLERANCE, abs_tol=TOLERANCE) or math.isnan(found) and math.isnan(wanted)
+        return [] if same else [f"{place}: {found} instead of {wanted}"]
+    return [] if found == wanted else [f"{place}: {str(found)[:300]} instead of {str(wanted)[:300]}"]
+
+
+def check_network(mx, np, folder, name):
     """What is not as it was, as texts."""
     symbol, arguments, states = mx.model.load_checkpoint(str(folder / name), 0)
     stored = np.load(folder / f"{name}.npz")
@@ -85,17 +112,21 @@ def main():
     if what == "write":
         folder.mkdir(parents=True, exist_ok=True)
         write(mx, np, folder)
+        write_kinds(mx, np, folder)
         return 0
     failed = 0
-    for name in networks.NAMES:
-        try:
-            wrong = check(mx, np, folder, name)
-        except Exception as error:  # what a file makes of its reader is the result
-            wrong = [f"{type(error).__name__}: {str(error)[:500]}"]
-        failed += bool(wrong)
-        for text in wrong:
-            print(f"{name}: {text}")
-    print(f"{len(networks.NAMES) - failed} of {len(networks.NAMES)} networks are what they were")
+    for check, names, title in ((check_network, networks.NAMES, "networks"), (check_kind, files.KINDS, "kinds of files")):
+        good = 0
+        for name in names:
+            try:
+                wrong = check(mx, np, folder, name)
+            except Exception as error:  # what a file makes of its reader is the result
+                wrong = [f"{type(error).__name__}: {str(error)[:500]}"]
+            good += not wrong
+            for text in wrong[:20]:
+                print(f"{name}: {text}")
+        failed += len(names) - good
+        print(f"{good} of {len(names)} {title} are what they were")
     return 1 if failed else 0
 
 

@@ -26,6 +26,23 @@ def program(tolerance: float = 1e-4) -> Callable:
     return mark
 
 
+def numpy_program(tolerance: float = 1e-4) -> Callable:
+    """One with NumPy's semantics on, which is given mx.np too."""
+
+    def mark(function: Callable) -> Callable:
+        def run(mx: Any, np: Any) -> Any:
+            mx.npx.set_np()
+            try:
+                return function(mx, mx.np, np)
+            finally:
+                mx.npx.reset_np()
+
+        run.__name__, run.__module__ = function.__name__, function.__module__
+        return program(tolerance)(run)
+
+    return mark
+
+
 def load(folder: Any) -> List[Program]:
     """All programs of the folder's files, in order."""
     _PROGRAMS.clear()

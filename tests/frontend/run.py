@@ -8,7 +8,7 @@ with the wheel's library, with ours below the wheel's package, and with ours alo
 Programs in C and C++ that were linked with the wheel's library run with ours (relink.py).
 
 With --package the interpreter that runs this file runs the programs on our own package, too, and
-files of networks go from each package to the other (exchange.py).
+files of every kind go from each package to the other (exchange.py).
 
 The wheel is installed into build/frontend-venv on the first run; where it cannot be (it needs
 Python 3.7 to 3.11 and x86-64) the run says so and ends with 0.
@@ -191,7 +191,7 @@ def compare_package(package, theirs, programs, build, np):
 
 
 def compare_files(package, wheel, build):
-    """Networks written with our package and read with the wheel's, and the other way round: how many ways fail."""
+    """Files written with our package and read with the wheel's, and the other way round: how many ways fail."""
     own = pathlib.Path(sys.executable), {"PYTHONPATH": str(package.resolve())}
     failed = 0
     for title, writer, reader in (("written with our package, read with the release", own, (wheel, {})),
@@ -206,7 +206,8 @@ def compare_files(package, wheel, build):
                 failed += 1
                 print(done.stdout, done.stderr[-2000:], sep="")
                 break
-        print(f"{title}: {(done.stdout.strip() or 'nothing').splitlines()[-1]}")
+        summary = [line for line in done.stdout.splitlines() if line.endswith("are what they were")]
+        print(f"{title}: {', '.join(summary) or 'nothing'}")
     return failed
 
 

@@ -99,6 +99,17 @@ TEST(Params, ValuesAreThoseOfTheSamples) {
   EXPECT_EQ(static_cast<float>(values<bfloat16>(brain)[2]), -5.0f);
 }
 
+// As the release writes an array whose rows are still being computed.
+TEST(Params, RowsAreAsManyAsTheirIndices) {
+  std::string text = sample("row_sparse.params");
+  constexpr std::size_t kStoredRows = 36;  // after the envelope, the kind, the layout and a rank
+  ASSERT_EQ(text[kStoredRows], 2);
+  text[kStoredRows] = 0;
+  const NDArray rows = load_text(text).arrays.at(0);
+  const NDArray before = load_text(sample("row_sparse.params")).arrays.at(0);
+  EXPECT_EQ(save_text({{rows}, {}}), save_text({{before}, {}}));
+}
+
 TEST(Params, ContextsAreWrittenAsTheyAre) {
   const std::string text = sample("contexts.params");
   LoadedArrays loaded = load_text(text);

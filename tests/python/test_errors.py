@@ -91,8 +91,14 @@ def test_last_error_of_the_library_can_be_fetched():
     assert isinstance(base.get_last_ffi_error(), ValueError)
 
 
-@pytest.mark.parametrize("hybridize, where", [(False, "FullyConnected"), (True, "dense0_fwd(FullyConnected)")])
-def test_error_of_a_layer_is_at_the_users_line_with_node_and_shapes(hybridize, where):
+@pytest.mark.parametrize(
+    "hybridize, where, place",
+    [
+        (False, "FullyConnected", "\n  in block dense0, Dense(3 -> 4, linear), given float32 (2, 7)"),
+        (True, "dense0_fwd(FullyConnected)", ""),
+    ],
+)
+def test_error_of_a_layer_is_at_the_users_line_with_node_and_shapes(hybridize, where, place):
     with mx.name.NameManager():
         net = mx.gluon.nn.Dense(4, in_units=3, prefix="dense0_")
     net.initialize()
@@ -101,7 +107,7 @@ def test_error_of_a_layer_is_at_the_users_line_with_node_and_shapes(hybridize, w
     with pytest.raises(ValueError) as caught:
         net(mx.nd.ones((2, 7)))
     assert caught.traceback[0].path.name == "test_errors.py"
-    assert str(caught.value) == f"[{where}] given 'weight' of shape (4,3) and type float32, expected 7 in dimension 1"
+    assert str(caught.value) == f"[{where}] given 'weight' of shape (4,3) and type float32, expected 7 in dimension 1{place}"
 
 
 A = "of shape (2,3) and type float32"

@@ -56,6 +56,8 @@ class Block:
             raise TypeError(
                 f"attribute {name}: given {type(value).__name__}, expected a {type(before).__name__} as it was before"
             )
+        if isinstance(value, (Block, Parameter)) and "_children" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__}: given attribute {name} before super().__init__() was called")
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):

@@ -8,12 +8,15 @@ import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import ndarray, symbol
+from ..base import MXNetError
 from ..ndarray import NDArray
 from ..symbol import Symbol
 from ._block import Block
 from ._cached_graph import CachedGraph, Graph, build_cached_graph, trace
+from ._errors import add_place
 from ._structure import arrays_in, flatten, regroup
 from .parameter import DeferredInitializationError
+from .parameter_dict import some_of
 
 
 class HybridBlock(Block):
@@ -234,7 +237,10 @@ class HybridBlock(Block):
         """Runs hybrid_forward on arrays, on symbols, or the graph made of it."""
         found = [x] if isinstance(x, NDArray) else arrays_in((x, *args))
         if not found:
-            raise ValueError(f"{self.name}: given no array and no symbol, expected at least one")
+            raise ValueError(
+                f"{self.name}: given {some_of(type(item).__name__ for item in (x, *args))}, with no array and no symbol in it, "
+                "expected at least one; mx.nd.array() makes an array"
+            )
         if isinstance(found[0], Symbol):
             return self._forward_symbols(x, *args)
         if self._active:
@@ -248,7 +254,11 @@ class HybridBlock(Block):
                 for parameter in self.params.values():
                     parameter._finish_deferred_init()
                 params = {name: parameter.data(context) for name, parameter in self._reg_params.items()}
-            return self.hybrid_forward(ndarray, x, *args, **params)
+            try:
+                return self.hybrid_forward(ndarray, x, *args, **params)
+            except MXNetError as error:
+                add_place(error, self, arrays_in((x, *args)))
+                raise
 
     def _forward_symbols(self, x: Any, *args: Any) -> Any:
         params = {name: parameter.var() for name, parameter in self._reg_params.items()}

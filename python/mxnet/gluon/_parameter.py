@@ -242,6 +242,8 @@ class Parameter:
 
     def _init_impl(self, data: NDArray, contexts: Sequence[Context]) -> None:
         self._ctx_list = list(contexts)
+        if is_np_array():  # what comes from a file does not know
+            data = data.as_np_ndarray()
         self._replace([data.copyto(context) for context in contexts])
         self._init_grad()
 

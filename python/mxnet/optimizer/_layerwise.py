@@ -266,15 +266,15 @@ class LBSGD(Optimizer):
         lr, wd = self._get_lr(index), self._get_wd(index)
         self._update_count(index)  # after the rate: a schedule sees the count before this update
         weight = weight.as_nd_ndarray()
-        gathered = self.cumgrads.get(index, {"cum_grad": None, "num_cums": self.init_updates})
-        if gathered["cum_grad"] is None or gathered["num_cums"] % self.batch_scale == 0:
-            total = grad.copy()
-        else:
-            total = gathered["cum_grad"] + grad
+        gathered = self.cumgrads.get(index, {"cum_grad": 0, "num_cums": self.init_updates})
+        total = gathered["cum_grad"]
+        total = grad.copy() if isinstance(total, int) else total + grad
         count = gathered["num_cums"] + 1
-        self.cumgrads[index] = {"cum_grad": total, "num_cums": count}
+        applied = count % self.batch_scale == 0
+        # Of a sum that is applied nothing is kept: files with the optimizer are read by the release, which adds to what it finds.
+        self.cumgrads[index] = {"cum_grad": 0 if applied else total, "num_cums": count}
         given = {"wd": wd, **self._scaling()}
-        if count % self.batch_scale == 0:
+        if applied:
             grad = total / self.batch_scale
             if self.warmup_strategy == "lars":
                 self.lbmult = self._adapted(weight, grad, wd)

@@ -40,6 +40,15 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
     def _of(cls, base: SymbolBase) -> Any:
         return cls(base)
 
+    def __getattr__(self, name: str) -> Any:
+        hint = ""
+        if name in ("shape", "size", "ndim", "dtype", "context", "ctx"):
+            hint = (
+                ": they are known where it is bound. After hybridize() hybrid_forward is given Symbols: reshape takes 0 for "
+                "a size that stays and -1 for one that follows, F.shape_array(x) is the shape, and infer_shape() tells it"
+            )
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{hint}")
+
     @property
     def name(self) -> Optional[str]:
         """The node's name; None for several nodes."""

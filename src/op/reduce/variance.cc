@@ -147,7 +147,9 @@ bool define(const char* name, const char* output) {
       .outputs([](const VarianceParams&) { return 2; })
       .visible_outputs([](const VarianceParams&) { return 1; })
       .infer([](const VarianceParams& params, Infer& infer) {
-        const DType in = infer.in(0).dtype();
+        // Of truth values as of a mean's: there is hardly one that a truth value could hold.
+        const DType given = infer.in(0).dtype();
+        const DType in = given == DType::kBool ? DType::kFloat32 : given;
         for (int i = 0; i < 2; ++i) {
           infer.out(i).set_dtype(params.dtype == DType::kUnknown ? in : params.dtype);
           if (!infer.in(0).rank_known()) continue;

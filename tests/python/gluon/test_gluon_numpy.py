@@ -149,3 +149,28 @@ def test_networks_of_the_zoo():
     assert type(net(mx.np.ones((1, 3, 32, 32)))) is mx.np.ndarray
     net.hybridize()
     assert net(mx.np.ones((1, 3, 32, 32))).shape == (1, 3)
+
+
+def test_files_are_loaded_as_arrays_of_np(tmp_path):
+    """Also into a network that was never initialized, whose arrays the file makes."""
+    net, clone, prefixed = (nn.HybridSequential(prefix="net_") for _ in range(3))
+    for made in (net, clone, prefixed):
+        with made.name_scope():
+            made.add(nn.Dense(3), nn.BatchNorm(), nn.Dense(2))
+    net.initialize()
+    net.hybridize()
+    x = mx.np.ones((2, 4))
+    wanted = net(x)
+    net.save_parameters(str(tmp_path / "a.params"))
+    net.collect_params().save(str(tmp_path / "b.params"))
+    net.export(str(tmp_path / "c"))
+    clone.load_parameters(str(tmp_path / "a.params"))
+    prefixed.collect_params().load(str(tmp_path / "b.params"))
+    block = gluon.SymbolBlock.imports(str(tmp_path / "c-symbol.json"), ["data"], str(tmp_path / "c-0000.params"))
+    for loaded in (clone, prefixed, block):
+        assert all(type(item.data()) is mx.np.ndarray for item in loaded.collect_params().values())
+        onp.testing.assert_allclose(loaded(x).asnumpy(), wanted.asnumpy(), rtol=1e-5)
+    with mx.autograd.record():
+        loss = clone(x).sum()
+    loss.backward()
+    assert type(clone[0].weight.grad()) is mx.np.ndarray

@@ -271,6 +271,17 @@ def test_pickles_name_the_module_that_other_versions_have():
     assert pickle.loads(saved).momentum == 0.9
 
 
+def test_lbsgd_keeps_only_gradients_that_wait():
+    """The release adds a gradient to whatever it finds in a file."""
+    made = mx.optimizer.LBSGD(learning_rate=1.0, batch_scale=2, warmup_epochs=0)
+    weight, grad = mx.nd.zeros(2), mx.nd.ones(2)
+    for waiting, after in ((1, 0), (0, -2), (1, -2), (0, -4)):
+        made.update(0, weight, grad, None)
+        kept = made.cumgrads[0]["cum_grad"]
+        assert waiting == (kept if isinstance(kept, int) else kept.asnumpy()[0])
+        assert weight.asnumpy().tolist() == [after, after]
+
+
 def test_an_unknown_optimizer_is_named():
     with pytest.raises(ValueError, match="given optimizer 'sgdd', expected one of .*sgd"):
         mx.optimizer.create("sgdd")

@@ -23,12 +23,22 @@ __all__ = ["DataLoader"]
 
 
 def _array(values: Any, ctx: Optional[Context] = None) -> NDArray:
-    values = np.asarray(values)
+    try:
+        values = np.asarray(values)
+    except ValueError as error:
+        shapes = sorted({np.shape(value) for value in values})
+        raise _unlike(*shapes[:2]) if len(shapes) > 1 else error from None
     if is_np_array():
         from ... import numpy
 
         return numpy.array(values, dtype=values.dtype, ctx=ctx)
     return ndarray.array(values, dtype=values.dtype, ctx=ctx)
+
+
+def _unlike(first: Any, other: Any, where: str = "") -> ValueError:
+    return ValueError(
+        f"given samples of shapes {first} and {other}{where}, expected one shape: give a batchify_fn, as gluon.data.batchify.Pad"
+    )
 
 
 def _is_row(sample: Any) -> bool:
@@ -44,10 +54,7 @@ def _batch(data: Sequence[Any], ctx: Optional[Context]) -> Any:
         shape = first.shape
         for i, item in enumerate(data):
             if item.shape != shape:
-                raise ValueError(
-                    f"given samples of shapes {shape} and {item.shape} (number {i}), expected one shape: give a "
-                    f"batchify_fn, as gluon.data.batchify.Pad"
-                )
+                raise _unlike(shape, item.shape, f" (number {i})")
         if is_np_array():
             from ... import numpy
 
