@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/dnn/engine_cache.h"
+#include "plugin/cuda/dnn/handles.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 
@@ -81,52 +82,6 @@ EngineCache& engine_cache() {
   return *cache;
 }
 
-// Handles of one device that nobody uses: there come to be as many as there were calls at the same
-// time, and each call has one to itself. Thread-safe.
-class Handles {
- public:
-  // One for a call, on the call's stream.
-  class Lent {
-   public:
-    Lent(Handles& owner, cudaStream_t stream) : owner_(owner), handle_(owner.take()) {
-      const Cudnn& cudnn = Cudnn::get();
-      cudnn.check(cudnn.set_stream(handle_, stream), "cudnnSetStream");
-    }
-    ~Lent() { owner_.give_back(handle_); }
-    Lent(const Lent&) = delete;
-    Lent& operator=(const Lent&) = delete;
-
-    cudnnHandle_t get() const { return handle_; }
-
-   private:
-    Handles& owner_;
-    const cudnnHandle_t handle_;
-  };
-
- private:
-  cudnnHandle_t take() {
-    {
-      MutexLock lock(mutex_);
-      if (!free_.empty()) {
-        const cudnnHandle_t handle = free_.back();
-        free_.pop_back();
-        return handle;
-      }
-    }
-    const Cudnn& cudnn = Cudnn::get();
-    cudnnHandle_t handle = nullptr;
-    cudnn.check(cudnn.create(&handle), "cudnnCreate");
-    return handle;
-  }
-  void give_back(cudnnHandle_t handle) {
-    MutexLock lock(mutex_);
-    free_.push_back(handle);
-  }
-
-  Mutex mutex_;
-  std::vector<cudnnHandle_t> free_ MX_GUARDED_BY(mutex_);
-};
-
 // The convolutions of one device. Thread-safe: plans are made by one call at a time, so that the
 // times of engines are their own; launches do not wait for each other.
 class Convolver {
@@ -150,7 +105,7 @@ class Convolver {
 
   void run(const Convolution& convolution, const ConvolutionTuning& tuning, const Arrays& arrays,
            KernelContext& context, CudaStream& on) {
-    const Handles::Lent handle(handles_, on.handle());
+    const CudnnHandles::Lent handle(handles_, on.handle());
     const PlanRef plan = plan_for(convolution, tuning, arrays, context, handle.get(), on.handle());
     // A graph names kernels that a plan has loaded; the table may forget the plan before.
     on.use(plan);
@@ -251,7 +206,7 @@ class Convolver {
   }
 
   std::string gpu_;
-  Handles handles_;
+  CudnnHandles handles_;
   Mutex mutex_;
   std::map<std::string, PlanRef> plans_ MX_GUARDED_BY(mutex_);
 };

@@ -5,10 +5,14 @@
 #include <cudnn_backend.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace mxnet::cuda {
+
+// What the library's file may be called.
+std::vector<std::string> cudnn_names();
 
 // Immutable once loaded.
 class Cudnn {
