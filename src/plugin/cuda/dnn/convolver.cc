@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/dnn/engine_cache.h"
-#include "plugin/cuda/dnn/handles.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/cuda/toolkit/lent_handle.h"
+
 namespace mxnet::cuda {
 
 // What the library's file may be called.
@@ -22,6 +24,7 @@ class Cudnn {
   // Throws Error(kGeneric) naming the call and cuDNN's reason.
   void check(cudnnStatus_t status, const char* call) const;
 
+  static constexpr const char *kCreate = "cudnnCreate", *kSetStream = "cudnnSetStream";
   decltype(&cudnnGetVersion) version;
   decltype(&cudnnGetErrorString) error_string;
   decltype(&cudnnCreate) create;
@@ -37,6 +40,8 @@ class Cudnn {
  private:
   Cudnn();
 };
+
+using CudnnHandles = Handles<cudnnHandle_t, Cudnn>;
 
 // The attribute type that holds values of T. cudnnBackendDescriptor_t is void*: other addresses go
 // through set_addresses.

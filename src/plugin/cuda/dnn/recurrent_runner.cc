@@ -10,7 +10,6 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "plugin/cuda/check.h"
-#include "plugin/cuda/dnn/handles.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 
