@@ -111,9 +111,8 @@ class Torch:
 ENGINES = {"ours": Ours, "torch": Torch}
 
 
-def measure(engine, prefix, batch, size, dtype, training, seconds, result):
+def measure(made, seconds, result):
     """In the engine's own process: saves what the first call computes, prints the shortest time of a call."""
-    made = ENGINES[engine](prefix, *batch_of(batch, size, dtype), training)
     made.run()
     np.save(result, made.result())
     for _ in range(LEAST_CALLS):  # engines are chosen, graphs recorded
@@ -133,9 +132,9 @@ def measure(engine, prefix, batch, size, dtype, training, seconds, result):
     print(json.dumps(best))
 
 
-def in_process(python, engine, environment, *arguments):
+def in_process(python, program, engine, environment, *arguments):
     """Seconds of a call, or None and the reason."""
-    command = [python, __file__, "--engine", engine, *map(str, arguments)]
+    command = [python, program, "--engine", engine, *map(str, arguments)]
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return float(done.stdout.splitlines()[-1]), None
@@ -156,10 +155,10 @@ def compare(given):
                 for batch in given.batches:
                     files = [str(Path(folder) / f"{engine}.npy") for engine in ENGINES]
                     job = (prefix, batch, size, dtype, int(training), given.seconds)
-                    ours, why = in_process(sys.executable, "ours", environment, *job, files[0])
+                    ours, why = in_process(sys.executable, __file__, "ours", environment, *job, files[0])
                     peer = None
                     if given.peer_python:
-                        peer, reason = in_process(given.peer_python, "torch", {}, *job, files[1])
+                        peer, reason = in_process(given.peer_python, __file__, "torch", {}, *job, files[1])
                         why = why or reason
                     rate = lambda seconds: f"{batch / seconds:9.0f}" if seconds else f"{'-':>9}"
                     ratio = f"{peer / ours:6.2f}" if ours and peer else f"{'-':>6}"
@@ -181,7 +180,8 @@ def difference(ours, theirs):
 def main():
     if sys.argv[1:2] == ["--engine"]:
         engine, prefix, batch, size, dtype, training, seconds, result = sys.argv[2:]
-        return measure(engine, prefix, int(batch), int(size), dtype, bool(int(training)), float(seconds), result)
+        made = ENGINES[engine](prefix, *batch_of(int(batch), int(size), dtype), bool(int(training)))
+        return measure(made, float(seconds), result)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer-python", help="an interpreter that has PyTorch; without it ours runs alone")
     parser.add_argument("--networks", nargs="+", default=["resnet50", "vgg16", "inception_v3"])

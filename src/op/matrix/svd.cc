@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Singular values, the pseudo-inverse, and the LQ factors.
+#include "op/matrix/eigen.h"
 #include "op/matrix/la_op.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
-
-struct PinvParams {
-  double rcond;
-  bool hermitian;
-};
 
 // The wide form only, as both operators have it: no more rows than columns.
 bool infer_wide(Infer& infer) {
@@ -230,6 +227,10 @@ MX_OP(_linalg_gelqf, NoParams)
       return Gradients{apply("_linalg_trsm", {l, dq + apply("_linalg_gemm2", {mirrored, q})},
                              {{"transpose", "1"}})};
     });
+
+// On GPUs, for LAPACK's info.
+[[maybe_unused]] const bool waits =
+    mark_waiting({"_linalg_gelqf", "_npi_pinv", "_npi_pinv_scalar_rcond", "_npi_svd"});
 
 }  // namespace
 }  // namespace mxnet

@@ -10,6 +10,7 @@
 #include "op/computed.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
+#include "op/read_back.h"
 #include "op/rnn/network.h"
 
 namespace mxnet {
@@ -243,6 +244,8 @@ OpBuilder<RnnParams> with_params(const char* name) {
         .never_inline();
 
 [[maybe_unused]] const bool products = mark_products({"RNN"});
+// On GPUs, for the lengths of samples.
+[[maybe_unused]] const bool waits = mark_waiting({"RNN", "_backward_RNN"});
 
 }  // namespace
 }  // namespace rnn

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Cholesky factor (op/matrix/triangular.cc), and numbers of whole matrices, such as the
-// logarithm of the determinant that follows from it. A block of threads factors a matrix. One
-// without a factor is an error, for which the host waits.
+// logarithm of the determinant that follows from it. A block of threads factors a matrix, or, if it
+// is large, cuSOLVER. One without a factor is an error, for which the host waits.
+#include <optional>
 #include <string>
 
 #include "op/matrix/triangular.h"
@@ -9,6 +10,8 @@
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/host_values.h"
 #include "plugin/cuda/rounds.cuh"
+#include "plugin/cuda/solver/solver.h"
+#include "plugin/cuda/solver/solver_choice.h"
 
 namespace mxnet {
 namespace cuda {
@@ -70,15 +73,23 @@ void potrf(const LowerParams& params, KernelContext& context) {
     using T = decltype(zero);
     T* const out = arrays.out(0);
     convert(arrays.stream(), in, {out, &in.shape(), dtype_of<T>});
-    for_each_in_rounds(arrays.stream(), "_linalg_potrf", batch,
-                       FactoriseDefinite<T>{out, faults, n, params.lower});
+    std::optional<Solver> solver;
+    if (is_large_for_a_block(n, batch) && has_solver()) {
+      solver.emplace(dtype_of<T>, context);
+      for (int64_t i = 0; i < batch; ++i)
+        solver->factor_definite(n, params.lower, out + i * n * n, faults + i);
+    } else {
+      for_each_in_rounds(arrays.stream(), "_linalg_potrf", batch,
+                         FactoriseDefinite<T>{out, faults, n, params.lower});
+    }
     for_each(arrays.stream(), "_linalg_potrf", in.size(), ClearOther<T>{out, n, params.lower});
+    for (const int32_t info : host_values(context, faults, batch)) {
+      if (info != 0)
+        throw Error(
+            ErrorCode::kValue, "_linalg_potrf",
+            "given a matrix that is not positive definite (info " + std::to_string(info) + ")");
+    }
   });
-  for (const int32_t info : host_values(context, faults, batch)) {
-    if (info == 0) continue;
-    throw Error(ErrorCode::kValue, "_linalg_potrf",
-                "given a matrix that is not positive definite (info " + std::to_string(info) + ")");
-  }
 }
 
 // --- a number for each matrix --------------------------------------------------------------------

@@ -39,8 +39,11 @@ struct OfClasses {
 
   MX_DEVICE void operator()(int64_t i) const {
     const C k = widen(label[lines.line_of(i)]), p = widen(out[i]);
-    C factor = static_cast<C>(valid == nullptr ? scale : scale / *valid);
-    if (use_ignore && k == ignored) factor = C(0);
+    if (use_ignore && k == ignored) {
+      dx[i] = narrow<T>(C(0));  // whatever there was to multiply with
+      return;
+    }
+    const C factor = static_cast<C>(valid == nullptr ? scale : scale / *valid);
     // What is above -1 truncates to a class; others, NaN too, name none.
     const bool named = k > C(-1) && k < static_cast<C>(lines.length);
     const bool here = named && static_cast<int64_t>(k) == lines.place_of(i);

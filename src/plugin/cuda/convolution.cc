@@ -51,7 +51,12 @@ Tensor aligned(NativeStream* stream, const Tensor& array, bool read, KernelConte
   return copy;
 }
 
-// Computes the array that the pass names.
+void add_bias(NativeStream* stream, const Tensor& bias, const Tensor& result, bool channels_last) {
+  const Shape shape = beside_channels(result, channels_last);
+  binary(stream, static_cast<int>(BinaryRow::add), result, {bias.data, &shape, bias.dtype}, result);
+}
+
+// Computes the array that the pass names, with the bias where that is the map.
 void run_aligned(NativeStream* stream, const GpuConvCall& call, KernelContext& context) {
   const auto place = [&](const Tensor& array, GpuConvPass pass) {
     return aligned(stream, array, call.pass != pass, context);
@@ -59,8 +64,13 @@ void run_aligned(NativeStream* stream, const GpuConvCall& call, KernelContext& c
   const Tensor image = place(call.image, GpuConvPass::kImage);
   const Tensor weight = place(call.weight, GpuConvPass::kWeight);
   const Tensor map = place(call.map, GpuConvPass::kMap);
-  run_convolution(stream, description(call), {call.tune, call.workspace_mib}, image.data,
-                  weight.data, map.data, context);
+  // Engines add it to maps only.
+  const bool joins = call.bias != nullptr && call.pass == GpuConvPass::kMap;
+  run_convolution(
+      stream, description(call), {call.tune, call.workspace_mib},
+      {image.data, weight.data, map.data,
+       joins ? aligned(stream, *call.bias, true, context).data : nullptr},
+      [&] { add_bias(stream, *call.bias, map, call.geometry.channels_last); }, context);
   const auto settle = [&](const Tensor& computed, const Tensor& array) {
     if (computed.data != array.data) convert(stream, computed, array);
   };
@@ -76,15 +86,13 @@ void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& cont
                          : call.pass == GpuConvPass::kImage ? call.image
                                                             : call.weight;
   if (result.size() == 0) return;
-  if (std::min({call.image.size(), call.weight.size(), call.map.size()}) == 0) {
+  const bool empty = std::min({call.image.size(), call.weight.size(), call.map.size()}) == 0;
+  if (empty)
     fill(stream, result, 0);  // sums of nothing
-  } else {
+  else
     run_aligned(stream, call, context);
-  }
-  if (call.bias == nullptr) return;
-  const Shape shape = beside_channels(result, call.geometry.channels_last);
-  binary(stream, static_cast<int>(BinaryRow::add), result,
-         {call.bias->data, &shape, call.bias->dtype}, result);
+  if (call.bias != nullptr && (empty || call.pass != GpuConvPass::kMap))
+    add_bias(stream, *call.bias, result, call.geometry.channels_last);
 }
 
 void sum_channels(NativeStream* stream, const Tensor& array, bool channels_last, const Tensor& sums,

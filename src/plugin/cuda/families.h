@@ -51,6 +51,7 @@ void add_regions(std::vector<GpuKernelRow>* rows);
 void add_resize(std::vector<GpuKernelRow>* rows);
 void add_sampling(std::vector<GpuKernelRow>* rows);
 void add_series(std::vector<GpuKernelRow>* rows);
+void add_spectra(std::vector<GpuKernelRow>* rows);
 void add_statistics(std::vector<GpuKernelRow>* rows);
 void add_training(std::vector<GpuKernelRow>* rows);
 void add_triangular(std::vector<GpuKernelRow>* rows);

@@ -49,6 +49,7 @@ const GpuTable& kernels() {
     add_resize(&all);
     add_sampling(&all);
     add_series(&all);
+    add_spectra(&all);
     add_statistics(&all);
     add_training(&all);
     add_triangular(&all);

@@ -3,12 +3,15 @@
 // solutions of equations (op/matrix/inverse.cc, solve.cc). A block of threads factors a matrix;
 // every right-hand side has a thread of its own. A singular matrix has no inverse and no solutions,
 // which is an error: the host waits for the pivots.
+#include <optional>
 #include <string>
 
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/host_values.h"
 #include "plugin/cuda/rounds.cuh"
+#include "plugin/cuda/solver/solver.h"
+#include "plugin/cuda/solver/solver_choice.h"
 
 namespace mxnet {
 namespace cuda {
@@ -73,11 +76,25 @@ struct FindZeroPivot {
       if (lu[matrix * n * n + i * n + i] == T(0)) found[matrix] = static_cast<int32_t>(i + 1);
   }
 };
+// The same of matrices that must be regular; large ones by cuSOLVER.
 template <class T>
-void expect_regular(const T* lu, int64_t batch, int64_t n, const char* op, KernelContext& context) {
-  auto* const found = context.workspace_of<int32_t>(batch);
-  for_each(context.stream()->native(), op, batch, FindZeroPivot<T>{lu, found, n});
-  for (const int32_t info : host_values(context, found, batch)) {
+void factorise_regular(T* matrices, int32_t* exchanges, int64_t batch, int64_t n, const char* op,
+                       KernelContext& context) {
+  NativeStream* const stream = context.stream()->native();
+  auto* const infos = context.workspace_of<int32_t>(batch);
+  std::optional<Solver> solver;
+  if (is_large_for_a_block(n, batch) && has_solver()) {
+    solver.emplace(dtype_of<T>, context);
+    auto* const wide = context.workspace_of<int64_t>(batch * n);
+    for (int64_t i = 0; i < batch; ++i)
+      solver->factor(n, matrices + i * n * n, wide + i * n, infos + i);
+    const Shape all{batch * n};
+    convert(stream, {wide, &all, DType::kInt64}, {exchanges, &all, DType::kInt32});
+  } else {
+    factorise(stream, matrices, exchanges, batch, n);
+    for_each(stream, op, batch, FindZeroPivot<T>{matrices, infos, n});
+  }
+  for (const int32_t info : host_values(context, infos, batch)) {
     if (info != 0)
       throw Error(ErrorCode::kValue, op,
                   "given a singular matrix (info " + std::to_string(info) + ")");
@@ -159,8 +176,7 @@ void invert(const char* op, KernelContext& context, int64_t batch, int64_t n) {
     NativeStream* const stream = arrays.stream();
     T* const lu = copy_of<T>(stream, in, context);
     auto* const exchanges = context.workspace_of<int32_t>(batch * n);
-    factorise(stream, lu, exchanges, batch, n);
-    expect_regular(lu, batch, n, op, context);
+    factorise_regular(lu, exchanges, batch, n, op, context);
     for_each(stream, op, batch * n, Invert<T>{{lu, exchanges, n}, arrays.out(0), false, false});
   });
 }
@@ -291,8 +307,10 @@ void solve_sides(NativeStream* stream, const T* a, bool transposed, int64_t batc
   else
     for_each(stream, "_npi_solve", all[0], Transpose<T>{a, lu, n});
   auto* const exchanges = context.workspace_of<int32_t>(batch * n);
-  factorise(stream, lu, exchanges, batch, n);
-  if (!transposed) expect_regular(lu, batch, n, "_npi_solve", context);
+  if (transposed)
+    factorise(stream, lu, exchanges, batch, n);
+  else
+    factorise_regular(lu, exchanges, batch, n, "_npi_solve", context);
   for_each(stream, "_npi_solve", batch * count, SolveSides<T>{{lu, exchanges, n}, x, count});
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// RNN (op/rnn/): the products with the whole input at once, then step by step a product with the
-// state and a kernel of the cells.
+// RNN (op/rnn/), where cuDNN does not compute it: the products with the whole input at once, then
+// step by step a product with the state and a kernel of the cells.
 #include "op/plugin_random.h"
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
+#include "plugin/cuda/recurrent.h"
 #include "plugin/cuda/rnn.cuh"
 
 namespace mxnet {
@@ -95,17 +96,9 @@ struct ProjectedStep {
 };
 
 template <class T>
-struct Forward {
-  const T *data, *params, *state, *cell;
-  Lengths lengths;
-  T *out, *state_out, *cell_out;  // the last two may be null
-  T* reserve;
-};
-
-template <class T>
 void run_direction(const RnnParams& params, const Sizes<T>& sizes, const ParamLayout& layout,
-                   const ReserveLayout& reserve, const Forward<T>& a, int64_t layer, int direction,
-                   const T* x, T* y, NativeStream* stream, KernelContext& context) {
+                   const ReserveLayout& reserve, const ForwardArrays<T>& a, int64_t layer,
+                   int direction, const T* x, T* y, NativeStream* stream, KernelContext& context) {
   const int64_t at = layer * params.directions() + direction, batch = sizes.batch;
   const int64_t row = sizes.row(), input_size = layout.input_size(layer);
   T* const gates = a.reserve + reserve.gates(layer, direction);
@@ -161,11 +154,13 @@ void drop(float p, const T* x, T* factors, T* dropped, int64_t count, NativeStre
   convert(stream, from, to);
 }
 
+}  // namespace
+
 template <class T>
-void run_layers(const RnnParams& params, const Forward<T>& a, NativeStream* stream,
-                KernelContext& context) {
-  const int64_t steps = context.in(0).dim(0), batch = context.in(0).dim(1);
-  const ParamLayout layout(params, context.in(0).dim(2));
+void run_forward(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& a,
+                 NativeStream* stream, KernelContext& context) {
+  const auto [steps, batch, input] = extent;
+  const ParamLayout layout(params, input);
   const ReserveLayout reserve(params, steps, batch);
   const int64_t count = steps * batch * params.out() * params.directions();
   const T* x = a.data;
@@ -184,10 +179,18 @@ void run_layers(const RnnParams& params, const Forward<T>& a, NativeStream* stre
   }
 }
 
+template void run_forward(const RnnParams&, const Extent&, const ForwardArrays<float>&,
+                          NativeStream*, KernelContext&);
+template void run_forward(const RnnParams&, const Extent&, const ForwardArrays<double>&,
+                          NativeStream*, KernelContext&);
+
+namespace {
+
 void forward(const RnnParams& params, KernelContext& context) {
+  if (forward_by_cudnn(params, context)) return;
   compute(context.in(0).dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
-    Forward<T> a{};
+    ForwardArrays<T> a{};
     a.data = arrays.in(0);
     a.params = arrays.in(1);
     a.state = arrays.in(2);
@@ -203,7 +206,8 @@ void forward(const RnnParams& params, KernelContext& context) {
       if (params.has_cell()) a.cell_out = arrays.out(next++);
     }
     a.reserve = context.out(next).template as<T>();
-    run_layers(params, a, arrays.stream(), context);
+    const Tensor& data = context.in(0);
+    run_forward(params, {data.dim(0), data.dim(1), data.dim(2)}, a, arrays.stream(), context);
   });
 }
 

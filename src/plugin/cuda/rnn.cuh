@@ -5,7 +5,7 @@
 #include "op/elemwise/binary_loops.h"
 #include "op/kernel.h"
 #include "op/reduce/evaluate.h"
-#include "op/rnn/layout.h"
+#include "op/rnn/backward_arrays.h"
 #include "plugin/cuda/dense_product.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
@@ -55,6 +55,10 @@ struct Sizes {
   int64_t places() const { return steps * batch; }
 };
 
+struct Extent {
+  int64_t steps, batch, input;
+};
+
 // Steps of each sample, where there are such: afterwards outputs are zero and the state stays.
 struct Lengths {
   Integers lengths{nullptr, DType::kUnknown};
@@ -62,6 +66,24 @@ struct Lengths {
     return lengths.data != nullptr && time >= lengths(row);
   }
 };
+
+// All layers, step by step. States that are null are not asked for.
+template <class T>
+struct ForwardArrays {
+  const T *data, *params, *state, *cell;
+  Lengths lengths;
+  T *out, *state_out, *cell_out;
+  T* reserve;
+};
+template <class T>
+using BackwardArrays = rnn::BackwardArrays<T, Lengths>;
+// T: float or double.
+template <class T>
+void run_forward(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
+                 NativeStream* stream, KernelContext& context);
+template <class T>
+void run_backward(const RnnParams& params, const Extent& extent, const BackwardArrays<T>& arrays,
+                  NativeStream* stream, KernelContext& context);
 
 // c (m x n) = op(a) op(b), all without gaps.
 template <class T>

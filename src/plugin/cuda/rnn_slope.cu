@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of RNN: step by step the gradients of the gates, then those of weights and of the
-// input as products over the whole sequence.
-#include "op/rnn/backward_arrays.h"
+// The gradient of RNN, where cuDNN does not compute it: step by step the gradients of the gates,
+// then those of weights and of the input as products over the whole sequence.
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
+#include "plugin/cuda/recurrent.h"
 #include "plugin/cuda/rnn.cuh"
 
 namespace mxnet {
@@ -120,14 +120,11 @@ struct CellBack {
   }
 };
 
-template <class T>
-using Backward = rnn::BackwardArrays<T, Lengths>;
-
 // One direction of one layer; y, dy and dx have rows of all directions.
 template <class T>
 class Direction {
  public:
-  Direction(const RnnParams& params, const Backward<T>& a, const ParamLayout& layout,
+  Direction(const RnnParams& params, const BackwardArrays<T>& a, const ParamLayout& layout,
             const ReserveLayout& reserve, const Sizes<T>& sizes, int64_t layer, int direction,
             NativeStream* stream, KernelContext& context)
       : a_(a),
@@ -238,7 +235,7 @@ class Direction {
     if (add) accumulate(stream_, {dx, &all, dtype_of<T>}, {to, &all, dtype_of<T>});
   }
 
-  const Backward<T>& a_;
+  const BackwardArrays<T>& a_;
   const ParamLayout& layout_;
   const Sizes<T> sizes_;
   const int64_t layer_;
@@ -258,11 +255,13 @@ void scale(NativeStream* stream, const T* a, const T* b, T* to, int64_t count) {
          {const_cast<T*>(b), &shape, dtype_of<T>}, {to, &shape, dtype_of<T>});
 }
 
+}  // namespace
+
 template <class T>
-void run_layers(const RnnParams& params, const Backward<T>& a, NativeStream* stream,
-                KernelContext& context) {
-  const int64_t steps = context.in(0).dim(0), batch = context.in(0).dim(1);
-  const ParamLayout layout(params, context.in(0).dim(2));
+void run_backward(const RnnParams& params, const Extent& extent, const BackwardArrays<T>& a,
+                  NativeStream* stream, KernelContext& context) {
+  const auto [steps, batch, input] = extent;
+  const ParamLayout layout(params, input);
   const ReserveLayout reserve(params, steps, batch);
   const int64_t count = steps * batch * params.out() * params.directions();
   const T* dy = a.dout;
@@ -288,8 +287,16 @@ void run_layers(const RnnParams& params, const Backward<T>& a, NativeStream* str
   }
 }
 
+template void run_backward(const RnnParams&, const Extent&, const BackwardArrays<float>&,
+                           NativeStream*, KernelContext&);
+template void run_backward(const RnnParams&, const Extent&, const BackwardArrays<double>&,
+                           NativeStream*, KernelContext&);
+
+namespace {
+
 // Inputs: those of the operator, its output and reserve, gradients of its outputs.
 void backward(const RnnParams& params, KernelContext& context) {
+  if (backward_by_cudnn(params, context)) return;
   const bool empty = context.in(0).dim(0) == 0 || context.in(0).dim(1) == 0;
   compute(context.in(0).dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
@@ -300,7 +307,9 @@ void backward(const RnnParams& params, KernelContext& context) {
     }
     const auto clear = [&](int i) { fill(arrays.stream(), context.out(i), 0); };
     const auto a = rnn::backward_arrays<T>(params, lengths, arrays, empty, clear);
-    if (!empty) run_layers(params, a, arrays.stream(), context);
+    if (empty) return;
+    const Tensor& data = context.in(0);
+    run_backward(params, {data.dim(0), data.dim(1), data.dim(2)}, a, arrays.stream(), context);
   });
 }
 

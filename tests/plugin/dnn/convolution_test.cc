@@ -32,7 +32,7 @@ TEST(Convolution, StridesFollowTheLayout) {
 TEST(Convolution, TextHoldsAllThatAChoiceDependsOn) {
   const Convolution base = example(ConvPass::kForward);
   EXPECT_NE(base.to_string().find("8x64x56x56"), std::string::npos) << base.to_string();
-  for (int field = 0; field < 8; ++field) {
+  for (int field = 0; field < 9; ++field) {
     Convolution other = base;
     if (field == 0) other.pass = ConvPass::kWeightGradient;
     if (field == 1) other.dtype = DType::kFloat32;
@@ -42,6 +42,7 @@ TEST(Convolution, TextHoldsAllThatAChoiceDependsOn) {
     if (field == 5) other.stride = {1, 2};
     if (field == 6) other.dilate = {2, 1};
     if (field == 7) other.groups = 2;
+    if (field == 8) other.bias = true;
     EXPECT_NE(other.to_string(), base.to_string()) << field;
   }
 }
@@ -60,9 +61,9 @@ TEST(Convolution, CudnnTakesTheOperationsOfAllPassesAndLayouts) {
          {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
       Convolution convolution = example(pass);
       convolution.dtype = dtype;
-      EXPECT_NO_THROW(convolution_operation(convolution));
+      EXPECT_NO_THROW(convolution_operations(convolution));
       convolution.channels_last = true;
-      EXPECT_NO_THROW(convolution_operation(convolution, 1.0));
+      EXPECT_NO_THROW(convolution_operations(convolution, 1.0));
     }
   }
   Convolution volume = example(ConvPass::kForward);
@@ -71,14 +72,27 @@ TEST(Convolution, CudnnTakesTheOperationsOfAllPassesAndLayouts) {
   volume.output = {2, 4, 6, 6, 6};
   volume.pad = volume.stride = volume.dilate = {1, 1, 1};
   volume.groups = 4;
-  EXPECT_NO_THROW(convolution_operation(volume));
+  EXPECT_NO_THROW(convolution_operations(volume));
+}
+
+TEST(Convolution, CudnnTakesABiasThatIsAddedBeforeResultsAreRounded) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+    for (const bool channels_last : {false, true}) {
+      Convolution convolution = example(ConvPass::kForward);
+      convolution.dtype = dtype;
+      convolution.channels_last = channels_last;
+      EXPECT_EQ(convolution_operations(convolution).size(), 1u);
+      convolution.bias = true;
+      EXPECT_EQ(convolution_operations(convolution).size(), 2u);
+    }
+  }
 }
 
 TEST(Convolution, WhatDoesNotFitIsAnErrorThatNamesTheCall) {
   Convolution wrong = example(ConvPass::kForward);
   wrong.output = {8, 128, 55, 28};
   try {
-    convolution_operation(wrong);
+    convolution_operations(wrong);
     ADD_FAILURE() << "an output of another size was taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.tag(), "cudnn");

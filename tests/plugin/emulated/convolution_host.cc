@@ -42,9 +42,13 @@ void expect_aligned(const void* data) {
 
 }  // namespace
 
-void run_convolution(NativeStream*, const Convolution& c, const ConvolutionTuning&, void* data,
-                     void* weight, void* output, KernelContext&) {
-  for (const void* array : {data, weight, output}) expect_aligned(array);
+// Adds the bias itself where channels come last, so that both ways are seen.
+void run_convolution(NativeStream*, const Convolution& c, const ConvolutionTuning&,
+                     const ConvolutionArrays& arrays, const std::function<void()>& add_bias,
+                     KernelContext&) {
+  const auto [data, weight, output, bias] = arrays;
+  for (const void* array : {data, weight, output, bias}) expect_aligned(array);
+  const bool joins = bias != nullptr && c.channels_last;
   const Dims data_steps = packed_strides(c.data, c.channels_last);
   const Dims weight_steps = packed_strides(c.weight, c.channels_last);
   const Dims output_steps = packed_strides(c.output, c.channels_last);
@@ -80,8 +84,13 @@ void run_convolution(NativeStream*, const Convolution& c, const ConvolutionTunin
       });
     });
     T* result = forward ? y : of_data ? x : w;
-    for (std::size_t i = 0; i < sums.size(); ++i) result[i] = narrow<T>(sums[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const auto channel = static_cast<int64_t>(i) % c.output[1];
+      result[i] =
+          narrow<T>(sums[i] + (joins ? double(widen(static_cast<const T*>(bias)[channel])) : 0.0));
+    }
   });
+  if (bias != nullptr && !joins) add_bias();
 }
 
 }  // namespace mxnet::cuda

@@ -168,6 +168,14 @@ TEST(GpuFamilies, GradientsOfLosses) {
     expect_same(op, {Shape{5, 7}, Shape{5, 7}});
 }
 
+TEST(GpuFamilies, IgnoredLabelsHaveNoGradientWhateverTheirScores) {
+  NDArray label = array_of({1, 0}, {}, kGpu);
+  NDArray out = array_of({NAN, INFINITY, 0.25f, 0.75f}, Shape{2, 2}, kGpu);
+  const Attrs attrs{{"use_ignore", "1"}, {"ignore_label", "1"}};
+  const NDArray slope = call("_backward_SoftmaxOutput", {&label, &out}, attrs);
+  EXPECT_EQ(values_of(slope), (Values{0, 0, -0.75f, 0.75f}));
+}
+
 TEST(GpuFamilies, HeadsOfAttention) {
   const Attrs heads{{"heads", "2"}};
   expect_same("_contrib_interleaved_matmul_selfatt_qk", {Shape{5, 3, 24}}, heads);

@@ -63,6 +63,45 @@ TEST(GpuMatrices, InversesOfCholeskyFactors) {
   for (const char* lower : kFlags) expect_op("_linalg_potri", {regular(2, 5)}, {{"lower", lower}});
 }
 
+// These are cuSOLVER's.
+TEST(GpuMatrices, LargeMatricesHaveFactorsAndInverses) {
+  const Input a = regular(2, 130);
+  expect_op("_linalg_inverse", {a});
+  expect_op("_npi_solve", {a, filled(Shape{2, 130, 3})});
+  Input definite = a;
+  for (int64_t i = 0; i < 2 * 130 * 130; ++i) {
+    const int64_t turned = i / (130 * 130) * 130 * 130 + i % 130 * 130 + i / 130 % 130;
+    const auto at = [&](int64_t k) { return a.values[static_cast<std::size_t>(k)]; };
+    definite.values[static_cast<std::size_t>(i)] = (at(i) + at(turned)) / 2;
+  }
+  for (const char* lower : kFlags) expect_op("_linalg_potrf", {definite}, {{"lower", lower}});
+}
+
+// Vectors have any sign; what follows from them has not.
+TEST(GpuMatrices, SpectraAndPseudoInverses) {
+  const Input square = filled(Shape{3, 6, 6}), wide = filled(Shape{3, 4, 6});
+  for (const char* uplo : {"L", "U"}) expect_op("_npi_eigvalsh", {square}, {{"UPLO", uplo}});
+  for (const Input& a : {wide, filled(Shape{3, 6, 4}), regular(2, 5)}) {
+    expect_op("_npi_pinv_scalar_rcond", {a}, {{"rcond", "1e-5"}});
+    expect_op("_npi_pinv", {a, {{1e-5f}, Shape{1}}});
+  }
+  expect_op("_npi_pinv", {wide, {{1e-5f, 0.5f, 0.9f}, Shape{3}}});
+  // Half types go through float; nothing of no matrices is wrong.
+  Input half = square;
+  half.dtype = "float16";
+  expect_same_outputs("_npi_eigvalsh", {half}, {}, 1e-2);
+  expect_op("_npi_svd", {filled(Shape{0, 4, 6})});
+}
+
+TEST(GpuMatrices, GradientsOfSpectra) {
+  const Input vectors = filled(Shape{2, 5, 5}), head = filled(Shape{2, 5, 5}, -1, 1);
+  const Input values{{1, 2, 4, 4, 7, 0, 1, 2, 3, 5}, Shape{2, 5}}, slopes = filled(Shape{2, 5});
+  for (const char* rows : {"0", "1"})
+    expect_op("_backward_linalg_eigh", {head, slopes, vectors, values}, {{"rows", rows}});
+  const Input v = filled(Shape{2, 5, 7}), dv = filled(Shape{2, 5, 7}, -1, 1);
+  expect_op("_backward_npi_svd", {head, slopes, dv, vectors, values, v});
+}
+
 TEST(GpuMatrices, InversesAndDeterminants) {
   // Without a strong diagonal rows are exchanged.
   for (const Input& a :
@@ -159,6 +198,31 @@ TEST(GpuMatrices, WithoutAFactorOrAnInverseAreAnError) {
   };
   EXPECT_TRUE(contains(of_tensor(kGpu), "singular")) << of_tensor(kGpu);
   EXPECT_EQ(of_tensor(kGpu), of_tensor(Device::cpu()));
+}
+
+// As cuSOLVER finds them.
+TEST(GpuMatrices, LargeWithoutAFactorOrAnInverseAreAnError) {
+  const auto error = [](const char* op) {
+    NDArray a = array_of(Values(130 * 130, -1), Shape{130, 130}, kGpu);
+    return error_of([&] { values_of(call(op, {&a})); });
+  };
+  EXPECT_TRUE(contains(error("_linalg_potrf"), "not positive definite (info 1)"));
+  EXPECT_TRUE(contains(error("_linalg_inverse"), "singular matrix (info 2)"));
+}
+
+TEST(GpuMatrices, SpectraOfWhatIsNotFinite) {
+  NDArray a = array_of({1, 0, 0, 1, NAN, 0, 0, 1}, Shape{2, 2, 2}, kGpu);
+  for (const char* op : {"_linalg_syevd", "_npi_eigvalsh", "_npi_svd", "_npi_pinv_scalar_rcond"}) {
+    const std::string error = error_of([&] {
+      NDArray* const given[] = {&a};
+      for (const NDArray& output : call_op(op, given, {})) values_of(output);
+    });
+    EXPECT_TRUE(contains(error, "did not converge")) << op << ": " << error;
+  }
+  NDArray infinite = array_of({1, 0, 0, 1, INFINITY, 0, 0, 1}, Shape{2, 2, 2}, kGpu);
+  const Values values = values_of(call("_npi_eigvalsh", {&infinite}));
+  EXPECT_EQ(Values(values.begin(), values.begin() + 2), (Values{1, 1}));
+  EXPECT_TRUE(std::isnan(values[2]) && std::isnan(values[3]));
 }
 
 TEST(GpuMatrices, KhatriRaoProducts) {

@@ -101,6 +101,8 @@ TEST(GpuOperators, ConvolutionsOfOneToThreeDimensions) {
               {{"kernel", "(3,2)"}, {"num_filter", "6"}, {"num_group", "2"}, {"dilate", "(2,1)"}});
   expect_same("Convolution", {Shape{2, 7, 6, 4}, Shape{5, 3, 3, 4}},
               {{"kernel", "(3,3)"}, {"num_filter", "5"}, {"no_bias", "1"}, {"layout", "NHWC"}});
+  expect_same("Convolution", {Shape{2, 7, 6, 4}, Shape{5, 3, 3, 4}, Shape{5}},
+              {{"kernel", "(3,3)"}, {"num_filter", "5"}, {"layout", "NHWC"}});
   expect_same("Deconvolution", {Shape{2, 3, 4, 5}, Shape{3, 2, 3, 3}, Shape{2}},
               {{"kernel", "(3,3)"},
                {"num_filter", "2"},

@@ -26,6 +26,39 @@ Descriptor tensor(int64_t id, const std::vector<int64_t>& dims, const Convolutio
   return result;
 }
 
+// What lies between two operations: in no memory, in the type that is computed in.
+Descriptor between(const Convolution& convolution) {
+  constexpr int64_t kId = 's';
+  Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  result.set(CUDNN_ATTR_TENSOR_DATA_TYPE, cudnn_sum_dtype(convolution.dtype))
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, convolution.output)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, packed_strides(convolution.output, convolution.channels_last))
+      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, kId)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kConvolutionAlignment)
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true)
+      .finalize();
+  return result;
+}
+
+// output = sums + bias.
+Descriptor bias_operation(const Descriptor& sums, const Convolution& convolution) {
+  std::vector<int64_t> dims(convolution.output.size(), 1);
+  dims[1] = convolution.output[1];
+  const Descriptor bias = tensor(kBiasId, dims, convolution);
+  const Descriptor output = tensor(kOutputId, convolution.output, convolution);
+  Descriptor addition(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  addition.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_POINTWISE_ADD)
+      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, cudnn_sum_dtype(convolution.dtype))
+      .finalize();
+  Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, addition)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, sums)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, bias)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, output)
+      .finalize();
+  return operation;
+}
+
 Descriptor window(const Convolution& convolution) {
   Descriptor result(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   result.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, static_cast<int64_t>(convolution.pad.size()))
@@ -117,10 +150,10 @@ std::string Convolution::to_string() const {
   static constexpr const char* kPasses[] = {"forward", "data gradient", "weight gradient"};
   return fmt::format(
       "convolution {} {} {} data:{} weight:{} output:{} pad:{} stride:{} dilate:{} "
-      "groups:{}",
+      "groups:{}{}",
       kPasses[static_cast<int>(pass)], dtype_name(dtype), channels_last ? "NHWC" : "NCHW",
       fmt::join(data, "x"), fmt::join(weight, "x"), fmt::join(output, "x"), fmt::join(pad, "x"),
-      fmt::join(stride, "x"), fmt::join(dilate, "x"), groups);
+      fmt::join(stride, "x"), fmt::join(dilate, "x"), groups, bias ? " bias" : "");
 }
 
 std::vector<int64_t> packed_strides(const std::vector<int64_t>& dims, bool channels_last) {
@@ -165,11 +198,12 @@ std::vector<cudnnBackendHeurMode_t> heuristics(const CudaConfig& config) {
           CUDNN_HEUR_MODE_FALLBACK};
 }
 
-Descriptor convolution_operation(const Convolution& convolution, double beta) {
+std::vector<Descriptor> convolution_operations(const Convolution& convolution, double beta) {
   const PassNames& names = names_of(convolution.pass);
   const Descriptor data = tensor(kDataId, convolution.data, convolution);
   const Descriptor weight = tensor(kWeightId, convolution.weight, convolution);
-  const Descriptor output = tensor(kOutputId, convolution.output, convolution);
+  const Descriptor output =
+      convolution.bias ? between(convolution) : tensor(kOutputId, convolution.output, convolution);
   const Descriptor geometry = window(convolution);
   Descriptor operation(names.operation);
   operation.set(names.data, data)
@@ -182,14 +216,20 @@ Descriptor convolution_operation(const Convolution& convolution, double beta) {
     operation.set(names.alpha, 1.0f).set(names.beta, static_cast<float>(beta));
   }
   operation.finalize();
-  return operation;
+  std::vector<Descriptor> operations;
+  operations.push_back(std::move(operation));
+  if (convolution.bias) operations.push_back(bias_operation(output, convolution));
+  return operations;
 }
 
-EngineOffers offered_engines(cudnnHandle_t handle, Descriptor operation, const CudaConfig& config) {
+EngineOffers offered_engines(cudnnHandle_t handle, std::vector<Descriptor> operations,
+                             const CudaConfig& config) {
   EngineOffers offers{
-      std::move(operation), Descriptor(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), {}};
+      std::move(operations), Descriptor(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), {}};
+  std::vector<cudnnBackendDescriptor_t> raw;
+  for (const Descriptor& operation : offers.operations) raw.push_back(operation.raw());
   offers.graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle)
-      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, offers.operation)
+      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, raw)
       .finalize();
   for (const cudnnBackendHeurMode_t mode : heuristics(config)) {
     try {
@@ -209,11 +249,17 @@ ConvolutionPlan::ConvolutionPlan(cudnnHandle_t handle, Descriptor engine)
       plan_.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1).at(0));
 }
 
-void ConvolutionPlan::run(cudnnHandle_t handle, void* data, void* weight, void* output,
+void ConvolutionPlan::run(cudnnHandle_t handle, const ConvolutionArrays& arrays,
                           void* workspace) const {
+  std::vector<int64_t> ids{kDataId, kWeightId, kOutputId};
+  std::vector<void*> addresses{arrays.data, arrays.weight, arrays.output};
+  if (arrays.bias != nullptr) {
+    ids.push_back(kBiasId);
+    addresses.push_back(arrays.bias);
+  }
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::vector<int64_t>{kDataId, kWeightId, kOutputId})
-      .set_addresses(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, {data, weight, output})
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
+      .set_addresses(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, addresses)
       .set_addresses(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {workspace})
       .finalize();
   const Cudnn& cudnn = Cudnn::get();

@@ -21,6 +21,7 @@ struct Convolution {
   std::vector<int64_t> data, weight, output;  // NC..., OI..., NC... whatever the layout
   std::vector<int64_t> pad, stride, dilate;   // per spatial dimension
   int64_t groups = 1;
+  bool bias = false;  // forward: a number for each channel is added before results are rounded
 
   // All of it as text: the report's title, and part of the choice's key.
   std::string to_string() const;
@@ -40,23 +41,31 @@ std::vector<cudnnBackendHeurMode_t> heuristics(const CudaConfig& config);
 inline constexpr int64_t kConvolutionAlignment = 16;
 
 // Names of arrays in a plan.
-inline constexpr int64_t kDataId = 'x', kWeightId = 'w', kOutputId = 'y';
+inline constexpr int64_t kDataId = 'x', kWeightId = 'w', kOutputId = 'y', kBiasId = 'b';
 
-// The finalized operation; needs no GPU.
-Descriptor convolution_operation(const Convolution& convolution, double beta = 0.0);
+// The finalized operations, the convolution first; needs no GPU.
+std::vector<Descriptor> convolution_operations(const Convolution& convolution, double beta = 0.0);
 
 // A configuration with what it says of itself.
 struct OfferedEngine {
   EngineConfig config;
   Descriptor descriptor;
 };
-// What a handle offers for one operation. Configurations refer to the graph, which refers to the
-// operation: all of them live until plans are made.
+// What a handle offers for a graph of operations. Configurations refer to the graph, which refers
+// to the operations: all of them live until plans are made.
 struct EngineOffers {
-  Descriptor operation, graph;
+  std::vector<Descriptor> operations;
+  Descriptor graph;
   std::vector<OfferedEngine> engines;
 };
-EngineOffers offered_engines(cudnnHandle_t handle, Descriptor operation, const CudaConfig& config);
+EngineOffers offered_engines(cudnnHandle_t handle, std::vector<Descriptor> operations,
+                             const CudaConfig& config);
+
+// Arrays of device memory; the one that the pass computes is written.
+struct ConvolutionArrays {
+  void *data, *weight, *output;
+  void* bias;  // null where the convolution has none
+};
 
 // What one convolution runs by. Immutable.
 class ConvolutionPlan {
@@ -66,8 +75,8 @@ class ConvolutionPlan {
   ConvolutionPlan(cudnnHandle_t handle, Descriptor engine);
 
   std::size_t workspace_bytes() const { return workspace_bytes_; }
-  // On the handle's stream. Arrays of device memory; the one that the pass computes is written.
-  void run(cudnnHandle_t handle, void* data, void* weight, void* output, void* workspace) const;
+  // On the handle's stream.
+  void run(cudnnHandle_t handle, const ConvolutionArrays& arrays, void* workspace) const;
 
  private:
   Descriptor engine_, plan_;

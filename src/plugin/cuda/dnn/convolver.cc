@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "base/error.h"
 #include "base/lock.h"
@@ -34,10 +35,6 @@ std::optional<Autotune> asked(int tune) {
       return std::nullopt;
   }
 }
-
-struct Arrays {
-  void *data, *weight, *output;
-};
 
 // Milliseconds of the fastest of some runs on `stream`.
 class Stopwatch {
@@ -81,52 +78,6 @@ EngineCache& engine_cache() {
   return *cache;
 }
 
-// Handles of one device that nobody uses: there come to be as many as there were calls at the same
-// time, and each call has one to itself. Thread-safe.
-class Handles {
- public:
-  // One for a call, on the call's stream.
-  class Lent {
-   public:
-    Lent(Handles& owner, cudaStream_t stream) : owner_(owner), handle_(owner.take()) {
-      const Cudnn& cudnn = Cudnn::get();
-      cudnn.check(cudnn.set_stream(handle_, stream), "cudnnSetStream");
-    }
-    ~Lent() { owner_.give_back(handle_); }
-    Lent(const Lent&) = delete;
-    Lent& operator=(const Lent&) = delete;
-
-    cudnnHandle_t get() const { return handle_; }
-
-   private:
-    Handles& owner_;
-    const cudnnHandle_t handle_;
-  };
-
- private:
-  cudnnHandle_t take() {
-    {
-      MutexLock lock(mutex_);
-      if (!free_.empty()) {
-        const cudnnHandle_t handle = free_.back();
-        free_.pop_back();
-        return handle;
-      }
-    }
-    const Cudnn& cudnn = Cudnn::get();
-    cudnnHandle_t handle = nullptr;
-    cudnn.check(cudnn.create(&handle), "cudnnCreate");
-    return handle;
-  }
-  void give_back(cudnnHandle_t handle) {
-    MutexLock lock(mutex_);
-    free_.push_back(handle);
-  }
-
-  Mutex mutex_;
-  std::vector<cudnnHandle_t> free_ MX_GUARDED_BY(mutex_);
-};
-
 // The convolutions of one device. Thread-safe: plans are made by one call at a time, so that the
 // times of engines are their own; launches do not wait for each other.
 class Convolver {
@@ -148,39 +99,85 @@ class Convolver {
     return (*all)[device];
   }
 
-  void run(const Convolution& convolution, const ConvolutionTuning& tuning, const Arrays& arrays,
+  void run(const Convolution& convolution, const ConvolutionTuning& tuning,
+           const ConvolutionArrays& arrays, const std::function<void()>& add_bias,
            KernelContext& context, CudaStream& on) {
-    const Handles::Lent handle(handles_, on.handle());
-    const PlanRef plan = plan_for(convolution, tuning, arrays, context, handle.get(), on.handle());
+    const CudnnHandles::Lent handle(handles_, on.handle());
+    const Call call{tuning, arrays, add_bias, context, handle.get(), on.handle()};
+    const Plan plan = plan_for(convolution, call);
     // A graph names kernels that a plan has loaded; the table may forget the plan before.
-    on.use(plan);
-    const std::size_t bytes = plan->workspace_bytes();
-    launch(handle.get(), *plan, arrays, bytes == 0 ? nullptr : context.workspace(bytes));
+    on.use(plan.engine);
+    launch(plan, call, workspace_for(plan, call));
   }
 
  private:
   using PlanRef = std::shared_ptr<const ConvolutionPlan>;
+  struct Plan {
+    PlanRef engine;
+    bool adds_bias;  // itself
+  };
+  struct Call {
+    const ConvolutionTuning& tuning;
+    const ConvolutionArrays& arrays;
+    const std::function<void()>& add_bias;
+    KernelContext& context;
+    cudnnHandle_t handle;
+    cudaStream_t stream;
 
-  PlanRef plan_for(const Convolution& convolution, const ConvolutionTuning& tuning,
-                   const Arrays& arrays, KernelContext& context, cudnnHandle_t handle,
-                   cudaStream_t stream) {
-    const EnginePolicy policy =
-        engine_policy(config().cuda, convolution.pass, asked(tuning.tune), tuning.workspace_mib);
-    const std::string key = choice_key(gpu_, static_cast<int64_t>(Cudnn::get().version()),
-                                       convolution.to_string(), policy);
+    ConvolutionArrays without_bias() const {
+      return {arrays.data, arrays.weight, arrays.output, nullptr};
+    }
+  };
+
+  Plan plan_for(Convolution convolution, const Call& call) {
+    convolution.bias = call.arrays.bias != nullptr;
+    const EnginePolicy policy = engine_policy(config().cuda, convolution.pass,
+                                              asked(call.tuning.tune), call.tuning.workspace_mib);
+    const std::string key = key_of(convolution, policy);
     MutexLock lock(mutex_);
     auto at = plans_.find(key);
     if (at == plans_.end()) {
       if (plans_.size() == kMostPlans) plans_.clear();
-      at = plans_.emplace(key, choose(key, convolution, policy, arrays, context, handle, stream))
-               .first;
+      at = plans_.emplace(key, make(std::move(convolution), policy, call)).first;
     }
     return at->second;
   }
+  std::string key_of(const Convolution& convolution, const EnginePolicy& policy) const {
+    return choice_key(gpu_, static_cast<int64_t>(Cudnn::get().version()), convolution.to_string(),
+                      policy);
+  }
 
-  static void launch(cudnnHandle_t handle, const ConvolutionPlan& plan, const Arrays& arrays,
-                     void* workspace) {
-    plan.run(handle, arrays.data, arrays.weight, arrays.output, workspace);
+  // Engines that add a bias are compiled when first used, and not always faster than a convolution
+  // and a kernel of ours: only times decide for them, and no times where results must repeat.
+  Plan make(Convolution convolution, const EnginePolicy& policy, const Call& call) const {
+    const bool bias = std::exchange(convolution.bias, false);
+    const Plan apart{choose(convolution, policy, call, call.without_bias()), false};
+    if (!bias || policy.autotune == Autotune::kHeuristics || policy.deterministic) return apart;
+    convolution.bias = true;
+    try {
+      const Plan at_once{choose(convolution, policy, call, call.arrays), true};
+      const auto time = [&](const Plan& plan) {
+        void* const workspace = workspace_for(plan, call);
+        return Stopwatch(call.stream).fastest([&] { launch(plan, call, workspace); });
+      };
+      const double together = time(at_once), both = time(apart);
+      if (policy.verbose > 0)
+        log(LogLevel::kInfo,
+            fmt::format("{}: {:.3f} ms at once, {:.3f} ms with a kernel for the bias",
+                        convolution.to_string(), together, both));
+      return together < both ? at_once : apart;
+    } catch (const Error&) {  // cuDNN offers no such engine, or one that fails
+      return apart;
+    }
+  }
+
+  static void* workspace_for(const Plan& plan, const Call& call) {
+    const std::size_t bytes = plan.engine->workspace_bytes();
+    return bytes == 0 ? nullptr : call.context.workspace(bytes);
+  }
+  static void launch(const Plan& plan, const Call& call, void* workspace) {
+    plan.engine->run(call.handle, plan.adds_bias ? call.arrays : call.without_bias(), workspace);
+    if (!plan.adds_bias && call.arrays.bias != nullptr) call.add_bias();
   }
 
   // The plans of what is permitted, in the order of the offers; without times to take, of the first
@@ -203,13 +200,12 @@ class Convolver {
     return plans;
   }
 
-  static PlanRef choose(const std::string& key, const Convolution& convolution,
-                        const EnginePolicy& policy, const Arrays& arrays, KernelContext& context,
-                        cudnnHandle_t handle, cudaStream_t stream) {
+  PlanRef choose(const Convolution& convolution, const EnginePolicy& policy, const Call& call,
+                 const ConvolutionArrays& arrays) const {
     EngineOffers offered =
-        offered_engines(handle, convolution_operation(convolution), config().cuda);
+        offered_engines(call.handle, convolution_operations(convolution), config().cuda);
     std::vector<OfferedEngine>& offers = offered.engines;
-    std::vector<PlanRef> plans = build(handle, &offers, policy);
+    std::vector<PlanRef> plans = build(call.handle, &offers, policy);
     // Only what can run takes part in the choice.
     std::vector<EngineConfig> candidates;
     std::vector<std::size_t> place;
@@ -220,7 +216,7 @@ class Convolver {
     }
     void* workspace = nullptr;
     std::size_t room = 0;  // bytes of it
-    Stopwatch stopwatch(stream);
+    Stopwatch stopwatch(call.stream);
     const auto time = [&](const EngineConfig& candidate) -> std::optional<double> {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
         if (candidates[c].engine != candidate.engine || candidates[c].knobs != candidate.knobs)
@@ -228,18 +224,18 @@ class Convolver {
         try {
           // More than the device has left counts against this candidate only.
           if (candidate.workspace > room) {
-            workspace = context.workspace(candidate.workspace);
+            workspace = call.context.workspace(candidate.workspace);
             room = candidate.workspace;
           }
-          return stopwatch.fastest([&] { launch(handle, *plans[place[c]], arrays, workspace); });
+          return stopwatch.fastest([&] { plans[place[c]]->run(call.handle, arrays, workspace); });
         } catch (const Error&) {
           return std::nullopt;
         }
       }
       return std::nullopt;
     };
-    const EngineChoice choice =
-        engine_cache().choose(key, convolution.to_string(), candidates, policy, time);
+    const EngineChoice choice = engine_cache().choose(
+        key_of(convolution, policy), convolution.to_string(), candidates, policy, time);
     if (!choice.report.empty()) log(LogLevel::kInfo, choice.report);
     if (!choice.chosen) {
       throw Error(ErrorCode::kNotImplemented, "Convolution",
@@ -251,18 +247,18 @@ class Convolver {
   }
 
   std::string gpu_;
-  Handles handles_;
+  CudnnHandles handles_;
   Mutex mutex_;
-  std::map<std::string, PlanRef> plans_ MX_GUARDED_BY(mutex_);
+  std::map<std::string, Plan> plans_ MX_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
 void run_convolution(NativeStream* stream, const Convolution& convolution,
-                     const ConvolutionTuning& tuning, void* data, void* weight, void* output,
-                     KernelContext& context) {
+                     const ConvolutionTuning& tuning, const ConvolutionArrays& arrays,
+                     const std::function<void()>& add_bias, KernelContext& context) {
   const LaunchScope scope(stream);
-  Convolver::current().run(convolution, tuning, {data, weight, output}, context,
+  Convolver::current().run(convolution, tuning, arrays, add_bias, context,
                            *CudaStream::from(stream));
 }
 

@@ -2,6 +2,8 @@
 // Running convolutions: the engine that the variables and the operator's parameters ask for is
 // chosen at the first call of each kind and kept.
 #pragma once
+#include <functional>
+
 #include "op/kernel.h"
 #include "plugin/cuda/dnn/convolution.h"
 
@@ -15,8 +17,10 @@ struct ConvolutionTuning {
 };
 
 // Computes the array that the pass names. Throws Error(kNotImplemented) where no engine is left.
+// A bias, where arrays have one, becomes part of the convolution if that was faster when times were
+// taken; else add_bias() adds it to the result.
 void run_convolution(NativeStream* stream, const Convolution& convolution,
-                     const ConvolutionTuning& tuning, void* data, void* weight, void* output,
-                     KernelContext& context);
+                     const ConvolutionTuning& tuning, const ConvolutionArrays& arrays,
+                     const std::function<void()>& add_bias, KernelContext& context);
 
 }  // namespace mxnet::cuda

@@ -11,14 +11,17 @@
 
 namespace mxnet::cuda {
 
+std::vector<std::string> cudnn_names() {
+  return {fmt::format("libcudnn.so.{}", CUDNN_MAJOR), "libcudnn.so"};
+}
+
 const Cudnn& Cudnn::get() {
   static const Cudnn* const loaded = new Cudnn();  // never closed, see Library
   return *loaded;
 }
 
 Cudnn::Cudnn() {
-  const Library library("convolution, pooling and normalization on GPUs",
-                        {fmt::format("libcudnn.so.{}", CUDNN_MAJOR), "libcudnn.so"});
+  const Library library("convolution on GPUs", cudnn_names());
   library.find("cudnnGetVersion", &version);
   library.find("cudnnGetErrorString", &error_string);
   library.find("cudnnCreate", &create);

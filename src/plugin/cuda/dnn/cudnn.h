@@ -5,10 +5,16 @@
 #include <cudnn_backend.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "plugin/cuda/toolkit/lent_handle.h"
+
 namespace mxnet::cuda {
+
+// What the library's file may be called.
+std::vector<std::string> cudnn_names();
 
 // Immutable once loaded.
 class Cudnn {
@@ -18,6 +24,7 @@ class Cudnn {
   // Throws Error(kGeneric) naming the call and cuDNN's reason.
   void check(cudnnStatus_t status, const char* call) const;
 
+  static constexpr const char *kCreate = "cudnnCreate", *kSetStream = "cudnnSetStream";
   decltype(&cudnnGetVersion) version;
   decltype(&cudnnGetErrorString) error_string;
   decltype(&cudnnCreate) create;
@@ -33,6 +40,8 @@ class Cudnn {
  private:
   Cudnn();
 };
+
+using CudnnHandles = Handles<cudnnHandle_t, Cudnn>;
 
 // The attribute type that holds values of T. cudnnBackendDescriptor_t is void*: other addresses go
 // through set_addresses.
@@ -50,6 +59,7 @@ MX_CUDNN_TYPE(bool, CUDNN_TYPE_BOOLEAN)
 MX_CUDNN_TYPE(cudnnHandle_t, CUDNN_TYPE_HANDLE)
 MX_CUDNN_TYPE(cudnnDataType_t, CUDNN_TYPE_DATA_TYPE)
 MX_CUDNN_TYPE(cudnnConvolutionMode_t, CUDNN_TYPE_CONVOLUTION_MODE)
+MX_CUDNN_TYPE(cudnnPointwiseMode_t, CUDNN_TYPE_POINTWISE_MODE)
 MX_CUDNN_TYPE(cudnnBackendHeurMode_t, CUDNN_TYPE_HEUR_MODE)
 MX_CUDNN_TYPE(cudnnBackendKnobType_t, CUDNN_TYPE_KNOB_TYPE)
 MX_CUDNN_TYPE(cudnnBackendNumericalNote_t, CUDNN_TYPE_NUMERICAL_NOTE)

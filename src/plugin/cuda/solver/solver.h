@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Factors of matrices by cuSOLVER. Matrices are row-major without gaps, of float32 or float64, and
+// are worked on in place; `info` is LAPACK's, on the device.
+#pragma once
+#include <memory>
+
+#include "op/kernel.h"
+
+namespace mxnet::cuda {
+
+// Whether cuSOLVER can be opened; where it cannot, why is logged once.
+bool has_solver();
+
+// For one call of an operator on its stream. REQUIRES: has_solver(). Lives until the host has
+// waited for the call's `info`: memory of the host is in use until then.
+class Solver {
+ public:
+  Solver(DType dtype, KernelContext& context);
+  ~Solver();
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+
+  // The Cholesky factor in the triangle that is read; the other one stays.
+  void factor_definite(int64_t n, bool lower, void* a, int32_t* info);
+  // LU with exchanged rows (counted from 1) of the transpose, as LAPACK sees a row-major matrix.
+  void factor(int64_t n, void* a, int64_t* exchanges, int32_t* info);
+  // Eigenvalues in ascending order; eigenvectors become the rows of `a`, which is lost without.
+  void eigen(int64_t n, bool lower, bool vectors, void* a, void* values, int32_t* info);
+  // a (m x n, m <= n, lost) = u diag(s) v, with u of m x m and v of m x n.
+  void singular(int64_t m, int64_t n, void* a, void* u, void* s, void* v, int32_t* info);
+  // a (m x n, m <= n) = l q: first l in the lower triangle, with `factors` (m) for what follows;
+  // then q in place of `a`.
+  void lq_triangle(int64_t m, int64_t n, void* a, void* factors, int32_t* info);
+  void lq_rows(int64_t m, int64_t n, void* a, const void* factors, int32_t* info);
+
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace mxnet::cuda

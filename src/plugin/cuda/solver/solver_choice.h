@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who factors matrices that both a block of threads and cuSOLVER can factor.
+#pragma once
+#include <cstdint>
+
+namespace mxnet::cuda {
+
+// cuSOLVER has the whole GPU for a matrix, one after the other, in many launches each; blocks take
+// as many matrices at a time as the GPU has processors. Large matrices are the former's, whatever
+// their number; of those between, few are. An estimate: no GPU has measured it.
+constexpr bool is_large_for_a_block(int64_t n, int64_t batch) {
+  constexpr int64_t kMiddle = 128, kLarge = 1024, kFew = 16;
+  return n >= kLarge || (n >= kMiddle && batch <= kFew);
+}
+
+}  // namespace mxnet::cuda
