@@ -118,8 +118,6 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
   options.training = key.training;
   options.replay = flags_.static_alloc && flags_.static_shape;
-  // Weights that are folded have no gradients of their own.
-  options.optimise = options.optimise && (key.training || key.wants.empty());
   options.forward_outputs = training.forward_outputs;
   if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
   if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;

@@ -199,7 +199,7 @@ bool all_float(const Signature& signature) {
 
 PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
-  if (!signature.training || !all_float(signature)) return nullptr;
+  if (!all_float(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[0].shape(), signature.out[0].shape(), false);
@@ -236,7 +236,7 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
 // wanted.
 PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
                                    std::span<const LayoutRef>) {
-  if (!signature.training || !all_float(signature)) return nullptr;
+  if (!all_float(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[1].shape(), signature.in[0].shape(), false);

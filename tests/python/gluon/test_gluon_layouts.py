@@ -24,7 +24,7 @@ loss = gluon.loss.SoftmaxCrossEntropyLoss()
 for step in range(3):
     mx.nd.waitall()
     print("step", step, flush=True)
-    with autograd.record():
+    with autograd.record({mode}):
         cost = loss(net(data), label)
     cost.backward()
     trainer.step(8)
@@ -33,10 +33,11 @@ mx.nd.waitall()
 REORDER = re.compile(r"^onednn_verbose,.*?exec,cpu,reorder,.*?,(src_\S+ dst_\S+),.*,([0-9x]+),[^,]*$", re.MULTILINE)
 
 
+@pytest.mark.parametrize("mode", ["", "train_mode=False"])
 @pytest.mark.parametrize("flags", ["", "static_alloc=True, static_shape=True"])
-def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags):
+def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags, mode):
     # Without Winograd, whose choice is the processor's: every convolution is one of oneDNN's.
-    done = run_python(TRAINING.format(flags=flags), env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"})
+    done = run_python(TRAINING.format(flags=flags, mode=mode), env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"})
     assert done.returncode == 0, done.stderr
     if "onednn_verbose" not in done.stdout:
         pytest.skip("this build of oneDNN does not say what it does")
