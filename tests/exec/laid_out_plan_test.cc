@@ -379,7 +379,7 @@ TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
   EXPECT_EQ(result.steps("[winograd]"), 0) << result.plan;
 }
 
-TEST(BFloat16Plan, WinogradLayersBetweenStayInFloat32) {
+TEST(BFloat16Plan, WinogradLayersBetweenReadAndWriteIt) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   Network net({2, 32, 16, 16});
   Value x = net.data();
@@ -396,6 +396,8 @@ TEST(BFloat16Plan, WinogradLayersBetweenStayInFloat32) {
   EXPECT_EQ(result.steps("[winograd]"), exact.steps("[winograd]")) << result.plan;
   if (__builtin_cpu_supports("avx512bf16")) {
     EXPECT_NE(result.values, exact.values);
+    EXPECT_EQ(result.steps("_reorder("), 2)
+        << "the network's input and its output: " << result.plan;
   }
 }
 
