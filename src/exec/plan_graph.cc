@@ -19,6 +19,7 @@
 #include "graph/mirror.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
+#include "graph/sink_strides.h"
 #include "op/fused/pointwise.h"
 #include "op/gpu.h"
 #include "op/grad.h"
@@ -96,9 +97,13 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
                  return fuse_convolutions(typed.graph, typed.types, FuseOptions::configured());
                }),
       known);
-  const TypedGraph fused = infer_all(run_pass("fuse_dense", convolved.graph.graph(), passes,
+  const TypedGraph sunk = infer_all(
+      run_pass("sink_strides", convolved.graph.graph(), passes,
+               [&](const ir::Graph&) { return sink_strides(convolved.graph, convolved.types); }),
+      known);
+  const TypedGraph fused = infer_all(run_pass("fuse_dense", sunk.graph.graph(), passes,
                                               [&](const ir::Graph&) {
-                                                return fuse_dense(convolved.graph, convolved.types,
+                                                return fuse_dense(sunk.graph, sunk.types,
                                                                   FuseDenseOptions::configured());
                                               }),
                                      known);
