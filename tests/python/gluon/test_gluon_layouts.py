@@ -17,9 +17,10 @@ for channels in (32, 48, 64):
     net.add(nn.Conv2D(channels, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
 net.add(nn.GlobalAvgPool2D(), nn.Dense(10))
 net.initialize()
+data, label = mx.nd.random.uniform(shape=(8, 16, 28, 28)), mx.nd.zeros((8,))
+{change}
 net.hybridize({flags})
 trainer = gluon.Trainer(net.collect_params(), "sgd", {{"learning_rate": 0.01}})
-data, label = mx.nd.random.uniform(shape=(8, 16, 28, 28)), mx.nd.zeros((8,))
 loss = gluon.loss.SoftmaxCrossEntropyLoss()
 for step in range(3):
     mx.nd.waitall()
@@ -33,11 +34,49 @@ mx.nd.waitall()
 REORDER = re.compile(r"^onednn_verbose,.*?exec,cpu,reorder,.*?,(src_\S+ dst_\S+),.*,([0-9x]+),[^,]*$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("mode", ["", "train_mode=False"])
-@pytest.mark.parametrize("flags", ["", "static_alloc=True, static_shape=True"])
-def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags, mode):
+# Ways to train the same network.
+CHANGES = {
+    "as it is": "",
+    "gradients are added up": 'net.collect_params().setattr("grad_req", "add")',
+    "the first layers are frozen": """
+for layer in (net[0], net[1]):
+    layer.collect_params().setattr("grad_req", "null")
+""",
+    "inside another block": """
+class Outer(gluon.HybridBlock):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def hybrid_forward(self, F, x):
+        return self.inner(x) * 2.0
+
+net = Outer(net)
+""",
+    "read from its files": """
+import tempfile
+net.hybridize()
+net(data)
+with tempfile.TemporaryDirectory() as folder:
+    net.export(folder + "/net")
+    net = gluon.SymbolBlock.imports(folder + "/net-symbol.json", ["data"], folder + "/net-0000.params")
+""",
+}
+
+
+@pytest.mark.parametrize(
+    "flags, mode, change",
+    [
+        *[("", "", change) for change in CHANGES],
+        ("", "train_mode=False", "as it is"),
+        ("static_alloc=True, static_shape=True", "", "as it is"),
+        ("static_alloc=True, static_shape=True", "train_mode=False", "as it is"),
+    ],
+)
+def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags, mode, change):
     # Without Winograd, whose choice is the processor's: every convolution is one of oneDNN's.
-    done = run_python(TRAINING.format(flags=flags, mode=mode), env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"})
+    code = TRAINING.format(flags=flags, mode=mode, change=CHANGES[change])
+    done = run_python(code, env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"})
     assert done.returncode == 0, done.stderr
     if "onednn_verbose" not in done.stdout:
         pytest.skip("this build of oneDNN does not say what it does")
