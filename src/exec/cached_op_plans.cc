@@ -102,8 +102,6 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
   options.training = key.training;
   options.replay = flags_.static_alloc && flags_.static_shape;
-  // Weights that are folded have no gradients of their own.
-  options.optimise = options.optimise && (key.training || key.wants.empty());
   const ir::Graph forward = compiled_graph(graph_.graph(), known, options);
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   if (!key.wants.empty()) {

@@ -96,6 +96,7 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
                               const Schedule& schedule, const PlanOptions& options,
                               const PreparedKernels& kernels) {
   GraphMemoryOptions memory;
+  const bool differentiates = options.forward_outputs < static_cast<int>(graph.outputs().size());
   if (!kernels.empty()) {
     memory.layout_bytes.resize(types.size());
     memory.joins.resize(static_cast<std::size_t>(graph.num_nodes()));
@@ -106,8 +107,8 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
         if (const LayoutRef& layout = kernel->out()[static_cast<std::size_t>(o)])
           memory.layout_bytes[static_cast<std::size_t>(entry)] = layout->bytes();
       }
-      // While training the parts would keep the whole alive, and the whole the parts.
-      memory.joins[static_cast<std::size_t>(n)] = !options.training && kernel && kernel->is_join();
+      // With a backward part the parts would keep the whole alive, and the whole the parts.
+      memory.joins[static_cast<std::size_t>(n)] = !differentiates && kernel && kernel->is_join();
     }
   }
   memory.packing = options.packing;

@@ -11,6 +11,7 @@
 #include "exec/fold_values.h"
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
+#include "graph/fuse_norm_relu.h"
 #include "graph/fuse_pointwise.h"
 #include "graph/gradient.h"
 #include "graph/infer.h"
@@ -18,6 +19,7 @@
 #include "graph/mirror.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
+#include "graph/sink_strides.h"
 #include "graph/widen.h"
 #include "op/fused/pointwise.h"
 #include "op/gpu.h"
@@ -79,13 +81,11 @@ bool is_pure(const IndexedGraph& graph) {
 
 // Values in layouts of the kernels' choice.
 TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
-                    const PassOptions& passes, bool training,
-                    std::size_t widest = std::numeric_limits<std::size_t>::max()) {
+                    const PassOptions& passes, const LayoutOptions& options) {
   LaidOutGraph laid_out;
   TypedGraph result = infer_all(run_pass("lay_out", typed.graph.graph(), passes,
                                          [&](const ir::Graph&) {
-                                           laid_out =
-                                               lay_out(typed.graph, typed.types, training, widest);
+                                           laid_out = lay_out(typed.graph, typed.types, options);
                                            return laid_out.graph;
                                          }),
                                 known);
@@ -104,13 +104,17 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
                  return fuse_convolutions(typed.graph, typed.types, FuseOptions::configured());
                }),
       known);
-  const TypedGraph fused = infer_all(run_pass("fuse_dense", convolved.graph.graph(), passes,
+  const TypedGraph sunk = infer_all(
+      run_pass("sink_strides", convolved.graph.graph(), passes,
+               [&](const ir::Graph&) { return sink_strides(convolved.graph, convolved.types); }),
+      known);
+  const TypedGraph fused = infer_all(run_pass("fuse_dense", sunk.graph.graph(), passes,
                                               [&](const ir::Graph&) {
-                                                return fuse_dense(convolved.graph, convolved.types,
+                                                return fuse_dense(sunk.graph, sunk.types,
                                                                   FuseDenseOptions::configured());
                                               }),
                                      known);
-  return laid_out(fused, known, passes, false);
+  return laid_out(fused, known, passes, {});
 }
 
 }  // namespace
@@ -328,7 +332,10 @@ class Saving {
   }
   TypedGraph lay(const TypedGraph& typed,
                  std::size_t widest = std::numeric_limits<std::size_t>::max()) const {
-    return lays_out_ ? laid_out(typed, known_, passes_, true, widest) : typed;
+    return lays_out_
+               ? laid_out(typed, known_, passes_,
+                          {.training = options_.training, .differentiated = true, .widest = widest})
+               : typed;
   }
   // Of what lies in the plan's own memory.
   static std::size_t widest_value(const TypedGraph& typed) {
@@ -361,9 +368,18 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
   const bool optimises = options.optimise && is_pure(folded.graph);
   const bool differentiates =
       options.forward_outputs < static_cast<int>(folded.graph.outputs().size());
-  if (optimises && !options.training) return optimise(folded, known, passes);
-  if (!saves_memory() || !differentiates)
-    return optimises ? laid_out(folded, known, passes, true) : std::move(folded);
+  if (optimises && !options.training && !differentiates) return optimise(folded, known, passes);
+  if (!saves_memory() || !differentiates) {
+    if (!optimises) return folded;
+    const LayoutOptions layouts{.training = options.training, .differentiated = differentiates};
+    if (!options.training || !differentiates) return laid_out(folded, known, passes, layouts);
+    return laid_out(infer_all(run_pass("fuse_norm_relu", folded.graph.graph(), passes,
+                                       [&](const ir::Graph&) {
+                                         return fuse_norm_relu(folded.graph, folded.types);
+                                       }),
+                              known),
+                    known, passes, layouts);
+  }
   return Saving(folded, known, options, passes, optimises).least();
 }
 

@@ -14,12 +14,11 @@ namespace {
 
 class Layouts {
  public:
-  Layouts(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training,
-          std::size_t widest)
+  Layouts(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+          const LayoutOptions& options)
       : graph_(graph),
         types_(types),
-        training_(training),
-        widest_(widest),
+        options_(options),
         versions_(static_cast<std::size_t>(graph.num_entries())) {}
 
   LaidOutGraph run() {
@@ -46,7 +45,7 @@ class Layouts {
     LayoutRef through;
     if (!node->is_variable()) {
       const bool plain = is_wide(n);
-      through = training_ && !plain ? passed_through(n) : nullptr;
+      through = options_.differentiated && !plain ? passed_through(n) : nullptr;
       if (through != nullptr && is_padded(n, through)) {
         const DType dtype = types_[static_cast<std::size_t>(graph_.first_entry(n))].dtype;
         kernel = prepare_pointwise_in_layout(*node->op, node->params,
@@ -77,7 +76,7 @@ class Layouts {
   bool is_wide(int n) const {
     const auto wide = [&](int entry) {
       const Tensor value = tensor(entry);
-      return static_cast<std::size_t>(value.size()) * dtype_size(value.dtype) > widest_;
+      return static_cast<std::size_t>(value.size()) * dtype_size(value.dtype) > options_.widest;
     };
     const std::span<const int> inputs = graph_.inputs(n);
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -119,7 +118,7 @@ class Layouts {
     }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       out.push_back(tensor(graph_.first_entry(n) + o));
-    return prepare(*node.op, node.params.get(), {in, out, training_}, layouts);
+    return prepare(*node.op, node.params.get(), {in, out, options_.training}, layouts);
   }
 
   ir::Entry in_layout(int entry, const LayoutRef& wanted) {
@@ -140,17 +139,16 @@ class Layouts {
 
   const IndexedGraph& graph_;
   const std::vector<ArrayType>& types_;
-  const bool training_;
-  const std::size_t widest_;
+  const LayoutOptions options_;
   std::vector<std::vector<Version>> versions_;  // per entry
   LaidOutGraph result_;
 };
 
 }  // namespace
 
-LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool training,
-                     std::size_t widest) {
-  return Layouts(graph, types, training, widest).run();
+LaidOutGraph lay_out(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                     const LayoutOptions& options) {
+  return Layouts(graph, types, options).run();
 }
 
 }  // namespace mxnet

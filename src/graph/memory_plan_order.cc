@@ -5,12 +5,17 @@
 #include <algorithm>
 
 #include "op/create/constant.h"
+#include "op/op_def.h"
 
 namespace mxnet {
 namespace {
 
 // What is there before the graph runs.
 bool is_given(const ir::Node& node) { return node.is_variable() || is_constant(node); }
+
+// Losses that are outputs need no gradient to begin with (SoftmaxOutput); what is computed again
+// are operators of the forward part.
+bool begins_gradients(const ir::Node& node) { return node.op->name().starts_with("_backward_"); }
 
 class BackwardOrder {
  public:
@@ -25,7 +30,7 @@ class BackwardOrder {
   }
 
   void append_to(std::vector<int>* nodes) {
-    std::vector<int> roots;  // what depends on a gradient, by level
+    std::vector<int> roots;  // what is a gradient or depends on one, by level
     for (int n = first_; n < graph_.num_nodes(); ++n) {
       const ir::Node& node = graph_.node(n);
       int& level = level_[static_cast<std::size_t>(n)];
@@ -33,6 +38,7 @@ class BackwardOrder {
         level = 1;  // a head gradient: other variables belong to the forward part
         continue;
       }
+      if (begins_gradients(node)) level = 1;
       for (int entry : graph_.inputs(n)) {
         const int before = level_[static_cast<std::size_t>(graph_.node_of(entry))];
         if (before > 0) level = std::max(level, before + 1);

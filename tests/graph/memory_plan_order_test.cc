@@ -12,14 +12,16 @@
 namespace mxnet {
 namespace {
 
-// x -> dot(x, w0) -> dot(., w1) -> ..., and the gradients of the weights.
-IndexedGraph layers(int count, std::vector<ir::Entry>* weights) {
+// x -> dot(x, w0) -> dot(., w1) -> ..., and the gradients of the weights. With a loss behind the
+// last, which begins without a gradient.
+IndexedGraph layers(int count, std::vector<ir::Entry>* weights, bool loss = false) {
   Value x = variable("x");
   for (int i = 0; i < count; ++i) {
     const Value w = variable("w" + std::to_string(i));
     weights->push_back(w.entry());
     x = named("fc" + std::to_string(i), apply("dot", {x, w}));
   }
+  if (loss) x = apply("SoftmaxOutput", {x, variable("label")});
   ir::Graph graph = graph_of({x});
   const std::vector<ir::Entry> head{variable("head").entry()};
   for (ir::Entry& entry : gradient(graph, head, *weights))
@@ -43,9 +45,11 @@ TEST(Schedule, ListsEveryOperatorOnceAfterWhatItReads) {
   EXPECT_EQ(std::count(done.begin(), done.end(), false), 0);
 }
 
-TEST(Schedule, TheLastWeightsGradientComesFirst) {
+class ScheduleOfGradients : public testing::TestWithParam<bool> {};
+
+TEST_P(ScheduleOfGradients, TheLastWeightsGradientComesFirst) {
   std::vector<ir::Entry> weights;
-  const IndexedGraph graph = layers(5, &weights);
+  const IndexedGraph graph = layers(5, &weights, GetParam());
   const Schedule schedule = schedule_nodes(graph, 1);
   std::vector<std::ptrdiff_t> position;  // of the gradient of each weight
   for (std::size_t o = 1; o < graph.outputs().size(); ++o) {
@@ -55,6 +59,8 @@ TEST(Schedule, TheLastWeightsGradientComesFirst) {
   }
   EXPECT_TRUE(std::is_sorted(position.rbegin(), position.rend()));
 }
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutALoss, ScheduleOfGradients, testing::Bool());
 
 TEST(Schedule, BranchesThatRunBesideOneAnotherAreInterleaved) {
   const Value x = variable("x");

@@ -39,18 +39,24 @@ struct Call {
   }
   dnnl::batch_normalization_forward::primitive_desc forward() const {
     // Only training keeps what relu let pass.
-    const bool keeps = of_batch || relu;
+    return forward_for(of_batch || relu ? dnnl::prop_kind::forward_training
+                                        : dnnl::prop_kind::forward_inference);
+  }
+  dnnl::batch_normalization_backward::primitive_desc backward() const {
     return {onednn::engine(),
-            keeps ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference,
+            dnnl::prop_kind::backward,
+            data,
             data,
             data,
             eps,
             flags(),
+            forward_for(dnnl::prop_kind::forward_training),
             onednn::attributes()};
   }
-  dnnl::batch_normalization_backward::primitive_desc backward() const {
-    return {onednn::engine(), dnnl::prop_kind::backward, data, data, data, eps, flags(),
-            forward(),        onednn::attributes()};
+
+ private:
+  dnnl::batch_normalization_forward::primitive_desc forward_for(dnnl::prop_kind kind) const {
+    return {onednn::engine(), kind, data, data, eps, flags(), onednn::attributes()};
   }
 };
 
@@ -92,7 +98,7 @@ class NormRun final : public PreparedRun {
 };
 
 // Inputs data, gamma, beta, moving mean, moving variance; outputs result, mean, inverse deviation
-// [, mask]. The mask has a byte for each element; oneDNN keeps a bit in it.
+// [, mask]. The mask has a bit for each element, in a layout of its own.
 class NormForward final : public PreparedKernel {
  public:
   NormForward(const Call& call, std::vector<LayoutRef> in, std::vector<LayoutRef> out)
@@ -128,15 +134,35 @@ class NormForward final : public PreparedKernel {
     for (int64_t c = 0; c < call_.channels; ++c)
       spread[c] = static_cast<float>(1 / std::sqrt(double{variance[c]} + double{call_.eps}));
     if (call_.fix_gamma) std::fill_n(context.in(1).as<float>(), call_.channels, 1.0f);
+    if (call_.relu && call_.of_batch) keep_nan(context);
   }
 
  private:
+  // oneDNN's relu makes zeros of NaN. Where statistics are the batch's, a channel has none or
+  // consists of them.
+  void keep_nan(const KernelContext& context) const {
+    const auto *gamma = context.in(1).as<float>(), *beta = context.in(2).as<float>();
+    const auto *mean = context.out(1).as<float>(), *spread = context.out(2).as<float>();
+    const auto block = call_.data.get_inner_blks()[0];
+    const memory::dims dims = call_.data.get_padded_dims();
+    const int64_t pixels = dims[2] * dims[3];
+    auto* out = context.out(0).as<float>();
+    for (int64_t c = 0; c < call_.channels; ++c) {
+      if (!std::isnan(mean[c] * spread[c]) && !std::isnan(gamma[c]) && !std::isnan(beta[c]))
+        continue;
+      for (int64_t n = 0; n < dims[0]; ++n) {
+        float* first = out + (n * dims[1] + c / block * block) * pixels + c % block;
+        for (int64_t p = 0; p < pixels; ++p) first[p * block] = NAN;
+      }
+    }
+  }
+
   const Call call_;
   const onednn::SharedPrimitive primitive_;
 };
 
 // Inputs gradient, data, gamma, mean, inverse deviation, moving mean, moving variance[, mask];
-// outputs gradients of data, gamma, beta. Moves the averages.
+// outputs gradients of data, gamma, beta. Moves the averages where they are not what was used.
 class NormBackward final : public PreparedKernel {
  public:
   NormBackward(const Call& call, double momentum, std::vector<LayoutRef> in,
@@ -179,6 +205,7 @@ class NormBackward final : public PreparedKernel {
       const double given = spread[c];
       const double now = std::max(1 / (given * given) - double{call_.eps}, 0.0);
       variance[c] = static_cast<float>(now);
+      if (!call_.of_batch) continue;
       moving_mean[c] = static_cast<float>(moving_mean[c] * momentum_ + mean[c] * (1 - momentum_));
       moving_var[c] = static_cast<float>(moving_var[c] * momentum_ + now * (1 - momentum_));
     }
@@ -199,16 +226,19 @@ PreparedKernelRef prepare_forward(const OpDef& op, const void* params, const Sig
   if (!call || !onednn::implemented([&] { return call->forward(); })) return nullptr;
   std::vector<LayoutRef> in(signature.in.size()), out(signature.out.size());
   in[0] = out[0] = layouts[0];
+  constexpr std::size_t kMask = 3;
+  if (call->relu) out[kMask] = onednn::layout_of_own(call->forward().workspace_desc());
   return std::make_shared<const NormForward>(*call, std::move(in), std::move(out));
 }
 
 PreparedKernelRef prepare_backward(const OpDef& op, const void* params, const Signature& signature,
                                    std::span<const LayoutRef> layouts) {
   const auto call = call_of(op, params, signature, layouts.first(2), 1);
-  if (!call || !call->of_batch || !onednn::implemented([&] { return call->backward(); }))
-    return nullptr;
+  if (!call || !onednn::implemented([&] { return call->backward(); })) return nullptr;
   std::vector<LayoutRef> in(signature.in.size()), out(signature.out.size());
   in[0] = in[1] = out[0] = onednn::layout_of(call->data);
+  constexpr std::size_t kMask = 7;
+  if (call->relu) in[kMask] = onednn::layout_of_own(call->forward().workspace_desc());
   const auto& norm = *static_cast<const BatchNormParams*>(params);
   return std::make_shared<const NormBackward>(*call, double{norm.momentum}, std::move(in),
                                               std::move(out));

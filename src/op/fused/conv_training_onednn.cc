@@ -91,7 +91,7 @@ std::optional<WinogradDesc> winograd_in_blocks(const ConvGeometry& g, DType dtyp
 
 PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
-  if (!signature.training || !takes_types(signature)) return nullptr;
+  if (!takes_types(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[0].shape(), signature.out[0].shape(), false);
@@ -129,7 +129,7 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
 // wanted.
 PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
                                    std::span<const LayoutRef>) {
-  if (!signature.training || !takes_types(signature)) return nullptr;
+  if (!takes_types(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const ConvGeometry g =
       conv_geometry(conv, signature.in[1].shape(), signature.in[0].shape(), false);

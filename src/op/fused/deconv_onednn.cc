@@ -204,7 +204,7 @@ PreparedKernelRef prepare_deconvolution(const OpDef&, const void* params,
 // wanted.
 PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
                                    std::span<const LayoutRef>) {
-  if (!signature.training || !onednn::takes_floats(signature)) return nullptr;
+  if (!onednn::takes_floats(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const auto call = call_of(conv, signature.in[0].shape(), signature.in[1].shape());
   if (!call) return nullptr;

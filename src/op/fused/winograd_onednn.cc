@@ -35,9 +35,8 @@ class Winograd final : public PreparedKernel {
                                               [&] { return kernel_.pack(context, threads); });
       LayerPost post = kernel_.post_;
       post.bias = packed->bias.floats();
-      if (params.sum) post.sum = context.in(1).as<float>();
-      kernel_.conv_.run(context.in(0).as<float>(), packed->weight.floats(), post,
-                        context.out(0).as<float>(),
+      if (params.sum) post.sum = context.in(1).data;
+      kernel_.conv_.run(context.in(0).data, packed->weight.floats(), post, context.out(0).data,
                         context.workspace(kernel_.conv_.workspace_bytes(threads)), threads);
     }
 
@@ -66,25 +65,26 @@ PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signatur
   const Tensor &data = signature.in[0], &map = signature.out[0];
   const ConvGeometry g = conv_geometry(params.conv, data.shape(), map.shape(), false);
   const std::optional<LayerPost> post = layer_post(params.post_ops);
-  const auto desc = winograd_choice(g, source != nullptr, WinogradWeights::kKept, direct);
+  auto desc = winograd_choice(g, source != nullptr, WinogradWeights::kKept, direct);
   if (!post || !desc) return nullptr;
-  const auto blocks = [&](dnnl::memory::data_type type) {
-    return onednn::channel_blocks(onednn::dims(data.shape()), type);
+  constexpr auto kFloat = dnnl::memory::data_type::f32, kNarrow = dnnl::memory::data_type::bf16;
+  const auto blocks = [](const Tensor& array, dnnl::memory::data_type type) {
+    return onednn::channel_blocks(onednn::dims(array.shape()), type);
   };
-  const memory::desc image = blocks(memory::data_type::f32);
+  // Between layers that compute in bfloat16 images are in it: no step converts, and half as much is
+  // written and read.
   std::vector<LayoutRef> in(signature.in.size());
   if (source != nullptr) {
-    // From a layer that computes in bfloat16 a step converts: that costs less than what the method
-    // gains where it is chosen at all.
-    const memory::desc given = onednn::desc_in(source, data);
-    if (given != image && given != blocks(memory::data_type::bf16)) return nullptr;
-    in[0] = given == image ? source : onednn::layout_of(image);
+    const dnnl::memory::desc given = onednn::desc_in(source, data);
+    desc->src_narrow = given == blocks(data, kNarrow);
+    if (!desc->src_narrow && given != blocks(data, kFloat)) return nullptr;
+    in[0] = source;
   } else if (data.dtype != DType::kFloat32) {
-    in[0] =
-        onednn::layout_of(onednn::plain_desc(onednn::dims(data.shape()), memory::data_type::f32),
-                          onednn::data_type(data.dtype));
+    in[0] = onednn::layout_of(onednn::plain_desc(onednn::dims(data.shape()), kFloat),
+                              onednn::data_type(data.dtype));
   }
-  LayoutRef out = onednn::layout_of(onednn::channel_blocks(onednn::dims(map.shape())));
+  desc->dst_narrow = direct == DType::kBFloat16;
+  LayoutRef out = onednn::layout_of(blocks(map, desc->dst_narrow ? kNarrow : kFloat), kFloat);
   if (params.sum) in[1] = out;
   return std::make_shared<const Winograd>(params, *desc, *post, std::move(in), std::move(out));
 }

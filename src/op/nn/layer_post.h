@@ -9,7 +9,7 @@ namespace mxnet {
 // nothing; ReLU is low = 0. A NaN stays one.
 struct LayerPost {
   const float* bias = nullptr;  // one a filter or unit
-  const float* sum = nullptr;   // in the layout of the result, which it may be
+  const void* sum = nullptr;    // in the layout and type of the result, which it may be
   float slope = 1;
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();

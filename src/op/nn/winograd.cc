@@ -35,7 +35,8 @@ bool WinogradConv::supported(const WinogradDesc& d) {
   const auto pads = [](int64_t pad) { return pad >= 0 && pad <= 2; };
   return d.batch > 0 && d.channels > 0 && d.filters > 0 && pads(d.pad_y) && pads(d.pad_x) &&
          d.height > 0 && d.width > 0 && d.height + 2 * d.pad_y > 2 && d.width + 2 * d.pad_x > 2 &&
-         (d.tile == 2 || d.tile == 4);
+         (d.tile == 2 || d.tile == 4) && (d.src_blocked || !d.src_narrow) &&
+         (d.dst_blocked || !d.dst_narrow);
 }
 
 WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
@@ -105,7 +106,7 @@ size_t WinogradConv::workspace_bytes(int threads) const {
          sizeof(float);
 }
 
-void WinogradConv::run(const float* src, const float* packed, const LayerPost& post, float* dst,
+void WinogradConv::run(const void* src, const float* packed, const LayerPost& post, void* dst,
                        void* workspace, int threads) const {
   const Plan p = plan(threads);
   auto* input = static_cast<float*>(workspace);
@@ -116,8 +117,8 @@ void WinogradConv::run(const float* src, const float* packed, const LayerPost& p
   }
 }
 
-void WinogradConv::run_shared(const Plan& plan, const float* src, const float* packed,
-                              const LayerPost& post, float* dst, float* input, float* outputs,
+void WinogradConv::run_shared(const Plan& plan, const void* src, const float* packed,
+                              const LayerPost& post, void* dst, float* input, float* outputs,
                               [[maybe_unused]] int threads) const {
   const int64_t parts = plan.cuts * plan.filter_parts,
                 pieces = winograd_units(shape_.tiles, kPieceTiles);
@@ -146,8 +147,8 @@ void WinogradConv::run_shared(const Plan& plan, const float* src, const float* p
   }
 }
 
-void WinogradConv::run_cuts(const Plan& plan, const float* src, const float* packed,
-                            const LayerPost& post, float* dst, float* inputs, float* outputs,
+void WinogradConv::run_cuts(const Plan& plan, const void* src, const float* packed,
+                            const LayerPost& post, void* dst, float* inputs, float* outputs,
                             int threads) const {
   const auto transform = loops_.transform[shape_.tile == 4];
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -168,7 +169,7 @@ void WinogradConv::run_cuts(const Plan& plan, const float* src, const float* pac
 
 void WinogradConv::run_part(const Plan& plan, const Part& part, const float* input,
                             const float* packed, const LayerPost& post, float* output,
-                            float* dst) const {
+                            void* dst) const {
   const int64_t points = shape_.points(), weights = shape_.channels * loops_.lanes;
   const int64_t step = loops_.vectors;
   for (int64_t panel = part.first; panel < part.last; panel += plan.panels) {

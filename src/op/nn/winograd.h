@@ -39,8 +39,9 @@ class WinogradConv {
   void pack(const float* weights, WeightOrder order, float* packed, int threads) const;
 
   size_t workspace_bytes(int threads) const;
-  void run(const float* src, const float* packed, const LayerPost& post, float* dst,
-           void* workspace, int threads) const;
+  // Of float32 or, where they are narrow, bfloat16.
+  void run(const void* src, const float* packed, const LayerPost& post, void* dst, void* workspace,
+           int threads) const;
 
  private:
   // How the work is cut up for a number of threads. Either each thread takes cuts of tiles, from
@@ -60,13 +61,13 @@ class WinogradConv {
     int64_t tile, tiles, first, last;
   };
   Plan plan(int threads) const;
-  void run_shared(const Plan& plan, const float* src, const float* packed, const LayerPost& post,
-                  float* dst, float* input, float* outputs, int threads) const;
-  void run_cuts(const Plan& plan, const float* src, const float* packed, const LayerPost& post,
-                float* dst, float* inputs, float* outputs, int threads) const;
+  void run_shared(const Plan& plan, const void* src, const float* packed, const LayerPost& post,
+                  void* dst, float* input, float* outputs, int threads) const;
+  void run_cuts(const Plan& plan, const void* src, const float* packed, const LayerPost& post,
+                void* dst, float* inputs, float* outputs, int threads) const;
   // The map of a part; `input` is where its first tile is.
   void run_part(const Plan& plan, const Part& part, const float* input, const float* packed,
-                const LayerPost& post, float* output, float* dst) const;
+                const LayerPost& post, float* output, void* dst) const;
 
   const WinogradLoops& loops_;
   WinogradShape shape_;

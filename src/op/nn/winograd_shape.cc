@@ -23,6 +23,8 @@ WinogradShape winograd_shape(const WinogradDesc& desc, int64_t lanes) {
   s.filter_blocks = winograd_units(s.filters, lanes);
   s.src_blocked = desc.src_blocked;
   s.dst_blocked = desc.dst_blocked;
+  s.src_narrow = desc.src_narrow;
+  s.dst_narrow = desc.dst_narrow;
   return s;
 }
 

@@ -7,12 +7,14 @@ namespace mxnet {
 
 // What to compute. "Blocked" is nChw16c with Isa::kAvx512, nChw8c with kAvx2, nChw4c below:
 // channels in groups of a vector, the last one filled up with zeros (written, and expected in
-// `sum`); plain is NCHW. The map has height + 2 pad_y - 2 rows.
+// `sum`); plain is NCHW. The map has height + 2 pad_y - 2 rows. "Narrow" is bfloat16, of blocked
+// arrays; what is between is float32.
 struct WinogradDesc {
   int64_t batch = 0, channels = 0, filters = 0, height = 0, width = 0;
   int64_t pad_y = 0, pad_x = 0;  // 0, 1 or 2, on both sides
   int tile = 4;                  // 4 or 2: pixels of the map that a tile has in a row
   bool src_blocked = false, dst_blocked = false;
+  bool src_narrow = false, dst_narrow = false;
 };
 
 // Derived once from a description.
@@ -22,7 +24,7 @@ struct WinogradShape {
   int64_t tile;                           // m of F(m x m, 3 x 3)
   int64_t tiles_y, tiles_x, tiles;        // of an image; of all of them
   int64_t channel_blocks, filter_blocks;  // vectors, the last one perhaps not full
-  bool src_blocked, dst_blocked;
+  bool src_blocked, dst_blocked, src_narrow, dst_narrow;
 
   // Points of a transformed tile.
   int64_t points() const { return (tile + 2) * (tile + 2); }

@@ -26,6 +26,10 @@ class DnnlLayout final : public MemoryLayout {
 LayoutRef layout_of(const dnnl::memory::desc& desc, dnnl::memory::data_type own) {
   if (own == dnnl::memory::data_type::undef) own = desc.get_data_type();
   if (desc == plain_desc(desc.get_dims(), own)) return nullptr;
+  return layout_of_own(desc);
+}
+
+LayoutRef layout_of_own(const dnnl::memory::desc& desc) {
   return std::make_shared<const DnnlLayout>(desc);
 }
 

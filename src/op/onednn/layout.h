@@ -10,6 +10,9 @@ namespace mxnet::onednn {
 // given: a layout may hold an array of float32 in a narrower type.
 LayoutRef layout_of(const dnnl::memory::desc& desc,
                     dnnl::memory::data_type own = dnnl::memory::data_type::undef);
+// Of an array that is kept in a form of its own, as `desc` describes its memory: only kernels of
+// that form read it.
+LayoutRef layout_of_own(const dnnl::memory::desc& desc);
 // What an array of this shape and type looks like in `layout`.
 dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor);
 // Images whose channels lie together in groups of a vector of float32 of this CPU.

@@ -45,7 +45,7 @@ struct Layer {
         for (int64_t k = 0; k < depth; ++k)
           value += double{data[static_cast<std::size_t>(r * depth + k)]} *
                    weight[static_cast<std::size_t>(unit * depth + k)];
-        if (post.sum != nullptr) value += post.sum[r * hidden + unit];
+        if (post.sum != nullptr) value += static_cast<const float*>(post.sum)[r * hidden + unit];
         if (value < 0) value *= double{post.slope};
         out.push_back(std::clamp(value, double{post.low}, double{post.high}));
       }

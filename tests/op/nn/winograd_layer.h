@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/half.h"
 #include "op/nn/winograd.h"
 
 namespace mxnet {
@@ -103,17 +104,27 @@ struct Layer {
     return value;
   }
 
-  // What WinogradConv makes of it, in the layout of the description.
+  // What WinogradConv makes of it, in the layout of the description; narrow or not on both sides.
   std::vector<float> winograd(WinogradConv::Isa isa, int threads, LayerPost post = {}) const {
     const WinogradConv conv(desc, isa);
     const std::vector<float> from = desc.src_blocked ? blocked(src, in, conv.block()) : src;
     const std::vector<float> added = laid_out(sum, conv);
-    if (post.sum != nullptr) post.sum = added.data();
-    std::vector<float> to(added.size(), std::nanf(""));
     const Aligned packed(conv.packed_bytes()), workspace(conv.workspace_bytes(threads));
     conv.pack(weights.data(), packed.data(), threads);
-    conv.run(from.data(), packed.data(), post, to.data(), workspace.data(), threads);
-    return to;
+    const auto run = [&](const void* source, const void* sums, void* map) {
+      if (post.sum != nullptr) post.sum = sums;
+      conv.run(source, packed.data(), post, map, workspace.data(), threads);
+    };
+    if (desc.src_narrow) {
+      const std::vector<bfloat16> source(from.begin(), from.end()),
+          sums(added.begin(), added.end());
+      std::vector<bfloat16> map(added.size(), bfloat16(std::nanf("")));
+      run(source.data(), sums.data(), map.data());
+      return {map.begin(), map.end()};
+    }
+    std::vector<float> map(added.size(), std::nanf(""));
+    run(from.data(), added.data(), map.data());
+    return map;
   }
   template <class T>
   std::vector<float> laid_out(const std::vector<T>& plain, const WinogradConv& conv) const {

@@ -54,6 +54,40 @@ TEST_P(Winograd, IsTheConvolutionForAnySizesAndLayouts) {
   }
 }
 
+TEST_P(Winograd, NarrowArraysAreRoundedAndNothingElse) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 20; ++round) {
+    WinogradDesc d{.batch = 1 + below(3),
+                   .channels = 1 + below(40),
+                   .filters = 1 + below(70),
+                   .height = 3 + below(20),
+                   .width = 3 + below(44),
+                   .pad_y = below(3),
+                   .pad_x = below(3),
+                   .tile = below(2) == 0 ? 2 : 4,
+                   .src_blocked = true,
+                   .dst_blocked = true};
+    Layer layer(d, random);
+    for (std::vector<float>* values : {&layer.src, &layer.sum})
+      for (float& value : *values) value = bfloat16(value);
+    layer.bias[0] = std::nanf("");
+    const LayerPost post{.bias = layer.bias.data(), .sum = layer.sum.data(), .low = 0};
+    std::vector<float> want = layer.winograd(GetParam(), 2, post);
+    for (float& value : want) value = bfloat16(value);
+    layer.desc.src_narrow = layer.desc.dst_narrow = true;
+    const std::vector<float> got = layer.winograd(GetParam(), 2, post);
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (std::isnan(want[i]))
+        ASSERT_TRUE(std::isnan(got[i])) << text(d);
+      else
+        ASSERT_EQ(got[i], want[i]) << text(d);
+    }
+  }
+}
+
 TEST_P(Winograd, ManyChannelsAreAddedUpInParts) {
   SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
@@ -209,6 +243,9 @@ TEST(WinogradDescription, OthersAreNotSupported) {
   const WinogradDesc good{.batch = 1, .channels = 1, .filters = 1, .height = 3, .width = 3};
   EXPECT_TRUE(WinogradConv::supported(good));
   WinogradDesc bad = good;
+  bad.src_narrow = true;
+  EXPECT_FALSE(WinogradConv::supported(bad)) << "plain rows are float32";
+  bad = good;
   bad.tile = 3;
   EXPECT_FALSE(WinogradConv::supported(bad));
   bad = good;

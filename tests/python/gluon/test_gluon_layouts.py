@@ -17,14 +17,15 @@ for channels in (32, 48, 64):
     net.add(*{layers}, nn.BatchNorm(), nn.Activation("relu"))
 net.add(nn.GlobalAvgPool2D(), nn.Dense(10))
 net.initialize()
+data, label = mx.nd.random.uniform(shape=(8, 16, 28, 28)), mx.nd.zeros((8,))
+{change}
 net.hybridize({flags})
 trainer = gluon.Trainer(net.collect_params(), "sgd", {{"learning_rate": 0.01}})
-data, label = mx.nd.random.uniform(shape=(8, 16, 28, 28)), mx.nd.zeros((8,))
 loss = gluon.loss.SoftmaxCrossEntropyLoss()
 for step in range(3):
     mx.nd.waitall()
     print("step", step, flush=True)
-    with autograd.record():
+    with autograd.record({mode}):
         cost = loss(net(data), label)
     cost.backward()
     trainer.step(8)
@@ -33,16 +34,45 @@ mx.nd.waitall()
 REORDER = re.compile(r"^onednn_verbose,.*?exec,cpu,reorder,.*?,(src_\S+ dst_\S+),.*,([0-9x]+),[^,]*$", re.MULTILINE)
 
 
+# Ways to train the same network.
+CHANGES = {
+    "as it is": "",
+    "gradients are added up": 'net.collect_params().setattr("grad_req", "add")',
+    "the first layers are frozen": """
+for layer in (net[0], net[1]):
+    layer.collect_params().setattr("grad_req", "null")
+""",
+    "inside another block": """
+class Outer(gluon.HybridBlock):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def hybrid_forward(self, F, x):
+        return self.inner(x) * 2.0
+
+net = Outer(net)
+""",
+    "read from its files": """
+import tempfile
+net.hybridize()
+net(data)
+with tempfile.TemporaryDirectory() as folder:
+    net.export(folder + "/net")
+    net = gluon.SymbolBlock.imports(folder + "/net-symbol.json", ["data"], folder + "/net-0000.params")
+""",
+}
+
+
 PLAIN = "[nn.Conv2D(channels, 3, padding=1, use_bias=False)]"
 SEPARABLE = """[nn.Conv2D(channels, 1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"),
              nn.Conv2D(channels, 3, padding=1, groups=channels, use_bias=False)]"""
 
 
-def reorders_of_a_step(run_python, layers, flags):
+def reorders_of_a_step(run_python, layers, flags, mode, change):
     # Without Winograd, whose choice is the processor's: every convolution is one of oneDNN's.
-    done = run_python(
-        TRAINING.format(layers=layers, flags=flags), env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"}
-    )
+    code = TRAINING.format(layers=layers, flags=flags, mode=mode, change=CHANGES[change])
+    done = run_python(code, env={"ONEDNN_VERBOSE": "1", "MXNET_ONEDNN_WINOGRAD": "off"})
     assert done.returncode == 0, done.stderr
     if "onednn_verbose" not in done.stdout:
         pytest.skip("this build of oneDNN does not say what it does")
@@ -55,9 +85,17 @@ def images_reordered(reorders):
     return [shape for _, shape in reorders if shape.endswith("x28x28") and shape != "8x16x28x28"]
 
 
-@pytest.mark.parametrize("flags", ["", "static_alloc=True, static_shape=True"])
-def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags):
-    reorders = reorders_of_a_step(run_python, PLAIN, flags)
+@pytest.mark.parametrize(
+    "flags, mode, change",
+    [
+        *[("", "", change) for change in CHANGES],
+        ("", "train_mode=False", "as it is"),
+        ("static_alloc=True, static_shape=True", "", "as it is"),
+        ("static_alloc=True, static_shape=True", "train_mode=False", "as it is"),
+    ],
+)
+def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_python, flags, mode, change):
+    reorders = reorders_of_a_step(run_python, PLAIN, flags, mode, change)
     assert max(reorders.values()) == 1, reorders
     assert not images_reordered(reorders), reorders
     shapes = collections.Counter(shape for _, shape in reorders)
@@ -66,7 +104,7 @@ def test_a_step_reorders_no_value_between_its_layers_and_no_weight_twice(run_pyt
 
 
 def test_nor_between_layers_of_which_some_convolve_each_channel_by_itself(run_python):
-    assert not images_reordered(reorders_of_a_step(run_python, SEPARABLE, ""))
+    assert not images_reordered(reorders_of_a_step(run_python, SEPARABLE, "", "", "as it is"))
 
 
 HALF = """
