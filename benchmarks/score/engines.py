@@ -57,6 +57,26 @@ def ours_bf16(prefix, images, threads):
     return CPredict(prefix, images)
 
 
+def ours_cast(prefix, images, dtype):
+    """Parameters and images in another type, as `net.cast(dtype)` leaves them; batch normalisation keeps float32."""
+    import mxnet as mx
+
+    symbol, args, states = mx.model.load_checkpoint(prefix, 0)
+    types = dict(zip(symbol.list_arguments(), symbol.infer_type(data=dtype)[0]))
+    executor = symbol.simple_bind(mx.cpu(), grad_req="null", type_dict=types, data=images.shape)
+    executor.copy_params_from({name: array.astype(types[name]) for name, array in args.items()}, states)
+    data = mx.nd.array(images).astype(dtype)
+    return lambda: executor.forward(is_train=False, data=data)[0].astype("float32").asnumpy()
+
+
+def ours_cast_bf16(prefix, images, threads):
+    return ours_cast(prefix, images, "bfloat16")
+
+
+def ours_cast_f16(prefix, images, threads):
+    return ours_cast(prefix, images, "float16")
+
+
 def reference(prefix, images, threads):
     """The 1.9.1 release, whose executor fuses by itself."""
     import mxnet as mx
@@ -106,7 +126,7 @@ def torch(prefix, images, threads, compiled=False):
 
     def run():
         with pt.inference_mode():
-            return network(data).numpy()
+            return network(data).float().numpy()
 
     return run
 
@@ -115,10 +135,41 @@ def torch_compiled(prefix, images, threads):
     return torch(prefix, images, threads, True)
 
 
-ENGINES = {f.__name__: f for f in (ours, ours_one_thread, ours_bf16, reference, onnxruntime, openvino, openvino_bf16, torch, torch_compiled)}
-# What must be importable for an engine; ours need MXNET_LIBRARY_PATH only.
+def torch_bf16(prefix, images, threads):
+    """Everything in bfloat16."""
+    import torch as pt
+
+    from torch_network import TorchNetwork
+
+    pt.set_num_threads(threads)
+    network = TorchNetwork(prefix).eval().bfloat16()
+    data = pt.from_numpy(images).bfloat16()
+
+    def run():
+        with pt.inference_mode():
+            return network(data).float().numpy()
+
+    return run
+
+
+def torch_autocast(prefix, images, threads):
+    """In bfloat16 where PyTorch thinks it fits."""
+    import torch as pt
+
+    run = torch(prefix, images, threads)
+
+    def cast():
+        with pt.autocast("cpu", dtype=pt.bfloat16):
+            return run()
+
+    return cast
+
+
+ENGINES = {f.__name__: f for f in (ours, ours_one_thread, ours_bf16, ours_cast_bf16, ours_cast_f16, reference, onnxruntime, openvino,
+                                   openvino_bf16, torch, torch_compiled, torch_bf16, torch_autocast)}
+# What must be importable for an engine; of ours those that cast need mxnet, others MXNET_LIBRARY_PATH only.
 MODULES = {"reference": "mxnet", "onnxruntime": "onnxruntime", "openvino": "openvino", "openvino_bf16": "openvino",
-           "torch": "torch", "torch_compiled": "torch"}
+           "torch": "torch", "torch_compiled": "torch", "torch_bf16": "torch", "torch_autocast": "torch"}
 # Images of a batch are the same for all.
 LEAST_CALLS = 3
 
