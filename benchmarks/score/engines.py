@@ -57,16 +57,23 @@ def ours_bf16(prefix, images, threads):
     return CPredict(prefix, images)
 
 
-def ours_cast(prefix, images, dtype):
-    """Parameters and images in another type, as `net.cast(dtype)` leaves them; batch normalisation keeps float32."""
+def cast_block(prefix, dtype):
+    """The network as a block in another type, as `cast` leaves it: batch normalisation keeps float32."""
     import mxnet as mx
 
-    symbol, args, states = mx.model.load_checkpoint(prefix, 0)
-    types = dict(zip(symbol.list_arguments(), symbol.infer_type(data=dtype)[0]))
-    executor = symbol.simple_bind(mx.cpu(), grad_req="null", type_dict=types, data=images.shape)
-    executor.copy_params_from({name: array.astype(types[name]) for name, array in args.items()}, states)
-    data = mx.nd.array(images).astype(dtype)
-    return lambda: executor.forward(is_train=False, data=data)[0].astype("float32").asnumpy()
+    network = mx.gluon.SymbolBlock.imports(prefix + "-symbol.json", ["data"], prefix + "-0000.params")
+    for name, parameter in network.collect_params().items():
+        if not name.endswith(("_gamma", "_beta", "_moving_mean", "_moving_var")):
+            parameter.cast(dtype)
+    network.hybridize(static_alloc=True, static_shape=True)
+    return network
+
+
+def ours_cast(prefix, images, dtype):
+    import mxnet as mx
+
+    network, data = cast_block(prefix, dtype), mx.nd.array(images).astype(dtype)
+    return lambda: network(data).astype("float32").asnumpy()
 
 
 def ours_cast_bf16(prefix, images, threads):

@@ -56,15 +56,10 @@ def gluon_step(prefix, images, labels, dtype="float32"):
     """The same by a hybridized block and a Trainer, cast to this type; updates are of weights in float32."""
     import mxnet as mx
 
-    network = mx.gluon.SymbolBlock.imports(prefix + "-symbol.json", ["data"], prefix + "-0000.params")
-    options = dict(SGD)
-    if dtype != "float32":
-        for name, parameter in network.collect_params().items():
-            if not name.endswith(("_gamma", "_beta", "_moving_mean", "_moving_var")):
-                parameter.cast(dtype)
-        options["multi_precision"] = True
-    network.hybridize(static_alloc=True, static_shape=True)
-    trainer = mx.gluon.Trainer(network.collect_params(), "sgd", options)
+    from engines import cast_block
+
+    network = cast_block(prefix, dtype)
+    trainer = mx.gluon.Trainer(network.collect_params(), "sgd", {**SGD, "multi_precision": dtype != "float32"})
     loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     data, target = mx.nd.array(images).astype(dtype), mx.nd.array(labels)
 
