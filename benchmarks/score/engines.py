@@ -57,6 +57,33 @@ def ours_bf16(prefix, images, threads):
     return CPredict(prefix, images)
 
 
+def cast_block(prefix, dtype):
+    """The network as a block in another type, as `cast` leaves it: batch normalisation keeps float32."""
+    import mxnet as mx
+
+    network = mx.gluon.SymbolBlock.imports(prefix + "-symbol.json", ["data"], prefix + "-0000.params")
+    for name, parameter in network.collect_params().items():
+        if not name.endswith(("_gamma", "_beta", "_moving_mean", "_moving_var")):
+            parameter.cast(dtype)
+    network.hybridize(static_alloc=True, static_shape=True)
+    return network
+
+
+def ours_cast(prefix, images, dtype):
+    import mxnet as mx
+
+    network, data = cast_block(prefix, dtype), mx.nd.array(images).astype(dtype)
+    return lambda: network(data).astype("float32").asnumpy()
+
+
+def ours_cast_bf16(prefix, images, threads):
+    return ours_cast(prefix, images, "bfloat16")
+
+
+def ours_cast_f16(prefix, images, threads):
+    return ours_cast(prefix, images, "float16")
+
+
 def reference(prefix, images, threads):
     """The 1.9.1 release, whose executor fuses by itself."""
     import mxnet as mx
@@ -106,7 +133,7 @@ def torch(prefix, images, threads, compiled=False):
 
     def run():
         with pt.inference_mode():
-            return network(data).numpy()
+            return network(data).float().numpy()
 
     return run
 
@@ -115,10 +142,41 @@ def torch_compiled(prefix, images, threads):
     return torch(prefix, images, threads, True)
 
 
-ENGINES = {f.__name__: f for f in (ours, ours_one_thread, ours_bf16, reference, onnxruntime, openvino, openvino_bf16, torch, torch_compiled)}
-# What must be importable for an engine; ours need MXNET_LIBRARY_PATH only.
+def torch_bf16(prefix, images, threads):
+    """Everything in bfloat16."""
+    import torch as pt
+
+    from torch_network import TorchNetwork
+
+    pt.set_num_threads(threads)
+    network = TorchNetwork(prefix).eval().bfloat16()
+    data = pt.from_numpy(images).bfloat16()
+
+    def run():
+        with pt.inference_mode():
+            return network(data).float().numpy()
+
+    return run
+
+
+def torch_autocast(prefix, images, threads):
+    """In bfloat16 where PyTorch thinks it fits."""
+    import torch as pt
+
+    run = torch(prefix, images, threads)
+
+    def cast():
+        with pt.autocast("cpu", dtype=pt.bfloat16):
+            return run()
+
+    return cast
+
+
+ENGINES = {f.__name__: f for f in (ours, ours_one_thread, ours_bf16, ours_cast_bf16, ours_cast_f16, reference, onnxruntime, openvino,
+                                   openvino_bf16, torch, torch_compiled, torch_bf16, torch_autocast)}
+# What must be importable for an engine; of ours those that cast need mxnet, others MXNET_LIBRARY_PATH only.
 MODULES = {"reference": "mxnet", "onnxruntime": "onnxruntime", "openvino": "openvino", "openvino_bf16": "openvino",
-           "torch": "torch", "torch_compiled": "torch"}
+           "torch": "torch", "torch_compiled": "torch", "torch_bf16": "torch", "torch_autocast": "torch"}
 # Images of a batch are the same for all.
 LEAST_CALLS = 3
 

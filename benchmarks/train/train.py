@@ -52,15 +52,16 @@ def module_step(prefix, images, labels):
     return step
 
 
-def gluon_step(prefix, images, labels):
-    """The same by a hybridized block and a Trainer."""
+def gluon_step(prefix, images, labels, dtype="float32"):
+    """The same by a hybridized block and a Trainer, cast to this type; updates are of weights in float32."""
     import mxnet as mx
 
-    network = mx.gluon.SymbolBlock.imports(prefix + "-symbol.json", ["data"], prefix + "-0000.params")
-    network.hybridize(static_alloc=True, static_shape=True)
-    trainer = mx.gluon.Trainer(network.collect_params(), "sgd", dict(SGD))
+    from engines import cast_block
+
+    network = cast_block(prefix, dtype)
+    trainer = mx.gluon.Trainer(network.collect_params(), "sgd", {**SGD, "multi_precision": dtype != "float32"})
     loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
-    data, target = mx.nd.array(images), mx.nd.array(labels)
+    data, target = mx.nd.array(images).astype(dtype), mx.nd.array(labels)
 
     def step():
         with mx.autograd.record():
@@ -68,26 +69,31 @@ def gluon_step(prefix, images, labels):
             cost = loss(scores, target)
         cost.backward()
         trainer.step(len(labels))
-        probabilities = mx.nd.softmax(scores).asnumpy()
+        probabilities = mx.nd.softmax(scores.astype("float32")).asnumpy()
         mx.nd.waitall()
         return probabilities
 
     return step
 
 
-def torch_step(prefix, images, labels, compiled=False):
+def torch_step(prefix, images, labels, compiled=False, bf16=False, autocast=False):
     import torch as pt
     from torch_network import TorchNetwork
 
     pt.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     network = TorchNetwork(prefix).train()
+    if bf16:
+        network = network.bfloat16()
     run = pt.compile(network) if compiled else network
     optimizer = pt.optim.SGD(network.parameters(), lr=SGD["learning_rate"], momentum=SGD["momentum"], weight_decay=SGD["wd"])
     data, target = pt.from_numpy(images), pt.from_numpy(labels).long()
+    if bf16:
+        data = data.bfloat16()
 
     def step():
         optimizer.zero_grad()
-        scores = run(data)
+        with pt.autocast("cpu", dtype=pt.bfloat16, enabled=autocast):
+            scores = run(data).float()
         pt.nn.functional.cross_entropy(scores, target).backward()
         optimizer.step()
         return pt.softmax(scores, 1).detach().numpy()
@@ -102,6 +108,10 @@ ENGINES = {
     "reference_gluon": gluon_step,
     "torch": torch_step,
     "torch_compiled": lambda *args: torch_step(*args, compiled=True),
+    "ours_cast_bf16": lambda *args: gluon_step(*args, dtype="bfloat16"),
+    "ours_cast_f16": lambda *args: gluon_step(*args, dtype="float16"),
+    "torch_bf16": lambda *args: torch_step(*args, bf16=True),
+    "torch_autocast": lambda *args: torch_step(*args, autocast=True),
 }
 
 
@@ -120,12 +130,12 @@ def run_engine(engine, prefix, batch, size, seconds, result):
 
 
 def measure(network, batch, engines, args):
-    from score import model_of
+    from score import in_half_type, model_of
 
     prefix, size = model_of(network, args)
     cell, results = {}, {}
     for engine in engines:
-        whose = engine.removesuffix("_gluon")
+        whose = engine.partition("_")[0]
         python = {"ours": sys.executable, "reference": args.reference_python}.get(whose, args.peer_python)
         if not python:
             continue
@@ -145,7 +155,7 @@ def measure(network, batch, engines, args):
     expected = results.get("ours", next(iter(results.values())))
     for engine, result in results.items():
         error = np.abs(result - expected).max()
-        assert error < 1e-3, f"{engine} computes something else: {error}"
+        assert error < (0.1 if in_half_type(engine) else 1e-3), f"{engine} computes something else: {error}"
     return cell
 
 

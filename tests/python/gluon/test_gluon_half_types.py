@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks cast to half types run in the layouts and fusions of float32: what users see keeps its type, and nothing
+is further from float32 than it was by the operators one by one."""
+
+import collections
+import re
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, gluon
+from mxnet.gluon import nn
+
+SEED = 11
+HALF_TYPES = ["float16", "bfloat16"]
+PLAIN = {"MXNET_SUBGRAPH_BACKEND": "NONE"}
+SHAPE = (2, 3, 24, 24)
+ROUNDING = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu():
+    """Plans of other devices are not optimised."""
+    with mx.cpu():
+        yield
+
+
+class Residual(gluon.HybridBlock):
+    """Two ways through, as in a ResNet."""
+
+    def __init__(self, channels, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.body = nn.HybridSequential()
+            for kernel in (1, 3, 1):
+                self.body.add(nn.Conv2D(channels, kernel, padding=kernel // 2, use_bias=kernel == 1, in_channels=channels))
+                self.body.add(nn.BatchNorm(in_channels=channels))
+            self.act = nn.Activation("relu")
+
+    def hybrid_forward(self, F, x):
+        return self.act(self.body(x) + x)
+
+
+def network(dtype="float32"):
+    mx.random.seed(SEED)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(32, 3, padding=1, in_channels=3), nn.BatchNorm(in_channels=32), nn.Activation("relu"), nn.MaxPool2D())
+    net.add(Residual(32), Residual(32), nn.GlobalAvgPool2D(), nn.Dense(64, in_units=32), nn.Dense(10, in_units=64))
+    net.initialize(mx.init.Xavier())
+    if dtype != "float32":
+        net.cast(dtype)
+    return net
+
+
+def images(dtype="float32"):
+    return mx.nd.array(np.random.default_rng(SEED).uniform(-1, 1, SHAPE)).astype(dtype)
+
+
+def numbers(array):
+    return array.astype("float32").asnumpy().ravel().astype("float64")
+
+
+def infer(net, data):
+    net.hybridize(static_alloc=True, static_shape=True)
+    return numbers(net(data))
+
+
+def train(net, data):
+    """The result and the gradient of each parameter, as they lie in the network."""
+    net.hybridize(static_alloc=True, static_shape=True)
+    with autograd.record():
+        out = net(data)
+    assert out.dtype == data.dtype
+    out.backward(mx.nd.array(np.random.default_rng(SEED + 1).uniform(-1, 1, out.shape)).astype(out.dtype))
+    grads = {name: p.grad() for name, p in net.collect_params().items() if p.grad_req != "null"}
+    for name, p in net.collect_params().items():
+        if name in grads:
+            assert grads[name].dtype == p.data().dtype, name
+    return [numbers(out), *(numbers(grad) for grad in grads.values())]
+
+
+def float32_twin(net):
+    """The same network with the same numbers."""
+    twin = network()
+    for mine, other in zip(net.collect_params().values(), twin.collect_params().values()):
+        other.set_data(mine.data().astype("float32"))
+    return twin
+
+
+def distance(actual, exact):
+    return np.linalg.norm(actual - exact) / np.linalg.norm(exact)
+
+
+def test_float32_is_what_a_twin_computes():
+    net = network()
+    np.testing.assert_array_equal(infer(net, images()), infer(float32_twin(net), images()))
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_inference_is_as_close_to_float32_as_operator_by_operator(dtype):
+    net, data = network(dtype), images(dtype)
+    out = net(data)
+    assert out.dtype == data.dtype
+    exact = infer(float32_twin(net), data.astype("float32"))
+    optimised = distance(infer(net, data), exact)
+    with mx.util.environment(PLAIN):
+        net.hybridize(False)
+        plain = distance(infer(net, data), exact)
+    # A number may be rounded to the other side; a fourth of the last bit is no difference.
+    assert optimised <= 1.1 * plain + ROUNDING[dtype] / 4, (optimised, plain)
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_gradients_are_as_close_to_float32_as_operator_by_operator(dtype):
+    net, data = network(dtype), images(dtype)
+    exact = train(float32_twin(net), data.astype("float32"))
+    optimised = train(net, data)
+    with mx.util.environment(PLAIN):
+        net.hybridize(False)
+        plain = train(net, data)
+    scale = [np.linalg.norm(x) for x in exact]
+    # All together: single sums of a hundred numbers are luck. Biases before a normalisation have no gradient but noise.
+    counted = [i for i, s in enumerate(scale) if s > 1e-3 * max(scale)]
+    whole = [np.mean([distance(found[i], exact[i]) for i in counted]) for found in (optimised, plain)]
+    assert whole[0] <= 1.1 * whole[1] + ROUNDING[dtype] / 4, whole
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_training_lowers_the_loss_and_keeps_types(dtype):
+    net, data = network(dtype), images(dtype)
+    net.hybridize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01, "momentum": 0.9, "multi_precision": True})
+    loss, label, losses = gluon.loss.SoftmaxCrossEntropyLoss(), mx.nd.array([1, 2]), []
+    before = {name: p.data().dtype for name, p in net.collect_params().items()}
+    for _ in range(6):
+        with autograd.record():
+            cost = loss(net(data), label)
+        cost.backward()
+        trainer.step(2)
+        losses.append(float(cost.astype("float32").mean().asscalar()))
+    assert losses[-1] < losses[0], losses
+    assert {name: p.data().dtype for name, p in net.collect_params().items()} == before
+    assert all(p.data().dtype == np.float32 for name, p in net.collect_params().items() if "batchnorm" in name)
+
+
+def test_a_gradient_of_float16_that_is_too_large_is_infinite():
+    net, data = network("float16"), images("float16")
+    net.hybridize()
+    with autograd.record():
+        out = net(data)
+    out.backward(mx.nd.full(out.shape, 60000, dtype="float16"))
+    assert not np.isfinite(net[-1].weight.grad().asnumpy()).all()
+    assert net[-1].weight.grad().dtype == np.float16
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_changed_weights_are_seen_at_the_next_run(dtype):
+    net, data = network(dtype), images(dtype)
+    first = infer(net, data)
+    net[0].weight.set_data(net[0].weight.data() * 2)
+    net[-1].weight.set_data(net[-1].weight.data() * 2)
+    second = infer(net, data)
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(second, infer(net, data))
+    fresh = network(dtype)
+    for mine, other in zip(net.collect_params().values(), fresh.collect_params().values()):
+        other.set_data(mine.data())
+    np.testing.assert_array_equal(second, infer(fresh, data))
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_files_keep_types_and_results(dtype, tmp_path):
+    net, data = network(dtype), images(dtype)
+    expected = infer(net, data)
+    prefix = str(tmp_path / "net")
+    net.export(prefix)
+    block = gluon.SymbolBlock.imports(prefix + "-symbol.json", ["data"], prefix + "-0000.params", ctx=mx.cpu())
+    types = {name: p.data().dtype for name, p in net.collect_params().items()}
+    assert {name: p.data().dtype for name, p in block.collect_params().items()} == types
+    out = block(data)
+    assert out.dtype == data.dtype
+    np.testing.assert_array_equal(numbers(out), expected)
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_module_and_its_monitor_see_the_network_s_own_types(dtype):
+    net, data = network(dtype), images(dtype)
+    expected = infer(net, data)
+    symbol = net(mx.sym.var("data", dtype=dtype))
+    arrays = {name: p.data() for name, p in net.collect_params().items()}
+    states = {name: arrays.pop(name) for name in symbol.list_auxiliary_states()}
+    module = mx.mod.Module(symbol, label_names=None, context=mx.cpu())
+    module.bind([mx.io.DataDesc("data", SHAPE, dtype)], for_training=True)
+    module.init_params(arg_params=arrays, aux_params=states)
+    module.forward(mx.io.DataBatch([data]), is_train=False)
+    assert module.get_outputs()[0].dtype == data.dtype
+    np.testing.assert_array_equal(numbers(module.get_outputs()[0]), expected)
+    module.forward(mx.io.DataBatch([data]), is_train=True)
+    module.backward([mx.nd.ones((2, 10), dtype=dtype)])
+    weight = module._exec_group.execs[0].grad_dict[net[0].weight.name]
+    assert weight.dtype == data.dtype and np.abs(numbers(weight)).max() > 0
+    seen = {}
+    executor = symbol.bind(mx.cpu(), {**arrays, "data": data}, aux_states=states)
+    executor.set_monitor_callback(lambda name, array: seen.update({name: array.dtype}))
+    executor.forward(is_train=False)
+    layers = {name: dtype for name, dtype in seen.items() if "dense" in name or "conv" in name}
+    assert layers and set(layers.values()) == {data.dtype}, seen
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_buckets_share_weights_of_half_types(dtype):
+    def symbol_of(length):
+        data = mx.sym.var("data", dtype=dtype)
+        weight, bias = mx.sym.var("fc_weight", dtype=dtype), mx.sym.var("fc_bias", dtype=dtype)
+        rows = mx.sym.FullyConnected(data, weight, bias, num_hidden=64, flatten=False, name="fc")
+        return mx.sym.mean(mx.sym.relu(rows), axis=1), ["data"], None
+
+    module = mx.mod.BucketingModule(symbol_of, 16, context=mx.cpu())
+    module.bind([mx.io.DataDesc("data", (8, 16, 64), dtype)], for_training=False)
+    module.init_params(mx.init.Xavier())
+    arrays = module.get_params()[0]
+    assert {array.dtype for array in arrays.values()} == {images(dtype).dtype}
+    weight = numbers(arrays["fc_weight"]).reshape(64, 64)
+    for length in (16, 8, 16):
+        data = mx.nd.array(np.random.default_rng(length).uniform(-1, 1, (8, length, 64))).astype(dtype)
+        module.forward(mx.io.DataBatch([data], bucket_key=length, provide_data=[mx.io.DataDesc("data", data.shape, dtype)]))
+        out = module.get_outputs()[0]
+        assert out.dtype == data.dtype
+        rows = numbers(data).reshape(8, length, 64) @ weight.T
+        assert distance(numbers(out), np.maximum(rows, 0).mean(axis=1).ravel()) < 4 * ROUNDING[dtype]
+
+
+# --- plans ------------------------------------------------------------------------------------------------------------
+
+STEP = re.compile(r"\((\S+?)\) \[(\S+?)\]")
+
+
+def plan(dtype, training):
+    net = network(dtype)
+    symbol = net(mx.sym.var("data", dtype=dtype))
+    types = {name: p.dtype for name, p in net.collect_params().items()}
+    requests = {name: "null" if name == "data" or not training else "write" for name in symbol.list_arguments()}
+    executor = symbol.simple_bind(mx.cpu(), requests, type_dict={**types, "data": dtype}, data=SHAPE)
+    return collections.Counter(op for op, _ in STEP.findall(executor.debug_str())), executor.debug_str()
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_inference_has_the_steps_of_float32_and_conversions_at_the_ends(dtype):
+    expected, _ = plan("float32", training=False)
+    steps, text = plan(dtype, training=False)
+    assert steps["_sg_onednn_conv"] == expected["_sg_onednn_conv"], text
+    assert steps["_sg_onednn_conv_add"] == expected["_sg_onednn_conv_add"], text
+    assert steps["BatchNorm"] == 0, text
+    assert steps["Cast"] <= 6, text  # the data, the result, and two layers that are too small to keep weights
+    # Layers of bfloat16 may have Winograd's in float32 between them.
+    assert steps["_sg_onednn_reorder"] <= expected["_sg_onednn_reorder"] + 4, text
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_a_training_step_converts_nothing_between_its_layers(dtype):
+    expected, of_float32 = plan("float32", training=True)
+    steps, text = plan(dtype, training=True)
+    for op in ("Convolution", "_backward_Convolution", "BatchNorm", "_backward_BatchNorm"):
+        assert steps[op] == expected[op], text
+        assert text.count(f"({op}) [plain]") == of_float32.count(f"({op}) [plain]"), text
+    # Weights, forward and back, and the gradient of the result; no image in between.
+    image = re.compile(r"\((Cast|_sg_onednn_reorder)\) \[\S+\] \(2,32,(24,24|12,12)\)")
+    assert not image.findall(text), text
