@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "op/float_functions.h"
 #include "op/vector_math.h"
 
 namespace mxnet::row_math {
 
 // Taken from std, for float and double:
-using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atanh, std::cbrt, std::cos,
-    std::cosh, std::log10, std::log2, std::sin, std::sinh, std::sqrt, std::tan;
+using std::cos, std::sin, std::sqrt, std::tan;
 
 template <class T>
 using Unsigned = std::make_unsigned_t<std::conditional_t<std::integral<T>, T, int>>;
@@ -116,9 +116,9 @@ T hypotenuse(T a, T b) {
     return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
 }
 template <class T>
-T arc_tangent(T a, T b) {
+[[gnu::always_inline]] inline T arc_tangent(T a, T b) {
   if constexpr (std::floating_point<T>)
-    return std::atan2(a, b);
+    return atan2(a, b);
   else
     return static_cast<T>(std::atan2(static_cast<double>(a), static_cast<double>(b)));
 }
