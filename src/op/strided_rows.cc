@@ -2,7 +2,7 @@
 // Rows of a strided copy: gathering, spreading, reversing and moving of blocks.
 #include <cstring>
 
-#include "base/simd_intrinsics.h"
+#include "base/repeat_bytes.h"
 #include "op/reverse_row.h"
 #include "op/row_copy.h"
 #include "op/strided_kernels.h"
@@ -26,31 +26,12 @@ void store(char* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-#if defined(__x86_64__)
-// Continues the 32 bytes at `out` up to `bytes`, of which it leaves fewer than 32; returns where it
-// ended. Lines in two stores take two thirds of the time of lines in four, on Zen 4.
-__attribute__((target("avx"))) int64_t continue_by_halves(char* out, int64_t bytes) {
-  constexpr int64_t kHalf = sizeof(__m256i);
-  const __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(out));
-  int64_t i = kHalf;
-  for (; i + kHalf <= bytes; i += kHalf)
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), value);
-  return i;
-}
-#endif
-
 template <class T>
 void fill(char* out, T value, int64_t n) {
-  constexpr int64_t kBytes = sizeof(T);
-  int64_t i = 0;
-#if defined(__x86_64__)
-  constexpr int64_t kFirst = 32 / kBytes, kLong = 8 * kFirst;
-  if (n >= kLong && __builtin_cpu_supports("avx")) {
-    for (; i < kFirst; ++i) store(out + i * kBytes, value);
-    i = continue_by_halves(out, n * kBytes) / kBytes;
-  }
-#endif
-  for (; i < n; ++i) store(out + i * kBytes, value);
+  constexpr int64_t kBytes = sizeof(T), kFirst = kPatternBytes / kBytes;
+  const bool is_long = n >= 8 * kFirst;
+  for (int64_t i = 0; i < (is_long ? kFirst : n); ++i) store(out + i * kBytes, value);
+  if (is_long) repeat_bytes(out, n * kBytes);
 }
 
 // Few copies of each block: the count as a constant, for repeat and nearest-neighbour scaling.
