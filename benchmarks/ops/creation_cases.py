@@ -7,8 +7,8 @@ N = 1 << 20
 GENERATOR = np.random.default_rng(1)
 
 
-def random(name, numpy, torch):
-    return Case(f"{name} float32", f"_random_{name}", [], numpy, torch, {"shape": f"({N},)"}, compare=False)
+def random(name, numpy, torch, label="", **params):
+    return Case(f"{name} float32{label}", f"_random_{name}", [], numpy, torch, {"shape": f"({N},)", **params}, compare=False)
 
 
 def cases(torch):
@@ -22,4 +22,7 @@ def cases(torch):
     yield random("uniform", lambda o: GENERATOR.random(out=o, dtype="float32"), lambda o: o.uniform_())
     yield random("normal", lambda o: GENERATOR.standard_normal(out=o, dtype="float32"), lambda o: o.normal_())
     yield random("exponential", lambda o: GENERATOR.standard_exponential(out=o, dtype="float32"), lambda o: o.exponential_())
-    yield random("gamma", lambda o: GENERATOR.standard_gamma(1.0, out=o, dtype="float32"), None)
+    # NumPy draws shape 1 as an exponential number.
+    for shape in (1.0, 2.5):
+        yield random("gamma", lambda o, shape=shape: GENERATOR.standard_gamma(shape, out=o, dtype="float32"), None,
+                     f" of shape {shape:g}", alpha=shape)

@@ -49,13 +49,23 @@ MX_AVX2 void half_to_float_avx2(const float16* from, float* to, std::size_t coun
   plain(from + i, to + i, count - i);
 }
 
+MX_AVX2 __m128i eight_halves(const float* from) {
+  return _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+// Also where there is AVX-512: on Zen 4 stores of two results together are a tenth faster than
+// those of one, and conversions of 16 at once are in between.
 MX_AVX2 void float_to_half_avx2(const float* from, float16* to, std::size_t count) noexcept {
   std::size_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    _mm_storeu_si128(
-        reinterpret_cast<__m128i*>(to + i),
-        _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  for (; i + 32 <= count; i += 32) {
+    const __m128i first = eight_halves(from + i), second = eight_halves(from + i + 8);
+    const __m128i third = eight_halves(from + i + 16), fourth = eight_halves(from + i + 24);
+    auto* out = reinterpret_cast<__m256i*>(to + i);
+    _mm256_storeu_si256(out, _mm256_set_m128i(second, first));
+    _mm256_storeu_si256(out + 1, _mm256_set_m128i(fourth, third));
   }
+  for (; i + 8 <= count; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), eight_halves(from + i));
   plain(from + i, to + i, count - i);
 }
 
@@ -104,16 +114,6 @@ MX_AVX512 void half_to_float_avx512(const float16* from, float* to, std::size_t 
   plain(from + i, to + i, count - i);
 }
 
-MX_AVX512 void float_to_half_avx512(const float* from, float16* to, std::size_t count) noexcept {
-  std::size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    _mm256_storeu_si256(
-        reinterpret_cast<__m256i*>(to + i),
-        _mm512_cvtps_ph(_mm512_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-  }
-  plain(from + i, to + i, count - i);
-}
-
 MX_AVX512 void bfloat_to_float_avx512(const bfloat16* from, float* to, std::size_t count) noexcept {
   std::size_t i = 0;
   for (; i + 16 <= count; i += 16) {
@@ -142,7 +142,7 @@ MX_AVX512 void float_to_bfloat_avx512(const float* from, bfloat16* to, std::size
 
 constexpr BulkPath kAVX2{"avx2+f16c", half_to_float_avx2, float_to_half_avx2, bfloat_to_float_avx2,
                          float_to_bfloat_avx2};
-constexpr BulkPath kAVX512{"avx512", half_to_float_avx512, float_to_half_avx512,
+constexpr BulkPath kAVX512{"avx512", half_to_float_avx512, float_to_half_avx2,
                            bfloat_to_float_avx512, float_to_bfloat_avx512};
 
 BulkPaths find_paths() {

@@ -2,6 +2,7 @@
 // Rows of a strided copy: gathering, spreading, reversing and moving of blocks.
 #include <cstring>
 
+#include "base/repeat_bytes.h"
 #include "op/reverse_row.h"
 #include "op/row_copy.h"
 #include "op/strided_kernels.h"
@@ -27,7 +28,10 @@ void store(char* to, T value) {
 
 template <class T>
 void fill(char* out, T value, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) store(out + i * static_cast<int64_t>(sizeof(T)), value);
+  constexpr int64_t kBytes = sizeof(T), kFirst = kPatternBytes / kBytes;
+  const bool is_long = n >= 8 * kFirst;
+  for (int64_t i = 0; i < (is_long ? kFirst : n); ++i) store(out + i * kBytes, value);
+  if (is_long) repeat_bytes(out, n * kBytes);
 }
 
 // Few copies of each block: the count as a constant, for repeat and nearest-neighbour scaling.

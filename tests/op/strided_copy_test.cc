@@ -145,6 +145,25 @@ TEST(StridedCopy, LargeTranspositionsMissNoElement) {
   }
 }
 
+// Rows of one element each, of lengths around those of vectors; what lies behind the last one
+// stays.
+TEST(StridedCopy, AnElementFillsItsRow) {
+  std::mt19937 random(kSeed);
+  for (const int64_t element : {1, 2, 4, 8, 16}) {
+    for (const int64_t length : {2, 15, 16, 31, 32, 33, 127, 128, 129, 255, 256, 257, 300}) {
+      constexpr int64_t kRows = 3;
+      const std::vector<char> in = random_bytes(kRows * element, random);
+      StridedPlan spread;
+      spread.add(kRows, 1, length);
+      spread.add(length, 0, 1);
+      std::vector<char> out(static_cast<std::size_t>((kRows * length + 4) * element), 'x');
+      const std::vector<char> expected = copied_slowly(spread, in, out, element);
+      copy_strided(spread, in.data(), out.data(), static_cast<std::size_t>(element));
+      EXPECT_EQ(out, expected) << element << " bytes, " << length;
+    }
+  }
+}
+
 // So large that lines are written past the caches: where each row begins a line, with rows and
 // columns over, and where none does.
 TEST(StridedCopy, TranspositionsPastTheCachesMissNoElement) {
