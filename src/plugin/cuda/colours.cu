@@ -16,25 +16,14 @@ namespace {
 
 using namespace image;  // NOLINT(google-build-using-namespace): whose kernels these are
 
-// Pixels of any type, towards zero where they are integers.
-struct Pixels {
-  void* data;
-  DType dtype;
-  template <class C>
-  MX_DEVICE void operator()(int64_t i, C value) const {
-    switch (dtype) {
-#define MX_CASE(name, type, tag)                                 \
-  case DType::tag:                                               \
-    if constexpr (kNumeric.contains(DType::tag))                 \
-      static_cast<type*>(data)[i] = to_pixel<type>(value, true); \
-    break;
-      MX_DTYPES(MX_CASE)
-#undef MX_CASE
-      case DType::kUnknown:
-        break;
-    }
+// Towards zero where pixels are integers.
+struct Truncated {
+  template <class T, class C>
+  static MX_DEVICE T to(C value) {
+    return to_pixel<T>(value, true);
   }
 };
+using Pixels = StoredAs<Truncated>;
 
 template <class C, class Change>
 struct ChangePixels {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // im2col and col2im (op/shape/column_image.h): a thread for each number of the result, so that no
 // two meet, and sums come in one order.
+#include "op/element_size.h"
 #include "op/shape/column_image.h"
-#include "plugin/cuda/element_size.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
@@ -85,7 +85,7 @@ struct ToColumns {
 void to_columns(const ColumnWindow& window, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
   const Columns columns(window, in.shape());
-  with_element_of(dtype_size(in.dtype), [&](auto zero) {
+  dispatch_size(in.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_each(context.stream()->native(), "im2col", out.size(),
              ToColumns<T>{columns, in.as<T>(), out.as<T>()});

@@ -42,16 +42,17 @@ struct Numbers {
 };
 using Integers = Numbers<int64_t>;
 
-// Elements of any type, to be written.
-struct Stored {
+// Elements of any type, to be written as Conversion::to<type>(value) says.
+template <class Conversion>
+struct StoredAs {
   void* data;
   DType dtype;
   template <class C>
   MX_DEVICE void operator()(int64_t i, C value) const {
     switch (dtype) {
-#define MX_CASE(name, type, tag)                       \
-  case DType::tag:                                     \
-    static_cast<type*>(data)[i] = narrow<type>(value); \
+#define MX_CASE(name, type, tag)                                        \
+  case DType::tag:                                                      \
+    static_cast<type*>(data)[i] = Conversion::template to<type>(value); \
     break;
       MX_DTYPES(MX_CASE)
 #undef MX_CASE
@@ -60,6 +61,13 @@ struct Stored {
     }
   }
 };
+struct Narrowed {
+  template <class T, class C>
+  static MX_DEVICE T to(C value) {
+    return narrow<T>(value);
+  }
+};
+using Stored = StoredAs<Narrowed>;
 
 // Integers brought into [0, extent).
 struct Position {

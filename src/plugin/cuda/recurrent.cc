@@ -3,10 +3,11 @@
 // load them, dropout between the calls, and what is kept for the gradient.
 #include "plugin/cuda/recurrent.h"
 
-#include <algorithm>
-#include <utility>
+#include <fmt/format.h>
+
 #include <vector>
 
+#include "base/error.h"
 #include "op/elemwise/binary_loops.h"
 #include "op/plugin_random.h"
 #include "op/rnn/backward_arrays.h"
@@ -49,6 +50,7 @@ class Call {
                 context.in(0).dim(2)},
         element_(static_cast<int64_t>(dtype_size(extent_.dtype))),
         reserve_at_(reserve.as<Bytes>()) {
+    read_lengths();
     if (not_for_cudnn(params, extent_, in_order()) != nullptr) return;
     segments_ = recurrent_segments(params, extent_);
     std::vector<std::size_t> kept;
@@ -62,7 +64,6 @@ class Call {
     }
     reserve_ = recurrent_reserve(
         segments_, kept, static_cast<std::size_t>(reserve.size()) * dtype_size(reserve.dtype));
-    if (reserve_) read_lengths();
   }
 
   bool possible() const { return reserve_.has_value(); }
@@ -77,14 +78,19 @@ class Call {
   // Forward as it was, for a backward pass that finds nothing kept.
   void forward_again(std::size_t i, const RecurrentBackward& of);
 
+  // Of samples, for cuDNN; whoever computes, wrong ones are the CPU's error.
   void read_lengths() {
     if (!params_.use_sequence_length) return;
     const Tensor& given = context_.in(params_.length_input());
     const Tensor copy{context_.workspace_of<int32_t>(given.size()), &given.shape(), DType::kInt32};
     convert(stream_, given, copy);
     lengths_ = host_values(context_, copy.as<int32_t>(), given.size());
-    for (int32_t& length : lengths_)
-      length = std::clamp(length, 0, static_cast<int32_t>(extent_.steps));
+    for (std::size_t i = 0; i < lengths_.size(); ++i) {
+      if (lengths_[i] >= 0 && lengths_[i] <= extent_.steps) continue;
+      throw Error(ErrorCode::kValue, "RNN",
+                  fmt::format("sequence_length: given {} for sample {}, expected 0 to {}",
+                              lengths_[i], i, extent_.steps));
+    }
   }
 
   Bytes* scratch(int64_t elements) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that pick rows by position and add rows back (op/index/rows.h).
-#include "plugin/cuda/element_size.h"
+#include "op/element_size.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"
@@ -133,7 +133,7 @@ void run_pick(NativeStream* stream, const Tensor& from, int64_t extent, int64_t 
     for_each(stream, kPut ? "put" : "pick", positions.size(),
              Pick<E, kPut>{from.as<E>(), to.as<E>(), position, extent, inner});
   };
-  with_element_of(dtype_size(from.dtype), run);
+  dispatch_size(from.dtype, run);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 // Triangles of matrices, products and equations with them
 // (op/matrix/triangular.cc). Every right-hand side has a thread of its own. What has no solution
 // has numbers that are none: kernels cannot throw.
+#include "op/element_size.h"
 #include "op/matrix/triangular.h"
 #include "plugin/cuda/computed.cuh"
-#include "plugin/cuda/element_size.h"
 #include "plugin/cuda/families.h"
 
 namespace mxnet {
@@ -78,7 +78,7 @@ void tril(const TrilParams& params, KernelContext& context) {
              LowerPart<T>{in.as<T>(), out.as<T>(), out.dim(out.ndim() - 2), out.shape().back(),
                           params.k, in.ndim() == 1});
   };
-  with_element_of(dtype_size(in.dtype), run);
+  dispatch_size(in.dtype, run);
 }
 
 // --- equations and products ----------------------------------------------------------------------

@@ -33,6 +33,7 @@ constexpr RecurrentExtent kExtent{DType::kFloat32, 5, 3, 7};
 
 std::vector<int64_t> places_of(const std::vector<WeightPart>& parts) {
   std::vector<int64_t> places;
+  places.reserve(parts.size());
   for (const WeightPart& part : parts) places.push_back(part.place);
   return places;
 }

@@ -145,5 +145,22 @@ TEST_P(GpuRecurrent, HasTheSameGradientsOnceMore) {
             gradients_of(GetParam(), "float16", kGpu));
 }
 
+TEST(GpuRecurrentLengths, BeyondTheStepsAreTheErrorOfTheCpu) {
+  for (const char* mode : {"lstm", "rnn_relu"}) {
+    const Network network{.mode = mode, .lengths = true};
+    const auto error = [&](Device device) {
+      std::vector<Input> inputs = inputs_of(network);
+      inputs.back().values[1] = kSteps + 1;
+      std::vector<NDArray> arrays;
+      for (const Input& input : inputs) arrays.push_back(input.on(device));
+      std::vector<NDArray*> pointers;
+      for (NDArray& array : arrays) pointers.push_back(&array);
+      return error_of([&] { values_of(call_op("RNN", pointers, network.attrs())[0]); });
+    };
+    EXPECT_TRUE(contains(error(kGpu), "given 5 for sample 1, expected 0 to 4")) << error(kGpu);
+    EXPECT_EQ(error(kGpu), error(Device::cpu()));
+  }
+}
+
 }  // namespace
 }  // namespace mxnet

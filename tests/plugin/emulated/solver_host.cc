@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <vector>
 
 namespace mxnet::cuda {
@@ -63,13 +61,20 @@ Matrix orthogonalise_rows(Matrix* a) {
   return turns;
 }
 
+// Row j of `to` by reflection i of `a`.
+void reflect(Matrix& a, int64_t i, double tau, Matrix* to, int64_t j) {
+  double sum = to->at(j, i);
+  for (int64_t k = i + 1; k < a.n; ++k) sum += to->at(j, k) * a.at(i, k);
+  to->at(j, i) -= tau * sum;
+  for (int64_t k = i + 1; k < a.n; ++k) to->at(j, k) -= tau * sum * a.at(i, k);
+}
+
 }  // namespace
 
 bool has_solver() { return true; }
 
 struct Solver::State {
   DType dtype;
-  std::map<void*, Matrix> rows_of_q;  // between the two halves of an LQ
 
   Matrix read(const void* from, int64_t m, int64_t n) const {
     Matrix result(m, n);
@@ -88,7 +93,7 @@ struct Solver::State {
   }
 };
 
-Solver::Solver(DType dtype, KernelContext&) : state_(new State{dtype, {}}) {}
+Solver::Solver(DType dtype, KernelContext&) : state_(new State{dtype}) {}
 Solver::~Solver() = default;
 
 void Solver::factor_definite(int64_t n, bool lower, void* memory, int32_t* info) {
@@ -177,24 +182,31 @@ void Solver::singular(int64_t m, int64_t n, void* memory, void* u, void* sigma, 
   *info = 0;
 }
 
-void Solver::lq_triangle(int64_t m, int64_t n, void* memory, void*, int32_t* info) {
-  Matrix q = state_->read(memory, m, n), l(m, m), both = q;
+// Reflections, as LAPACK has them, since they determine signs: v = (1, what lies right of the
+// diagonal).
+void Solver::lq_triangle(int64_t m, int64_t n, void* memory, void* factors, int32_t* info) {
+  Matrix a = state_->read(memory, m, n), taus(1, m);
   for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < i; ++j) {
-      l.at(i, j) = dot(q, i, j);
-      for (int64_t k = 0; k < n; ++k) q.at(i, k) -= l.at(i, j) * q.at(j, k);
-    }
-    l.at(i, i) = std::sqrt(dot(q, i, i));
-    for (int64_t k = 0; k < n; ++k) q.at(i, k) /= l.at(i, i);
-    for (int64_t j = 0; j <= i; ++j) both.at(i, j) = l.at(i, j);
+    double rest = 0;
+    for (int64_t k = i + 1; k < n; ++k) rest += a.at(i, k) * a.at(i, k);
+    if (rest == 0) continue;
+    const double alpha = a.at(i, i), beta = -std::copysign(std::sqrt(alpha * alpha + rest), alpha);
+    taus.at(0, i) = (beta - alpha) / beta;
+    for (int64_t k = i + 1; k < n; ++k) a.at(i, k) /= alpha - beta;
+    a.at(i, i) = beta;
+    for (int64_t j = i + 1; j < m; ++j) reflect(a, i, taus.at(0, i), &a, j);
   }
-  state_->write(both, memory);
-  state_->rows_of_q.emplace(memory, q);
+  state_->write(a, memory);
+  state_->write(taus, factors);
   *info = 0;
 }
 
-void Solver::lq_rows(int64_t, int64_t, void* memory, const void*, int32_t* info) {
-  state_->write(state_->rows_of_q.at(memory), memory);
+void Solver::lq_rows(int64_t m, int64_t n, void* memory, const void* factors, int32_t* info) {
+  Matrix a = state_->read(memory, m, n), taus = state_->read(factors, 1, m), q(m, n);
+  for (int64_t i = 0; i < m; ++i) q.at(i, i) = 1;
+  for (int64_t i = m; i-- > 0;)
+    for (int64_t j = 0; j < m; ++j) reflect(a, i, taus.at(0, i), &q, j);
+  state_->write(q, memory);
   *info = 0;
 }
 

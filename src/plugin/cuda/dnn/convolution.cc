@@ -227,6 +227,7 @@ EngineOffers offered_engines(cudnnHandle_t handle, std::vector<Descriptor> opera
   EngineOffers offers{
       std::move(operations), Descriptor(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), {}};
   std::vector<cudnnBackendDescriptor_t> raw;
+  raw.reserve(offers.operations.size());
   for (const Descriptor& operation : offers.operations) raw.push_back(operation.raw());
   offers.graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle)
       .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, raw)

@@ -151,7 +151,7 @@ class Convolver {
   // and a kernel of ours: only times decide for them, and no times where results must repeat.
   Plan make(Convolution convolution, const EnginePolicy& policy, const Call& call) const {
     const bool bias = std::exchange(convolution.bias, false);
-    const Plan apart{choose(convolution, policy, call, call.without_bias()), false};
+    Plan apart{choose(convolution, policy, call, call.without_bias()), false};
     if (!bias || policy.autotune == Autotune::kHeuristics || policy.deterministic) return apart;
     convolution.bias = true;
     try {
