@@ -68,14 +68,26 @@ class NormRelus {
   bool is_only_use(const ir::Entry& entry) const {
     return uses_[static_cast<std::size_t>(graph_.entry(entry))] == 1;
   }
+  const ArrayType& type(const ir::Entry& entry) const {
+    return types_[static_cast<std::size_t>(graph_.entry(entry))];
+  }
+  // Whether a convolution reads blocks, or an image of few channels. Masks of others would take a
+  // byte an element.
+  bool lies_in_blocks(const ir::Node& convolution) const {
+    constexpr int64_t kFewChannels = 4;
+    const Shape &image = type(convolution.inputs[0]).shape,
+                &weight = type(convolution.inputs[1]).shape;
+    return image.ndim() == 4 && weight[1] == image[1] &&
+           (image[1] % kBlock == 0 || image[1] <= kFewChannels);
+  }
   bool normalises(const ir::Entry& entry) const {
     const ir::Node& norm = *entry.node;
     if (entry.index != 0 || !is(norm, "BatchNorm") || !is(*norm.inputs[0].node, "Convolution"))
       return false;
     const auto& params = *static_cast<const BatchNormParams*>(norm.params.get());
-    const ArrayType& data = types_[static_cast<std::size_t>(graph_.entry(norm.inputs[0]))];
-    return params.axis == 1 && !params.use_global_stats && data.dtype == DType::kFloat32 &&
-           data.shape.ndim() == 4 && data.shape[1] % kBlock == 0;
+    const ArrayType& data = type(norm.inputs[0]);
+    return lies_in_blocks(*norm.inputs[0].node) && params.axis == 1 && !params.use_global_stats &&
+           data.dtype == DType::kFloat32 && data.shape.ndim() == 4 && data.shape[1] % kBlock == 0;
   }
 
   const IndexedGraph& graph_;

@@ -233,7 +233,10 @@ PreparedKernelRef prepare_forward(const OpDef& op, const void* params, const Sig
 
 PreparedKernelRef prepare_backward(const OpDef& op, const void* params, const Signature& signature,
                                    std::span<const LayoutRef> layouts) {
-  const auto call = call_of(op, params, signature, layouts.first(2), 1);
+  // With relu it goes by what forward went by, and reads the mask that forward has written there.
+  const bool relu = op.name() == kBackwardRelu;
+  const auto call =
+      call_of(op, params, signature, relu ? layouts.subspan(1, 1) : layouts.first(2), 1);
   if (!call || !onednn::implemented([&] { return call->backward(); })) return nullptr;
   std::vector<LayoutRef> in(signature.in.size()), out(signature.out.size());
   in[0] = in[1] = out[0] = onednn::layout_of(call->data);
