@@ -52,8 +52,7 @@ bool has_state_at(const ir::Node& node, int input) {
 
 // Half types that the CPU has no products of, or for which no kernel here uses them.
 bool lacks_products(DType dtype) {
-  return dtype == DType::kFloat16 ||
-         (dtype == DType::kBFloat16 && !onednn::multiplies_bfloat16());
+  return dtype == DType::kFloat16 || (dtype == DType::kBFloat16 && !onednn::multiplies_bfloat16());
 }
 
 // Passes count on nobody but its readers seeing a value change. A state does no harm that nobody

@@ -86,8 +86,8 @@ ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayTy
   std::vector<bool> written(static_cast<std::size_t>(graph.num_entries()));
   for (int n = 0; n < graph.num_nodes(); ++n)
     for (const int entry : graph.mutated(n)) written[static_cast<std::size_t>(entry)] = true;
-  // Two results, or a result and a variable, are never one array; and a copy of what somebody writes
-  // keeps what was there.
+  // Two results, or a result and a variable, are never one array; and a copy of what somebody
+  // writes keeps what was there.
   const auto is_nothing = [&](const ir::Node& node) {
     if (!is_cast(node) && !is_multicast(node)) return false;
     if (results.contains(&node)) return false;

@@ -102,7 +102,8 @@ TEST(WidenHalfTypes, ConversionsBetweenLayersAreLeftOut) {
     return call("amp_cast", name, {x}, {{"dtype", type}});
   };
   const Symbol a = dense(cast(var("x"), "to16", "float16"), "a");
-  const Symbol b = dense(cast(call("exp", "e", {cast(a, "to32", "float32")}), "back", "float16"), "b");
+  const Symbol b =
+      dense(cast(call("exp", "e", {cast(a, "to32", "float32")}), "back", "float16"), "b");
   EXPECT_EQ(text_of(widened(cast(b, "result", "float32"), DType::kFloat32)), "32 a e 32 b");
 }
 

@@ -71,8 +71,8 @@ template <class Gradient, class... Bias>
 typename Gradient::primitive_desc gradient_of(const ConvGeometry& g, const Descs& d,
                                               const Bias&... bias) {
   const ConvArrays a(g);
-  const Descs forward{d.image, any_layout(a.weight(), d.map.get_data_type()),
-                      memory::desc(bias...), d.map};
+  const Descs forward{d.image, any_layout(a.weight(), d.map.get_data_type()), memory::desc(bias...),
+                      d.map};
   return {onednn::engine(),
           dnnl::algorithm::convolution_direct,
           d.image,
@@ -198,8 +198,7 @@ bool takes_types(const Signature& signature) {
   const DType type = signature.in[0].dtype;
   const auto has_type = [type](const Tensor& t) { return t.dtype == type; };
   return onednn::takes(signature) && std::ranges::all_of(signature.in, has_type) &&
-         (type == DType::kFloat32 ||
-          (type == DType::kBFloat16 && onednn::multiplies_bfloat16()));
+         (type == DType::kFloat32 || (type == DType::kBFloat16 && onednn::multiplies_bfloat16()));
 }
 
 // Winograd's method for what lies in blocks; weights change from step to step. Its kernels are for
@@ -286,8 +285,7 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
                         {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
     out.push_back(image);
   }
-  const auto by_weight =
-      weight && image != nullptr ? winograd_in_blocks(g, dtype) : std::nullopt;
+  const auto by_weight = weight && image != nullptr ? winograd_in_blocks(g, dtype) : std::nullopt;
   if (by_weight) {
     name = "winograd";
     const int first = static_cast<int>(out.size());

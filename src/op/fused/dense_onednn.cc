@@ -195,8 +195,7 @@ class FewRowsDense final : public PreparedKernel {
 bool takes_types(const FusedDenseParams& params, const Signature& signature) {
   const DType rows = signature.in[0].dtype;
   return onednn::takes(signature) && (!params.sum || signature.in[1].dtype == rows) &&
-         (rows == DType::kFloat32 ||
-          (rows == DType::kBFloat16 && onednn::multiplies_bfloat16()));
+         (rows == DType::kFloat32 || (rows == DType::kBFloat16 && onednn::multiplies_bfloat16()));
 }
 
 // What follows the layer, if our own loops compute it.

@@ -80,8 +80,9 @@ PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signatur
     if (given != image && given != blocks(memory::data_type::bf16)) return nullptr;
     in[0] = given == image ? source : onednn::layout_of(image);
   } else if (data.dtype != DType::kFloat32) {
-    in[0] = onednn::layout_of(onednn::plain_desc(onednn::dims(data.shape()), memory::data_type::f32),
-                              onednn::data_type(data.dtype));
+    in[0] =
+        onednn::layout_of(onednn::plain_desc(onednn::dims(data.shape()), memory::data_type::f32),
+                          onednn::data_type(data.dtype));
   }
   LayoutRef out = onednn::layout_of(onednn::channel_blocks(onednn::dims(map.shape())));
   if (params.sum) in[1] = out;

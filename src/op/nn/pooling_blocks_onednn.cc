@@ -65,7 +65,8 @@ class MaxGradient final : public PreparedKernel {
    public:
     Block(int64_t image, int64_t map) : image_(image), map_(map) {
       if constexpr (!std::is_same_v<T, float>)
-        numbers_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(2 * image + map));
+        numbers_ =
+            std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(2 * image + map));
     }
     void run(const PlaneWindows& windows, const T* image, const T* dmap, T* dimage) const {
       if constexpr (std::is_same_v<T, float>) {
@@ -100,13 +101,14 @@ PreparedKernelRef prepare_max_pool_gradient(const OpDef&, const void* params,
   const auto& pool = *static_cast<const PoolParams*>(params);
   const bool plain = std::ranges::all_of(layouts, [](auto& layout) { return layout == nullptr; });
   if (plain || !onednn::enabled() || data.dtype != dmap.dtype || data.ndim() != 4 ||
-      (data.dtype != DType::kFloat32 && data.dtype != DType::kBFloat16) || data.size() == 0 || dmap.size() == 0 || channels_last(pool.layout))
+      (data.dtype != DType::kFloat32 && data.dtype != DType::kBFloat16) || data.size() == 0 ||
+      dmap.size() == 0 || channels_last(pool.layout))
     return nullptr;
   const PoolGeometry g = pool_geometry(pool, data.shape(), dmap.shape());
   if (g.zero_padding || g.image_size() > std::numeric_limits<int32_t>::max()) return nullptr;
   const auto in_blocks = [](const Tensor& tensor) {
-    return onednn::layout_of(onednn::channel_blocks(onednn::dims(tensor.shape()),
-                                                    onednn::data_type(tensor.dtype)));
+    return onednn::layout_of(
+        onednn::channel_blocks(onednn::dims(tensor.shape()), onednn::data_type(tensor.dtype)));
   };
   return std::make_shared<const MaxGradient>(g, data.dtype, in_blocks(dmap), in_blocks(data));
 }
