@@ -11,6 +11,10 @@
 namespace mxnet {
 namespace {
 
+bool is_multicast(const ir::Node& node) {
+  return !node.is_variable() && node.op->name() == "amp_multicast";
+}
+
 // Integers up to this many bits are exact in the type; 0 = an integer type.
 int mantissa_bits(DType dtype) {
   switch (dtype) {
@@ -79,6 +83,23 @@ ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayTy
   const auto dtype = [&](int entry) { return types[static_cast<std::size_t>(entry)].dtype; };
   std::unordered_set<const ir::Node*> results;
   for (const ir::Entry& output : graph.graph().outputs) results.insert(output.node.get());
+  std::vector<bool> written(static_cast<std::size_t>(graph.num_entries()));
+  for (int n = 0; n < graph.num_nodes(); ++n)
+    for (const int entry : graph.mutated(n)) written[static_cast<std::size_t>(entry)] = true;
+  // Two results, or a result and a variable, are never one array; and a copy of what somebody
+  // writes keeps what was there.
+  const auto is_nothing = [&](const ir::Node& node) {
+    if (!is_cast(node) && !is_multicast(node)) return false;
+    if (results.contains(&node)) return false;
+    const int n = graph.index_of(node);
+    for (int i = 0; i < graph.num_outputs(n); ++i) {
+      const int from = graph.inputs(n)[static_cast<std::size_t>(i)], to = graph.first_entry(n) + i;
+      if (dtype(from) != dtype(to) || dtype(from) == DType::kUnknown ||
+          written[static_cast<std::size_t>(from)] || written[static_cast<std::size_t>(to)])
+        return false;
+    }
+    return true;
+  };
   const auto is_pair = [&](const ir::Node& second) {
     if (!is_cast(second) || !is_cast(*second.inputs[0].node)) return false;
     const ir::Node& first = *second.inputs[0].node;
@@ -88,6 +109,7 @@ ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayTy
            narrow == dtype(graph.first_entry(graph.index_of(second))) && holds(wide, narrow);
   };
   const auto replace = [&](const ir::Node& second, const Ref<ir::Node>& node) -> Replacement {
+    if (is_nothing(second)) return node->inputs;
     if (!is_pair(second)) return std::nullopt;
     // The first cast, or its copy: it widens, so that it never ends a pair itself.
     const ir::Entry& source = node->inputs[0].node->inputs[0];

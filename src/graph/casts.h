@@ -14,9 +14,9 @@ bool is_cast(const ir::Node& node);
 // Without the conversions that mixed precision has inserted (amp_cast, amp_multicast).
 ir::Graph remove_amp_casts(const ir::Graph& graph);
 
-// Without pairs of Cast that give back what they were given: to a type that holds every value of
-// the first, and back. `types` holds what is known of each entry of `graph`.
-// MXNET_DISABLE_REMOVE_CASTS_PROPERTY keeps them.
+// Without conversions that give back what they were given: to the type that values have, or in a
+// pair, to a type that holds every value of the first, and back. `types` holds what is known of
+// each entry of `graph`. MXNET_DISABLE_REMOVE_CASTS_PROPERTY keeps them.
 ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayType>& types);
 
 }  // namespace mxnet

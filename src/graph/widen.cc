@@ -34,14 +34,14 @@ constexpr const char* kLayers[] = {
 
 // What may lie between layers. Not here: what jumps (rounding, comparing, sorting), where values
 // that are not rounded could give quite another result; whatever takes a type; custom operators and
-// subgraphs, which see the types of their arrays.
+// subgraphs, which see the types of their arrays; what takes a part of a weight (Embedding), all of
+// which would be converted.
 constexpr const char* kBetween[] = {
     "Activation",
     "BlockGrad",
     "Concat",
     "Crop",
     "Dropout",
-    "Embedding",
     "Flatten",
     "GroupNorm",
     "InstanceNorm",
@@ -114,16 +114,19 @@ class Widener {
           const std::function<bool(DType)>& lacks)
       : graph_(graph), types_(types), training_(training), lacks_(lacks) {}
 
-  // Values of half types that are written would be seen by some of their readers only.
-  bool writes_half_types() const {
-    for (int n = 0; n < graph_.num_nodes(); ++n)
+  // Where somebody writes values of half types, some of their readers only would see it; and nodes
+  // that wait for others say that something is written.
+  bool is_for_this_pass() const {
+    for (int n = 0; n < graph_.num_nodes(); ++n) {
+      if (!graph_.node(n).control_deps().empty()) return false;
       for (const int entry : graph_.mutated(n))
-        if (lacks_(dtype(entry))) return true;
-    return false;
+        if (lacks_(dtype(entry))) return false;
+    }
+    return true;
   }
 
   Replacement replace(const ir::Node& original, const Ref<ir::Node>& node) {
-    if (node->is_variable() || !node->control_deps().empty()) return std::nullopt;
+    if (node->is_variable()) return std::nullopt;
     const std::string& op = node->op->name();
     if (op == "Cast" || op == "amp_cast") return conversion(original, node);
     if (op == "amp_multicast") return conversions(original, node);
@@ -264,7 +267,7 @@ class Widener {
 ir::Graph widen_half_types(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                            bool training, const std::function<bool(DType)>& lacks) {
   Widener widener(graph, types, training, lacks);
-  if (widener.writes_half_types()) return graph.graph();
+  if (!widener.is_for_this_pass()) return graph.graph();
   return rewrite(graph.graph(), [&](const ir::Node& original, const Ref<ir::Node>& node) {
     return widener.replace(original, node);
   });

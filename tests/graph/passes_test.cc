@@ -210,6 +210,16 @@ TEST(Passes, CastPairsFollowTheConfiguration) {
   EXPECT_EQ(left_after_passes(net), 3);
 }
 
+TEST(Passes, CastsToTheTypeThatValuesHaveAreNothing) {
+  const Symbol inner = call("exp", "e", {cast(var("x"), "a", "float16")});
+  EXPECT_EQ(left_after_passes(call("sin", "s", {cast(inner, "b", "float16")})), 2);
+  const Symbol both =
+      call("amp_multicast", "m", {inner, call("cos", "c", {inner})}, {{"num_outputs", "2"}});
+  EXPECT_EQ(left_after_passes(call("elemwise_add", "t", {both.output(0), both.output(1)})), 3);
+  // A result is an array of its own.
+  EXPECT_EQ(left_after_passes(cast(inner, "b", "float16")), 2);
+}
+
 TEST(Passes, SumCapFollowsTheConfiguration) {
   EXPECT_EQ(configured_gradient().inplace_sum_cap, 8);
   const Setting cap("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "2");
