@@ -101,7 +101,7 @@ MISTAKES = {
     "an odd batch": (lambda: gluon.utils.split_and_load(nd.ones((5, 2)), [mx.cpu(0), mx.cpu(1)]), "batch of 5 .*multiple of 2"),
     "samples of two shapes": (
         lambda: list(gluon.data.DataLoader([np.ones(2), np.ones(3)], 2)),
-        r"samples of shapes \(2,\) and \(3,\), expected one shape: give a batchify_fn",
+        r"samples of shapes \(2,\) and \(3,\) \(number 1\), expected one shape: give a batchify_fn",
     ),
     "export too early": (lambda: network(True).export("never"), "model has no graph yet; .*run it once"),
 }
