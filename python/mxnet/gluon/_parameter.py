@@ -8,7 +8,7 @@ first forward pass tells the shape.
 from __future__ import annotations
 
 import warnings
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .. import autograd, initializer, ndarray, symbol
 from ..context import Context, cpu, current_context
 from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
+from ._devices import contexts_of, same_processor
 from ._errors import DeferredInitializationError, MismatchError
 from .utils import shape_is_known
 
@@ -34,17 +35,6 @@ def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:
     if value not in allowed:
         raise MismatchError(f"given {what} {value!r}, expected one of {', '.join(allowed)}")
     return value
-
-
-def _contexts(ctx: Union[None, Context, Sequence[Context]]) -> List[Context]:
-    if ctx is None:
-        return [current_context()]
-    return [ctx] if isinstance(ctx, Context) else list(ctx)
-
-
-def _same_processor(one: Context, other: Context) -> bool:
-    """Batches lie in pinned or shared memory too (odd numbers): the parameters on the CPU serve them."""
-    return one.device_typeid % 2 == other.device_typeid % 2 == 1 and one.device_id == other.device_id
 
 
 class Parameter:
@@ -192,7 +182,7 @@ class Parameter:
             if context == ctx:
                 return array
         for array, context in zip(arrays, contexts):  # type: ignore[arg-type]
-            if _same_processor(context, ctx):
+            if same_processor(context, ctx):
                 return array
         raise self._missing(ctx)
 
@@ -210,7 +200,7 @@ class Parameter:
             return
         self._replace(None)
         self._grad = None
-        contexts = _contexts(ctx)
+        contexts = contexts_of(ctx)
         if init is None:
             init = default_init if self.init is None else self.init
         self._deferred_init = (init, contexts, default_init, None)
@@ -264,11 +254,11 @@ class Parameter:
         from ._parameter_loading import load_into
 
         _one_of(dtype_source, ("current", "saved"), "dtype_source")
-        load_into(self, data, None if ctx is None else _contexts(ctx), dtype_source if cast_dtype else None)
+        load_into(self, data, None if ctx is None else contexts_of(ctx), dtype_source if cast_dtype else None)
 
     def reset_ctx(self, ctx: Any) -> None:
         """Moves the arrays to other devices."""
-        contexts = _contexts(ctx)
+        contexts = contexts_of(ctx)
         if self._data is not None:
             data = self._reduce()
             with autograd.pause():

@@ -51,6 +51,18 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
     def __pos__(self) -> ndarray:
         return self.copy()
 
+    def __round__(self, ndigits: Any = None) -> ndarray:
+        return F.around(self, ndigits or 0)
+
+    def __floor__(self) -> ndarray:
+        return F.floor(self)
+
+    def __ceil__(self) -> ndarray:
+        return F.ceil(self)
+
+    def __trunc__(self) -> ndarray:
+        return F.trunc(self)
+
     def __bool__(self) -> bool:
         if self.size > 1:
             raise ValueError("The truth value of an ndarray with multiple elements is ambiguous.")

@@ -309,3 +309,63 @@ def several_devices(mx, mnp, np):
         losses.append([float(loss.sum()) for loss in each])
     weights = [net[0].weight.data(device) for device in devices]
     return [copies, [str(part.ctx) for part in parts], losses, weights, net[0].weight.list_ctx() == devices, npx.num_gpus() >= 0]
+
+
+@numpy_program(1e-3)
+def first_values_of_networks(mx, mnp, np):
+    """Layers draw one after the other from the stream of np.random, whatever their initializers."""
+    results = []
+    for initializer in (mx.init.Uniform(0.3), mx.init.Normal(0.2), mx.init.Xavier(), mx.init.Xavier(rnd_type="gaussian"), mx.init.MSRAPrelu()):
+        net = mx.gluon.nn.HybridSequential()
+        net.add(mx.gluon.nn.Dense(3, in_units=4, weight_initializer=initializer), mx.gluon.nn.Dense(2))
+        net.initialize()
+        out = net(mnp.ones((2, 4)))
+        results.append([net[0].weight.data(), net[1].weight.data(), out, mnp.random.uniform(size=3), mx.nd.random.uniform(shape=3)])
+    return results
+
+
+@numpy_program(1e-3)
+def training_with_numpy_arrays(mx, mnp, np):
+    class Net(mx.gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.weight = self.params.get("weight", shape=(4, 0), allow_deferred_init=True, init=mx.init.Normal(0.1))
+            self.out, self.norm = mx.gluon.nn.Dense(3), mx.gluon.nn.LayerNorm(in_channels=8)
+
+        def infer_shape(self, x):
+            self.weight.shape = (4, x.shape[1])
+
+        def hybrid_forward(self, F, x, weight):
+            seen = F.np.dot(x, weight.T)
+            seen = F.npx.relu(seen) + F.np.tanh(seen) * 2
+            return F.npx.log_softmax(self.out(self.norm(F.np.concatenate([seen, seen**2], axis=1))), axis=-1)
+
+    net, losses = Net(), []
+    net.initialize()
+    x, y = mnp.array(np.random.rand(16, 6).astype("float32")), mnp.array(np.random.randint(0, 3, 16))
+    net(x)
+    net.hybridize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "nag", {"learning_rate": 0.05, "momentum": 0.9, "wd": 1e-3})
+    for _ in range(5):
+        with mx.autograd.record():
+            loss = -mx.npx.pick(net(x), y).mean()
+        loss.backward()
+        trainer.step(1)
+        losses.append(loss)
+    return [losses, net.weight.data(), mnp.argsort(net(x), axis=1)]
+
+
+@numpy_program(1e-3)
+def gluon_with_numpy(mx, mnp, np):
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Dense(4, activation="relu"), mx.gluon.nn.Dense(2))
+    net.initialize(mx.init.One())
+    x = mnp.ones((3, 5))
+    plain = net(x)
+    net.hybridize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}, kvstore=None)
+    with mx.autograd.record():
+        loss = mx.gluon.loss.L2Loss()(net(x), mnp.zeros((3, 2)))
+    loss.backward()
+    trainer.step(3)
+    return [plain, loss, net[0].weight.data(), type(plain).__name__]

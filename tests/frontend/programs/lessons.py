@@ -151,38 +151,6 @@ def losses_in_python(mx, np):
 
 
 @program(tolerance=2e-3)
-def classes_of_sparse_rows(mx, np):
-    """Rows from a text, weights whose rows come from a store, as the lesson of sparse classification has it."""
-    draws = np.random.RandomState(4)
-    with open("rows.svm", "w") as file:
-        for _ in range(24):
-            cells = sorted(draws.choice(30, 4, replace=False))
-            file.write(f"{draws.randint(0, 2)} " + " ".join(f"{cell}:{draws.normal():.4f}" for cell in cells) + "\n")
-    data = mx.io.LibSVMIter(data_libsvm="rows.svm", data_shape=(30,), batch_size=6)
-    x = mx.sym.Variable("data", stype="csr")
-    weight = mx.sym.Variable("weight", shape=(30, 2), init=mx.init.Normal(sigma=0.01), stype="row_sparse")
-    bias = mx.sym.Variable("bias", shape=(2,))
-    seen = mx.sym.broadcast_add(mx.sym.sparse.dot(x, weight), bias)
-    module = mx.mod.Module(mx.sym.SoftmaxOutput(data=seen, label=mx.sym.Variable("softmax_label"), name="out"), data_names=["data"],
-                           label_names=["softmax_label"])
-    module.bind(data_shapes=data.provide_data, label_shapes=data.provide_label)
-    module.init_params()
-    store, metric, results = mx.kv.create("local"), mx.metric.create("ce"), []
-    module.init_optimizer(kvstore=store, optimizer=mx.optimizer.create("adagrad", learning_rate=0.1, rescale_grad=1.0 / 6))
-    for _ in range(2):
-        data.reset()
-        metric.reset()
-        for batch in data:
-            module.prepare(batch, sparse_row_id_fn=lambda batch: {"weight": batch.data[0].indices})
-            module.forward_backward(batch)
-            module.update()
-            module.update_metric(metric, batch.label)
-        results.append(metric.get())
-    module.prepare(None, sparse_row_id_fn=lambda _: {"weight": mx.nd.arange(30, dtype="int64")})
-    return [results, module.get_params()[0]["weight"], module.get_params()[0]["bias"]]
-
-
-@program(tolerance=2e-3)
 def values_watched(mx, np):
     """A monitor in fit, a profiler around it, the variance-reduced module beside."""
     from mxnet.contrib.svrg_optimization.svrg_module import SVRGModule

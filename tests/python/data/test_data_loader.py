@@ -283,3 +283,14 @@ def test_lists_of_numbers_are_arrays_and_lists_of_arrays_rows():
     assert batch.asnumpy().tolist() == [[1, 2], [3, 4], [5, 6]]
     columns = next(iter(data.DataLoader([[mx.nd.ones(2), 1], [mx.nd.zeros(2), 2]], batch_size=2)))
     assert [item.shape for item in columns] == [(2, 2), (2,)]
+
+
+@pytest.mark.parametrize("ways", WAYS)
+def test_batches_are_arrays_of_np_where_the_loop_has_them_on(ways):
+    rows = np.arange(12, dtype="float32").reshape(6, 2)
+    loader = data.DataLoader(data.ArrayDataset(rows, rows[:, 0]), 3, **ways)
+    if "thread_pool" in ways:  # asked for with every batch; processes have what was on when they began
+        assert {type(x) for batch in loader for x in batch} == {mx.nd.NDArray}
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        loader = loader if "thread_pool" in ways else data.DataLoader(data.ArrayDataset(rows, rows[:, 0]), 3, **ways)
+        assert {type(x) for batch in loader for x in batch} == {mx.np.ndarray}

@@ -79,7 +79,7 @@ MISTAKES = {
     "double precision": (lambda: network(True)(nd.ones((2, 6), dtype="float64")), "model_dense0.*expected type float64"),
     "a NumPy array": (lambda: network()(np.ones((2, 6), "float32")), r"model: given ndarray, .*mx\.nd\.array\(\)"),
     "a list of numbers": (lambda: network()([1, 2]), "model: given list, with no array"),
-    "another device": (lambda: network()(nd.ones((2, 6), ctx=mx.cpu(1))), r"model_dense0_weight: asked for on cpu\(1\).*cpu\(0\)"),
+    "another device": (lambda: network()(nd.ones((2, 6), ctx=mx.cpu(1))), r"model_dense0_weight: asked for on cpu\(1\), was initialized on \[\wpu\(0\)"),
     "no initialize": (lambda: network(initialized=False)(nd.ones((2, 6))), r"model_dense0_weight was not initialized; call initialize\(\)"),
     "a shape not known yet": (lambda: deferred().weight.data(), r"late_weight has shape \(3, 0\).*first forward pass"),
     "channels": (lambda: layer(nn.Conv2D(3, 3, in_channels=3), nd.ones((1, 1, 8, 8))), r"given 'weight'.*\n.*Conv2D.3 -> 3, .*\(1, 1, 8, 8\)"),
@@ -96,12 +96,12 @@ MISTAKES = {
     "no super": (Forgetful, r"Forgetful: given attribute dense before super\(\)\.__init__\(\)"),
     "backward outside of record": (lambda: backward(1, record=False), r"recorded with autograd.record\(\)"),
     "backward twice": (lambda: backward(2), "retain_graph=True"),
-    "two steps": (stale, r"gradient of Parameter model_dense0_\w+ on cpu.0. since the last step"),
+    "two steps": (stale, r"gradient of Parameter model_dense0_\w+ on \wpu.0. since the last step"),
     "an unknown optimizer": (lambda: gluon.Trainer(network().collect_params(), "sdg"), "'sdg', expected one of .*sgd"),
     "an odd batch": (lambda: gluon.utils.split_and_load(nd.ones((5, 2)), [mx.cpu(0), mx.cpu(1)]), "batch of 5 .*multiple of 2"),
     "samples of two shapes": (
         lambda: list(gluon.data.DataLoader([np.ones(2), np.ones(3)], 2)),
-        r"samples of shapes \(2,\) and \(3,\), expected one shape: give a batchify_fn",
+        r"samples of shapes \(2,\) and \(3,\) \(number 1\), expected one shape: give a batchify_fn",
     ),
     "export too early": (lambda: network(True).export("never"), "model has no graph yet; .*run it once"),
 }

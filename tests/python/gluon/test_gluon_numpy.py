@@ -164,9 +164,10 @@ def test_files_are_loaded_as_arrays_of_np(tmp_path):
     net.save_parameters(str(tmp_path / "a.params"))
     net.collect_params().save(str(tmp_path / "b.params"))
     net.export(str(tmp_path / "c"))
-    clone.load_parameters(str(tmp_path / "a.params"))
-    prefixed.collect_params().load(str(tmp_path / "b.params"))
-    block = gluon.SymbolBlock.imports(str(tmp_path / "c-symbol.json"), ["data"], str(tmp_path / "c-0000.params"))
+    here = mx.current_context()
+    clone.load_parameters(str(tmp_path / "a.params"), ctx=here)
+    prefixed.collect_params().load(str(tmp_path / "b.params"), ctx=here)
+    block = gluon.SymbolBlock.imports(str(tmp_path / "c-symbol.json"), ["data"], str(tmp_path / "c-0000.params"), ctx=here)
     for loaded in (clone, prefixed, block):
         assert all(type(item.data()) is mx.np.ndarray for item in loaded.collect_params().values())
         onp.testing.assert_allclose(loaded(x).asnumpy(), wanted.asnumpy(), rtol=1e-5)

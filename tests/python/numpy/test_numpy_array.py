@@ -2,6 +2,7 @@
 """mx.np.ndarray: what it is, how it is shown, copied, saved and converted."""
 
 import copy
+import math
 import pickle
 
 import numpy as onp
@@ -238,3 +239,10 @@ def test_constants_and_types():
     assert np.pi == onp.pi and np.e == onp.e and np.newaxis is None and np.inf == float("inf") and np.nan != np.nan
     assert np.float32 is onp.float32 and np.bool_ is onp.bool_ and np.bool is bool
     assert np.PINF == -np.NINF and np.PZERO == np.NZERO == 0 and np.finfo(np.float32).bits == 32
+
+
+def test_functions_of_python_round_arrays():
+    x = np.array([2.567, -1.25])
+    for function, wanted in ((round, [3, -1]), (math.floor, [2, -2]), (math.ceil, [3, -1]), (math.trunc, [2, -1])):
+        assert function(x).asnumpy().tolist() == wanted
+    onp.testing.assert_allclose(round(x, 2).asnumpy(), [2.57, -1.25], rtol=1e-6)

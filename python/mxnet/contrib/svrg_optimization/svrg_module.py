@@ -7,7 +7,6 @@ import logging
 from typing import Any, Dict, List, Optional, Sequence
 
 from ...context import cpu
-from ...initializer import Uniform
 from ...module import Module
 
 __all__ = ["SVRGModule"]
@@ -105,55 +104,6 @@ class SVRGModule(Module):
             for grad, other, mean in zip(here, there, means):
                 if grad is not None:
                     grad[:] = grad - other + mean
-
-    def fit(
-        self,
-        train_data: Any,
-        eval_data: Any = None,
-        eval_metric: Any = "acc",
-        epoch_end_callback: Any = None,
-        batch_end_callback: Any = None,
-        kvstore: Any = "local",
-        optimizer: Any = "sgd",
-        optimizer_params: Any = (("learning_rate", 0.01),),
-        eval_end_callback: Any = None,
-        eval_batch_end_callback: Any = None,
-        initializer: Any = Uniform(0.01),  # noqa: B008
-        arg_params: Optional[Dict[str, Any]] = None,
-        aux_params: Optional[Dict[str, Any]] = None,
-        allow_missing: bool = False,
-        force_rebind: bool = False,
-        force_init: bool = False,
-        begin_epoch: int = 0,
-        num_epoch: Optional[int] = None,
-        validation_metric: Any = None,
-        monitor: Any = None,
-        sparse_row_id_fn: Any = None,
-    ) -> None:
-        """As Module.fit, with the mean gradient of all data every `update_freq` epochs."""
-        super().fit(
-            train_data,
-            eval_data=eval_data,
-            eval_metric=eval_metric,
-            epoch_end_callback=epoch_end_callback,
-            batch_end_callback=batch_end_callback,
-            kvstore=kvstore,
-            optimizer=optimizer,
-            optimizer_params=optimizer_params,
-            eval_end_callback=eval_end_callback,
-            eval_batch_end_callback=eval_batch_end_callback,
-            initializer=initializer,
-            arg_params=arg_params,
-            aux_params=aux_params,
-            allow_missing=allow_missing,
-            force_rebind=force_rebind,
-            force_init=force_init,
-            begin_epoch=begin_epoch,
-            num_epoch=num_epoch,
-            validation_metric=validation_metric,
-            monitor=monitor,
-            sparse_row_id_fn=sparse_row_id_fn,
-        )
 
     def _fit_epoch(self, epoch: int, train_data: Any, *args: Any) -> Any:
         if epoch % self.update_freq == 0:

@@ -16,8 +16,9 @@ import threading
 import time
 import traceback
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
+from ...util import is_np_array, is_np_shape, np_array, np_shape, set_np
 from ._transport import receive_batch, send_batch
 
 
@@ -34,8 +35,16 @@ def _seed_of(worker: int) -> int:
     return int.from_bytes(hashlib.sha256(words).digest()[:4], "little")
 
 
-def _work(worker: int, seed: int, connection: Any, pickled: Optional[bytes], job: Any) -> None:
+def _semantics() -> Tuple[bool, bool]:
+    """Whether this thread has NumPy's shapes and arrays; its workers shall have them too."""
+    return is_np_shape(), is_np_array()
+
+
+def _work(
+    worker: int, seed: int, connection: Any, pickled: Optional[bytes], job: Any, semantics: Tuple[bool, bool]
+) -> None:
     """The life of a worker process: keys and numbers of samples in, batches out."""
+    set_np(*semantics)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
     import numpy as np
 
@@ -92,7 +101,8 @@ class ProcessWorkers:
         for worker in range(count):
             ours, theirs = context.Pipe(duplex=True)
             process = context.Process(
-                target=_work, args=(worker, _seed_of(worker), theirs, pickled, job), daemon=True, name=f"DataLoader-{worker}"
+                target=_work, args=(worker, _seed_of(worker), theirs, pickled, job, _semantics()), daemon=True,
+                name=f"DataLoader-{worker}",
             )
             process.start()
             theirs.close()
@@ -205,11 +215,12 @@ class ThreadWorkers:
         """Has a batch made; the key is for result() or drop()."""
         with self._lock:
             key = next(self._keys)
-            self._futures[key] = self._pool.submit(self._make, list(numbers))
+            self._futures[key] = self._pool.submit(self._make, list(numbers), *_semantics())
         return key
 
-    def _make(self, numbers: List[int]) -> Any:
-        return self._batchify_fn([self._dataset[i] for i in numbers])
+    def _make(self, numbers: List[int], shape: bool, array: bool) -> Any:
+        with np_shape(shape), np_array(array):
+            return self._batchify_fn([self._dataset[i] for i in numbers])
 
     def result(self, key: int) -> Any:
         """The batch, when it is there. Raises what making it raised, or WorkerError."""

@@ -23,11 +23,7 @@ __all__ = ["DataLoader"]
 
 
 def _array(values: Any, ctx: Optional[Context] = None) -> NDArray:
-    try:
-        values = np.asarray(values)
-    except ValueError as error:
-        shapes = sorted({np.shape(value) for value in values})
-        raise _unlike(*shapes[:2]) if len(shapes) > 1 else error from None
+    values = np.asarray(values)
     if is_np_array():
         from ... import numpy
 
@@ -35,10 +31,15 @@ def _array(values: Any, ctx: Optional[Context] = None) -> NDArray:
     return ndarray.array(values, dtype=values.dtype, ctx=ctx)
 
 
-def _unlike(first: Any, other: Any, where: str = "") -> ValueError:
-    return ValueError(
-        f"given samples of shapes {first} and {other}{where}, expected one shape: give a batchify_fn, as gluon.data.batchify.Pad"
-    )
+def _check_shapes(samples: Sequence[Any]) -> None:
+    shape = samples[0].shape
+    for i, item in enumerate(samples):
+        found = item.shape if hasattr(item, "shape") else np.shape(item)
+        if found != shape:
+            raise ValueError(
+                f"given samples of shapes {shape} and {found} (number {i}), expected one shape: give a batchify_fn, as "
+                "gluon.data.batchify.Pad"
+            )
 
 
 def _is_row(sample: Any) -> bool:
@@ -50,11 +51,9 @@ def _is_row(sample: Any) -> bool:
 
 def _batch(data: Sequence[Any], ctx: Optional[Context]) -> Any:
     first = data[0]
+    if isinstance(first, (NDArray, np.ndarray)):
+        _check_shapes(data)
     if isinstance(first, NDArray):
-        shape = first.shape
-        for i, item in enumerate(data):
-            if item.shape != shape:
-                raise _unlike(shape, item.shape, f" (number {i})")
         if is_np_array():
             from ... import numpy
 
