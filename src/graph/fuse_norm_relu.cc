@@ -77,8 +77,9 @@ class NormRelus {
     constexpr int64_t kFewChannels = 4;
     const Shape &image = type(convolution.inputs[0]).shape,
                 &weight = type(convolution.inputs[1]).shape;
-    return image.ndim() == 4 && weight[1] == image[1] &&
-           (image[1] % kBlock == 0 || image[1] <= kFewChannels);
+    const bool depthwise = weight[1] == 1 && weight[0] == image[1];
+    return image.ndim() == 4 && (weight[1] == image[1] || depthwise) &&
+           (image[1] % kBlock == 0 || (image[1] <= kFewChannels && !depthwise));
   }
   bool normalises(const ir::Entry& entry) const {
     const ir::Node& norm = *entry.node;

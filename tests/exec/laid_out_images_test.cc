@@ -15,10 +15,10 @@ std::int64_t count(const std::string& text, const std::string& what) {
 
 TEST(LaidOutTraining, ImagesStayInBlocksThatAreNotFull) {
   Network net({2, 3, 12, 12});
-  const Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 3, 20), 20));
-  const Value a = relu(net.batch_norm("bn1", net.conv("c1", x, 20, 20), 20));
+  const Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 3, 28), 28));
+  const Value a = relu(net.batch_norm("bn1", net.conv("c1", x, 28, 28), 28));
   const Value product = apply("elemwise_mul", {apply("tanh", {a}), a});
-  const std::string plan = net.check_training(net.conv("c2", sum(product, x), 20, 9));
+  const std::string plan = net.check_training(net.conv("c2", sum(product, x), 28, 9));
   EXPECT_EQ(count(plan, "(Convolution) [plain]"), 0) << plan;
   EXPECT_EQ(count(plan, "relu_reorder"), 0) << plan;
   EXPECT_EQ(count(plan, "bn0_reorder"), 0) << plan;
@@ -26,10 +26,10 @@ TEST(LaidOutTraining, ImagesStayInBlocksThatAreNotFull) {
 
 TEST(LaidOutTraining, WhatMakesZerosOfPaddingNonzeroRunsOnPlainRows) {
   Network net({2, 16, 12, 12});
-  const Value x = net.conv("c0", net.data(), 16, 20);
-  const Value gate = apply("sigmoid", {net.batch_norm("bn0", x, 20)});
+  const Value x = net.conv("c0", net.data(), 16, 28);
+  const Value gate = apply("sigmoid", {net.batch_norm("bn0", x, 28)});
   const Value shifted = apply("elemwise_mul", {gate, x}) + 1.0;
-  const std::string plan = net.check_training(net.conv("c1", shifted, 20, 20));
+  const std::string plan = net.check_training(net.conv("c1", shifted, 28, 28));
   EXPECT_GE(count(plan, "bn0_reorder"), 1) << plan;
 }
 

@@ -65,13 +65,21 @@ TEST(NormRelu, RecomputationTakesThemApart) {
             0);
 }
 
-TEST(NormRelu, ImagesInRowsMayHaveGradientsInBlocks) {
+TEST(NormRelu, FollowsConvolutionsOfEachChannelByItself) {
   Network net({2, 16, 8, 8});
   const Value depthwise = net.conv("c0", net.conv("c", net.data(), 16, 32), 32, 32, 3, false, 32);
-  const Value apart = relu(net.batch_norm("bn", depthwise, 32));
+  const Value norm = net.batch_norm("bn", depthwise, 32);
+  const std::string plan = net.check_training(net.conv("c1", relu(norm), 32, 16, 1));
+  EXPECT_EQ(count(plan, "(_contrib_BatchNormWithReLU) [onednn]"), 1) << plan;
+}
+
+TEST(NormRelu, ImagesInRowsMayHaveGradientsInBlocks) {
+  Network net({2, 16, 8, 8});
+  const Value grouped = net.conv("c0", net.conv("c", net.data(), 16, 32), 32, 32, 3, false, 4);
+  const Value apart = relu(net.batch_norm("bn", grouped, 32));
   EXPECT_EQ(count(net.check_training(net.conv("c1", apart, 32, 16, 1)), "BatchNormWithReLU"), 0);
   const Value one = apply("_contrib_BatchNormWithReLU",
-                          {depthwise, net.input("g", {32}), net.input("b", {32}),
+                          {grouped, net.input("g", {32}), net.input("b", {32}),
                            net.input("m", {32}), net.input("v", {32}, 0.5)},
                           {{"fix_gamma", "False"}});
   const std::string plan = net.check_training(net.conv("c2", one, 32, 16, 1));

@@ -89,6 +89,12 @@ std::optional<WinogradDesc> winograd_in_blocks(const ConvGeometry& g, DType dtyp
                                   : std::nullopt;
 }
 
+// Where much of the blocks would be padding, Winograd's method makes up for it, and 1x1 kernels
+// wait for memory; other kernels are faster on plain rows, with the conversions around them.
+bool blocks_pay(const ConvGeometry& g, DType dtype) {
+  return !g.pads_much() || g.groups > 1 || g.kernel_size() == 1 || winograd_in_blocks(g, dtype);
+}
+
 PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
   if (!takes_types(signature)) return nullptr;
@@ -97,7 +103,7 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
       conv_geometry(conv, signature.in[0].shape(), signature.out[0].shape(), false);
   const DType dtype = signature.in[0].dtype;
   auto descs = ConvDescs::of(conv, g, dtype);
-  if (!descs) return nullptr;
+  if (!descs || !blocks_pay(g, dtype)) return nullptr;
   const auto desc = onednn::implemented([&] { return forward_of(g, *descs); });
   if (!desc) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
@@ -136,7 +142,7 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
   const DType dtype = signature.in[0].dtype;
   const auto descs = ConvDescs::of(conv, g, dtype);
   const bool bias = wants(conv.wanted, kWantBias), weight = wants(conv.wanted, kWantWeight);
-  if (!descs || (bias && !weight)) return nullptr;
+  if (!descs || !blocks_pay(g, dtype) || (bias && !weight)) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
   std::vector<LayoutRef> in{map, image, nullptr}, out;
   std::vector<StepsKernel::MakeStep> steps;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/simd.h"
 #include "op/window_list.h"
 
 namespace mxnet {
@@ -131,6 +132,14 @@ void infer_deconvolution(const ConvParams& params, Infer& infer) {
     }
     return out;
   });
+}
+
+bool ConvGeometry::pads_much() const {
+  constexpr int64_t kBlock = 16;
+  if (simd_level() < 2) return false;  // blocks are smaller
+  const auto filled = [](int64_t channels) { return (channels + kBlock - 1) / kBlock * kBlock; };
+  return image_channels > kBlock &&
+         2 * filled(image_channels) * filled(map_channels) >= 3 * image_channels * map_channels;
 }
 
 ConvGeometry conv_geometry(const ConvParams& params, const Shape& image, const Shape& map,

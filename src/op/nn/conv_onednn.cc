@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/simd.h"
 #include "op/nn/bias.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/nn/trilinear_grad.h"
@@ -29,17 +28,6 @@ memory::desc lying(Lie lie, const memory::dims& dims, memory::data_type type) {
   return lie == Lie::kAsLiked ? any_layout(dims, type) : onednn::channels_behind(dims, type);
 }
 
-// Blocks of which a third is padding are slower than no blocks (20 channels to 50: a step takes 2.8
-// ms in them and 2.0 without, 24 to 24: 5.3 and 4.2; 16 to 24, a quarter, the same; Zen 4), but for
-// channels of less than one block.
-bool pads_much(const ConvGeometry& g) {
-  constexpr int64_t kBlock = 16;
-  if (simd_level() < 2) return false;  // blocks are smaller
-  const auto filled = [](int64_t channels) { return (channels + kBlock - 1) / kBlock * kBlock; };
-  return g.image_channels > kBlock && 2 * filled(g.image_channels) * filled(g.map_channels) >=
-                                          3 * g.image_channels * g.map_channels;
-}
-
 // What `describe` makes for the faster of the two; null where there is nothing fast at all.
 template <class Describe>
 auto implemented_lying(const ConvGeometry& g, DType dtype, const Describe& describe) {
@@ -47,7 +35,7 @@ auto implemented_lying(const ConvGeometry& g, DType dtype, const Describe& descr
     return onednn::implemented_for(dtype,
                                    [&](memory::data_type type) { return describe(lie, type); });
   };
-  if (dtype == DType::kFloat32 && g.spatial == 2 && g.groups == 1 && pads_much(g))
+  if (dtype == DType::kFloat32 && g.spatial == 2 && g.groups == 1 && g.pads_much())
     if (auto desc = in(Lie::kChannelsBehind)) return desc;
   return in(Lie::kAsLiked);
 }
