@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients of src/op/vector_math.h, src/op/wide_math.inc and src/op/erf_pieces.h: polynomials through the Chebyshev nodes of an interval,
-computed with 60 digits, which are within a factor of two of the best ones of their degree. Needs mpmath."""
+"""Coefficients of src/op/vector_math.h, src/op/wide_math.inc, src/op/erf_pieces.h and src/op/float_functions.h: polynomials through the
+Chebyshev nodes of an interval, or the beginning of its Chebyshev series, computed with 60 digits, which are within a factor of two of the best
+ones of their degree. Needs mpmath."""
 
 import mpmath as mp
 
@@ -20,6 +21,20 @@ def fit(function, low, high, degree):
     grid = [low + (high - low) * mp.mpf(2 * k + 1) / 802 for k in range(401)]
     error = max(abs(function(x) - mp.polyval(coefficients[::-1], x)) for x in grid)
     return coefficients, error
+
+
+def series(function, low, high, degree, nodes=200):
+    """The same of the first terms of the function's Chebyshev series."""
+    angles = [mp.pi * (2 * k + 1) / (2 * nodes) for k in range(nodes)]
+    values = [function((high + low) / 2 + (high - low) / 2 * mp.cos(a)) for a in angles]
+    terms = [2 * sum(v * mp.cos(n * a) for v, a in zip(values, angles)) / nodes for n in range(degree + 1)]
+    terms[0] /= 2
+
+    def at(x):
+        t = (2 * x - high - low) / (high - low)
+        return sum(c * mp.chebyt(n, t) for n, c in enumerate(terms))
+
+    return fit(at, low, high, degree)[0], fit(function, low, high, degree)[1]
 
 
 def print_rows(name, digits, fitted):
@@ -53,6 +68,21 @@ def erf_rest(z):
 
 def erfc_log(a):
     return -mp.log(mp.erfc(a))
+
+
+def arcsin_rest(z):
+    """(asin(x) / x - 1) / z for z = x^2."""
+    x = mp.sqrt(z)
+    return (mp.asin(x) / x - 1) / z if z else mp.mpf(1) / 6
+
+
+def print_float_functions():
+    quarter = mp.mpf(1) / 4
+    root = mp.sqrt
+    print_rows("atan(x) / x of x^2", 17, series(lambda z: mp.atan(root(z)) / root(z), mp.mpf(0), mp.mpf(1), 12))
+    print_rows("asin", 17, series(arcsin_rest, mp.mpf(0), quarter, 8))
+    print_rows("asinh(x) / x of x^2", 17, series(lambda z: mp.asinh(root(z)) / root(z), mp.mpf(0), quarter, 8))
+    print_rows("atanh(x) / x of x^2", 17, series(lambda z: mp.atanh(root(z)) / root(z), mp.mpf(0), quarter, 9))
 
 
 NORMAL_END = mp.mpf("5.5")  # the normal distribution is 1 - 2e-8 there
@@ -161,3 +191,4 @@ if __name__ == "__main__":
     print_rows("double erfc of (a - 0.95) / 5.05", 19,
                fit(lambda t: erfc_log(mp.mpf("0.95") + mp.mpf("5.05") * t), zero, mp.mpf(1), 24))
     print_wide()
+    print_float_functions()
