@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of float evaluated in double, where a short series is exact to a hundredth of an ulp of
 // float and nothing overflows on the way; free of branches, so that the loops of the rows
-// vectorise. Functions of double are the C library's. Polynomials: Chebyshev's, by
-// tools/fit_math.py's method, with a relative error below 1e-11.
+// vectorise. Functions of double are the C library's. Coefficients: tools/fit_math.py.
 #pragma once
 #include <cmath>
 

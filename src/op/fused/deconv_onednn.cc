@@ -96,27 +96,15 @@ onednn::Compile compile_forward(const Call& call) {
   };
 }
 
-StepsKernel::MakeStep bias_step(const memory::desc& image, int bias, int out) {
+// `run` on the context's tensors.
+template <class F>
+StepsKernel::MakeStep step_of(const F& run) {
   struct Step final : PreparedRun {
-    Step(const memory::desc& image, int bias, int out) : channels(image), bias(bias), out(out) {}
-    void run(const KernelContext& context, std::span<const InputOrigin>) override {
-      channels.add(context.in(bias).as<float>(), context.out(out).as<float>());
-    }
-    const Channels channels;
-    const int bias, out;
+    explicit Step(const F& run) : fn(run) {}
+    void run(const KernelContext& context, std::span<const InputOrigin>) override { fn(context); }
+    const F fn;
   };
-  return [=] { return std::make_unique<Step>(image, bias, out); };
-}
-StepsKernel::MakeStep bias_gradient_step(const memory::desc& image, int in, int out) {
-  struct Step final : PreparedRun {
-    Step(const memory::desc& image, int in, int out) : channels(image), in(in), out(out) {}
-    void run(const KernelContext& context, std::span<const InputOrigin>) override {
-      channels.sum(context.in(in).as<float>(), context.out(out).as<float>());
-    }
-    const Channels channels;
-    const int in, out;
-  };
-  return [=] { return std::make_unique<Step>(image, in, out); };
+  return [run] { return std::make_unique<Step>(run); };
 }
 
 // For inference: weights are packed once.
@@ -195,7 +183,10 @@ PreparedKernelRef prepare_deconvolution(const OpDef&, const void* params,
       compile_forward(*call), {{DNNL_ARG_DIFF_DST, descs.map, 0},
                                {DNNL_ARG_WEIGHTS, descs.weight, 1},
                                {DNNL_ARG_DIFF_SRC, descs.image, first_out}})};
-  if (call->bias) steps.push_back(bias_step(descs.image, 2, 0));
+  if (call->bias)
+    steps.push_back(step_of([channels = Channels(descs.image)](const KernelContext& context) {
+      channels.add(context.in(2).as<float>(), context.out(0).as<float>());
+    }));
   return std::make_shared<const StepsKernel>("onednn", std::move(steps), std::move(in),
                                              std::move(out));
 }
@@ -243,7 +234,10 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
     out.push_back(onednn::layout_of(d.weight));
   }
   if (wants(conv.wanted, kWantBias)) {
-    steps.push_back(bias_gradient_step(call->descs.image, kImage, static_cast<int>(out.size())));
+    steps.push_back(step_of([channels = Channels(call->descs.image),
+                             to = static_cast<int>(out.size())](const KernelContext& context) {
+      channels.sum(context.in(kImage).as<float>(), context.out(to).as<float>());
+    }));
     out.push_back(nullptr);
   }
   return std::make_shared<const StepsKernel>("onednn", std::move(steps), std::move(in),

@@ -3,7 +3,6 @@
 #include "op/norm/norm_loops.h"
 
 #include <cmath>
-
 #include <cstring>
 #include <limits>
 #include <type_traits>
