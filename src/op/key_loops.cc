@@ -12,6 +12,14 @@ namespace {
 
 // Elements that are looked at together when some are selected.
 constexpr int64_t kSelectBlock = 32;
+// So many tell that most rows of real numbers are not near each other.
+constexpr int64_t kFirst = 64;
+
+template <class K>
+struct Range {
+  K least, most;
+  bool short_enough() const { return most - least <= UINT32_MAX; }
+};
 
 #define MX_SIMD_FILE "op/key_loops.inc"
 #include "base/simd_targets.h"
@@ -26,6 +34,15 @@ void keys_of(const T* values, SortKey<T>* keys, int64_t n, SortKey<T> flip) {
 template <class T>
 void keyed_of(const T* values, Keyed<SortKey<T>>* keys, int64_t n, SortKey<T> flip) {
   MX_SIMD_CALL(keyed_of<T>)(values, keys, n, flip);
+}
+
+template <class T>
+bool keyed_above_least(const T* values, Keyed<uint32_t>* keys, int64_t n, SortKey<T> flip) {
+  if (!MX_SIMD_CALL(range_of<T>)(values, std::min(n, kFirst), flip).short_enough()) return false;
+  const auto range = MX_SIMD_CALL(range_of<T>)(values, n, flip);
+  if (!range.short_enough()) return false;
+  MX_SIMD_CALL(keyed_above<T>)(values, keys, n, flip, range.least);
+  return true;
 }
 
 template <class T>
@@ -77,5 +94,7 @@ MX_INSTANTIATE(int32_t)
 MX_INSTANTIATE(int64_t)
 MX_INSTANTIATE(bool)
 #undef MX_INSTANTIATE
+template bool keyed_above_least(const double*, Keyed<uint32_t>*, int64_t, uint64_t);
+template bool keyed_above_least(const int64_t*, Keyed<uint32_t>*, int64_t, uint64_t);
 
 }  // namespace mxnet

@@ -15,6 +15,11 @@ void keys_of(const T* values, SortKey<T>* keys, int64_t n, SortKey<T> flip);
 template <class T>
 void keyed_of(const T* values, Keyed<SortKey<T>>* keys, int64_t n, SortKey<T> flip);
 
+// The same with what 64-bit keys are above the least of them, where that is below 2^32 for all of
+// values[0, n), as it is for counts, ids and times; false, with `keys` undefined, where it is not.
+template <class T>
+bool keyed_above_least(const T* values, Keyed<uint32_t>* keys, int64_t n, SortKey<T> flip);
+
 // values[i] = from_key(keys[i], flip).
 template <class T>
 void values_of(const SortKey<T>* keys, T* values, int64_t n, SortKey<T> flip);

@@ -53,6 +53,25 @@ def test_equal_elements_keep_their_order(mx, rng, shape, ascending):
     np.testing.assert_array_equal(got, order_of(a, -1, ascending))
 
 
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize("spread", [2**32 - 1, 2**32, 2**63 - 2])
+@pytest.mark.parametrize("least", [-2**62, -5, 0])
+def test_64_bit_integers_near_each_other_and_far_apart_are_ordered_alike(mx, rng, least, spread, ascending):
+    """Those that differ by less than 2^32 are ordered by the difference to the least."""
+    a = least + rng.integers(0, 1000, size=500)
+    a[417], a[3], a[499] = least, least + spread, least + spread
+    for values in (a, a[4:400]):  # the first 64 are near each other in both
+        got = mx.run("argsort", values, is_ascend=ascending, dtype="int32")[0]
+        np.testing.assert_array_equal(got, order_of(values, -1, ascending))
+
+
+def test_real_numbers_near_each_other_are_ordered_with_their_last_bits(mx, rng):
+    a = 1 + rng.integers(0, 2**30, size=5000) * 2.0**-52
+    np.testing.assert_array_equal(mx.run("argsort", a, dtype="int32")[0], np.argsort(a, kind="stable"))
+    a[77], a[100] = np.nan, -np.inf
+    np.testing.assert_array_equal(mx.run("argsort", a, dtype="int32")[0], np.argsort(a, kind="stable"))
+
+
 @pytest.mark.parametrize("n", [9, 1000])
 def test_nan_of_either_sign_comes_last_in_ascending_order(mx, rng, n):
     a = rng.normal(size=n).astype("float32")

@@ -52,17 +52,10 @@ class RowOrder {
     const auto order_row = [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
       if (few) {
         select_keyed(row, rows_.n, rows_.k, flip_, keys);
+        visit(from, to, packed_positions(keys));
       } else {
-        keyed_of(row, keys, rows_.n, flip_);
-        sort_keyed(keys, keys + rows_.n, rows_.n);
+        visit(from, to, sorted_positions(row, keys));
       }
-      // Packed into the front of the keys: a position is never wider than its item.
-      uint32_t* at = reinterpret_cast<uint32_t*>(keys);
-      for (int64_t i = 0; i < rows_.k; ++i) {
-        const uint32_t position = keys[i].at;
-        std::memcpy(at + i, &position, sizeof(position));
-      }
-      visit(from, to, at);
     };
     each_group<Keyed<K>>(room, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
       const int64_t o = from / (rows_.n * rows_.inner);
@@ -84,6 +77,31 @@ class RowOrder {
 
  private:
   static constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+
+  // Of a whole row; `room` is for two keys an element.
+  const uint32_t* sorted_positions(const T* row, Keyed<K>* room) const {
+    if constexpr (sizeof(K) == 8) {
+      auto* const narrow = reinterpret_cast<Keyed<uint32_t>*>(room);
+      if (keyed_above_least(row, narrow, rows_.n, flip_)) {
+        sort_keyed(narrow, narrow + rows_.n, rows_.n);
+        return packed_positions(narrow);
+      }
+    }
+    keyed_of(row, room, rows_.n, flip_);
+    sort_keyed(room, room + rows_.n, rows_.n);
+    return packed_positions(room);
+  }
+
+  // Moves them into the front of the keys: a position is never wider than its item.
+  template <class Item>
+  const uint32_t* packed_positions(Item* keys) const {
+    auto* const at = reinterpret_cast<uint32_t*>(keys);
+    for (int64_t i = 0; i < rows_.k; ++i) {
+      const uint32_t position = keys[i].at;
+      std::memcpy(at + i, &position, sizeof(position));
+    }
+    return at;
+  }
 
   // The `width` rows of an inner axis that begin at x_[from], each by itself.
   void gather(int64_t from, int64_t width, T* rows) const {
