@@ -1,165 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort, argsort and topk: one walk over the rows of an axis, which hands each row's best elements,
-// in order, to whoever wants their values, their positions or both.
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <functional>
-
+// sort, argsort and topk: the best elements of each row go to whoever wants their values, their
+// positions or both.
 #include "op/convert.h"
 #include "op/dispatch.h"
-#include "op/element_size.h"
 #include "op/gpu_table.h"
-#include "op/key_loops.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/order/row_order.h"
 #include "op/primitives.h"
-#include "op/strided_kernels.h"
 
 namespace mxnet {
 namespace {
 
-// Neighbouring rows of an inner axis that are fetched together: a cache line of float32.
-constexpr int64_t kTogether = 16;
-// Elementary operations that an element costs, for the decision about threads.
-constexpr double kSortCost = 20.0;
-
-// The array as outer x n x inner, of which n is ordered and k elements are taken.
-struct Rows {
-  int64_t outer = 1, n = 1, inner = 1, k = 1;
-  bool ascending = true;
-};
-
-// Takes the positions of one row's best elements, in order. The row starts at element `from` of the
-// array and the taken elements at element `to`; both step by rows.inner. Called from several
-// threads.
-using Visit = std::function<void(int64_t from, int64_t to, const uint32_t* at)>;
-
-template <class T>
-class RowOrder {
-  using K = SortKey<T>;
-
- public:
-  RowOrder(const Rows& rows, const T* x, const KernelContext& context)
-      : rows_(rows),
-        x_(x),
-        context_(context),
-        flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
-
-  void positions(const Visit& visit) const {
-    const bool few = rows_.k <= rows_.n / 4;
-    const int64_t room = few ? selection_room(rows_.k) : 2 * rows_.n;
-    const auto order_row = [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
-      if (few) {
-        select_keyed(row, rows_.n, rows_.k, flip_, keys);
-        visit(from, to, packed_positions(keys));
-      } else {
-        visit(from, to, sorted_positions(row, keys));
-      }
-    };
-    each_group<Keyed<K>>(room, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
-      const int64_t o = from / (rows_.n * rows_.inner);
-      const int64_t to = from - o * (rows_.n - rows_.k) * rows_.inner;
-      for (int64_t j = 0; j < width; ++j)
-        order_row(rows_.inner == 1 ? x_ + from : rows + j * rows_.n, from + j, to + j, keys);
-    });
-  }
-
-  // Writes all values in order; positions are not asked for.
-  void values(T* out) const {
-    const int64_t n = rows_.n, inner = rows_.inner;
-    each_group<K>(n, [&](T* rows, int64_t width, int64_t from, K* spare) {
-      if (inner == 1) return sort_values(x_ + from, out + from, spare, n, flip_);
-      for (int64_t j = 0; j < width; ++j) sort_values(rows + j * n, rows + j * n, spare, n, flip_);
-      spread(rows, out + from, width);
-    });
-  }
-
- private:
-  static constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
-
-  // Of a whole row; `room` is for two keys an element.
-  const uint32_t* sorted_positions(const T* row, Keyed<K>* room) const {
-    if constexpr (sizeof(K) == 8) {
-      auto* const narrow = reinterpret_cast<Keyed<uint32_t>*>(room);
-      if (keyed_above_least(row, narrow, rows_.n, flip_)) {
-        sort_keyed(narrow, narrow + rows_.n, rows_.n);
-        return packed_positions(narrow);
-      }
-    }
-    keyed_of(row, room, rows_.n, flip_);
-    sort_keyed(room, room + rows_.n, rows_.n);
-    return packed_positions(room);
-  }
-
-  // Moves them into the front of the keys: a position is never wider than its item.
-  template <class Item>
-  const uint32_t* packed_positions(Item* keys) const {
-    auto* const at = reinterpret_cast<uint32_t*>(keys);
-    for (int64_t i = 0; i < rows_.k; ++i) {
-      const uint32_t position = keys[i].at;
-      std::memcpy(at + i, &position, sizeof(position));
-    }
-    return at;
-  }
-
-  // The `width` rows of an inner axis that begin at x_[from], each by itself.
-  void gather(int64_t from, int64_t width, T* rows) const {
-    tile_kernel(kBytes)(reinterpret_cast<const char*>(x_ + from), reinterpret_cast<char*>(rows),
-                        {width, kBytes, rows_.n * kBytes}, {rows_.n, rows_.inner * kBytes, kBytes},
-                        kBytes, false);
-  }
-
-  // The reverse. Few enough elements of each row at a time for their lines to be written once.
-  void spread(const T* rows, T* out, int64_t width) const {
-    constexpr int64_t kBlock = 64;
-    for (int64_t i = 0; i < rows_.n; i += kBlock) {
-      tile_kernel(kBytes)(reinterpret_cast<const char*>(rows + i),
-                          reinterpret_cast<char*>(out + i * rows_.inner),
-                          {std::min(kBlock, rows_.n - i), kBytes, rows_.inner * kBytes},
-                          {width, rows_.n * kBytes, kBytes}, kBytes, false);
-    }
-  }
-
-  // fn(rows, width, from, scratch of `room` items): neighbouring rows, the first of which begins at
-  // x_[from]. Those of an inner axis have been brought together in `rows`; others come alone.
-  template <class Item, class F>
-  void each_group(int64_t room, const F& fn) const {
-    const Rows& r = rows_;
-    const int64_t groups = (r.inner + kTogether - 1) / kTogether;
-    const double cost = kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether));
-    const int64_t side_by_side = r.inner == 1 ? 0 : kTogether * r.n;
-    const int64_t units = r.outer * groups;
-    const int64_t parts = std::min<int64_t>(threads_for(units, cost), units);
-    Item* const scratches = context_.workspace_of<Item>(parts * room);
-    T* const gathereds = context_.workspace_of<T>(parts * side_by_side + 1);
-    std::atomic<int> started = 0;
-    const auto run = [&](int64_t first, int64_t last) {
-      // Each part has its own; which one does not matter.
-      const int part = started.fetch_add(1, std::memory_order_relaxed);
-      Item* const scratch = scratches + part * room;
-      T* const gathered = gathereds + part * side_by_side;
-      for (int64_t unit = first; unit < last; ++unit) {
-        const int64_t column = unit % groups * kTogether;
-        const int64_t from = unit / groups * r.n * r.inner + column;
-        const int64_t width = std::min(kTogether, r.inner - column);
-        if (r.inner > 1) gather(from, width, gathered);
-        fn(gathered, width, from, scratch);
-      }
-    };
-    // A row alone is divided by its sort.
-    if (units == 1) return run(0, 1);
-    parallel_for(units, cost, run, 1);
-  }
-
-  const Rows rows_;
-  const T* x_;
-  const KernelContext& context_;
-  const K flip_;
-};
-
-void visit_rows(const Rows& rows, const Tensor& in, const KernelContext& context,
-                const Visit& visit) {
+void visit_rows(const AxisRows& rows, const Tensor& in, const KernelContext& context,
+                const VisitPositions& visit) {
   if (in.size() == 0) return;
   dispatch_dtype(in.dtype, "topk", [&]<class T>(TypeTag<T>) {
     RowOrder<T>(rows, in.as<T>(), context).positions(visit);
@@ -178,8 +31,8 @@ struct OrderParams {
   DType dtype = DType::kFloat32;
 };
 
-Rows rows_of(const OrderParams& params, const Shape& shape) {
-  Rows rows;
+AxisRows rows_of(const OrderParams& params, const Shape& shape) {
+  AxisRows rows;
   rows.ascending = params.is_ascend;
   if (params.axis) {
     const int axis = normalize_axis(*params.axis, shape.ndim(), "topk");
@@ -221,13 +74,13 @@ void clear(KernelContext& context, const Tensor& out) {
   clear_memory(context, out.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
 }
 
-GpuOrder on_gpu(const Rows& rows, const Tensor& in) {
+GpuOrder on_gpu(const AxisRows& rows, const Tensor& in) {
   return {rows.outer, rows.n, rows.inner, rows.k, rows.ascending, in};
 }
 
 // Values, positions and mask; null where not wanted.
-void order(const Rows& rows, KernelContext& context, const Tensor* values, const Tensor* positions,
-           const Tensor* mask) {
+void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
+           const Tensor* positions, const Tensor* mask) {
   const Tensor& in = context.in(0);
   if (mask != nullptr) clear(context, *mask);
   if (const GpuTable* gpu = gpu_table(context)) {
@@ -267,7 +120,7 @@ void order(const Rows& rows, KernelContext& context, const Tensor* values, const
 
 void topk_cpu(const OrderParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
-  const Rows rows = rows_of(params, in.shape());
+  const AxisRows rows = rows_of(params, in.shape());
   const Tensor* first = &context.out(0);
   switch (params.ret_typ) {
     case Return::kValue:
@@ -285,7 +138,7 @@ void topk_cpu(const OrderParams& params, KernelContext& context) {
 template <bool scatter>
 void move_cpu(const OrderParams& params, KernelContext& context) {
   const Tensor &values = context.in(0), &data = context.in(1), &out = context.out(0);
-  const Rows rows = rows_of(params, data.shape());
+  const AxisRows rows = rows_of(params, data.shape());
   if (scatter) clear(context, out);
   if (const GpuTable* gpu = gpu_table(context)) {
     GpuOrder call = on_gpu(rows, data);
@@ -336,7 +189,7 @@ bool define_move(const char* name, const char* back) {
           infer.out(0).same_shape(infer.in(1));
         } else {
           Shape shape = infer.in(1).shape();
-          const Rows rows = rows_of(params, shape);
+          const AxisRows rows = rows_of(params, shape);
           if (params.axis) {
             shape[infer.axis(*params.axis, infer.in(1))] = rows.k;
           } else {
