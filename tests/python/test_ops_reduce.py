@@ -127,6 +127,23 @@ def test_nan_is_the_extreme_and_where_it_is(mx, rng, name, shape, axis):
 
 
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
+@pytest.mark.parametrize("length", [*range(1, 20), 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 257, 1000, 1024, 1025, 5000])
+def test_extreme_elements_are_found_wherever_they_are(mx, rng, length, dtype):
+    """Each row has its first one of several at a place of its own; a NaN, and of those the first, is before all."""
+    places = sorted({0, 1, length // 2, length - 2, length - 1, *rng.integers(0, length, 20)} & set(range(length)))
+    a = rng.integers(1, 100, (len(places), length)).astype(dtype)
+    for name, value in (("max", 101), ("min", 0), ("max", np.nan), ("min", np.nan)):
+        if value != value and dtype not in FLOATS:
+            continue
+        b = a.copy()
+        for row, place in enumerate(places):
+            b[row, place] = value
+            b[row, rng.integers(place, length)] = value
+        np.testing.assert_array_equal(mx.run(f"_npi_arg{name}", b, axis=1)[0], getattr(b, f"arg{name}")(axis=1))
+        assert mx.run(f"_npi_arg{name}", b[-1])[0] == places[-1]
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
 @pytest.mark.parametrize("shape,axis", [((1,), 0), ((3, 700), 1), ((700, 3), 0), ((3, 40, 300), 1), ((9, 2), None)])
 def test_the_first_of_equal_elements_is_found(mx, rng, shape, axis, dtype):
     a = rng.integers(0, 4, size=shape).astype(dtype)
