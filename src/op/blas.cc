@@ -95,7 +95,11 @@ int without_iterating(Content found, std::initializer_list<Result<T>> results) {
 #define MX_DEFINE(T, t)                                                                            \
   void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,          \
             const T* a, int64_t lda, const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {         \
-    if (n == 1 && k > 0) { /* a vector: memory is what counts, and gemv is made for that */        \
+    if (m == 1 && n == 1 && k > 0) {                                                               \
+      const T product = MX_CBLAS(t, dot)(narrow(k), a, transpose_a ? leading(lda) : 1, b,          \
+                                         transpose_b ? 1 : leading(ldb));                          \
+      *c = beta == T(0) ? alpha * product : alpha * product + beta * *c;                           \
+    } else if (n == 1 && k > 0) { /* a vector: memory is what counts, and gemv is made for that */        \
       MX_CBLAS(t, gemv)                                                                            \
       (CblasRowMajor, op(transpose_a), narrow(transpose_a ? k : m), narrow(transpose_a ? m : k),   \
        alpha, a, leading(lda), b, transpose_b ? 1 : leading(ldb), beta, c, leading(ldc));          \

@@ -75,7 +75,10 @@ class Engine {
  public:
   Engine(Reduction reduction, const T* x, const ReducePlan& plan, const A* about,
          const ReduceStore<A>& store)
-      : loops_(reduce_loops<L, A>(reduction)),
+      : loops_(reduce_loops<L, A>(kNarrowLanes ? selection(reduction) : reduction)),
+        question_(reduction == Reduction::any   ? Question::kAny
+                  : reduction == Reduction::all ? Question::kAll
+                                                : Question::kNone),
         adds_bytes_(kBytes && reduction == Reduction::sum),
         from_memory_(plan.outputs() * plan.extent() * int64_t{sizeof(T)} >= kPastCaches),
         x_(x),
@@ -94,6 +97,19 @@ class Engine {
 
  private:
   static constexpr bool kDirect = std::is_same_v<T, L>;
+  // Whether there is anything, and whether all is, the greatest and the least unsigned number say.
+  static constexpr bool kNarrowLanes = std::is_integral_v<A> && sizeof(A) < 8;
+  static constexpr Reduction selection(Reduction reduction) {
+    return reduction == Reduction::any   ? Reduction::max
+           : reduction == Reduction::all ? Reduction::min
+                                         : reduction;
+  }
+  enum class Question : uint8_t { kNone, kAny, kAll };
+  // Whether no more elements can change the value.
+  bool settled(A value) const {
+    return (question_ == Question::kAny && value != A(0)) ||
+           (question_ == Question::kAll && value == A(0));
+  }
   static constexpr bool kBytes =
       (std::is_same_v<T, uint8_t> || std::is_same_v<T, bool>)&&std::is_same_v<A, int64_t>;
 
@@ -199,7 +215,11 @@ class Engine {
             stride == 0 || n < run
                 ? 1
                 : std::min({inner.size - row % inner.size, (to - at) / run, kDirectLeaf / run});
-        if constexpr (kDirect) cascade.push(loops_.rows(x, n, runs, stride, parameter));
+        if constexpr (kDirect) {
+          const A leaf = loops_.rows(x, n, runs, stride, parameter);
+          if (settled(leaf)) return leaf;
+          cascade.push(leaf);
+        }
         n *= runs;
       } else {
         if (filled + n > kLeaf) {
@@ -331,6 +351,7 @@ class Engine {
   }
 
   const ReduceLoops<L, A>& loops_;
+  const Question question_;
   const bool adds_bytes_;
   const bool from_memory_;  // more than the caches hold
   const StridedKernel turn_ = tile_kernel(sizeof(L));
@@ -355,11 +376,50 @@ struct LoopType {
                              std::conditional_t<std::is_same_v<A, double>, double, void>>>>;
 };
 
+constexpr bool asks(Reduction r) { return r == Reduction::any || r == Reduction::all; }
+constexpr bool selects(Reduction r) { return r == Reduction::max || r == Reduction::min; }
+
+// Comparisons of integers N, whose values only `store` takes as int64.
+template <class N>
+void compare(Reduction reduction, const void* x, const ReducePlan& plan,
+             const ReduceStore<int64_t>& store) {
+  const bool asked = asks(reduction);
+  const ReduceStore<N> widening = [&](int64_t first, const N* values, int64_t n) {
+    std::array<int64_t, std::max(kLeaf, kTile)> wide;
+    for (int64_t i = 0; i < n; ++i) {
+      const N value = values[i];
+      wide[static_cast<std::size_t>(i)] = asked ? value != N(0) : value;
+    }
+    store(first, wide.data(), n);
+  };
+  Engine<N, N, N>(reduction, static_cast<const N*>(x), plan, nullptr, widening).run();
+}
+
+// Whether the reduction was one that needs no lanes wider than the elements.
+bool compare_narrow(Reduction reduction, const Tensor& in, const ReducePlan& plan,
+                    const ReduceStore<int64_t>& store) {
+  if (plan.extent() == 0) return false;  // the value of nothing is one of int64
+  const bool bytes = dtype_size(in.dtype) == 1;
+  if (bytes && (asks(reduction) || (selects(reduction) && in.dtype != DType::kInt8))) {
+    compare<uint8_t>(reduction, in.data, plan, store);
+  } else if (bytes && selects(reduction)) {
+    compare<int8_t>(reduction, in.data, plan, store);
+  } else if (in.dtype == DType::kInt32 && selects(reduction)) {
+    compare<int32_t>(reduction, in.data, plan, store);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 template <class A>
 void reduce(Reduction reduction, const Tensor& in, const ReducePlan& plan,
             const ReduceStore<A>& store, const A* about) {
+  if constexpr (std::is_same_v<A, int64_t>) {
+    if (compare_narrow(reduction, in, plan, store)) return;
+  }
   dispatch_dtype(in.dtype, "reduce", [&]<class T>(TypeTag<T>) {
     using L = typename LoopType<T, A>::type;
     if constexpr (std::is_void_v<L>) {

@@ -74,5 +74,8 @@ template const ReduceLoops<float, double>& reduce_loops(Reduction);
 template const ReduceLoops<double, double>& reduce_loops(Reduction);
 template const ReduceLoops<int32_t, int64_t>& reduce_loops(Reduction);
 template const ReduceLoops<int64_t, int64_t>& reduce_loops(Reduction);
+template const ReduceLoops<uint8_t, uint8_t>& reduce_loops(Reduction);
+template const ReduceLoops<int8_t, int8_t>& reduce_loops(Reduction);
+template const ReduceLoops<int32_t, int32_t>& reduce_loops(Reduction);
 
 }  // namespace mxnet

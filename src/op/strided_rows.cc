@@ -58,6 +58,23 @@ void spread_rows(const char* in, char* out, const StridedLoop& outer, int64_t co
   }
 }
 
+// Elements with steps between them become neighbours: four loads wait for each other's caches
+// together.
+template <class T>
+void gather_row(const char* in, int64_t step, char* out, int64_t n) {
+  constexpr int64_t kWidth = sizeof(T);
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, in += 4 * step, out += 4 * kWidth) {
+    const T a = load<T>(in), b = load<T>(in + step);
+    const T c = load<T>(in + 2 * step), d = load<T>(in + 3 * step);
+    store(out, a);
+    store(out + kWidth, b);
+    store(out + 2 * kWidth, c);
+    store(out + 3 * kWidth, d);
+  }
+  for (; i < n; ++i, in += step, out += kWidth) store(out, load<T>(in));
+}
+
 template <class T>
 void typed_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
                 int64_t, bool) {
@@ -69,7 +86,7 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
     } else if ((kWidth == 4 || kWidth == 8) && inner.out == kWidth && inner.in == 2 * kWidth) {
       if constexpr (kWidth == 4 || kWidth == 8) alternate_row<kWidth>(in, out, inner.size);
     } else if (inner.out == kWidth) {
-      for (int64_t i = 0; i < inner.size; ++i) store(out + i * kWidth, load<T>(in + i * inner.in));
+      gather_row<T>(in, inner.in, out, inner.size);
     } else {
       for (int64_t i = 0; i < inner.size; ++i)
         store(out + i * inner.out, load<T>(in + i * inner.in));

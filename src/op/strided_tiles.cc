@@ -136,6 +136,42 @@ void turn_box(const char* in, int64_t in_step, char* out, int64_t out_step, int6
     for (int64_t r = 0; r < rows; ++r) move_one(r, c);
 }
 
+// Two columns become pairs, three become triples.
+template <class T>
+void pair_up(const char* __restrict a, const char* __restrict b, char* __restrict out,
+             int64_t rows) {
+  constexpr int64_t kBytes = sizeof(T);
+  for (int64_t r = 0; r < rows; ++r) {
+    std::memcpy(out + 2 * r * kBytes, a + r * kBytes, sizeof(T));
+    std::memcpy(out + (2 * r + 1) * kBytes, b + r * kBytes, sizeof(T));
+  }
+}
+template <class T>
+void triple_up(const char* a, const char* b, const char* c, char* out, int64_t rows) {
+  constexpr int64_t kBytes = sizeof(T);
+  for (int64_t r = 0; r < rows; ++r, a += kBytes, b += kBytes, c += kBytes, out += 3 * kBytes) {
+    std::memcpy(out, a, sizeof(T));
+    std::memcpy(out + kBytes, b, sizeof(T));
+    std::memcpy(out + 2 * kBytes, c, sizeof(T));
+  }
+}
+
+// Columns too few for a square: one after the other, a stretch that stays in the first-level cache.
+template <class T, class ColumnAt>
+void weave(const ColumnAt& column_at, char* out, int64_t rows, int64_t columns) {
+  constexpr int64_t kBytes = sizeof(T), kStretch = 1024;
+  const int64_t out_step = columns * kBytes;
+  for (int64_t first = 0; first < rows; first += kStretch) {
+    const int64_t count = std::min(kStretch, rows - first);
+    for (int64_t c = 0; c < columns; ++c) {
+      const char* const from = column_at(c) + first * kBytes;
+      char* const to = out + first * out_step + c * kBytes;
+      for (int64_t r = 0; r < count; ++r)
+        std::memcpy(to + r * out_step, from + r * kBytes, sizeof(T));
+    }
+  }
+}
+
 // Few columns, which begin at column_at(c), become rows that follow each other: of each column a
 // line is read at a time, and what is written stays in the first-level cache meanwhile.
 template <class T, class ColumnAt>
@@ -144,12 +180,15 @@ void turn_narrow(const ColumnAt& column_at, char* out, int64_t rows, int64_t col
   // Lines between what is fetched and what is read: columns are more streams than the processor
   // sees by itself.
   constexpr int64_t kAhead = 4;
+  if (columns == 2) return pair_up<T>(column_at(0), column_at(1), out, rows);
+  if (columns == 3) return triple_up<T>(column_at(0), column_at(1), column_at(2), out, rows);
   const int64_t out_step = columns * kBytes;
   const int64_t whole_columns = columns / kLanes * kLanes;
   // The last columns are turned first, as squares whose other lanes the next row overwrites.
   const int64_t rest = columns - whole_columns;
   const bool overlapping = 2 * rest > kLanes;
   const int64_t squares = whole_columns / kLanes + (overlapping ? 1 : 0);
+  if (squares == 0) return weave<T>(column_at, out, rows, columns);
   const int64_t turned_columns = overlapping ? columns : whole_columns;
   const int64_t whole_rows =
       std::max<int64_t>(0, rows - (overlapping ? kLanes : 0)) / kLanes * kLanes;

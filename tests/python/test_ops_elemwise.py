@@ -85,3 +85,39 @@ def test_a_double_that_no_float_can_hold_is_true(mx, smallest):
     assert mx.run("Cast", values, dtype="bool")[0].tolist() == [True, False, False, True]
     assert mx.run("where", values, np.ones(4, "uint8"), np.zeros(4, "uint8"))[0].tolist() == [1, 0, 0, 1]
     assert mx.run("_np_any", values[:2])[0]
+
+
+def edges(rng, dtype):
+    """Limits of an integer type, small numbers and any, each with each."""
+    limits = np.iinfo(dtype)
+    numbers = np.concatenate([[limits.min, limits.min + 1, 0, 1, 2, 3, 7, limits.max - 1, limits.max],
+                              [] if limits.min == 0 else [-1, -2, -3, -7]]).astype("object").astype(dtype)
+    numbers = np.concatenate([numbers, rng.integers(limits.min, limits.max, 60, dtype=dtype, endpoint=True)])
+    return np.repeat(numbers, numbers.size), np.tile(numbers, numbers.size)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_remainders_and_quotients_of_integers_are_exact(mx, rng, dtype):
+    """Remainders have the sign of the divisor, quotients are cut; by zero both are zero, and the smallest by -1 wraps."""
+    a, b = edges(rng, dtype)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(mx.run("broadcast_mod", a, b)[0], np.mod(a, b))
+        cut = np.where((a % b != 0) & ((a < 0) != (b < 0)), a // b + 1, a // b)
+    np.testing.assert_array_equal(mx.run("elemwise_div", a, b)[0], np.where(b == 0, 0, cut).astype(dtype))
+    np.testing.assert_array_equal(mx.run("_npi_mod", a, b[-1:])[0], np.mod(a, b[-1:]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int64", "bool"])
+@pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite", "isposinf", "isneginf"])
+def test_questions_about_numbers(mx, name, dtype):
+    a = np.tile([0, 1, -0.0, 3] if dtype in ("uint8", "int64", "bool") else [0, np.nan, -np.inf, np.inf, -np.nan, 6e4, -6e-8], 200)
+    a = a.astype(dtype)[: 200 * 4 - 3]
+    got = mx.run(f"_npi_{name}", a)[0]
+    assert got.dtype == bool
+    np.testing.assert_array_equal(got, getattr(np, name)(a.astype("float64")))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+def test_polynomials(mx, rng, dtype):
+    p, x = (rng.integers(-2, 3, n).astype(dtype) for n in (4, 777))
+    np.testing.assert_array_equal(mx.run("_npi_polyval", p, x)[0], np.polyval(p.astype("float64"), x).astype(dtype))

@@ -4,6 +4,7 @@
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_reduce.py
 """
 import itertools
+import os
 
 import numpy as np
 import pytest
@@ -51,6 +52,28 @@ def test_sum_mean_and_extremes_are_those_of_numpy(mx, rng, shape, axis, dtype):
         np.testing.assert_array_equal(mx.run(name, a, keepdims=keep, **attrs)[0], peer(a, axis=axis, keepdims=keep))
     mean = mx.run("_npi_mean", a, keepdims=keep, dtype="float64", **attrs)[0]
     np.testing.assert_allclose(mean, np.mean(wide.astype("float64"), axis=axis, keepdims=keep), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS + ["bool"])
+@pytest.mark.parametrize("shape,axis", CASES)
+def test_whether_any_or_all_are_not_zero(mx, rng, shape, axis, dtype):
+    """One that differs from the rest is found wherever it is; floats that are NaN are not zero."""
+    attrs = {} if axis is None else {"axis": axis}
+    for rest, other in ((0, 1), (1, 0), (0, 0), (1, 1)):
+        a = np.full(shape, rest, dtype)
+        if a.size:
+            a.flat[rng.integers(a.size)] = np.nan if other and dtype in FLOATS else other
+        np.testing.assert_array_equal(mx.run("_np_any", a, **attrs)[0], np.any(a, axis=axis))
+        np.testing.assert_array_equal(mx.run("_np_all", a, **attrs)[0], np.all(a, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("shape,axis", [((1000,), (0,)), ((70, 33), (1,)), ((33, 70), (0,)), ((300000,), (0,))])
+def test_extremes_of_integers_reach_the_limits_of_the_type(mx, rng, shape, axis, dtype):
+    limits = np.iinfo(dtype)
+    a = rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+    for name, peer in (("_np_max", np.max), ("_np_min", np.min)):
+        np.testing.assert_array_equal(mx.run(name, a, axis=axis)[0], peer(a, axis=axis))
 
 
 @pytest.mark.parametrize("shape,axis", [c for c in CASES if 0 not in c[0]])
@@ -101,6 +124,23 @@ def test_nan_is_the_extreme_and_where_it_is(mx, rng, name, shape, axis):
     a[tuple(rng.integers(0, n) for n in shape)] = np.nan
     np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=axis)[0], getattr(np, name)(a, axis=axis))
     np.testing.assert_array_equal(mx.run(f"_npi_arg{name}", a, axis=axis)[0], getattr(np, f"arg{name}")(a, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
+@pytest.mark.parametrize("length", [*range(1, 20), 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 257, 1000, 1024, 1025, 5000])
+def test_extreme_elements_are_found_wherever_they_are(mx, rng, length, dtype):
+    """Each row has its first one of several at a place of its own; a NaN, and of those the first, is before all."""
+    places = sorted({0, 1, length // 2, length - 2, length - 1, *rng.integers(0, length, 20)} & set(range(length)))
+    a = rng.integers(1, 100, (len(places), length)).astype(dtype)
+    for name, value in (("max", 101), ("min", 0), ("max", np.nan), ("min", np.nan)):
+        if value != value and dtype not in FLOATS:
+            continue
+        b = a.copy()
+        for row, place in enumerate(places):
+            b[row, place] = value
+            b[row, rng.integers(place, length)] = value
+        np.testing.assert_array_equal(mx.run(f"_npi_arg{name}", b, axis=1)[0], getattr(b, f"arg{name}")(axis=1))
+        assert mx.run(f"_npi_arg{name}", b[-1])[0] == places[-1]
 
 
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
@@ -202,6 +242,24 @@ def test_percentiles_are_those_of_numpy(mx, rng, interpolation, axis):
     np.testing.assert_allclose(got, np.percentile(a, q, axis=axis, method=interpolation), rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS + ["bool"])
+@pytest.mark.parametrize("shape,axis", [((501,), None), ((7, 90), (1,)), ((90, 37), (0,)), ((5, 6, 40), (0, 2)), ((1,), (0,))])
+def test_percentiles_of_each_type_and_axis(mx, rng, shape, axis, dtype):
+    a = (rng.normal(size=shape) > 0) if dtype == "bool" else sample(rng, shape, dtype)
+    attrs = {} if axis is None else {"axis": axis}
+    got = mx.run("_npi_percentile", a, q_scalar=30.0, **attrs)[0]
+    np.testing.assert_allclose(got, np.percentile(a.astype("float64"), 30, axis=axis), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape,axis", [((40,), (0,)), ((40, 20), (0,)), ((20, 40), (1,))])
+def test_a_nan_is_each_percentage_of_its_line_alone(mx, rng, shape, axis):
+    a = rng.normal(size=shape).astype("float32")
+    a.flat[3] = np.nan
+    for q in (0.0, 50.0, 100.0):
+        np.testing.assert_allclose(mx.run("_npi_percentile", a, q_scalar=q, axis=axis)[0],
+                                   np.percentile(a.astype("float64"), q, axis=axis), rtol=1e-6)
+
+
 def test_histograms_count_what_lies_between_edges(mx, rng):
     a = rng.normal(size=2000).astype("float32")
     edges = np.array([-2.0, -0.5, 0.1, 3.0], "float32")
@@ -222,6 +280,27 @@ def test_bincount_has_the_length_of_the_largest_number_or_more(mx, rng, dtype):
     np.testing.assert_array_equal(mx.run("_npi_bincount", a)[0], np.bincount(a).astype(dtype))
     np.testing.assert_array_equal(mx.run("_npi_bincount", a, minlength=200)[0], np.bincount(a, minlength=200).astype(dtype))
     np.testing.assert_allclose(mx.run("_npi_bincount", a, weights, has_weights=True)[0], np.bincount(a, weights), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_numbers_that_repeat_are_counted_once_each(mx, rng, dtype):
+    a = np.repeat(np.array([3, 0, 7], dtype), [1001, 2, 4])
+    np.testing.assert_array_equal(mx.run("_npi_bincount", a[a == 7])[0], [0] * 7 + [4])
+    assert mx.run("_npi_bincount", rng.permutation(a).astype("int64"))[0].tolist() == [2, 0, 0, 1001, 0, 0, 0, 4]
+
+
+@pytest.mark.parametrize("largest", [2**60, 2**63 - 1])
+def test_bins_that_no_memory_holds_are_refused_by_number(mx, largest):
+    with pytest.raises(Failure, match=f"given {largest} in 'data', expected at most [0-9]+ bins"):
+        mx.run("_npi_bincount", np.array([largest], "int64"))
+
+
+def test_a_length_that_no_memory_holds_is_refused_by_name(mx):
+    """2^31 - 1 bins of 16 bytes are 32 GiB."""
+    if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 30 << 30:
+        pytest.skip("this machine has the memory")
+    with pytest.raises(Failure, match="given minlength=2147483647, expected at most [0-9]+ bins"):
+        mx.run("_npi_bincount", np.array([1], "int64"), minlength=2**31 - 1)
 
 
 def test_bincount_refuses_negative_numbers(mx):

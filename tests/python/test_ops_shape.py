@@ -391,3 +391,22 @@ def test_pad_takes_the_pair_of_a_vector_as_two_lists(mx, mode):
     """As the front end of 1.x gives it."""
     x = np.arange(4, dtype="float32")
     np.testing.assert_array_equal(mx.run("_npi_pad", x, pad_width="[[1],[2]]", mode=mode)[0], np.pad(x, (1, 2), mode))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("count", [*range(2, 10), 17, 65])
+@pytest.mark.parametrize("rows", [1, 7, 64, 2051])
+def test_columns_side_by_side(mx, rng, rows, count, dtype):
+    columns = [rng.integers(0, 200, rows).astype(dtype) for _ in range(count)]
+    np.testing.assert_array_equal(mx.run("stack", *columns, axis=-1, num_args=count)[0], np.stack(columns, axis=-1))
+    wide = np.stack(columns)
+    np.testing.assert_array_equal(mx.run("transpose", wide)[0], wide.T)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("step", [2, 3, 4, 5, -1, -2, -3])
+def test_slices_with_steps(mx, rng, step, dtype):
+    for columns in (1, 2, 3, 4, 5, 6, 37, 1000):
+        a = rng.integers(0, 200, (3, columns)).astype(dtype)
+        got = mx.run("slice", a, begin="(None, None)", end="(None, None)", step=f"(2, {step})")[0]
+        np.testing.assert_array_equal(got, a[::2, ::step])

@@ -49,7 +49,8 @@ def outer(F: Any, a: Any, b: Any) -> Any:
 
 def vdot(F: Any, a: Any, b: Any) -> Any:
     """Of both as vectors."""
-    return tensordot(F, F.ravel(a), F.ravel(b), 1)
+    one, other = (value if F.known_ndim(value, 0) == 1 else F.ravel(value) for value in (a, b))
+    return tensordot(F, one, other, 1)
 
 
 def einsum(F: Any, *operands: Any, **kwargs: Any) -> Any:

@@ -147,6 +147,18 @@ def rows(key: Any, shape: Shape) -> Optional[np.ndarray]:
     return np.where(picked < 0, picked + size, picked)
 
 
+def mask_of(array: Any, key: Any) -> Any:
+    """The mask, on the array's device, if an index is one over the first dimensions, None otherwise."""
+    if not isinstance(key, (np.ndarray, NDArrayBase)) or key.dtype != np.bool_ or not array._allows_empty():
+        return None
+    shape = tuple(key.shape)
+    if not shape or 0 in array.shape or shape != tuple(array.shape[: len(shape)]):
+        return None  # NumPy says what is wrong with it
+    if isinstance(key, np.ndarray):
+        return array._index_array(key, np.bool_)
+    return key if key.context == array.context else key.copyto(array.context)
+
+
 def flat(array: Any) -> Any:
     """All elements as a vector on the same memory."""
     return array._view((-1,), False)
@@ -170,6 +182,10 @@ def get(array: Any, key: Any) -> Any:
     if made is not NotImplemented:
         return made
     if is_advanced(key):
+        mask = mask_of(array, key)
+        if mask is not None:
+            lines = array if mask.ndim == 1 else array._view((mask.size, *shape[mask.ndim :]), False)
+            return _generate.operator("_contrib_boolean_mask")(lines, flat(mask))
         taken = rows(key, shape)
         if taken is not None:
             _check_size(array, taken.shape + shape[1:])
@@ -205,14 +221,19 @@ def _fitting(given: Shape, shape: Shape) -> Shape:
     return fitting
 
 
+def _elements(array: Any, value: Any) -> np.ndarray:
+    """Numbers that are no array of the library, in the type of one."""
+    try:
+        return np.asarray(value, dtype=np.float32 if array.dtype == bfloat16 else array.dtype)
+    except ValueError as error:
+        raise TypeError(f"given {value!r}, expected numbers of type {array.dtype} or an array of them") from error
+
+
 def _values(array: Any, value: Any, shape: Shape) -> Any:
     """What is assigned, as an array of exactly this shape."""
     from_array = isinstance(value, NDArrayBase)
     if not from_array:
-        try:
-            value = np.asarray(value, dtype=np.float32 if array.dtype == bfloat16 else array.dtype)
-        except ValueError as error:
-            raise TypeError(f"given {value!r}, expected numbers of type {array.dtype} or an array of them") from error
+        value = _elements(array, value)
     given = _fitting(value.shape, shape)
     if 0 in shape:
         return value  # nothing of it is written
@@ -230,6 +251,12 @@ def put(array: Any, key: Any, value: Any) -> None:
     shape = array.shape
     number = isinstance(value, (int, float, bool, np.generic)) and not isinstance(value, np.ndarray)
     if is_advanced(key):
+        mask = mask_of(array, key) if number else None
+        if mask is not None:
+            element = float(_elements(array, value))
+            if element != element or element == float(np.float32(element)):  # what a parameter can be
+                _generate.operator("_npi_boolean_mask_assign_scalar")(array, mask, value=element, out=array)
+                return
         where = positions(key, shape)
         if where.size == 0:
             _values(array, value, where.shape)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Polynomials with the coefficients in an array, and whether two arrays share memory.
+#include <algorithm>
+
 #include "op/dispatch.h"
 #include "op/elemwise/map.h"
 #include "op/op_builder.h"
@@ -12,13 +14,19 @@ void polyval_cpu(const NoParams&, KernelContext& context) {
   const Tensor &p = context.in(0), &x = context.in(1), &y = context.out(0);
   dispatch_dtype<kNumeric>(x.dtype, "_npi_polyval", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
+    constexpr int64_t kBlock = 256;
     parallel_for(x.size(), static_cast<double>(p.size()), [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const C at = convert<C>(x.as<T>()[i]);
-        C sum{0};
-        for (int64_t k = 0; k < p.size(); ++k)
-          sum = static_cast<C>(sum * at + convert<C>(p.as<T>()[k]));
-        y.as<T>()[i] = convert<T>(sum);
+      C at[kBlock], sums[kBlock];
+      for (int64_t i = first; i < last; i += kBlock) {
+        const int64_t n = std::min(kBlock, last - i);
+        for (int64_t j = 0; j < n; ++j) at[j] = convert<C>(x.as<T>()[i + j]);
+        std::fill_n(sums, n, C{0});
+        for (int64_t k = 0; k < p.size(); ++k) {
+          const C coefficient = convert<C>(p.as<T>()[k]);
+#pragma omp simd
+          for (int64_t j = 0; j < n; ++j) sums[j] = static_cast<C>(sums[j] * at[j] + coefficient);
+        }
+        for (int64_t j = 0; j < n; ++j) y.as<T>()[i + j] = convert<T>(sums[j]);
       }
     });
   });

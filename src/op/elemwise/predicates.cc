@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions about single elements: tests for NaN and infinity, and logical and bitwise negation.
+#include <algorithm>
+#include <array>
+
+#include "op/blockwise.h"
 #include "op/elemwise/map.h"
-#include "op/elemwise/question_rows.h"
+#include "op/elemwise/question_loops.h"
+#include "op/moved_bytes.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -26,27 +31,39 @@ OpBuilder<NoParams> define(const char* name, const char* doc, DTypeSet types,
   return op;
 }
 
-// Integers are finite numbers.
-template <class Test>
-void ask(KernelContext& context) {
-  map_elements<kAllTypes>("question", context.in(0), context.out(0), []<class C>(C x) -> bool {
-    if constexpr (std::is_floating_point_v<C>)
-      return Test()(x);
-    else
-      return Test()(static_cast<float>(x));
+// Integers are finite numbers: one answer for all of them.
+void ask(QuestionRow row, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  bool* const answers = out.as<bool>();
+  if (!is_floating(in.dtype)) {
+    const float number = 0.0f;
+    bool answer;
+    question_loop<float>(row)(&number, &answer, 1);
+    std::fill_n(answers, in.size(), answer);
+    return;
+  }
+  const double cost = cost_of_moving(1.0 + static_cast<double>(dtype_size(in.dtype)));
+  dispatch_dtype<kFloating>(in.dtype, "question", [&]<class T>(TypeTag<T>) {
+    const auto loop = question_loop<ComputeType<T>>(row);
+    parallel_for(in.size(), cost, [&](int64_t first, int64_t last) {
+      if constexpr (kIsHalf<T>) {
+        std::array<float, kBlock> numbers;
+        for (int64_t at = first; at < last; at += kBlock) {
+          const int64_t n = std::min(kBlock, last - at);
+          convert_array(in.as<T>() + at, numbers.data(), n);
+          loop(numbers.data(), answers + at, n);
+        }
+      } else {
+        loop(in.as<T>() + first, answers + first, last - first);
+      }
+    });
   });
 }
 
 #define MX_QUESTION(name, doc, test)                \
-  struct Is##name {                                 \
-    template <class C>                              \
-    bool operator()(C x) const {                    \
-      return test;                                  \
-    }                                               \
-  };                                                \
   [[maybe_unused]] const auto is##name =            \
       define<true>("_npi_is" #name, doc, kAllTypes, \
-                   [](const NoParams&, KernelContext& context) { ask<Is##name>(context); });
+                   [](const NoParams&, KernelContext& context) { ask(QuestionRow::name, context); });
 MX_QUESTION_ROWS(MX_QUESTION)
 #undef MX_QUESTION
 

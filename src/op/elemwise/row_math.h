@@ -54,24 +54,42 @@ constexpr T minus(T a, T b) {
   else
     return a - b;
 }
-// Integers: by zero gives zero, where the processor would stop the program; the smallest by -1
-// wraps.
+// Whether dividing by it needs thought: the processor would stop the program at zero and, for the
+// smallest number, at -1.
+template <std::integral T>
+constexpr bool is_odd_divisor(T b) {
+  return b == T(0) || (std::signed_integral<T> && b == static_cast<T>(-1));
+}
+// a / b, truncated, of integers for which is_odd_divisor(b) is false. Quotients of up to 32 bits
+// come from vectors of floating-point numbers: next to an integer they differ from it by more than
+// rounding does.
+template <std::integral T>
+constexpr T truncated_quotient(T a, T b) {
+  using Number = std::conditional_t<sizeof(T) == 1, float, double>;
+  if constexpr (sizeof(T) <= 4)
+    return static_cast<T>(static_cast<Number>(a) / static_cast<Number>(b));
+  else
+    return static_cast<T>(a / b);
+}
+// Integers: by zero gives zero; the smallest by -1 wraps.
 template <class T>
 constexpr T quotient(T a, T b) {
-  if constexpr (std::integral<T>)
-    return b == T(0)                                            ? T(0)
-           : b == static_cast<T>(-1) && std::signed_integral<T> ? negate(a)
-                                                                : static_cast<T>(a / b);
-  else
+  if constexpr (std::integral<T>) {
+    const bool odd = is_odd_divisor(b);
+    const T usual = truncated_quotient(a, odd ? T(1) : b);
+    return odd ? (b == T(0) ? T(0) : negate(a)) : usual;
+  } else {
     return a / b;
+  }
 }
-// The remainder that has the sign of b; zero for a zero integer b.
+// The remainder that has the sign of b; zero for a zero b.
 template <class T>
 T modulo(T a, T b) {
   if constexpr (std::integral<T>) {
-    if (b == T(0) || (std::signed_integral<T> && b == static_cast<T>(-1))) return T(0);
-    const T r = static_cast<T>(a % b);
-    return r != T(0) && (r < T(0)) != (b < T(0)) ? static_cast<T>(r + b) : r;
+    const T divisor = is_odd_divisor(b) ? T(1) : b;
+    const T r = sizeof(T) <= 4 ? minus(a, multiply(truncated_quotient(a, divisor), divisor))
+                               : static_cast<T>(a % divisor);
+    return (r != T(0)) & ((r < T(0)) != (b < T(0))) ? plus(r, b) : r;
   } else {
     if (b == T(0)) return T(0);
     const T r = std::fmod(a, b);

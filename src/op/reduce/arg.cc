@@ -11,7 +11,6 @@
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/reduce/axes.h"
-#include "op/reduce_loops.h"
 
 namespace mxnet {
 namespace {
@@ -26,33 +25,44 @@ bool beats(T a, T b) {
 #define MX_SIMD_FILE "op/reduce/arg_loops.inc"
 #include "base/simd_targets.h"
 
+// Elements whose positions fit lanes as narrow as the elements.
+constexpr int64_t kRowBlock = int64_t{1} << 30;
+
+// fn(start, n) gives a position for each block of a row; the best of these.
+template <bool largest, class T, class Fn>
+int64_t best_of_blocks(const T* x, int64_t n, int64_t block, const Fn& fn) {
+  using C = ComputeType<T>;
+  int64_t best = fn(0, std::min(n, block));
+  for (int64_t start = block; start < n; start += block) {
+    const int64_t other = start + fn(start, std::min(n - start, block));
+    if (beats<largest>(static_cast<C>(x[other]), static_cast<C>(x[best]))) best = other;
+  }
+  return best;
+}
+
 // A template argument list with a comma cannot stand in a macro's argument.
-#define MX_LOOPS best_value<largest, T>
+#define MX_VALUE best_value<largest, T>
+#define MX_POSITION best_position<largest, ComputeType<T>>
 template <bool largest, class T>
 int64_t best_of_row(const T* x, int64_t n) {
-  // The value first, at the speed of memory; then where it is, out of the cache.
   if constexpr (kIsHalf<T>) {
-    int64_t at = 0;
-    float best = static_cast<float>(x[0]);
-    for (int64_t i = 1; i < n; ++i) {
-      const float value = static_cast<float>(x[i]);
-      if (beats<largest>(value, best)) {
-        best = value;
-        at = i;
-      }
-    }
-    return at;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    const Reduction reduction = largest ? Reduction::max : Reduction::min;  // NaN wins in both
-    return MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, reduce_loops<T, T>(reduction).row(x, n, 0));
+    constexpr int64_t kBlock = 1024;
+    std::array<float, kBlock> numbers;
+    return best_of_blocks<largest>(x, n, kBlock, [&](int64_t start, int64_t count) {
+      convert_array(x + start, numbers.data(), count);
+      return MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITION)(numbers.data(), count);
+    });
+  } else if constexpr (sizeof(T) >= 4) {
+    return best_of_blocks<largest>(x, n, kRowBlock, [&](int64_t start, int64_t count) {
+      return MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITION)(x + start, count);
+    });
   } else {
-    return MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS)(x, n));
+    // The value first, at the speed of memory; then where it is, out of the cache.
+    return MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, MX_SIMD_CALL_FOR_TRAFFIC(MX_VALUE)(x, n));
   }
 }
-#undef MX_LOOPS
-
-// Rows whose numbers fit lanes as narrow as the elements.
-constexpr int64_t kRowBlock = int64_t{1} << 30;
+#undef MX_POSITION
+#undef MX_VALUE
 
 // `width` neighbouring columns of n rows.
 template <bool largest, class T, class Out>

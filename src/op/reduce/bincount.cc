@@ -2,6 +2,8 @@
 // _npi_bincount: how often each number occurs in a list, or the sum of the weights of its places.
 #include "op/reduce/bincount.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -10,33 +12,55 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/read_back.h"
+#include "op/reduce_loops.h"
 
 namespace mxnet {
 namespace {
 
 constexpr char kTag[] = "_npi_bincount";
 
-// One more than the largest number. Throws on negative numbers, and where the bins, each of so many
-// bytes, would not fit the memory.
-template <class T>
-int64_t bins_of(const T* x, int64_t n, int64_t bytes_of_bin) {
-  if (n == 0) return 0;
-  const auto [low, high] = std::minmax_element(x, x + n);
-  if (*low < T(0)) {
-    throw Error(ErrorCode::kValue, kTag,
-                "given " + std::to_string(*low) + " in 'data', expected no negative numbers");
-  }
+// Throws where so many bins of `bytes` each do not fit the memory; `given` is what asked for them.
+void check_fits(uint64_t bins, int64_t bytes, const std::string& given) {
   // Below this nobody asks how much memory there is.
-  constexpr int64_t kFewBins = int64_t{1} << 24;
-  const auto bins = static_cast<uint64_t>(*high) + 1;
-  const auto bytes = static_cast<uint64_t>(bytes_of_bin);
-  if (bins > kFewBins && bins > host_memory().available / bytes) {
+  constexpr uint64_t kFewBins = uint64_t{1} << 24;
+  if (bins <= kFewBins) return;
+  const uint64_t most = host_memory().available / static_cast<uint64_t>(bytes);
+  if (bins <= most) return;
+  throw Error(ErrorCode::kValue, kTag,
+              fmt::format("given {}, expected at most {} bins: with {} bytes each, more do not fit "
+                          "the free memory",
+                          given, most, bytes));
+}
+
+// The largest number, or -1 if there is none. Throws on negative numbers.
+template <class T>
+int64_t largest(const T* x, int64_t n) {
+  if (n == 0) return -1;
+  const T low = reduce_loops<T, T>(Reduction::min).row(x, n, 0);
+  if (low < T(0)) {
     throw Error(ErrorCode::kValue, kTag,
-                "given " + std::to_string(*high) +
-                    " in 'data', expected numbers that, with a bin of " + std::to_string(bytes) +
-                    " bytes for each from 0 on, fit the free memory");
+                fmt::format("given {} in 'data', expected no negative numbers", low));
   }
-  return static_cast<int64_t>(bins);
+  return reduce_loops<T, T>(Reduction::max).row(x, n, 0);
+}
+
+// Where numbers repeat, an addition waits for the one before: neighbours count in tables of their
+// own.
+constexpr int64_t kTables = 4, kSmallTable = 4096;
+
+template <class T>
+void count(const T* x, int64_t n, int64_t bins, KernelContext& context, int64_t* sums) {
+  int64_t i = 0;
+  if (bins <= kSmallTable && n >= kTables * bins) {
+    int64_t* const more = context.workspace_of<int64_t>((kTables - 1) * bins);
+    std::fill_n(more, (kTables - 1) * bins, 0);
+    for (; i + kTables <= n; i += kTables) {
+      ++sums[x[i]];
+      for (int64_t k = 1; k < kTables; ++k) ++more[(k - 1) * bins + x[i + k]];
+    }
+    for (int64_t at = 0; at < (kTables - 1) * bins; ++at) sums[at % bins] += more[at];
+  }
+  for (; i < n; ++i) ++sums[x[i]];
 }
 
 void bincount_cpu(const BincountParams& params, KernelContext& context) {
@@ -44,16 +68,25 @@ void bincount_cpu(const BincountParams& params, KernelContext& context) {
   dispatch_dtype<kIntegers>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
     const T* x = in.as<T>();
     const DType type = params.has_weights ? context.in(1).dtype : in.dtype;
+    const int64_t bytes = int64_t{sizeof(int64_t)} + static_cast<int64_t>(dtype_size(type));
+    const int64_t last = largest(x, in.size());
+    check_fits(static_cast<uint64_t>(last) + 1, bytes, fmt::format("{} in 'data'", last));
+    check_fits(static_cast<uint64_t>(params.minlength), bytes,
+               fmt::format("minlength={}", params.minlength));
+    const int64_t bins = std::max<int64_t>(params.minlength, last + 1);
+    const Tensor out = context.make_out(0, {bins});
+    if (!params.has_weights) {
+      int64_t* const sums = context.workspace_of<int64_t>(std::max<int64_t>(bins, 1));
+      std::fill_n(sums, bins, 0);
+      count(x, in.size(), bins, context, sums);
+      return convert_array(sums, out.as<T>(), bins);
+    }
     dispatch_dtype<kNumeric>(type, kTag, [&]<class Out>(TypeTag<Out>) {
       using Sum = std::conditional_t<std::is_integral_v<Out>, int64_t, double>;
-      const int64_t bins = std::max<int64_t>(
-          params.minlength, bins_of(x, in.size(), int64_t{sizeof(Sum) + sizeof(Out)}));
-      const Tensor out = context.make_out(0, {bins});
-      Sum* sums = context.workspace_of<Sum>(std::max<int64_t>(bins, 1));
+      Sum* const sums = context.workspace_of<Sum>(std::max<int64_t>(bins, 1));
       std::fill_n(sums, bins, Sum{0});
-      const Out* weights = params.has_weights ? context.in(1).as<Out>() : nullptr;
-      for (int64_t i = 0; i < in.size(); ++i)
-        sums[x[i]] += weights == nullptr ? Sum{1} : static_cast<Sum>(weights[i]);
+      const Out* const weights = context.in(1).as<Out>();
+      for (int64_t i = 0; i < in.size(); ++i) sums[x[i]] += static_cast<Sum>(weights[i]);
       convert_array(sums, out.as<Out>(), bins);
     });
   });

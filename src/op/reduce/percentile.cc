@@ -8,6 +8,7 @@
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/key_loops.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/read_back.h"
@@ -33,11 +34,30 @@ std::vector<double> percents(const PercentileParams& params, KernelContext& cont
   return result;
 }
 
+// The elements of each of `count` neighbouring outputs from `first` on, a line an output.
+template <class T>
+void gather(const ReducePlan& plan, const T* in, int64_t first, int64_t count, T* lines) {
+  const int64_t run = plan.run(), n = plan.extent();
+  if (plan.inner_reduced()) {
+    for (int64_t o = 0; o < count; ++o) {
+      const T* base = in + plan.kept().offset(first + o);
+      for (int64_t at = 0; at < n; at += run)
+        std::copy_n(base + plan.reduced().offset(at / run), run, lines + o * n + at);
+    }
+    return;
+  }
+  const T* base = in + plan.kept().offset(first / run) + first % run;
+  for (int64_t i = 0; i < n; ++i) {
+    const T* row = base + plan.reduced().offset(i);
+    for (int64_t o = 0; o < count; ++o) lines[o * n + i] = row[o];
+  }
+}
+
 void percentile_cpu(const PercentileParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
   const ReducePlan plan(in.shape(), params.choice().axes(in.ndim(), kTag));
   const std::vector<double> wanted = percents(params, context);
-  const int64_t run = plan.run(), outputs = plan.outputs(), n = plan.extent();
+  const int64_t outputs = plan.outputs(), n = plan.extent();
   const auto store = [&](int64_t at, double value) {
     if (out.dtype == DType::kFloat64) {
       out.as<double>()[at] = value;
@@ -45,28 +65,35 @@ void percentile_cpu(const PercentileParams& params, KernelContext& context) {
       out.as<float>()[at] = static_cast<float>(value);
     }
   };
+  // Outputs whose elements are neighbours, too: as many as a line of the cache has room for.
+  constexpr int64_t kTogether = 16;
+  const auto together = [&](int64_t first, int64_t last) {
+    return plan.inner_reduced()
+               ? 1
+               : std::min({kTogether, last - first, plan.run() - first % plan.run()});
+  };
   dispatch_dtype(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
     parallel_for(
         outputs, 20.0 * static_cast<double>(n),
         [&](int64_t first, int64_t last) {
-          std::vector<double> sorted(static_cast<std::size_t>(n));
-          for (int64_t o = first; o < last; ++o) {
-            const T* base =
-                in.as<T>() + (plan.inner_reduced() ? plan.kept().offset(o)
-                                                   : plan.kept().offset(o / run) + o % run);
-            const int64_t step = plan.inner_reduced() ? run : 1;
-            for (int64_t i = 0; i < n; ++i) {
-              sorted[static_cast<std::size_t>(i)] =
-                  static_cast<double>(base[plan.reduced().offset(i / step) + i % step]);
-            }
-            // A NaN among the elements is the result.
-            const auto nan = std::find_if(sorted.begin(), sorted.end(),
-                                          [](double value) { return value != value; });
-            const bool has_nan = nan != sorted.end();
-            if (!has_nan) std::sort(sorted.begin(), sorted.end());
-            for (std::size_t q = 0; q < wanted.size(); ++q) {
-              store(static_cast<int64_t>(q) * outputs + o,
-                    has_nan ? NAN : at_percent(sorted.data(), n, wanted[q], params.interpolation));
+          // Sorting by vectors is faster than looking for single elements without.
+          std::vector<SortKey<T>> memory, spare(static_cast<std::size_t>(n));
+          int64_t count;
+          for (int64_t start = first; start < last; start += count) {
+            count = together(start, last);
+            memory.resize(static_cast<std::size_t>(count * n));
+            T* const lines = reinterpret_cast<T*>(memory.data());
+            gather(plan, in.as<T>(), start, count, lines);
+            for (int64_t o = 0; o < count; ++o) {
+              T* const line = lines + o * n;
+              sort_values<T>(line, line, spare.data(), n, 0);
+              // A NaN among the elements is the last of them, and the result.
+              const auto greatest = static_cast<double>(line[n - 1]);
+              for (std::size_t q = 0; q < wanted.size(); ++q) {
+                store(static_cast<int64_t>(q) * outputs + start + o,
+                      std::isnan(greatest) ? greatest
+                                           : at_percent(line, n, wanted[q], params.interpolation));
+              }
             }
           }
         },

@@ -22,11 +22,13 @@ struct PercentileParams {
 };
 
 // The value at `percent` of `count` sorted elements.
-MX_HOST_DEVICE inline double at_percent(const double* sorted, int64_t count, double percent,
-                                        Between between) {
+template <class T>
+MX_HOST_DEVICE double at_percent(const T* sorted, int64_t count, double percent, Between between) {
   const double place = percent / 100.0 * static_cast<double>(count - 1);
   const double low = std::floor(place);
-  const auto at = [&](double position) { return sorted[static_cast<int64_t>(position)]; };
+  const auto at = [&](double position) {
+    return static_cast<double>(sorted[static_cast<int64_t>(position)]);
+  };
   switch (between) {
     case Between::kLower:
       return at(low);

@@ -68,8 +68,10 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   const int64_t rows = whole.shape().size(0, axis);
   const int64_t row = whole.size() / rows;
   const std::size_t element = dtype_size(whole.dtype);
-  constexpr std::size_t kFewest = 4, kMost = 64;  // columns that turning pays for
-  if (gpu_table(context) == nullptr && parts.size() >= kFewest && parts.size() <= kMost &&
+  // Columns that turning pays for.
+  constexpr std::size_t kFewestJoined = 2, kFewestSplit = 4, kMost = 64;
+  const std::size_t fewest = direction == PartsCopy::kJoin ? kFewestJoined : kFewestSplit;
+  if (gpu_table(context) == nullptr && parts.size() >= fewest && parts.size() <= kMost &&
       std::all_of(parts.begin(), parts.end(),
                   [&](const Tensor& part) { return part.size() == rows; })) {
     return direction == PartsCopy::kJoin ? join_columns(whole, parts, rows)

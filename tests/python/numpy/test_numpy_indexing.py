@@ -114,6 +114,36 @@ def test_masks_and_arrays_of_floats():
     assert a.tolist() == [[0, 1, 2], [0, 0, 0]]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "uint8", "int64", "bool"])
+@pytest.mark.parametrize("shape, dims", [((700,), 1), ((30, 50), 1), ((30, 50), 2), ((3, 4, 50), 2)])
+def test_masks_of_every_type_and_number_of_dimensions(shape, dims, dtype):
+    rng = onp.random.default_rng(5)
+    given, chosen = rng.integers(0, 5, shape).astype(dtype), rng.random(shape[:dims]) < 0.4
+    for mask in (chosen, np.array(chosen), onp.zeros_like(chosen), onp.ones_like(chosen)):
+        a, expected = np.array(given, dtype=dtype), given.copy()
+        host = mask if isinstance(mask, onp.ndarray) else chosen
+        assert a[mask].dtype == given.dtype and onp.array_equal(a[mask].asnumpy(), given[host])
+        for value in (1, 0.1) if given.dtype.kind == "f" else (1,):  # a tenth is not the same number in float32 as in float64
+            a[mask], expected[host] = value, value
+            assert onp.array_equal(a.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 3, True])
+def test_numbers_of_any_kind_are_put_where_a_mask_is_true(value):
+    a = np.array([1, -2, 3, -4.0])
+    a[a < 0] = value
+    assert onp.array_equal(a.asnumpy(), onp.array([1, value, 3, value], "float32"), equal_nan=True)
+
+
+def test_numbers_that_a_type_has_not_are_not_put_where_a_mask_is_true():
+    a = np.array([1, 2], dtype="int8")
+    with pytest.raises(OverflowError):
+        a[a > 1] = 300
+    for mask in (onp.ones(3, bool), onp.ones((2, 1), bool)):
+        with pytest.raises(IndexError):
+            a[mask]  # pylint: disable=pointless-statement
+
+
 @pytest.mark.parametrize("value", [[7, 8, 9], onp.array([7, 8, 9]), (7.0, 8.0, 9.0), onp.array([[7, 8, 9]], dtype="int64")])
 def test_assigned_values_broadcast_and_are_converted(value):
     a = np.zeros((2, 3))
