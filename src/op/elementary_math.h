@@ -82,6 +82,19 @@ struct ElementaryConstants<double> {
 
 template <class T>
 inline constexpr T kQuarterTurn = static_cast<T>(1.57079632679489661923);
+// log2(e) and log10(e), and what is left of them after 1 and 1/2, whose products are exact.
+template <class T>
+inline constexpr T kLog2E = static_cast<T>(1.44269504088896340736);
+template <class T>
+inline constexpr T kLog2ERest = static_cast<T>(0.44269504088896340736);
+template <class T>
+inline constexpr T kLog10E = static_cast<T>(0.43429448190325182765);
+template <class T>
+inline constexpr T kLog10ERest = static_cast<T>(-0.06570551809674817235);
+template <class T>
+inline constexpr T kRootOfHalf = static_cast<T>(0.79370052598409973738);
+template <class T>
+inline constexpr T kRootOfQuarter = static_cast<T>(0.62996052494743658238);
 
 MX_MATH float magnitude(float x) { return __builtin_fabsf(x); }
 MX_MATH double magnitude(double x) { return __builtin_fabs(x); }
@@ -228,7 +241,7 @@ MX_MATH T cbrt(T x) {
   const T left = whole - T(3) * (shifted - C::kRound);
   const T start = polynomial(E::kRootStart, m);
   const T h = T(1) - m * start * start * start;
-  const T unit = left == T(0) ? T(1) : left == T(1) ? T(0.7937005259841) : T(0.629960524947437);
+  const T unit = left == T(0) ? T(1) : left == T(1) ? kRootOfHalf<T> : kRootOfQuarter<T>;
   const T inverse = start * polynomial(E::kRootStep, h) * unit;  // 1 / cbrt(b)
   const T b = left == T(0) ? m : left == T(1) ? T(2) * m : T(4) * m;
   const T rough = b * (inverse * inverse), square = rough * rough;
@@ -240,20 +253,16 @@ MX_MATH T cbrt(T x) {
 
 template <std::floating_point T>
 MX_MATH T log2(T x) {
-  constexpr T kFactor = T(1.44269504088896340736);
-  constexpr T kRest = T(0.44269504088896340736);
   const LogParts<T> p = log_parts(x);
   const T less = p.half - p.series;
-  return log_or_special(x, p.whole + (p.f + (p.f * kRest - less * kFactor)));
+  return log_or_special(x, p.whole + (p.f + (p.f * kLog2ERest<T> - less * kLog2E<T>)));
 }
 template <std::floating_point T>
 MX_MATH T log10(T x) {
   using C = ElementaryConstants<T>;
-  constexpr T kFactor = T(0.43429448190325182765);
-  constexpr T kRest = T(-0.06570551809674817235);
   const LogParts<T> p = log_parts(x);
   const T less = p.half - p.series;
-  const T small = (p.f * kRest - less * kFactor) + p.whole * C::kLog10Of2Low;
+  const T small = (p.f * kLog10ERest<T> - less * kLog10E<T>)+p.whole * C::kLog10Of2Low;
   return log_or_special(x, p.whole * C::kLog10Of2High + (T(0.5) * p.f + small));
 }
 
