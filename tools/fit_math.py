@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients of src/op/vector_math.h, src/op/wide_math.inc, src/op/erf_pieces.h and src/op/float_functions.h: polynomials through the
-Chebyshev nodes of an interval, or the beginning of its Chebyshev series, computed with 60 digits, which are within a factor of two of the best
-ones of their degree. Needs mpmath."""
+"""Coefficients of src/op/vector_math.h, src/op/wide_math.inc, src/op/erf_pieces.h and src/op/elementary_math.h: polynomials through the
+Chebyshev nodes of an interval, computed with 60 digits, which are within a factor of two of the best ones of their degree. Needs mpmath."""
 
 import mpmath as mp
 
@@ -21,20 +20,6 @@ def fit(function, low, high, degree):
     grid = [low + (high - low) * mp.mpf(2 * k + 1) / 802 for k in range(401)]
     error = max(abs(function(x) - mp.polyval(coefficients[::-1], x)) for x in grid)
     return coefficients, error
-
-
-def series(function, low, high, degree, nodes=200):
-    """The same of the first terms of the function's Chebyshev series."""
-    angles = [mp.pi * (2 * k + 1) / (2 * nodes) for k in range(nodes)]
-    values = [function((high + low) / 2 + (high - low) / 2 * mp.cos(a)) for a in angles]
-    terms = [2 * sum(v * mp.cos(n * a) for v, a in zip(values, angles)) / nodes for n in range(degree + 1)]
-    terms[0] /= 2
-
-    def at(x):
-        t = (2 * x - high - low) / (high - low)
-        return sum(c * mp.chebyt(n, t) for n, c in enumerate(terms))
-
-    return fit(at, low, high, degree)[0], fit(function, low, high, degree)[1]
 
 
 def print_rows(name, digits, fitted):
@@ -70,19 +55,28 @@ def erfc_log(a):
     return -mp.log(mp.erfc(a))
 
 
-def arcsin_rest(z):
-    """(asin(x) / x - 1) / z for z = x^2."""
-    x = mp.sqrt(z)
-    return (mp.asin(x) / x - 1) / z if z else mp.mpf(1) / 6
+def odd_rest(function, slope):
+    """(f(x) / x - 1) / z for z = x^2, of an odd function that is x + slope x^3 near zero."""
+
+    def rest(z):
+        x = mp.sqrt(z)
+        return (function(x) / x - 1) / z if z > mp.mpf("1e-30") else slope
+
+    return rest
 
 
-def print_float_functions():
-    quarter = mp.mpf(1) / 4
-    root = mp.sqrt
-    print_rows("atan(x) / x of x^2", 17, series(lambda z: mp.atan(root(z)) / root(z), mp.mpf(0), mp.mpf(1), 12))
-    print_rows("asin", 17, series(arcsin_rest, mp.mpf(0), quarter, 8))
-    print_rows("asinh(x) / x of x^2", 17, series(lambda z: mp.asinh(root(z)) / root(z), mp.mpf(0), quarter, 8))
-    print_rows("atanh(x) / x of x^2", 17, series(lambda z: mp.atanh(root(z)) / root(z), mp.mpf(0), quarter, 9))
+def print_elementary():
+    """What src/op/elementary_math.h sums up: a degree for float and one for double."""
+    rows = (("asin", mp.asin, mp.mpf(1) / 6, mp.mpf(1) / 4, 4, 12), ("atan", mp.atan, -mp.mpf(1) / 3, mp.mpf(1), 8, 20),
+            ("asinh", mp.asinh, -mp.mpf(1) / 6, mp.mpf(1), 7, 19), ("atanh", mp.atanh, mp.mpf(1) / 3, mp.mpf(1) / 4, 5, 13),
+            ("sinh", mp.sinh, mp.mpf(1) / 6, mp.mpf(1), 3, 8))
+    for name, function, slope, end, of_float, of_double in rows:
+        print_rows(f"float {name}", 10, fit(odd_rest(function, slope), mp.mpf(0), end, of_float))
+        print_rows(f"double {name}", 19, fit(odd_rest(function, slope), mp.mpf(0), end, of_double))
+    for kind, degree in (("float", 2), ("double", 3)):
+        print_rows(f"{kind} 1 / cbrt", 10, fit(lambda m: 1 / mp.cbrt(m), mp.mpf(1), mp.mpf(2), degree))
+    for value, high in ((mp.log10(2), mp.mpf(float.fromhex("0x1.344p-2"))), (mp.log10(2), mp.mpf(float.fromhex("0x1.34413509f7p-2")))):
+        print(f"log10(2) = {mp.nstr(high, 20)} + {mp.nstr(value - high, 20)}")
 
 
 NORMAL_END = mp.mpf("5.5")  # the normal distribution is 1 - 2e-8 there
@@ -191,4 +185,4 @@ if __name__ == "__main__":
     print_rows("double erfc of (a - 0.95) / 5.05", 19,
                fit(lambda t: erfc_log(mp.mpf("0.95") + mp.mpf("5.05") * t), zero, mp.mpf(1), 24))
     print_wide()
-    print_float_functions()
+    print_elementary()

@@ -155,30 +155,56 @@ MX_MATH T expm1(T x) {
   return x == T(0) ? x : y;  // keeps -0
 }
 
-template <std::floating_point T>
-MX_MATH T log(T x) {
+// A logarithm in parts that bases share: whole * ln(2) + f - (half - series).
+template <class T>
+struct LogParts {
+  T whole, f, half, series;
+};
+
+// Of x + more, x normal and positive, times 2^shift; `more` is below the last place of x.
+template <bool kMore, class T>
+MX_MATH LogParts<T> log_parts_of_sum(T x, T more, typename MathConstants<T>::Int shift) {
   using C = MathConstants<T>;
   using Int = typename C::Int;
-  constexpr T kInf = std::numeric_limits<T>::infinity();
-  const bool tiny = x < std::numeric_limits<T>::min();
-  const T scale = power_of_two<T>(C::kMantissa);
-  const T normal = tiny ? x * scale : x;
   // Mantissa between sqrt(1/2) and sqrt(2): counted from the bits of sqrt(1/2).
   // Unsigned, since the bits of a negative number (whose result is dropped) wrap around.
   using Bits = std::make_unsigned_t<Int>;
   const Bits base = std::bit_cast<Bits>(T(0.70710678118654752440));
-  const Bits bits = std::bit_cast<Bits>(normal);
+  const Bits bits = std::bit_cast<Bits>(x);
   const Int exponent = static_cast<Int>(bits - base) >> C::kMantissa;
   const T mantissa = std::bit_cast<T>(bits - (static_cast<Bits>(exponent) << C::kMantissa));
   // An integer below 2^11 as a number, without a conversion that few instruction sets have.
-  const Int e = exponent - (tiny ? Int{C::kMantissa} : Int{0});
+  const Int e = exponent + shift;
   const T whole = std::bit_cast<T>(std::bit_cast<Int>(C::kRound) + e) - C::kRound;
-  const T f = mantissa - T(1);
+  T f = mantissa - T(1);
+  if constexpr (kMore) f += more * power_of_two<T>(-exponent);
   const T s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
-  const T rest = z * polynomial(C::kLog, z);
-  const T y = whole * C::kLn2High - ((half - (s * (half + rest) + whole * C::kLn2Low)) - f);
+  return {whole, f, half, s * (half + z * polynomial(C::kLog, z))};
+}
+// Of positive numbers; of others anything.
+template <class T>
+MX_MATH LogParts<T> log_parts(T x) {
+  using C = MathConstants<T>;
+  using Int = typename C::Int;
+  const bool tiny = x < std::numeric_limits<T>::min();
+  const T normal = tiny ? x * power_of_two<T>(C::kMantissa) : x;
+  return log_parts_of_sum<false>(normal, T(0), tiny ? -Int{C::kMantissa} : Int{0});
+}
+template <class T>
+MX_MATH T sum(const LogParts<T>& p) {
+  using C = MathConstants<T>;
+  return p.whole * C::kLn2High - ((p.half - (p.series + p.whole * C::kLn2Low)) - p.f);
+}
+// y where x has a finite logarithm.
+template <class T>
+MX_MATH T log_or_special(T x, T y) {
+  constexpr T kInf = std::numeric_limits<T>::infinity();
   const T special = x == T(0) ? -kInf : x > T(0) ? x : std::numeric_limits<T>::quiet_NaN();
   return ((x > T(0)) & (x < kInf)) ? y : special;
+}
+template <std::floating_point T>
+MX_MATH T log(T x) {
+  return log_or_special(x, sum(log_parts(x)));
 }
 
 template <std::floating_point T>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "op/float_functions.h"
+#include "op/elementary_math.h"
 #include "op/vector_math.h"
 
 namespace mxnet::row_math {

@@ -3,27 +3,27 @@
 // the state and the cells, on the same gates while they are in cache.
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 
 #include "base/config.h"
-#include "op/packed_gemm.h"
 #include "op/random_draws.h"
 #include "op/random_streams.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/weight_cache.h"
+#include "op/rnn/weight_products.h"
 
 namespace mxnet::rnn {
 namespace {
 
-using packed_gemm::multiply;
-using packed_gemm::pack;
-using packed_gemm::packed_size;
-
 // One direction of one layer. Used by the thread of the kernel; step() runs on several, on rows and
 // units of their own.
-template <class T>
+template <class Products>
 class Direction {
+  using T = typename Products::Number;
+  using Factor = typename Products::Factor;
+
  public:
   Direction(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
             int64_t layer, int direction, KernelContext& context)
@@ -36,7 +36,6 @@ class Direction {
         width_(out_ * params.directions()),
         reverse_(direction == 1),
         projected_(params.projection_size.has_value()),
-        params_(arrays.params),
         lengths_(arrays.lengths),
         cell_fn_(cell_forward<T>(params.mode)),
         clip_(clip_of(params)) {
@@ -49,19 +48,29 @@ class Direction {
     const int64_t at = layer * params.directions() + direction;
     state_ = arrays.state + at * batch_ * out_;
     cell_ = arrays.cell == nullptr ? nullptr : arrays.cell + at * batch_ * hidden_;
-    const T* weights = arrays.params;
-    pack_weights(weights + layout.input_weight(layer, direction),
-                 weights + layout.state_weight(layer, direction),
-                 weights + layout.projection(layer, direction), arrays.weights_at, context);
-    sum_biases(weights + layout.input_bias(layer, direction),
-               weights + layout.state_bias(layer, direction), context);
-    states_[0] = context.workspace_of<T>(batch_ * out_);
-    states_[1] = context.workspace_of<T>(batch_ * out_);
+    const Factor* weights = weights_of(arrays);
+    pack_weights(weights, layout, layer, direction, arrays.weights_at, context);
+    sum_biases(arrays.params + layout.input_bias(layer, direction),
+               arrays.params + layout.state_bias(layer, direction), context);
+    for (int i = 0; i < 2; ++i) {
+      states_[i] = context.workspace_of<T>(batch_ * out_);
+      state_places_[i] = Products::places(batch_ * out_, context);
+    }
     std::copy_n(state_, batch_ * out_, states_[0]);
+    Products::keep(states_[0], state_places_[0], 0, batch_ * out_);
+    input_places_ = Products::places(steps_ * batch_ * input_size_, context);
+    if (projected_) hidden_places_ = Products::places(batch_ * hidden_, context);
   }
 
-  // x: rows of input_size; y: rows `width` apart, of which this direction writes its part.
-  void run(const T* x, T* y) {
+  // input: rows of input_size; y: rows `width` apart, of which this direction writes its part.
+  void run(const T* input, T* y) {
+    if constexpr (!std::is_same_v<Factor, T>) {
+      const auto cost = static_cast<double>(input_size_);
+      parallel_for(steps_ * batch_, cost, [&](int64_t first, int64_t last) {
+        Products::keep(input, input_places_, first * input_size_, last * input_size_);
+      });
+    }
+    const Factor* x = Products::factors(input, input_places_);
     const StepShape shape{steps_,
                           batch_,
                           hidden_,
@@ -98,19 +107,28 @@ class Direction {
   // Products of this gate with the state do not go where those with the input are.
   bool apart(int gate) const { return mode_ == Mode::kGru && gate == 2; }
 
-  void pack_weights(const T* input, const T* state, const T* projection, const void* origin,
-                    KernelContext& context) {
-    input_stride_ = packed_size<T>(input_size_, hidden_);
-    state_stride_ = packed_size<T>(out_, hidden_);
+  static const Factor* weights_of(const ForwardArrays<T>& arrays) {
+    if constexpr (std::is_same_v<Factor, T>)
+      return arrays.params;
+    else
+      return arrays.narrow_params;
+  }
+
+  void pack_weights(const Factor* weights, const ParamLayout& layout, int64_t layer, int direction,
+                    const void* origin, KernelContext& context) {
+    const int64_t offset = layout.input_weight(layer, direction);
+    const Factor* input = weights + offset;
+    const Factor* state = weights + layout.state_weight(layer, direction);
+    input_stride_ = Products::packed_size(input_size_, hidden_);
+    state_stride_ = Products::packed_size(out_, hidden_);
     const int64_t size = gates_ * (input_stride_ + state_stride_);
     if (origin != nullptr && !context.training() && config().onednn.rnn_use_weight_cache) {
-      const auto offset = input - params_;
       const WeightKey key{static_cast<const std::byte*>(origin) + offset,
                           input_size_,
                           hidden_,
                           out_,
                           gates_,
-                          sizeof(T)};
+                          sizeof(Factor)};
       kept_ = kept_weights(key, static_cast<std::size_t>(size) * sizeof(T), [&](std::byte* to) {
         pack_gates(input, state, reinterpret_cast<T*>(to));
       });
@@ -122,22 +140,22 @@ class Direction {
     }
     state_weights_ = input_weights_ + gates_ * input_stride_;
     if (!projected_) return;
-    T* packed = context.workspace_of<T>(packed_size<T>(hidden_, out_));
-    pack<T>({projection, 1, hidden_}, hidden_, out_, 0, out_, packed);
+    T* packed = context.workspace_of<T>(Products::packed_size(hidden_, out_));
+    Products::pack(weights + layout.projection(layer, direction), hidden_, out_, 0, out_, packed);
     projection_ = packed;
   }
 
-  void pack_gates(const T* input, const T* state, T* to) const {
+  void pack_gates(const Factor* input, const Factor* state, T* to) const {
     T* states = to + gates_ * input_stride_;
     const int64_t panel = packed_gemm::panel_columns<T>();
     parallel_for(
         hidden_, static_cast<double>(gates_ * (input_size_ + out_)),
         [&](int64_t first, int64_t last) {
           for (int g = 0; g < gates_; ++g) {
-            pack<T>({input + g * hidden_ * input_size_, 1, input_size_}, input_size_, hidden_,
-                    first, last, to + g * input_stride_);
-            pack<T>({state + g * hidden_ * out_, 1, out_}, out_, hidden_, first, last,
-                    states + g * state_stride_);
+            Products::pack(input + g * hidden_ * input_size_, input_size_, hidden_, first, last,
+                           to + g * input_stride_);
+            Products::pack(state + g * hidden_ * out_, out_, hidden_, first, last,
+                           states + g * state_stride_);
           }
         },
         panel);
@@ -153,7 +171,7 @@ class Direction {
     state_bias_ = state + (gates_ - 1) * hidden_;
   }
 
-  void multiply_inputs(const T* x, int64_t time, int64_t count) {
+  void multiply_inputs(const Factor* x, int64_t time, int64_t count) {
     const int64_t rows = count * batch_;
     const double cost = kFlop * static_cast<double>(gates_ * input_size_ * rows);
     parallel_for(
@@ -163,12 +181,12 @@ class Direction {
   }
 
   // Gates of units [unit, unit_end) become the products of `rows` rows of x with their weights.
-  void multiply_rows(const T* x, int64_t row, int64_t rows, int64_t unit, int64_t unit_end) {
+  void multiply_rows(const Factor* x, int64_t row, int64_t rows, int64_t unit, int64_t unit_end) {
     const int64_t width = gates_ * hidden_;
     for (int g = 0; g < gates_; ++g) {
-      multiply<T>(rows, hidden_, input_size_, {x + row * input_size_, input_size_, 1},
-                  input_weights_ + g * input_stride_, gate_values_ + row * width + g * hidden_,
-                  width, false, unit, unit_end);
+      Products::multiply(rows, hidden_, input_size_, x + row * input_size_,
+                         input_weights_ + g * input_stride_,
+                         gate_values_ + row * width + g * hidden_, width, false, unit, unit_end);
     }
   }
 
@@ -176,15 +194,16 @@ class Direction {
     const int64_t time = time_of(step), row = gates_ * hidden_;
     const T* before = states_[step % 2];
     T* after = states_[(step + 1) % 2];
+    const Factor* factors = Products::factors(before, state_places_[step % 2]);
     T* gates = gate_values_ + time * batch_ * row;
     T* candidates = cells_ + time * batch_ * hidden_;
     for (int i = 0; i < gates_; ++i) {
       // Back and forth: the weights used last in a step are still close at the next one.
       const int g = step % 2 == 0 ? i : gates_ - 1 - i;
       T* to = apart(g) ? candidates + first * hidden_ : gates + first * row + g * hidden_;
-      multiply<T>(last - first, hidden_, out_, {before + first * out_, out_, 1},
-                  state_weights_ + g * state_stride_, to, apart(g) ? hidden_ : row, !apart(g), unit,
-                  unit_end);
+      Products::multiply(last - first, hidden_, out_, factors + first * out_,
+                         state_weights_ + g * state_stride_, to, apart(g) ? hidden_ : row,
+                         !apart(g), unit, unit_end);
     }
     T* hidden = projected_ ? unprojected_ + time * batch_ * hidden_ : after;
     const T* c_before = step == 0 ? cell_ : cells_ + time_of(step - 1) * batch_ * hidden_;
@@ -212,8 +231,10 @@ class Direction {
       }
     }
     if (projected_) {
-      multiply<T>(last - first, out_, hidden_, {hidden + first * hidden_, hidden_, 1}, projection_,
-                  after + first * out_, out_, false, 0, out_);
+      Products::keep(hidden, hidden_places_, first * hidden_, last * hidden_);
+      Products::multiply(last - first, out_, hidden_,
+                         Products::factors(hidden, hidden_places_) + first * hidden_, projection_,
+                         after + first * out_, out_, false, 0, out_);
       unit_end = out_;
     }
     for (int64_t r = first; r < last; ++r) {
@@ -224,6 +245,7 @@ class Direction {
       } else {
         std::copy_n(after + r * out_ + unit, unit_end - unit, to);
       }
+      Products::keep(after, state_places_[(step + 1) % 2], r * out_ + unit, r * out_ + unit_end);
     }
   }
 
@@ -235,7 +257,6 @@ class Direction {
   const int gates_;
   const int64_t steps_, batch_, hidden_, out_, width_;
   const bool reverse_, projected_;
-  const T* const params_;
   const int64_t* const lengths_;
   const CellForward<T> cell_fn_;
   const Clip clip_;
@@ -245,6 +266,8 @@ class Direction {
   const T *bias_, *state_bias_, *state_, *cell_;
   T *gate_values_, *cells_, *unprojected_;
   T* states_[2];  // before and after a step, in turns
+  // Of the states, the input and the hidden units before their projection.
+  Factor *state_places_[2], *input_places_, *hidden_places_ = nullptr;
 };
 
 // Factors of dropout, 0 or 1 / (1 - p); 1 where nothing is dropped.
@@ -262,7 +285,24 @@ void draw_factors(float p, bool training, int64_t count, T* factors, Device devi
   });
 }
 
+template <class Products, class T>
+void run_direction(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
+                   int64_t layer, int d, const T* x, T* y, KernelContext& context) {
+  Direction<Products> direction(params, extent, arrays, layer, d, context);
+  direction.run(x, y + d * params.out());
+  if (arrays.state_out == nullptr) return;
+  const int64_t at = (layer * params.directions() + d) * extent.batch;
+  direction.final_states(
+      arrays.state_out + at * params.out(),
+      arrays.cell_out == nullptr ? nullptr : arrays.cell_out + at * params.hidden());
+}
+
 }  // namespace
+
+bool multiplies_bfloat16(const RnnParams& params, int64_t input_size) {
+  const bool even = input_size % 2 == 0 && params.hidden() % 2 == 0 && params.out() % 2 == 0;
+  return even && packed_bfloat16::available();
+}
 
 template <class T>
 void run_forward(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
@@ -276,13 +316,13 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
     const bool last = layer + 1 == params.num_layers;
     T* y = last ? arrays.out : arrays.reserve + reserve.handed_up(layer);
     for (int d = 0; d < params.directions(); ++d) {
-      Direction<T> direction(params, extent, arrays, layer, d, context);
-      direction.run(x, y + d * params.out());
-      if (arrays.state_out == nullptr) continue;
-      const int64_t at = (layer * params.directions() + d) * extent.batch;
-      direction.final_states(
-          arrays.state_out + at * params.out(),
-          arrays.cell_out == nullptr ? nullptr : arrays.cell_out + at * params.hidden());
+      if constexpr (std::is_same_v<T, float>) {
+        if (arrays.narrow_params != nullptr) {
+          run_direction<Bfloat16Products>(params, extent, arrays, layer, d, x, y, context);
+          continue;
+        }
+      }
+      run_direction<PlainProducts<T>>(params, extent, arrays, layer, d, x, y, context);
     }
     x = y;
     if (last || params.p <= 0) continue;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/half.h"
 #include "op/kernel.h"
 #include "op/rnn/backward_arrays.h"
 #include "op/rnn/layout.h"
@@ -18,11 +19,16 @@ struct Extent {
 template <class T>
 struct ForwardArrays {
   const T *data, *params, *state, *cell;
+  // The parameters where products are of bfloat16, else null; of `params` only the biases are read
+  // then.
+  const bfloat16* narrow_params;
   const void* weights_at;  // where the caller has the parameters, in whatever type
   const int64_t* lengths;
   T *out, *state_out, *cell_out;  // the last two may be null
   T* reserve;
 };
+// Whether layers of these sizes can multiply in bfloat16 here.
+bool multiplies_bfloat16(const RnnParams& params, int64_t input_size);
 template <class T>
 void run_forward(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
                  KernelContext& context);

@@ -105,6 +105,16 @@ Extent extent_of(const KernelContext& context) {
   return {context.in(0).dim(0), context.in(0).dim(1), context.in(0).dim(2)};
 }
 
+// The parameters with nothing but the biases, at their end, written.
+template <class T>
+const T* converted_biases(const RnnParams& params, KernelContext& context) {
+  const Tensor& all = context.in(1);
+  T* copy = context.workspace_of<T>(all.size());
+  const int64_t first = ParamLayout(params, extent_of(context).input_size).input_bias(0, 0);
+  convert_array(all.as<bfloat16>() + first, copy + first, all.size() - first);
+  return copy;
+}
+
 template <class T>
 void forward_in(const RnnParams& params, KernelContext& context) {
   Computed<T> arrays(context);
@@ -112,7 +122,12 @@ void forward_in(const RnnParams& params, KernelContext& context) {
   ForwardArrays<T> a{};
   a.weights_at = context.in(1).data;
   a.data = arrays.in(0);
-  a.params = arrays.in(1);
+  if (context.in(1).dtype == DType::kBFloat16 && multiplies_bfloat16(params, extent.input_size)) {
+    a.narrow_params = context.in(1).as<bfloat16>();
+    a.params = converted_biases<T>(params, context);
+  } else {
+    a.params = arrays.in(1);
+  }
   a.state = arrays.in(2);
   if (params.has_cell()) a.cell = arrays.in(3);
   a.lengths = sequence_lengths(params, extent.steps, context);

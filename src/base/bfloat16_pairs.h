@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums in float of products of pairs of bfloat16, by the instruction that AVX512_BF16 has for them.
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "base/simd_intrinsics.h"
+
+// Before functions that use PairSums: only for processors whose avx512bf16 is set
+// (base/cpu_info.h).
+#if defined(__x86_64__)
+#define MX_BFLOAT16_PAIRS [[gnu::target("arch=x86-64-v4,avx512bf16,prefer-vector-width=512")]]
+#else
+#define MX_BFLOAT16_PAIRS
+#endif
+
+namespace mxnet {
+
+// Two neighbours in memory, as one number.
+using Bfloat16Pair = uint32_t;
+
+#if defined(__x86_64__)
+// Sums for sixteen columns.
+struct PairSums {
+  static constexpr int kCount = 16;
+
+  MX_BFLOAT16_PAIRS [[gnu::always_inline]] static PairSums zero() { return {_mm512_setzero_ps()}; }
+  MX_BFLOAT16_PAIRS [[gnu::always_inline]] static PairSums load(const float* from) {
+    return {_mm512_loadu_ps(from)};
+  }
+  // `left` meets each of the pairs in `right`.
+  MX_BFLOAT16_PAIRS [[gnu::always_inline]] void add(Bfloat16Pair left, const PairSums& right) {
+    const auto all = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int32_t>(left)));
+    values = _mm512_dpbf16_ps(values, all, reinterpret_cast<__m512bh>(right.values));
+  }
+  MX_BFLOAT16_PAIRS [[gnu::always_inline]] void add(const PairSums& more) {
+    values = _mm512_add_ps(values, more.values);
+  }
+  MX_BFLOAT16_PAIRS [[gnu::always_inline]] void store(float* to) const {
+    _mm512_storeu_ps(to, values);
+  }
+  __m512 values;
+};
+#else
+// For other processors to compile; none is asked to run it.
+struct PairSums {
+  static constexpr int kCount = 16;
+
+  static PairSums zero() { return {}; }
+  static PairSums load(const float* from) {
+    PairSums loaded;
+    for (int i = 0; i < kCount; ++i) loaded.values[i] = from[i];
+    return loaded;
+  }
+  void add(Bfloat16Pair left, const PairSums& right) {
+    for (int i = 0; i < kCount; ++i) {
+      const auto pair = std::bit_cast<Bfloat16Pair>(right.values[i]);
+      values[i] += number(left) * number(pair) + number(left << 16) * number(pair << 16);
+    }
+  }
+  void add(const PairSums& more) {
+    for (int i = 0; i < kCount; ++i) values[i] += more.values[i];
+  }
+  void store(float* to) const {
+    for (int i = 0; i < kCount; ++i) to[i] = values[i];
+  }
+  static float number(uint32_t high) { return std::bit_cast<float>(high & 0xffff0000u); }
+  float values[kCount] = {};
+};
+#endif
+
+}  // namespace mxnet
