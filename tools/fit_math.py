@@ -76,6 +76,23 @@ def arcsin_rest(z):
     return (mp.asin(x) / x - 1) / z if z else mp.mpf(1) / 6
 
 
+def inverse_erf(w):
+    """erfinv(x) / x for w = -log(1 - x^2)."""
+    x = mp.sqrt(-mp.expm1(-w))
+    if w < 3:
+        return mp.erfinv(x) / x if w else mp.sqrt(mp.pi) / 2
+    logarithm = -w - mp.log(1 + x)  # of 1 - x
+    return mp.findroot(lambda y: mp.log(mp.erfc(y)) - logarithm, mp.sqrt(w) - mp.mpf("0.3")) / x
+
+
+def print_inverse_erf():
+    for kind, first, second in (("float", 12, 10), ("double", 22, 18)):
+        print_rows(f"{kind} erfinv about 3.125", 17, fit(lambda w: inverse_erf(w + mp.mpf("3.125")), mp.mpf("-3.125"), mp.mpf("3.125"), first))
+        print_rows(f"{kind} erfinv about the root 3.25", 17, fit(lambda s: inverse_erf((s + mp.mpf("3.25")) ** 2), mp.mpf("-0.75"), mp.mpf("0.75"), second))
+    middle = mp.mpf("5.05")
+    print_rows("double erfinv about the root 5.05", 17, fit(lambda s: inverse_erf((s + middle) ** 2), mp.mpf("-1.05"), mp.mpf("1.05"), 16))
+
+
 def print_float_functions():
     quarter = mp.mpf(1) / 4
     root = mp.sqrt
@@ -192,3 +209,4 @@ if __name__ == "__main__":
                fit(lambda t: erfc_log(mp.mpf("0.95") + mp.mpf("5.05") * t), zero, mp.mpf(1), 24))
     print_wide()
     print_float_functions()
+    print_inverse_erf()
