@@ -79,6 +79,23 @@ def print_elementary():
         print(f"log10(2) = {mp.nstr(high, 20)} + {mp.nstr(value - high, 20)}")
 
 
+def inverse_erf(w):
+    """erfinv(x) / x for w = -log(1 - x^2)."""
+    x = mp.sqrt(-mp.expm1(-w))
+    if w < 3:
+        return mp.erfinv(x) / x if w else mp.sqrt(mp.pi) / 2
+    logarithm = -w - mp.log(1 + x)  # of 1 - x
+    return mp.findroot(lambda y: mp.log(mp.erfc(y)) - logarithm, mp.sqrt(w) - mp.mpf("0.3")) / x
+
+
+def print_inverse_erf():
+    for kind, first, second in (("float", 12, 10), ("double", 22, 18)):
+        print_rows(f"{kind} erfinv about 3.125", 17, fit(lambda w: inverse_erf(w + mp.mpf("3.125")), mp.mpf("-3.125"), mp.mpf("3.125"), first))
+        print_rows(f"{kind} erfinv about the root 3.25", 17, fit(lambda s: inverse_erf((s + mp.mpf("3.25")) ** 2), mp.mpf("-0.75"), mp.mpf("0.75"), second))
+    middle = mp.mpf("5.05")
+    print_rows("double erfinv about the root 5.05", 17, fit(lambda s: inverse_erf((s + middle) ** 2), mp.mpf("-1.05"), mp.mpf("1.05"), 16))
+
+
 NORMAL_END = mp.mpf("5.5")  # the normal distribution is 1 - 2e-8 there
 
 
@@ -186,3 +203,4 @@ if __name__ == "__main__":
                fit(lambda t: erfc_log(mp.mpf("0.95") + mp.mpf("5.05") * t), zero, mp.mpf(1), 24))
     print_wide()
     print_elementary()
+    print_inverse_erf()

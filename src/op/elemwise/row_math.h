@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "op/elementary_math.h"
+#include "op/inverse_erf.h"
 #include "op/vector_math.h"
 
 namespace mxnet::row_math {
@@ -222,8 +223,6 @@ T round_ties_down(T x) {
 
 double digamma(double x);
 inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
-double erfinv(double x);
-inline float erfinv(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
 template <std::floating_point T>
 T gamma(T x) {
   return std::tgamma(x);

@@ -74,26 +74,21 @@ struct ChangeHue {
     const C high = std::max(std::max(red, green), blue);
     const C low = std::min(std::min(red, green), blue);
     const C chroma = high - low, lightness = (high + low) / 2;
-    if (!(chroma > 0)) {
-      for (int c = 0; c < 3; ++c) y[c] = x[c];
-      return;
-    }
-    C sixth;  // of the wheel
-    if (high == red) {
-      sixth = (green - blue) / chroma;
-    } else if (high == green) {
-      sixth = 2 + (blue - red) / chroma;
-    } else {
-      sixth = 4 + (red - green) / chroma;
-    }
+    // Of the wheel. Where there is no colour it is no number, and not used.
+    C sixth = high == red     ? (green - blue) / chroma
+              : high == green ? 2 + (blue - red) / chroma
+                              : 4 + (red - green) / chroma;
     sixth += 6 * static_cast<C>(turns);
     // Each colour rises for a sixth, stays up for two, falls for one; green and blue follow red.
     const C shifts[] = {0, 4, 2};
+    const bool coloured = chroma > 0;
     for (int c = 0; c < 3; ++c) {
-      C at = std::fmod(sixth + shifts[c], C{6});
-      if (at < 0) at += 6;
+      const C place = sixth + shifts[c];
+      C at = place - 6 * std::floor(place / 6);
+      at = at < 0 ? at + 6 : at;
       const C part = std::min(std::max(std::fabs(at - 3) - 1, C{0}), C{1});
-      y[c] = (lightness + chroma * (part - C(0.5))) * kWhite;
+      const C turned = (lightness + chroma * (part - C(0.5))) * kWhite;
+      y[c] = coloured ? turned : x[c];
     }
   }
 };

@@ -203,12 +203,17 @@ void border_cpu(const BorderParams& params, KernelContext& context) {
     T* to = out.as<T>();
     for (int64_t y = 0; y < out.dim(0); ++y) {
       const int64_t row = pixel_at(y - params.top, in.dim(0), params.type);
-      for (int64_t x = 0; x < new_width; ++x, to += channels) {
-        const int64_t column = pixel_at(x - params.left, width, params.type);
-        const bool inside = row >= 0 && column >= 0;
-        std::copy_n(inside ? in.as<T>() + (row * width + column) * channels : constant.data(),
-                    channels, to);
-      }
+      const T* const from = in.as<T>() + row * width * channels;
+      const auto border = [&](int64_t first, int64_t last) {
+        for (int64_t x = first; x < last; ++x, to += channels) {
+          const int64_t column = row < 0 ? -1 : pixel_at(x, width, params.type);
+          std::copy_n(column >= 0 ? from + column * channels : constant.data(), channels, to);
+        }
+      };
+      const int64_t inside = row < 0 ? 0 : width;
+      border(-params.left, 0);
+      to = std::copy_n(from, inside * channels, to);
+      border(inside, new_width - params.left);
     }
   });
 }

@@ -8,8 +8,10 @@
 #include <numbers>
 #include <type_traits>
 
+#include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/image/pixel.h"
+#include "op/image/resample_row.h"
 #include "op/parallel.h"
 
 namespace mxnet::image {
@@ -151,13 +153,31 @@ T pixel_of(C sum, bool two) {
   }
 }
 
+// Between the same pixels nothing is weighed.
+template <class T>
+void pick_pixels(const T* in, int64_t channels, const Taps& rows, const Taps& columns,
+                 int64_t width, T* out) {
+  const auto new_width = static_cast<int64_t>(columns.old.size());
+  const auto pick = [&](auto known) {
+    const int64_t count = known.value == 0 ? channels : known.value;
+    for (const int64_t row : rows.old) {
+      for (int64_t x = 0; x < new_width; ++x, out += count) {
+        const T* const from = in + (row * width + columns.old[static_cast<std::size_t>(x)]) * count;
+        for (int64_t c = 0; c < count; ++c) out[c] = from[c];
+      }
+    }
+  };
+  if (channels == 3) return pick(std::integral_constant<int64_t, 3>());
+  pick(std::integral_constant<int64_t, 0>());
+}
+
 template <class T, class C>
 void resample_as(const T* in, int64_t channels, const Taps& rows, const Taps& columns,
                  int64_t width, T* out) {
   const std::vector<C> row_weights = weights_of<C>(rows), column_weights = weights_of<C>(columns);
   const auto new_rows = static_cast<int64_t>(rows.old.size()) / rows.width;
   const auto new_width = static_cast<int64_t>(columns.old.size()) / columns.width;
-  const int64_t line = new_width * channels;
+  const int64_t line = new_width * channels, old_line = width * channels;
   const bool two = rows.width == 2;
   if (new_rows * line == 0) return;
   // Old rows in the new width are kept while the next new row may want them again.
@@ -166,6 +186,7 @@ void resample_as(const T* in, int64_t channels, const Taps& rows, const Taps& co
       [&](int64_t first, int64_t last) {
         const auto lines = std::make_unique<C[]>(static_cast<std::size_t>(rows.width * line));
         const auto sum = std::make_unique<C[]>(static_cast<std::size_t>(line));
+        const auto converted = std::make_unique<C[]>(static_cast<std::size_t>(old_line));
         std::vector<int64_t> held(static_cast<std::size_t>(rows.width), -1);
         for (int64_t y = first; y < last; ++y) {
           std::fill_n(sum.get(), line, C{0});
@@ -177,19 +198,9 @@ void resample_as(const T* in, int64_t channels, const Taps& rows, const Taps& co
             C* to = lines.get() + slot * line;
             if (held[static_cast<std::size_t>(slot)] != row) {
               held[static_cast<std::size_t>(slot)] = row;
-              const T* from = in + row * width * channels;
-              for (int64_t x = 0; x < new_width; ++x) {
-                for (int64_t c = 0; c < channels; ++c) {
-                  C value = 0;
-                  for (int64_t j = 0; j < columns.width; ++j) {
-                    const auto at = static_cast<std::size_t>(x * columns.width + j);
-                    if (column_weights[at] == 0) continue;  // a pixel beyond the image is no NaN
-                    value +=
-                        column_weights[at] * static_cast<C>(from[columns.old[at] * channels + c]);
-                  }
-                  to[x * channels + c] = value;
-                }
-              }
+              convert_array(in + row * old_line, converted.get(), old_line);
+              stretch_row(converted.get(), channels, width, columns.old.data(),
+                          column_weights.data(), columns.width, new_width, to);
             }
             for (int64_t i = 0; i < line; ++i) sum[i] += weighed<C>(weight, to[i], two);
           }
@@ -204,6 +215,8 @@ void resample_as(const T* in, int64_t channels, const Taps& rows, const Taps& co
 template <class T>
 void resample(const T* in, int64_t channels, const Taps& rows, const Taps& columns, int64_t width,
               T* out) {
+  if (rows.width == 1 && columns.width == 1)
+    return pick_pixels(in, channels, rows, columns, width, out);
   if constexpr (std::is_same_v<T, uint8_t>) {
     if (rows.interpolates && columns.interpolates)
       return resample_as<T, int32_t>(in, channels, rows, columns, width, out);

@@ -7,7 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "op/convert.h"
 #include "op/image/resample.h"
+#include "op/image/resample_row.h"
 #include "op/parallel.h"
 
 namespace mxnet::image {
@@ -15,17 +17,19 @@ namespace {
 
 constexpr int kWeightBits = 11;
 
-// A new pixel is old[first] * low + old[second] * high, weights in units of 2^-11.
-struct Pair {
-  int64_t first, second;
-  int32_t low, high;
+// A new pixel is old[2 i] * weight[2 i] + old[2 i + 1] * weight[2 i + 1], weights in units of
+// 2^-11.
+struct Pairs {
+  std::vector<int64_t> old;
+  std::vector<int32_t> weight;
 };
 
 // `whole_at_edges`: what would lie half outside is the pixel at the edge alone, not twice with the
 // weights it would have had; only the rounding differs.
-std::vector<Pair> pairs(int64_t from, int64_t to, bool whole_at_edges) {
-  std::vector<Pair> all;
-  all.reserve(static_cast<std::size_t>(to));
+Pairs pairs(int64_t from, int64_t to, bool whole_at_edges) {
+  Pairs all;
+  all.old.reserve(static_cast<std::size_t>(2 * to));
+  all.weight.reserve(static_cast<std::size_t>(2 * to));
   const double scale = 1.0 / (static_cast<double>(to) / static_cast<double>(from));
   for (int64_t i = 0; i < to; ++i) {
     const auto place = static_cast<float>((static_cast<double>(i) + 0.5) * scale - 0.5);
@@ -33,36 +37,19 @@ std::vector<Pair> pairs(int64_t from, int64_t to, bool whole_at_edges) {
     float part = place - static_cast<float>(first);
     if (whole_at_edges && (first < 0 || first >= from - 1)) part = 0;
     constexpr float kOne = 1 << kWeightBits;
-    all.push_back({std::clamp<int64_t>(first, 0, from - 1),
-                   std::clamp<int64_t>(first + 1, 0, from - 1),
-                   static_cast<int32_t>(std::lrint((1.0F - part) * kOne)),
-                   static_cast<int32_t>(std::lrint(part * kOne))});
+    for (const int64_t at : {first, first + 1})
+      all.old.push_back(std::clamp<int64_t>(at, 0, from - 1));
+    all.weight.push_back(static_cast<int32_t>(std::lrint((1.0F - part) * kOne)));
+    all.weight.push_back(static_cast<int32_t>(std::lrint(part * kOne)));
   }
   return all;
 }
 
-// An old row in the new width, in units of 2^-11. `kChannels` 0: any number.
-template <int64_t kChannels>
-void stretch_pixels(const uint8_t* in, int64_t any, const std::vector<Pair>& columns,
-                    int32_t* out) {
-  const int64_t channels = kChannels == 0 ? any : kChannels;
-  for (const Pair& column : columns) {
-    const uint8_t *first = in + column.first * channels, *second = in + column.second * channels;
-    for (int64_t c = 0; c < channels; ++c) *out++ = first[c] * column.low + second[c] * column.high;
-  }
-}
-
-void stretch(const uint8_t* in, int64_t channels, const std::vector<Pair>& columns, int32_t* out) {
-  if (channels == 3) return stretch_pixels<3>(in, 3, columns, out);
-  if (channels == 1) return stretch_pixels<1>(in, 1, columns, out);
-  stretch_pixels<0>(in, channels, columns, out);
-}
-
 void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_t width,
                      int64_t new_height, int64_t new_width, uint8_t* out) {
-  const std::vector<Pair> rows = pairs(height, new_height, false);
-  const std::vector<Pair> columns = pairs(width, new_width, true);
-  const int64_t line = new_width * channels;
+  const Pairs rows = pairs(height, new_height, false);
+  const Pairs columns = pairs(width, new_width, true);
+  const int64_t line = new_width * channels, old_line = width * channels;
   parallel_for(
       new_height, static_cast<double>(line * 4),
       [&](int64_t begin, int64_t end) {
@@ -70,24 +57,28 @@ void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_
         const auto buffer =
             std::make_unique_for_overwrite<int32_t[]>(static_cast<std::size_t>(2 * line));
         int32_t* held[2] = {buffer.get(), buffer.get() + line};
+        const auto widened =
+            std::make_unique_for_overwrite<int32_t[]>(static_cast<std::size_t>(old_line));
         int64_t held_row[2] = {-1, -1};
         const auto stretched = [&](int64_t row, int64_t other) {
           for (int k = 0; k < 2; ++k)
             if (held_row[k] == row) return held[k];
           const int k = held_row[0] == other ? 1 : 0;
-          stretch(in + row * width * channels, channels, columns, held[k]);
+          convert_array(in + row * old_line, widened.get(), old_line);
+          stretch_row(widened.get(), channels, width, columns.old.data(), columns.weight.data(), 2,
+                      new_width, held[k]);
           held_row[k] = row;
           return held[k];
         };
         for (int64_t y = begin; y < end; ++y) {
-          const Pair& pair = rows[static_cast<std::size_t>(y)];
-          const int32_t* const upper = stretched(pair.first, pair.second);
-          const int32_t* const lower = stretched(pair.second, pair.first);
+          const auto at = static_cast<std::size_t>(2 * y);
+          const int32_t* const upper = stretched(rows.old[at], rows.old[at + 1]);
+          const int32_t* const lower = stretched(rows.old[at + 1], rows.old[at]);
+          const int32_t high = rows.weight[at], low = rows.weight[at + 1];
           uint8_t* const to = out + y * line;
           for (int64_t i = 0; i < line; ++i) {
             // 11 + 11 bits of weights: four go first, so that products fit, then sixteen, then two.
-            const int32_t sum =
-                ((pair.low * (upper[i] >> 4)) >> 16) + ((pair.high * (lower[i] >> 4)) >> 16);
+            const int32_t sum = ((high * (upper[i] >> 4)) >> 16) + ((low * (lower[i] >> 4)) >> 16);
             to[i] = static_cast<uint8_t>((sum + 2) >> 2);
           }
         }
