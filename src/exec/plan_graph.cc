@@ -117,6 +117,18 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
   return laid_out(fused, known, passes, {});
 }
 
+// The same for GPUs whose plug-in is loaded: simulated ones run the CPU's kernels, one by one.
+TypedGraph optimise_for_gpu(const TypedGraph& typed,
+                            const std::map<const ir::Node*, ArrayType>& known,
+                            const PassOptions& passes) {
+  const FuseOptions on_gpu{.on_gpu = true};
+  return infer_all(run_pass("fuse_convolutions", typed.graph.graph(), passes,
+                            [&](const ir::Graph&) {
+                              return fuse_convolutions(typed.graph, typed.types, on_gpu);
+                            }),
+                   known);
+}
+
 }  // namespace
 
 ir::Graph compiled_graph(const ir::Graph& graph, const std::map<const ir::Node*, ArrayType>& known,
@@ -369,6 +381,9 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
   const bool differentiates =
       options.forward_outputs < static_cast<int>(folded.graph.outputs().size());
   if (optimises && !options.training && !differentiates) return optimise(folded, known, passes);
+  if (options.device.is_gpu() && options.fuse_pointwise && !options.training && !differentiates &&
+      is_pure(folded.graph))
+    return optimise_for_gpu(folded, known, passes);
   if (!saves_memory() || !differentiates) {
     if (!optimises) return folded;
     const LayoutOptions layouts{.training = options.training, .differentiated = differentiates};

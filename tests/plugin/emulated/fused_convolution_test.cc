@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans for inference on a GPU: convolutions take over what follows them, and results are those of
+// the graph as it was written, on the CPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "exec/executor.h"
+#include "graph/graphs.h"
+#include "setting.h"
+#include "tests/exec/arrays.h"
+#include "tests/plugin/emulated/both_devices.h"
+
+namespace mxnet {
+namespace {
+
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
+
+// Small networks with arrays of one type; parameters of normalisations are float32.
+class Images {
+ public:
+  explicit Images(const char* dtype) : dtype_(dtype) {}
+
+  Value input(const std::string& name, const Shape& shape, float low = -1) {
+    return given(name, shape, low, dtype_);
+  }
+  Value conv(const std::string& name, const Value& in, int64_t from, int64_t to, int kernel,
+             bool bias = false, int groups = 1, const char* layout = "NCHW") {
+    const bool last = std::string(layout) == "NHWC";
+    const Shape weight =
+        last ? Shape{to, kernel, kernel, from / groups} : Shape{to, from / groups, kernel, kernel};
+    std::vector<Value> inputs{in, input(name + "_weight", weight)};
+    if (bias) inputs.push_back(input(name + "_bias", {to}));
+    const std::string k = std::to_string(kernel), p = std::to_string(kernel / 2);
+    return named(name, apply("Convolution", inputs,
+                             {{"kernel", "(" + k + "," + k + ")"},
+                              {"pad", "(" + p + "," + p + ")"},
+                              {"num_filter", std::to_string(to)},
+                              {"num_group", std::to_string(groups)},
+                              {"layout", layout},
+                              {"no_bias", bias ? "False" : "True"}}));
+  }
+  Value normed(const std::string& name, const Value& in, int64_t channels,
+               const char* fix_gamma = "False", const char* axis = "1") {
+    const auto parameter = [&](const char* suffix, float low) {
+      return given(name + suffix, {channels}, low, "float32");
+    };
+    return named(name, apply("BatchNorm",
+                             {in, parameter("_gamma", -1), parameter("_beta", -1),
+                              parameter("_mean", -1), parameter("_var", 0.5f)},
+                             {{"fix_gamma", fix_gamma}, {"axis", axis}}));
+  }
+
+  // The plan's text on the GPU, whose results must be the CPU's.
+  std::string check(const Value& output, double tolerance) {
+    const Setting as_written("MXNET_SUBGRAPH_BACKEND", "NONE");
+    const auto [expected, ignored] = run(output, Device::cpu());
+    const auto [result, plan] = run(output, kGpu);
+    EXPECT_EQ(result.size(), expected.size());
+    double largest = 0;
+    for (const float value : expected) largest = std::max(largest, std::fabs(double{value}));
+    for (std::size_t i = 0; i < std::min(result.size(), expected.size()); ++i) {
+      EXPECT_NEAR(result[i], expected[i], tolerance * largest) << i << "\n" << plan;
+      if (::testing::Test::HasFailure()) break;
+    }
+    return plan;
+  }
+  // Results and the plan's text.
+  std::pair<Values, std::string> run(const Value& output, Device device) {
+    const ir::Graph graph = graph_of({output});
+    const IndexedGraph indexed(graph);
+    ExecutorArrays arrays;
+    for (const int n : indexed.arguments()) {
+      arrays.args.push_back(inputs_.at(indexed.node(n).name).on(device));
+      arrays.grads.emplace_back();
+      arrays.requests.push_back(Request::kNull);
+    }
+    for (const int n : indexed.auxiliary())
+      arrays.aux.push_back(inputs_.at(indexed.node(n).name).on(device));
+    Executor executor(graph, device, std::move(arrays));
+    executor.forward(false);
+    return {values_as_float(executor.outputs()[0]), executor.debug_str()};
+  }
+
+ private:
+  Value given(const std::string& name, const Shape& shape, float low, const char* dtype) {
+    inputs_[name] = {random_values(shape.size() + static_cast<int64_t>(inputs_.size()), low, 1),
+                     shape, dtype};
+    inputs_[name].values.resize(static_cast<std::size_t>(shape.size()));
+    return variable(name);
+  }
+
+  const char* const dtype_;
+  std::map<std::string, Input> inputs_;
+};
+
+int count(const std::string& plan, const std::string& text) {
+  int found = 0;
+  for (std::size_t at = plan.find(text); at != std::string::npos; at = plan.find(text, at + 1))
+    ++found;
+  return found;
+}
+
+Value relu(const Value& x) { return apply("Activation", {x}, {{"act_type", "relu"}}); }
+Value sum(const Value& a, const Value& b) { return apply("elemwise_add", {a, b}); }
+
+struct Type {
+  const char* name;
+  double tolerance;
+};
+constexpr Type kTypes[] = {{"float32", 1e-5}, {"float16", 4e-3}, {"bfloat16", 3e-2}};
+
+TEST(GpuFusedConvolution, AResidualBlockIsAsManyStepsAsConvolutions) {
+  for (const Type& type : kTypes) {
+    SCOPED_TRACE(type.name);
+    Images net(type.name);
+    const Value data = net.input("data", {2, 4, 7, 6});
+    const Value x = relu(net.normed("bn0", net.conv("c0", data, 4, 8, 3), 8));
+    const Value a = relu(net.normed("bn1", net.conv("c1", x, 8, 8, 1), 8, "True"));
+    const Value b = net.normed("bn2", net.conv("c2", a, 8, 8, 3, true), 8);
+    const std::string plan = net.check(relu(sum(b, x)), type.tolerance);
+    EXPECT_EQ(count(plan, "(_sg_conv)"), 3) << plan;
+    EXPECT_EQ(count(plan, "(BatchNorm)") + count(plan, "_sg_pointwise"), 0) << plan;
+  }
+}
+
+TEST(GpuFusedConvolution, EachActivationInEachLayout) {
+  using Attributes = std::vector<std::pair<std::string, std::string>>;
+  const std::pair<const char*, Attributes> activations[] = {
+      {"Activation", {{"act_type", "relu"}}},
+      {"Activation", {{"act_type", "sigmoid"}}},
+      {"Activation", {{"act_type", "tanh"}}},
+      {"LeakyReLU", {{"act_type", "leaky"}, {"slope", "0.3"}}},
+      {"clip", {{"a_min", "0"}, {"a_max", "1.5"}}}};
+  for (const char* layout : {"NCHW", "NHWC"}) {
+    const bool last = std::string(layout) == "NHWC";
+    for (const auto& [op, attributes] : activations) {
+      SCOPED_TRACE(std::string(op) + attributes[0].second + layout);
+      Images net("float32");
+      const Value data = net.input("data", last ? Shape{2, 5, 6, 3} : Shape{2, 3, 5, 6});
+      const Value conv = net.conv("c", data, 3, 4, 3, true, 1, layout);
+      const Value normed = net.normed("bn", conv, 4, "False", last ? "-1" : "1");
+      const std::string plan = net.check(apply(op, {normed}, attributes), 1e-5);
+      EXPECT_EQ(count(plan, "(_sg_conv)"), 1) << plan;
+      EXPECT_EQ(count(plan, "\n  "), 1) << plan;
+    }
+  }
+}
+
+TEST(GpuFusedConvolution, WhatCudnnHasNoOperationForStaysBehind) {
+  Images net("float32");
+  const Value data = net.input("data", {1, 3, 5, 5});
+  const Value conv = net.conv("c", data, 3, 4, 1);
+  const std::string plan = net.check(apply("Activation", {conv}, {{"act_type", "softrelu"}}), 1e-5);
+  EXPECT_EQ(count(plan, "(_sg_conv)"), 1) << plan;
+  EXPECT_EQ(count(plan, "(Activation)"), 1) << plan;
+  const std::string both = net.check(apply("tanh", {relu(conv)}), 1e-5);
+  EXPECT_EQ(count(both, "(tanh)"), 1) << both;
+  const std::string shifted =
+      net.check(apply("clip", {conv}, {{"a_min", "-0.5"}, {"a_max", "0.5"}}), 1e-5);
+  EXPECT_EQ(count(shifted, "(clip)"), 1) << shifted;
+}
+
+TEST(GpuFusedConvolution, ASumIsWrittenElsewhereThanItsOtherInput) {
+  Images net("float32");
+  const Value data = net.input("data", {1, 4, 5, 5});
+  const Value a = net.conv("a", data, 4, 4, 3), b = net.conv("b", data, 4, 4, 1, true, 2);
+  const std::string plan = net.check(apply("broadcast_add", {a, b}), 1e-5);
+  EXPECT_EQ(count(plan, "(_sg_conv)"), 2) << plan;
+  // The other value is read again.
+  net.check(sum(relu(sum(a, data)), data), 1e-5);
+}
+
+TEST(GpuFusedConvolution, OtherTypesAndSettingsLeaveItAsItIs) {
+  Images wide("float64");
+  const Value conv = wide.conv("c", wide.input("data", {1, 2, 4, 4}), 2, 2, 3);
+  EXPECT_EQ(count(wide.check(relu(conv), 1e-10), "(_sg_conv)"), 0);
+  Images net("float32");
+  const Value one = relu(net.conv("c", net.input("data", {1, 2, 4, 4}), 2, 2, 3));
+  EXPECT_EQ(count(net.check(one, 1e-5), "(_sg_conv)"), 1);
+  const Setting off("MXNET_USE_FUSION", "0");
+  EXPECT_EQ(count(net.check(one, 1e-5), "(_sg_conv)"), 0);
+}
+
+}  // namespace
+}  // namespace mxnet
