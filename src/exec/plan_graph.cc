@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "exec/fold_values.h"
+#include "graph/channels_last.h"
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
 #include "graph/fuse_norm_relu.h"
@@ -122,11 +123,16 @@ TypedGraph optimise_for_gpu(const TypedGraph& typed,
                             const std::map<const ir::Node*, ArrayType>& known,
                             const PassOptions& passes) {
   const FuseOptions on_gpu{.on_gpu = true};
-  return infer_all(run_pass("fuse_convolutions", typed.graph.graph(), passes,
-                            [&](const ir::Graph&) {
-                              return fuse_convolutions(typed.graph, typed.types, on_gpu);
-                            }),
-                   known);
+  TypedGraph fused = infer_all(
+      run_pass(
+          "fuse_convolutions", typed.graph.graph(), passes,
+          [&](const ir::Graph&) { return fuse_convolutions(typed.graph, typed.types, on_gpu); }),
+      known);
+  if (!config().cuda.allow_tensor_core) return fused;
+  return infer_all(
+      run_pass("channels_last", fused.graph.graph(), passes,
+               [&](const ir::Graph&) { return with_channels_last(fused.graph, fused.types); }),
+      known);
 }
 
 }  // namespace

@@ -173,6 +173,65 @@ TEST(GpuFusedConvolution, ASumIsWrittenElsewhereThanItsOtherInput) {
   net.check(sum(relu(sum(a, data)), data), 1e-5);
 }
 
+// Half types with whole packs of channels: images are turned at the borders and nowhere else.
+TEST(GpuFusedConvolution, HalfTypesComputeWithChannelsLast) {
+  for (const Type& type : {kTypes[1], kTypes[2]}) {
+    SCOPED_TRACE(type.name);
+    Images net(type.name);
+    const Value data = net.input("data", {2, 3, 9, 8});
+    const Value stem = relu(net.normed("bn0", net.conv("c0", data, 3, 8, 3), 8));
+    const Value x =
+        apply("Pooling", {stem}, {{"kernel", "(3,3)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"}});
+    const Value a = relu(net.normed("bn1", net.conv("c1", x, 8, 16, 1, true), 16));
+    const Value b = net.normed("bn2", net.conv("c2", a, 16, 8, 3, false, 2), 8, "True");
+    const Value joined = apply("Concat", {relu(sum(b, x)), x * 0.5}, {{"num_args", "2"}});
+    // Neither a convolution's nor alone: stays between.
+    const Value normed = apply("tanh", {net.normed("bn3", joined, 16)});
+    const Value pooled =
+        apply("Pooling", {normed}, {{"global_pool", "True"}, {"pool_type", "avg"}});
+    const std::string plan = net.check(apply("Flatten", {pooled}), type.tolerance);
+    EXPECT_EQ(count(plan, "(_sg_conv)"), 3) << plan;
+    EXPECT_EQ(count(plan, "(transpose)"), 2) << plan;
+    EXPECT_EQ(count(plan, "data_to_last(transpose)"), 1) << plan;
+  }
+}
+
+TEST(GpuFusedConvolution, WhereTurningDoesNotPayChannelsStayWhereTheyAre) {
+  const auto transpositions = [](const char* type, int64_t channels, const char* setting) {
+    Images net(type);
+    const Value data = net.input("data", {1, channels, 4, 4});
+    const Value a = net.conv("a", data, channels, channels, 3);
+    const Value b = net.conv("b", a, channels, channels, 3);
+    const Setting cores("MXNET_CUDA_ALLOW_TENSOR_CORE", setting);
+    return count(net.check(relu(net.conv("c", b, channels, channels, 1)), 5e-2), "(transpose)");
+  };
+  EXPECT_EQ(transpositions("float16", 8, "1"), 2);
+  EXPECT_EQ(transpositions("float32", 8, "1"), 0);
+  EXPECT_EQ(transpositions("float16", 6, "1"), 0);
+  EXPECT_EQ(transpositions("float16", 8, "0"), 0);
+  // One convolution: cuDNN turns as much itself.
+  Images net("float16");
+  const Value conv = net.conv("a", net.input("data", {1, 8, 4, 4}), 8, 8, 3);
+  EXPECT_EQ(count(net.check(conv, 5e-3), "(transpose)"), 0);
+  // A graph that is given so has nothing to turn.
+  Images last("float16");
+  const Value given = last.conv("a", last.input("data", {1, 4, 4, 8}), 8, 8, 3, true, 1, "NHWC");
+  EXPECT_EQ(count(last.check(relu(given), 5e-3), "(transpose)"), 0);
+}
+
+// Values that somebody outside reads, and layers that channels are second of.
+TEST(GpuFusedConvolution, TurnedValuesAreTurnedBackOnceForAllWhoReadThemSo) {
+  Images net("float16");
+  const Value data = net.input("data", {2, 8, 6, 5});
+  const Value a = net.conv("a", data, 8, 8, 3), b = relu(net.conv("b", a, 8, 8, 3));
+  const Value c = net.conv("c", b, 8, 8, 3);
+  const Value d = apply("L2Normalization", {c}, {{"mode", "channel"}});
+  const Value e = apply("slice_axis", {c}, {{"axis", "1"}, {"begin", "2"}, {"end", "4"}});
+  const Value f = apply("sum", {d}, {{"axis", "1"}}), g = apply("sum", {e}, {{"axis", "1"}});
+  const std::string plan = net.check(sum(f, g), 1e-2);
+  EXPECT_EQ(count(plan, "(transpose)"), 2) << plan;
+}
+
 TEST(GpuFusedConvolution, OtherTypesAndSettingsLeaveItAsItIs) {
   Images wide("float64");
   const Value conv = wide.conv("c", wide.input("data", {1, 2, 4, 4}), 2, 2, 3);
