@@ -118,7 +118,17 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
   return laid_out(fused, known, passes, {});
 }
 
-// The same for GPUs whose plug-in is loaded: simulated ones run the CPU's kernels, one by one.
+TypedGraph channels_turned(const TypedGraph& typed,
+                           const std::map<const ir::Node*, ArrayType>& known,
+                           const PassOptions& passes) {
+  if (!config().cuda.allow_tensor_core) return typed;
+  return infer_all(
+      run_pass("channels_last", typed.graph.graph(), passes,
+               [&](const ir::Graph&) { return with_channels_last(typed.graph, typed.types); }),
+      known);
+}
+
+// For inference on a GPU.
 TypedGraph optimise_for_gpu(const TypedGraph& typed,
                             const std::map<const ir::Node*, ArrayType>& known,
                             const PassOptions& passes) {
@@ -128,11 +138,7 @@ TypedGraph optimise_for_gpu(const TypedGraph& typed,
           "fuse_convolutions", typed.graph.graph(), passes,
           [&](const ir::Graph&) { return fuse_convolutions(typed.graph, typed.types, on_gpu); }),
       known);
-  if (!config().cuda.allow_tensor_core) return fused;
-  return infer_all(
-      run_pass("channels_last", fused.graph.graph(), passes,
-               [&](const ir::Graph&) { return with_channels_last(fused.graph, fused.types); }),
-      known);
+  return channels_turned(fused, known, passes);
 }
 
 }  // namespace
@@ -387,9 +393,11 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
   const bool differentiates =
       options.forward_outputs < static_cast<int>(folded.graph.outputs().size());
   if (optimises && !options.training && !differentiates) return optimise(folded, known, passes);
-  if (options.device.is_gpu() && options.fuse_pointwise && !options.training && !differentiates &&
-      is_pure(folded.graph))
-    return optimise_for_gpu(folded, known, passes);
+  // Where a plug-in is loaded: simulated GPUs run the CPU's kernels, one by one.
+  if (options.device.is_gpu() && options.fuse_pointwise && is_pure(folded.graph)) {
+    if (!options.training && !differentiates) return optimise_for_gpu(folded, known, passes);
+    if (!saves_memory()) return channels_turned(folded, known, passes);
+  }
   if (!saves_memory() || !differentiates) {
     if (!optimises) return folded;
     const LayoutOptions layouts{.training = options.training, .differentiated = differentiates};

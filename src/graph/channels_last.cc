@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One walk: a convolution turns what it reads, others follow where all that they read is turned.
-// Every turned value is turned back as well; what nobody reads of that is no part of the graph.
+// One walk: a convolution turns what it reads, others follow what they read. Every turned value is
+// turned back as well; what nobody reads of that is no part of the graph.
 #include "graph/channels_last.h"
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "op/fused/conv.h"
 #include "op/grad.h"
 #include "op/nn/pooling_geometry.h"
+#include "op/nn/trilinear_grad.h"
 #include "op/norm/batch_norm_params.h"
 #include "op/op_def.h"
 #include "op/params.h"
@@ -22,11 +23,13 @@ namespace {
 
 constexpr const char *kToLast = "(0,2,3,1)", *kToFirst = "(0,3,1,2)";
 
-// A node that reads and makes turned images.
+// A node that reads and makes turned images; weights of convolutions lie as images do.
 struct Turned {
   std::shared_ptr<const void> params;
-  uint32_t images;  // bits of inputs; the first output is one
+  uint32_t inputs, outputs = 1;  // bits of those that are turned
 };
+
+constexpr auto to_nhwc = [](auto& params) { params.layout = Layout::kNHWC; };
 
 template <class P, class Change>
 std::shared_ptr<const void> changed(const ir::Node& node, const Change& change) {
@@ -46,12 +49,17 @@ class Turning {
     Ref<ir::Node> copy = copy_node(node);
     copy->params = turned->params;
     for (std::size_t i = 0; i < copy->inputs.size(); ++i)
-      if ((turned->images >> i & 1) != 0)
+      if ((turned->inputs >> i & 1) != 0)
         copy->inputs[i] = to_last(graph_.entry(original.inputs[i]), node.inputs[i]);
-    const int n = graph_.index_of(original), result = graph_.first_entry(n);
-    last_[result] = {copy, 0, 0};
-    std::vector<ir::Entry> outputs{transposed({copy, 0, 0}, result, kToFirst)};
-    for (int o = 1; o < graph_.num_outputs(n); ++o) outputs.push_back({copy, o, 0});
+    const int n = graph_.index_of(original);
+    std::vector<ir::Entry> outputs;
+    for (int o = 0; o < graph_.num_outputs(n); ++o) {
+      const int result = graph_.first_entry(n) + o;
+      outputs.push_back({copy, o, 0});
+      if ((turned->outputs >> o & 1) == 0) continue;
+      last_[result] = outputs.back();
+      outputs.back() = transposed(outputs.back(), result, kToFirst);
+    }
     return outputs;
   }
 
@@ -69,10 +77,17 @@ class Turning {
  private:
   const ArrayType& type(int entry) const { return types_[static_cast<std::size_t>(entry)]; }
   const ArrayType& type(const ir::Entry& entry) const { return type(graph_.entry(entry)); }
-  static int64_t bytes_of(const ArrayType& type) {
-    return type.shape.size() * static_cast<int64_t>(dtype_size(type.dtype));
+  const ArrayType& result_type(const ir::Node& node) const {
+    return type(graph_.first_entry(graph_.index_of(node)));
+  }
+  // Read and written.
+  static int64_t turned_bytes(const ArrayType& type) {
+    return 2 * type.shape.size() * static_cast<int64_t>(dtype_size(type.dtype));
   }
   bool is_image(const ir::Entry& entry) const { return type(entry).shape.ndim() == 4; }
+  static const ir::Entry& input(const ir::Node& node, int i) {
+    return node.inputs[static_cast<std::size_t>(i)];
+  }
   bool is_turned(const ir::Entry& entry) const { return last_.count(graph_.entry(entry)) != 0; }
 
   std::optional<Turned> turned_form(const ir::Node& node) {
@@ -80,14 +95,17 @@ class Turning {
         !is_image(node.inputs[0]))
       return std::nullopt;
     const std::string& op = node.op->name();
-    if (op == FusedConvParams::kOnGpu) return convolution(node);
+    if (op == FusedConvParams::kOnGpu) return fused_convolution(node);
+    if (op == "Convolution") return convolution(node);
+    if (op == "_backward_Convolution" || op == "_backward_Convolution_data")
+      return convolution_gradient(node);
     if (op == "Concat") return concatenation(node);
     if (pointwise_kernel(*node.op) != nullptr) return pointwise(node);
-    if (!is_turned(node.inputs[0])) return std::nullopt;
-    if (op == "Pooling" && !channels_last(params_of<PoolParams>(node).layout))
-      return Turned{changed<PoolParams>(node, [](PoolParams& p) { p.layout = Layout::kNHWC; }), 1};
-    if (op == "BatchNorm" && params_of<BatchNormParams>(node).axis == 1)
-      return Turned{changed<BatchNormParams>(node, [](BatchNormParams& p) { p.axis = 3; }), 1};
+    // Gradients follow what forward has read.
+    if (op == "Pooling") return pooling(node, 0);
+    if (op == "_backward_Pooling_sum" || op == "_backward_Pooling_max") return pooling(node, 1);
+    if (op == "BatchNorm") return normalisation(node, 0);
+    if (op == "_backward_BatchNorm") return normalisation(node, 1);
     return std::nullopt;
   }
   template <class P>
@@ -95,20 +113,56 @@ class Turning {
     return *static_cast<const P*>(node.params.get());
   }
 
+  // What cuDNN would turn for so many passes of a convolution.
+  void count(const ConvParams& params, std::initializer_list<const ArrayType*> arrays,
+             int passes = 1) {
+    const ArrayType& image = **arrays.begin();
+    if (!wants_channels_last(image.dtype, image.shape[1] / params.num_group,
+                             params.num_filter / params.num_group))
+      return;
+    for (const ArrayType* array : arrays) by_library_ += passes * turned_bytes(*array);
+  }
+  static bool may_turn(const ConvParams& params) {
+    return params.spatial() == 2 && !channels_last(params.layout);
+  }
   std::optional<Turned> convolution(const ir::Node& node) {
+    const auto& params = params_of<ConvParams>(node);
+    if (!may_turn(params)) return std::nullopt;
+    count(params, {&type(node.inputs[0]), &type(node.inputs[1]), &result_type(node)});
+    return Turned{changed<ConvParams>(node, to_nhwc), 0b11};
+  }
+  // Inputs: gradient of the output, data, weight. Outputs: those wanted of data's, weight's,
+  // bias's.
+  std::optional<Turned> convolution_gradient(const ir::Node& node) {
+    const auto& params = params_of<ConvParams>(node);
+    if (!may_turn(params)) return std::nullopt;
+    const int passes =
+        __builtin_popcount(static_cast<uint32_t>(params.wanted & (kWantData | kWantWeight)));
+    count(params, {&type(node.inputs[1]), &type(node.inputs[2]), &type(node.inputs[0])}, passes);
+    return Turned{changed<ConvParams>(node, to_nhwc), 0b111, (1u << passes) - 1};
+  }
+  std::optional<Turned> fused_convolution(const ir::Node& node) {
     const auto& params = params_of<FusedConvParams>(node);
-    if (params.conv.spatial() != 2 || channels_last(params.conv.layout)) return std::nullopt;
-    const ArrayType& image = type(node.inputs[0]);
-    const ArrayType& map = type(graph_.first_entry(graph_.index_of(node)));
-    if (wants_channels_last(image.dtype, image.shape[1] / params.conv.num_group,
-                            map.shape[1] / params.conv.num_group))
-      by_library_ += bytes_of(image) + bytes_of(map);
+    if (!may_turn(params.conv)) return std::nullopt;
+    count(params.conv, {&type(node.inputs[0]), &result_type(node)});  // weights are turned anyway
     return Turned{changed<FusedConvParams>(node,
                                            [](FusedConvParams& p) {
-                                             p.conv.layout = Layout::kNHWC;
+                                             to_nhwc(p.conv);
                                              p.turns_weight = true;
                                            }),
-                  params.sum ? 3u : 1u};
+                  params.sum ? 0b11u : 0b1u};
+  }
+  // The first inputs up to the one that forward has read, where that is turned.
+  std::optional<Turned> pooling(const ir::Node& node, int data) const {
+    if (!is_turned(input(node, data)) || channels_last(params_of<PoolParams>(node).layout))
+      return std::nullopt;
+    return Turned{changed<PoolParams>(node, to_nhwc), (2u << data) - 1};
+  }
+  std::optional<Turned> normalisation(const ir::Node& node, int data) const {
+    if (!is_turned(input(node, data)) || params_of<BatchNormParams>(node).axis != 1)
+      return std::nullopt;
+    return Turned{changed<BatchNormParams>(node, [](BatchNormParams& p) { p.axis = 3; }),
+                  (2u << data) - 1};
   }
   std::optional<Turned> concatenation(const ir::Node& node) {
     const int dim = params_of<JoinParams>(node).dim;
@@ -117,20 +171,22 @@ class Turning {
       if (!is_turned(input)) return std::nullopt;
     return Turned{changed<JoinParams>(node, [](JoinParams& p) { p.dim = 3; }), ~0u};
   }
-  // Arrays of one element are read as they are.
+  // Where one array is turned the others are, too; one of a single element is read as it is.
   std::optional<Turned> pointwise(const ir::Node& node) {
     const int n = graph_.index_of(node);
     const Shape& shape = type(graph_.first_entry(n)).shape;
-    uint32_t images = 0;
     if (graph_.num_outputs(n) != 1 || node.inputs.size() > 32) return std::nullopt;
+    uint32_t images = 0;
+    bool any = false;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const ir::Entry& input = node.inputs[i];
-      if (is_turned(input) && type(input).shape == shape)
+      const Shape& in = type(node.inputs[i]).shape;
+      if (in == shape)
         images |= 1u << i;
-      else if (type(input).shape.size() != 1)
+      else if (in.size() != 1)
         return std::nullopt;
+      any |= in == shape && is_turned(node.inputs[i]);
     }
-    return images == 0 ? std::nullopt : std::optional<Turned>({node.params, images});
+    return any ? std::optional<Turned>({node.params, images}) : std::nullopt;
   }
 
   ir::Entry to_last(int entry, const ir::Entry& first) {
@@ -141,7 +197,7 @@ class Turning {
   ir::Entry transposed(const ir::Entry& value, int entry, const char* axes) {
     ir::Entry result = apply("transpose", {Value(value)}, {{"axes", axes}}).entry();
     result.node->name = value.node->name + (axes == kToLast ? "_to_last" : "_to_first");
-    made_[result.node.get()] = {result.node, 2 * bytes_of(type(entry))};
+    made_[result.node.get()] = {result.node, turned_bytes(type(entry))};
     return result;
   }
 
@@ -150,7 +206,7 @@ class Turning {
   std::unordered_map<int, ir::Entry> last_;  // turned values, by entries
   struct Transposition {
     Ref<ir::Node> node;
-    int64_t bytes;  // read and written
+    int64_t bytes;
   };
   std::unordered_map<const ir::Node*, Transposition> made_;
   int64_t by_library_ = 0;

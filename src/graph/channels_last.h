@@ -22,7 +22,7 @@ struct TurnedBytes {
   bool pays() const { return at_borders < by_library; }
 };
 
-// The graph with fused convolutions (op/fused/conv.h) of images and what lies between them turned
+// The graph with convolutions of images and their gradients, and what lies between them turned
 // (pooling, normalisation, concatenation, pointwise operators); the graph as it is where that does
 // not pay. `types` holds a complete type for each entry. Deterministic; the graph given is not
 // changed.

@@ -69,19 +69,34 @@ class Images {
   }
   // Results and the plan's text.
   std::pair<Values, std::string> run(const Value& output, Device device) {
+    Executor executor = bind(output, device, Request::kNull);
+    executor.forward(false);
+    return {values_as_float(executor.outputs()[0]), executor.debug_str()};
+  }
+  // The result of a step of training, the gradients of all arguments and the moving averages that
+  // it leaves; and the plan's text.
+  std::pair<std::vector<Values>, std::string> train(const Value& output, Device device) {
+    Executor executor = bind(output, device, Request::kWrite);
+    executor.forward(true);
+    std::vector<Values> results{values_as_float(executor.outputs()[0])};
+    executor.backward({});
+    for (const NDArray& grad : executor.arrays().grads) results.push_back(values_as_float(grad));
+    for (const NDArray& state : executor.arrays().aux) results.push_back(values_as_float(state));
+    return {results, executor.debug_str()};
+  }
+  Executor bind(const Value& output, Device device, Request request) {
     const ir::Graph graph = graph_of({output});
     const IndexedGraph indexed(graph);
     ExecutorArrays arrays;
     for (const int n : indexed.arguments()) {
-      arrays.args.push_back(inputs_.at(indexed.node(n).name).on(device));
-      arrays.grads.emplace_back();
-      arrays.requests.push_back(Request::kNull);
+      const Input& input = inputs_.at(indexed.node(n).name);
+      arrays.args.push_back(input.on(device));
+      arrays.grads.push_back(request == Request::kNull ? NDArray() : input.on(device));
+      arrays.requests.push_back(request);
     }
     for (const int n : indexed.auxiliary())
       arrays.aux.push_back(inputs_.at(indexed.node(n).name).on(device));
-    Executor executor(graph, device, std::move(arrays));
-    executor.forward(false);
-    return {values_as_float(executor.outputs()[0]), executor.debug_str()};
+    return Executor(graph, device, std::move(arrays));
   }
 
  private:
@@ -230,6 +245,42 @@ TEST(GpuFusedConvolution, TurnedValuesAreTurnedBackOnceForAllWhoReadThemSo) {
   const Value f = apply("sum", {d}, {{"axis", "1"}}), g = apply("sum", {e}, {{"axis", "1"}});
   const std::string plan = net.check(sum(f, g), 1e-2);
   EXPECT_EQ(count(plan, "(transpose)"), 2) << plan;
+}
+
+// A step of training: gradients go back in the order of the way forward, so that maps are turned
+// where the network begins and ends, and weights and their gradients once each.
+TEST(GpuFusedConvolution, TrainingComputesWithChannelsLast) {
+  Images net("float16");
+  const Value data = net.input("data", {2, 3, 9, 8});
+  const Value stem = relu(net.normed("bn0", net.conv("c0", data, 3, 8, 3), 8));
+  const Value x =
+      apply("Pooling", {stem}, {{"kernel", "(3,3)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"}});
+  const Value a = relu(net.normed("bn1", net.conv("c1", x, 8, 16, 3, true), 16));
+  const Value b = net.normed("bn2", net.conv("c2", a, 16, 8, 3, false, 2), 8);
+  const Value y = relu(sum(b, x));
+  const Value pooled = apply("Pooling", {y}, {{"global_pool", "True"}, {"pool_type", "avg"}});
+  const Value flat = apply("Flatten", {pooled});
+  const Value loss = apply("sum", {flat * net.input("factors", {2, 8})});
+  const auto [turned, plan] = net.train(loss, kGpu);
+  // The image and its gradient, the pooled map and its gradient, three weights and their gradients.
+  EXPECT_EQ(count(plan, "(transpose)"), 10) << plan;
+  const auto expect_near = [&](const std::vector<Values>& expected, double tolerance) {
+    ASSERT_EQ(turned.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      double largest = 0.1;  // a normalised layer's bias has a gradient of zero, or nearly so
+      for (const float value : expected[i]) largest = std::max(largest, std::fabs(double{value}));
+      ASSERT_EQ(turned[i].size(), expected[i].size());
+      for (std::size_t k = 0; k < expected[i].size(); ++k)
+        ASSERT_NEAR(turned[i][k], expected[i][k], tolerance * largest) << i << ", " << k;
+    }
+  };
+  {
+    const Setting off("MXNET_CUDA_ALLOW_TENSOR_CORE", "0");
+    const auto [plain, its_plan] = net.train(loss, kGpu);
+    EXPECT_EQ(count(its_plan, "(transpose)"), 0) << its_plan;
+    expect_near(plain, 1e-2);
+  }
+  expect_near(net.train(loss, Device::cpu()).first, 3e-2);
 }
 
 TEST(GpuFusedConvolution, OtherTypesAndSettingsLeaveItAsItIs) {
