@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "exec/fold_values.h"
+#include "graph/channels_last.h"
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
 #include "graph/fuse_norm_relu.h"
@@ -115,6 +116,29 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
                                               }),
                                      known);
   return laid_out(fused, known, passes, {});
+}
+
+TypedGraph channels_turned(const TypedGraph& typed,
+                           const std::map<const ir::Node*, ArrayType>& known,
+                           const PassOptions& passes) {
+  if (!config().cuda.allow_tensor_core) return typed;
+  return infer_all(
+      run_pass("channels_last", typed.graph.graph(), passes,
+               [&](const ir::Graph&) { return with_channels_last(typed.graph, typed.types); }),
+      known);
+}
+
+// For inference on a GPU.
+TypedGraph optimise_for_gpu(const TypedGraph& typed,
+                            const std::map<const ir::Node*, ArrayType>& known,
+                            const PassOptions& passes) {
+  const FuseOptions on_gpu{.on_gpu = true};
+  TypedGraph fused = infer_all(
+      run_pass(
+          "fuse_convolutions", typed.graph.graph(), passes,
+          [&](const ir::Graph&) { return fuse_convolutions(typed.graph, typed.types, on_gpu); }),
+      known);
+  return channels_turned(fused, known, passes);
 }
 
 }  // namespace
@@ -369,6 +393,11 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
   const bool differentiates =
       options.forward_outputs < static_cast<int>(folded.graph.outputs().size());
   if (optimises && !options.training && !differentiates) return optimise(folded, known, passes);
+  // Where a plug-in is loaded: simulated GPUs run the CPU's kernels, one by one.
+  if (options.device.is_gpu() && options.fuse_pointwise && is_pure(folded.graph)) {
+    if (!options.training && !differentiates) return optimise_for_gpu(folded, known, passes);
+    if (!saves_memory()) return channels_turned(folded, known, passes);
+  }
   if (!saves_memory() || !differentiates) {
     if (!optimises) return folded;
     const LayoutOptions layouts{.training = options.training, .differentiated = differentiates};

@@ -17,7 +17,8 @@ namespace {
 class Fuser {
  public:
   Fuser(const IndexedGraph& graph, const std::vector<ArrayType>& types, const FuseOptions& options)
-      : layers_(graph, types, &fused_conv_accepts), options_(options) {}
+      : layers_(graph, types, options.on_gpu ? &fused_conv_accepts_on_gpu : &fused_conv_accepts),
+        options_(options) {}
 
   Replacement replace(const ir::Node& original, const Ref<ir::Node>& node) {
     if (original.is_variable() || !original.control_deps().empty()) return std::nullopt;
@@ -42,14 +43,23 @@ class Fuser {
   Replacement from_convolution(const ir::Node& original, const ir::Node& node) {
     auto params = std::make_shared<FusedConvParams>();
     params->conv = *static_cast<const ConvParams*>(original.params.get());
+    params->on_gpu = options_.on_gpu;
     return layers_.begin(original, node, std::move(params));
+  }
+
+  // Of the result; counted from the end where `like` is.
+  static int channel_axis(const FusedConvParams& params, int like) {
+    const int dims = params.conv.spatial() + 2;
+    const int axis = channels_last(params.conv.layout) ? dims - 1 : 1;
+    return like < 0 ? axis - dims : axis;
   }
 
   Replacement with_batch_norm(const ir::Node& original, const ir::Node& node) {
     const auto* conv = layers_.grown(original, node, 0);
     const auto& batch_norm = *static_cast<const BatchNormParams*>(original.params.get());
-    if (conv == nullptr || batch_norm.axis != 1 || !layers_.only_first_output(original) ||
-        conv->params->batch_norm || !conv->params->post_ops.empty())
+    if (conv == nullptr || batch_norm.axis != channel_axis(*conv->params, batch_norm.axis) ||
+        !layers_.only_first_output(original) || conv->params->batch_norm ||
+        !conv->params->post_ops.empty())
       return std::nullopt;
     auto more = *conv;
     auto params = std::make_shared<FusedConvParams>(*conv->params);

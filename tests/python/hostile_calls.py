@@ -40,6 +40,7 @@ def limit_memory():
 def main():
     mx = Library()
     mx.free(*mx.invoke("_ones", [], shape="(70000,)"))  # threads and pools are there
+    mx.free(mx.array(np.ones(1)))  # and the device that arrays lie on
     limit_memory()
     for line in sys.stdin:
         op, params, arrays = json.loads(line)

@@ -4,7 +4,7 @@ import ctypes as C
 
 import numpy as np
 
-from op_calls import DTYPES, NAMES, Library
+from op_calls import DEVICE, DTYPES, NAMES, Library
 
 STYPES = {"default": 0, "row_sparse": 1, "csr": 2}
 
@@ -52,7 +52,7 @@ class SparseLibrary(Library):
         handle, dims = C.c_void_p(), (C.c_uint * len(shape))(*shape)
         count = 1 if stype == "row_sparse" else 2
         types, ndims, aux_shapes = (C.c_int * count)(*[6] * count), (C.c_uint * count)(*[1] * count), (C.c_uint * count)()
-        self.call("MXNDArrayCreateSparseEx", STYPES[stype], dims, C.c_uint(len(shape)), 1, 0, 1, DTYPES[np.dtype(dtype).name],
+        self.call("MXNDArrayCreateSparseEx", STYPES[stype], dims, C.c_uint(len(shape)), DEVICE, 0, 1, DTYPES[np.dtype(dtype).name],
                   C.c_uint(count), types, ndims, aux_shapes, C.byref(handle))
         return handle
 

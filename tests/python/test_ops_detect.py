@@ -76,8 +76,12 @@ def test_encode_and_decode_are_inverse(mx, rng):
     want = refs[0][matches[0].astype(int)]
     want[3] = anchors[0, 3]  # no sample: no offset
     np.testing.assert_allclose(got[0], want, atol=1e-6)
+
+
+def test_a_sample_that_is_matched_with_no_box_is_an_error(mx, rng):
+    anchors, refs = boxes(rng, 1, 5), boxes(rng, 1, 3)
     with pytest.raises(Failure, match="matches"):
-        mx.run("_contrib_box_encode", samples, matches + 3, anchors, refs, np.zeros(4), stds)
+        mx.run("_contrib_box_encode", np.ones((1, 5)), np.full((1, 5), 3.0), anchors, refs, np.zeros(4), np.ones(4))
 
 
 def test_matching_is_greedy(mx):

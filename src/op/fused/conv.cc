@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declaration of the fused convolution. It has prepared kernels only.
+// Declaration of the fused convolution. It has prepared kernels only, and the plug-in's.
 #include "op/fused/conv.h"
+
+#include <algorithm>
 
 #include "op/op_builder.h"
 
@@ -14,11 +16,13 @@ void infer(const FusedConvParams& params, Infer& infer) {
     return;
   infer.out(0).set_dtype(infer.in(0).dtype());
   const Shape& data = infer.in(0).shape();
+  const ConvParams& p = params.conv;
+  const bool last = channels_last(p.layout);
   Shape out = data;
-  out[1] = params.conv.num_filter;
-  for (int i = 0; i < params.conv.spatial(); ++i) {
-    const ConvParams& p = params.conv;
-    out[i + 2] = (data[i + 2] + 2 * p.pad_of(i) - p.reach(i)) / p.stride_of(i) + 1;
+  out[last ? out.ndim() - 1 : 1] = p.num_filter;
+  for (int i = 0; i < p.spatial(); ++i) {
+    const int at = i + (last ? 1 : 2);
+    out[at] = (data[at] + 2 * p.pad_of(i) - p.reach(i)) / p.stride_of(i) + 1;
   }
   infer.out(0).set_shape(out);
 }
@@ -34,11 +38,42 @@ OpBuilder<FusedConvParams>& declare(OpBuilder<FusedConvParams>& op) {
 
 [[maybe_unused]] const bool defined = [] {
   OpBuilder<FusedConvParams> conv(FusedConvParams::kWithoutSum), add(FusedConvParams::kWithSum);
+  OpBuilder<FusedConvParams> on_gpu(FusedConvParams::kOnGpu);
   declare(conv);
+  declare(on_gpu);
   declare(add).inplace(1, 0);
   return add_prepared_kernel(FusedConvParams::kWithoutSum, prepare_fused_conv) &&
          add_prepared_kernel(FusedConvParams::kWithSum, prepare_fused_conv);
 }();
 
+bool is_on_gpu(const PostOp& activation) {
+  switch (activation.kind) {
+    case PostOp::Kind::kRelu:
+    case PostOp::Kind::kSigmoid:
+    case PostOp::Kind::kTanh:
+      return true;
+    case PostOp::Kind::kClip:
+      return activation.alpha == 0;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+bool fused_conv_accepts_on_gpu(const FusedConvParams& params, const Signature& signature) {
+  const DType type = signature.in[0].dtype;
+  if (!kFloating.contains(type) || type == DType::kFloat64 || params.conv.spatial() > 2)
+    return false;
+  const auto own = signature.in.first(static_cast<std::size_t>(params.gamma_input()));
+  const auto normalisation = signature.in.subspan(own.size());
+  if (!std::ranges::all_of(own, [&](const Tensor& t) { return t.dtype == type; }) ||
+      !std::ranges::all_of(normalisation,
+                           [](const Tensor& t) { return t.dtype == DType::kFloat32; }))
+    return false;
+  std::span<const PostOp> steps = params.post_ops;
+  if (!steps.empty() && steps[0].kind == PostOp::Kind::kSum) steps = steps.subspan(1);
+  return steps.empty() || (steps.size() == 1 && is_on_gpu(steps[0]));
+}
+
 }  // namespace mxnet

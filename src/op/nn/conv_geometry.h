@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/export.h"
 #include "base/shape.h"
 #include "op/infer.h"
 #include "op/layout.h"
@@ -65,8 +66,8 @@ struct ConvGeometry {
 
 // The geometry of a call. Convolution: image = data, map = output; Deconvolution the other way
 // round. `pad` is that of the parameters, or what target_shape makes of it.
-ConvGeometry conv_geometry(const ConvParams& params, const Shape& image, const Shape& map,
-                           bool transposed);
+MX_PLUGIN_API ConvGeometry conv_geometry(const ConvParams& params, const Shape& image,
+                                         const Shape& map, bool transposed);
 
 // Inputs data, weight[, bias], output 0.
 void infer_convolution(const ConvParams& params, Infer& infer);

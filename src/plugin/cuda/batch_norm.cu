@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of batch normalisation (op/norm/batch_norm_kernel.h). Channels are few and long: each is
-// cut into slices whose sums are taken by blocks of their own and merged in a fixed order.
+// cut into slices whose sums are merged in a fixed order. Where a channel's elements lie together,
+// a block sums up a slice; where channels come last, a thread does, of as many channels as it loads
+// at once, so that neighbours load what lies together.
 #include "op/norm/batch_norm_kernel.h"
 
 #include "plugin/cuda/elements.cuh"
@@ -12,21 +14,34 @@ namespace mxnet {
 namespace cuda {
 namespace {
 
-constexpr int64_t kSlices = 2048;      // of all channels: some blocks for each multiprocessor
-constexpr int64_t kLeastSlice = 4096;  // positions
+// Slices of all channels, and the positions that one has at least. Estimates for threads: no GPU
+// has measured them.
+struct Cut {
+  int64_t slices, least;
+};
+constexpr Cut kBlocks{2048, 4096};  // some blocks for each multiprocessor
+constexpr Cut kThreadsOfPacks{1 << 16, 32};
 
 // Element p of channel c lies at (p / inner * length + c) * inner + p % inner.
 struct Channels {
   int64_t length, positions, slices, slice;
   Divider inner;
+  int pack;  // channels of a thread; 0: a block has one
 
-  explicit Channels(const BatchNormCall& call)
+  // `loads`: elements that a thread loads at once where it can.
+  Channels(const BatchNormCall& call, int loads)
       : length(call.channels.length), positions(call.positions()), inner(call.channels.inner) {
-    const int64_t wanted = length == 0 ? 1 : (kSlices + length - 1) / length;
-    const int64_t most = (positions + kLeastSlice - 1) / kLeastSlice;
+    const bool last = inner.by() == 1 && length > 1;
+    pack = !last ? 0 : length % loads == 0 ? loads : 1;
+    const Cut& cut = last ? kThreadsOfPacks : kBlocks;
+    const int64_t across = last ? length / pack : length;
+    const int64_t wanted = across == 0 ? 1 : (cut.slices + across - 1) / across;
+    const int64_t most = (positions + cut.least - 1) / cut.least;
     slices = wanted < most ? wanted : most < 1 ? 1 : most;
     slice = (positions + slices - 1) / slices;
   }
+  // Of slice i / length of channel i % length: where it begins; it ends before the next one.
+  MX_DEVICE int64_t first_of(int64_t i) const { return i / length * slice; }
   MX_DEVICE int64_t at(int64_t c, int64_t p) const {
     const int64_t outer = inner.quotient(p);
     return (outer * length + c) * inner.by() + p - outer * inner.by();
@@ -39,8 +54,12 @@ struct Moments {
   C count, mean, squares;
   MX_DEVICE void add(C x) {
     count += C(1);
+    add_as_one_of(x, C(1) / count);
+  }
+  // The same for many that share a count.
+  MX_DEVICE void add_as_one_of(C x, C inverse_count) {
     const C distance = x - mean;
-    mean += distance / count;
+    mean += distance * inverse_count;
     squares += distance * (x - mean);
   }
   MX_DEVICE static Moments merged(const Moments& a, const Moments& b) {
@@ -52,7 +71,6 @@ struct Moments {
   }
 };
 
-// Of slice s of channel c, i = c * slices + s.
 template <class T, class C>
 struct SliceMoments {
   using V = Moments<C>;
@@ -60,7 +78,7 @@ struct SliceMoments {
   const T* x;
   V* out;
   MX_DEVICE V part(int64_t i, int lane, int lanes) const {
-    const int64_t c = i / channels.slices, first = (i - c * channels.slices) * channels.slice;
+    const int64_t c = i % channels.length, first = channels.first_of(i);
     const int64_t end = first + channels.slice;
     V value{C(0), C(0), C(0)};
     for (int64_t p = first + lane; p < end && p < channels.positions; p += lanes)
@@ -71,9 +89,35 @@ struct SliceMoments {
   MX_DEVICE void finish(int64_t i, const V& value) const { out[i] = value; }
 };
 
+// Of kSize channels that a thread loads at once.
+template <class T, class C, int kSize>
+struct PackMoments {
+  Channels channels;
+  const T* x;
+  Moments<C>* out;
+  MX_DEVICE void operator()(int64_t pack) const {
+    using P = Pack<T, kSize>;
+    const int64_t i = pack * kSize, c = i % channels.length, first = channels.first_of(i);
+    const int64_t end = first + channels.slice;
+    Moments<C> values[kSize];
+    for (Moments<C>& value : values) value = {C(0), C(0), C(0)};
+    C count = C(0);
+    for (int64_t p = first; p < end && p < channels.positions; ++p) {
+      const P loaded = *reinterpret_cast<const P*>(x + p * channels.length + c);
+      count += C(1);
+      const C inverse = C(1) / count;
+#pragma unroll
+      for (int k = 0; k < kSize; ++k)
+        values[k].add_as_one_of(static_cast<C>(widen(loaded.values[k])), inverse);
+    }
+    for (int k = 0; k < kSize; ++k) out[i + k] = {count, values[k].mean, values[k].squares};
+  }
+};
+
 // Statistics of a channel: those of its slices, or the moving ones. P is the type of parameters.
 template <class P>
 struct Settle {
+  using V = Moments<P>;
   Channels channels;
   const Moments<P>* slices;  // null: moving
   const P *moving_mean, *moving_var;
@@ -81,12 +125,16 @@ struct Settle {
   P* inverse_std;
   P eps;
   bool fix_gamma, spread_is_variance;
-  MX_DEVICE void operator()(int64_t c) const {
+  MX_DEVICE V part(int64_t c, int lane, int lanes) const {
+    V all{P(0), P(0), P(0)};
+    for (int64_t s = lane; slices != nullptr && s < channels.slices; s += lanes)
+      all = V::merged(all, slices[s * channels.length + c]);
+    return all;
+  }
+  MX_DEVICE V merge(const V& a, const V& b) const { return V::merged(a, b); }
+  MX_DEVICE void finish(int64_t c, const V& all) const {
     P m, variance;
     if (slices != nullptr) {
-      Moments<P> all{P(0), P(0), P(0)};
-      for (int64_t s = 0; s < channels.slices; ++s)
-        all = Moments<P>::merged(all, slices[c * channels.slices + s]);
       m = all.mean;
       variance = all.count > P(0) ? all.squares / all.count : P(0);
     } else {
@@ -123,6 +171,10 @@ struct Normalize {
 template <class P>
 struct Sums {
   P dy, product;
+  MX_DEVICE void add(P d, P x, P mean, P inverse_std) {
+    dy += d;
+    product += d * ((x - mean) * inverse_std);
+  }
 };
 
 template <class T, class P>
@@ -134,20 +186,52 @@ struct SliceSums {
   const P *mean, *inverse_std;
   V* out;
   MX_DEVICE V part(int64_t i, int lane, int lanes) const {
-    const int64_t c = i / channels.slices, first = (i - c * channels.slices) * channels.slice;
+    const int64_t c = i % channels.length, first = channels.first_of(i);
     const int64_t end = first + channels.slice;
     V value{P(0), P(0)};
     for (int64_t p = first + lane; p < end && p < channels.positions; p += lanes) {
       const int64_t at = channels.at(c, p);
       if (mask != nullptr && mask[at] == 0) continue;
-      const P d = static_cast<P>(widen(dy[at]));
-      value.dy += d;
-      value.product += d * ((static_cast<P>(widen(x[at])) - mean[c]) * inverse_std[c]);
+      value.add(static_cast<P>(widen(dy[at])), static_cast<P>(widen(x[at])), mean[c],
+                inverse_std[c]);
     }
     return value;
   }
   MX_DEVICE V merge(const V& a, const V& b) const { return {a.dy + b.dy, a.product + b.product}; }
   MX_DEVICE void finish(int64_t i, const V& value) const { out[i] = value; }
+};
+
+template <class T, class P, int kSize>
+struct PackSums {
+  Channels channels;
+  const T *dy, *x;
+  const uint8_t* mask;
+  const P *mean, *inverse_std;
+  Sums<P>* out;
+  MX_DEVICE void operator()(int64_t pack) const {
+    using L = Pack<T, kSize>;
+    const int64_t i = pack * kSize, c = i % channels.length, first = channels.first_of(i);
+    const int64_t end = first + channels.slice;
+    Sums<P> values[kSize];
+    P means[kSize], inverses[kSize];
+    for (int k = 0; k < kSize; ++k) {
+      values[k] = {P(0), P(0)};
+      means[k] = mean[c + k];
+      inverses[k] = inverse_std[c + k];
+    }
+    for (int64_t p = first; p < end && p < channels.positions; ++p) {
+      const int64_t at = p * channels.length + c;
+      const L slopes = *reinterpret_cast<const L*>(dy + at);
+      const L loaded = *reinterpret_cast<const L*>(x + at);
+#pragma unroll
+      for (int k = 0; k < kSize; ++k) {
+        if (mask != nullptr && mask[at + k] == 0) continue;
+        values[k].add(static_cast<P>(widen(slopes.values[k])),
+                      static_cast<P>(widen(loaded.values[k])), means[k], inverses[k]);
+      }
+    }
+    for (int k = 0; k < kSize; ++k) out[i + k] = values[k];
+  }
 };
 
 // The inverse of the deviation from what the forward pass has shown; moving averages follow.
@@ -173,17 +257,20 @@ struct Recall {
 
 template <class P>
 struct SettleSums {
+  using V = Sums<P>;
   Channels channels;
   const Sums<P>* slices;
   P *dgamma, *dbeta;
   Sums<P>* sums;
   bool fix_gamma;
-  MX_DEVICE void operator()(int64_t c) const {
-    Sums<P> all{P(0), P(0)};
-    for (int64_t s = 0; s < channels.slices; ++s) {
-      const Sums<P>& part = slices[c * channels.slices + s];
-      all = {all.dy + part.dy, all.product + part.product};
-    }
+  MX_DEVICE V part(int64_t c, int lane, int lanes) const {
+    V all{P(0), P(0)};
+    for (int64_t s = lane; s < channels.slices; s += lanes)
+      all = merge(all, slices[s * channels.length + c]);
+    return all;
+  }
+  MX_DEVICE V merge(const V& a, const V& b) const { return {a.dy + b.dy, a.product + b.product}; }
+  MX_DEVICE void finish(int64_t c, const V& all) const {
     dgamma[c] = fix_gamma ? P(0) : all.product;
     dbeta[c] = all.dy;
     sums[c] = all;
@@ -220,25 +307,57 @@ void for_types(const GpuBatchNorm& call, const F& fn) {
   });
 }
 
+// A block for a channel where it has many slices.
+bool is_wide(const Channels& channels) { return channels.slices > kWarp; }
+
+// One launch that takes the slices: run(std::integral_constant) by packs, or block().
+template <int kLoads, class Packs, class Blocks>
+void take_slices(NativeStream* stream, const char* name, const Channels& channels,
+                 const Packs& packs, const Blocks& blocks) {
+  const int64_t n = channels.length * channels.slices;
+  if (channels.pack == 0)
+    for_each_group(stream, name, n, true, blocks());
+  else if (channels.pack == kLoads)
+    for_each(stream, name, n / kLoads, packs(std::integral_constant<int, kLoads>{}));
+  else
+    for_each(stream, name, n, packs(std::integral_constant<int, 1>{}));
+}
+
+// Elements that all of the arrays let a thread load at once.
+template <class T>
+int loads_of(std::initializer_list<const Tensor*> arrays) {
+  for (const Tensor* array : arrays)
+    if (!is_aligned(array->data)) return 1;
+  return kPackSize<T>;
+}
+
 }  // namespace
 
 void batch_norm(NativeStream* stream, const GpuBatchNorm& work, KernelContext& context) {
   const BatchNormCall& call = work.call;
-  const Channels channels(call);
   for_types(work, [&](auto element, auto parameter) {
     using T = decltype(element);
     using P = decltype(parameter);
+    const Channels channels(call, loads_of<T>({&work.data}));
+    const T* const x = work.data.as<T>();
     Moments<P>* slices = nullptr;
     if (work.of_batch) {
       slices = context.workspace_of<Moments<P>>(channels.length * channels.slices);
-      for_each_group(stream, "batch_moments", channels.length * channels.slices, true,
-                     SliceMoments<T, P>{channels, work.data.as<T>(), slices});
+      take_slices<kPackSize<T>>(
+          stream, "batch_moments", channels,
+          [&](auto size) {
+            return PackMoments<T, P, decltype(size)::value>{channels, x, slices};
+          },
+          [&] {
+            return SliceMoments<T, P>{channels, x, slices};
+          });
     }
     P* const inverse_std = context.workspace_of<P>(channels.length);
-    for_each(stream, "batch_settle", channels.length,
-             Settle<P>{channels, slices, work.moving_mean.as<P>(), work.moving_var.as<P>(),
-                       work.gamma.as<P>(), work.mean.as<P>(), work.spread.as<P>(), inverse_std,
-                       static_cast<P>(call.eps), call.fix_gamma, work.spread_is_variance});
+    for_each_group(
+        stream, "batch_settle", channels.length, slices != nullptr && is_wide(channels),
+        Settle<P>{channels, slices, work.moving_mean.as<P>(), work.moving_var.as<P>(),
+                  work.gamma.as<P>(), work.mean.as<P>(), work.spread.as<P>(), inverse_std,
+                  static_cast<P>(call.eps), call.fix_gamma, work.spread_is_variance});
     for_each(stream, "batch_norm", work.data.size(),
              Normalize<T, P>{work.data.as<T>(), work.out->as<T>(),
                              work.mask == nullptr ? nullptr : work.mask->as<uint8_t>(),
@@ -249,10 +368,12 @@ void batch_norm(NativeStream* stream, const GpuBatchNorm& work, KernelContext& c
 
 void batch_norm_slope(NativeStream* stream, const GpuBatchNorm& work, KernelContext& context) {
   const BatchNormCall& call = work.call;
-  const Channels channels(call);
   for_types(work, [&](auto element, auto parameter) {
     using T = decltype(element);
     using P = decltype(parameter);
+    const Channels channels(call, loads_of<T>({work.dy, &work.data}));
+    const T *const dy = work.dy->as<T>(), *const x = work.data.as<T>();
+    const P* const mean = work.mean.as<P>();
     const uint8_t* mask = work.mask == nullptr ? nullptr : work.mask->as<uint8_t>();
     P* const inverse_std = context.workspace_of<P>(channels.length);
     auto* const slices = context.workspace_of<Sums<P>>(channels.length * channels.slices);
@@ -262,16 +383,19 @@ void batch_norm_slope(NativeStream* stream, const GpuBatchNorm& work, KernelCont
                        work.moving_var.as<P>(), inverse_std, static_cast<P>(call.eps),
                        static_cast<P>(work.momentum), work.spread_is_variance,
                        work.of_batch && channels.positions > 0});
-    for_each_group(stream, "batch_sums", channels.length * channels.slices, true,
-                   SliceSums<T, P>{channels, work.dy->as<T>(), work.data.as<T>(), mask,
-                                   work.mean.as<P>(), inverse_std, slices});
-    for_each(stream, "batch_settle_sums", channels.length,
-             SettleSums<P>{channels, slices, work.dgamma->as<P>(), work.dbeta->as<P>(), sums,
-                           call.fix_gamma});
+    take_slices<kPackSize<T>>(
+        stream, "batch_sums", channels,
+        [&](auto size) {
+          return PackSums<T, P, decltype(size)::value>{channels, dy,          x,     mask,
+                                                       mean,     inverse_std, slices};
+        },
+        [&] { return SliceSums<T, P>{channels, dy, x, mask, mean, inverse_std, slices}; });
+    for_each_group(stream, "batch_settle_sums", channels.length, is_wide(channels),
+                   SettleSums<P>{channels, slices, work.dgamma->as<P>(), work.dbeta->as<P>(), sums,
+                                 call.fix_gamma});
     for_each(stream, "batch_norm_slope", work.data.size(),
-             DataSlope<T, P>{work.dy->as<T>(), work.data.as<T>(), mask, work.dx->as<T>(),
-                             work.mean.as<P>(), inverse_std, work.gamma.as<P>(), sums,
-                             Divider(call.channels.inner), Divider(channels.length),
+             DataSlope<T, P>{dy, x, mask, work.dx->as<T>(), mean, inverse_std, work.gamma.as<P>(),
+                             sums, Divider(call.channels.inner), Divider(channels.length),
                              static_cast<P>(channels.positions), work.of_batch, call.fix_gamma});
   });
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions, their gradients and biases: from the core's geometry to what a library computes.
+#include "plugin/cuda/convolution.h"
+
 #include <algorithm>
 
-#include "op/elemwise/binary_loops.h"
 #include "op/nn/conv_geometry.h"
 #include "op/reduce/evaluate.h"
 #include "plugin/cuda/dnn/convolver.h"
@@ -19,7 +20,7 @@ Dims spatial(const ConvGeometry& g, Dims front, const ConvGeometry::Sizes& sizes
   return front;
 }
 
-Convolution description(const GpuConvCall& call) {
+Convolution description(const GpuConvCall& call, const ConvolutionSteps& steps) {
   const ConvGeometry& g = call.geometry;
   return {.pass = call.pass == GpuConvPass::kMap     ? ConvPass::kForward
                   : call.pass == GpuConvPass::kImage ? ConvPass::kDataGradient
@@ -32,14 +33,10 @@ Convolution description(const GpuConvCall& call) {
           .pad = spatial(g, {}, g.pad),
           .stride = spatial(g, {}, g.stride),
           .dilate = spatial(g, {}, g.dilate),
-          .groups = g.groups};
-}
-
-Shape beside_channels(const Tensor& array, bool channels_last) {
-  Shape shape = array.shape();
-  for (int i = 0; i < shape.ndim(); ++i)
-    if (i != (channels_last ? shape.ndim() - 1 : 1)) shape[i] = 1;
-  return shape;
+          .groups = g.groups,
+          .bias = steps.bias != nullptr,
+          .sum = steps.other != nullptr,
+          .activation = steps.activation};
 }
 
 // An array where engines can load it: itself, or a copy. What is only written is not read.
@@ -51,26 +48,22 @@ Tensor aligned(NativeStream* stream, const Tensor& array, bool read, KernelConte
   return copy;
 }
 
-void add_bias(NativeStream* stream, const Tensor& bias, const Tensor& result, bool channels_last) {
-  const Shape shape = beside_channels(result, channels_last);
-  binary(stream, static_cast<int>(BinaryRow::add), result, {bias.data, &shape, bias.dtype}, result);
-}
-
-// Computes the array that the pass names, with the bias where that is the map.
-void run_aligned(NativeStream* stream, const GpuConvCall& call, KernelContext& context) {
+// Computes the array that the pass names; steps only where that is the map.
+void run_aligned(NativeStream* stream, const GpuConvCall& call, const ConvolutionSteps& steps,
+                 KernelContext& context) {
   const auto place = [&](const Tensor& array, GpuConvPass pass) {
     return aligned(stream, array, call.pass != pass, context);
   };
   const Tensor image = place(call.image, GpuConvPass::kImage);
   const Tensor weight = place(call.weight, GpuConvPass::kWeight);
   const Tensor map = place(call.map, GpuConvPass::kMap);
-  // Engines add it to maps only.
-  const bool joins = call.bias != nullptr && call.pass == GpuConvPass::kMap;
+  const auto addend = [&](const Tensor* array) {
+    return array == nullptr ? nullptr : aligned(stream, *array, true, context).data;
+  };
   run_convolution(
-      stream, description(call), {call.tune, call.workspace_mib},
-      {image.data, weight.data, map.data,
-       joins ? aligned(stream, *call.bias, true, context).data : nullptr},
-      [&] { add_bias(stream, *call.bias, map, call.geometry.channels_last); }, context);
+      stream, description(call, steps), {call.tune, call.workspace_mib},
+      {image.data, weight.data, map.data, addend(steps.bias), addend(steps.other)},
+      [&] { apply_steps(stream, steps, call.geometry.channels_last, map); }, context);
   const auto settle = [&](const Tensor& computed, const Tensor& array) {
     if (computed.data != array.data) convert(stream, computed, array);
   };
@@ -81,18 +74,23 @@ void run_aligned(NativeStream* stream, const GpuConvCall& call, KernelContext& c
 
 }  // namespace
 
-void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& context) {
+void convolve_with(NativeStream* stream, const GpuConvCall& call, const ConvolutionSteps& steps,
+                   KernelContext& context) {
   const Tensor& result = call.pass == GpuConvPass::kMap     ? call.map
                          : call.pass == GpuConvPass::kImage ? call.image
                                                             : call.weight;
   if (result.size() == 0) return;
   const bool empty = std::min({call.image.size(), call.weight.size(), call.map.size()}) == 0;
+  const bool joins = !empty && call.pass == GpuConvPass::kMap;  // engines take steps on maps only
   if (empty)
     fill(stream, result, 0);  // sums of nothing
   else
-    run_aligned(stream, call, context);
-  if (call.bias != nullptr && (empty || call.pass != GpuConvPass::kMap))
-    add_bias(stream, *call.bias, result, call.geometry.channels_last);
+    run_aligned(stream, call, joins ? steps : ConvolutionSteps{}, context);
+  if (!joins) apply_steps(stream, steps, call.geometry.channels_last, result);
+}
+
+void convolve(NativeStream* stream, const GpuConvCall& call, KernelContext& context) {
+  convolve_with(stream, call, {.bias = call.bias}, context);
 }
 
 void sum_channels(NativeStream* stream, const Tensor& array, bool channels_last, const Tensor& sums,

@@ -33,6 +33,7 @@ void add_draws(std::vector<GpuKernelRow>* rows);
 void add_factors(std::vector<GpuKernelRow>* rows);
 void add_fourier(std::vector<GpuKernelRow>* rows);
 void add_fully_connected(std::vector<GpuKernelRow>* rows);
+void add_fused_convolutions(std::vector<GpuKernelRow>* rows);
 void add_hawkes(std::vector<GpuKernelRow>* rows);
 void add_images(std::vector<GpuKernelRow>* rows);
 void add_losses(std::vector<GpuKernelRow>* rows);

@@ -31,6 +31,7 @@ const GpuTable& kernels() {
     add_factors(&all);
     add_fourier(&all);
     add_fully_connected(&all);
+    add_fused_convolutions(&all);
     add_hawkes(&all);
     add_images(&all);
     add_losses(&all);

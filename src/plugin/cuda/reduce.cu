@@ -174,9 +174,12 @@ void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, 
 
 }  // namespace
 
-void reduce(NativeStream* stream, const ReduceCall& call, const Tensor& in, uint32_t axes,
+void reduce(NativeStream* stream, const ReduceCall& asked, const Tensor& in, uint32_t axes,
             const Tensor& out, KernelContext& context) {
   const Walks w = walks_of(in.shape(), axes);
+  ReduceCall call = asked;
+  // Truth is whether the sum is not zero: a mean of integers would be truncated first.
+  if (out.dtype == DType::kBool && call.finish == Finish::kMean) call.finish = Finish::kValue;
   switch (call.reduction) {
 #define MX_CASE(name, ...) \
   case Reduction::name:    \

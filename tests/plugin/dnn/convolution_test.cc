@@ -32,7 +32,7 @@ TEST(Convolution, StridesFollowTheLayout) {
 TEST(Convolution, TextHoldsAllThatAChoiceDependsOn) {
   const Convolution base = example(ConvPass::kForward);
   EXPECT_NE(base.to_string().find("8x64x56x56"), std::string::npos) << base.to_string();
-  for (int field = 0; field < 9; ++field) {
+  for (int field = 0; field < 12; ++field) {
     Convolution other = base;
     if (field == 0) other.pass = ConvPass::kWeightGradient;
     if (field == 1) other.dtype = DType::kFloat32;
@@ -43,6 +43,12 @@ TEST(Convolution, TextHoldsAllThatAChoiceDependsOn) {
     if (field == 6) other.dilate = {2, 1};
     if (field == 7) other.groups = 2;
     if (field == 8) other.bias = true;
+    if (field == 9) other.sum = true;
+    if (field == 10) other.activation = {PostOp::Kind::kRelu};
+    if (field == 11) other.activation = {PostOp::Kind::kClip, 0, 6};
+    if (field >= 8) {
+      EXPECT_EQ(other.alone().to_string(), base.to_string());
+    }
     EXPECT_NE(other.to_string(), base.to_string()) << field;
   }
 }
@@ -86,6 +92,33 @@ TEST(Convolution, CudnnTakesABiasThatIsAddedBeforeResultsAreRounded) {
       EXPECT_EQ(convolution_operations(convolution).size(), 2u);
     }
   }
+}
+
+TEST(Convolution, CudnnTakesEachActivationBehindABiasAndASum) {
+  const PostOp activations[] = {{PostOp::Kind::kRelu},
+                                {PostOp::Kind::kRelu, 0.25f},
+                                {PostOp::Kind::kClip, 0, 6},
+                                {PostOp::Kind::kSigmoid},
+                                {PostOp::Kind::kTanh}};
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32}) {
+    for (const bool channels_last : {false, true}) {
+      Convolution convolution = example(ConvPass::kForward);
+      convolution.dtype = dtype;
+      convolution.channels_last = channels_last;
+      convolution.sum = true;
+      EXPECT_EQ(convolution_operations(convolution).size(), 2u);
+      for (const PostOp& activation : activations) {
+        convolution.activation = activation;
+        convolution.bias = false;
+        EXPECT_EQ(convolution_operations(convolution).size(), 3u);
+        convolution.bias = true;
+        EXPECT_EQ(convolution_operations(convolution).size(), 4u);
+      }
+    }
+  }
+  Convolution lacking = example(ConvPass::kForward);
+  lacking.activation = {PostOp::Kind::kLinear, 2, 1};
+  EXPECT_THROW(convolution_operations(lacking), Error);
 }
 
 TEST(Convolution, WhatDoesNotFitIsAnErrorThatNamesTheCall) {

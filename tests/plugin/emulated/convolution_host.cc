@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions for the emulated plug-in, in place of cuDNN: every product of a place, a pixel and a
 // weight is added to the one of the three arrays that the pass computes.
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 #include "plugin/cuda/dnn/convolver.h"
 #include "plugin/cuda/elements.cuh"
@@ -40,15 +43,38 @@ void expect_aligned(const void* data) {
   throw Error(ErrorCode::kGeneric, "cudnn", "given a misaligned address, expected an aligned one");
 }
 
+template <class T>
+double read(const void* array, std::size_t i) {
+  return static_cast<double>(widen(static_cast<const T*>(array)[i]));
+}
+
+double activated(const PostOp& op, double x) {
+  switch (op.kind) {
+    case PostOp::Kind::kRelu:
+      return x < 0 ? x * double{op.alpha} : x;
+    case PostOp::Kind::kClip:
+      return std::min(std::max(x, double{op.alpha}), double{op.beta});
+    case PostOp::Kind::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case PostOp::Kind::kTanh:
+      return std::tanh(x);
+    default:
+      throw Error(ErrorCode::kNotImplemented, "cudnn", "given an activation that it lacks");
+  }
+}
+
 }  // namespace
 
-// Adds the bias itself where channels come last, so that both ways are seen.
+// Takes the steps itself where channels come last, so that both ways are seen.
 void run_convolution(NativeStream*, const Convolution& c, const ConvolutionTuning&,
-                     const ConvolutionArrays& arrays, const std::function<void()>& add_bias,
+                     const ConvolutionArrays& arrays, const std::function<void()>& apply_steps,
                      KernelContext&) {
-  const auto [data, weight, output, bias] = arrays;
-  for (const void* array : {data, weight, output, bias}) expect_aligned(array);
-  const bool joins = bias != nullptr && c.channels_last;
+  const auto [data, weight, output, bias, other] = arrays;
+  for (const void* array : {data, weight, output, bias, other}) expect_aligned(array);
+  // A call may be run again to take its time.
+  if (other == output)
+    throw Error(ErrorCode::kGeneric, "cudnn", "given a sum in place, expected an output elsewhere");
+  const bool joins = c.has_steps() && c.channels_last;
   const Dims data_steps = packed_strides(c.data, c.channels_last);
   const Dims weight_steps = packed_strides(c.weight, c.channels_last);
   const Dims output_steps = packed_strides(c.output, c.channels_last);
@@ -85,12 +111,13 @@ void run_convolution(NativeStream*, const Convolution& c, const ConvolutionTunin
     });
     T* result = forward ? y : of_data ? x : w;
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      const auto channel = static_cast<int64_t>(i) % c.output[1];
-      result[i] =
-          narrow<T>(sums[i] + (joins ? double(widen(static_cast<const T*>(bias)[channel])) : 0.0));
+      double sum = sums[i];
+      if (joins && bias != nullptr) sum += read<T>(bias, i % static_cast<std::size_t>(c.output[1]));
+      if (joins && other != nullptr) sum += read<T>(other, i);
+      result[i] = narrow<T>(joins && c.activation ? activated(*c.activation, sum) : sum);
     }
   });
-  if (bias != nullptr && !joins) add_bias();
+  if (c.has_steps() && !joins) apply_steps();
 }
 
 }  // namespace mxnet::cuda

@@ -174,8 +174,11 @@ TEST(GpuOperators, ElementsPickedFromLines) {
 
 // Result, gradients and moving averages of a normalised layer, on both devices.
 TEST(GpuOperators, BatchNormalisationTrainsAsOnTheCpu) {
-  for (const char* axis : {"1", "3"}) {
-    const auto train = [&](Device device) {
+  // Channels that a thread loads one by one, and some at once.
+  for (const auto& [axis, channels] :
+       {std::pair("1", 3), {"3", 3}, {"1", 8}, {"3", 8}, {"3", 12}}) {
+    const int64_t c = channels;
+    const auto train = [&, axis = axis](Device device) {
       std::mt19937 rng(kSeed);
       std::normal_distribution<float> normal(1.0f, 2.0f);
       const auto random = [&](Shape shape) {
@@ -183,11 +186,13 @@ TEST(GpuOperators, BatchNormalisationTrainsAsOnTheCpu) {
         for (float& value : values) value = normal(rng);
         return array_of(values, shape, device);
       };
-      NDArray x = random(Shape{4, 3, 50, 3}), gamma = random(Shape{3}), beta = random(Shape{3});
-      NDArray mean = array_of({0, 0, 0}, {}, device), var = array_of({1, 1, 1}, {}, device);
-      NDArray factors = random(Shape{4, 3, 50, 3});
-      NDArray dx = array_of(Values(1800), x.shape(), device);
-      NDArray dgamma = array_of({0, 0, 0}, {}, device);
+      const Shape shape{4, c, 50, c};
+      NDArray x = random(shape), gamma = random(Shape{c}), beta = random(Shape{c});
+      const Values zeros(static_cast<std::size_t>(c)), ones(zeros.size(), 1);
+      NDArray mean = array_of(zeros, {}, device), var = array_of(ones, {}, device);
+      NDArray factors = random(shape);
+      NDArray dx = array_of(Values(static_cast<std::size_t>(shape.size())), shape, device);
+      NDArray dgamma = array_of(zeros, {}, device);
       mark_variable(x, Request::kWrite, dx);
       mark_variable(gamma, Request::kWrite, dgamma);
       NDArray loss;

@@ -27,36 +27,92 @@ Descriptor tensor(int64_t id, const std::vector<int64_t>& dims, const Convolutio
 }
 
 // What lies between two operations: in no memory, in the type that is computed in.
-Descriptor between(const Convolution& convolution) {
-  constexpr int64_t kId = 's';
+Descriptor between(int64_t id, const Convolution& convolution) {
   Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   result.set(CUDNN_ATTR_TENSOR_DATA_TYPE, cudnn_sum_dtype(convolution.dtype))
       .set(CUDNN_ATTR_TENSOR_DIMENSIONS, convolution.output)
       .set(CUDNN_ATTR_TENSOR_STRIDES, packed_strides(convolution.output, convolution.channels_last))
-      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, kId)
+      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
       .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kConvolutionAlignment)
       .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true)
       .finalize();
   return result;
 }
 
-// output = sums + bias.
-Descriptor bias_operation(const Descriptor& sums, const Convolution& convolution) {
-  std::vector<int64_t> dims(convolution.output.size(), 1);
-  dims[1] = convolution.output[1];
-  const Descriptor bias = tensor(kBiasId, dims, convolution);
-  const Descriptor output = tensor(kOutputId, convolution.output, convolution);
-  Descriptor addition(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-  addition.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_POINTWISE_ADD)
-      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, cudnn_sum_dtype(convolution.dtype))
-      .finalize();
-  Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, addition)
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, sums)
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, bias)
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, output)
-      .finalize();
-  return operation;
+cudnnPointwiseMode_t mode_of(const PostOp& activation) {
+  switch (activation.kind) {
+    case PostOp::Kind::kRelu:
+    case PostOp::Kind::kClip:
+      return CUDNN_POINTWISE_RELU_FWD;
+    case PostOp::Kind::kSigmoid:
+      return CUDNN_POINTWISE_SIGMOID_FWD;
+    case PostOp::Kind::kTanh:
+      return CUDNN_POINTWISE_TANH_FWD;
+    default:
+      throw Error(ErrorCode::kNotImplemented, "Convolution",
+                  fmt::format("given activation {}, which cuDNN's operations lack",
+                              static_cast<int>(activation.kind)));
+  }
+}
+
+// One step on the sums: from an array, or what lies between, to the next.
+class Step {
+ public:
+  Step(cudnnPointwiseMode_t mode, const Convolution& convolution)
+      : step_(CUDNN_BACKEND_POINTWISE_DESCRIPTOR),
+        operation_(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR) {
+    step_.set(CUDNN_ATTR_POINTWISE_MODE, mode)
+        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, cudnn_sum_dtype(convolution.dtype));
+  }
+  // What it does below zero and above a limit; of rectifiers only.
+  Step& with_limits(const PostOp& activation) {
+    if (activation.kind == PostOp::Kind::kClip)
+      step_.set(CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP, double{activation.beta});
+    else if (activation.kind == PostOp::Kind::kRelu && activation.alpha != 0)
+      step_.set(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE, double{activation.alpha});
+    return *this;
+  }
+  Step& with(const Descriptor& addend) {
+    operation_.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, addend);
+    return *this;
+  }
+  Descriptor operation(const Descriptor& from, const Descriptor& to) && {
+    step_.finalize();
+    operation_.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, step_)
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, from)
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to)
+        .finalize();
+    return std::move(operation_);
+  }
+
+ private:
+  Descriptor step_, operation_;
+};
+
+// The steps behind a convolution whose result is `sums`.
+void add_steps(const Convolution& convolution, Descriptor sums,
+               std::vector<Descriptor>* operations) {
+  int left = int{convolution.bias} + int{convolution.sum} + int{convolution.activation.has_value()};
+  const auto add = [&](Step&& step) {
+    // Names of what lies between: the convolution's result is 's'.
+    Descriptor to = --left == 0 ? tensor(kOutputId, convolution.output, convolution)
+                                : between('0' + left, convolution);
+    operations->push_back(std::move(step).operation(sums, to));
+    sums = std::move(to);
+  };
+  if (convolution.bias) {
+    std::vector<int64_t> dims(convolution.output.size(), 1);
+    dims[1] = convolution.output[1];
+    add(std::move(Step(CUDNN_POINTWISE_ADD, convolution).with(tensor(kBiasId, dims, convolution))));
+  }
+  if (convolution.sum) {
+    const Descriptor other = tensor(kOtherId, convolution.output, convolution);
+    add(std::move(Step(CUDNN_POINTWISE_ADD, convolution).with(other)));
+  }
+  if (convolution.activation) {
+    const PostOp& activation = *convolution.activation;
+    add(std::move(Step(mode_of(activation), convolution).with_limits(activation)));
+  }
 }
 
 Descriptor window(const Convolution& convolution) {
@@ -144,16 +200,29 @@ void add_offers(cudnnBackendHeurMode_t mode, EngineOffers* offers) {
   }
 }
 
+std::string name_of(const PostOp& activation) {
+  return fmt::format(" activation {}({}, {})", static_cast<int>(activation.kind), activation.alpha,
+                     activation.beta);
+}
+
 }  // namespace
+
+Convolution Convolution::alone() const {
+  Convolution result = *this;
+  result.bias = result.sum = false;
+  result.activation.reset();
+  return result;
+}
 
 std::string Convolution::to_string() const {
   static constexpr const char* kPasses[] = {"forward", "data gradient", "weight gradient"};
   return fmt::format(
       "convolution {} {} {} data:{} weight:{} output:{} pad:{} stride:{} dilate:{} "
-      "groups:{}{}",
+      "groups:{}{}{}{}",
       kPasses[static_cast<int>(pass)], dtype_name(dtype), channels_last ? "NHWC" : "NCHW",
       fmt::join(data, "x"), fmt::join(weight, "x"), fmt::join(output, "x"), fmt::join(pad, "x"),
-      fmt::join(stride, "x"), fmt::join(dilate, "x"), groups, bias ? " bias" : "");
+      fmt::join(stride, "x"), fmt::join(dilate, "x"), groups, bias ? " bias" : "",
+      sum ? " sum" : "", activation ? name_of(*activation) : "");
 }
 
 std::vector<int64_t> packed_strides(const std::vector<int64_t>& dims, bool channels_last) {
@@ -202,8 +271,8 @@ std::vector<Descriptor> convolution_operations(const Convolution& convolution, d
   const PassNames& names = names_of(convolution.pass);
   const Descriptor data = tensor(kDataId, convolution.data, convolution);
   const Descriptor weight = tensor(kWeightId, convolution.weight, convolution);
-  const Descriptor output =
-      convolution.bias ? between(convolution) : tensor(kOutputId, convolution.output, convolution);
+  Descriptor output = convolution.has_steps() ? between('s', convolution)
+                                              : tensor(kOutputId, convolution.output, convolution);
   const Descriptor geometry = window(convolution);
   Descriptor operation(names.operation);
   operation.set(names.data, data)
@@ -218,7 +287,7 @@ std::vector<Descriptor> convolution_operations(const Convolution& convolution, d
   operation.finalize();
   std::vector<Descriptor> operations;
   operations.push_back(std::move(operation));
-  if (convolution.bias) operations.push_back(bias_operation(output, convolution));
+  if (convolution.has_steps()) add_steps(convolution, std::move(output), &operations);
   return operations;
 }
 
@@ -254,10 +323,13 @@ void ConvolutionPlan::run(cudnnHandle_t handle, const ConvolutionArrays& arrays,
                           void* workspace) const {
   std::vector<int64_t> ids{kDataId, kWeightId, kOutputId};
   std::vector<void*> addresses{arrays.data, arrays.weight, arrays.output};
-  if (arrays.bias != nullptr) {
-    ids.push_back(kBiasId);
-    addresses.push_back(arrays.bias);
-  }
+  const auto add = [&](int64_t id, void* array) {
+    if (array == nullptr) return;
+    ids.push_back(id);
+    addresses.push_back(array);
+  };
+  add(kBiasId, arrays.bias);
+  add(kOtherId, arrays.other);
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
       .set_addresses(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, addresses)

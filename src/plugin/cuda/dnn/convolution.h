@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/dtype.h"
+#include "op/fused/post_op.h"
 #include "plugin/cuda/cudnn_engines.h"
 #include "plugin/cuda/dnn/cudnn.h"
 
@@ -21,8 +22,14 @@ struct Convolution {
   std::vector<int64_t> data, weight, output;  // NC..., OI..., NC... whatever the layout
   std::vector<int64_t> pad, stride, dilate;   // per spatial dimension
   int64_t groups = 1;
-  bool bias = false;  // forward: a number for each channel is added before results are rounded
+  // Forward: what is done to sums before they are rounded, in this order.
+  bool bias = false;  // a number for each channel is added
+  bool sum = false;   // another array like the output is added
+  std::optional<PostOp> activation;
 
+  bool has_steps() const { return bias || sum || activation; }
+  // Without steps.
+  Convolution alone() const;
   // All of it as text: the report's title, and part of the choice's key.
   std::string to_string() const;
 };
@@ -41,9 +48,10 @@ std::vector<cudnnBackendHeurMode_t> heuristics(const CudaConfig& config);
 inline constexpr int64_t kConvolutionAlignment = 16;
 
 // Names of arrays in a plan.
-inline constexpr int64_t kDataId = 'x', kWeightId = 'w', kOutputId = 'y', kBiasId = 'b';
+inline constexpr int64_t kDataId = 'x', kWeightId = 'w', kOutputId = 'y', kBiasId = 'b',
+                         kOtherId = 'z';
 
-// The finalized operations, the convolution first; needs no GPU.
+// The finalized operations, the convolution first, then each step; needs no GPU.
 std::vector<Descriptor> convolution_operations(const Convolution& convolution, double beta = 0.0);
 
 // A configuration with what it says of itself.
@@ -64,7 +72,7 @@ EngineOffers offered_engines(cudnnHandle_t handle, std::vector<Descriptor> opera
 // Arrays of device memory; the one that the pass computes is written.
 struct ConvolutionArrays {
   void *data, *weight, *output;
-  void* bias;  // null where the convolution has none
+  void *bias = nullptr, *other = nullptr;  // of the steps; null where there are none
 };
 
 // What one convolution runs by. Immutable.

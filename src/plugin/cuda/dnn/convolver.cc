@@ -100,10 +100,10 @@ class Convolver {
   }
 
   void run(const Convolution& convolution, const ConvolutionTuning& tuning,
-           const ConvolutionArrays& arrays, const std::function<void()>& add_bias,
+           const ConvolutionArrays& arrays, const std::function<void()>& apply_steps,
            KernelContext& context, CudaStream& on) {
     const CudnnHandles::Lent handle(handles_, on.handle());
-    const Call call{tuning, arrays, add_bias, context, handle.get(), on.handle()};
+    const Call call{tuning, arrays, apply_steps, context, handle.get(), on.handle()};
     const Plan plan = plan_for(convolution, call);
     // A graph names kernels that a plan has loaded; the table may forget the plan before.
     on.use(plan.engine);
@@ -114,23 +114,20 @@ class Convolver {
   using PlanRef = std::shared_ptr<const ConvolutionPlan>;
   struct Plan {
     PlanRef engine;
-    bool adds_bias;  // itself
+    bool at_once;  // with all steps
   };
   struct Call {
     const ConvolutionTuning& tuning;
     const ConvolutionArrays& arrays;
-    const std::function<void()>& add_bias;
+    const std::function<void()>& apply_steps;
     KernelContext& context;
     cudnnHandle_t handle;
     cudaStream_t stream;
 
-    ConvolutionArrays without_bias() const {
-      return {arrays.data, arrays.weight, arrays.output, nullptr};
-    }
+    ConvolutionArrays without_steps() const { return {arrays.data, arrays.weight, arrays.output}; }
   };
 
-  Plan plan_for(Convolution convolution, const Call& call) {
-    convolution.bias = call.arrays.bias != nullptr;
+  Plan plan_for(const Convolution& convolution, const Call& call) {
     const EnginePolicy policy = engine_policy(config().cuda, convolution.pass,
                                               asked(call.tuning.tune), call.tuning.workspace_mib);
     const std::string key = key_of(convolution, policy);
@@ -138,7 +135,7 @@ class Convolver {
     auto at = plans_.find(key);
     if (at == plans_.end()) {
       if (plans_.size() == kMostPlans) plans_.clear();
-      at = plans_.emplace(key, make(std::move(convolution), policy, call)).first;
+      at = plans_.emplace(key, make(convolution, policy, call)).first;
     }
     return at->second;
   }
@@ -147,13 +144,13 @@ class Convolver {
                       policy);
   }
 
-  // Engines that add a bias are compiled when first used, and not always faster than a convolution
+  // Engines that take steps are compiled when first used, and not always faster than a convolution
   // and a kernel of ours: only times decide for them, and no times where results must repeat.
-  Plan make(Convolution convolution, const EnginePolicy& policy, const Call& call) const {
-    const bool bias = std::exchange(convolution.bias, false);
-    Plan apart{choose(convolution, policy, call, call.without_bias()), false};
-    if (!bias || policy.autotune == Autotune::kHeuristics || policy.deterministic) return apart;
-    convolution.bias = true;
+  Plan make(const Convolution& convolution, const EnginePolicy& policy, const Call& call) const {
+    Plan apart{choose(convolution.alone(), policy, call, call.without_steps()), false};
+    if (!convolution.has_steps() || policy.autotune == Autotune::kHeuristics ||
+        policy.deterministic)
+      return apart;
     try {
       const Plan at_once{choose(convolution, policy, call, call.arrays), true};
       const auto time = [&](const Plan& plan) {
@@ -163,7 +160,7 @@ class Convolver {
       const double together = time(at_once), both = time(apart);
       if (policy.verbose > 0)
         log(LogLevel::kInfo,
-            fmt::format("{}: {:.3f} ms at once, {:.3f} ms with a kernel for the bias",
+            fmt::format("{}: {:.3f} ms at once, {:.3f} ms with a kernel for the rest",
                         convolution.to_string(), together, both));
       return together < both ? at_once : apart;
     } catch (const Error&) {  // cuDNN offers no such engine, or one that fails
@@ -176,8 +173,8 @@ class Convolver {
     return bytes == 0 ? nullptr : call.context.workspace(bytes);
   }
   static void launch(const Plan& plan, const Call& call, void* workspace) {
-    plan.engine->run(call.handle, plan.adds_bias ? call.arrays : call.without_bias(), workspace);
-    if (!plan.adds_bias && call.arrays.bias != nullptr) call.add_bias();
+    plan.engine->run(call.handle, plan.at_once ? call.arrays : call.without_steps(), workspace);
+    if (!plan.at_once) call.apply_steps();
   }
 
   // The plans of what is permitted, in the order of the offers; without times to take, of the first
@@ -256,9 +253,9 @@ class Convolver {
 
 void run_convolution(NativeStream* stream, const Convolution& convolution,
                      const ConvolutionTuning& tuning, const ConvolutionArrays& arrays,
-                     const std::function<void()>& add_bias, KernelContext& context) {
+                     const std::function<void()>& apply_steps, KernelContext& context) {
   const LaunchScope scope(stream);
-  Convolver::current().run(convolution, tuning, arrays, add_bias, context,
+  Convolver::current().run(convolution, tuning, arrays, apply_steps, context,
                            *CudaStream::from(stream));
 }
 

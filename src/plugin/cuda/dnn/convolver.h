@@ -17,10 +17,11 @@ struct ConvolutionTuning {
 };
 
 // Computes the array that the pass names. Throws Error(kNotImplemented) where no engine is left.
-// A bias, where arrays have one, becomes part of the convolution if that was faster when times were
-// taken; else add_bias() adds it to the result.
+// Steps, where the convolution has some, become part of it if that was faster when times were
+// taken; else apply_steps() takes all of them on the result. The output's memory is no other
+// array's: a call may run several times.
 void run_convolution(NativeStream* stream, const Convolution& convolution,
                      const ConvolutionTuning& tuning, const ConvolutionArrays& arrays,
-                     const std::function<void()>& add_bias, KernelContext& context);
+                     const std::function<void()>& apply_steps, KernelContext& context);
 
 }  // namespace mxnet::cuda

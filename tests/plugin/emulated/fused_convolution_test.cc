@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans for inference on a GPU: convolutions take over what follows them, and results are those of
+// the graph as it was written, on the CPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "exec/executor.h"
+#include "graph/graphs.h"
+#include "setting.h"
+#include "tests/exec/arrays.h"
+#include "tests/plugin/emulated/both_devices.h"
+
+namespace mxnet {
+namespace {
+
+using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
+
+// Small networks with arrays of one type; parameters of normalisations are float32.
+class Images {
+ public:
+  explicit Images(const char* dtype) : dtype_(dtype) {}
+
+  Value input(const std::string& name, const Shape& shape, float low = -1) {
+    return given(name, shape, low, dtype_);
+  }
+  Value conv(const std::string& name, const Value& in, int64_t from, int64_t to, int kernel,
+             bool bias = false, int groups = 1, const char* layout = "NCHW") {
+    const bool last = std::string(layout) == "NHWC";
+    const Shape weight =
+        last ? Shape{to, kernel, kernel, from / groups} : Shape{to, from / groups, kernel, kernel};
+    std::vector<Value> inputs{in, input(name + "_weight", weight)};
+    if (bias) inputs.push_back(input(name + "_bias", {to}));
+    const std::string k = std::to_string(kernel), p = std::to_string(kernel / 2);
+    return named(name, apply("Convolution", inputs,
+                             {{"kernel", "(" + k + "," + k + ")"},
+                              {"pad", "(" + p + "," + p + ")"},
+                              {"num_filter", std::to_string(to)},
+                              {"num_group", std::to_string(groups)},
+                              {"layout", layout},
+                              {"no_bias", bias ? "False" : "True"}}));
+  }
+  Value normed(const std::string& name, const Value& in, int64_t channels,
+               const char* fix_gamma = "False", const char* axis = "1") {
+    const auto parameter = [&](const char* suffix, float low) {
+      return given(name + suffix, {channels}, low, "float32");
+    };
+    return named(name, apply("BatchNorm",
+                             {in, parameter("_gamma", -1), parameter("_beta", -1),
+                              parameter("_mean", -1), parameter("_var", 0.5f)},
+                             {{"fix_gamma", fix_gamma}, {"axis", axis}}));
+  }
+
+  // The plan's text on the GPU, whose results must be the CPU's.
+  std::string check(const Value& output, double tolerance) {
+    const Setting as_written("MXNET_SUBGRAPH_BACKEND", "NONE");
+    const auto [expected, ignored] = run(output, Device::cpu());
+    const auto [result, plan] = run(output, kGpu);
+    EXPECT_EQ(result.size(), expected.size());
+    double largest = 0;
+    for (const float value : expected) largest = std::max(largest, std::fabs(double{value}));
+    for (std::size_t i = 0; i < std::min(result.size(), expected.size()); ++i) {
+      EXPECT_NEAR(result[i], expected[i], tolerance * largest) << i << "\n" << plan;
+      if (::testing::Test::HasFailure()) break;
+    }
+    return plan;
+  }
+  // Results and the plan's text.
+  std::pair<Values, std::string> run(const Value& output, Device device) {
+    Executor executor = bind(output, device, Request::kNull);
+    executor.forward(false);
+    return {values_as_float(executor.outputs()[0]), executor.debug_str()};
+  }
+  // The result of a step of training, the gradients of all arguments and the moving averages that
+  // it leaves; and the plan's text.
+  std::pair<std::vector<Values>, std::string> train(const Value& output, Device device) {
+    Executor executor = bind(output, device, Request::kWrite);
+    executor.forward(true);
+    std::vector<Values> results{values_as_float(executor.outputs()[0])};
+    executor.backward({});
+    for (const NDArray& grad : executor.arrays().grads) results.push_back(values_as_float(grad));
+    for (const NDArray& state : executor.arrays().aux) results.push_back(values_as_float(state));
+    return {results, executor.debug_str()};
+  }
+  Executor bind(const Value& output, Device device, Request request) {
+    const ir::Graph graph = graph_of({output});
+    const IndexedGraph indexed(graph);
+    ExecutorArrays arrays;
+    for (const int n : indexed.arguments()) {
+      const Input& input = inputs_.at(indexed.node(n).name);
+      arrays.args.push_back(input.on(device));
+      arrays.grads.push_back(request == Request::kNull ? NDArray() : input.on(device));
+      arrays.requests.push_back(request);
+    }
+    for (const int n : indexed.auxiliary())
+      arrays.aux.push_back(inputs_.at(indexed.node(n).name).on(device));
+    return Executor(graph, device, std::move(arrays));
+  }
+
+ private:
+  Value given(const std::string& name, const Shape& shape, float low, const char* dtype) {
+    inputs_[name] = {random_values(shape.size() + static_cast<int64_t>(inputs_.size()), low, 1),
+                     shape, dtype};
+    inputs_[name].values.resize(static_cast<std::size_t>(shape.size()));
+    return variable(name);
+  }
+
+  const char* const dtype_;
+  std::map<std::string, Input> inputs_;
+};
+
+int count(const std::string& plan, const std::string& text) {
+  int found = 0;
+  for (std::size_t at = plan.find(text); at != std::string::npos; at = plan.find(text, at + 1))
+    ++found;
+  return found;
+}
+
+Value relu(const Value& x) { return apply("Activation", {x}, {{"act_type", "relu"}}); }
+Value sum(const Value& a, const Value& b) { return apply("elemwise_add", {a, b}); }
+
+struct Type {
+  const char* name;
+  double tolerance;
+};
+constexpr Type kTypes[] = {{"float32", 1e-5}, {"float16", 4e-3}, {"bfloat16", 3e-2}};
+
+TEST(GpuFusedConvolution, AResidualBlockIsAsManyStepsAsConvolutions) {
+  for (const Type& type : kTypes) {
+    SCOPED_TRACE(type.name);
+    Images net(type.name);
+    const Value data = net.input("data", {2, 4, 7, 6});
+    const Value x = relu(net.normed("bn0", net.conv("c0", data, 4, 8, 3), 8));
+    const Value a = relu(net.normed("bn1", net.conv("c1", x, 8, 8, 1), 8, "True"));
+    const Value b = net.normed("bn2", net.conv("c2", a, 8, 8, 3, true), 8);
+    const std::string plan = net.check(relu(sum(b, x)), type.tolerance);
+    EXPECT_EQ(count(plan, "(_sg_conv)"), 3) << plan;
+    EXPECT_EQ(count(plan, "(BatchNorm)") + count(plan, "_sg_pointwise"), 0) << plan;
+  }
+}
+
+TEST(GpuFusedConvolution, EachActivationInEachLayout) {
+  using Attributes = std::vector<std::pair<std::string, std::string>>;
+  const std::pair<const char*, Attributes> activations[] = {
+      {"Activation", {{"act_type", "relu"}}},
+      {"Activation", {{"act_type", "sigmoid"}}},
+      {"Activation", {{"act_type", "tanh"}}},
+      {"LeakyReLU", {{"act_type", "leaky"}, {"slope", "0.3"}}},
+      {"clip", {{"a_min", "0"}, {"a_max", "1.5"}}}};
+  for (const char* layout : {"NCHW", "NHWC"}) {
+    const bool last = std::string(layout) == "NHWC";
+    for (const auto& [op, attributes] : activations) {
+      SCOPED_TRACE(std::string(op) + attributes[0].second + layout);
+      Images net("float32");
+      const Value data = net.input("data", last ? Shape{2, 5, 6, 3} : Shape{2, 3, 5, 6});
+      const Value conv = net.conv("c", data, 3, 4, 3, true, 1, layout);
+      const Value normed = net.normed("bn", conv, 4, "False", last ? "-1" : "1");
+      const std::string plan = net.check(apply(op, {normed}, attributes), 1e-5);
+      EXPECT_EQ(count(plan, "(_sg_conv)"), 1) << plan;
+      EXPECT_EQ(count(plan, "\n  "), 1) << plan;
+    }
+  }
+}
+
+TEST(GpuFusedConvolution, WhatCudnnHasNoOperationForStaysBehind) {
+  Images net("float32");
+  const Value data = net.input("data", {1, 3, 5, 5});
+  const Value conv = net.conv("c", data, 3, 4, 1);
+  const std::string plan = net.check(apply("Activation", {conv}, {{"act_type", "softrelu"}}), 1e-5);
+  EXPECT_EQ(count(plan, "(_sg_conv)"), 1) << plan;
+  EXPECT_EQ(count(plan, "(Activation)"), 1) << plan;
+  const std::string both = net.check(apply("tanh", {relu(conv)}), 1e-5);
+  EXPECT_EQ(count(both, "(tanh)"), 1) << both;
+  const std::string shifted =
+      net.check(apply("clip", {conv}, {{"a_min", "-0.5"}, {"a_max", "0.5"}}), 1e-5);
+  EXPECT_EQ(count(shifted, "(clip)"), 1) << shifted;
+}
+
+TEST(GpuFusedConvolution, ASumIsWrittenElsewhereThanItsOtherInput) {
+  Images net("float32");
+  const Value data = net.input("data", {1, 4, 5, 5});
+  const Value a = net.conv("a", data, 4, 4, 3), b = net.conv("b", data, 4, 4, 1, true, 2);
+  const std::string plan = net.check(apply("broadcast_add", {a, b}), 1e-5);
+  EXPECT_EQ(count(plan, "(_sg_conv)"), 2) << plan;
+  // The other value is read again.
+  net.check(sum(relu(sum(a, data)), data), 1e-5);
+}
+
+// Half types with whole packs of channels: images are turned at the borders and nowhere else.
+TEST(GpuFusedConvolution, HalfTypesComputeWithChannelsLast) {
+  for (const Type& type : {kTypes[1], kTypes[2]}) {
+    SCOPED_TRACE(type.name);
+    Images net(type.name);
+    const Value data = net.input("data", {2, 3, 9, 8});
+    const Value stem = relu(net.normed("bn0", net.conv("c0", data, 3, 8, 3), 8));
+    const Value x =
+        apply("Pooling", {stem}, {{"kernel", "(3,3)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"}});
+    const Value a = relu(net.normed("bn1", net.conv("c1", x, 8, 16, 1, true), 16));
+    const Value b = net.normed("bn2", net.conv("c2", a, 16, 8, 3, false, 2), 8, "True");
+    const Value joined = apply("Concat", {relu(sum(b, x)), x * 0.5}, {{"num_args", "2"}});
+    // Neither a convolution's nor alone: stays between.
+    const Value normed = apply("tanh", {net.normed("bn3", joined, 16)});
+    const Value pooled =
+        apply("Pooling", {normed}, {{"global_pool", "True"}, {"pool_type", "avg"}});
+    const std::string plan = net.check(apply("Flatten", {pooled}), type.tolerance);
+    EXPECT_EQ(count(plan, "(_sg_conv)"), 3) << plan;
+    EXPECT_EQ(count(plan, "(transpose)"), 2) << plan;
+    EXPECT_EQ(count(plan, "data_to_last(transpose)"), 1) << plan;
+  }
+}
+
+TEST(GpuFusedConvolution, WhereTurningDoesNotPayChannelsStayWhereTheyAre) {
+  const auto transpositions = [](const char* type, int64_t channels, const char* setting) {
+    Images net(type);
+    const Value data = net.input("data", {1, channels, 4, 4});
+    const Value a = net.conv("a", data, channels, channels, 3);
+    const Value b = net.conv("b", a, channels, channels, 3);
+    const Setting cores("MXNET_CUDA_ALLOW_TENSOR_CORE", setting);
+    return count(net.check(relu(net.conv("c", b, channels, channels, 1)), 5e-2), "(transpose)");
+  };
+  EXPECT_EQ(transpositions("float16", 8, "1"), 2);
+  EXPECT_EQ(transpositions("float32", 8, "1"), 0);
+  EXPECT_EQ(transpositions("float16", 6, "1"), 0);
+  EXPECT_EQ(transpositions("float16", 8, "0"), 0);
+  // One convolution: cuDNN turns as much itself.
+  Images net("float16");
+  const Value conv = net.conv("a", net.input("data", {1, 8, 4, 4}), 8, 8, 3);
+  EXPECT_EQ(count(net.check(conv, 5e-3), "(transpose)"), 0);
+  // A graph that is given so has nothing to turn.
+  Images last("float16");
+  const Value given = last.conv("a", last.input("data", {1, 4, 4, 8}), 8, 8, 3, true, 1, "NHWC");
+  EXPECT_EQ(count(last.check(relu(given), 5e-3), "(transpose)"), 0);
+}
+
+// Values that somebody outside reads, and layers that channels are second of.
+TEST(GpuFusedConvolution, TurnedValuesAreTurnedBackOnceForAllWhoReadThemSo) {
+  Images net("float16");
+  const Value data = net.input("data", {2, 8, 6, 5});
+  const Value a = net.conv("a", data, 8, 8, 3), b = relu(net.conv("b", a, 8, 8, 3));
+  const Value c = net.conv("c", b, 8, 8, 3);
+  const Value d = apply("L2Normalization", {c}, {{"mode", "channel"}});
+  const Value e = apply("slice_axis", {c}, {{"axis", "1"}, {"begin", "2"}, {"end", "4"}});
+  const Value f = apply("sum", {d}, {{"axis", "1"}}), g = apply("sum", {e}, {{"axis", "1"}});
+  const std::string plan = net.check(sum(f, g), 1e-2);
+  EXPECT_EQ(count(plan, "(transpose)"), 2) << plan;
+}
+
+// A step of training: gradients go back in the order of the way forward, so that maps are turned
+// where the network begins and ends, and weights and their gradients once each.
+TEST(GpuFusedConvolution, TrainingComputesWithChannelsLast) {
+  Images net("float16");
+  const Value data = net.input("data", {2, 3, 9, 8});
+  const Value stem = relu(net.normed("bn0", net.conv("c0", data, 3, 8, 3), 8));
+  const Value x =
+      apply("Pooling", {stem}, {{"kernel", "(3,3)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"}});
+  const Value a = relu(net.normed("bn1", net.conv("c1", x, 8, 16, 3, true), 16));
+  const Value b = net.normed("bn2", net.conv("c2", a, 16, 8, 3, false, 2), 8);
+  const Value y = relu(sum(b, x));
+  const Value pooled = apply("Pooling", {y}, {{"global_pool", "True"}, {"pool_type", "avg"}});
+  const Value flat = apply("Flatten", {pooled});
+  const Value loss = apply("sum", {flat * net.input("factors", {2, 8})});
+  const auto [turned, plan] = net.train(loss, kGpu);
+  // The image and its gradient, the pooled map and its gradient, three weights and their gradients.
+  EXPECT_EQ(count(plan, "(transpose)"), 10) << plan;
+  const auto expect_near = [&](const std::vector<Values>& expected, double tolerance) {
+    ASSERT_EQ(turned.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      double largest = 0.1;  // a normalised layer's bias has a gradient of zero, or nearly so
+      for (const float value : expected[i]) largest = std::max(largest, std::fabs(double{value}));
+      ASSERT_EQ(turned[i].size(), expected[i].size());
+      for (std::size_t k = 0; k < expected[i].size(); ++k)
+        ASSERT_NEAR(turned[i][k], expected[i][k], tolerance * largest) << i << ", " << k;
+    }
+  };
+  {
+    const Setting off("MXNET_CUDA_ALLOW_TENSOR_CORE", "0");
+    const auto [plain, its_plan] = net.train(loss, kGpu);
+    EXPECT_EQ(count(its_plan, "(transpose)"), 0) << its_plan;
+    expect_near(plain, 1e-2);
+  }
+  expect_near(net.train(loss, Device::cpu()).first, 3e-2);
+}
+
+TEST(GpuFusedConvolution, OtherTypesAndSettingsLeaveItAsItIs) {
+  Images wide("float64");
+  const Value conv = wide.conv("c", wide.input("data", {1, 2, 4, 4}), 2, 2, 3);
+  EXPECT_EQ(count(wide.check(relu(conv), 1e-10), "(_sg_conv)"), 0);
+  Images net("float32");
+  const Value one = relu(net.conv("c", net.input("data", {1, 2, 4, 4}), 2, 2, 3));
+  EXPECT_EQ(count(net.check(one, 1e-5), "(_sg_conv)"), 1);
+  const Setting off("MXNET_USE_FUSION", "0");
+  EXPECT_EQ(count(net.check(one, 1e-5), "(_sg_conv)"), 0);
+}
+
+}  // namespace
+}  // namespace mxnet
