@@ -188,6 +188,23 @@ void sync_omp_thread() {
   if (!process().places.empty()) pin_pool(threads);
 }
 
+void release_omp_pool() noexcept {
+  // The members of a new pool would all inherit the place of the thread that begins it.
+  if (process().places.empty()) omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+}
+
+OneThread::OneThread() noexcept {
+  if (omp_threads() == 1) return;
+  const int width = omp_get_max_threads();
+  if (width == 1) return;
+  before_ = width;
+  omp_set_num_threads(1);
+}
+
+OneThread::~OneThread() {
+  if (before_ != 0) omp_set_num_threads(before_);
+}
+
 void unpin_inherited() {
   const Process& p = process();
   if (p.generation.load(std::memory_order_acquire) != 0 && !p.places.empty())

@@ -38,6 +38,23 @@ void set_omp_threads(int threads);
 // Brings the calling thread's own count, and with KMP_AFFINITY the places of its pool, up to date.
 // For every thread that runs kernels, before each of them: one comparison when nothing changed.
 void sync_omp_thread();
+// Ends the pool that the calling thread's regions have left, if there is one. GNU OpenMP lets all
+// its threads sleep between regions as soon as it has more of them than there are cores: a region
+// of the workers then begins after 20 us and more instead of 1. So a thread that is to begin no
+// more regions for now, since it waits for workers that do, gives its pool up.
+void release_omp_pool() noexcept;
+// While one lives, regions that the calling thread begins are one thread wide, for work that is
+// done sooner than a region ends. They make no pool.
+class OneThread {
+ public:
+  OneThread() noexcept;
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_ = 0;  // the thread's width; 0 = one already
+};
 // For the start of a thread that the library makes: takes back the pinning inherited from its
 // creator.
 void unpin_inherited();

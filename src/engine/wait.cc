@@ -124,13 +124,14 @@ template <class Done>
 void DependencyEngine::help_until(Done done, const OneShot* event) {
   WorkerPool* const pool = placement_->pool_to_help();
   if (pool == nullptr) return;
+  release_omp_pool();  // from now on it is the workers that begin regions
+  const OneThread narrow;
   Frame frame(*this, pool, nullptr);
   frame.helps = true;
   frame.until = event;
   while (!done()) {
     Operation* operation = pool->take_to_help();
     if (operation == nullptr) return;
-    sync_omp_thread();
     run_from_queue(operation, frame);
   }
 }

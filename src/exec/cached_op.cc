@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/omp.h"
 #include "exec/autograd_state.h"
 #include "exec/cached_op_plans.h"
 #include "exec/chunk_set.h"
@@ -53,7 +54,7 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<Run>& run,
          .priority = 0,
          .name = plan.plan().segment_name(segment),
          .cheap = segment.cheap || here,
-         .computes = true,
+         .computes = segment.narrow || omp_threads() == 1,
          .temp_bytes = 0});
   }
 }

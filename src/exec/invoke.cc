@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/omp.h"
 #include "exec/densify.h"
 #include "exec/invocation.h"
 #include "exec/invoke_at_once.h"
@@ -25,6 +26,9 @@ namespace {
 
 // Elements up to which a call may run on its caller's thread: about what a worker's wake-up costs.
 constexpr int64_t kInlineElements = 16384;
+// Elements up to which a thread that waits computes what goes from element to element: alone, about
+// what it takes to wake a worker and to be woken by it.
+constexpr int64_t kHelpedElements = 4 * kInlineElements;
 // Up to here comparing all pairs is faster than sorting.
 constexpr std::size_t kFewVars = 24;
 
@@ -222,6 +226,13 @@ void list_variables(const Invocation& call, Vars& reads, Vars& writes) {
   make_unique(reads);
 }
 
+// What is small runs on its pusher, or on whichever worker: nowhere does it make a pool of threads.
+void run(const Invocation& call, bool small, const RunContext& context) {
+  if (!small) return call.run(context);
+  const OneThread narrow;
+  call.run(context);
+}
+
 int64_t largest(std::span<const NDArray> arrays) {
   int64_t elements = 0;
   for (const NDArray& array : arrays) elements = std::max(elements, array.size());
@@ -288,20 +299,26 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   add_arrays(*call, InputRefs(outputs), out_types);
   for (Request request : options.requests) call->requests.push_back(request);
 
-  const bool cheap =
-      op.may_run_inline() && !device.is_gpu() && largest(call->arrays.span()) <= kInlineElements;
+  const bool inline_op = op.may_run_inline() && !device.is_gpu();
+  const int64_t elements = largest(call->arrays.span());
+  const bool cheap = inline_op && elements <= kInlineElements;
+  // What one thread computes as soon. An operator whose output may take the place of its input goes
+  // from element to element; what a product or a convolution of so few takes is not known.
+  const bool narrow = cheap || (inline_op && elements <= kHelpedElements && op.may_share(0, 0)) ||
+                      omp_threads() == 1;
   Vars reads, writes;
   list_variables(*call, reads, writes);
   if (op.uses_random(params.get(), options.training))
     writes.push_back(RandomStreams::of(draws_from(kernel, device)).var());
-  Engine::get().push([call = std::move(call)](const RunContext& context) { call->run(context); },
-                     {.device = device,
-                      .reads = reads.span(),
-                      .writes = writes.span(),
-                      .priority = options.priority,
-                      .name = op.name().c_str(),
-                      .cheap = cheap,
-                      .computes = true});
+  Engine::get().push(
+      [call = std::move(call), cheap](const RunContext& context) { run(*call, cheap, context); },
+      {.device = device,
+       .reads = reads.span(),
+       .writes = writes.span(),
+       .priority = options.priority,
+       .name = op.name().c_str(),
+       .cheap = cheap,
+       .computes = narrow});
 }
 
 }  // namespace mxnet

@@ -306,6 +306,7 @@ void Plan::add_segments(int first_step, int last_step, int bulk) {
       }
     }
     segment.cheap = segment.cheap && sum <= kInlineSegmentElements;
+    segment.narrow = segment.cheap && !options_.on_caller;
     if (options_.on_caller && !options_.device.is_gpu()) segment.cheap = true;
     add_uses(&segment);
     add_arenas(&segment);

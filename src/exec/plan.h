@@ -101,6 +101,7 @@ class Plan {
     uint32_t first_use, num_uses;
     uint32_t arenas_read, arenas_written;  // a bit for each; workspaces count as what is written
     bool cheap;                            // may run on the caller's thread
+    bool narrow;                           // so small that one thread computes it as soon
     bool random;                           // draws random numbers
     bool random_on_host;  // also from the host's streams, for a GPU (run_on_host.h)
   };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/omp.h"
 
 namespace mxnet {
 
@@ -38,7 +39,7 @@ void BoundPlan::prepare() {
          .priority = 0,
          .name = plan_->segment_name(segment),
          .cheap = segment.cheap,
-         .computes = true,
+         .computes = segment.narrow || omp_threads() == 1,
          .temp_bytes = 0}));
   }
 }

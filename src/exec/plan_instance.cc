@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/hooks.h"
+#include "base/omp.h"
 #include "exec/run_kernel.h"
 #include "op/accumulate.h"
 #include "op/random_streams.h"
@@ -176,6 +177,8 @@ void PlanInstance::run(const Plan::Segment& segment, Externals externals,
     return;
   }
   bind(segment, externals);
+  if (!segment.narrow) return run_steps(segment, context);
+  const OneThread narrow;
   run_steps(segment, context);
 }
 

@@ -121,6 +121,48 @@ TEST_F(OmpDeathTest, OtherThreadsFollowAfterSync) {
       testing::ExitedWithCode(0), "");
 }
 
+TEST_F(OmpDeathTest, OneThreadIsAsWideAsItSaysAndOnlyAsLongAsItLives) {
+  EXPECT_EXIT(
+      {
+        start_omp("3", 0, "");
+        {
+          const OneThread outer;
+          check(region_width() == 1 && omp_get_max_threads() == 1);
+          { const OneThread inner; }
+          check(region_width() == 1);
+        }
+        check(region_width() == 3);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, APoolThatIsReleasedComesBackWithTheNextRegion) {
+  EXPECT_EXIT(
+      {
+        start_omp("3", 0, "");
+        release_omp_pool();  // none yet
+        for (int i = 0; i < 3; ++i) {
+          check(region_width() == 3);
+          release_omp_pool();
+        }
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, APinnedPoolIsNotReleased) {
+  EXPECT_EXIT(
+      {
+        start_omp("2", 0, "granularity=fine,compact,1,0");
+        const auto cpus = region_cpus();
+        release_omp_pool();
+        check(region_cpus() == cpus);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST_F(OmpDeathTest, DocumentedAffinityPinsEachThreadToOneCpu) {
   EXPECT_EXIT(
       {

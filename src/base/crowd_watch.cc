@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one thing that a running program can tell GNU OpenMP about waiting: it sleeps at once while
+// it has more threads than there are cores. So while the machine is crowded a thread holds a pool
+// that does nothing but count.
+#include "base/crowd_watch.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <system_error>
+
+#include "base/cpu_info.h"
+#include "base/omp.h"
+#include "base/tick_counter.h"
+#include "base/worker_thread.h"
+
+namespace mxnet {
+namespace {
+
+// Of the time that a thread is ready or runs, so much must be waiting.
+constexpr double kDelayed = 0.2, kStillDelayed = 0.05;
+// With less of the cores than this others have taken them.
+constexpr double kAllOfTheCores = 0.85;
+
+double seconds_of(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+bool is_crowded(const CpuUse& use, int cpus, bool before) {
+  if (before) return use.delay > kStillDelayed * use.wall;
+  return use.delay > kDelayed * use.wall && use.process < kAllOfTheCores * cpus * use.wall;
+}
+
+IdlePool::IdlePool(int threads) : thread_([this, threads] { hold(threads); }) {}
+
+IdlePool::~IdlePool() {
+  end_.count_down();
+  thread_.join();
+}
+
+void IdlePool::hold(int threads) {
+  prepare_worker_thread();
+  std::atomic<int> members{0};
+#pragma omp parallel num_threads(threads)
+  members.fetch_add(1, std::memory_order_relaxed);  // a region that did nothing would not begin
+  end_.wait();
+}
+
+CrowdWatch::CrowdWatch() : cpus_(static_cast<int>(allowed_cpus().size())) {
+  delay_file_ = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  last_ticks_ = ticks();
+  if (!read(&last_)) cpus_ = 0;
+}
+
+CrowdWatch::~CrowdWatch() {
+  if (delay_file_ >= 0) ::close(delay_file_);
+}
+
+uint64_t CrowdWatch::ticks() {
+  static const bool counts = tick_counter_is_clock();
+  if (counts) return read_tick_counter();
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+// The file holds nanoseconds on a core, nanoseconds of waiting for one, and how often.
+bool CrowdWatch::read(CpuUse* use) const {
+  std::array<char, 100> text{};
+  const ssize_t size = ::pread(delay_file_, text.data(), text.size(), 0);
+  if (size <= 0) return false;
+  const char* const end = text.data() + size;
+  uint64_t running = 0, waiting = 0;
+  const auto [space, first] = std::from_chars(text.data(), end, running);
+  if (first != std::errc() || space == end) return false;
+  if (std::from_chars(space + 1, end, waiting).ec != std::errc()) return false;
+  *use = {.wall = seconds_of(CLOCK_MONOTONIC),
+          .process = seconds_of(CLOCK_PROCESS_CPUTIME_ID),
+          .delay = 1e-9 * static_cast<double>(waiting)};
+  return true;
+}
+
+void CrowdWatch::take_stock() {
+  last_ticks_ = ticks();
+  CpuUse now;
+  if (!read(&now)) return;
+  const CpuUse use{.wall = now.wall - last_.wall,
+                   .process = now.process - last_.process,
+                   .delay = now.delay - last_.delay};
+  last_ = now;
+  const int width = omp_threads();
+  // Regions of less than half of the cores leave others to the other programs, and it would take
+  // many threads to make them too many.
+  const bool crowded =
+      width > 1 && 2 * width >= cpus_ && is_crowded(use, cpus_, idle_pool_ != nullptr);
+  if (crowded == (idle_pool_ != nullptr)) return;
+  idle_pool_.reset();
+  if (!crowded) return;
+  try {
+    // The runtime counts the first thread of a pool for none: one more than there are cores.
+    idle_pool_ = std::make_unique<IdlePool>(cpus_ - width + 2);
+  } catch (const std::system_error&) {  // no more threads: the next look tries again
+  }
+}
+
+}  // namespace mxnet

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How OpenMP's threads wait beside other programs. Between two regions, and for the last of a
+// region, GNU OpenMP looks for milliseconds before it sleeps. On a machine that has nothing else to
+// do this makes a region of 1 us out of one of 20. Where another program has the core of the thread
+// that is waited for, it takes away the core that this thread could have, at each of thousands of
+// regions.
+#pragma once
+#include <cstdint>
+#include <latch>
+#include <memory>
+#include <thread>
+
+namespace mxnet {
+
+// A thread's last stretch of time, in seconds.
+struct CpuUse {
+  double wall = 0;
+  double process = 0;  // that all threads of this process have computed, or looked for work
+  double delay = 0;    // that this thread was ready to run, and another had its core
+};
+
+// Whether others need the cores: this thread was kept waiting, and not by threads of this process,
+// which together would have had all `cpus` then. Less of it is enough to remain so.
+bool is_crowded(const CpuUse& use, int cpus, bool before);
+
+// A pool of threads asleep. As long as it lives, they count for the runtime.
+class IdlePool {
+ public:
+  // Throws std::system_error if there can be no more threads.
+  explicit IdlePool(int threads);
+  ~IdlePool();
+  IdlePool(const IdlePool&) = delete;
+  IdlePool& operator=(const IdlePool&) = delete;
+
+ private:
+  void hold(int threads);
+
+  std::latch end_{1};
+  std::thread thread_;
+};
+
+// For a thread that begins regions; used by it alone. While the machine is crowded its threads, and
+// those of all regions of the process, sleep as soon as they have nothing to do.
+class CrowdWatch {
+ public:
+  CrowdWatch();
+  ~CrowdWatch();
+  CrowdWatch(const CrowdWatch&) = delete;
+  CrowdWatch& operator=(const CrowdWatch&) = delete;
+
+  // Between two operations: reads a counter, and every 30 ms or so takes stock.
+  void look() {
+    if (cpus_ != 0 && ticks() - last_ticks_ >= kTicks) take_stock();
+  }
+
+ private:
+  static constexpr uint64_t kTicks = uint64_t{1} << 26;
+
+  static uint64_t ticks();
+  void take_stock();
+  // What has passed since the thread began; false if the system does not tell.
+  bool read(CpuUse* use) const;
+
+  int cpus_;  // 0 = nothing to watch
+  int delay_file_ = -1;
+  uint64_t last_ticks_ = 0;
+  CpuUse last_;
+  std::unique_ptr<IdlePool> idle_pool_;  // while it is crowded
+};
+
+}  // namespace mxnet
