@@ -34,14 +34,23 @@ void convert_block(const From* from, To* to, int64_t n) {
 }
 #undef MX_LOOPS
 
+// Whether elements keep their bits: bytes but for those that become bool.
+bool keeps_bits(DType from, DType to) {
+  return from == to || (dtype_size(from) == 1 && dtype_size(to) == 1 && to != DType::kBool);
+}
+
 }  // namespace
 
 void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context) {
   const auto bytes = static_cast<std::size_t>(to.size()) * dtype_size(to.dtype);
-  if (from.dtype == to.dtype) return copy_memory(context, from.data, to.data, bytes);
+  if (keeps_bits(from.dtype, to.dtype)) return copy_memory(context, from.data, to.data, bytes);
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->convert(context.stream()->native(), from, to);
-  dispatch_dtype(from.dtype, "Cast", [&]<class From>(TypeTag<From>) {
+  // Elements of bool are the 0 and 1 of uint8, and bytes are zero or not.
+  const bool as_bytes = from.dtype == DType::kBool ||
+                        (from.dtype == DType::kInt8 && to.dtype == DType::kBool);
+  const DType type = as_bytes ? DType::kUInt8 : from.dtype;
+  dispatch_dtype<kNumeric>(type, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
       parallel_for(from.size(), cost_of_moving(sizeof(From) + sizeof(To)),
                    [&](int64_t first, int64_t last) {

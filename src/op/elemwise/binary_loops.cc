@@ -2,7 +2,9 @@
 // Compiles the loops of the binary rows for each instruction set.
 #include "op/elemwise/binary_loops.h"
 
+#include <cmath>
 #include <concepts>
+#include <limits>
 
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
