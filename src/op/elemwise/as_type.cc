@@ -16,7 +16,8 @@ namespace {
 #define MX_SIMD_FILE "op/elemwise/as_type.inc"
 #include "base/simd_targets.h"
 
-// Numbers of 32 and 64 bits: those conversions that programs make of large arrays.
+// Numbers of 32 and 64 bits, also out of bytes: those conversions that programs make of large
+// arrays.
 template <class T>
 inline constexpr bool kIsWideNumber = std::is_arithmetic_v<T> && sizeof(T) >= 4;
 
@@ -24,7 +25,9 @@ inline constexpr bool kIsWideNumber = std::is_arithmetic_v<T> && sizeof(T) >= 4;
 #define MX_LOOPS convert_numbers<From, To>
 template <class From, class To>
 void convert_block(const From* from, To* to, int64_t n) {
-  if constexpr (!kIsWideNumber<From> || !kIsWideNumber<To>) {
+  if constexpr (std::is_same_v<From, uint8_t> && kIsWideNumber<To>) {
+    MX_SIMD_CALL(MX_LOOPS)(from, to, n);
+  } else if constexpr (!kIsWideNumber<From> || !kIsWideNumber<To>) {
     convert_array(from, to, n);
   } else if constexpr (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>) {
     MX_SIMD_CALL(MX_LOOPS)(from, to, n);  // which only AVX-512 has instructions for
