@@ -99,7 +99,7 @@ int without_iterating(Content found, std::initializer_list<Result<T>> results) {
       const T product = MX_CBLAS(t, dot)(narrow(k), a, transpose_a ? leading(lda) : 1, b,          \
                                          transpose_b ? 1 : leading(ldb));                          \
       *c = beta == T(0) ? alpha * product : alpha * product + beta * *c;                           \
-    } else if (n == 1 && k > 0) { /* a vector: memory is what counts, and gemv is made for that */        \
+    } else if (n == 1 && k > 0) { /* a vector: memory is what counts, and gemv is made for that */ \
       MX_CBLAS(t, gemv)                                                                            \
       (CblasRowMajor, op(transpose_a), narrow(transpose_a ? k : m), narrow(transpose_a ? m : k),   \
        alpha, a, leading(lda), b, transpose_b ? 1 : leading(ldb), beta, c, leading(ldc));          \

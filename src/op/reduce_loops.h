@@ -47,8 +47,8 @@ struct ReduceLoops {
 
 // (float, float), (float16, float), (float, double), (double, double), (int32_t, int64_t),
 // (int64_t, int64_t); max and min alone of (uint8_t, uint8_t), (int8_t, int8_t) and
-// (int32_t, int32_t), whose lanes are as narrow as the elements; sum_squares_about and count_nonzero
-// in double alone.
+// (int32_t, int32_t), whose lanes are as narrow as the elements; sum_squares_about and
+// count_nonzero in double alone.
 template <class L, class A>
 const ReduceLoops<L, A>& reduce_loops(Reduction reduction);
 

@@ -50,8 +50,8 @@ void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->convert(context.stream()->native(), from, to);
   // Elements of bool are the 0 and 1 of uint8, and bytes are zero or not.
-  const bool as_bytes = from.dtype == DType::kBool ||
-                        (from.dtype == DType::kInt8 && to.dtype == DType::kBool);
+  const bool as_bytes =
+      from.dtype == DType::kBool || (from.dtype == DType::kInt8 && to.dtype == DType::kBool);
   const DType type = as_bytes ? DType::kUInt8 : from.dtype;
   dispatch_dtype<kNumeric>(type, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {

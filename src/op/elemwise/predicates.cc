@@ -64,10 +64,10 @@ void ask(QuestionRow row, KernelContext& context) {
   });
 }
 
-#define MX_QUESTION(name, doc, test)                \
-  [[maybe_unused]] const auto is##name =            \
-      define<true>("_npi_is" #name, doc, kAllTypes, \
-                   [](const NoParams&, KernelContext& context) { ask(QuestionRow::name, context); });
+#define MX_QUESTION(name, doc, test)                   \
+  [[maybe_unused]] const auto is##name = define<true>( \
+      "_npi_is" #name, doc, kAllTypes,                 \
+      [](const NoParams&, KernelContext& context) { ask(QuestionRow::name, context); });
 MX_QUESTION_ROWS(MX_QUESTION)
 #undef MX_QUESTION
 
