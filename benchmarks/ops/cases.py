@@ -4,6 +4,7 @@ import creation_cases
 import elemwise_cases
 import index_cases
 import matrix_cases
+import numpy_cases
 import order_cases
 import reduce_cases
 import shape_cases
@@ -11,5 +12,5 @@ import shape_cases
 
 def all_cases(torch):
     """`torch` is None where it is not installed; its functions are then never called."""
-    for module in (elemwise_cases, reduce_cases, order_cases, index_cases, shape_cases, creation_cases, matrix_cases):
+    for module in (elemwise_cases, reduce_cases, order_cases, index_cases, shape_cases, creation_cases, matrix_cases, numpy_cases):
         yield from module.cases(torch)

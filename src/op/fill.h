@@ -19,6 +19,9 @@ void fill_same(T* to, int64_t n, T value) {
   // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
   if (std::memcmp(&value, &kZero, sizeof(T)) == 0) {
     std::memset(static_cast<void*>(to), 0, static_cast<std::size_t>(n) * sizeof(T));
+  } else if constexpr (sizeof(T) == 2) {  // half types, of whose stores compilers make no vectors
+    const auto bits = std::bit_cast<uint16_t>(value);
+    std::fill_n(reinterpret_cast<uint16_t*>(to), n, bits);
   } else {
     std::fill(to, to + n, value);
   }

@@ -27,6 +27,14 @@ void block(const Products<T>& p, std::size_t i, int64_t row, int64_t rows, int64
   if constexpr (std::is_same_v<T, int64_t>) {
     for (int64_t r = 0; r < rows; ++r) {
       T* y = c + r * p.ldc;
+      if (columns == 1) {  // the sum stays in a register
+        const int64_t step_a = p.transpose_a ? p.lda : 1, step_b = p.transpose_b ? 1 : p.ldb;
+        const T* x = a + (p.transpose_a ? r : r * p.lda);
+        T sum{0};
+        for (int64_t l = 0; l < p.k; ++l) sum += x[l * step_a] * b[l * step_b];
+        *y = (p.beta == 0 ? 0 : *y * p.beta) + p.alpha * sum;
+        continue;
+      }
       for (int64_t j = 0; j < columns; ++j) y[j] = p.beta == 0 ? 0 : y[j] * p.beta;
       for (int64_t l = 0; l < p.k; ++l) {
         const T x = p.alpha * (p.transpose_a ? a[l * p.lda + r] : a[r * p.lda + l]);

@@ -400,6 +400,8 @@ bool compare_narrow(Reduction reduction, const Tensor& in, const ReducePlan& pla
                     const ReduceStore<int64_t>& store) {
   if (plan.extent() == 0) return false;  // the value of nothing is one of int64
   const bool bytes = dtype_size(in.dtype) == 1;
+  if (in.dtype == DType::kBool && selects(reduction))  // which can end at the first that decides
+    reduction = reduction == Reduction::max ? Reduction::any : Reduction::all;
   if (bytes && (asks(reduction) || (selects(reduction) && in.dtype != DType::kInt8))) {
     compare<uint8_t>(reduction, in.data, plan, store);
   } else if (bytes && selects(reduction)) {

@@ -121,3 +121,53 @@ def test_questions_about_numbers(mx, name, dtype):
 def test_polynomials(mx, rng, dtype):
     p, x = (rng.integers(-2, 3, n).astype(dtype) for n in (4, 777))
     np.testing.assert_array_equal(mx.run("_npi_polyval", p, x)[0], np.polyval(p.astype("float64"), x).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_remainders_of_floats_are_exact(mx, rng, dtype):
+    """Beside each other: quotients of any size, infinities, NaN, numbers below the normal ones. By zero it is zero, as in the release."""
+    tiny, most = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    special = np.array([0, -0.0, 1, -1, 3, -3, 0.1, -0.3, tiny, -7 * tiny, most, -most, np.inf, -np.inf, np.nan], dtype)
+    for numbers in (special, np.concatenate([special, (rng.normal(size=100) * 10.0 ** rng.integers(-4, 5, 100)).astype(dtype)]),
+                    (rng.integers(-9, 9, 130) / 2 + 0.25).astype(dtype)):
+        a, b = np.repeat(numbers, numbers.size), np.tile(numbers, numbers.size)
+        with np.errstate(all="ignore"):
+            wide = np.mod(a.astype("float32"), b.astype("float32")) if dtype == "float16" else np.mod(a, b)
+        expected = np.where(b == 0, 0, wide).astype(dtype)
+        np.testing.assert_array_equal(mx.run("broadcast_mod", a, b)[0], expected)
+        for one in numbers[::7]:
+            np.testing.assert_array_equal(mx.run("_npi_mod", a, np.array([one]))[0], mx.run("_npi_mod", a, np.full_like(a, one))[0])
+            np.testing.assert_array_equal(mx.run("_npi_mod", np.array([one]), b)[0], mx.run("_npi_mod", np.full_like(b, one), b)[0])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int8", "int32", "int64"])
+def test_squares_negations_and_rounding(mx, rng, dtype):
+    a = rng.integers(0, 120, 1003).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        a[:6] = [np.nan, -np.inf, np.inf, -0.0, -1.5, 2.5]
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(mx.run("_npi_power_scalar", a, scalar=2.0)[0], a * a)
+        np.testing.assert_array_equal(mx.run("_power_scalar", a, scalar=2.0)[0], a * a)
+    np.testing.assert_array_equal(mx.run("logical_not", a)[0], (a == 0).astype(dtype))
+    np.testing.assert_array_equal(mx.run("_npi_logical_not", a)[0], a == 0)
+    if np.dtype(dtype).kind != "f":
+        np.testing.assert_array_equal(mx.run("_npi_bitwise_not", a)[0], ~a)
+        np.testing.assert_array_equal(mx.run("_npi_around", a, decimals=1)[0], a)
+        np.testing.assert_array_equal(mx.run("_npi_nan_to_num", a)[0], a)
+
+
+def test_negations_of_bool(mx, rng):
+    a = rng.random(1003) > 0.5
+    for name in ("_npi_logical_not", "_npi_bitwise_not"):
+        got = mx.run(name, a)[0]
+        assert got.dtype == bool
+        np.testing.assert_array_equal(got.view("uint8"), (~a).view("uint8"))
+
+
+@pytest.mark.parametrize("to", ["float16", "float32", "float64", "uint8", "int8", "int32", "int64", "bool"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8"])
+def test_bytes_become_numbers_of_any_type(mx, rng, dtype, to):
+    a = rng.integers(-128, 127, 1003).astype(dtype)
+    got = mx.run("Cast", a, dtype=to)[0]
+    assert got.dtype == to
+    np.testing.assert_array_equal(got, a.astype(to))

@@ -49,8 +49,11 @@ def outer(F: Any, a: Any, b: Any) -> Any:
 
 def vdot(F: Any, a: Any, b: Any) -> Any:
     """Of both as vectors."""
-    one, other = (value if F.known_ndim(value, 0) == 1 else F.ravel(value) for value in (a, b))
-    return tensordot(F, one, other, 1)
+    dims = F.known_ndim(a, 0)
+    lengths = [(F.known_length(a, axis), F.known_length(b, axis)) for axis in range(dims) if F.known_ndim(b, 0) == dims]
+    if lengths and all(one == other is not None for one, other in lengths):
+        return tensordot(F, a, b, dims)  # as they lie
+    return tensordot(F, F.ravel(a), F.ravel(b), 1)
 
 
 def einsum(F: Any, *operands: Any, **kwargs: Any) -> Any:

@@ -117,9 +117,28 @@ def as_numpy_key(key: Any) -> Any:
     return key
 
 
+def elements(key: Any, shape: Shape) -> Optional[np.ndarray]:
+    """The places in the flat array if an index is an array of integers for each dimension, None otherwise."""
+    if not isinstance(key, tuple) or len(key) != len(shape) or not all(isinstance(part, np.ndarray) for part in key):
+        return None
+    if any(part.dtype.kind not in "iu" or part.shape != key[0].shape or part.size == 0 for part in key):
+        return None
+    where: Any = 0
+    for part, size in zip(key, shape):
+        low, high = int(part.min()), int(part.max())
+        if low < -size or high >= size:
+            return None  # NumPy says which
+        part = part.astype(np.int64)
+        where = where * size + (part if low >= 0 else np.where(part < 0, part + size, part))
+    return where
+
+
 def positions(key: Any, shape: Shape) -> np.ndarray:
     """The places in the flat array that an index selects; as much work as it selects elements."""
     key = as_numpy_key(key)
+    single = elements(key, shape)
+    if single is not None:
+        return single
     if not shape:
         return np.zeros(shape, np.int64)[key]
     where, stride = 0, 1
@@ -131,8 +150,9 @@ def positions(key: Any, shape: Shape) -> np.ndarray:
     return np.asarray(where)
 
 
-def rows(key: Any, shape: Shape) -> Optional[np.ndarray]:
-    """The rows that an index selects if it is one array of integers, None otherwise."""
+def rows(array: Any, key: Any) -> Any:
+    """The rows that an index selects, as an array of the library, if it is one array of integers, None otherwise."""
+    shape = array.shape
     if isinstance(key, tuple) and len(key) == 1:
         key = key[0]
     if not isinstance(key, (list, np.ndarray, NDArrayBase)) or not shape or shape[0] == 0:
@@ -140,11 +160,15 @@ def rows(key: Any, shape: Shape) -> Optional[np.ndarray]:
     picked = as_numpy_key(key)
     if picked.dtype.kind not in "iu" or picked.ndim == 0:
         return None
-    picked, size = picked.astype(np.int64), shape[0]
-    outside = picked[(picked < -size) | (picked >= size)]
-    if outside.size:
-        raise IndexError(f"index {outside[0]} is out of bounds for axis 0 with size {size}")
-    return np.where(picked < 0, picked + size, picked)
+    size = shape[0]
+    low, high = (int(picked.min()), int(picked.max())) if picked.size else (0, 0)
+    if low < -size or high >= size:
+        outside = high if high >= size else low
+        raise IndexError(f"index {outside} is out of bounds for axis 0 with size {size}")
+    if low >= 0 and isinstance(key, NDArrayBase) and key.dtype == np.int64 and key.context == array.context:
+        return key
+    picked = picked.astype(np.int64)
+    return array._index_array(picked if low >= 0 else np.where(picked < 0, picked + size, picked))
 
 
 def mask_of(array: Any, key: Any) -> Any:
@@ -186,10 +210,10 @@ def get(array: Any, key: Any) -> Any:
         if mask is not None:
             lines = array if mask.ndim == 1 else array._view((mask.size, *shape[mask.ndim :]), False)
             return _generate.operator("_contrib_boolean_mask")(lines, flat(mask))
-        taken = rows(key, shape)
+        taken = rows(array, key)
         if taken is not None:
             _check_size(array, taken.shape + shape[1:])
-            return _generate.operator("take")(array, array._index_array(taken), axis=0)
+            return _generate.operator("take")(array, taken, axis=0)
         where = positions(key, shape)
         _check_size(array, where.shape)
         picked = _generate.operator("take")(flat(array), array._index_array(where.reshape(-1)), axis=0)

@@ -16,7 +16,8 @@ namespace {
 #define MX_SIMD_FILE "op/elemwise/as_type.inc"
 #include "base/simd_targets.h"
 
-// Numbers of 32 and 64 bits: those conversions that programs make of large arrays.
+// Numbers of 32 and 64 bits, also out of bytes: those conversions that programs make of large
+// arrays.
 template <class T>
 inline constexpr bool kIsWideNumber = std::is_arithmetic_v<T> && sizeof(T) >= 4;
 
@@ -24,7 +25,9 @@ inline constexpr bool kIsWideNumber = std::is_arithmetic_v<T> && sizeof(T) >= 4;
 #define MX_LOOPS convert_numbers<From, To>
 template <class From, class To>
 void convert_block(const From* from, To* to, int64_t n) {
-  if constexpr (!kIsWideNumber<From> || !kIsWideNumber<To>) {
+  if constexpr (std::is_same_v<From, uint8_t> && kIsWideNumber<To>) {
+    MX_SIMD_CALL(MX_LOOPS)(from, to, n);
+  } else if constexpr (!kIsWideNumber<From> || !kIsWideNumber<To>) {
     convert_array(from, to, n);
   } else if constexpr (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>) {
     MX_SIMD_CALL(MX_LOOPS)(from, to, n);  // which only AVX-512 has instructions for
@@ -34,14 +37,23 @@ void convert_block(const From* from, To* to, int64_t n) {
 }
 #undef MX_LOOPS
 
+// Whether elements keep their bits: bytes but for those that become bool.
+bool keeps_bits(DType from, DType to) {
+  return from == to || (dtype_size(from) == 1 && dtype_size(to) == 1 && to != DType::kBool);
+}
+
 }  // namespace
 
 void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context) {
   const auto bytes = static_cast<std::size_t>(to.size()) * dtype_size(to.dtype);
-  if (from.dtype == to.dtype) return copy_memory(context, from.data, to.data, bytes);
+  if (keeps_bits(from.dtype, to.dtype)) return copy_memory(context, from.data, to.data, bytes);
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->convert(context.stream()->native(), from, to);
-  dispatch_dtype(from.dtype, "Cast", [&]<class From>(TypeTag<From>) {
+  // Elements of bool are the 0 and 1 of uint8, and bytes are zero or not.
+  const bool as_bytes =
+      from.dtype == DType::kBool || (from.dtype == DType::kInt8 && to.dtype == DType::kBool);
+  const DType type = as_bytes ? DType::kUInt8 : from.dtype;
+  dispatch_dtype<kNumeric>(type, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
       parallel_for(from.size(), cost_of_moving(sizeof(From) + sizeof(To)),
                    [&](int64_t first, int64_t last) {

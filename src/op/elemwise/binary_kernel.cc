@@ -237,6 +237,9 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
     return gpu->binary_scalar(context.stream()->native(), static_cast<int>(row), a, scalar,
                               scalar_left, out);
   }
+  // A square is the product that the power would be rounded to.
+  if (row == BinaryRow::power && scalar == 2.0 && !scalar_left)
+    return run_binary(BinaryRow::multiply, a, a, out, context);
   dispatch(row, a.dtype, out.dtype, [&]<class T, class Out>(TypeTag<T>, TypeTag<Out>) {
     T value = convert<T>(scalar);
     const Shape one{1};

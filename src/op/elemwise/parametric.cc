@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "op/blockwise.h"
+#include "op/elemwise/as_type.h"
 #include "op/elemwise/clip_loops.h"
 #include "op/elemwise/map.h"
 #include "op/elemwise/parametric_functions.h"
@@ -203,7 +204,13 @@ void quadratic_cpu(const QuadraticParams& p, KernelContext& context) {
           return Gradients{grad.dout(0) * (grad.in(0) * (2.0 * double{p.a}) + double{p.b})};
         });
 
+// Integers are whole, and no NaN.
+void copy_elements(KernelContext& context) {
+  convert_tensor(context.in(0), context.out(0), context);
+}
+
 void around_cpu(const AroundParams& p, KernelContext& context) {
+  if (!is_floating(context.in(0).dtype) && p.decimals >= 0) return copy_elements(context);
   map_elements<kNumeric>("_npi_around", context.in(0), context.out(0),
                          [scale = p.scale(), whole = p.whole_digits()]<class C>(C x) {
                            return parametric::around(x, scale, whole);
@@ -219,7 +226,8 @@ void around_cpu(const AroundParams& p, KernelContext& context) {
 
 void nan_to_num_cpu(const NanToNumParams& p, KernelContext& context) {
   const DType dtype = context.in(0).dtype;
-  map_elements<kAllTypes>("_npi_nan_to_num", context.in(0), context.out(0),
+  if (!is_floating(dtype)) return copy_elements(context);
+  map_elements<kFloating>("_npi_nan_to_num", context.in(0), context.out(0),
                           [nan = p.nan, high = p.high(dtype), low = p.low(dtype)]<class C>(C x) {
                             return parametric::nan_to_num(x, nan, high, low);
                           });

@@ -4,10 +4,14 @@
 #include <array>
 
 #include "op/blockwise.h"
-#include "op/elemwise/map.h"
+#include "op/convert.h"
+#include "op/dispatch.h"
+#include "op/elemwise/as_type.h"
+#include "op/elemwise/binary_kernel.h"
 #include "op/elemwise/question_loops.h"
 #include "op/moved_bytes.h"
 #include "op/op_builder.h"
+#include "op/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -67,9 +71,12 @@ void ask(QuestionRow row, KernelContext& context) {
 MX_QUESTION_ROWS(MX_QUESTION)
 #undef MX_QUESTION
 
+// Whether it equals zero.
 void logical_not_cpu(const NoParams&, KernelContext& context) {
-  map_elements<kAllTypes>("logical_not", context.in(0), context.out(0),
-                          []<class C>(C x) { return static_cast<C>(x == C(0)); });
+  const Tensor &in = context.in(0), &out = context.out(0);
+  const bool widens = out.dtype == DType::kBool && dtype_size(in.dtype) == sizeof(float16);
+  run_binary_scalar(BinaryRow::equal, widens ? as_type(in, DType::kFloat32, context) : in, 0.0,
+                    false, out, context);
 }
 [[maybe_unused]] const auto logical_not =
     define<false>("logical_not", "1 where zero, else 0.", kNumeric, logical_not_cpu, "data");
@@ -77,13 +84,10 @@ void logical_not_cpu(const NoParams&, KernelContext& context) {
     define<true>("_npi_logical_not", "Whether it is zero.", kAllTypes, logical_not_cpu);
 
 void bitwise_not_cpu(const NoParams&, KernelContext& context) {
-  map_elements<kIntegers | DTypeSet::of(DType::kBool)>("_npi_bitwise_not", context.in(0),
-                                                       context.out(0), []<class C>(C x) {
-                                                         if constexpr (std::is_same_v<C, bool>)
-                                                           return !x;
-                                                         else
-                                                           return static_cast<C>(~x);
-                                                       });
+  Tensor in = context.in(0), out = context.out(0);
+  const bool is_bool = in.dtype == DType::kBool;
+  if (is_bool) in.dtype = out.dtype = DType::kUInt8;
+  run_binary_scalar(BinaryRow::bitwise_xor, in, is_bool ? 1.0 : -1.0, false, out, context);
 }
 [[maybe_unused]] const auto bitwise_not =
     define<false>("_npi_bitwise_not", "All bits turned over; of bool, the other value.",

@@ -14,7 +14,7 @@ namespace {
 
 template <class C>
 QuestionLoop<C> question_loop(QuestionRow row) {
-  return MX_SIMD_CALL_FOR_TRAFFIC(question_loop<C>)(static_cast<int>(row));
+  return MX_SIMD_CALL(question_loop<C>)(static_cast<int>(row));
 }
 template QuestionLoop<float> question_loop(QuestionRow);
 template QuestionLoop<double> question_loop(QuestionRow);

@@ -90,7 +90,8 @@ T modulo(T a, T b) {
     const T divisor = is_odd_divisor(b) ? T(1) : b;
     const T r = sizeof(T) <= 4 ? minus(a, multiply(truncated_quotient(a, divisor), divisor))
                                : static_cast<T>(a % divisor);
-    return (r != T(0)) & ((r < T(0)) != (b < T(0))) ? plus(r, b) : r;
+    const bool other_sign = (r != T(0)) & ((r < T(0)) != (b < T(0)));
+    return other_sign ? plus(r, b) : r;
   } else {
     if (b == T(0)) return T(0);
     const T r = std::fmod(a, b);

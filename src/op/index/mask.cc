@@ -20,6 +20,20 @@ int64_t count_true(const Tensor& mask) {
   return count;
 }
 
+int64_t true_positions(const Tensor& mask, int64_t start, int64_t n, int64_t* to) {
+  std::array<bool, Positions::kBlock> block;
+  read_truth(mask, start, n, block.data());
+  int64_t count = 0;
+  // Without a branch: what is not selected is overwritten by the next one. (Not unrolled, it takes a
+  // quarter longer.)
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < n; ++i) {
+    to[count] = start + i;
+    count += block[static_cast<std::size_t>(i)];
+  }
+  return count;
+}
+
 namespace {
 
 struct MaskParams {
@@ -33,17 +47,10 @@ struct Selected {
     const HostCopy copy(context, mask_there);
     const Tensor& mask = copy.tensor();
     const HostNumbers numbers(context, mask.size() + 1);
-    int64_t* const positions = numbers.data();
-    std::array<bool, Positions::kBlock> block;
     int64_t count = 0;
     for (int64_t start = 0; start < mask.size(); start += Positions::kBlock) {
       const int64_t n = std::min(Positions::kBlock, mask.size() - start);
-      read_truth(mask, start, n, block.data());
-      // Without a branch: what is not selected is overwritten by the next one.
-      for (int64_t i = 0; i < n; ++i) {
-        positions[count] = start + i;
-        count += block[static_cast<std::size_t>(i)];
-      }
+      count += true_positions(mask, start, n, numbers.data() + count);
     }
     shape = {count};
     // Read only.
@@ -138,11 +145,23 @@ void nonzero_cpu(const NoParams&, KernelContext& context) {
   const HostCopy host(context, x);
   const Tensor out = context.make_out(0, {count_true(host.tensor()), shape.ndim()});
   const auto write = [&](int64_t* row) {
+    const int last = shape.ndim() - 1;
+    const int64_t length = shape[last];
+    const int64_t* before = nullptr;  // most differ from the row before in the last index alone
+    int64_t line = 0;                 // the position at which that one's line begins
     for_true(host.tensor(), [&](int64_t position) {
-      for (int i = shape.ndim() - 1; i >= 0; --i) {
-        row[i] = position % shape[i];
-        position /= shape[i];
+      if (before != nullptr && position - line < length) {
+        std::copy_n(before, last, row);
+      } else {
+        int64_t rest = position / length;
+        line = rest * length;
+        for (int i = last - 1; i >= 0; --i) {
+          row[i] = rest % shape[i];
+          rest /= shape[i];
+        }
       }
+      row[last] = position - line;
+      before = row;
       row += shape.ndim();
     });
   };

@@ -2,6 +2,7 @@
 // Positions of extreme elements. The first of equal elements wins; a NaN wins over all numbers.
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/simd.h"
 #include "op/convert.h"
@@ -51,6 +52,13 @@ int64_t best_of_row(const T* x, int64_t n) {
     return best_of_blocks<largest>(x, n, kBlock, [&](int64_t start, int64_t count) {
       convert_array(x + start, numbers.data(), count);
       return MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITION)(numbers.data(), count);
+    });
+  } else if constexpr (std::is_same_v<T, bool>) {
+    const void* first = std::memchr(x, largest ? 1 : 0, static_cast<std::size_t>(n));
+    return first == nullptr ? 0 : static_cast<const bool*>(first) - x;
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return best_of_blocks<largest>(x, n, kRowBlock, [&](int64_t start, int64_t count) {
+      return MX_SIMD_CALL(MX_POSITION)(x + start, count);  // AVX-512 alone compares these at once
     });
   } else if constexpr (sizeof(T) >= 4) {
     return best_of_blocks<largest>(x, n, kRowBlock, [&](int64_t start, int64_t count) {

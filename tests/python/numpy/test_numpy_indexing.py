@@ -128,6 +128,34 @@ def test_masks_of_every_type_and_number_of_dimensions(shape, dims, dtype):
             assert onp.array_equal(a.asnumpy(), expected)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+def test_arrays_of_places_for_each_dimension(dtype):
+    a = onp.arange(24).reshape(2, 3, 4)
+    places = tuple(onp.array([[0, 1], [1, 0]], dtype) for _ in range(3))
+    below = tuple(-1 - part.astype("int64") for part in places)
+    for key in (places, below, (places[0], below[1], places[2]), (places[0], places[1]), (places[0], places[1][0], places[2])):
+        for wrapped in (key, tuple(np.array(part, dtype=part.dtype) for part in key), tuple(part.tolist() for part in key)):
+            assert onp.array_equal(np.array(a)[wrapped].asnumpy(), a[key])
+            b, expected = np.array(a), a.copy()
+            b[wrapped], expected[key] = 7, 7
+            assert onp.array_equal(b.asnumpy(), expected)
+    for outside in ((places[0] + 2, places[1], places[2]), (places[0], -4 - places[1].astype("int64"), places[2])):
+        with pytest.raises(IndexError):
+            np.array(a)[tuple(np.array(part, dtype=part.dtype) for part in outside)]  # pylint: disable=expression-not-assigned
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8"])
+def test_rows_from_the_front_and_from_the_back(dtype):
+    a = onp.arange(12).reshape(4, 3)
+    for rows in ([0, 3, 1], [-1, 0, -4], [[2], [-2]]):
+        key = onp.array(rows, dtype)
+        for wrapped in (key, np.array(key, dtype=dtype), rows):
+            assert onp.array_equal(np.array(a)[wrapped].asnumpy(), a[key])
+    for outside in (4, -5):
+        with pytest.raises(IndexError, match=f"index {outside} is out of bounds for axis 0 with size 4"):
+            np.array(a)[np.array([0, outside], dtype=dtype)]  # pylint: disable=expression-not-assigned
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 3, True])
 def test_numbers_of_any_kind_are_put_where_a_mask_is_true(value):
     a = np.array([1, -2, 3, -4.0])
