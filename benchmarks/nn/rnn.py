@@ -3,7 +3,8 @@
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so python benchmarks/nn/rnn.py [--threads N] [--mode lstm|gru] [--repeat N]
            [--peer-python PYTHON_WITH_PEERS] [--reference-python PYTHON_WITH_MXNET_1_9_1] [--engines ours,torch,...]
-Peers are PyTorch, ONNX Runtime and OpenVINO (these two run forward only; they need onnx). Times are the least of the
+Peers are PyTorch, ONNX Runtime and OpenVINO (these two run forward only; they need onnx). Engines whose names end in _bf16, which run only
+where --engines names them, have weights and sequences in bfloat16 (OpenVINO: computes in it). Times are the least of the
 repetitions, in milliseconds; peers that are not installed are left out. Each library runs in
 a process of its own, so that their thread pools do not meet, and they take turns.
 """
@@ -29,7 +30,7 @@ def least(fn, repeat):
     return min(times) * 1e3
 
 
-def ours(mode, repeat):
+def ours(mode, repeat, dtype="float32"):
     import numpy as np
     sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests" / "python"))
     from op_calls import WRITE, Library
@@ -39,6 +40,7 @@ def ours(mode, repeat):
     weights = (rng.standard_normal(count) * 0.04).astype("float32")
     states = [np.zeros((LAYERS, BATCH, UNITS), "float32")] * (2 if mode == "lstm" else 1)
     inputs = [mx.array(a) for a in (rng.standard_normal((STEPS, BATCH, UNITS)).astype("float32"), weights, *states)]
+    inputs = [mx.invoke("amp_cast", [h], dtype=dtype)[0] for h in inputs]
     attrs = dict(state_size=UNITS, num_layers=LAYERS, mode=mode, state_outputs=True)
     flag = C.c_int()
 
@@ -58,7 +60,7 @@ def ours(mode, repeat):
         mx.free(*outputs)
 
     times = [least(forward, repeat)]
-    gradient = mx.array(np.zeros_like(weights))
+    gradient = mx.invoke("amp_cast", [mx.array(np.zeros_like(weights))], dtype=dtype)[0]
     mx.call("MXAutogradMarkVariables", 1, (C.c_void_p * 1)(inputs[1]), (C.c_uint * 1)(WRITE), (C.c_void_p * 1)(gradient))
     return [*times, least(train, repeat)]
 
@@ -85,11 +87,11 @@ def reference(mode, repeat):
     return [least(lambda: network().wait_to_read(), repeat), least(train, repeat)]
 
 
-def torch(mode, repeat):
+def torch(mode, repeat, dtype="float32"):
     import torch as pt
     pt.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    network = {"lstm": pt.nn.LSTM, "gru": pt.nn.GRU}[mode](UNITS, UNITS, LAYERS)
-    x = pt.randn(STEPS, BATCH, UNITS)
+    network = {"lstm": pt.nn.LSTM, "gru": pt.nn.GRU}[mode](UNITS, UNITS, LAYERS).to(getattr(pt, dtype))
+    x = pt.randn(STEPS, BATCH, UNITS).to(getattr(pt, dtype))
 
     def forward():
         with pt.inference_mode():
@@ -132,11 +134,11 @@ def onnxruntime(mode, repeat):
     return [least(lambda: session.run(None, {"x": x}), repeat)]
 
 
-def openvino(mode, repeat):
+def openvino(mode, repeat, precision="f32"):
     import numpy as np
     import openvino as ov
     core = ov.Core()
-    settings = {"INFERENCE_NUM_THREADS": os.environ["OMP_NUM_THREADS"], "INFERENCE_PRECISION_HINT": "f32"}
+    settings = {"INFERENCE_NUM_THREADS": os.environ["OMP_NUM_THREADS"], "INFERENCE_PRECISION_HINT": precision}
     network = core.compile_model(core.read_model(onnx_model(mode)), "CPU", settings)
     request = network.create_infer_request()
     x = np.random.default_rng(0).standard_normal((STEPS, BATCH, UNITS)).astype("float32")
@@ -144,6 +146,9 @@ def openvino(mode, repeat):
 
 
 ENGINES = {"ours": ours, "reference": reference, "torch": torch, "onnxruntime": onnxruntime, "openvino": openvino}
+ENGINES_BF16 = {"ours_bf16": lambda *args: ours(*args, "bfloat16"), "torch_bf16": lambda *args: torch(*args, "bfloat16"),
+                "openvino_bf16": lambda *args: openvino(*args, "bf16")}
+ALL_ENGINES = ENGINES | ENGINES_BF16
 
 
 def main():
@@ -155,13 +160,13 @@ def main():
     parser.add_argument("--reference-python")
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--engines", default=",".join(ENGINES), help="which ones, in this order")
-    parser.add_argument("--only", choices=ENGINES, help=argparse.SUPPRESS)
+    parser.add_argument("--only", choices=ALL_ENGINES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.only:
-        print(*ENGINES[args.only](args.mode, args.repeat))
+        print(*ALL_ENGINES[args.only](args.mode, args.repeat))
         return
-    pythons = {name: args.peer_python for name in ENGINES}
-    pythons |= {"ours": sys.executable, "reference": args.reference_python}
+    pythons = {name: args.peer_python for name in ALL_ENGINES}
+    pythons |= {"ours": sys.executable, "ours_bf16": sys.executable, "reference": args.reference_python}
     results = {}
     for name in [name for name in args.engines.split(",") if pythons[name]] * args.turns:
         environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
@@ -177,11 +182,12 @@ def main():
         results[name] = [min(pair) for pair in zip(times, results.get(name, times))]
     for name, times in results.items():
         words = [f"{kind} {value:7.2f} ms" for kind, value in zip(("forward", "training"), times)]
-        print(f"{name:11} {args.mode} {args.threads} threads: {', '.join(words)}")
-    for i, kind in enumerate(("forward", "training")):
-        peers = [times[i] for name, times in results.items() if name != "ours" and len(times) > i]
-        if peers and "ours" in results:
-            print(f"{kind}: {min(peers) / results['ours'][i]:.2f} times as fast as the best peer")
+        print(f"{name:13} {args.mode} {args.threads} threads: {', '.join(words)}")
+    for mine, names in (("ours", ENGINES), ("ours_bf16", ENGINES_BF16)):
+        for i, kind in enumerate(("forward", "training")):
+            peers = [times[i] for name, times in results.items() if name in names and name != mine and len(times) > i]
+            if peers and mine in results:
+                print(f"{mine}, {kind}: {min(peers) / results[mine][i]:.2f} times as fast as the best peer")
 
 
 main()

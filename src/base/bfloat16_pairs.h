@@ -9,7 +9,7 @@
 // Before functions that use PairSums: only for processors whose avx512bf16 is set
 // (base/cpu_info.h).
 #if defined(__x86_64__)
-#define MX_BFLOAT16_PAIRS [[gnu::target("arch=x86-64-v4,avx512bf16,prefer-vector-width=512")]]
+#define MX_BFLOAT16_PAIRS [[gnu::target("arch=x86-64-v4,avx512bf16")]]
 #else
 #define MX_BFLOAT16_PAIRS
 #endif

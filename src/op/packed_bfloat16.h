@@ -24,4 +24,10 @@ inline packed_gemm::View<float> pairs(const bfloat16* data, int64_t column) {
 void multiply(int64_t m, int64_t n, int64_t k, const bfloat16* a, int64_t a_row,
               const float* packed, float* c, int64_t ldc, bool add, int64_t first, int64_t last);
 
+// c = a b or c += a b of factors that are rounded, in all threads, with scratch from `context`.
+// Rows of b are contiguous; of a rows or columns are, rows with an even k.
+void product(int64_t m, int64_t n, int64_t k, const packed_gemm::View<float>& a,
+             const packed_gemm::View<float>& b, float* c, int64_t ldc, bool add,
+             KernelContext& context);
+
 }  // namespace mxnet::packed_bfloat16

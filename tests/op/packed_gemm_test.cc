@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <new>
 #include <random>
 #include <vector>
+
+#include "op/packed_bfloat16.h"
 
 namespace mxnet {
 namespace {
@@ -89,6 +92,36 @@ TYPED_TEST(PackedGemm, RangesOfColumnsLeaveTheOthersAlone) {
       const bool inside = j >= panel && j < 2 * panel;
       ASSERT_EQ(c[static_cast<std::size_t>(i * n + j)],
                 inside ? sum_of_products(a, b, i, j, k) : T{3});
+    }
+  }
+}
+
+// The right factor comes as its columns, the way weights lie.
+TEST(PackedBfloat16, IsTheSumOfProducts) {
+  if (!packed_bfloat16::available()) GTEST_SKIP() << "without AVX512_BF16";
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 120; ++round) {
+    const int64_t m = 1 + below(90), n = 1 + below(200), k = 2 * below(round == 0 ? 3000 : 300);
+    const int64_t ldc = n + below(3), panel = packed_gemm::panel_columns<float>();
+    const int64_t first = below(2) * std::min(n / panel * panel, panel);
+    const bool add = below(2) == 1;
+    const auto a_values = numbers<float>(random, m * k), b_values = numbers<float>(random, k * n);
+    const std::vector<bfloat16> a(a_values.begin(), a_values.end());
+    const std::vector<bfloat16> b(b_values.begin(), b_values.end());
+    Packed<float> packed(packed_gemm::packed_size<float>(k / 2, n));
+    packed_gemm::pack(packed_bfloat16::pairs(b.data(), k), k / 2, n, 0, n, packed.data);
+    std::vector<float> c(static_cast<std::size_t>(m * ldc), 3.0f);
+    packed_bfloat16::multiply(m, n, k, a.data(), k, packed.data, c.data(), ldc, add, first, n);
+    const View<float> left{a_values.data(), k, 1}, right{b_values.data(), 1, k};
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < ldc; ++j) {
+        const bool outside = j < first || j >= n;
+        const float sum = outside ? 3.0f : sum_of_products(left, right, i, j, k);
+        ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], outside || !add ? sum : sum + 3.0f)
+            << "m " << m << " n " << n << " k " << k << " at " << i << ", " << j;
+      }
     }
   }
 }

@@ -120,6 +120,32 @@ def test_types(mx, rng, mode, dtype, tolerance):
     check(mx, Network(rng, mode, layers=2, bidirectional=True, scale=0.3), dtype, tolerance)
 
 
+def in_bfloat16(mx, network):
+    """The network's outputs, and those of the same numbers, rounded to bfloat16, in float32."""
+    handles = [mx.array(a) for a in network.arrays("float32")]
+    count = len(handles) - (network.lengths is not None)
+    narrow = [mx.invoke("amp_cast", [h], dtype="bfloat16")[0] for h in handles[:count]]
+    rounded = [mx.invoke("amp_cast", [h], dtype="float32")[0] for h in narrow]
+    results = []
+    for inputs in (narrow, rounded):
+        outputs = mx.invoke("RNN", inputs + handles[count:], **network.attrs())
+        wide = [mx.invoke("amp_cast", [o], dtype="float32")[0] for o in outputs]
+        results.append([mx.numpy(h) for h in wide])
+        mx.free(*outputs, *wide)
+    mx.free(*handles, *narrow, *rounded)
+    return zip(*results)
+
+
+# Odd sizes are computed in float32; the others in bfloat16 where the processor has it.
+@pytest.mark.parametrize("mode, variant", [(m, v) for m in MODES for v in VARIANTS] + [("lstm", v) for v in LSTM_VARIANTS])
+@pytest.mark.parametrize("sizes", [dict(), dict(hidden=70, inputs=34), dict(inputs=5)])
+def test_bfloat16_rounds_inputs_and_states_only(mx, rng, mode, variant, sizes):
+    network = Network(rng, mode, **{"scale": 0.1, **sizes, **variant})
+    for got, want in in_bfloat16(mx, network):
+        # A state is rounded at each step, an output once more.
+        np.testing.assert_allclose(got, want, rtol=2.0**-6, atol=2.0**-6)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("hidden, batch, steps", [(67, 33, 20), (130, 5, 9), (64, 1, 40), (200, 40, 3)])
 def test_larger_than_a_tile(mx, rng, mode, hidden, batch, steps):
@@ -181,6 +207,13 @@ def test_nan_in_the_cell_is_clipped_when_asked(mx, rng):
     network.states[1][0, 0, 0] = np.nan
     assert np.isnan(mx.run("RNN", *network.arrays(), **network.attrs())[2]).any()
     assert not np.isnan(mx.run("RNN", *network.arrays(), **network.attrs(lstm_state_clip_nan=True))[2]).any()
+
+
+def test_what_is_not_finite_stays_in_its_sample_in_bfloat16(mx, rng):
+    network = Network(rng, "lstm", hidden=40, batch=9, layers=2)
+    network.x[1, 4, 2], network.x[2, 7, 1] = np.nan, np.inf
+    for got, want in in_bfloat16(mx, network):
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])

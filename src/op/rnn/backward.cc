@@ -2,7 +2,9 @@
 // Backward through time: step by step the gradients of the gates, then all gradients of weights and
 // of the input as products over the whole sequence.
 #include <algorithm>
+#include <type_traits>
 
+#include "op/packed_bfloat16.h"
 #include "op/packed_gemm.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/network.h"
@@ -14,7 +16,6 @@ namespace {
 using packed_gemm::multiply;
 using packed_gemm::pack;
 using packed_gemm::packed_size;
-using packed_gemm::product;
 
 // What one direction of one layer works on; y, dy and dx have rows of all directions.
 template <class T>
@@ -75,10 +76,9 @@ class Direction {
     if (arrays_.dcell != nullptr) std::copy_n(dc_, batch_ * hidden_, arrays_.dcell + cell_at_);
     if (arrays_.dparams != nullptr) weight_gradients(arrays_.dparams);
     if (place_.dx == nullptr) return;
-    product<T>(
-        steps_ * batch_, input_size_, gates_ * hidden_, {dgates_, gates_ * hidden_, 1},
-        {arrays_.params + layout_.input_weight(place_.layer, place_.direction), input_size_, 1},
-        place_.dx, input_size_, place_.add_dx, context_);
+    product(steps_ * batch_, input_size_, gates_ * hidden_, {dgates_, gates_ * hidden_, 1},
+            {arrays_.params + layout_.input_weight(place_.layer, place_.direction), input_size_, 1},
+            place_.dx, input_size_, place_.add_dx);
   }
 
  private:
@@ -194,23 +194,31 @@ class Direction {
               dcandidates_ + at, hidden_, count, clip_});
   }
 
+  // Over the whole sequence, in all threads.
+  void product(int64_t m, int64_t n, int64_t k, const packed_gemm::View<T>& a,
+               const packed_gemm::View<T>& b, T* c, int64_t ldc, bool add) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (arrays_.narrow) return packed_bfloat16::product(m, n, k, a, b, c, ldc, add, context_);
+    }
+    packed_gemm::product<T>(m, n, k, a, b, c, ldc, add, context_);
+  }
+
   void weight_gradients(T* to) {
     const int64_t places = steps_ * batch_, row = gates_ * hidden_, layer = place_.layer;
     const int d = place_.direction;
     // The transpose of dgates times what the weights were multiplied with.
     const packed_gemm::View<T> main{dgates_, 1, row}, candidate{dcandidates_, 1, hidden_};
     const packed_gemm::View<T> before{before_, out_, 1};
-    product<T>(row, input_size_, places, main, {place_.x, input_size_, 1},
-               to + layout_.input_weight(layer, d), input_size_, false, context_);
+    product(row, input_size_, places, main, {place_.x, input_size_, 1},
+            to + layout_.input_weight(layer, d), input_size_, false);
     T* state = to + layout_.state_weight(layer, d);
-    product<T>(main_, out_, places, main, before, state, out_, false, context_);
+    product(main_, out_, places, main, before, state, out_, false);
     if (has_candidate()) {
-      product<T>(hidden_, out_, places, candidate, before, state + main_ * out_, out_, false,
-                 context_);
+      product(hidden_, out_, places, candidate, before, state + main_ * out_, out_, false);
     }
     if (projected_) {
-      product<T>(out_, hidden_, places, {dprojected_, 1, out_}, {unprojected_, hidden_, 1},
-                 to + layout_.projection(layer, d), hidden_, false, context_);
+      product(out_, hidden_, places, {dprojected_, 1, out_}, {unprojected_, hidden_, 1},
+              to + layout_.projection(layer, d), hidden_, false);
     }
     T* bias = to + layout_.input_bias(layer, d);
     sum_rows(dgates_, row, bias, row);

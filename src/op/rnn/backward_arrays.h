@@ -13,6 +13,7 @@ struct BackwardArrays {
   const T *out, *reserve;
   const T *dout, *dstate_out, *dcell_out;
   T *ddata, *dparams, *dstate, *dcell;
+  bool narrow;  // products over whole sequences are of bfloat16 (on the CPU)
 };
 
 // Inputs: those of the operator, its output and reserve, gradients of its outputs. `arrays`: those

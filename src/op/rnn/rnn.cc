@@ -150,8 +150,10 @@ void backward_in(const RnnParams& params, KernelContext& context) {
     if (out.size() > 0)
       std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
   };
-  const auto a = backward_arrays<T>(params, sequence_lengths(params, extent.steps, context), arrays,
-                                    extent.steps == 0 || extent.batch == 0, clear);
+  auto a = backward_arrays<T>(params, sequence_lengths(params, extent.steps, context), arrays,
+                              extent.steps == 0 || extent.batch == 0, clear);
+  a.narrow =
+      context.in(1).dtype == DType::kBFloat16 && multiplies_bfloat16(params, extent.input_size);
   run_backward(params, extent, a, context);
   arrays.write_back();
 }

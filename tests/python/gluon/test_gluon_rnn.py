@@ -96,6 +96,32 @@ def test_layer_and_cells_have_the_same_gradients(kind, x):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("kind, more", [(rnn.LSTM, {}), (rnn.GRU, {}), (rnn.RNN, {"activation": "tanh"}), (rnn.LSTM, {"projection_size": 10})])
+@pytest.mark.parametrize("steps, batch, units", [(5, 3, 6), (7, 9, 70), (40, 10, 36), (3, 2, 7)])
+def test_gradients_in_bfloat16_are_those_of_float32_but_for_rounding(kind, more, steps, batch, units):
+    random = np.random.RandomState(7)
+    layer = kind(units, 2, bidirectional=True, input_size=34, **more)
+    layer.initialize(mx.init.Uniform(0.15))
+    for parameter in layer.collect_params().values():
+        parameter.set_data(parameter.data().astype("bfloat16").astype("float32"))
+    x = mx.nd.array(random.standard_normal((steps, batch, 34)) * 0.3).astype("bfloat16")
+    head = mx.nd.array(random.standard_normal(layer(x.astype("float32")).shape)).astype("bfloat16")
+    results = []
+    for dtype in ("float32", "bfloat16"):
+        layer.cast(dtype)
+        data = x.astype(dtype)
+        data.attach_grad()
+        with mx.autograd.record():
+            y = layer(data)
+        y.backward(head.astype(dtype))
+        gradients = [data.grad] + [p.grad() for p in layer.collect_params().values()]
+        results.append([g.astype("float32").asnumpy() for g in gradients])
+    for got, want in zip(results[1], results[0]):
+        # An eighth bit of rounding in some factor of each step.
+        assert np.abs(got - want).max() <= 0.03 * np.abs(want).max()
+        assert np.abs(got - want).mean() <= 0.01 * np.abs(want).mean() + 1e-6
+
+
 def test_states_go_in_and_come_out(x):
     layer = ready(rnn.LSTM(H, 2, layout="NTC"))
     out, states = layer(x, layer.begin_state(N))
