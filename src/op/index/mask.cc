@@ -2,6 +2,8 @@
 // What a mask selects: boolean_mask with its gradient, and nonzero.
 #include "op/index/mask.h"
 
+#include <array>
+
 #include "op/index/rows.h"
 #include "op/op_builder.h"
 #include "op/primitives.h"
@@ -138,12 +140,20 @@ void nonzero_cpu(const NoParams&, KernelContext& context) {
   const HostCopy host(context, x);
   const Tensor out = context.make_out(0, {count_true(host.tensor()), shape.ndim()});
   const auto write = [&](int64_t* row) {
+    // Along the last dimension, until the next line begins, only its own index changes.
+    const int last = shape.ndim() - 1;
+    std::array<int64_t, Shape::kMaxDims> at{};
+    int64_t line = 0, end = shape[last];
     for_true(host.tensor(), [&](int64_t position) {
-      for (int i = shape.ndim() - 1; i >= 0; --i) {
-        row[i] = position % shape[i];
-        position /= shape[i];
+      if (position >= end) {
+        int64_t rest = position / shape[last];
+        line = rest * shape[last];
+        end = line + shape[last];
+        for (int i = last - 1; i >= 0; rest /= shape[i], --i)
+          at[static_cast<std::size_t>(i)] = rest % shape[i];
       }
-      row += shape.ndim();
+      for (int i = 0; i < last; ++i) *row++ = at[static_cast<std::size_t>(i)];
+      *row++ = position - line;
     });
   };
   if (gpu_table(context) == nullptr) return write(out.as<int64_t>());
