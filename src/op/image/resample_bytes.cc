@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kWeightBits = 11;
 
-// A new pixel is old[2 i] * weight[2 i] + old[2 i + 1] * weight[2 i + 1], weights in units of 2^-11.
+// A new pixel is old[2 i] * weight[2 i] + old[2 i + 1] * weight[2 i + 1], weights in units of
+// 2^-11.
 struct Pairs {
   std::vector<int64_t> old;
   std::vector<int32_t> weight;
@@ -77,8 +78,7 @@ void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_
           uint8_t* const to = out + y * line;
           for (int64_t i = 0; i < line; ++i) {
             // 11 + 11 bits of weights: four go first, so that products fit, then sixteen, then two.
-            const int32_t sum =
-                ((high * (upper[i] >> 4)) >> 16) + ((low * (lower[i] >> 4)) >> 16);
+            const int32_t sum = ((high * (upper[i] >> 4)) >> 16) + ((low * (lower[i] >> 4)) >> 16);
             to[i] = static_cast<uint8_t>((sum + 2) >> 2);
           }
         }

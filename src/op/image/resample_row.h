@@ -49,7 +49,8 @@ void stretch_row(const C* row, int64_t channels, int64_t old_width, const int64_
   if (channels == 1) return stretch_pixels<C, 1>(row, 1, old, weight, taps, 0, width, out);
   if (channels != 3) return stretch_pixels<C, 0>(row, channels, old, weight, taps, 0, width, out);
   int64_t lanes = width - 1;  // pixels behind which there is another, old and new
-  while (lanes > 0 && *std::max_element(old + (lanes - 1) * taps, old + lanes * taps) >= old_width - 1)
+  while (lanes > 0 &&
+         *std::max_element(old + (lanes - 1) * taps, old + lanes * taps) >= old_width - 1)
     --lanes;
   if (taps == 2) {
     stretch_lanes<C, 2>(row, old, weight, taps, lanes, out);
