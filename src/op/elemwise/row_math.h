@@ -186,12 +186,10 @@ T toward_zero(T x) {
 }
 template <class T>
 T round_away(T x) {
-  if constexpr (std::floating_point<T>) {
-    const T whole = std::trunc(x);  // what is left is exact
-    return std::fabs(x - whole) >= T(0.5) ? whole + std::copysign(T(1), x) : whole;
-  } else {
+  if constexpr (std::floating_point<T>)
+    return std::round(x);
+  else
     return x;
-  }
 }
 // rint(.5) = 0, rint(1.5) = 1, rint(-.5) = -1, as existing models have it.
 template <class T>
