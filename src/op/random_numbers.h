@@ -13,6 +13,12 @@
 
 namespace mxnet {
 
+// In [0, 1), out of two words.
+MX_HOST_DEVICE inline double uniform_of(uint32_t low, uint32_t high) {
+  const double u = (static_cast<double>(low) + static_cast<double>(high) * 0x1p32) * 0x1p-64;
+  return u < 1.0 ? u : 0x1.fffffffffffffp-1;
+}
+
 // Words: has uint32_t word(), random bits.
 template <class Words>
 class RandomNumbers {
@@ -24,9 +30,8 @@ class RandomNumbers {
       const float u = static_cast<float>(self().word()) * 0x1p-32f;
       return u < 1.0f ? u : 0x1.fffffep-1f;
     } else {
-      const double low = self().word();
-      const double u = (low + static_cast<double>(self().word()) * 0x1p32) * 0x1p-64;
-      return u < 1.0 ? u : 0x1.fffffffffffffp-1;
+      const uint32_t low = self().word();
+      return uniform_of(low, self().word());
     }
   }
 

@@ -130,14 +130,14 @@ C smooth_l1_square(const SmoothL1Params& p) {
 }
 
 void smooth_l1_cpu(const SmoothL1Params& p, KernelContext& context) {
-  map_elements<kNumeric>("smooth_l1", context.in(0), context.out(0), [&p]<class C>(C x) {
+  map_elements<kNumeric>("smooth_l1", context.in(0), context.out(0), [p]<class C>(C x) {
     return parametric::smooth_l1(x, smooth_l1_square<C>(p));
   });
 }
 
 void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
   map_pairs<kFloating>("smooth_l1", context.in(0), context.in(1), context.out(0),
-                       [&p]<class C>(C dy, C x) {
+                       [p]<class C>(C dy, C x) {
                          return parametric::smooth_l1_slope(dy, x, smooth_l1_square<C>(p));
                        });
 }

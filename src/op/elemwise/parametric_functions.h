@@ -65,8 +65,8 @@ MX_FUNCTION smooth_l1(C x, C square) {
   const auto number = static_cast<Number>(x);  // before the sign: the smallest has no opposite
   const Number size = number < Number(0) ? -number : number;
   const Number scale = static_cast<Number>(square);
-  const Number y =
-      size > Number(1) / scale ? size - Number(0.5) / scale : Number(0.5) * size * size * scale;
+  const Number outside = size - Number(0.5) / scale, inside = Number(0.5) * size * size * scale;
+  const Number y = size > Number(1) / scale ? outside : inside;
   if constexpr (std::is_integral_v<C>)
     return whole_part<C>(y);
   else
@@ -74,8 +74,9 @@ MX_FUNCTION smooth_l1(C x, C square) {
 }
 MX_FUNCTION smooth_l1_slope(C dy, C x, C square) {
   const bool outside = (x < C(0) ? -x : x) > C(1) / square;
-  const C sign = static_cast<C>(x > C(0)) - static_cast<C>(x < C(0));
-  return dy * (outside ? sign : square * x);
+  const C sign = x > C(0) ? C(1) : x < C(0) ? C(-1) : C(0);
+  const C inside = square * x;
+  return dy * (outside ? sign : inside);
 }
 
 MX_FUNCTION hard_sigmoid(C x, C alpha, C beta) {

@@ -153,6 +153,12 @@ T pixel_of(C sum, bool two) {
   }
 }
 
+// Bytes may alias whatever lies around, unless it is said that they do not.
+template <class T, class C>
+void pixels_of(const C* __restrict sum, bool two, T* __restrict out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = pixel_of<T>(sum[i], two);
+}
+
 // Between the same pixels nothing is weighed.
 template <class T>
 void pick_pixels(const T* in, int64_t channels, const Taps& rows, const Taps& columns,
@@ -204,7 +210,7 @@ void resample_as(const T* in, int64_t channels, const Taps& rows, const Taps& co
             }
             for (int64_t i = 0; i < line; ++i) sum[i] += weighed<C>(weight, to[i], two);
           }
-          for (int64_t i = 0; i < line; ++i) out[y * line + i] = pixel_of<T>(sum[i], two);
+          pixels_of(sum.get(), two, out + y * line, line);
         }
       },
       1);

@@ -45,6 +45,16 @@ Pairs pairs(int64_t from, int64_t to, bool whole_at_edges) {
   return all;
 }
 
+// 11 + 11 bits of weights: four go first, so that products fit, then sixteen, then two. Bytes may
+// alias whatever lies around, unless it is said that they do not: then these are vectors.
+void mix_rows(const int32_t* __restrict upper, int32_t high, const int32_t* __restrict lower,
+              int32_t low, uint8_t* __restrict to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const int32_t sum = ((high * (upper[i] >> 4)) >> 16) + ((low * (lower[i] >> 4)) >> 16);
+    to[i] = static_cast<uint8_t>((sum + 2) >> 2);
+  }
+}
+
 void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_t width,
                      int64_t new_height, int64_t new_width, uint8_t* out) {
   const Pairs rows = pairs(height, new_height, false);
@@ -75,12 +85,7 @@ void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_
           const int32_t* const upper = stretched(rows.old[at], rows.old[at + 1]);
           const int32_t* const lower = stretched(rows.old[at + 1], rows.old[at]);
           const int32_t high = rows.weight[at], low = rows.weight[at + 1];
-          uint8_t* const to = out + y * line;
-          for (int64_t i = 0; i < line; ++i) {
-            // 11 + 11 bits of weights: four go first, so that products fit, then sixteen, then two.
-            const int32_t sum = ((high * (upper[i] >> 4)) >> 16) + ((low * (lower[i] >> 4)) >> 16);
-            to[i] = static_cast<uint8_t>((sum + 2) >> 2);
-          }
+          mix_rows(upper, high, lower, low, out + y * line, line);
         }
       },
       1);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace mxnet::image {
 
@@ -29,16 +30,17 @@ void stretch_pixels(const C* row, int64_t any, const int64_t* old, const C* weig
 template <class C, int64_t kTaps>
 void stretch_lanes(const C* row, const int64_t* old, const C* weight, int64_t any, int64_t pixels,
                    C* out) {
+  typedef C Lanes __attribute__((vector_size(4 * sizeof(C))));
   const int64_t taps = kTaps == 0 ? any : kTaps;
   for (int64_t x = 0; x < pixels; ++x) {
-    C sum[4] = {0, 0, 0, 0};
+    Lanes sum{};
     for (int64_t k = x * taps; k < (x + 1) * taps; ++k) {
-      if (weight[k] == 0) continue;
-      C old_pixel[4];
-      std::memcpy(old_pixel, row + old[k] * 3, sizeof old_pixel);
-      for (int c = 0; c < 4; ++c) sum[c] += weight[k] * old_pixel[c];
+      if (!std::is_integral_v<C> && weight[k] == 0) continue;
+      Lanes old_pixel;
+      std::memcpy(&old_pixel, row + old[k] * 3, sizeof old_pixel);
+      sum += weight[k] * old_pixel;
     }
-    std::memcpy(out + x * 3, sum, sizeof sum);
+    std::memcpy(out + x * 3, &sum, sizeof sum);
   }
 }
 

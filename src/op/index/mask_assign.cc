@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <vector>
 
 #include "base/error.h"
 #include "op/convert.h"
@@ -140,25 +141,31 @@ void assign_tensor_cpu(const MaskAssignParams& params, KernelContext& context) {
   for (int i = view.axis + mask.ndim(); i < out.ndim(); ++i) full.push_back(out.dim(i));
   const Spread spread(value.shape(), full);
   const std::size_t bytes = dtype_size(out.dtype);
-  const bool same = value.shape() == full;  // the common case: whole rows
   if (gpu_table(context) != nullptr)
     return put_selected(host.tensor(), view, value, spread, out, context);
+  if (out.size() == 0 || selected == 0) return;
+  // Where the values of a part lie, from its first one on: the same for all parts.
+  std::vector<int64_t> places(static_cast<std::size_t>(view.width));
+  bool whole = true;  // they lie as they are wanted
+  for (int64_t k = 0; k < view.width; ++k) {
+    places[static_cast<std::size_t>(k)] = spread.offset(k);
+    whole = whole && spread.offset(k) == k;
+  }
   int64_t ordinal = 0;
   for_true(mask, [&](int64_t position) {
     for (int64_t o = 0; o < view.outer; ++o) {
       char* to = out.as<char>() +
                  static_cast<std::size_t>((o * view.extent + position) * view.width) * bytes;
-      const int64_t from = (o * selected + ordinal) * view.width;
-      if (same) {
-        std::memcpy(to, value.as<const char>() + static_cast<std::size_t>(from) * bytes,
-                    static_cast<std::size_t>(view.width) * bytes);
+      const char* const from =
+          value.as<const char>() +
+          static_cast<std::size_t>(spread.offset((o * selected + ordinal) * view.width)) * bytes;
+      if (whole) {
+        std::memcpy(to, from, places.size() * bytes);
         continue;
       }
-      for (int64_t k = 0; k < view.width; ++k) {
-        std::memcpy(
-            to + static_cast<std::size_t>(k) * bytes,
-            value.as<const char>() + static_cast<std::size_t>(spread.offset(from + k)) * bytes,
-            bytes);
+      for (const int64_t place : places) {
+        std::memcpy(to, from + static_cast<std::size_t>(place) * bytes, bytes);
+        to += bytes;
       }
     }
     ++ordinal;

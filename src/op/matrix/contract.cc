@@ -146,6 +146,29 @@ Matrix to_matrix(Dims dims, const Labels& batch, const Labels& rows, const Label
   return {false, std::max<int64_t>(product(dims, columns), 1)};
 }
 
+// c = alpha * a b + beta * c, where nothing is summed and both have all labels of `c`: element by
+// element, since matrices of one would each take a call.
+template <class C>
+void multiply_elements(Dims dims, const Labels& labels, const View<C>& a, const View<C>& b, C* c,
+                       const Strides& to, C alpha, C beta) {
+  const std::size_t inner = labels.back();
+  const Labels outer(labels.begin(), labels.end() - 1);
+  const int64_t n = dims[inner];
+  const int64_t step_a = a.strides[inner], step_b = b.strides[inner], step_c = to[inner];
+  const std::vector<int64_t> at_a = offsets(dims, outer, a.strides),
+                             at_b = offsets(dims, outer, b.strides),
+                             at_c = offsets(dims, outer, to);
+  for (std::size_t row = 0; row < at_c.size(); ++row) {
+    const C *x = a.data + at_a[row], *y = b.data + at_b[row];
+    C* z = c + at_c[row];
+    for (int64_t i = 0; i < n; ++i) {
+      const C value = alpha * (x[i * step_a] * y[i * step_b]);
+      C& result = z[i * step_c];
+      result = beta == C{0} ? value : value + beta * result;
+    }
+  }
+}
+
 // c (strides `to`, everything it reaches) = alpha * sum(a b) + beta * c. `to` forms matrices with
 // columns in steps of one: the caller has asked for that.
 template <class C>
@@ -170,6 +193,8 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   sort_by(to, &rows);
   sort_by(to, &columns);
   sort_by(a.strides, &summed);
+  if (rows.empty() && columns.empty() && summed.empty() && !batch.empty())
+    return multiply_elements(dims, batch, a, b, c, to, alpha, beta);
   auto form = matrix_form(dims, rows, columns, to);
   if (form && form->transpose) {  // the transposed product has its columns in steps of one
     std::swap(rows, columns);

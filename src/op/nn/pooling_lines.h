@@ -16,9 +16,16 @@ struct PoolLines {
   void (*raise)(T* to, const T* from, int64_t stride, int64_t n);
   // to[i] += from[i * stride]
   void (*add)(T* to, const T* from, int64_t stride, int64_t n);
-  // Where from[i * stride] is larger than best[i], it replaces it, and where[i] becomes its pixel,
-  // `first` being that of from[0].
-  void (*find)(T* best, Pixel* where, const T* from, Pixel first, int64_t stride, int64_t n);
+  // For k below `count`, in order: where pixels[k][i] is larger than best[i], it replaces it, and
+  // which[i] becomes k. n: whole vectors of 64 bytes.
+  void (*find)(T* best, Pixel* which, const T* const* pixels, int64_t count, int64_t n);
+  // Of one window: its first greatest number becomes `best`, if it is larger, and its
+  // place is returned; else -1.
+  int64_t (*find_first)(T* best, const T* from, int64_t n);
+  // to[i] += from[i - k] for each k below `count` where which[i - k] is first + k * step. n as
+  // above.
+  void (*add_where)(T* to, int64_t n, const T* from, const Pixel* which, Pixel first, Pixel step,
+                    int64_t count);
 };
 template <class T>
 const PoolLines<T>& pool_lines();

@@ -1,50 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over planes (one channel of one image), lines of the map, and windows.
+// Windows become numbers line by line; gradients of sums and norms.
 #include "op/nn/pooling_plain.h"
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "base/error.h"
 #include "op/nn/pooling_lines.h"
+#include "op/nn/pooling_walk.h"
 #include "op/parallel.h"
 
 namespace mxnet {
 namespace {
 
-// fn(plane) for all planes, in threads.
-template <class F>
-void for_each_plane(const PoolGeometry& g, double cost, const F& fn) {
-  parallel_for(
-      g.batch * g.channels, cost,
-      [&](int64_t first, int64_t last) {
-        for (int64_t plane = first; plane < last; ++plane) fn(plane);
-      },
-      1);
-}
-
 double plane_cost(const PoolGeometry& g) {
   return 0.5 * static_cast<double>(g.map_size() *
                                    (g.kernel[0] * g.kernel[1] * g.stride[2] + g.kernel[2]));
-}
-
-// visit(place of the line's first window in the map, windows of planes and lines) for each line.
-template <class Visit>
-void for_each_line(const PoolGeometry& g, const Visit& visit) {
-  int64_t place = 0;
-  for (int64_t z = 0; z < g.map[0]; ++z) {
-    for (int64_t y = 0; y < g.map[1]; ++y, place += g.map[2])
-      visit(place, z, y, g.window(0, z), g.window(1, y));
-  }
-}
-
-// visit(line's first pixel) for the lines of the image that windows of a line of the map see.
-template <class Visit>
-void for_each_seen(const PoolGeometry& g, const PoolGeometry::Window& planes,
-                   const PoolGeometry::Window& lines, const Visit& visit) {
-  for (int64_t z = planes.begin; z < planes.end; ++z)
-    for (int64_t y = lines.begin; y < lines.end; ++y) visit((z * g.image[1] + y) * g.image[2]);
 }
 
 // visit(first place, last place, pixel of the first) for pixel k of the windows of a line: the next
@@ -172,77 +143,6 @@ void spread(const PoolGeometry& g, T* dimage, const Scale& scale) {
   });
 }
 
-// Replaces `best` and `where` by the first maximum of a window of the plane `from`, if one of its
-// pixels is larger.
-template <class T, class Pixel>
-void find_in_window(const PoolGeometry& g, const T* from, const PoolGeometry::Window& planes,
-                    const PoolGeometry::Window& lines, const PoolGeometry::Window& columns, T* best,
-                    Pixel* where) {
-  T value = *best;
-  int64_t pixel = *where;
-  for_each_seen(g, planes, lines, [&](int64_t line) {
-    for (int64_t i = line + columns.begin; i < line + columns.end; ++i) {
-      const bool better = from[i] > value;
-      value = better ? from[i] : value;
-      pixel = better ? i : pixel;
-    }
-  });
-  *best = value;
-  *where = static_cast<Pixel>(pixel);
-}
-
-// start(plane) for each plane, then visit(plane, place, pixel of the first maximum) for each window
-// that sees a pixel.
-template <class T, class Start, class Visit>
-void for_each_maximum(const PoolGeometry& g, const T* image, const Start& start,
-                      const Visit& visit) {
-  using Pixel = typename PoolLines<T>::Pixel;
-  // Windows of a line shorter than a vector are looked through one by one.
-  constexpr int64_t kVector = 64 / sizeof(T);
-  const int64_t count = g.map[2];
-  std::vector<PoolGeometry::Window> columns;
-  columns.reserve(static_cast<std::size_t>(count));
-  for (int64_t x = 0; x < count; ++x) columns.push_back(g.window(2, x));
-  const double cost =
-      0.25 * static_cast<double>(g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2]);
-  if (g.image_size() > std::numeric_limits<Pixel>::max())
-    throw Error(ErrorCode::kValue, "Pooling", "given an image of more than 2^31 - 1 pixels");
-  for_each_plane(g, cost, [&](int64_t plane) {
-    start(plane);
-    const T* from = image + plane * g.image_size();
-    std::vector<T> best_of(static_cast<std::size_t>(count));
-    std::vector<Pixel> where_of(static_cast<std::size_t>(count));
-    T* best = best_of.data();
-    Pixel* where = where_of.data();
-    for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto planes, auto lines) {
-      std::fill_n(best, count, -std::numeric_limits<T>::infinity());
-      std::fill_n(where, count, Pixel{-1});
-      if (count < kVector) {
-        for (int64_t x = 0; x < count; ++x)
-          find_in_window(g, from, planes, lines, columns[static_cast<std::size_t>(x)], best + x,
-                         where + x);
-      } else {
-        for_each_seen(g, planes, lines, [&](int64_t line) {
-          for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
-            pool_lines<T>().find(best + first, where + first, from + line + pixel,
-                                 static_cast<Pixel>(line + pixel), g.stride[2], last - first);
-          });
-        });
-      }
-      const bool seen = planes.size() > 0 && lines.size() > 0;
-      for (int64_t x = 0; x < count && seen; ++x) {
-        int64_t pixel = where[x];
-        if (pixel < 0) {  // nothing is larger than -inf: the first pixel, if there is one
-          const PoolGeometry::Window& window = columns[static_cast<std::size_t>(x)];
-          if (window.size() == 0) continue;
-          pixel = (planes.begin * g.image[1] + lines.begin) * g.image[2] + window.begin;
-        }
-        if (!(g.sees_zero(z, y, x) && best[x] < 0)) visit(plane, place + x, pixel);
-      }
-    });
-  });
-}
-
 }  // namespace
 
 template <class T>
@@ -281,25 +181,6 @@ void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage) {
 }
 
 template <class T>
-void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage) {
-  for_each_maximum(
-      g, image,
-      [&](int64_t plane) { std::fill_n(dimage + plane * g.image_size(), g.image_size(), T{0}); },
-      [&](int64_t plane, int64_t place, int64_t pixel) {
-        dimage[plane * g.image_size() + pixel] += dmap[plane * g.map_size() + place];
-      });
-}
-
-template <class T>
-void pool_from_first(const PoolGeometry& g, const T* image, const T* picked, T* map) {
-  for_each_maximum(
-      g, image, [&](int64_t plane) { std::fill_n(map + plane * g.map_size(), g.map_size(), T{0}); },
-      [&](int64_t plane, int64_t place, int64_t pixel) {
-        map[plane * g.map_size() + place] = picked[plane * g.image_size() + pixel];
-      });
-}
-
-template <class T>
 void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, const T* dmap,
                         T* dimage) {
   // d|x|/dx = (x / |x|)^(p - 1): the divisor belongs to the window, the rest to the pixel.
@@ -315,11 +196,9 @@ void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, con
   });
 }
 
-#define MX_INSTANTIATE(T)                                                        \
-  template void pool_forward<T>(const PoolGeometry&, const T*, T, T*);           \
-  template void pool_spread<T>(const PoolGeometry&, const T*, T*);               \
-  template void pool_to_first<T>(const PoolGeometry&, const T*, const T*, T*);   \
-  template void pool_from_first<T>(const PoolGeometry&, const T*, const T*, T*); \
+#define MX_INSTANTIATE(T)                                              \
+  template void pool_forward<T>(const PoolGeometry&, const T*, T, T*); \
+  template void pool_spread<T>(const PoolGeometry&, const T*, T*);     \
   template void pool_norm_gradient<T>(const PoolGeometry&, const T*, const T*, const T*, T*);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
+#include "base/simd.h"
+#include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/parallel.h"
 #include "op/random_draws.h"
@@ -23,8 +26,10 @@ void draw_uniform(Mt19937& stream, ComputeType<T>* out, int64_t n) {
   if constexpr (std::is_same_v<T, float>) {
     stream.fill_uniform(out, n, 0.0f, 1.0f);
   } else {
-    Draws draws(stream);
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<ComputeType<T>>(draws.uniform<double>());
+    std::array<uint32_t, 2 * kBatch> words;
+    stream.fill(words.data(), 2 * n);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+      out[i] = static_cast<ComputeType<T>>(uniform_of(words[2 * i], words[2 * i + 1]));
   }
 }
 
@@ -42,18 +47,38 @@ void for_drawn(Device device, int64_t size, const Use& use) {
                                  });
 }
 
-// What draws below `keep` are multiplied by; nothing is kept of a probability of 0.
-float factor_of(float keep) { return keep > 0.0f ? 1.0f / keep : 0.0f; }
+// Draws below `keep` become what is multiplied by; nothing is kept of a probability of 0. In arrays
+// of their own and without a branch, which would be guessed wrongly half of the time.
+template <class T>
+void keep_below(float keep, ComputeType<T>* u, int64_t n) {
+  using C = ComputeType<T>;
+  const auto limit = static_cast<C>(keep);
+  const C factor = static_cast<C>(static_cast<T>(keep > 0.0f ? 1.0f / keep : 0.0f));
+  for (int64_t i = 0; i < n; ++i) u[i] = u[i] < limit ? factor : C(0);
+}
+
+// y = x * m, of at most kBatch numbers; y may be x. Half types are converted in bulk.
+template <class T>
+void multiply_run(const T* x, const ComputeType<T>* m, T* y, int64_t n) {
+  using C = ComputeType<T>;
+  if constexpr (std::is_same_v<T, C>) {
+    MX_INDEPENDENT_STEPS
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i] * m[i];
+  } else {
+    std::array<C, kBatch> numbers;
+    convert_array(x, numbers.data(), n);
+    for (int64_t i = 0; i < n; ++i) numbers[static_cast<std::size_t>(i)] *= m[i];
+    convert_array(numbers.data(), y, n);
+  }
+}
 
 }  // namespace
 
 void fill_keep_mask(Device device, float keep, const Tensor& mask) {
   dispatch_dtype<kFloating>(mask.dtype, "Dropout", [&]<class T>(TypeTag<T>) {
-    using C = ComputeType<T>;
-    const T factor = static_cast<T>(factor_of(keep));
-    for_drawn<T>(device, mask.size(), [&](int64_t first, const C* u, int64_t n) {
-      T* m = mask.as<T>() + first;
-      for (int64_t i = 0; i < n; ++i) m[i] = u[i] < C(keep) ? factor : T(0);
+    for_drawn<T>(device, mask.size(), [&](int64_t first, ComputeType<T>* u, int64_t n) {
+      keep_below<T>(keep, u, n);
+      convert_array(u, mask.as<T>() + first, n);
     });
   });
 }
@@ -62,15 +87,10 @@ void fill_keep_mask(Device device, float keep, const Tensor& mask, const Tensor&
                     const Tensor& out) {
   dispatch_dtype<kFloating>(mask.dtype, "Dropout", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
-    const T factor = static_cast<T>(factor_of(keep));
-    for_drawn<T>(device, mask.size(), [&](int64_t first, const C* u, int64_t n) {
-      const T* x = in.as<T>() + first;
-      T* m = mask.as<T>() + first;
-      T* y = out.as<T>() + first;
-      for (int64_t i = 0; i < n; ++i) {
-        m[i] = u[i] < C(keep) ? factor : T(0);
-        y[i] = static_cast<T>(static_cast<C>(x[i]) * static_cast<C>(m[i]));
-      }
+    for_drawn<T>(device, mask.size(), [&](int64_t first, C* u, int64_t n) {
+      keep_below<T>(keep, u, n);
+      convert_array(u, mask.as<T>() + first, n);
+      multiply_run(in.as<T>() + first, u, out.as<T>() + first, n);
     });
   });
 }
@@ -95,11 +115,17 @@ void multiply_by_mask(const Tensor& in, const Tensor& mask, const Tensor& out) {
   dispatch_dtype<kFloating>(in.dtype, "mask", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-      const T* x = in.as<T>();
-      const T* m = mask.as<T>();
-      T* y = out.as<T>();
-      for (int64_t i = first; i < last; ++i)
-        y[i] = static_cast<T>(static_cast<C>(x[i]) * static_cast<C>(m[i]));
+      std::array<C, kBatch> factors;
+      for (int64_t at = first; at < last; at += kBatch) {
+        const int64_t n = std::min(kBatch, last - at);
+        const C* by = factors.data();
+        if constexpr (std::is_same_v<T, C>) {
+          by = mask.as<T>() + at;
+        } else {
+          convert_array(mask.as<T>() + at, factors.data(), n);
+        }
+        multiply_run(in.as<T>() + at, by, out.as<T>() + at, n);
+      }
     });
   });
 }
@@ -108,10 +134,13 @@ void select_by_sign(const Tensor& sign, const Tensor& in, const Tensor& mask, co
   dispatch_dtype<kFloating>(in.dtype, "mask", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
+      const T *from = in.as<T>(), *by = mask.as<T>(), *by_sign = sign.as<T>();
+      T* to = out.as<T>();
+      MX_INDEPENDENT_STEPS
       for (int64_t i = first; i < last; ++i) {
-        const C x = static_cast<C>(in.as<T>()[i]);
-        const C m = static_cast<C>(mask.as<T>()[i]);
-        out.as<T>()[i] = static_cast<T>(static_cast<C>(sign.as<T>()[i]) > C(0) ? x : x * m);
+        const C slope = static_cast<C>(by[i]);
+        const C factor = static_cast<C>(by_sign[i]) > C(0) ? C(1) : slope;
+        to[i] = static_cast<T>(static_cast<C>(from[i]) * factor);
       }
     });
   });

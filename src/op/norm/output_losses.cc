@@ -170,8 +170,11 @@ void svm_backward(const SvmParams& params, KernelContext& context) {
         rows, 4.0, dx,
         [&](int64_t r, C* to, const C* x) {
           const double k = std::trunc(read_element(label, r));
-          for (int64_t i = 0; i < rows.length; ++i)
-            to[i] = svm_gradient(params, x[i], static_cast<double>(i) == k);
+          const bool has_label = k >= 0 && k < static_cast<double>(rows.length);
+          const int64_t at = has_label ? static_cast<int64_t>(k) : 0;
+          const C mine = has_label ? x[at] : C(0);  // `to` may be `x`
+          for (int64_t i = 0; i < rows.length; ++i) to[i] = svm_gradient(params, x[i], false);
+          if (has_label) to[at] = svm_gradient(params, mine, true);
         },
         out);
   });

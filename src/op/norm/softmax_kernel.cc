@@ -71,17 +71,34 @@ void forward_rows(const SoftmaxCall& call, const Tensor& in, const Tensor& out) 
       in);
 }
 
-// fn(outer, first column, columns): all columns in blocks.
+// Neighbouring rows are taken at once, as columns: those of inner axes, and rows so short that what
+// goes before and after each would take longer than its elements.
+constexpr int64_t kShort = 16;
+
+struct Columns {
+  explicit Columns(const RowLayout& rows) : length(rows.length) {
+    if (rows.inner > 1) {
+      groups = rows.outer;
+      count = step = rows.inner;
+    } else {
+      count = rows.outer;
+      between = rows.length;
+    }
+  }
+  int64_t length, groups = 1, count = 1;  // elements of a column, groups, columns of each
+  int64_t step = 1, between = 1;          // from element to element, and from column to column
+};
+
+// fn(group, first column, columns): all columns in blocks.
 template <class F>
-void for_columns(const RowLayout& rows, const F& fn) {
-  const int64_t blocks = (rows.inner + kColumns - 1) / kColumns;
+void for_columns(const Columns& all, const F& fn) {
+  const int64_t blocks = (all.count + kColumns - 1) / kColumns;
   parallel_for(
-      rows.outer * blocks,
-      kCost * static_cast<double>(rows.length * std::min(rows.inner, kColumns)),
+      all.groups * blocks, kCost * static_cast<double>(all.length * std::min(all.count, kColumns)),
       [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
           const int64_t column = i % blocks * kColumns;
-          fn(i / blocks, column, std::min(kColumns, rows.inner - column));
+          fn(i / blocks, column, std::min(kColumns, all.count - column));
         }
       },
       1);
@@ -90,8 +107,8 @@ void for_columns(const RowLayout& rows, const F& fn) {
 // Some columns of one block: where the elements of step k lie.
 class ColumnSteps {
  public:
-  ColumnSteps(const RowLayout& rows, int64_t outer, int64_t column)
-      : first_(outer * rows.length * rows.inner + column), step_(rows.inner) {}
+  ColumnSteps(const Columns& all, int64_t group, int64_t column)
+      : first_(group * all.length * all.step + column * all.between), step_(all.step) {}
   int64_t operator[](int64_t k) const { return first_ + k * step_; }
 
  private:
@@ -101,20 +118,24 @@ class ColumnSteps {
 template <class C>
 void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
   const NormLoops<C>& loops = norm_loops<C>();
-  const RowLayout& rows = call.rows;
+  const Columns all(call.rows);
   const C scale = static_cast<C>(call.scale);
   const bool log = call.kind == SoftmaxKind::kLog;
-  for_columns(rows, [&](int64_t outer, int64_t column, int64_t n) {
+  for_columns(all, [&](int64_t group, int64_t column, int64_t n) {
     std::array<C, kColumns> from, to, shift, sum, scales;
-    const ColumnSteps at(rows, outer, column);
-    const auto read = [&](int64_t k) { return read_elements(in, at[k], n, 1, from.data()); };
-    const auto place = [&](int64_t k) { return place_elements(out, at[k], 1, to.data()); };
+    const ColumnSteps at(all, group, column);
+    const auto read = [&](int64_t k) {
+      return read_elements(in, at[k], n, all.between, from.data());
+    };
+    const auto place = [&](int64_t k) {
+      return place_elements(out, at[k], all.between, to.data());
+    };
     // Exponentials can wait in the result if it is of the type that is computed in.
-    const bool keep = !log && rows.length > 0 && place(0) != to.data();
+    const bool keep = !log && all.length > 0 && place(0) != to.data();
     shift.fill(-std::numeric_limits<C>::infinity());
     sum.fill(C(0));
-    for (int64_t k = 0; k < rows.length; ++k) loops.max_columns(read(k), n, shift.data());
-    for (int64_t k = 0; k < rows.length; ++k)
+    for (int64_t k = 0; k < all.length; ++k) loops.max_columns(read(k), n, shift.data());
+    for (int64_t k = 0; k < all.length; ++k)
       loops.exp_columns(read(k), keep ? place(k) : nullptr, n, shift.data(), scale, sum.data());
     for (int64_t i = 0; i < n; ++i) {
       C& s = sum[static_cast<std::size_t>(i)];
@@ -123,7 +144,7 @@ void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
     scales.fill(scale);
     std::array<C, kColumns> again;  // the sums once more, not looked at
     again.fill(C(0));
-    for (int64_t k = 0; k < rows.length; ++k) {
+    for (int64_t k = 0; k < all.length; ++k) {
       C* y = place(k);
       if (log) {
         loops.affine_columns(read(k), y, n, 1, n, shift.data(), scales.data(), sum.data());
@@ -131,7 +152,7 @@ void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
         if (!keep) loops.exp_columns(read(k), y, n, shift.data(), scale, again.data());
         loops.scale_columns(y, n, sum.data());
       }
-      write_elements(out, at[k], n, 1, y);
+      write_elements(out, at[k], n, all.between, y);
     }
   });
 }
@@ -159,29 +180,34 @@ template <class C>
 void backward_columns(const SoftmaxCall& call, const Tensor& dy, const Tensor& y,
                       const Tensor& dx) {
   const NormLoops<C>& loops = norm_loops<C>();
-  const RowLayout& rows = call.rows;
+  const Columns all(call.rows);
   const bool log = call.kind == SoftmaxKind::kLog;
   const C scale = static_cast<C>(call.scale);
-  for_columns(rows, [&](int64_t outer, int64_t column, int64_t n) {
+  for_columns(all, [&](int64_t group, int64_t column, int64_t n) {
     std::array<C, kColumns> a, b, to, zero{}, sum{}, dot{};
-    const ColumnSteps at(rows, outer, column);
-    for (int64_t k = 0; k < rows.length; ++k) {
-      loops.add_grad_columns(read_elements(dy, at[k], n, 1, a.data()),
-                             read_elements(y, at[k], n, 1, b.data()), n, 1, n, zero.data(),
-                             sum.data(), dot.data());
+    const ColumnSteps at(all, group, column);
+    for (int64_t k = 0; k < all.length; ++k) {
+      loops.add_grad_columns(read_elements(dy, at[k], n, all.between, a.data()),
+                             read_elements(y, at[k], n, all.between, b.data()), n, 1, n,
+                             zero.data(), sum.data(), dot.data());
     }
-    for (int64_t k = 0; k < rows.length; ++k) {
-      C* result = place_elements(dx, at[k], 1, to.data());
+    for (int64_t k = 0; k < all.length; ++k) {
+      C* result = place_elements(dx, at[k], all.between, to.data());
       const auto loop = log ? loops.log_softmax_grad_columns : loops.softmax_grad_columns;
-      loop(read_elements(dy, at[k], n, 1, a.data()), read_elements(y, at[k], n, 1, b.data()),
-           result, n, log ? sum.data() : dot.data(), scale);
-      write_elements(dx, at[k], n, 1, result);
+      loop(read_elements(dy, at[k], n, all.between, a.data()),
+           read_elements(y, at[k], n, all.between, b.data()), result, n,
+           log ? sum.data() : dot.data(), scale);
+      write_elements(dx, at[k], n, all.between, result);
     }
   });
 }
 
-// Neighbouring rows can be taken at once, unless they end at different places.
-bool as_columns(const SoftmaxCall& call) { return call.rows.inner > 1 && call.lengths == nullptr; }
+// Unless they end at different places.
+bool as_columns(const SoftmaxCall& call) {
+  const RowLayout& rows = call.rows;
+  const bool short_rows = rows.length < kShort && rows.outer >= kShort;
+  return (rows.inner > 1 || short_rows) && call.lengths == nullptr;
+}
 
 }  // namespace
 

@@ -16,9 +16,8 @@ MX_HOST_DEVICE C svm_gradient(const SvmParams& params, C x, bool is_label) {
   const C margin = static_cast<C>(params.margin);
   const C coefficient = static_cast<C>(params.regularization_coefficient);
   const C missing = is_label ? margin - x : margin + x;
-  if (!(missing > C(0))) return C(0);
   const C size = params.use_linear ? coefficient : C(2) * coefficient * missing;
-  return is_label ? -size : size;
+  return missing > C(0) ? (is_label ? -size : size) : C(0);
 }
 
 }  // namespace mxnet

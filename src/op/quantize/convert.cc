@@ -16,14 +16,19 @@
 namespace mxnet::quantize {
 namespace {
 
+// Bytes may alias whatever lies around, unless it is said that they do not: then these are vectors.
+template <class From, class To>
+void scale_run(const From* __restrict in, To* __restrict to, int64_t n, float factor, float shift) {
+  for (int64_t i = 0; i < n; ++i) to[i] = nearest<To>(static_cast<float>(in[i]) * factor + shift);
+}
+
 // out = nearest(in * factor + shift), of the type of `out`.
 template <class From>
 void scale_to_bytes(const From* in, const Tensor& out, float factor, float shift) {
   dispatch_dtype<kBytes>(out.dtype, "quantize", [&]<class To>(TypeTag<To>) {
     To* to = out.as<To>();
     parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i)
-        to[i] = nearest<To>(static_cast<float>(in[i]) * factor + shift);
+      scale_run(in + first, to + first, last - first, factor, shift);
     });
   });
 }

@@ -47,10 +47,12 @@ void act_cpu(const ActParams&, KernelContext& context) {
   if (in.dtype == DType::kUInt8) {
     copy_bytes(in, out);
   } else {
-    const int8_t* from = in.as<int8_t>();
-    int8_t* to = out.as<int8_t>();
     parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) to[i] = std::max(from[i], int8_t{0});
+      // Bytes may alias whatever lies around, unless it is said that they do not.
+      const int8_t* __restrict from = in.as<int8_t>() + first;
+      int8_t* __restrict to = out.as<int8_t>() + first;
+      const int64_t n = last - first;
+      for (int64_t i = 0; i < n; ++i) to[i] = from[i] < 0 ? int8_t{0} : from[i];
     });
   }
   write_range(context, range);

@@ -2,10 +2,12 @@
 // Distributions of the NumPy front end: parameters are numbers or arrays that broadcast, numbers
 // come out of the sequential stream, and what can be written as a function of a parameter and of
 // noise has a gradient: the slope is a hidden second output.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "op/convert.h"
 #include "op/dispatch.h"
@@ -103,6 +105,23 @@ void draw_on_gpu(const GpuTable& gpu, const std::optional<float>& first,
                                         Dist::kSlope ? &context.out(1) : nullptr});
 }
 
+constexpr int64_t kBlock = 512;
+
+// Whether a number takes one uniform number and nothing else: these are drawn in blocks.
+template <class Dist>
+constexpr bool kOneUniform = true;
+template <>
+constexpr bool kOneUniform<Normal> = false;
+
+struct Drawn {
+  float number;
+  template <class F>
+  F uniform() const {
+    static_assert(std::is_same_v<F, float>);
+    return number;
+  }
+};
+
 template <class Dist>
 void draw_cpu(const std::optional<float>& first, const std::optional<float>& second,
               KernelContext& context) {
@@ -113,16 +132,39 @@ void draw_cpu(const std::optional<float>& first, const std::optional<float>& sec
   const ParamValues b(Dist::kParams == 2 ? second : std::optional<float>(0.0f), context,
                       &next_input);
   const Tensor& out = context.out(0);
+  Mt19937& stream = RandomStreams::of(context.device()).sequential();
   Dist dist;
-  Draws draws(RandomStreams::of(context.device()).sequential());
-  dispatch_dtype(out.dtype, "random", [&]<class T>(TypeTag<T>) {
-    BroadcastWalk walk(a.shape(), b.shape(), out.shape());
-    for (int64_t i = 0; i < out.size(); ++i, walk.next()) {
-      const Sample sample = dist(draws, a[walk.a()], b[walk.b()]);
-      out.as<T>()[i] = convert<T>(sample.value);
-      if constexpr (Dist::kSlope) context.out(1).as<T>()[i] = convert<T>(sample.slope);
+  std::optional<Draws> draws;
+  if (!kOneUniform<Dist>) draws.emplace(stream);
+  std::array<float, kBlock> uniforms, values, slopes;
+  BroadcastWalk walk(a.shape(), b.shape(), out.shape());
+  const bool fixed = a.shape().ndim() == 0 && b.shape().ndim() == 0;
+  for (int64_t start = 0; start < out.size(); start += kBlock) {
+    const int64_t n = std::min(kBlock, out.size() - start);
+    if (kOneUniform<Dist>) stream.fill_uniform(uniforms.data(), n, 0.0f, 1.0f);
+    const auto draw = [&](std::size_t i, float first_param, float second_param) {
+      Sample sample;
+      if constexpr (kOneUniform<Dist>) {
+        const Drawn drawn{uniforms[i]};
+        sample = dist(drawn, first_param, second_param);
+      } else {
+        sample = dist(*draws, first_param, second_param);
+      }
+      values[i] = sample.value;
+      if constexpr (Dist::kSlope) slopes[i] = sample.slope;
+    };
+    const auto count = static_cast<std::size_t>(n);
+    if (fixed) {
+      const float first_param = a[0], second_param = b[0];
+      for (std::size_t i = 0; i < count; ++i) draw(i, first_param, second_param);
+    } else {
+      for (std::size_t i = 0; i < count; ++i, walk.next()) draw(i, a[walk.a()], b[walk.b()]);
     }
-  });
+    dispatch_dtype(out.dtype, "random", [&]<class T>(TypeTag<T>) {
+      convert_array(values.data(), out.as<T>() + start, n);
+      if constexpr (Dist::kSlope) convert_array(slopes.data(), context.out(1).as<T>() + start, n);
+    });
+  }
 }
 
 template <>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // _random_pdf_ operators: densities of samples. Each set of parameters has a row of samples.
+#include <algorithm>
 #include <string>
 
 #include "op/dispatch.h"
@@ -34,13 +35,19 @@ void pdf_cpu(const PdfParams& params, KernelContext& context) {
   dispatch_dtype<kFloating>(sample.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
     const T* first = context.in(1).as<T>();
     const T* second = context.in(context.num_in() - 1).as<T>();
+    const bool is_log = params.is_log;
     parallel_for(sample.size(), kDensityCost, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
+      // Row by row: what depends on the parameters alone is computed once.
+      for (int64_t i = begin; i < end;) {
         const int64_t row = i / rows.length;
-        const double log_density =
-            Dist::log_density(number(sample.as<T>(), i), number(first, row), number(second, row));
-        context.out(0).as<T>()[i] = static_cast<T>(
-            static_cast<ComputeType<T>>(params.is_log ? log_density : std::exp(log_density)));
+        const double a = number(first, row), b = number(second, row);
+        const T* from = sample.as<T>();
+        T* to = context.out(0).as<T>();
+        for (const int64_t last = std::min(end, (row + 1) * rows.length); i < last; ++i) {
+          const double log_density = Dist::log_density(number(from, i), a, b);
+          to[i] = static_cast<T>(
+              static_cast<ComputeType<T>>(is_log ? log_density : std::exp(log_density)));
+        }
       }
     });
   });

@@ -214,21 +214,41 @@ void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
       1);
 }
 
+// Slice by slice of the leading dimensions that have no padding, whose sums stay in the cache.
 template <class T>
-void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelContext& context) {
+void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx) {
   using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
-  Sum* sums = context.workspace_of<Sum>(dx.size());
-  std::fill_n(sums, dx.size(), Sum{0});
+  int lead = 0;
+  while (lead < dy.ndim() - 1 && dy.dim(lead) == dx.dim(lead)) ++lead;
+  const int64_t slices = dx.shape().size(0, lead), size = dx.size() / slices;
+  const int64_t length = dy.dim(dy.ndim() - 1), rows = dy.size() / slices / length;
   const std::vector<int64_t>& map = maps.of(dy.ndim() - 1);
-  const auto length = static_cast<int64_t>(map.size());
-  RowWalk walk(maps, dx.shape(), dy.shape(), 0);
-  for (int64_t row = 0; row < dy.size() / length; ++row, walk.next()) {
-    const T* from = dy.as<T>() + row * length;
-    Sum* to = sums + walk.input_offset();
-    for (int64_t i = 0; i < length; ++i)
-      to[map[static_cast<std::size_t>(i)]] += convert<Sum>(from[i]);
-  }
-  for (int64_t i = 0; i < dx.size(); ++i) dx.as<T>()[i] = convert<T>(sums[i]);
+  // What lies inside is in its own order.
+  const int64_t before = maps.before(dy.ndim() - 1), inside = dx.dim(dx.ndim() - 1);
+  parallel_for(
+      slices, static_cast<double>(rows * length),
+      [&](int64_t first, int64_t last) {
+        std::vector<Sum> sums(static_cast<std::size_t>(size));
+        RowWalk walk(maps, dx.shape(), dy.shape(), first * rows);
+        const T* from = dy.as<T>() + first * rows * length;
+        for (int64_t slice = first; slice < last; ++slice) {
+          std::fill(sums.begin(), sums.end(), Sum{0});
+          for (int64_t row = 0; row < rows; ++row, walk.next(), from += length) {
+            Sum* const to = sums.data() + (walk.input_offset() - slice * size);
+            const auto add_border = [&](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i)
+                to[map[static_cast<std::size_t>(i)]] += convert<Sum>(from[i]);
+            };
+            add_border(0, before);
+            for (int64_t i = 0; i < inside; ++i) to[i] += convert<Sum>(from[before + i]);
+            add_border(before + inside, length);
+          }
+          T* const result = dx.as<T>() + slice * size;
+          for (int64_t i = 0; i < size; ++i)
+            result[i] = convert<T>(sums[static_cast<std::size_t>(i)]);
+        }
+      },
+      1);
 }
 
 }  // namespace
@@ -296,7 +316,7 @@ void sum_padded(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelC
   }
   if (gpu_table(context) != nullptr) return sum_padded_on_gpu(maps, dy, dx, context);
   dispatch_dtype<kNumeric>(dy.dtype, "pad gradient",
-                           [&]<class T>(TypeTag<T>) { sum_rows<T>(maps, dy, dx, context); });
+                           [&]<class T>(TypeTag<T>) { sum_rows<T>(maps, dy, dx); });
 }
 
 Attrs without_constant(const Attrs& attrs) {
