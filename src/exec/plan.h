@@ -35,7 +35,8 @@ struct PlanOptions {
   int branches = 1, workspaces = 1;
   // Values lie in layouts of the kernels' choice; in inference operators are fused, too.
   bool optimise = false;
-  // Neighbouring pointwise operators run as one.
+  // Neighbouring pointwise operators run as one. On a GPU convolutions take over what follows them,
+  // too, and images lie as they want them.
   bool fuse_pointwise = false;
   // Arrays stay where they are from run to run: segments may be graphs of the device.
   bool replay = false;

@@ -29,6 +29,8 @@ struct Turned {
   uint32_t inputs, outputs = 1;  // bits of those that are turned
 };
 
+bool is_half(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+
 constexpr auto to_nhwc = [](auto& params) { params.layout = Layout::kNHWC; };
 
 template <class P, class Change>
@@ -122,12 +124,12 @@ class Turning {
       return;
     for (const ArrayType* array : arrays) by_library_ += passes * turned_bytes(*array);
   }
-  static bool may_turn(const ConvParams& params) {
-    return params.spatial() == 2 && !channels_last(params.layout);
+  static bool may_turn(const ConvParams& params, const ArrayType& image) {
+    return params.spatial() == 2 && !channels_last(params.layout) && is_half(image.dtype);
   }
   std::optional<Turned> convolution(const ir::Node& node) {
     const auto& params = params_of<ConvParams>(node);
-    if (!may_turn(params)) return std::nullopt;
+    if (!may_turn(params, type(node.inputs[0]))) return std::nullopt;
     count(params, {&type(node.inputs[0]), &type(node.inputs[1]), &result_type(node)});
     return Turned{changed<ConvParams>(node, to_nhwc), 0b11};
   }
@@ -135,7 +137,7 @@ class Turning {
   // bias's.
   std::optional<Turned> convolution_gradient(const ir::Node& node) {
     const auto& params = params_of<ConvParams>(node);
-    if (!may_turn(params)) return std::nullopt;
+    if (!may_turn(params, type(node.inputs[1]))) return std::nullopt;
     const int passes =
         __builtin_popcount(static_cast<uint32_t>(params.wanted & (kWantData | kWantWeight)));
     count(params, {&type(node.inputs[1]), &type(node.inputs[2]), &type(node.inputs[0])}, passes);
@@ -143,7 +145,7 @@ class Turning {
   }
   std::optional<Turned> fused_convolution(const ir::Node& node) {
     const auto& params = params_of<FusedConvParams>(node);
-    if (!may_turn(params.conv)) return std::nullopt;
+    if (!may_turn(params.conv, type(node.inputs[0]))) return std::nullopt;
     count(params.conv, {&type(node.inputs[0]), &result_type(node)});  // weights are turned anyway
     return Turned{changed<FusedConvParams>(node,
                                            [](FusedConvParams& p) {
@@ -216,8 +218,7 @@ class Turning {
 
 bool wants_channels_last(DType dtype, int64_t image_channels, int64_t map_channels) {
   constexpr int64_t kPack = 8;
-  return (dtype == DType::kFloat16 || dtype == DType::kBFloat16) && image_channels % kPack == 0 &&
-         map_channels % kPack == 0;
+  return is_half(dtype) && image_channels % kPack == 0 && map_channels % kPack == 0;
 }
 
 ir::Graph with_channels_last(const IndexedGraph& graph, const std::vector<ArrayType>& types) {

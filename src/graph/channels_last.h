@@ -22,10 +22,10 @@ struct TurnedBytes {
   bool pays() const { return at_borders < by_library; }
 };
 
-// The graph with convolutions of images and their gradients, and what lies between them turned
-// (pooling, normalisation, concatenation, pointwise operators); the graph as it is where that does
-// not pay. `types` holds a complete type for each entry. Deterministic; the graph given is not
-// changed.
+// The graph with convolutions of images of half types and their gradients, and what lies between
+// them, turned (pooling, normalisation, concatenation, pointwise operators); the graph as it is
+// where that does not pay. `types` holds a complete type for each entry. Deterministic; the graph
+// given is not changed.
 ir::Graph with_channels_last(const IndexedGraph& graph, const std::vector<ArrayType>& types);
 
 }  // namespace mxnet

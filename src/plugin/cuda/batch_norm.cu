@@ -149,21 +149,46 @@ struct Settle {
   }
 };
 
-template <class T, class P>
+// Packs of elements that are of one channel, or of as many that follow each other.
+struct Packs {
+  Divider inner, length;
+  int step;       // from the channel of an element of a pack to that of the next
+  bool possible;  // else elements are taken one by one
+
+  Packs(const Channels& channels, int loads)
+      : inner(channels.inner),
+        length(channels.length),
+        step(channels.inner.by() == 1 ? 1 : 0),
+        possible((step == 1 ? channels.length : channels.inner.by()) % loads == 0) {}
+  MX_DEVICE int64_t channel(int64_t i) const {
+    const int64_t row = inner.quotient(i);
+    return row - length.quotient(row) * length.by();
+  }
+};
+
+template <class T, class P, int kSize>
 struct Normalize {
+  Packs packs;
   const T* x;
   T* y;
   uint8_t* mask;
   const P *mean, *inverse_std, *gamma, *beta;
-  Divider inner, length;
-  MX_DEVICE void operator()(int64_t i) const {
-    const int64_t row = inner.quotient(i), c = row - length.quotient(row) * length.by();
-    P value = (static_cast<P>(widen(x[i])) - mean[c]) * inverse_std[c] * gamma[c] + beta[c];
-    if (mask != nullptr) {
-      mask[i] = value > P(0);
-      value = value > P(0) ? value : P(0);
+  MX_DEVICE void operator()(int64_t pack) const {
+    using L = Pack<T, kSize>;
+    const int64_t first = pack * kSize;
+    int64_t c = packs.channel(first);
+    L loaded = reinterpret_cast<const L*>(x)[pack];
+#pragma unroll
+    for (int k = 0; k < kSize; ++k, c += packs.step) {
+      P value =
+          (static_cast<P>(widen(loaded.values[k])) - mean[c]) * inverse_std[c] * gamma[c] + beta[c];
+      if (mask != nullptr) {
+        mask[first + k] = value > P(0);
+        value = value > P(0) ? value : P(0);
+      }
+      loaded.values[k] = narrow<T>(value);
     }
-    y[i] = narrow<T>(value);
+    reinterpret_cast<L*>(y)[pack] = loaded;
   }
 };
 
@@ -277,24 +302,33 @@ struct SettleSums {
   }
 };
 
-template <class T, class P>
+template <class T, class P, int kSize>
 struct DataSlope {
+  Packs packs;
   const T *dy, *x;
   const uint8_t* mask;
   T* dx;
   const P *mean, *inverse_std, *gamma;
   const Sums<P>* sums;
-  Divider inner, length;
-  P positions;
+  P share;  // of a position
   bool of_batch, fix_gamma;
-  MX_DEVICE void operator()(int64_t i) const {
-    const int64_t row = inner.quotient(i), c = row - length.quotient(row) * length.by();
-    P d = mask != nullptr && mask[i] == 0 ? P(0) : static_cast<P>(widen(dy[i]));
-    if (of_batch) {
-      const P normal = (static_cast<P>(widen(x[i])) - mean[c]) * inverse_std[c];
-      d -= (sums[c].dy + normal * sums[c].product) / positions;
+  MX_DEVICE void operator()(int64_t pack) const {
+    using L = Pack<T, kSize>;
+    const int64_t first = pack * kSize;
+    int64_t c = packs.channel(first);
+    L slopes = reinterpret_cast<const L*>(dy)[pack];
+    const L loaded = reinterpret_cast<const L*>(x)[pack];
+#pragma unroll
+    for (int k = 0; k < kSize; ++k, c += packs.step) {
+      const bool passes = mask == nullptr || mask[first + k] != 0;
+      P d = passes ? static_cast<P>(widen(slopes.values[k])) : P(0);
+      if (of_batch) {
+        const P normal = (static_cast<P>(widen(loaded.values[k])) - mean[c]) * inverse_std[c];
+        d -= (sums[c].dy + normal * sums[c].product) * share;
+      }
+      slopes.values[k] = narrow<T>(d * inverse_std[c] * (fix_gamma ? P(1) : gamma[c]));
     }
-    dx[i] = narrow<T>(d * inverse_std[c] * (fix_gamma ? P(1) : gamma[c]));
+    reinterpret_cast<L*>(dx)[pack] = slopes;
   }
 };
 
@@ -310,17 +344,25 @@ void for_types(const GpuBatchNorm& call, const F& fn) {
 // A block for a channel where it has many slices.
 bool is_wide(const Channels& channels) { return channels.slices > kWarp; }
 
-// One launch that takes the slices: run(std::integral_constant) by packs, or block().
-template <int kLoads, class Packs, class Blocks>
-void take_slices(NativeStream* stream, const char* name, const Channels& channels,
-                 const Packs& packs, const Blocks& blocks) {
+// make(std::integral_constant): a function object for packs of so many elements.
+template <int kLoads, class Make>
+void for_each_pack(NativeStream* stream, const char* name, int64_t n, bool possible,
+                   const Make& make) {
+  if (possible)
+    for_each(stream, name, n / kLoads, make(std::integral_constant<int, kLoads>{}));
+  else
+    for_each(stream, name, n, make(std::integral_constant<int, 1>{}));
+}
+
+// One launch that takes the slices, by threads with packs or by blocks.
+template <int kLoads, class Make, class Blocks>
+void take_slices(NativeStream* stream, const char* name, const Channels& channels, const Make& make,
+                 const Blocks& blocks) {
   const int64_t n = channels.length * channels.slices;
   if (channels.pack == 0)
     for_each_group(stream, name, n, true, blocks());
-  else if (channels.pack == kLoads)
-    for_each(stream, name, n / kLoads, packs(std::integral_constant<int, kLoads>{}));
   else
-    for_each(stream, name, n, packs(std::integral_constant<int, 1>{}));
+    for_each_pack<kLoads>(stream, name, n, channels.pack == kLoads, make);
 }
 
 // Elements that all of the arrays let a thread load at once.
@@ -358,11 +400,20 @@ void batch_norm(NativeStream* stream, const GpuBatchNorm& work, KernelContext& c
         Settle<P>{channels, slices, work.moving_mean.as<P>(), work.moving_var.as<P>(),
                   work.gamma.as<P>(), work.mean.as<P>(), work.spread.as<P>(), inverse_std,
                   static_cast<P>(call.eps), call.fix_gamma, work.spread_is_variance});
-    for_each(stream, "batch_norm", work.data.size(),
-             Normalize<T, P>{work.data.as<T>(), work.out->as<T>(),
-                             work.mask == nullptr ? nullptr : work.mask->as<uint8_t>(),
-                             work.mean.as<P>(), inverse_std, work.gamma.as<P>(), work.beta->as<P>(),
-                             Divider(call.channels.inner), Divider(channels.length)});
+    const Packs packs(channels, kPackSize<T>);
+    for_each_pack<kPackSize<T>>(stream, "batch_norm", work.data.size(),
+                                packs.possible && loads_of<T>({&work.data, work.out}) > 1,
+                                [&](auto size) {
+                                  return Normalize<T, P, decltype(size)::value>{
+                                      packs,
+                                      x,
+                                      work.out->as<T>(),
+                                      work.mask == nullptr ? nullptr : work.mask->as<uint8_t>(),
+                                      work.mean.as<P>(),
+                                      inverse_std,
+                                      work.gamma.as<P>(),
+                                      work.beta->as<P>()};
+                                });
   });
 }
 
@@ -393,10 +444,23 @@ void batch_norm_slope(NativeStream* stream, const GpuBatchNorm& work, KernelCont
     for_each_group(stream, "batch_settle_sums", channels.length, is_wide(channels),
                    SettleSums<P>{channels, slices, work.dgamma->as<P>(), work.dbeta->as<P>(), sums,
                                  call.fix_gamma});
-    for_each(stream, "batch_norm_slope", work.data.size(),
-             DataSlope<T, P>{dy, x, mask, work.dx->as<T>(), mean, inverse_std, work.gamma.as<P>(),
-                             sums, Divider(call.channels.inner), Divider(channels.length),
-                             static_cast<P>(channels.positions), work.of_batch, call.fix_gamma});
+    const Packs packs(channels, kPackSize<T>);
+    for_each_pack<kPackSize<T>>(
+        stream, "batch_norm_slope", work.data.size(),
+        packs.possible && loads_of<T>({work.dy, &work.data, work.dx}) > 1, [&](auto size) {
+          return DataSlope<T, P, decltype(size)::value>{packs,
+                                                        dy,
+                                                        x,
+                                                        mask,
+                                                        work.dx->as<T>(),
+                                                        mean,
+                                                        inverse_std,
+                                                        work.gamma.as<P>(),
+                                                        sums,
+                                                        P(1) / static_cast<P>(channels.positions),
+                                                        work.of_batch,
+                                                        call.fix_gamma};
+        });
   });
 }
 

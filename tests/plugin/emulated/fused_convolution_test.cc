@@ -224,6 +224,19 @@ TEST(GpuFusedConvolution, WhereTurningDoesNotPayChannelsStayWhereTheyAre) {
   EXPECT_EQ(transpositions("float32", 8, "1"), 0);
   EXPECT_EQ(transpositions("float16", 6, "1"), 0);
   EXPECT_EQ(transpositions("float16", 8, "0"), 0);
+  // Mixed precision: float32 between layers of half types stays as it is.
+  Images mixed("float16");
+  const auto cast = [](const Value& x, const char* type) {
+    return apply("Cast", {x}, {{"dtype", type}});
+  };
+  const Value first = mixed.conv("a", mixed.input("data", {1, 8, 4, 4}), 8, 8, 3);
+  const Value second = mixed.conv("b", first, 8, 8, 3);
+  const Value wide = apply(
+      "Convolution", {cast(second, "float32"), cast(mixed.input("w", {8, 8, 1, 1}), "float32")},
+      {{"kernel", "(1,1)"}, {"num_filter", "8"}, {"no_bias", "True"}});
+  const Value third = mixed.conv("c", cast(wide, "float16"), 8, 8, 3);
+  const std::string plan = mixed.check(mixed.conv("d", third, 8, 8, 3), 5e-2);
+  EXPECT_EQ(count(plan, "(transpose)"), 4) << plan;
   // One convolution: cuDNN turns as much itself.
   Images net("float16");
   const Value conv = net.conv("a", net.input("data", {1, 8, 4, 4}), 8, 8, 3);

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What plans for a GPU do with convolutions (what follows is taken over, channels come last in half types) changes results by
+no more than rounding: on a simulated GPU, which runs them as they are written, or with --on-real-gpu on one of this machine."""
+
+import pytest
+
+BLOCK = """if True:
+    import sys
+    import mxnet as mx
+    import numpy as np
+    from mxnet import gluon
+    from mxnet.gluon import nn
+
+    dtype, tolerance = sys.argv[1], float(sys.argv[2])
+
+    class Residual(gluon.HybridBlock):
+        def __init__(self, channels):
+            super().__init__()
+            self.body = nn.HybridSequential()
+            self.body.add(nn.Conv2D(channels, 1, use_bias=True), nn.BatchNorm(), nn.Activation("relu"),
+                          nn.Conv2D(channels, 3, padding=1, use_bias=False, groups=2), nn.BatchNorm())
+
+        def hybrid_forward(self, F, x):
+            return F.Activation(x + self.body(x), act_type="relu")
+
+    net = nn.HybridSequential(prefix="net_")
+    net.add(nn.Conv2D(16, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(3, 2, 1),
+            Residual(16), Residual(16), nn.GlobalAvgPool2D(), nn.Flatten(), nn.Dense(4))
+    rng = np.random.default_rng(20261122)
+    images, factors = rng.standard_normal((8, 3, 18, 14)), rng.standard_normal((8, 4))
+    net.initialize(mx.init.Xavier(), ctx=mx.cpu())
+    net(mx.nd.array(images, ctx=mx.cpu()))
+    start = {name: p.data().asnumpy() for name, p in net.collect_params().items()}
+    results = {}
+    for ctx in mx.cpu(), mx.gpu(0):
+        net.collect_params().reset_ctx(ctx)
+        for name, p in net.collect_params().items():
+            p.set_data(mx.nd.array(start[name], ctx=ctx, dtype=p.dtype))  # training has moved averages
+        net.cast(dtype)
+        net.hybridize(static_alloc=True, static_shape=True)
+        x = mx.nd.array(images, ctx=ctx, dtype=dtype)
+        found = [net(x).asnumpy()]
+        with mx.autograd.record():
+            loss = (net(x) * mx.nd.array(factors, ctx=ctx, dtype=dtype)).sum()
+        loss.backward()
+        found += [p.grad(ctx).asnumpy() for name, p in net.collect_params().items() if name.endswith("weight")]
+        results[ctx.device_type] = found
+    assert len(results["cpu"]) == len(results["gpu"]) > 5
+    for number, (want, got) in enumerate(zip(results["cpu"], results["gpu"])):
+        want, got = want.astype("float64"), got.astype("float64")
+        size, error = np.linalg.norm(want), np.linalg.norm(got - want)  # a maximum may be taken from another place
+        assert size > 1e-3 and error <= tolerance * size, (number, error, size)
+    print("agree")
+"""
+
+
+@pytest.fixture
+def run_on(request, run_python):
+    env = {} if request.config.getoption("--on-real-gpu") else {"MXNET_SIM_GPUS": "1"}
+    return lambda *arguments, **more: run_python(BLOCK, *arguments, env={**env, **more})
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float32", "1e-2"), ("float16", "1e-1"), ("bfloat16", "2e-1")])
+@pytest.mark.parametrize("variables", [{}, {"MXNET_USE_FUSION": "0"}, {"MXNET_CUDA_ALLOW_TENSOR_CORE": "0"}], ids=str)
+def test_a_network_computes_what_it_does_on_the_cpu(run_on, dtype, tolerance, variables):
+    child = run_on(dtype, tolerance, **variables)
+    assert child.stdout.strip() == "agree", child.stderr
