@@ -31,6 +31,10 @@ constexpr double kAllOfTheCores = 0.85;
 // has been there all the time.
 constexpr double kShortest = 0.1, kLongest = 2, kSoon = 2;
 
+// What a region does in which nothing is to be done: without anything it would not begin. Not of
+// the thread that begins it, since the thread sanitizer does not see that its members wait for it.
+std::atomic<unsigned> g_members{0};
+
 double seconds_of(clockid_t clock) {
   timespec time{};
   ::clock_gettime(clock, &time);
@@ -62,9 +66,8 @@ IdlePool::~IdlePool() {
 
 void IdlePool::hold(int threads) {
   prepare_worker_thread();
-  std::atomic<int> members{0};
 #pragma omp parallel num_threads(threads)
-  members.fetch_add(1, std::memory_order_relaxed);  // a region that did nothing would not begin
+  g_members.fetch_add(1, std::memory_order_relaxed);
   end_.wait();
 }
 
