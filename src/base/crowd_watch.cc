@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -22,10 +23,17 @@
 namespace mxnet {
 namespace {
 
-// Of the time that a thread is ready or runs, so much must be waiting.
+// Shares of a stretch that a thread was kept waiting: in a crowd, and after one.
 constexpr double kDelayed = 0.2, kStillDelayed = 0.05;
 // With less of the cores than this others have taken them.
 constexpr double kAllOfTheCores = 0.85;
+// Seconds that a crowd lasts at least. Who comes back sooner than that many times as long after it
+// has been there all the time.
+constexpr double kShortest = 0.1, kLongest = 2, kSoon = 2;
+
+// What a region does in which nothing is to be done: without anything it would not begin. Not of
+// the thread that begins it, since the thread sanitizer does not see that its members wait for it.
+std::atomic<unsigned> g_members{0};
 
 double seconds_of(clockid_t clock) {
   timespec time{};
@@ -35,9 +43,18 @@ double seconds_of(clockid_t clock) {
 
 }  // namespace
 
-bool is_crowded(const CpuUse& use, int cpus, bool before) {
-  if (before) return use.delay > kStillDelayed * use.wall;
-  return use.delay > kDelayed * use.wall && use.process < kAllOfTheCores * cpus * use.wall;
+bool Crowd::after(const CpuUse& stretch, int cpus) {
+  now_ += stretch.wall;
+  const double delay = stretch.delay / stretch.wall, cores = stretch.process / stretch.wall;
+  const double lasted = now_ - changed_;
+  if (crowded_ ? lasted < least_ || delay > kStillDelayed
+               : delay < kDelayed || cores > kAllOfTheCores * cpus) {
+    return crowded_;
+  }
+  crowded_ = !crowded_;
+  changed_ = now_;
+  if (crowded_) least_ = lasted < kSoon * least_ ? std::min(2 * least_, kLongest) : kShortest;
+  return crowded_;
 }
 
 IdlePool::IdlePool(int threads) : thread_([this, threads] { hold(threads); }) {}
@@ -49,9 +66,8 @@ IdlePool::~IdlePool() {
 
 void IdlePool::hold(int threads) {
   prepare_worker_thread();
-  std::atomic<int> members{0};
 #pragma omp parallel num_threads(threads)
-  members.fetch_add(1, std::memory_order_relaxed);  // a region that did nothing would not begin
+  g_members.fetch_add(1, std::memory_order_relaxed);
   end_.wait();
 }
 
@@ -98,8 +114,7 @@ void CrowdWatch::take_stock() {
   const int width = omp_threads();
   // Regions of less than half of the cores leave others to the other programs, and it would take
   // many threads to make them too many.
-  const bool crowded =
-      width > 1 && 2 * width >= cpus_ && is_crowded(use, cpus_, idle_pool_ != nullptr);
+  const bool crowded = width > 1 && 2 * width >= cpus_ && crowd_.after(use, cpus_);
   if (crowded == (idle_pool_ != nullptr)) return;
   idle_pool_.reset();
   if (!crowded) return;

@@ -19,9 +19,19 @@ struct CpuUse {
   double delay = 0;    // that this thread was ready to run, and another had its core
 };
 
-// Whether others need the cores: this thread was kept waiting, and not by threads of this process,
-// which together would have had all `cpus` then. Less of it is enough to remain so.
-bool is_crowded(const CpuUse& use, int cpus, bool before);
+// Whether others need the cores, one stretch of time after the other.
+class Crowd {
+ public:
+  // They do when this thread was kept waiting, and not by threads of this process, which together
+  // would have had all `cpus` then. Threads that sleep are hardly kept waiting even so: what was a
+  // crowd remains one for a while, which grows each time that it ends too early.
+  bool after(const CpuUse& stretch, int cpus);
+
+ private:
+  bool crowded_ = false;
+  double now_ = 0, changed_ = 0;  // seconds of all stretches, and when it became what it is
+  double least_ = 0;              // seconds that a crowd lasts
+};
 
 // A pool of threads asleep. As long as it lives, they count for the runtime.
 class IdlePool {
@@ -65,6 +75,7 @@ class CrowdWatch {
   int delay_file_ = -1;
   uint64_t last_ticks_ = 0;
   CpuUse last_;
+  Crowd crowd_;
   std::unique_ptr<IdlePool> idle_pool_;  // while it is crowded
 };
 

@@ -3,6 +3,7 @@
 #include "base/crowd_watch.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -29,24 +30,51 @@ bool becomes(int threads) {
   return true;
 }
 
-TEST(CrowdWatch, AThreadThatNeverWaitsIsNotInACrowd) {
-  EXPECT_FALSE(is_crowded({.wall = 1, .process = 4, .delay = 0}, kCpus, false));
-  EXPECT_FALSE(is_crowded({.wall = 1, .process = 0.1, .delay = 0}, kCpus, false));
-  EXPECT_FALSE(is_crowded({.wall = 1, .process = 0.1, .delay = 0}, kCpus, true));
+constexpr CpuUse kAlone{.wall = 0.05, .process = 0.2, .delay = 0};
+constexpr CpuUse kAmongOthers{.wall = 0.05, .process = 0.07, .delay = 0.03};
+
+// How long a crowd lasts once nobody is in the way.
+double seconds_until_calm(Crowd& crowd) {
+  double seconds = kAlone.wall;
+  while (crowd.after(kAlone, kCpus)) seconds += kAlone.wall;
+  return seconds;
 }
 
-TEST(CrowdWatch, WaitingForOthersIsACrowd) {
-  EXPECT_TRUE(is_crowded({.wall = 1, .process = 1.5, .delay = 0.6}, kCpus, false));
+TEST(Crowd, AThreadThatNeverWaitsIsInNone) {
+  Crowd crowd;
+  EXPECT_FALSE(crowd.after(kAlone, kCpus));
+  EXPECT_FALSE(crowd.after({.wall = 1, .process = 0.1, .delay = 0}, kCpus));
 }
 
-TEST(CrowdWatch, WaitingForThreadsOfTheSameProcessIsNone) {
-  EXPECT_FALSE(is_crowded({.wall = 1, .process = 3.9, .delay = 0.6}, kCpus, false));
+TEST(Crowd, WaitingForThreadsOfTheSameProcessIsNone) {
+  Crowd crowd;
+  EXPECT_FALSE(crowd.after({.wall = 1, .process = 3.9, .delay = 0.6}, kCpus));
 }
 
-TEST(CrowdWatch, ACrowdLastsUntilHardlyAnybodyIsInTheWay) {
-  EXPECT_FALSE(is_crowded({.wall = 1, .process = 1.5, .delay = 0.1}, kCpus, false));
-  EXPECT_TRUE(is_crowded({.wall = 1, .process = 1.5, .delay = 0.1}, kCpus, true));
-  EXPECT_FALSE(is_crowded({.wall = 1, .process = 1.5, .delay = 0.01}, kCpus, true));
+TEST(Crowd, LastsAsLongAsOthersAreInTheWay) {
+  Crowd crowd;
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(crowd.after(kAmongOthers, kCpus));
+  for (int i = 0; i < 100; ++i)
+    EXPECT_TRUE(crowd.after({.wall = 0.05, .process = 0.1, .delay = 0.005}, kCpus));
+  EXPECT_LE(seconds_until_calm(crowd), 0.1);
+}
+
+TEST(Crowd, LastsLongerEachTimeThatItEndsTooEarly) {
+  Crowd crowd;
+  double before = 0;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(crowd.after(kAmongOthers, kCpus));
+    const double seconds = seconds_until_calm(crowd);
+    EXPECT_GT(seconds, before);
+    before = seconds;
+  }
+  for (int i = 0; i < 100; ++i) {
+    crowd.after(kAmongOthers, kCpus);
+    EXPECT_LT(seconds_until_calm(crowd), 2.5);
+  }
+  for (int i = 0; i < 200; ++i) EXPECT_FALSE(crowd.after(kAlone, kCpus));
+  EXPECT_TRUE(crowd.after(kAmongOthers, kCpus));
+  EXPECT_LT(seconds_until_calm(crowd), 0.2);
 }
 
 TEST(CrowdWatch, LooksAreHarmlessWhateverTheMachineDoes) {
@@ -55,14 +83,22 @@ TEST(CrowdWatch, LooksAreHarmlessWhateverTheMachineDoes) {
   while (std::chrono::steady_clock::now() < last) watch.look();
 }
 
-TEST(IdlePool, ItsThreadsEndWithIt) {
+// In a process of its own, where no other test's threads come to their end.
+TEST(IdlePoolDeathTest, ItsThreadsEndWithIt) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
-  const int before = threads_of_this_process();
-  {
-    const IdlePool pool(3);
-    EXPECT_TRUE(becomes(before + 3));
-  }
-  EXPECT_TRUE(becomes(before));
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        const int before = threads_of_this_process();
+        bool right = true;
+        {
+          const IdlePool pool(3);
+          right = becomes(before + 3);
+        }
+        right = becomes(before) && right;
+        ::_exit(right ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import os
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Set, Union
 
 from .. import ndarray, symbol
 from ..ndarray import NDArray
-from ..ndarray._dtypes import _DTYPE_MX_TO_NP
+from ..ndarray._dtypes import _DTYPE_MX_TO_NP, is_half
 from ..symbol import Symbol
 from ..util import is_np_array
 from ._block import indented
@@ -17,6 +18,15 @@ from ._errors import MismatchError
 from ._hybrid_block import HybridBlock
 from ._structure import flatten, regroup
 from .parameter import ParameterDict
+
+
+_BATCH_NORMS = ("BatchNorm", "BatchNorm_v1", "_contrib_BatchNormWithReLU", "_contrib_SyncBatchNorm")
+
+
+def _of_batch_norms(output: Symbol) -> Set[str]:
+    """Names of what goes into normalisations of batches beside their data."""
+    nodes = json.loads(output.tojson())["nodes"]
+    return {nodes[entry[0]]["name"] for node in nodes if node["op"] in _BATCH_NORMS for entry in node["inputs"][1:]}
 
 
 class SymbolBlock(HybridBlock):
@@ -91,8 +101,12 @@ class SymbolBlock(HybridBlock):
         self.__dict__["_graph"] = self.__dict__.get("_symbol_graph")
 
     def cast(self, dtype: Any) -> None:
-        """Converts all parameters, and the types that the graph's variables are declared with."""
+        """Converts all parameters, and the types that the graph's variables are declared with. As in a BatchNorm block, what
+        normalises batches keeps single precision where the type has less."""
         super().cast(dtype)
+        if is_half(dtype):
+            for name in _of_batch_norms(self._symbol_graph.output) & set(self.params.keys()):
+                self.params[name].cast("float32")
         self._clear_cached_op()
 
     def reset_ctx(self, ctx: Any) -> None:

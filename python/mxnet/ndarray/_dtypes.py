@@ -48,6 +48,11 @@ def dtype_name(dtype: Any) -> str:
     return "bfloat16" if dtype == bfloat16 else dtype.name
 
 
+def is_half(dtype: Any) -> bool:
+    """Whether it is one of the types of two bytes that hold real numbers."""
+    return dtype_name(dtype) in ("float16", "bfloat16")
+
+
 def text_of(value: Any) -> str:
     """A parameter as the library reads it, for values that are neither numbers nor texts."""
     if isinstance(value, np.generic):

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional
 
+from ...ndarray._dtypes import is_half
 from ...util import is_np_array
 from .._ops import op
 from ..block import HybridBlock
-
-_LOW_PRECISION = ("float16", "bfloat16")
 
 
 class _Normalization(HybridBlock):
@@ -77,7 +76,7 @@ class _BatchNorm(_Normalization):
 
     def cast(self, dtype: Any) -> None:
         """Converts the parameters, but keeps single precision where the type has less."""
-        super().cast("float32" if str(getattr(dtype, "__name__", dtype)) in _LOW_PRECISION else dtype)
+        super().cast("float32" if is_half(dtype) else dtype)
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any) -> Any:
         return self._run(F)(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
