@@ -24,8 +24,8 @@ int64_t true_positions(const Tensor& mask, int64_t start, int64_t n, int64_t* to
   std::array<bool, Positions::kBlock> block;
   read_truth(mask, start, n, block.data());
   int64_t count = 0;
-  // Without a branch: what is not selected is overwritten by the next one. (Not unrolled, it takes a
-  // quarter longer.)
+  // Without a branch: what is not selected is overwritten by the next one. (Not unrolled, it takes
+  // a quarter longer.)
 #pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
     to[count] = start + i;
