@@ -255,7 +255,8 @@ template <std::floating_point T>
 MX_MATH T log2(T x) {
   const LogParts<T> p = log_parts(x);
   const T less = p.half - p.series;
-  return log_or_special(x, p.whole + (p.f + (p.f * kLog2ERest<T> - less * kLog2E<T>)));
+  // The first sum has no error where the result is small.
+  return log_or_special(x, (p.whole + p.f) + (p.f * kLog2ERest<T> - less * kLog2E<T>));
 }
 template <std::floating_point T>
 MX_MATH T log10(T x) {
