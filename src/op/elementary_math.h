@@ -35,7 +35,7 @@ struct ElementaryConstants<float> {
   static constexpr float kRootStart[] = {1.383505919f, -0.4768420562f, 0.09126116885f};
   static constexpr float kRootStep[] = {1.0f, 1.0f / 3, 2.0f / 9};
   static constexpr int kTinyThirds = 8;  // 2^(3 * this) makes subnormal numbers normal
-  static constexpr float kLog10Of2High = 0x1.344p-2f, kLog10Of2Low = 4.60503968e-6f;
+  static constexpr float kLog10Of2High = 0x1.344p-2f, kLog10Of2Low = 4.605038981e-6f;
 };
 template <>
 struct ElementaryConstants<double> {
