@@ -35,7 +35,7 @@ struct ElementaryConstants<float> {
   static constexpr float kRootStart[] = {1.383505919f, -0.4768420562f, 0.09126116885f};
   static constexpr float kRootStep[] = {1.0f, 1.0f / 3, 2.0f / 9};
   static constexpr int kTinyThirds = 8;  // 2^(3 * this) makes subnormal numbers normal
-  static constexpr float kLog10Of2High = 0x1.344p-2f, kLog10Of2Low = 4.60503968e-6f;
+  static constexpr float kLog10Of2High = 0x1.344p-2f, kLog10Of2Low = 4.605038981e-6f;
 };
 template <>
 struct ElementaryConstants<double> {
@@ -255,7 +255,8 @@ template <std::floating_point T>
 MX_MATH T log2(T x) {
   const LogParts<T> p = log_parts(x);
   const T less = p.half - p.series;
-  return log_or_special(x, p.whole + (p.f + (p.f * kLog2ERest<T> - less * kLog2E<T>)));
+  // The first sum has no error where the result is small.
+  return log_or_special(x, (p.whole + p.f) + (p.f * kLog2ERest<T> - less * kLog2E<T>));
 }
 template <std::floating_point T>
 MX_MATH T log10(T x) {
