@@ -32,6 +32,8 @@ struct Case {
 // Names of tests.
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
+// The bounds hold for every float, of which EveryFloat below takes the largest error, and for
+// samples of double.
 const Case kCases[] = {
     {UnaryRow::exp, "exp", std::exp, std::exp, -20, 20, 2},
     {UnaryRow::expm1, "expm1", std::expm1, std::expm1, -2, 2, 2},
@@ -50,17 +52,18 @@ const Case kCases[] = {
     {UnaryRow::cosh, "cosh", std::cosh, std::cosh, -4, 4, 2},
     {UnaryRow::sinh, "sinh", std::sinh, std::sinh, -4, 4, 2},
     // The logarithm times a rounded constant in two parts, and the sum with the exponent.
-    {UnaryRow::log2, "log2", std::log2, std::log2, 0, 10, 1.5},
+    {UnaryRow::log2, "log2", std::log2, std::log2, 0, 10, 1.6},
     {UnaryRow::log10, "log10", std::log10, std::log10, 0, 10, 2},
     // As the processor's own instruction.
     {UnaryRow::sqrt, "sqrt", std::sqrt, std::sqrt, 0, 10, 0.5},
-    {UnaryRow::sin, "sin", std::sin, std::sin, -100, 100, 1},
-    {UnaryRow::cos, "cos", std::cos, std::cos, -100, 100, 1},
+    // Near multiples of pi/2 that are 10^5 times as large.
+    {UnaryRow::sin, "sin", std::sin, std::sin, -100, 100, 1.1},
+    {UnaryRow::cos, "cos", std::cos, std::cos, -100, 100, 1.1},
     // Those of sine and cosine, and the rounding of their quotient.
-    {UnaryRow::tan, "tan", std::tan, std::tan, -100, 100, 2.5},
+    {UnaryRow::tan, "tan", std::tan, std::tan, -100, 100, 2.6},
     // The error of exp, and the roundings of a sum and a quotient.
     {UnaryRow::sigmoid, "sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); },
-     [](double x) { return 1 / (1 + std::exp(-x)); }, -30, 10, 2.5},
+     [](double x) { return 1 / (1 + std::exp(-x)); }, -30, 10, 2.8},
 };
 
 template <class T>
@@ -130,8 +133,8 @@ void expect_close(const Case& c) {
 
 // Every number that float has, against double: a minute or two a function, so by hand, with
 // --gtest_also_run_disabled_tests --gtest_filter='*EveryFloat*'.
-class DISABLED_EveryFloat : public testing::TestWithParam<Case> {};
-TEST_P(DISABLED_EveryFloat, IsWithinTwoUlp) {
+class EveryFloat : public testing::TestWithParam<Case> {};
+TEST_P(EveryFloat, DISABLED_IsWithinItsBound) {
   constexpr uint64_t kAtOnce = 4096;
   const Case& c = GetParam();
   const auto loop = unary_loop<float>(c.row).value;
@@ -154,7 +157,7 @@ TEST_P(DISABLED_EveryFloat, IsWithinTwoUlp) {
   EXPECT_LE(worst, c.ulps) << c.name << "(" << at << ")";
   std::cout << c.name << " is off by " << worst << " at " << at << std::endl;
 }
-INSTANTIATE_TEST_SUITE_P(VectorMath, DISABLED_EveryFloat, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(VectorMath, EveryFloat, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(VectorMath, FloatIsWithinTwoUlp) {

@@ -25,14 +25,18 @@ inline constexpr bool kIsWideNumber = std::is_arithmetic_v<T> && sizeof(T) >= 4;
 #define MX_LOOPS convert_numbers<From, To>
 template <class From, class To>
 void convert_block(const From* from, To* to, int64_t n) {
-  if constexpr (std::is_same_v<From, uint8_t> && kIsWideNumber<To>) {
+  constexpr bool kBothWide = kIsWideNumber<From> && kIsWideNumber<To>;
+  // Only AVX-512 has instructions for int64.
+  constexpr bool kByWidest =
+      std::is_same_v<From, uint8_t>
+          ? kIsWideNumber<To>
+          : kBothWide && (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>);
+  if constexpr (kByWidest) {
     MX_SIMD_CALL(MX_LOOPS)(from, to, n);
-  } else if constexpr (!kIsWideNumber<From> || !kIsWideNumber<To>) {
-    convert_array(from, to, n);
-  } else if constexpr (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>) {
-    MX_SIMD_CALL(MX_LOOPS)(from, to, n);  // which only AVX-512 has instructions for
-  } else {
+  } else if constexpr (kBothWide) {
     MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS)(from, to, n);
+  } else {
+    convert_array(from, to, n);
   }
 }
 #undef MX_LOOPS
