@@ -5,12 +5,36 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 
 namespace mxnet {
 namespace {
 
+// Threads may record with one array that nobody has recorded with before, and each makes it a
+// constant: the only thing that a call writes into its inputs.
+Mutex& constants() {
+  static Mutex mutex;
+  return mutex;
+}
+
 const TapeEntry* entry_of(const NDArray& array) {
+  const MutexLock lock(constants());
   return static_cast<const TapeEntry*>(array.tape().get());
+}
+
+bool is_constant(const TapeInfo* tape) {
+  return tape != nullptr &&
+         static_cast<const TapeEntry*>(tape)->node->kind() == TapeNode::Kind::kConstant;
+}
+
+void make_constant(NDArray& array) {
+  Ref<TapeNode> node(new TapeNode(TapeNode::Kind::kConstant));
+  Ref<TapeInfo> constant(new TapeEntry(std::move(node), 0));
+  Ref<TapeInfo> before;  // ends after the lock: what it holds may be a program's function
+  const MutexLock lock(constants());
+  if (is_constant(array.tape().get())) return;
+  before = array.tape();
+  array.set_tape(std::move(constant));
 }
 
 // Whether gradients may flow to the node.
@@ -39,13 +63,7 @@ uint64_t wanted_inputs(std::span<NDArray* const> inputs) {
 void connect(const Ref<TapeNode>& node, std::span<NDArray* const> inputs, OutputRefs outputs) {
   node->inputs.reserve(inputs.size());
   for (NDArray* input : inputs) {
-    const bool known = tape_entry(*input) != nullptr ||
-                       (entry_of(*input) != nullptr &&
-                        entry_of(*input)->node->kind() == TapeNode::Kind::kConstant);
-    if (!known) {
-      Ref<TapeNode> constant(new TapeNode(TapeNode::Kind::kConstant));
-      input->set_tape(Ref<TapeInfo>(new TapeEntry(std::move(constant), 0)));
-    }
+    if (tape_entry(*input) == nullptr && !is_constant(entry_of(*input))) make_constant(*input);
     const TapeEntry* entry = entry_of(*input);
     node->inputs.push_back({Ref<ir::Node>(entry->node.get()), entry->index, 0});
   }
