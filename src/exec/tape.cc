@@ -10,31 +10,30 @@
 namespace mxnet {
 namespace {
 
-// Threads may record with one array that nobody has recorded with before, and each makes it a
-// constant: the only thing that a call writes into its inputs.
-Mutex& constants() {
+// Threads may record with one array that nobody has recorded with before, and each would make it a
+// constant: the only thing that a call writes into its inputs. Held while histories of inputs are
+// looked at or made.
+Mutex& histories() {
   static Mutex mutex;
   return mutex;
 }
 
 const TapeEntry* entry_of(const NDArray& array) {
-  const MutexLock lock(constants());
   return static_cast<const TapeEntry*>(array.tape().get());
 }
 
-bool is_constant(const TapeInfo* tape) {
-  return tape != nullptr &&
-         static_cast<const TapeEntry*>(tape)->node->kind() == TapeNode::Kind::kConstant;
-}
-
-void make_constant(NDArray& array) {
-  Ref<TapeNode> node(new TapeNode(TapeNode::Kind::kConstant));
-  Ref<TapeInfo> constant(new TapeEntry(std::move(node), 0));
-  Ref<TapeInfo> before;  // ends after the lock: what it holds may be a program's function
-  const MutexLock lock(constants());
-  if (is_constant(array.tape().get())) return;
-  before = array.tape();
-  array.set_tape(std::move(constant));
+// The entry, where it is of a living graph or marked, else null.
+const TapeEntry* living(const TapeEntry* entry) {
+  if (entry == nullptr) return nullptr;
+  switch (entry->node->kind()) {
+    case TapeNode::Kind::kLeaf:
+      return entry;
+    case TapeNode::Kind::kConstant:
+      // Once no graph refers to a constant, it is an array like any other.
+      return entry->node->unique() ? nullptr : entry;
+    default:
+      return entry->node->freed() ? nullptr : entry;
+  }
 }
 
 // Whether gradients may flow to the node.
@@ -49,23 +48,43 @@ bool differentiable(const TapeNode& node) {
   }
 }
 
-uint64_t wanted_inputs(std::span<NDArray* const> inputs) {
-  uint64_t wants = 0;
+struct Recorded {
+  bool any;         // whether an input is on the tape
+  uint64_t wanted;  // a bit for each input to which gradients may flow; the last stands for the rest
+};
+Recorded recorded(std::span<NDArray* const> inputs) {
+  const MutexLock lock(histories());
+  Recorded found{false, 0};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const TapeEntry* entry = tape_entry(*inputs[i]);
-    if (entry != nullptr && differentiable(*entry->node))
-      wants |= uint64_t{1} << std::min<std::size_t>(i, 63);
+    const TapeEntry* entry = living(entry_of(*inputs[i]));
+    if (entry == nullptr) continue;
+    found.any = true;
+    if (differentiable(*entry->node)) found.wanted |= uint64_t{1} << std::min<std::size_t>(i, 63);
   }
-  return wants;
+  return found;
+}
+
+// What the next node has as its input: a constant, where the array is not on the tape.
+const TapeEntry& entry_of_input(NDArray& array) {
+  const TapeEntry* entry = entry_of(array);
+  const bool constant =
+      entry != nullptr && entry->node->kind() == TapeNode::Kind::kConstant;  // in use or not
+  if (!constant && living(entry) == nullptr) {
+    Ref<TapeNode> node(new TapeNode(TapeNode::Kind::kConstant));
+    array.set_tape(Ref<TapeInfo>(new TapeEntry(std::move(node), 0, array.tape())));
+  }
+  return *entry_of(array);
 }
 
 // Ties the node between its inputs and outputs.
 void connect(const Ref<TapeNode>& node, std::span<NDArray* const> inputs, OutputRefs outputs) {
   node->inputs.reserve(inputs.size());
-  for (NDArray* input : inputs) {
-    if (tape_entry(*input) == nullptr && !is_constant(entry_of(*input))) make_constant(*input);
-    const TapeEntry* entry = entry_of(*input);
-    node->inputs.push_back({Ref<ir::Node>(entry->node.get()), entry->index, 0});
+  {
+    const MutexLock lock(histories());
+    for (NDArray* input : inputs) {
+      const TapeEntry& entry = entry_of_input(*input);
+      node->inputs.push_back({Ref<ir::Node>(entry.node.get()), entry.index, 0});
+    }
   }
   for (std::size_t o = 0; o < outputs.size(); ++o)
     outputs[o]->set_tape(Ref<TapeInfo>(new TapeEntry(node, static_cast<int32_t>(o))));
@@ -140,17 +159,8 @@ void TapeEntry::set_fresh_gradient(bool fresh) {
 }
 
 const TapeEntry* tape_entry(const NDArray& array) {
-  const TapeEntry* entry = entry_of(array);
-  if (entry == nullptr) return nullptr;
-  switch (entry->node->kind()) {
-    case TapeNode::Kind::kLeaf:
-      return entry;
-    case TapeNode::Kind::kConstant:
-      // Once no graph refers to a constant, it is an array like any other.
-      return entry->node->unique() ? nullptr : entry;
-    default:
-      return entry->node->freed() ? nullptr : entry;
-  }
+  const MutexLock lock(histories());
+  return living(entry_of(array));
 }
 
 void watch_gradients(const NDArray& array, GradientWatcher watcher) {
@@ -161,16 +171,14 @@ void watch_gradients(const NDArray& array, GradientWatcher watcher) {
 }
 
 LeafNode* leaf_of(const NDArray& array) {
-  const TapeEntry* entry = entry_of(array);
+  const TapeEntry* entry = tape_entry(array);
   if (entry == nullptr || entry->node->kind() != TapeNode::Kind::kLeaf) return nullptr;
   return static_cast<LeafNode*>(entry->node.get());
 }
 
 bool wants_gradient(const NDArray& array) {
   const TapeEntry* entry = tape_entry(array);
-  if (entry == nullptr || entry->node->kind() == TapeNode::Kind::kConstant) return false;
-  const LeafNode* leaf = leaf_of(array);
-  return leaf == nullptr || leaf->request != Request::kNull;
+  return entry != nullptr && differentiable(*entry->node);
 }
 
 void mark_variable(NDArray& array, Request request, const NDArray& grad) {
@@ -198,7 +206,7 @@ void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i]->is_none() || inputs[i]->chunk() != output->chunk()) continue;
-      const uint64_t wants = wanted_inputs(inputs);
+      const uint64_t wants = recorded(inputs).wanted;
       const SavePlanRef plan = save_plan(parsed, static_cast<int>(inputs.size()),
                                          static_cast<int>(outputs.size()), wants);
       const int32_t at = plan->inputs[i];
@@ -216,12 +224,11 @@ void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
 
 void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
             bool training) {
-  bool any = false;
-  for (const NDArray* input : inputs) any |= tape_entry(*input) != nullptr;
-  if (!any) return;
+  const Recorded on_tape = recorded(inputs);
+  if (!on_tape.any) return;
   auto node = make_ref<OperationNode>(parsed, training);
   node->save(save_plan(parsed, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
-                       wanted_inputs(inputs)),
+                       on_tape.wanted),
              InputRefs(inputs), outputs);
   node->device = outputs.empty() ? Device() : outputs[0]->device();
   node->output_types = types_of(outputs);
@@ -230,9 +237,7 @@ void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, Outp
 
 void record_function(GradientFunction gradient, std::span<NDArray* const> inputs,
                      OutputRefs outputs) {
-  bool any = false;
-  for (const NDArray* input : inputs) any |= tape_entry(*input) != nullptr;
-  if (!any) return;
+  if (!recorded(inputs).any) return;
   auto node = make_ref<FunctionNode>(std::move(gradient));
   node->device = outputs.empty() ? Device() : outputs[0]->device();
   node->output_types = types_of(outputs);

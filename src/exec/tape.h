@@ -92,15 +92,20 @@ class FunctionNode final : public TapeNode {
 };
 
 // What an array knows: the output of a node that it is.
+//
+// Invariant: an entry that recording replaces (by a constant's) lives on in the new one, so that
+// what tape_entry() returned stays valid whichever threads record with the array.
 class TapeEntry final : public TapeInfo {
  public:
-  TapeEntry(Ref<TapeNode> node, int32_t index) : node(std::move(node)), index(index) {}
+  TapeEntry(Ref<TapeNode> node, int32_t index, Ref<TapeInfo> before = {})
+      : node(std::move(node)), index(index), before(std::move(before)) {}
   NDArray gradient() const override;
   bool fresh_gradient() const override;
   void set_fresh_gradient(bool fresh) override;
 
   const Ref<TapeNode> node;
   const int32_t index;
+  const Ref<TapeInfo> before;
 };
 
 // The entry of an array that is part of a living graph or marked, else null.
