@@ -21,9 +21,12 @@ if(MXNET_BUILD_TESTS)
   mx_precompiled(mx_test_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h <gtest/gtest.h> LINK GTest::gtest)
   # A program is compiled as the compiler does by default: gcc takes a precompiled header only from its own like.
   set_property(TARGET mx_test_pch PROPERTY POSITION_INDEPENDENT_CODE OFF)
-  # What the sanitizers look at is the library; optimising the tests too would take a third of the time of such a build.
+  # What is wanted quick or looked at by the sanitizers is the library; optimising the tests as much would take a third
+  # of the time of a build.
   if(MXNET_SANITIZE)
     set(MXNET_TEST_OPTIONS -O0)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+    set(MXNET_TEST_OPTIONS -O1)
   endif()
   target_compile_options(mx_test_pch PRIVATE ${MXNET_TEST_OPTIONS})
 endif()
