@@ -165,11 +165,13 @@ class NDArray(NDArrayBase):
         return _core.to_dlpack(self)
 
     def __getstate__(self) -> dict:
-        return {"handle": bytearray(_core.to_bytes(self))}  # what other versions read must be writable
+        shapes = self._is_np and self.shape == () or self._allows_empty()
+        return {"handle": bytearray(_with_shapes(shapes, _core.to_bytes, self))}  # what other versions read must be writable
 
     def __setstate__(self, state: dict) -> None:
         data = state["handle"]
-        NDArrayBase.__init__(self, None if data is None else _core.from_bytes(bytes(data), self._is_np))
+        shapes = data is not None and data[:4] == _SAVED_WITH_SHAPES
+        NDArrayBase.__init__(self, None if data is None else _with_shapes(shapes, _core.from_bytes, bytes(data), self._is_np))
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (None,), self.__getstate__()
@@ -301,6 +303,10 @@ class NDArray(NDArrayBase):
         """Repeated to the shape of another array."""
         return _op("broadcast_like")(self, other, **kwargs)
 
+    def mean(self, *args: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
+        """See mx.nd.mean. numpy.mean() calls it with a type, that of the sum, or with None."""
+        return _op("mean")(self if dtype is None else self.astype(dtype), *args, **kwargs)
+
     def diag(self, k: int = 0, **kwargs: Any) -> NDArray:
         """See mx.nd.diag."""
         return _op("diag")(self, k=k, **kwargs)
@@ -347,6 +353,20 @@ class NDArray(NDArrayBase):
         """Gradients of this with respect to all leaves behind it."""
         grads = None if out_grad is None else [out_grad]
         _core.backward([self], grads, [], retain_graph, False, train_mode, False)
+
+
+_SAVED_WITH_SHAPES = b"\xca\xfa\x93\xf9"  # how the bytes of an array begin that was saved with NumPy's shapes
+
+
+def _with_shapes(wanted: bool, function: Any, *args: Any) -> Any:
+    """Pickles go from threads with NumPy's shapes to those without, as workers, and back; files are to say what they are."""
+    if bool(_core.is_np_shape()) == wanted:
+        return function(*args)
+    before = _core.set_np_shape(int(wanted))
+    try:
+        return function(*args)
+    finally:
+        _core.set_np_shape(before)
 
 
 for _name in METHODS:

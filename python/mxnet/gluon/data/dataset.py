@@ -149,12 +149,13 @@ class RecordFileDataset(Dataset):
 class _DownloadedDataset(Dataset):
     """The base of data sets that are files in a folder of the user, and may be downloaded into it."""
 
-    def __init__(self, root: str, transform: Optional[Callable[..., Any]]) -> None:
+    def __init__(self, root: Any, transform: Optional[Callable[..., Any]]) -> None:
         from ..utils import data_home
 
-        standard = os.path.join("~", ".mxnet")
+        root = os.fspath(root)
+        standard = os.path.join("~", ".mxnet", "")
         if root.startswith(standard):  # the default, which MXNET_HOME moves
-            root = data_home() + root[len(standard) :]
+            root = os.path.join(data_home(), root[len(standard) :])
         self._transform = transform
         self._data: Any = None
         self._label: Any = None
