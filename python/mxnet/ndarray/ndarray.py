@@ -165,7 +165,8 @@ class NDArray(NDArrayBase):
         return _core.to_dlpack(self)
 
     def __getstate__(self) -> dict:
-        shapes = self._is_np and self.shape == () or self._allows_empty()
+        # The format has scalars only with NumPy's shapes, sparse arrays only without.
+        shapes = self.stype == "default" and (self._allows_empty() or (self._is_np and self.shape == ()))
         return {"handle": bytearray(_with_shapes(shapes, _core.to_bytes, self))}  # what other versions read must be writable
 
     def __setstate__(self, state: dict) -> None:
