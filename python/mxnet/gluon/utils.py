@@ -72,7 +72,8 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
         if not math.isfinite(known):
             warnings.warn("The norm of the gradients is infinite or not a number", stacklevel=2)
     for array in arrays:
-        array *= (scale.as_np_ndarray() if getattr(array, "_is_np", False) else scale).as_in_context(array.context)
+        factor = scale.astype(array.dtype, copy=False).as_in_context(array.context)
+        array *= factor.as_np_ndarray() if getattr(array, "_is_np", False) else factor
     return norm if known is None else known
 
 

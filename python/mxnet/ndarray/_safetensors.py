@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 
 from .._files import replacing
-from ._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number
+from ._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number, widened
 from .creation import _from_numpy
 from .ndarray import NDArray
 
@@ -101,5 +101,4 @@ def _array(values: np.ndarray, dtype: str) -> NDArray:
         values = values.reshape(1)
     if dtype != "bfloat16":
         return _from_numpy(values, None, _DTYPE_MX_TO_NP[dtype_number(dtype)])
-    wide = (values.astype(np.uint32) << 16).view(np.float32)  # exactly: the upper half of a float
-    return _from_numpy(wide, None, bfloat16)
+    return _from_numpy(widened(values), None, bfloat16)

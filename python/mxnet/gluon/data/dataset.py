@@ -119,7 +119,7 @@ class ArrayDataset(Dataset):
             if len(data) != self._length:
                 raise ValueError(f"given {len(data)} items in argument {i} and {self._length} in the first, expected as many")
             # One row of a vector of the library is an array again; as NumPy it is a number.
-            self._data.append(data.asnumpy() if isinstance(data, NDArray) and data.ndim == 1 else data)
+            self._data.append(data._values() if isinstance(data, NDArray) and data.ndim == 1 else data)
 
     def __getitem__(self, idx: int) -> Any:
         if len(self._data) == 1:
