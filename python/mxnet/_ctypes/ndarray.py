@@ -185,6 +185,10 @@ def _binary(name: str, a: Any, b: Any, out: Any = None, reverse: bool = False) -
         operator = row[2] if reverse else row[1]
         number = b if type(b) in (int, float) else float(b)
         return NotImplemented if operator is None else operator(a, scalar=number, out=out)
+    if not a._is_np and type(b).__module__ == "numpy" and type(b).__name__ == "ndarray":
+        raise TypeError(
+            f"{name}: given an mx.nd array and a numpy.ndarray, expected two arrays of one kind; mx.nd.array() makes one"
+        )
     return NotImplemented
 
 

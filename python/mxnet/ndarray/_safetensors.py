@@ -69,10 +69,10 @@ def load(fname: str) -> Dict[str, NDArray]:
             raise ValueError(f"given {fname!r} of {size} bytes, whose first part is to have {length}; expected a file of safetensors")
         try:
             header = json.loads(file.read(length).decode())
-            entries = [(name, *_entry(facts)) for name, facts in header.items() if name != "__metadata__"]
+            entries = [(name, _entry(facts)) for name, facts in header.items() if name != "__metadata__"]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"given {fname!r}, whose first part says nothing of arrays ({error}); expected a file of safetensors") from None
-        return {name: _read(file, fname, name, 8 + length, size, *entry) for name, *entry in entries}
+        return {name: _read(file, fname, name, 8 + length, size, *entry) for name, entry in entries}
 
 
 def _entry(facts: Dict[str, Any]) -> Tuple[str, List[int], int, int]:

@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterator, Optional
 
 import numpy as np
 
+from .._files import replacing
 from ..io import DataIter
 from ..util import environment  # noqa: F401  (public here)
 

@@ -99,6 +99,13 @@ def test_dlpack_with_jax():
     np.testing.assert_array_equal(mx.np.from_dlpack(given).asnumpy(), [[1, 2], [3, 4]])
 
 
+def test_a_capsule_is_taken_once():
+    capsule = mx.nd.ones(3).to_dlpack_for_read()
+    assert mx.nd.from_dlpack(capsule).sum().asscalar() == 3
+    with pytest.raises(ValueError, match="taken already"):
+        mx.nd.from_dlpack(capsule)
+
+
 @pytest.mark.parametrize("clone", [lambda a: pickle.loads(pickle.dumps(a)), copy.copy, copy.deepcopy])
 def test_clones_are_equal_and_independent(clone):
     for array in (mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[0, 2]]).tostype("csr")):

@@ -205,7 +205,7 @@ class HybridLambda(HybridBlock):
         super().__init__(prefix=prefix)
         if isinstance(function, str):
             _named(function)
-            self._func = _FunctionOf(function)
+            self._func: Callable[..., Any] = _FunctionOf(function)
             self._func_name = function
         elif callable(function):
             self._func = function
