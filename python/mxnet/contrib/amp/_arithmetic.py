@@ -22,12 +22,12 @@ _SIGNS = {
 }  # fmt: skip
 _IN_PLACE = ("add", "sub", "mul", "truediv", "mod", "pow")
 
-# Operators of two symbols, under the names that their nodes are given, and what the lists call them.
+# Operators of two symbols, under the names that their nodes are given or that cells call, and what the lists call them.
 _NODES = {
     "_Power": "_power", "_Hypot": "_hypot",
     **{name: name for name in (
         "_Plus", "_Minus", "_Mul", "_Div", "_Mod", "_Maximum", "_Minimum", "_equal", "_not_equal", "_greater", "_greater_equal",
-        "_lesser", "_lesser_equal",
+        "_lesser", "_lesser_equal", "_plus", "_minus", "_mul", "_div", "_mod",
     )},
 }  # fmt: skip
 
@@ -44,7 +44,9 @@ def patch(makes: Dict[str, Callable[[Any, bool], Cast]], wrapped: Callable[..., 
                 _patch_sign(sign, cast)
     for name, listed in _NODES.items():
         if listed in makes:
-            _of_symbols.replace(name, wrapped(_of_symbols.function(name), makes[listed](symbol, False), symbol.Symbol))
+            made = wrapped(_of_symbols.function(name), makes[listed](symbol, False), symbol.Symbol)
+            _of_symbols.replace(name, made)
+            setattr(symbol._internal, name, made)
 
 
 def _takes_part(value: Any) -> bool:
