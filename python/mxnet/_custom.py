@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from . import libinfo
 from ._core import NDArrayBase
-from .base import get_last_ffi_error
+from .base import get_last_ffi_error, interrupts
 from .context import Context
 from .ndarray import CSRNDArray, NDArray, RowSparseNDArray
 from .ndarray._dtypes import _DTYPE_MX_TO_NP, dtype_number
@@ -78,6 +78,15 @@ def _give(made: Any, functions: Sequence[Any], out: Any) -> None:
     out[0].contexts = ctypes.cast(contexts, POINTER(c_void_p))
 
 
+def _failed(error: BaseException) -> int:
+    """What a callback returns that has raised. Without it ctypes passes over Ctrl-C and returns what it finds."""
+    if isinstance(error, KeyboardInterrupt):
+        interrupts.append(error)  # raised instead of the failure
+    else:
+        traceback.print_exception(type(error), error, error.__traceback__)
+    return 0
+
+
 def _callback(kind: Any) -> Callable[[Callable[..., None]], Any]:
     """The C function of a kind. What the Python function raises is printed, and the call fails."""
 
@@ -86,9 +95,8 @@ def _callback(kind: Any) -> Callable[[Callable[..., None]], Any]:
             try:
                 function(_held[args[-1]], *args[:-1])
                 return 1
-            except Exception:  # pylint: disable=broad-except  (C cannot carry it)
-                traceback.print_exc()
-                return 0
+            except BaseException as error:  # pylint: disable=broad-except  (C cannot carry it)
+                return _failed(error)
 
         return kind(call)
 
@@ -255,9 +263,8 @@ def register(name: str, make: Callable[..., Any]) -> None:
             texts = {keys[i].decode(): values[i].decode() for i in range(count)}
             _give(make(**texts), _PROP_CALLBACKS, out)
             return 1
-        except Exception:  # pylint: disable=broad-except  (C cannot carry it)
-            traceback.print_exc()
-            return 0
+        except BaseException as error:  # pylint: disable=broad-except  (C cannot carry it)
+            return _failed(error)
 
     if _lib.MXCustomOpRegister(c_char_p(name.encode()), creator) != 0:
         raise get_last_ffi_error()

@@ -66,7 +66,7 @@ class FeedForward:
             if is_train:
                 raise ValueError("given no labels y, expected them for training")
             y = np.zeros(rows, np.float32)
-        y = y.asnumpy() if isinstance(y, NDArray) else np.asarray(y)
+        y = y._values() if isinstance(y, NDArray) else np.asarray(y)
         y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
         size = min(rows, self.numpy_batch_size)
         handle = "roll_over" if is_train else "pad"
@@ -123,9 +123,9 @@ class FeedForward:
                 break
             module.forward(batch, is_train=False)
             real = slice(0, batch.data[0].shape[0] - (batch.pad or 0))
-            row = [output.asnumpy()[real] for output in module.get_outputs()]
+            row = [output._values()[real] for output in module.get_outputs()]
             if return_data:
-                row += [array.asnumpy()[real] for array in [*batch.data, *batch.label]]
+                row += [array._values()[real] for array in [*batch.data, *batch.label]]
             found.append(row)
         columns = [np.concatenate(parts) for parts in zip(*found)]
         count = len(module.output_names)

@@ -81,6 +81,21 @@ class NumpyArrayScope(_Scope):
     _switch = staticmethod(_set_np_array)
 
 
+SAVED_WITH_SHAPES = b"\xca\xfa\x93\xf9"  # how the bytes of an array begin that was saved with NumPy's shapes
+
+
+def called_with_shapes(wanted: bool, function: Callable[..., Any], *args: Any) -> Any:
+    """Calls a function with the semantics of shapes on or off. Pickles need it: they go from threads that have NumPy's shapes to
+    those that have not, as workers, and back, while files are to say what they are."""
+    if is_np_shape() == wanted:
+        return function(*args)
+    before = _core.set_np_shape(int(wanted))
+    try:
+        return function(*args)
+    finally:
+        _core.set_np_shape(before)
+
+
 def np_shape(active: bool = True) -> NumpyShapeScope:
     """NumPy's semantics of shapes, or the legacy one, inside a `with` block."""
     return NumpyShapeScope(active)

@@ -7,7 +7,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from . import _core
 from ._core import NDArrayBase
-from .base import string_types
+from .base import interrupts, string_types
 from .ndarray.ndarray import _GRAD_REQ_MAP
 
 __all__ = [
@@ -155,6 +155,9 @@ class Function:
             before = _core.set_training(is_train)
             try:
                 results = self.backward(*shown)
+            except KeyboardInterrupt as error:
+                interrupts.append(error)  # raised instead of the failure of backward()
+                raise
             finally:
                 _core.set_training(before)
             results = _listed(results)

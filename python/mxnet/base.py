@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import threading
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 
@@ -301,7 +302,12 @@ def c2pyerror(err_msg: str) -> Tuple[str, Optional[str]]:
     return message, err_type
 
 
+interrupts: List[KeyboardInterrupt] = []  # Ctrl-C in a callback of the library, which could not carry it to the main thread
+
+
 def _make_exception(text: str) -> BaseException:
+    if interrupts and threading.current_thread() is threading.main_thread():
+        return interrupts.pop()
     message, err_type = c2pyerror(text)
     return error_types.get(err_type or "MXNetError", MXNetError)(message)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import re
 from typing import Any, List, Sequence
 
@@ -44,7 +45,7 @@ class Load:
     """Values from a file or dictionary of arrays, by name; `default_init` for names that it lacks."""
 
     def __init__(self, param: Any, default_init: Any = None, verbose: bool = False) -> None:
-        if isinstance(param, str):
+        if isinstance(param, (str, os.PathLike)):
             from .ndarray import load
 
             param = load(param)

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import ctypes
 import os
+from typing import Union
 
 from ._ctypes.lib import _LIB, c_str, check_call
 
 __all__ = ["load"]
 
 
-def load(path: str, verbose: bool = True) -> None:
+def load(path: Union[str, os.PathLike], verbose: bool = True) -> None:
     """Loads a library, given by its absolute path; `verbose` prints what it registers."""
+    path = os.fspath(path)
     if not os.path.isfile(path):
         raise ValueError(f"given {path!r}, expected the path of a file that exists")
     if not os.path.isabs(path):

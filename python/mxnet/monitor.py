@@ -94,4 +94,4 @@ class Monitor:
 def _text(value: Any) -> str:
     if value.shape in ((), (1,)):
         return str(value.asscalar())
-    return str(value.asnumpy())
+    return str(value._values())

@@ -76,7 +76,7 @@ def _map(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _to_numpy(value: Any) -> Any:
-    return value.asnumpy() if isinstance(value, NDArrayBase) else value
+    return value._values() if isinstance(value, NDArrayBase) else value
 
 
 def _from_numpy(value: Any) -> Any:

@@ -4,6 +4,7 @@
 // a number is left to its own class.
 #include "arithmetic.h"
 
+#include <cstring>
 #include <map>
 
 #include "array.h"
@@ -105,6 +106,18 @@ PyObject* call_unary(PyObject* op, PyObject* a, PyObject* out) {
 
 namespace {
 
+// What an mx.nd array and something else give. NumPy would make an array of its own out of it and
+// of one of NumPy's, of which autograd and devices know nothing, and equality would be False.
+template <Binary kOp>
+PyObject* refuse(PyObject* other) {
+  if (std::strcmp(Py_TYPE(other)->tp_name, "numpy.ndarray") != 0) return not_implemented();
+  PyErr_Format(PyExc_TypeError,
+               "%s: given an mx.nd array and a numpy.ndarray, expected two arrays of one kind; "
+               "mx.nd.array() makes one",
+               kBinaryNames[kOp]);
+  return nullptr;
+}
+
 template <Binary kOp>
 PyObject* binary(PyObject* a, PyObject* b) {
   const bool left = is_array(a), right = is_array(b);
@@ -113,7 +126,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
   if (left && right) return call_arrays(row.arrays, a, b, nullptr);
   if (left && is_number(b)) return call_scalar(row.scalar, a, b, nullptr);
   if (right && is_number(a)) return call_scalar(row.reversed, b, a, nullptr);
-  return not_implemented();
+  return numpy ? not_implemented() : refuse<kOp>(left ? b : a);
 }
 
 template <Binary kOp>
@@ -121,7 +134,7 @@ PyObject* in_place(PyObject* a, PyObject* b) {
   const Table::Row& row = g_tables[as_array(a)->numpy].binary[kOp];
   if (is_array(b)) return call_arrays(row.arrays, a, b, a);
   if (is_number(b)) return call_scalar(row.scalar, a, b, a);
-  return not_implemented();
+  return as_array(a)->numpy ? not_implemented() : refuse<kOp>(b);
 }
 
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {

@@ -97,8 +97,11 @@ py::object to_dlpack(const py::handle& array) {
 }
 
 py::object from_dlpack(const py::handle& capsule, bool numpy) {
+  if (PyCapsule_IsValid(capsule.ptr(), kFresh) == 0)
+    throw py::value_error(
+        "from_dlpack: given no capsule, or one that was taken already, "
+        "expected one of DLPack, which can be taken once");
   void* tensor = PyCapsule_GetPointer(capsule.ptr(), kFresh);
-  if (tensor == nullptr) throw py::error_already_set();
   NDArrayHandle handle = nullptr;
   check(MXNDArrayFromDLPack(tensor, &handle));
   PyCapsule_SetName(capsule.ptr(), kUsed);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording, gradients, and functions with gradients of their own."""
 
+import sys
 import threading
 
 import mxnet as mx
@@ -200,3 +201,25 @@ def test_a_penalty_on_a_networks_slope_has_the_gradient_of_finite_differences(ac
                 values.append(penalty().asscalar())
             weights[place] = value
             assert found[place] == pytest.approx((values[0] - values[1]) / (2 * step), rel=0.02, abs=0.01)
+
+
+@pytest.mark.parametrize("error, expected", [(KeyboardInterrupt, KeyboardInterrupt), (ValueError, mx.MXNetError)])
+def test_ctrl_c_in_a_gradient_arrives(error, expected, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)  # pytest takes what is printed there for a mistake
+
+    class Interrupted(autograd.Function):
+        def forward(self, x):
+            return x * 2
+
+        def backward(self, gradient):
+            raise error("on purpose")
+
+    x = mx.nd.ones(2)
+    x.attach_grad()
+    with autograd.record():
+        y = Interrupted()(x)
+    with pytest.raises(expected):
+        y.backward()
+        x.grad.wait_to_read()
+    with pytest.raises(mx.MXNetError):  # what comes later is a failure again
+        mx.nd.ones(2) + mx.nd.ones(3)

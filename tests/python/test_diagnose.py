@@ -27,6 +27,18 @@ def test_a_failed_check_is_reported(monkeypatch):
     assert ("files", "ValueError: on purpose") in diagnose.checks()
 
 
+def test_what_is_wrong_is_found_without_assertions(run_python):
+    done = run_python(
+        "from mxnet import diagnose, nd\n"
+        "nd.ones = nd.zeros\n"
+        "assert False, 'python -O passes over this'\n"
+        "print(dict(diagnose.checks()))\n",
+        env={"PYTHONOPTIMIZE": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ArithmeticError: computed [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], expected [[3.0" in done.stdout
+
+
 def test_stubs_show_every_operator_with_its_parameters(tmp_path):
     for package in ("ndarray", "symbol"):
         (tmp_path / package).mkdir()

@@ -69,9 +69,20 @@ def test_the_same_number_in_other_types_is_another_call():
     assert mx.nd.sum(mx.nd.ones((2, 3)), axis=1, keepdims=True).shape == (2, 1)
 
 
-def test_numpy_on_the_left_is_left_to_the_array():
-    with pytest.raises(TypeError):
-        np.ones(3) + mx.nd.ones(3)  # pylint: disable=expression-not-assigned
+@pytest.mark.parametrize(
+    "name", ["add", "sub", "mul", "truediv", "mod", "pow", "matmul", "eq", "ne", "lt", "le", "gt", "ge", "iadd", "isub", "imul"]
+)
+def test_arrays_of_numpy_are_refused_on_both_sides(name):
+    """As in 1.9.1: NumPy's own answer is an array without gradient, and False where nothing is compared."""
+    function, array, other = getattr(operator, name), mx.nd.ones((2, 2)), np.ones((2, 2))
+    with pytest.raises(TypeError, match="given an mx.nd array and a numpy.ndarray, expected two arrays of one kind"):
+        function(array, other)
+    if name not in ("iadd", "isub", "imul", "matmul"):
+        with pytest.raises(TypeError, match="given an mx.nd array and a numpy.ndarray"):
+            function(other, array)
+
+
+def test_numbers_of_numpy_on_the_left_are_left_to_the_array():
     assert isinstance(np.float32(2) * mx.nd.ones(3), mx.nd.NDArray)
 
 

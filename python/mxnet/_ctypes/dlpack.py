@@ -45,6 +45,10 @@ def _from_tensor(tensor: Any, numpy: bool) -> Any:
 
 def from_dlpack(capsule: Any, numpy: bool) -> Any:
     """An array on a capsule's memory."""
+    if not _python.PyCapsule_IsValid(capsule, _FRESH):
+        raise ValueError(
+            "from_dlpack: given no capsule, or one that was taken already, expected one of DLPack, which can be taken once"
+        )
     array = _from_tensor(ctypes.c_void_p(_python.PyCapsule_GetPointer(capsule, _FRESH)), numpy)
     _python.PyCapsule_SetName(capsule, _USED)
     _python.PyCapsule_SetDestructor(capsule, None)

@@ -169,11 +169,20 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) or ("scalar" in classes and isinstance(value, classes["scalar"]))
 
 
+def _refused(name: str, numpy: bool, other: Any) -> Any:
+    """What an array and something else give: left to that, but for an array of NumPy, which would make one of its own of both."""
+    if not numpy and type(other).__module__ == "numpy" and type(other).__name__ == "ndarray":
+        raise TypeError(
+            f"{name}: given an mx.nd array and a numpy.ndarray, expected two arrays of one kind; mx.nd.array() makes one"
+        )
+    return NotImplemented
+
+
 def _binary(name: str, a: Any, b: Any, out: Any = None, reverse: bool = False) -> Any:
     numpy = bool(a._is_np or getattr(b, "_is_np", False))
     row = arithmetic[numpy].get(name)
     if row is None:
-        return NotImplemented
+        return _refused(name, numpy, b)
     if isinstance(b, NDArrayBase):
         if a._is_np != b._is_np:
             raise TypeError(
@@ -185,7 +194,7 @@ def _binary(name: str, a: Any, b: Any, out: Any = None, reverse: bool = False) -
         operator = row[2] if reverse else row[1]
         number = b if type(b) in (int, float) else float(b)
         return NotImplemented if operator is None else operator(a, scalar=number, out=out)
-    return NotImplemented
+    return _refused(name, numpy, b)
 
 
 def _compare(name: str, a: Any, b: Any) -> Any:

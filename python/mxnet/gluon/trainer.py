@@ -182,6 +182,8 @@ class Trainer:
         self._optimizer.set_learning_rate(lr)
 
     def _rescale(self, batch_size: float) -> None:
+        if not batch_size:
+            raise ValueError(f"given batch_size {batch_size}, expected a number other than 0: gradients are divided by it")
         factor = self._scale / batch_size
         if self._optimizer.rescale_grad == factor:
             return

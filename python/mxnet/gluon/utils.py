@@ -6,13 +6,13 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import tempfile
 import warnings
 import weakref
 from collections import OrderedDict
 from typing import Any, List, Optional, Sequence
 
 from .. import config, ndarray
+from .._files import replacing
 from ..context import Context
 from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
@@ -72,7 +72,8 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
         if not math.isfinite(known):
             warnings.warn("The norm of the gradients is infinite or not a number", stacklevel=2)
     for array in arrays:
-        array *= (scale.as_np_ndarray() if getattr(array, "_is_np", False) else scale).as_in_context(array.context)
+        factor = scale.astype(array.dtype, copy=False).as_in_context(array.context)
+        array *= factor.as_np_ndarray() if getattr(array, "_is_np", False) else factor
     return norm if known is None else known
 
 
@@ -199,16 +200,11 @@ def _fetch(url: str, target: str, sha1_hash: Optional[str], verify_ssl: bool) ->
 
     print(f"Downloading {target} from {url}...")
     context = None if verify_ssl else ssl._create_unverified_context()
-    handle, partial = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(target)), prefix=".download-")
-    try:
-        with os.fdopen(handle, "wb") as file, urllib.request.urlopen(url, context=context, timeout=60) as source:
-            shutil.copyfileobj(source, file)
-        if sha1_hash and not check_sha1(partial, sha1_hash):
+    with replacing(target) as file, urllib.request.urlopen(url, context=context, timeout=60) as source:
+        shutil.copyfileobj(source, file)
+        file.flush()
+        if sha1_hash and not check_sha1(file.name, sha1_hash):
             raise OSError(f"the file has another SHA-1 than {sha1_hash}")
-        replace_file(partial, target)
-    finally:
-        if os.path.exists(partial):
-            os.remove(partial)
 
 
 def _get_repo_url() -> str:

@@ -162,6 +162,8 @@ class NDArrayIter(DataIter):
         layout: str = "NCHW",
     ) -> None:
         super().__init__(batch_size)
+        if batch_size < 1:
+            raise ValueError(f"given batch_size {batch_size}, expected at least 1")
         if last_batch_handle not in ("pad", "discard", "roll_over"):
             raise ValueError(f"given last_batch_handle {last_batch_handle!r}, expected 'pad', 'discard' or 'roll_over'")
         self.data = named_arrays(data, False, data_name)

@@ -9,6 +9,8 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy
 
 from .. import registry
+from ..ndarray import NDArray
+from ..ndarray._dtypes import is_half
 
 __all__ = ["CompositeEvalMetric", "EvalMetric", "alias", "check_label_shapes", "create", "register"]
 
@@ -30,7 +32,12 @@ def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool 
 
 def numbers(array: Any) -> numpy.ndarray:
     """Labels or predictions as a NumPy array."""
-    return array.asnumpy() if hasattr(array, "asnumpy") else numpy.asarray(array)
+    return array._values() if isinstance(array, NDArray) else array.asnumpy() if hasattr(array, "asnumpy") else numpy.asarray(array)
+
+
+def summable(array: Any) -> Any:
+    """Predictions in a type that holds their sum: 16 bits round it, and end at 65504."""
+    return array.astype("float32") if is_half(array.dtype) else array
 
 
 class EvalMetric:

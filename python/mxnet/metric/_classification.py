@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional
 
 import numpy
 
-from ._base import EvalMetric, alias, check_label_shapes, numbers, register
+from ._base import EvalMetric, alias, check_label_shapes, numbers, register, summable
 
 @register
 @alias("acc")
@@ -200,7 +200,7 @@ class Perplexity(EvalMetric):
                 raise ValueError(f"given labels of shape {label.shape}, expected one for each prediction of {pred.shape}")
             label = label.as_in_context(pred.context).reshape((label.size,))
             scores = pred if self.axis in (-1, pred.ndim - 1) else pred.swapaxes(self.axis, pred.ndim - 1)
-            picked = scores.reshape((-1, scores.shape[-1])).pick(label.astype(dtype="int32"), axis=-1)
+            picked = summable(scores.reshape((-1, scores.shape[-1])).pick(label.astype(dtype="int32"), axis=-1))
             if self.ignore_label is not None:
                 ignored = (label == self.ignore_label).astype(picked.dtype)
                 count -= int(ignored.sum().asscalar())

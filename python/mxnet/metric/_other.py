@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Optional
 
 import numpy
 
-from ._base import EvalMetric, check_label_shapes, numbers, register
+from ._base import EvalMetric, check_label_shapes, numbers, register, summable
 
 @register
 class Loss(EvalMetric):
@@ -18,7 +18,7 @@ class Loss(EvalMetric):
 
     def update(self, _: Any, preds: Any) -> None:
         for pred in preds if isinstance(preds, (list, tuple)) else [preds]:
-            self._add(float(pred.sum().asscalar()), pred.size)
+            self._add(float(summable(pred).sum().asscalar()), pred.size)
 
 
 @register

@@ -11,6 +11,7 @@ from ..context import Context, cpu
 from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
 from ..model import load_checkpoint, save_checkpoint
+from ..symbol import Symbol
 from ._optimized_module import OptimizedModule
 from ._inputs import _check_input_names, _parse_data_desc
 from .executor_group import DataParallelExecutorGroup
@@ -39,6 +40,8 @@ class Module(OptimizedModule):
         compression_params: Optional[Dict[str, Any]] = None,
     ) -> None:
         super().__init__(logger=logger)
+        if not isinstance(symbol, Symbol):
+            raise TypeError(f"given {type(symbol).__name__}, expected a Symbol: the network")
         self._context = [context] if isinstance(context, Context) else list(context)
         self._work_load_list: List[float] = [1.0] * len(self._context) if work_load_list is None else work_load_list
         if len(self._work_load_list) != len(self._context):

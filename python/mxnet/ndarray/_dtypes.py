@@ -48,6 +48,11 @@ def dtype_name(dtype: Any) -> str:
     return "bfloat16" if dtype == bfloat16 else dtype.name
 
 
+def widened(bits: np.ndarray) -> np.ndarray:
+    """The numbers behind the bits of bfloat16: they are the upper halves of those of float32."""
+    return (bits.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
 def is_half(dtype: Any) -> bool:
     """Whether it is one of the types of two bytes that hold real numbers."""
     return dtype_name(dtype) in ("float16", "bfloat16")

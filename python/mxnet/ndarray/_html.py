@@ -45,7 +45,7 @@ def as_html(array: Any) -> str:
     title = f"{type(array).__name__}: {shape}, {dtype_name(array.dtype)}, {escape(str(array.context))}"
     if array.stype != "default":
         return f"<p>{title}, {array.stype}</p>"
-    values = array._shown()
+    values = array._values()
     if values.ndim in (1, 2) and values.size:
         shown = _table(np.atleast_2d(values))
     else:

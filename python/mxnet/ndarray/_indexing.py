@@ -16,7 +16,7 @@ from .. import _core
 from .._core import NDArrayBase
 from ..base import MXNetValueError
 from . import _generate
-from ._dtypes import bfloat16
+from ._dtypes import bfloat16, widened
 
 Shape = Tuple[int, ...]
 
@@ -109,7 +109,7 @@ def as_numpy_key(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple(as_numpy_key(part) for part in key)
     if isinstance(key, NDArrayBase):
-        key = key.asnumpy()
+        key = key._values()
     elif isinstance(key, (list, range)):
         key = np.asarray([as_numpy_key(part) for part in key] if key else np.empty(0, np.int64))
     if isinstance(key, np.ndarray) and key.dtype.kind == "f":
@@ -247,6 +247,8 @@ def _fitting(given: Shape, shape: Shape) -> Shape:
 
 def _elements(array: Any, value: Any) -> np.ndarray:
     """Numbers that are no array of the library, in the type of one."""
+    if isinstance(value, np.ndarray) and value.dtype == bfloat16:  # as asnumpy() gives them
+        value = widened(value)
     try:
         return np.asarray(value, dtype=np.float32 if array.dtype == bfloat16 else array.dtype)
     except ValueError as error:

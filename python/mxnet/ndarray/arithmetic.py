@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable, Dict
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from . import _generate
 
 _op = _generate.operator
 
+# What functions of two arrays call in place of an operator: mixed precision casts before it.
+replaced: Dict[str, Callable[..., Any]] = {}
+
 
 def _function(name: str, arrays: str, scalar: str, reversed_scalar: str, python: Any) -> Any:
     """A function of two operands of which each may be a number."""
@@ -20,7 +23,7 @@ def _function(name: str, arrays: str, scalar: str, reversed_scalar: str, python:
     def call(lhs: Any, rhs: Any) -> Any:
         left, right = isinstance(lhs, NDArrayBase), isinstance(rhs, NDArrayBase)
         if left and right:
-            return _op(arrays)(lhs, rhs)
+            return (replaced.get(arrays) or _op(arrays))(lhs, rhs)
         if left and isinstance(rhs, (int, float, np.generic)):
             return _op(scalar)(lhs, scalar=rhs)
         if right and isinstance(lhs, (int, float, np.generic)):

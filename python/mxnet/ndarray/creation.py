@@ -11,7 +11,7 @@ from .. import _core
 from .._core import NDArrayBase
 from ..context import Context, current_context
 from . import _generate
-from ._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number
+from ._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number, widened
 from .ndarray import NDArray
 
 __all__ = ["arange", "array", "empty", "eye", "full", "linspace", "ones", "zeros"]
@@ -29,6 +29,8 @@ def _ints(shape: Shape) -> Tuple[int, ...]:
 def _from_numpy(values: Any, context: Optional[Context], dtype: Any, cls: Any = NDArray) -> Any:
     """An array of NumPy's values, as mx.nd or mx.np array."""
     number = dtype_number(dtype)
+    if isinstance(values, np.ndarray) and values.dtype == bfloat16:  # as asnumpy() gives them
+        values = widened(values)
     context = current_context() if context is None else context
     kind = _DTYPE_MX_TO_NP[number]
     values = np.array(values, dtype=np.float32 if kind is bfloat16 else kind, order="C", copy=None if _NUMPY_2 else False)

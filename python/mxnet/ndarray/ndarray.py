@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._core import NDArrayBase
+from .._np_scopes import SAVED_WITH_SHAPES, called_with_shapes
 from ..base import integer_types, numeric_types
 from ..context import Context
 from . import _generate, _indexing
@@ -73,11 +74,11 @@ class NDArray(NDArrayBase):
 
     def __repr__(self) -> str:
         shape = "x".join(str(dim) for dim in self.shape)
-        return f"\n{self._shown()!s}\n<{type(self).__name__} {shape} @{self.context}>"
+        return f"\n{self._values()!s}\n<{type(self).__name__} {shape} @{self.context}>"
 
-    def _shown(self) -> np.ndarray:
-        """Values as people read them: those of bfloat16, which NumPy does not have, as float32."""
-        return (self.astype(np.float32) if self.dtype == bfloat16 else self).asnumpy()
+    def _values(self) -> np.ndarray:
+        """Values to read and to compute with: those of bfloat16, of which asnumpy() gives the bits, as float32."""
+        return (self.astype(np.float32) if self.dtype is bfloat16 else self).asnumpy()
 
     def _repr_html_(self) -> str:
         from ._html import as_html
@@ -87,7 +88,7 @@ class NDArray(NDArrayBase):
     # --- As Python's and NumPy's
 
     def asnumpy(self) -> np.ndarray:
-        """A copy as a NumPy array. Waits; what failed in computing it raises here."""
+        """A copy as a NumPy array (of bfloat16 its bits). Waits; what failed in computing it raises here."""
         values = np.empty(self.shape, self.dtype)
         if values.size:
             self._copy_to(values)
@@ -99,13 +100,13 @@ class NDArray(NDArrayBase):
         """The one element as a NumPy scalar."""
         if self.size != 1:
             raise ValueError(f"given an array of shape {self.shape}, expected one element")
-        return self.asnumpy().reshape(-1)[0]
+        return self._values().reshape(-1)[0]
 
     item = asscalar
 
     def tolist(self) -> Any:
         """Nested lists of Python's numbers."""
-        return self.asnumpy().tolist()
+        return self._values().tolist()
 
     def __bool__(self) -> bool:
         if self.size == 0:
@@ -134,12 +135,12 @@ class NDArray(NDArrayBase):
             yield self[i]
 
     def __contains__(self, value: Any) -> bool:
-        return bool((self == value).asnumpy().any())
+        return bool((self == value)._values().any())
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:
             raise ValueError("an array of the library cannot become one of NumPy without a copy")
-        values = self.asnumpy()
+        values = self.asnumpy() if dtype is not None and np.dtype(dtype) == bfloat16 else self._values()
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Optional[bool] = None) -> Any:
@@ -165,11 +166,14 @@ class NDArray(NDArrayBase):
         return _core.to_dlpack(self)
 
     def __getstate__(self) -> dict:
-        return {"handle": bytearray(_core.to_bytes(self))}  # what other versions read must be writable
+        # The format has scalars only with NumPy's shapes, sparse arrays only without.
+        shapes = self.stype == "default" and (self._allows_empty() or (self._is_np and self.shape == ()))
+        return {"handle": bytearray(called_with_shapes(shapes, _core.to_bytes, self))}  # what other versions read must be writable
 
     def __setstate__(self, state: dict) -> None:
         data = state["handle"]
-        NDArrayBase.__init__(self, None if data is None else _core.from_bytes(bytes(data), self._is_np))
+        shapes = data is not None and data[:4] == SAVED_WITH_SHAPES
+        NDArrayBase.__init__(self, None if data is None else called_with_shapes(shapes, _core.from_bytes, bytes(data), self._is_np))
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (None,), self.__getstate__()
@@ -300,6 +304,10 @@ class NDArray(NDArrayBase):
     def broadcast_like(self, other: NDArray, **kwargs: Any) -> NDArray:
         """Repeated to the shape of another array."""
         return _op("broadcast_like")(self, other, **kwargs)
+
+    def mean(self, *args: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
+        """See mx.nd.mean. numpy.mean() calls it with a type, that of the sum, or with None."""
+        return _op("mean")(self if dtype is None else self.astype(dtype), *args, **kwargs)
 
     def diag(self, k: int = 0, **kwargs: Any) -> NDArray:
         """See mx.nd.diag."""

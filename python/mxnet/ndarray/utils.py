@@ -8,27 +8,10 @@ from typing import Any, Dict, List, Union
 
 from .. import _core
 from ..base import string_types
-from ._dtypes import bfloat16
+from . import _safetensors
 from .ndarray import NDArray, array, empty, zeros
 
 __all__ = ["array", "empty", "load", "load_frombuffer", "save", "string_types", "zeros"]
-
-
-def _safetensors() -> Any:
-    try:
-        import safetensors.numpy
-    except ImportError:
-        raise ImportError("given a file name that ends with .safetensors, expected the package safetensors") from None
-    return safetensors.numpy
-
-
-def _save_safetensors(fname: str, data: Any) -> None:
-    if not isinstance(data, dict):
-        raise ValueError(f"given {type(data).__name__} for {fname}, expected a dictionary: the format has names")
-    for name, array in data.items():
-        if array.dtype is bfloat16 or array.stype != "default":
-            raise TypeError(f"given {name} of type {array.dtype} and storage {array.stype}, expected a dense NumPy type")
-    _safetensors().save_file({str(name): array.asnumpy() for name, array in data.items()}, fname)
 
 
 def save(fname: Union[str, os.PathLike], data: Any) -> None:
@@ -37,7 +20,8 @@ def save(fname: Union[str, os.PathLike], data: Any) -> None:
     A dictionary goes into the format of safetensors if the name ends with .safetensors.
     """
     if os.fspath(fname).endswith(".safetensors"):
-        return _save_safetensors(os.fspath(fname), data)
+        _safetensors.save(os.fspath(fname), data)
+        return
     names = None
     if isinstance(data, NDArray):
         data = [data]
@@ -56,7 +40,7 @@ def _unpacked(loaded: Any) -> Union[List[NDArray], Dict[str, NDArray]]:
 def load(fname: Union[str, os.PathLike]) -> Any:
     """What `save` has written: a list, or a dictionary."""
     if os.fspath(fname).endswith(".safetensors"):
-        return {name: array(value, dtype=value.dtype) for name, value in _safetensors().load_file(os.fspath(fname)).items()}
+        return _safetensors.load(os.fspath(fname))
     return _unpacked(_core.load(os.fspath(fname), False))
 
 

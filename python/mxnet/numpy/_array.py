@@ -11,7 +11,7 @@ from .. import _core, numpy_dispatch_protocol
 from .._numpy.arrays import arrays as F
 from .._numpy.frontend import only_c
 from .._numpy.methods import Methods
-from ..ndarray._dtypes import dtype_number
+from ..ndarray._dtypes import bfloat16, dtype_number
 from ..ndarray.ndarray import _GRAD_REQ_MAP, NDArray
 
 
@@ -33,7 +33,9 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
     # --- As Python's
 
     def __repr__(self) -> str:
-        text = repr(self.asnumpy())
+        text = repr(self._values())
+        if self.dtype is bfloat16:
+            text = text.replace("dtype=float32", "dtype=bfloat16")
         if self.dtype == onp.float32:  # the default, which NumPy would name
             text = text.replace(", dtype=float32)", ")").replace(",\n" + " " * 6 + "dtype=float32)", ")")
         elif self.dtype in (onp.float64, onp.int64) and "dtype=" not in text:  # NumPy's defaults are not ours
@@ -43,7 +45,7 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
         return f"{text[:-1]}, ctx={self.context})"
 
     def __str__(self) -> str:
-        return str(self.asnumpy())
+        return str(self._values())
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec and self.size == 1 else format(str(self), spec)
@@ -76,13 +78,13 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
 
     def item(self, *args: Any) -> Any:
         """An element as Python's number, by its place in the flattened array or by one place per axis."""
-        return self.asnumpy().item(*args)
+        return self._values().item(*args)
 
     def asscalar(self) -> Any:
         """The one element as a NumPy scalar."""
         if self.size != 1:
             raise ValueError(f"given an array of shape {self.shape}, expected one element")
-        return self.asnumpy()[()] if self.shape == () else self.asnumpy().reshape(-1)[0]
+        return self._values()[()] if self.shape == () else self._values().reshape(-1)[0]
 
     def __int__(self) -> int:
         return int(self._single())

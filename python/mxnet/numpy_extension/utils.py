@@ -8,13 +8,20 @@ from typing import Any, Dict, List, Union
 
 from .. import _core
 from ..base import string_types
+from ..ndarray import _safetensors
 from ..numpy import ndarray
 
 __all__ = ["load", "save"]
 
 
 def save(file: Union[str, os.PathLike], arr: Any) -> None:
-    """Saves an array, a list of arrays or a dictionary of them. The old file is replaced whole."""
+    """Saves an array, a list of arrays or a dictionary of them. The old file is replaced whole.
+
+    A dictionary goes into the format of safetensors if the name ends with .safetensors.
+    """
+    if os.fspath(file).endswith(".safetensors"):
+        _safetensors.save(os.fspath(file), arr)
+        return
     names = None
     if isinstance(arr, ndarray):
         arr = [arr]
@@ -32,5 +39,7 @@ def save(file: Union[str, os.PathLike], arr: Any) -> None:
 
 def load(file: Union[str, os.PathLike]) -> Union[List[ndarray], Dict[str, ndarray]]:
     """What `save` has written: a list, or a dictionary."""
+    if os.fspath(file).endswith(".safetensors"):
+        return {name: array.as_np_ndarray() for name, array in _safetensors.load(os.fspath(file)).items()}
     arrays, names = _core.load(os.fspath(file), True)
     return dict(zip(names, arrays)) if names else arrays

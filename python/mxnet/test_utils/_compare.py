@@ -9,6 +9,7 @@ import numpy as np
 
 from ..context import Context, current_context
 from ..ndarray import NDArray
+from ..ndarray._dtypes import bfloat16
 
 _INTEGERS = ("bool", "int8", "uint8", "int32", "uint32", "int64", "uint64")
 
@@ -56,7 +57,8 @@ def default_dtype() -> Any:
 
 def effective_dtype(dat: Any) -> Any:
     """The type whose tolerances hold for an array."""
-    return np.dtype(dat.dtype) if hasattr(dat, "dtype") else np.dtype(type(dat))
+    dtype = np.dtype(dat.dtype if hasattr(dat, "dtype") else type(dat))
+    return np.dtype(np.float16) if dtype == bfloat16 else dtype
 
 
 def get_atol(atol: Optional[float] = None, dtype: Any = np.dtype(np.float64)) -> float:  # noqa: B008
@@ -95,7 +97,9 @@ def get_tols(x: Any, y: Any, rtol: Any, atol: Any) -> Tuple[float, float]:
 
 
 def _numpy(array: Any) -> np.ndarray:
-    return array.asnumpy() if isinstance(array, NDArray) or hasattr(array, "asnumpy") else np.asarray(array)
+    if isinstance(array, NDArray):
+        return array._values()
+    return array.asnumpy() if hasattr(array, "asnumpy") else np.asarray(array)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -114,8 +118,8 @@ def checkShapes(a: Any, b: Any) -> None:  # pylint: disable=invalid-name
 
 def almost_equal(a: Any, b: Any, rtol: Any = None, atol: Any = None, equal_nan: bool = False, use_broadcast: bool = True) -> bool:
     """Whether two arrays are equal within tolerances."""
-    a, b = _numpy(a), _numpy(b)
     rtol, atol = get_tols(a, b, rtol, atol)
+    a, b = _numpy(a), _numpy(b)
     if not use_broadcast:
         checkShapes(a, b)
     return np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
@@ -172,8 +176,8 @@ def assert_almost_equal_with_err(
 def _compare(
     a: Any, b: Any, rtol: Any, atol: Any, names: Any, equal_nan: bool, use_broadcast: bool, mismatches: Any, etol: float
 ) -> None:
-    a, b = _numpy(a), _numpy(b)
     rtol, atol = get_tols(a, b, rtol, atol)
+    a, b = _numpy(a), _numpy(b)
     if not use_broadcast:
         checkShapes(a, b)
     if np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan):

@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterator, Optional
 
 import numpy as np
 
+from .._files import replacing
 from ..io import DataIter
 from ..util import environment  # noqa: F401  (public here)
 
@@ -127,16 +128,12 @@ def download(url: str, fname: Optional[str] = None, dirname: Optional[str] = Non
         fname = os.path.join(dirname, fname)
     if os.path.exists(fname) and not overwrite:
         return fname
-    partial = f"{fname}.{os.getpid()}.part"
     for left in reversed(range(retries + 1)):
         try:
-            with urllib.request.urlopen(url) as source, open(partial, "wb") as file:
+            with replacing(fname) as file, urllib.request.urlopen(url) as source:
                 shutil.copyfileobj(source, file)
-            os.replace(partial, fname)
             return fname
         except OSError as error:
-            if os.path.exists(partial):
-                os.remove(partial)
             if left == 0:
                 raise OSError(f"{url} could not be fetched: {error}") from error
     return fname

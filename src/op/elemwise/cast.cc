@@ -71,9 +71,9 @@ int width(DType dtype) {
 }
 
 void infer_multicast(const MulticastParams& p, Infer& infer) {
+  for (int i = 0; i < infer.num_in(); ++i) infer.in(i).same_shape(infer.out(i));
   DType chosen = DType::kUnknown;
   for (int i = 0; i < infer.num_in(); ++i) {
-    infer.in(i).same_shape(infer.out(i));
     const DType type = infer.in(i).dtype();
     if (type == DType::kUnknown) return;
     if (!is_floating(type)) continue;

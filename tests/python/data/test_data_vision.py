@@ -150,3 +150,27 @@ def test_turning(image):
     assert (transforms.RandomRotation((-30, 30), rotate_with_proba=0.0)(tensor).asnumpy() == tensor.asnumpy()).all()
     with pytest.raises(TypeError, match="uint8"):
         transforms.Rotate(10)(image)
+
+
+def test_folders_may_be_given_as_paths(tmp_path):
+    (tmp_path / "test_batch.bin").write_bytes(bytes(2 * 3073))
+    assert len(vision.CIFAR10(tmp_path, train=False)) == 2
+    (tmp_path / "t10k-images-idx3-ubyte").write_bytes(struct.pack(">IIII", 2051, 1, 28, 28) + bytes(784))
+    (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(struct.pack(">II", 2049, 1) + b"\7")
+    assert vision.MNIST(tmp_path, train=False)[0][1] == 7
+    (tmp_path / "0.png").write_bytes(mx.recordio.unpack(packed(0, 2.0))[1])
+    (tmp_path / "all.lst").write_text("0\t2.0\t0.png\n")
+    for named in ("all.lst", tmp_path / "all.lst"):
+        image, label = vision.ImageListDataset(tmp_path, named)[0]
+        assert label == 2 and (image.asnumpy() == picture(0)).all()
+    with pytest.raises(ValueError, match="a file that exists"):
+        mx.library.load(tmp_path / "none.so")
+
+
+def test_only_the_default_folder_moves_with_its_variable(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "own"))
+    with mx.util.environment({"MXNET_HOME": str(tmp_path / "moved"), "MXNET_GLUON_REPO": (tmp_path / "nowhere").as_uri()}):
+        for root, folder in (("~/.mxnet/datasets/mnist", "moved/datasets/mnist"), ("~/.mxnet_mine/mnist", "own/.mxnet_mine/mnist")):
+            with pytest.raises(RuntimeError, match="no train-images") as failure:
+                vision.MNIST(root)
+            assert str(tmp_path / folder) in str(failure.value) and (tmp_path / folder).is_dir()

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers: the graphs that 1.9.1 makes of them, and their numbers against NumPy."""
 
+import copy
 import json
 import math
 import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -205,6 +207,9 @@ def test_functions_as_layers(x):
     layer.hybridize()
     np.testing.assert_allclose(run(layer, x), x * x)
     assert repr(nn.HybridLambda("tanh")) == "HybridLambda(tanh)"
+    for layer in (nn.HybridLambda("tanh"), nn.Lambda("tanh")):
+        for made in (pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer)):
+            np.testing.assert_allclose(run(made, x), np.tanh(x), rtol=1e-5)
     with pytest.raises(ValueError, match="expected one of mxnet.ndarray"):
         nn.Lambda("no_such_function")
     with pytest.raises(ValueError, match="expected a function"):

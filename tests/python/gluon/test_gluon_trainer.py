@@ -319,6 +319,15 @@ def test_arrays_may_be_replaced_between_steps():
     assert (steps(parameters, trainer, differentiate, 1)[1] != frozen).any()
 
 
+def test_a_batch_of_nothing_is_refused():
+    net = mx.gluon.nn.Dense(1, in_units=1)
+    net.initialize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd")
+    for call in (trainer.step, trainer.update):
+        with pytest.raises(ValueError, match="given batch_size 0"):
+            call(0)
+
+
 def test_nothing_is_updated_when_a_gradient_of_any_device_is_stale():
     net = dense(ctx=TWO)
     trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5}, update_on_kvstore=False)

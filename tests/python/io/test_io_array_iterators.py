@@ -125,3 +125,9 @@ def test_threads_end_with_their_iterator():
         thread.join(10)
     assert not any(thread.is_alive() for thread in threads)
     assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("size", [0, -3])
+def test_batches_have_a_size(size):
+    with pytest.raises(ValueError, match=f"given batch_size {size}"):
+        mx.io.NDArrayIter(np.ones((4, 2)), batch_size=size)

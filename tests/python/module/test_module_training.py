@@ -318,3 +318,8 @@ def test_parameters_of_a_larger_network_may_be_given():
     module.init_params(mx.init.Zero(), {"fc1_bias": mx.nd.ones(16), "of_another": mx.nd.ones(1)}, allow_missing=True)
     assert module.get_params()[0]["fc1_bias"].asnumpy().tolist() == [1] * 16
     assert "of_another" not in module.get_params()[0]
+
+
+def test_what_is_no_network_is_named():
+    with pytest.raises(TypeError, match="given int, expected a Symbol"):
+        mx.mod.Module(3)

@@ -99,6 +99,13 @@ def test_dlpack_with_jax():
     np.testing.assert_array_equal(mx.np.from_dlpack(given).asnumpy(), [[1, 2], [3, 4]])
 
 
+def test_a_capsule_is_taken_once():
+    capsule = mx.nd.ones(3).to_dlpack_for_read()
+    assert mx.nd.from_dlpack(capsule).sum().asscalar() == 3
+    with pytest.raises(ValueError, match="taken already"):
+        mx.nd.from_dlpack(capsule)
+
+
 @pytest.mark.parametrize("clone", [lambda a: pickle.loads(pickle.dumps(a)), copy.copy, copy.deepcopy])
 def test_clones_are_equal_and_independent(clone):
     for array in (mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[0, 2]]).tostype("csr")):
@@ -138,17 +145,83 @@ def test_views_in_place():
         array.squeeze(0, inplace=True)
 
 
+SAFE_TYPES = ("float32", "float64", "float16", "int8", "uint8", "int32", "int64", "bool")
+
+
 def test_files_of_safetensors(tmp_path):
-    pytest.importorskip("safetensors")
     path = tmp_path / "arrays.safetensors"
-    arrays = {"a": mx.nd.array([[1, 2]]), "b": mx.nd.array([3], dtype="int64")}
+    arrays = {dtype: mx.nd.array([[1, 0, 2]], dtype=dtype) for dtype in SAFE_TYPES}
+    arrays.update(ü=mx.nd.zeros((0, 3)), big=mx.nd.array([2**40], dtype="int64"), view=mx.nd.arange(6).reshape((3, 2))[1:])
     mx.nd.save(path, arrays)
     loaded = mx.nd.load(path)
-    assert {name: (array.dtype, array.asnumpy().tolist()) for name, array in loaded.items()} == {
-        "a": (np.float32, [[1, 2]]), "b": (np.int64, [3])
-    }
-    with pytest.raises(ValueError, match="list"):
-        mx.nd.save(path, [mx.nd.ones(1)])
+    assert loaded.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert (loaded[name].dtype, loaded[name].shape) == (array.dtype, array.shape), name
+        np.testing.assert_array_equal(loaded[name].asnumpy(), array.asnumpy())
+    assert [file.name for file in tmp_path.iterdir()] == ["arrays.safetensors"]
+
+
+def test_bfloat16_in_files_of_safetensors(tmp_path):
+    path = tmp_path / "arrays.safetensors"
+    header = b'{"__metadata__":{"format":"pt"},"w":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]}}  '
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes.fromhex("803f 2040 0080 807f"))
+    loaded = mx.nd.load(path)["w"]
+    assert loaded.dtype is mx.nd.ndarray.bfloat16
+    np.testing.assert_array_equal(loaded.astype("float32").asnumpy(), [[1, 2.5], [-0.0, np.inf]])
+    net, other = mx.gluon.nn.Dense(2, in_units=2), mx.gluon.nn.Dense(2, in_units=2)
+    net.initialize()
+    net.cast("bfloat16")
+    net.weight.set_data(loaded)
+    net.save_parameters(path)
+    other.load_parameters(path, cast_dtype=True, dtype_source="saved")
+    assert other.weight.data().asnumpy().tobytes() == loaded.asnumpy().tobytes() == bytes.fromhex("803f 2040 0080 807f")
+
+
+def test_files_of_safetensors_are_those_of_its_package(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    path = tmp_path / "arrays.safetensors"
+    arrays = {dtype: np.array([[1, 0, 2]], dtype=dtype) for dtype in SAFE_TYPES}
+    arrays.update(none=np.zeros((0, 3), np.float32), scalar=np.array(3.5))
+    mx.nd.save(path, {name: mx.nd.array(values, dtype=values.dtype) for name, values in arrays.items()})
+    there = safetensors.load_file(path)
+    for name, values in arrays.items():
+        assert there[name].dtype == values.dtype
+        np.testing.assert_array_equal(there[name].reshape(values.shape), values)
+    safetensors.save_file(arrays, path, metadata={"what": "a test"})
+    loaded = mx.nd.load(path)
+    assert loaded.keys() == arrays.keys()
+    for name, values in arrays.items():
+        np.testing.assert_array_equal(loaded[name].asnumpy().reshape(values.shape), values)
+
+
+def test_what_is_no_file_of_safetensors_is_refused(tmp_path):
+    path = tmp_path / "arrays.safetensors"
+    for given, error in (([mx.nd.ones(1)], ValueError), ({"a": 1}, TypeError), ({"a": mx.nd.zeros((2, 2)).tostype("csr")}, TypeError)):
+        with pytest.raises(error, match="expected"):
+            mx.nd.save(path, given)
+    assert not any(tmp_path.iterdir())
+
+    def with_header(text, data=b"\0" * 8):
+        return len(text).to_bytes(8, "little") + text.encode() + data
+
+    entry = '{"a":{"dtype":"%s","shape":%s,"data_offsets":%s}}'
+    for content in (
+        b"", b"abc", (1 << 62).to_bytes(8, "little") + b"{}", with_header("[]"), with_header("{"), with_header('{"a":{"shape":[1]}}'),
+        with_header(entry % ("F32", "[3]", "[0,8]")), with_header(entry % ("F32", "[2]", "[8,0]")), with_header(entry % ("F32", "[2]", "[4,12]")),
+        with_header(entry % ("F32", "[-1,-2]", "[0,8]")), with_header(entry % ("F32", "[2]", "[-8,0]")), with_header(entry % ("F32", "[2]", '["a",8]')),
+    ):  # fmt: skip
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="arrays.safetensors"):
+            mx.nd.load(path)
+    path.write_bytes(with_header(entry % ("U64", "[1]", "[0,8]")))
+    with pytest.raises(TypeError, match="given a of type U64 .*expected one of"):
+        mx.nd.load(path)
+
+
+def test_numpy_takes_the_mean_of_arrays():
+    array = mx.nd.array([[1, 2], [3, 6]])
+    assert np.mean(array).asscalar() == 3 and np.mean(array, axis=0).asnumpy().tolist() == [2, 4]
+    assert np.mean(array, dtype="float64").dtype == np.float64 and array.mean(1, True).shape == (2, 1)
 
 
 def test_notebooks_show_arrays_as_tables():

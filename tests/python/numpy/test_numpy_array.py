@@ -9,7 +9,7 @@ import numpy as onp
 import pytest
 
 import mxnet as mx
-from mxnet import np, npx
+from mxnet import np, npx, util
 
 
 @pytest.fixture
@@ -151,6 +151,31 @@ def test_pickling_keeps_type_and_shape(shape):
     made = pickle.loads(pickle.dumps(np.ones(shape, dtype="float16")))
     assert type(made) is np.ndarray and made.shape == shape and made.dtype == onp.float16
     assert made.tolist() == onp.ones(shape).tolist()
+
+
+@pytest.mark.parametrize("saved_with", [True, False])
+@pytest.mark.parametrize("loaded_with", [True, False])
+def test_pickles_go_between_threads_with_and_without_semantics_of_numpy(saved_with, loaded_with):
+    """As to workers that have only just started; files are to say what they are, as in 1.9.1."""
+    with util.np_array(False), util.np_shape(saved_with):
+        arrays = [np.array(3.5), np.zeros((0, 3)), np.ones((2, 2)), mx.nd.ones((2, 1)), mx.nd.array([[0, 2]]).tostype("csr")]
+        data = pickle.dumps(arrays)
+        shapes = [array.shape for array in arrays]
+    with util.np_array(False), util.np_shape(loaded_with):
+        made = pickle.loads(data)
+        assert [array.shape for array in made] == shapes == [(), (0, 3), (2, 2), (2, 1), (1, 2)]
+        assert [type(array) for array in made] == [type(array) for array in arrays]
+        assert made[0].asnumpy() == 3.5 and made[4].asnumpy().tolist() == [[0, 2]]
+        assert util.is_np_shape() == loaded_with
+        assert copy.deepcopy(made[0]).shape == ()
+
+
+def test_files_of_safetensors(tmp_path, a):
+    file = tmp_path / "arrays.safetensors"
+    npx.save(file, {"x": a, "y": a[0, 0], "z": np.zeros((0, 2))})
+    loaded = npx.load(file)
+    assert {type(array) for array in loaded.values()} == {np.ndarray}
+    assert loaded["x"].tolist() == a.tolist() and loaded["y"].shape == () and loaded["z"].shape == (0, 2)
 
 
 def test_files(tmp_path, a):

@@ -102,3 +102,63 @@ def test_an_unknown_operator_is_named():
 def test_the_registry_can_be_asked():
     assert "Activation" in mx.operator.get_all_registered_operators()
     assert mx.operator.get_operator_arguments("Activation").names == ["data", "act_type"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ZeroDivisionError])
+@pytest.mark.parametrize("where", ["forward", "infer_shape", "create_operator", "description"])
+def test_whatever_is_raised_the_call_fails(run_python, error, where):
+    """Ctrl-C arrives after the call; anything else is a failure of it."""
+    done = run_python(
+        """
+import builtins
+import signal
+import sys
+
+import mxnet as mx
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+error, where = getattr(builtins, sys.argv[1]), sys.argv[2]
+
+
+def here(place):
+    if place == where:
+        raise error("on purpose")
+
+
+class Op(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        here("forward")
+
+
+@mx.operator.register("raises")
+class Prop(mx.operator.CustomOpProp):
+    def __init__(self):
+        super().__init__()
+        here("description")
+
+    def infer_shape(self, in_shape):
+        here("infer_shape")
+        return in_shape, [in_shape[0]], []
+
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        here("create_operator")
+        return Op()
+
+
+try:
+    mx.nd.Custom(mx.nd.ones(2), op_type="raises").asnumpy()
+    for _ in range(100):
+        pass
+except KeyboardInterrupt:
+    print("interrupted")
+except mx.MXNetError as failure:
+    print("failed", failure)
+else:
+    print("nothing happened")
+""",
+        error.__name__,
+        where,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("interrupted" if error is KeyboardInterrupt else "failed"), done.stdout + done.stderr
+    assert (f"{error.__name__}: on purpose" in done.stderr) == (error is not KeyboardInterrupt)

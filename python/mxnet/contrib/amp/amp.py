@@ -14,6 +14,7 @@ import numpy as np
 from ... import _core
 from ...context import cpu, gpu, num_gpus
 from ...ndarray._dtypes import bfloat16, dtype_number
+from . import _arithmetic
 from .loss_scaler import LossScaler
 
 __all__ = [
@@ -184,14 +185,14 @@ def init(
     _amp_initialized = dtype
     target = {*list_lp16_ops(dtype), *(target_precision_ops or [])}
     delicate = ({*list_fp32_ops(dtype), *list_loss_output_functions(dtype)} - target) | set(fp32_ops or [])
-    for name in sorted(target - set(fp32_ops or [])):
-        _patch(name, lambda module, arrays: _to(module, dtype, arrays))
-    for name in sorted(delicate):
-        _patch(name, lambda module, arrays: _to(module, "float32", arrays))
+    makes: Dict[str, Any] = dict.fromkeys({*list_widest_type_cast(dtype)} - target - delicate, _to_widest)
+    makes.update(dict.fromkeys(target - set(fp32_ops or []), lambda module, arrays: _to(module, dtype, arrays)))
+    makes.update(dict.fromkeys(delicate, lambda module, arrays: _to(module, "float32", arrays)))
+    for name in sorted(makes):
+        _patch(name, makes[name])
     for name, key, values in [*list_conditional_fp32_ops(dtype), *(conditional_fp32_ops or [])]:
         _patch(name, lambda module, arrays: _to(module, "float32", arrays), (key, values))
-    for name in sorted({*list_widest_type_cast(dtype)} - target - delicate):
-        _patch(name, _to_widest)
+    _arithmetic.patch(makes, _wrapped)
 
 
 def init_trainer(optimizer_or_trainer: Any) -> None:

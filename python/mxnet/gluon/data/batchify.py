@@ -17,7 +17,7 @@ __all__ = ["AsList", "Append", "Group", "Pad", "Stack"]
 
 
 def _as_numpy(item: Any) -> np.ndarray:
-    return item.asnumpy() if isinstance(item, NDArray) else np.asarray(item)
+    return item._values() if isinstance(item, NDArray) else np.asarray(item)
 
 
 class Stack:

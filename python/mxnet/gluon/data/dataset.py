@@ -119,7 +119,7 @@ class ArrayDataset(Dataset):
             if len(data) != self._length:
                 raise ValueError(f"given {len(data)} items in argument {i} and {self._length} in the first, expected as many")
             # One row of a vector of the library is an array again; as NumPy it is a number.
-            self._data.append(data.asnumpy() if isinstance(data, NDArray) and data.ndim == 1 else data)
+            self._data.append(data._values() if isinstance(data, NDArray) and data.ndim == 1 else data)
 
     def __getitem__(self, idx: int) -> Any:
         if len(self._data) == 1:
@@ -149,12 +149,13 @@ class RecordFileDataset(Dataset):
 class _DownloadedDataset(Dataset):
     """The base of data sets that are files in a folder of the user, and may be downloaded into it."""
 
-    def __init__(self, root: str, transform: Optional[Callable[..., Any]]) -> None:
+    def __init__(self, root: Any, transform: Optional[Callable[..., Any]]) -> None:
         from ..utils import data_home
 
-        standard = os.path.join("~", ".mxnet")
+        root = os.fspath(root)
+        standard = os.path.join("~", ".mxnet", "")
         if root.startswith(standard):  # the default, which MXNET_HOME moves
-            root = data_home() + root[len(standard) :]
+            root = os.path.join(data_home(), root[len(standard) :])
         self._transform = transform
         self._data: Any = None
         self._label: Any = None

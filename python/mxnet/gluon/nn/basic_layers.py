@@ -205,7 +205,7 @@ class HybridLambda(HybridBlock):
         super().__init__(prefix=prefix)
         if isinstance(function, str):
             _named(function)
-            self._func = lambda F, *args: getattr(_module(F, function), function)(*args)
+            self._func: Callable[..., Any] = _FunctionOf(function)
             self._func_name = function
         elif callable(function):
             self._func = function
@@ -218,6 +218,16 @@ class HybridLambda(HybridBlock):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._func_name})"
+
+
+class _FunctionOf:
+    """The function of a name, of whatever F is. A class, not a closure: it can be pickled."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, F: Any, *args: Any) -> Any:
+        return getattr(_module(F, self._name), self._name)(*args)
 
 
 def _module(F: Any, name: str) -> Any:

@@ -24,7 +24,7 @@ class _WikiText(_DownloadedDataset):
     _archive = ""
     _folder = ""
 
-    def __init__(self, root: str, segment: str, vocab: Any, seq_len: int) -> None:
+    def __init__(self, root: Any, segment: str, vocab: Any, seq_len: int) -> None:
         if segment not in ("train", "validation", "test"):
             raise ValueError(f"given segment {segment!r}, expected 'train', 'validation' or 'test'")
         self._segment = {"validation": "valid"}.get(segment, segment)
@@ -85,7 +85,7 @@ class WikiText2(_WikiText):
 
     def __init__(
         self,
-        root: str = os.path.join("~", ".mxnet", "datasets", "wikitext-2"),
+        root: Any = os.path.join("~", ".mxnet", "datasets", "wikitext-2"),
         segment: str = "train",
         vocab: Any = None,
         seq_len: int = 35,
@@ -101,7 +101,7 @@ class WikiText103(_WikiText):
 
     def __init__(
         self,
-        root: str = os.path.join("~", ".mxnet", "datasets", "wikitext-103"),
+        root: Any = os.path.join("~", ".mxnet", "datasets", "wikitext-103"),
         segment: str = "train",
         vocab: Any = None,
         seq_len: int = 35,

@@ -48,7 +48,7 @@ class MNIST(_DownloadedDataset):
 
     def __init__(
         self,
-        root: str = os.path.join("~", ".mxnet", "datasets", "mnist"),
+        root: Any = os.path.join("~", ".mxnet", "datasets", "mnist"),
         train: bool = True,
         transform: Transform = None,
     ) -> None:
@@ -75,7 +75,7 @@ class FashionMNIST(MNIST):
 
     def __init__(
         self,
-        root: str = os.path.join("~", ".mxnet", "datasets", "fashion-mnist"),
+        root: Any = os.path.join("~", ".mxnet", "datasets", "fashion-mnist"),
         train: bool = True,
         transform: Transform = None,
     ) -> None:
@@ -94,7 +94,7 @@ class CIFAR10(_DownloadedDataset):
 
     def __init__(
         self,
-        root: str = os.path.join("~", ".mxnet", "datasets", "cifar10"),
+        root: Any = os.path.join("~", ".mxnet", "datasets", "cifar10"),
         train: bool = True,
         transform: Transform = None,
     ) -> None:
@@ -149,7 +149,7 @@ class CIFAR100(CIFAR10):
 
     def __init__(
         self,
-        root: str = os.path.join("~", ".mxnet", "datasets", "cifar100"),
+        root: Any = os.path.join("~", ".mxnet", "datasets", "cifar100"),
         fine_label: bool = False,
         train: bool = True,
         transform: Transform = None,
@@ -183,7 +183,7 @@ class ImageRecordDataset(RecordFileDataset):
 class ImageFolderDataset(Dataset):
     """Images in folders: root/class/name.jpg. `synsets` are the classes; their numbers are the labels."""
 
-    def __init__(self, root: str, flag: int = 1, transform: Transform = None) -> None:
+    def __init__(self, root: Any, flag: int = 1, transform: Transform = None) -> None:
         self._root = os.path.expanduser(root)
         self._flag = flag
         self._transform = transform
@@ -220,10 +220,10 @@ class ImageListDataset(Dataset):
     `imglist` is a file (number, labels, path between tabs) or a list of [label, ..., path]; paths start at `root`.
     """
 
-    def __init__(self, root: str = ".", imglist: Any = None, flag: int = 1) -> None:
+    def __init__(self, root: Any = ".", imglist: Any = None, flag: int = 1) -> None:
         self._root = os.path.expanduser(root)
         self._flag = flag
-        if isinstance(imglist, str):
+        if isinstance(imglist, (str, os.PathLike)):
             with open(os.path.join(self._root, imglist)) as file:
                 rows = [line.rstrip("\n").split("\t")[1:] for line in file if line.strip()]
         elif isinstance(imglist, list):
