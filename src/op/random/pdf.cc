@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // _random_pdf_ operators: densities of samples. Each set of parameters has a row of samples.
 #include <algorithm>
+#include <array>
 #include <string>
 
+#include "base/simd.h"
+#include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/elemwise/unary_loops.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/random/pdf_loops.h"
@@ -28,6 +32,34 @@ struct Rows {
   const int64_t count, length;
 };
 
+// Numbers in double that stay in the first-level cache.
+constexpr int64_t kBlock = 256;
+using Block = std::array<double, kBlock>;
+
+// Samples in double, and their logarithms where the density asks for them.
+template <class Dist>
+struct Samples {
+  Block x, log_x;
+
+  template <class T>
+  void read(const T* from, int64_t count) {
+    convert_array(from, x.data(), count);
+    if constexpr (Dist::kUsesLog)
+      unary_loop<double>(UnaryRow::log).value(x.data(), log_x.data(), count);
+  }
+  // Of those without a use for it the logarithm is anything.
+  double log_at(std::size_t k) const { return Dist::kUsesLog ? log_x[k] : 0; }
+};
+
+template <class Dist>
+void densities_of(const Dist& dist, const Samples<Dist>& samples, int64_t count, bool is_log,
+                  Block* result) {
+  MX_INDEPENDENT_STEPS
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
+    (*result)[k] = dist.log_density(samples.x[k], samples.log_at(k));
+  if (!is_log) unary_loop<double>(UnaryRow::exp).value(result->data(), result->data(), count);
+}
+
 template <class Dist>
 void pdf_cpu(const PdfParams& params, KernelContext& context) {
   const Tensor& sample = context.in(0);
@@ -35,22 +67,39 @@ void pdf_cpu(const PdfParams& params, KernelContext& context) {
   dispatch_dtype<kFloating>(sample.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
     const T* first = context.in(1).as<T>();
     const T* second = context.in(context.num_in() - 1).as<T>();
-    const bool is_log = params.is_log;
+    const T* from = sample.as<T>();
+    T* to = context.out(0).as<T>();
     parallel_for(sample.size(), kDensityCost, [&](int64_t begin, int64_t end) {
+      Samples<Dist> samples;
+      Block result;
       // Row by row: what depends on the parameters alone is computed once.
       for (int64_t i = begin; i < end;) {
-        const int64_t row = i / rows.length;
-        const double a = number(first, row), b = number(second, row);
-        const T* from = sample.as<T>();
-        T* to = context.out(0).as<T>();
-        for (const int64_t last = std::min(end, (row + 1) * rows.length); i < last; ++i) {
-          const double log_density = Dist::log_density(number(from, i), a, b);
-          to[i] = static_cast<T>(
-              static_cast<ComputeType<T>>(is_log ? log_density : std::exp(log_density)));
+        const int64_t row = i / rows.length, last = std::min(end, (row + 1) * rows.length);
+        const Dist dist(number(first, row), number(second, row), false);
+        for (int64_t count = 0; i < last; i += count) {
+          count = std::min(kBlock, last - i);
+          samples.read(from + i, count);
+          densities_of(dist, samples, count, params.is_log, &result);
+          convert_array(result.data(), to + i, count);
         }
       }
     });
   });
+}
+
+// Sums of `count` slopes by the parameters, each times its head; slopes by the samples.
+template <class Dist>
+void add_slopes(const Dist& dist, const Samples<Dist>& samples, const Block& heads, int64_t count,
+                Block* by_sample, std::array<double, 2>* sums) {
+  double a = (*sums)[0], b = (*sums)[1];
+#pragma omp simd reduction(+ : a, b)
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+    const Slopes slopes = dist.slopes(samples.x[k], samples.log_at(k));
+    (*by_sample)[k] = heads[k] * slopes.sample;
+    a += heads[k] * slopes.params[0];
+    b += heads[k] * slopes.params[1];
+  }
+  *sums = {a, b};
 }
 
 // Inputs: gradient of the densities, samples, parameters. Outputs: gradients of samples,
@@ -62,21 +111,30 @@ void pdf_backward_cpu(const PdfParams& params, KernelContext& context) {
   constexpr std::size_t kParams = Dist::kNames.size();
   dispatch_dtype<kFloating>(sample.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
+    const T *head = context.in(0).as<T>(), *from = sample.as<T>();
     const T* first = context.in(2).as<T>();
     const T* second = context.in(context.num_in() - 1).as<T>();
+    T* to = context.out(0).as<T>();
     parallel_for(
         rows.count, kDensityCost * static_cast<double>(rows.length),
         [&](int64_t begin, int64_t end) {
+          Samples<Dist> samples;
+          Block heads, result;
           for (int64_t row = begin; row < end; ++row) {
-            const double a = number(first, row), b = number(second, row);
+            const Dist dist(number(first, row), number(second, row), true);
             std::array<double, 2> sums{};
-            for (int64_t i = row * rows.length; i < (row + 1) * rows.length; ++i) {
-              const double x = number(sample.as<T>(), i);
-              const Slopes slopes = Dist::slopes(x, a, b);
-              const double density = params.is_log ? 1 : std::exp(Dist::log_density(x, a, b));
-              const double head = number(context.in(0).as<T>(), i) * density;
-              context.out(0).as<T>()[i] = static_cast<T>(static_cast<C>(head * slopes.sample));
-              for (std::size_t p = 0; p < kParams; ++p) sums[p] += head * slopes.params[p];
+            const int64_t last = (row + 1) * rows.length;
+            for (int64_t i = row * rows.length, count = 0; i < last; i += count) {
+              count = std::min(kBlock, last - i);
+              samples.read(from + i, count);
+              convert_array(head + i, heads.data(), count);
+              if (!params.is_log) {
+                densities_of(dist, samples, count, false, &result);
+                for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
+                  heads[k] *= result[k];
+              }
+              add_slopes(dist, samples, heads, count, &result, &sums);
+              convert_array(result.data(), to + i, count);
             }
             for (std::size_t p = 0; p < kParams; ++p)
               context.out(1 + static_cast<int>(p)).template as<T>()[row] =
