@@ -98,8 +98,8 @@ MX_SOLVE(float, s)
 MX_SOLVE(double, d)
 #undef MX_SOLVE
 
-// A larger triangle is two and a product, which OpenBLAS is several times as fast at: its own
-// blocks are hundreds of rows.
+// A larger triangle is two and a product, which OpenBLAS is faster at: its own blocks are hundreds
+// of rows. (Halves are multiples of 16: this cannot be less than 32.)
 constexpr int64_t kSolvedAtOnce = 32;
 
 template <class T>

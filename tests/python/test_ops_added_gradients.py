@@ -24,11 +24,13 @@ def calls(rng):
     yield "_contrib_boolean_mask", [(2, 4, 3), np.array([0, 1, 1, 0], "int32")], (2, 2, 3), {"axis": 1}
     yield "take", [(6, 3), whole(6, 40)], (40, 3), {"axis": 0}
     yield "take", [(4, 5, 3), whole(5, 2, 2)], (4, 2, 2, 3), {"axis": 1}
+    yield "topk", [(3, 40)], (3, 4), {"k": 4, "ret_typ": "value"}
+    yield "topk", [(5, 3, 7)], (2, 3, 7), {"k": 2, "axis": 0, "ret_typ": "value"}
     yield "gather_nd", [(4, 5, 2), whole(4, 2, 30)], (30, 2), {}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-@pytest.mark.parametrize("which", range(13))
+@pytest.mark.parametrize("which", range(15))
 def test_an_added_gradient_is_the_sum(mx, rng, which, dtype):
     name, (shape, *others), out, attrs = list(calls(rng))[which]
     x = rng.integers(-9, 9, shape).astype(dtype)

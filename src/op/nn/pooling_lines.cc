@@ -2,7 +2,12 @@
 // Compiles the inner loops of pooling for each instruction set.
 #include "op/nn/pooling_lines.h"
 
+#include <utility>
+
 #include "base/simd.h"
+
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace mxnet {
 namespace {

@@ -149,25 +149,25 @@ void for_columns(const RowLayout& rows, double cost, const F& fn) {
 }
 
 // sums[j] = sum over i of a[i * step + j] * b[i * step + j].
-template <class C, class Sum>
+template <class C>
 void add_products(const C* a, const C* b, int64_t length, int64_t step, int64_t columns,
-                  std::array<Sum, kColumns>* sums) {
-  Sum* const to = sums->data();
-  std::fill_n(to, columns, Sum{0});
+                  std::array<double, kColumns>* sums) {
+  double* const to = sums->data();
+  std::fill_n(to, columns, 0.0);
   for (int64_t i = 0; i < length; ++i, a += step, b += step)
-    for (int64_t j = 0; j < columns; ++j) to[j] += static_cast<Sum>(a[j]) * static_cast<Sum>(b[j]);
+    for (int64_t j = 0; j < columns; ++j)
+      to[j] += static_cast<double>(a[j]) * static_cast<double>(b[j]);
 }
 
-template <class C, class Sum>
+template <class C>
 void forward_columns(const RowLayout& rows, float eps, const C* x, C* y, C* norm) {
   for_columns(rows, 2.0, [&](int64_t matrix, int64_t column, int64_t columns) {
     const int64_t start = matrix * rows.length * rows.inner + column;
-    std::array<Sum, kColumns> squares;
+    std::array<double, kColumns> squares;
     std::array<C, kColumns> factors;
     add_products(x + start, x + start, rows.length, rows.inner, columns, &squares);
     for (int64_t j = 0; j < columns; ++j) {
-      const double length =
-          std::sqrt(static_cast<double>(squares[static_cast<std::size_t>(j)]) + eps);
+      const double length = std::sqrt(squares[static_cast<std::size_t>(j)] + eps);
       norm[matrix * rows.inner + column + j] = static_cast<C>(length);
       factors[static_cast<std::size_t>(j)] = static_cast<C>(1.0 / length);
     }
@@ -178,18 +178,18 @@ void forward_columns(const RowLayout& rows, float eps, const C* x, C* y, C* norm
   });
 }
 
-template <class C, class Sum>
+template <class C>
 void backward_columns(const RowLayout& rows, const C* dy, const C* y, const C* norm, C* dx) {
   for_columns(rows, 4.0, [&](int64_t matrix, int64_t column, int64_t columns) {
     const int64_t start = matrix * rows.length * rows.inner + column;
-    std::array<Sum, kColumns> products;
+    std::array<double, kColumns> products;
     std::array<C, kColumns> factors, shares;
     add_products(dy + start, y + start, rows.length, rows.inner, columns, &products);
     for (std::size_t j = 0; j < static_cast<std::size_t>(columns); ++j) {
       const double scale =
           1.0 / static_cast<double>(norm[matrix * rows.inner + column + static_cast<int64_t>(j)]);
       factors[j] = static_cast<C>(scale);
-      shares[j] = static_cast<C>(static_cast<double>(products[j]) * scale);
+      shares[j] = static_cast<C>(products[j] * scale);
     }
     const C *g = dy + start, *value = y + start;
     C* to = dx + start;
@@ -205,14 +205,13 @@ void backward_columns(const RowLayout& rows, const C* dy, const C* y, const C* n
   });
 }
 
-// fn(sum's zero) where columns of `dtype` can be used as they lie: the sums are double unless
-// MXNET_SAFE_ACCUMULATION is off. False where they cannot.
+// Calls fn and returns true where columns of `dtype` can be used as they lie, and sums are double.
 template <class C, class F>
 bool by_columns(const RowLayout& rows, DType dtype, const F& fn) {
   constexpr int64_t kFewColumns = 8;
   const bool ready = dtype == (sizeof(C) == 8 ? DType::kFloat64 : DType::kFloat32);
-  if (!ready || rows.inner < kFewColumns) return false;
-  accumulate_wide() ? fn(double{}) : fn(C{});
+  if (!ready || rows.inner < kFewColumns || !accumulate_wide()) return false;
+  fn();
   return true;
 }
 
@@ -222,9 +221,8 @@ void forward(const L2Params& params, KernelContext& context) {
   const RowLayout rows = rows_of(params, in.shape());
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
-    if (by_columns<C>(rows, in.dtype, [&](auto sum) {
-          forward_columns<C, decltype(sum)>(rows, params.eps, in.as<C>(), out.as<C>(),
-                                            norm.as<C>());
+    if (by_columns<C>(rows, in.dtype, [&] {
+          forward_columns<C>(rows, params.eps, in.as<C>(), out.as<C>(), norm.as<C>());
         }))
       return;
     const NormLoops<C>& loops = norm_loops<C>();
@@ -251,9 +249,8 @@ void backward(const L2Params& params, KernelContext& context) {
   const RowLayout rows = rows_of(params, out.shape());
   with_row_type(out.dtype, [&](auto zero) {
     using C = decltype(zero);
-    if (by_columns<C>(rows, out.dtype, [&](auto sum) {
-          backward_columns<C, decltype(sum)>(rows, dy.as<C>(), out.as<C>(), norm.as<C>(),
-                                             dx.as<C>());
+    if (by_columns<C>(rows, out.dtype, [&] {
+          backward_columns<C>(rows, dy.as<C>(), out.as<C>(), norm.as<C>(), dx.as<C>());
         }))
       return;
     const NormLoops<C>& loops = norm_loops<C>();
