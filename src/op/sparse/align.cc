@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "op/element_size.h"
+
 namespace mxnet {
 std::vector<int64_t> all_rows(int64_t count) {
   std::vector<int64_t> rows(static_cast<std::size_t>(count));
@@ -62,7 +64,7 @@ AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align ali
 }
 
 void gather_elements(const Tensor& values, std::span<const int64_t> positions, void* out) {
-  with_item(values.dtype, [&]<class Item>(Item zero) {
+  dispatch_size(values.dtype, [&]<class Item>(Item zero) {
     auto* to = static_cast<Item*>(out);
     const auto* from = values.as<const Item>();
     for (std::size_t k = 0; k < positions.size(); ++k)

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "base/error.h"
 #include "op/sparse_context.h"
 
 namespace mxnet {
@@ -72,22 +71,6 @@ struct AlignedElements {
 };
 enum class Align : uint8_t { kAny, kBoth };
 AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align align);
-
-// fn(zero) with an unsigned integer of the width of the elements, for what only moves them.
-template <class F>
-void with_item(DType dtype, const F& fn) {
-  switch (dtype_size(dtype)) {
-    case 1:
-      return fn(uint8_t{0});
-    case 2:
-      return fn(uint16_t{0});
-    case 4:
-      return fn(uint32_t{0});
-    default:
-      MX_ASSERT(dtype_size(dtype) == 8);
-      return fn(uint64_t{0});
-  }
-}
 
 // out[k] = values[positions[k]], zero for -1.
 void gather_elements(const Tensor& values, std::span<const int64_t> positions, void* out);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "op/element_size.h"
 #include "op/inline_vector.h"
 #include "op/params.h"
 #include "op/sparse/align.h"
@@ -118,7 +119,7 @@ Tensor picked(SparseContext& context, const CsrView& pattern, const Tensor& dens
       context.workspace(static_cast<std::size_t>(pattern.stored) * dtype_size(dense.dtype)),
       nullptr, dense.dtype};
   // Elements are moved, not read: their size is all that matters.
-  with_item(dense.dtype, [&]<class Item>(Item) {
+  dispatch_size(dense.dtype, [&]<class Item>(Item) {
     const auto* from = dense.as<const Item>();
     auto* to = result.as<Item>();
     for (int64_t row = 0; row < pattern.rows; ++row, from += row_step) {

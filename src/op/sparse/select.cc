@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/element_size.h"
 #include "op/params.h"
 #include "op/sparse/align.h"
 #include "op/sparse/indices.h"
@@ -60,7 +61,7 @@ void slice(const SliceParams& params, SparseContext& context) {
   int64_t count = 0;
   for (int64_t k = begin; k < end; ++k) count += wanted(k);
   const CsrView to = context.make_csr(0, count);
-  with_item(from.values.dtype, [&]<class Item>(Item) {
+  dispatch_size(from.values.dtype, [&]<class Item>(Item) {
     const auto* values = from.values.as<const Item>();
     auto* result = to.values.as<Item>();
     int64_t at = 0;
@@ -150,7 +151,7 @@ void where(const AnyParams&, SparseContext& context) {
     }
   });
   places.resize(count);
-  with_item(out.dtype, [&]<class Item>(Item) {
+  dispatch_size(out.dtype, [&]<class Item>(Item) {
     const auto* from = x.as<const Item>();
     auto* to = out.as<Item>();
     for (const int64_t at : places) to[at] = from[at];
