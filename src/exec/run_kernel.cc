@@ -16,6 +16,7 @@
 #include "exec/pooled_resources.h"
 #include "exec/run_on_host.h"
 #include "op/accumulate.h"
+#include "op/adding.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
 #include "op/inline_vector.h"
@@ -46,6 +47,14 @@ bool may_write_directly(const OpDef& op, std::span<const NDArray> in, const NDAr
     if (!same_window || !op.may_share(static_cast<int>(i), o)) return false;
   }
   return true;
+}
+
+// The kernel that adds to the caller's array, if the one array is to be added to and there is one.
+const AddingKernel* kernel_that_adds(const KernelCall& call) {
+  if (call.kernel.device != DeviceType::kCPU || call.out.size() != 1 || call.requests.empty() ||
+      call.requests[0] != Request::kAdd || !may_write_directly(call.op, call.in, call.out[0], 0))
+    return nullptr;
+  return adding_kernel(call.op);
 }
 
 Request request_of(std::span<const Request> requests, std::size_t o) {
@@ -105,12 +114,14 @@ void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
     void* data = call.op.type_only(static_cast<int>(i)) ? nullptr : reach_array(in, reach);
     tensors.push_back({data, &in.shape(), in.dtype()});
   }
+  const AddingKernel* const adding = kernel_that_adds(call);
   bool settle = false;
   for (std::size_t o = 0; o < call.out.size(); ++o) {
     const NDArray& out = call.out[o];
     const Request request = request_of(call.requests, o);
-    const bool direct = request != Request::kAdd && request != Request::kNull &&
-                        may_write_directly(call.op, call.in, out, static_cast<int>(o));
+    const bool direct =
+        adding != nullptr || (request != Request::kAdd && request != Request::kNull &&
+                              may_write_directly(call.op, call.in, out, static_cast<int>(o)));
     settle |= !direct;
     void* data = direct ? reach_array(out, reach) : resources.workspace(out.bytes());
     tensors.push_back({data, &out.shape(), out.dtype()});
@@ -119,6 +130,7 @@ void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
   const std::span<const Tensor> results = all.subspan(call.in.size());
   KernelContext kernel_context(all.first(call.in.size()), results, context.device, context.stream,
                                call.training, resources);
+  if (adding != nullptr) return adding->run(adding->run_fn, call.params, kernel_context);
   call.kernel.run(call.kernel.run_fn, call.params, kernel_context);
   if (checks_plain(call, all.first(call.in.size()), results))
     check_plain(call, all.first(call.in.size()), results, context, resources);

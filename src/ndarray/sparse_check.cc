@@ -54,9 +54,28 @@ void check_ends(const NDArray& array) {
                                 indptr[last], stored));
 }
 
+// Whether each index is in [0, limit), and each larger than the one before if asked for. Without a
+// branch an element: the sign of what is gathered tells.
+template <class Index>
+bool are_sound(const Index* indices, int64_t count, int64_t limit, bool ascending) {
+  const auto at = [&](int64_t k) {
+    return static_cast<uint64_t>(static_cast<int64_t>(indices[k]));  // a negative one stays one
+  };
+  const uint64_t last = static_cast<uint64_t>(limit) - 1;
+  uint64_t wrong = 0;
+  for (int64_t k = 0; k < count; ++k) wrong |= at(k) | (last - at(k));
+  if (ascending)
+    for (int64_t k = 1; k < count; ++k) wrong |= at(k) - at(k - 1) - 1;
+  return wrong >> 63 == 0;
+}
+
 // Entries [begin, end) of an index array against `limit`, and ascending if asked for.
 void check_range(const NDArray& array, const IndexReader& indices, int64_t begin, int64_t end,
                  int64_t limit, bool ascending) {
+  if (begin >= end || indices.with_array([&](const auto* array) {
+        return are_sound(array + begin, end - begin, limit, ascending);
+      }))
+    return;
   for (int64_t k = begin; k < end; ++k) {
     const int64_t index = indices[k];
     if (index < 0 || index >= limit)

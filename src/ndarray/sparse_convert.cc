@@ -59,26 +59,83 @@ const char* at_item(const void* data, int64_t i, std::size_t item) {
   return static_cast<const char*>(data) + static_cast<std::size_t>(i) * item;
 }
 
+// fn(mask) with an unsigned integer of the element's width: the bits of which one is set unless the
+// element is zero. A sign alone is zero, too.
+template <class F>
+void with_bits(DType dtype, const F& fn) {
+  const auto bits = [&]<class Word>(Word all) {
+    fn(static_cast<Word>(is_floating(dtype) ? all >> 1 : all));
+  };
+  switch (dtype_size(dtype)) {
+    case 1:
+      return bits(uint8_t{0xff});
+    case 2:
+      return bits(uint16_t{0xffff});
+    case 4:
+      return bits(~uint32_t{0});
+    default:
+      MX_ASSERT(dtype_size(dtype) == 8);
+      return bits(~uint64_t{0});
+  }
+}
+
+template <class Word>
+int64_t count_nonzero(const Word* from, int64_t n, Word mask) {
+  constexpr int64_t kBlock = int64_t{1} << 20;  // narrow counters fit more often into a register
+  int64_t count = 0;
+  for (int64_t start = 0; start < n; start += kBlock) {
+    const int64_t end = std::min(n, start + kBlock);
+    uint32_t some = 0;
+    for (int64_t i = start; i < end; ++i) some += (from[i] & mask) != 0;
+    count += some;
+  }
+  return count;
+}
+
+// The `stored` elements of a row that are not zero, and their columns. Each element is written, and
+// the next one over it if it was zero: nothing is guessed.
+template <class Word, class Index>
+void pack_row(const Word* __restrict from, int64_t columns, Word mask, int64_t stored,
+              Word* __restrict values, Index* __restrict indices) {
+  if (stored == columns) {
+    std::copy_n(from, columns, values);
+    for (int64_t column = 0; column < columns; ++column)
+      indices[column] = static_cast<Index>(column);
+    return;
+  }
+  for (int64_t column = 0, k = 0; k < stored; ++column) {
+    const Word word = from[column];
+    values[k] = word;
+    indices[k] = static_cast<Index>(column);
+    k += (word & mask) != 0;
+  }
+}
+
 void dense_to_csr(const NDArray& from, const NDArray& to) {
   const Geometry g(from);
-  const ZeroTest zero = zero_test(from.dtype());
-  const void* data = from.data();
-  int64_t stored = 0;
-  for (int64_t i = 0; i < g.rows * g.columns; ++i) stored += !zero(data, i);
-  SparseStore& store = to.sparse();
-  store.resize(stored, to.device());
-  const IndexWriter indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
-  int64_t k = 0;
-  indptr.set(0, 0);
-  for (int64_t row = 0; row < g.rows; ++row) {
-    for (int64_t column = 0; column < g.columns; ++column) {
-      const int64_t i = row * g.columns + column;
-      if (zero(data, i)) continue;
-      std::memcpy(at_item(store.values(), k, g.item), at_item(data, i, g.item), g.item);
-      indices.set(k++, column);
+  with_bits(from.dtype(), [&]<class Word>(Word mask) {
+    const auto* data = static_cast<const Word*>(from.data());
+    std::vector<int64_t> ends(static_cast<std::size_t>(g.rows));
+    int64_t stored = 0;
+    for (int64_t row = 0; row < g.rows; ++row) {
+      stored += count_nonzero(data + row * g.columns, g.columns, mask);
+      ends[static_cast<std::size_t>(row)] = stored;
     }
-    indptr.set(row + 1, k);
-  }
+    SparseStore& store = to.sparse();
+    store.resize(stored, to.device());
+    const IndexWriter indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
+    int64_t begin = 0;
+    indptr.set(0, 0);
+    for (int64_t row = 0; row < g.rows; ++row) {
+      const int64_t end = ends[static_cast<std::size_t>(row)];
+      indices.with_array([&](auto* array) {
+        pack_row(data + row * g.columns, g.columns, mask, end - begin,
+                 static_cast<Word*>(store.values()) + begin, array + begin);
+      });
+      begin = end;
+      indptr.set(row + 1, end);
+    }
+  });
 }
 
 void csr_to_dense(const NDArray& from, const NDArray& to) {

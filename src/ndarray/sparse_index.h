@@ -20,6 +20,12 @@ class IndexReader {
   }
   int64_t size() const { return size_; }
 
+  // fn(array), of int64_t or int32_t.
+  template <class F>
+  auto with_array(const F& fn) const {
+    return wide_ ? fn(static_cast<const int64_t*>(data_)) : fn(static_cast<const int32_t*>(data_));
+  }
+
  private:
   const void* data_;
   bool wide_;
@@ -37,6 +43,12 @@ class IndexWriter {
     } else {
       static_cast<int32_t*>(data_)[i] = static_cast<int32_t>(value);
     }
+  }
+
+  // As of IndexReader.
+  template <class F>
+  void with_array(const F& fn) const {
+    wide_ ? fn(static_cast<int64_t*>(data_)) : fn(static_cast<int32_t*>(data_));
   }
 
  private:

@@ -81,9 +81,82 @@ int without_iterating(Content found, std::initializer_list<Result<T>> results) {
   return 0;
 }
 
+// A triangular matrix as a factor, and what stands beside it.
+struct Triangular {
+  bool right, lower, transpose;
+};
+
+#define MX_SOLVE(T, t)                                                                           \
+  void solve(const Triangular& as, int64_t m, int64_t n, T alpha, const T* a, int64_t lda, T* b, \
+             int64_t ldb) {                                                                      \
+    MX_CBLAS(t, trsm)                                                                            \
+    (CblasRowMajor, as.right ? CblasRight : CblasLeft, as.lower ? CblasLower : CblasUpper,       \
+     op(as.transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(lda), b,            \
+     leading(ldb));                                                                              \
+  }
+MX_SOLVE(float, s)
+MX_SOLVE(double, d)
+#undef MX_SOLVE
+
+// A triangle on the right divides columns, which lie apart: they are turned into rows for it.
+template <class T>
+void solve_from_right(const Triangular& as, int64_t m, int64_t n, T alpha, const T* a, int64_t lda,
+                      T* b, int64_t ldb) {
+  constexpr int64_t kTogether = 8;
+  const int64_t step = m + 16;  // no power of two, whose lines would push each other out
+  std::vector<T> turned(static_cast<std::size_t>(step * n));
+  T* const rows = turned.data();
+  const auto each = [&](const auto& move) {
+    for (int64_t first = 0; first < m; first += kTogether)
+      for (int64_t j = 0; j < n; ++j)
+        for (int64_t i = first; i < std::min(m, first + kTogether); ++i)
+          move(rows[j * step + i], b[i * ldb + j]);
+  };
+  each([](T& turned_one, const T& one) { turned_one = one; });
+  solve({false, as.lower, !as.transpose}, n, m, alpha, a, lda, rows, step);
+  each([](const T& turned_one, T& one) { one = turned_one; });
+}
+
+// A larger triangle is two and a product, which OpenBLAS is faster at: its own blocks are hundreds
+// of rows. (Halves are multiples of 16: this cannot be less than 32.)
+constexpr int64_t kSolvedAtOnce = 32;
+
+template <class T>
+void solve_by_halves(const Triangular& as, int64_t m, int64_t n, T alpha, const T* a, int64_t lda,
+                     T* b, int64_t ldb) {
+  const int64_t side = as.right ? n : m;
+  if (side <= kSolvedAtOnce) {
+    return as.right ? solve_from_right(as, m, n, alpha, a, lda, b, ldb)
+                    : solve(as, m, n, alpha, a, lda, b, ldb);
+  }
+  const int64_t head = (side / 2 + 15) / 16 * 16, tail = side - head;
+  // op(a) has one block beside the two triangles, below or above the diagonal.
+  const bool below = as.lower != as.transpose;
+  const T* const corner = a + (as.lower ? head * lda : head);
+  const T* const second = a + head * (lda + 1);
+  T* const rest = b + (as.right ? head : head * ldb);
+  const auto solve_head = [&](T factor) {
+    solve_by_halves(as, as.right ? m : head, as.right ? head : n, factor, a, lda, b, ldb);
+  };
+  const auto solve_tail = [&](T factor) {
+    solve_by_halves(as, as.right ? m : tail, as.right ? tail : n, factor, second, lda, rest, ldb);
+  };
+  // What is solved first takes its part out of the other.
+  const bool head_first = below != as.right;
+  head_first ? solve_head(alpha) : solve_tail(alpha);
+  T *const from = head_first ? b : rest, *const to = head_first ? rest : b;
+  const int64_t known = head_first ? head : tail, open = side - known;
+  if (as.right) {
+    gemm(false, as.transpose, m, open, known, T(-1), from, ldb, corner, lda, alpha, to, ldb);
+  } else {
+    gemm(as.transpose, false, open, n, known, T(-1), corner, lda, from, ldb, alpha, to, ldb);
+  }
+  head_first ? solve_tail(T(1)) : solve_head(T(1));
+}
+
 }  // namespace
 
-// b = alpha * a b, or what solves that, with a triangular matrix a.
+// b = alpha * a b with a triangular matrix a.
 #define MX_TRIANGULAR(T, t, name)                                                              \
   void name(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a, \
             T* b) {                                                                            \
@@ -114,7 +187,10 @@ int without_iterating(Content found, std::initializer_list<Result<T>> results) {
     }                                                                                              \
   }                                                                                                \
   MX_TRIANGULAR(T, t, trmm)                                                                        \
-  MX_TRIANGULAR(T, t, trsm)                                                                        \
+  void trsm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,     \
+            T* b) {                                                                                \
+    solve_by_halves({right, lower, transpose}, m, n, alpha, a, right ? n : m, b, n);               \
+  }                                                                                                \
   int potrf(bool lower, int64_t n, T* a) {                                                         \
     return MX_LAPACK(t, potrf)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
   }                                                                                                \

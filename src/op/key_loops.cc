@@ -21,6 +21,18 @@ struct Range {
   bool short_enough() const { return most - least <= UINT32_MAX; }
 };
 
+// The k smallest of n to the front, sorted. Positions decide between equal keys.
+template <class K>
+void sort_best(Keyed<K>* keys, Keyed<K>* spare, int64_t n, int64_t k) {
+  // Keys of 32 bits are sorted by vectors. For others comparisons are cheaper up to here than the
+  // histograms of a radix sort, and only the best few have to be in order.
+  constexpr int64_t kFew = 1024;
+  if constexpr (sizeof(K) == 8) {
+    if (n <= kFew) return std::partial_sort(keys, keys + k, keys + n);
+  }
+  sort_keyed(keys, spare, n);
+}
+
 #define MX_SIMD_FILE "op/key_loops.inc"
 #include "base/simd_targets.h"
 
@@ -68,13 +80,13 @@ void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<
   Keyed<SortKey<T>>* const spare = room + size;
   int64_t kept = std::min(n, size), i = kept;
   keyed_of(values, room, kept, flip);
-  sort_keyed(room, spare, kept);
+  sort_best(room, spare, kept, k);
   // Most of the others lose against the k-th best so far and are only looked at. Positions ascend,
   // so an equal key comes later and loses.
   while (i < n) {
     kept = k;
     i = MX_SIMD_CALL(append_below<T>)(values, i, n, flip, room[k - 1].key, room, kept, size);
-    if (kept > k) sort_keyed(room, spare, kept);
+    if (kept > k) sort_best(room, spare, kept, k);
   }
 }
 

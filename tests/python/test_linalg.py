@@ -133,6 +133,21 @@ def test_triangular(mx, rng, op, lower, transpose, rightside):
     check_gradients(mx, rng, op, [a, b], **attrs)
 
 
+@pytest.mark.parametrize("side", [31, 32, 33, 65, 97, 192])
+@pytest.mark.parametrize("lower, transpose, rightside", itertools.product([False, True], repeat=3))
+def test_large_triangles_are_solved_by_halves(mx, rng, lower, transpose, rightside, side):
+    a = rng.uniform(-1, 1, (side, side)) / side + 2 * np.eye(side)
+    for others in (1, 5, 40):
+        b = rng.standard_normal((others, side) if rightside else (side, others))
+        t = np.tril(a) if lower else np.triu(a)
+        t = t.T if transpose else t
+        want = -1.5 * (np.linalg.solve(t.T, b.T).T if rightside else np.linalg.solve(t, b))
+        attrs = {"lower": lower, "transpose": transpose, "rightside": rightside, "alpha": -1.5}
+        np.testing.assert_allclose(mx.run("_linalg_trsm", a, b, **attrs)[0], want, 1e-12, 1e-13)
+        narrow = mx.run("_linalg_trsm", a.astype("float32"), b.astype("float32"), **attrs)[0]
+        np.testing.assert_allclose(narrow, want, 2e-5, 2e-6)
+
+
 def check_gradients(mx, rng, op, arrays, outputs=None, step=1e-5, **attrs):
     """Gradients of a random combination of the results against central differences."""
     values = mx.run(op, *arrays, **attrs)

@@ -59,6 +59,43 @@ struct PoolShape {
   }
 };
 
+inline constexpr int kPlanes = 4;
+
+// Channels [c, c + kCount) of a region; those of bins that have channels of their own come alone.
+template <int kCount, class T>
+void pool_planes(const PoolShape& shape, const Region<T>& region, const T* data, int64_t c, T* to) {
+  for (int64_t b = 0; b < shape.bins; ++b) {
+    const T* plane = data + (region.image * shape.channels + shape.channel(c, b)) * shape.area();
+    T sums[kCount] = {};
+    const auto bin = static_cast<std::size_t>(b);
+    for (int64_t s = region.first[bin]; s < region.first[bin + 1]; ++s) {
+      const Sample<T>& sample = region.samples[static_cast<std::size_t>(s)];
+      for (int k = 0; k < 4; ++k)
+        for (int p = 0; p < kCount; ++p)
+          sums[p] += sample.weight[k] * plane[p * shape.area() + sample.at[k]];
+    }
+    for (int p = 0; p < kCount; ++p) to[p * shape.bins + b] = sums[p] * region.scale;
+  }
+}
+
+// The reverse, which adds to the planes of `dx`.
+template <int kCount, class T>
+void unpool_planes(const PoolShape& shape, const Region<T>& region, const T* from, int64_t c,
+                   T* dx) {
+  for (int64_t b = 0; b < shape.bins; ++b) {
+    T* plane = dx + (region.image * shape.channels + shape.channel(c, b)) * shape.area();
+    T heads[kCount];
+    for (int p = 0; p < kCount; ++p) heads[p] = from[p * shape.bins + b] * region.scale;
+    const auto bin = static_cast<std::size_t>(b);
+    for (int64_t s = region.first[bin]; s < region.first[bin + 1]; ++s) {
+      const Sample<T> sample = region.samples[static_cast<std::size_t>(s)];
+      for (int k = 0; k < 4; ++k)
+        for (int p = 0; p < kCount; ++p)
+          plane[p * shape.area() + sample.at[k]] += heads[p] * sample.weight[k];
+    }
+  }
+}
+
 template <class T>
 void pool(const PoolShape& shape, const std::vector<Region<T>>& regions, const T* data, T* out) {
   const int64_t channels = shape.out_channels();
@@ -72,19 +109,13 @@ void pool(const PoolShape& shape, const std::vector<Region<T>>& regions, const T
             std::fill_n(to, channels * shape.bins, T{0});
             continue;
           }
-          for (int64_t c = 0; c < channels; ++c) {
-            for (int64_t b = 0; b < shape.bins; ++b) {
-              const T* plane =
-                  data + (region.image * shape.channels + shape.channel(c, b)) * shape.area();
-              T sum{0};
-              const auto bin = static_cast<std::size_t>(b);
-              for (int64_t s = region.first[bin]; s < region.first[bin + 1]; ++s) {
-                const Sample<T>& sample = region.samples[static_cast<std::size_t>(s)];
-                for (int k = 0; k < 4; ++k) sum += sample.weight[k] * plane[sample.at[k]];
-              }
-              *to++ = sum * region.scale;
-            }
+          // Several planes at a time share what is looked up of a sample.
+          int64_t c = 0;
+          if (!shape.position_sensitive) {
+            for (; c + kPlanes <= channels; c += kPlanes)
+              pool_planes<kPlanes>(shape, region, data, c, to + c * shape.bins);
           }
+          for (; c < channels; ++c) pool_planes<1>(shape, region, data, c, to + c * shape.bins);
         }
       },
       1);
@@ -100,18 +131,13 @@ void unpool(const PoolShape& shape, const std::vector<Region<T>>& regions, const
         for (std::size_t r = 0; r < regions.size(); ++r) {
           const Region<T>& region = regions[r];
           if (region.image < 0) continue;
-          for (int64_t c = begin; c < end; ++c) {
-            const T* from = dout + (static_cast<int64_t>(r) * channels + c) * shape.bins;
-            for (int64_t b = 0; b < shape.bins; ++b) {
-              T* plane = dx + (region.image * shape.channels + shape.channel(c, b)) * shape.area();
-              const T d = from[b] * region.scale;
-              const auto bin = static_cast<std::size_t>(b);
-              for (int64_t s = region.first[bin]; s < region.first[bin + 1]; ++s) {
-                const Sample<T>& sample = region.samples[static_cast<std::size_t>(s)];
-                for (int k = 0; k < 4; ++k) plane[sample.at[k]] += d * sample.weight[k];
-              }
-            }
+          const T* from = dout + static_cast<int64_t>(r) * channels * shape.bins;
+          int64_t c = begin;
+          if (!shape.position_sensitive) {
+            for (; c + kPlanes <= end; c += kPlanes)
+              unpool_planes<kPlanes>(shape, region, from + c * shape.bins, c, dx);
           }
+          for (; c < end; ++c) unpool_planes<1>(shape, region, from + c * shape.bins, c, dx);
         }
       },
       1);

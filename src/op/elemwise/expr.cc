@@ -66,6 +66,12 @@ Expr operator>=(const Expr& a, const Expr& b) { return b <= a; }
 Expr operator-(const Expr& a) { return a.is_constant() ? Expr(-a.constant()) : Expr(-a.value()); }
 
 Expr select(const Expr& condition, const Expr& yes, const Expr& no) {
+  // A condition is 0 or 1: of two numbers (slopes have whole ones) it is a step from one to the
+  // other.
+  if (yes.is_constant() && no.is_constant()) {
+    const Expr step = condition * Expr(yes.constant() - no.constant());
+    return no.constant() == 0.0 ? step : step + no;
+  }
   return condition * yes + (Expr(1.0) - condition) * no;
 }
 

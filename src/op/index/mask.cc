@@ -2,6 +2,7 @@
 // What a mask selects: boolean_mask with its gradient, and nonzero.
 #include "op/index/mask.h"
 
+#include "op/adding.h"
 #include "op/index/rows.h"
 #include "op/op_builder.h"
 #include "op/primitives.h"
@@ -79,13 +80,15 @@ void boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
 }
 
 // Inputs: gradient, data for its shape, mask.
+template <bool add>
 void backward_boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   if (out.size() == 0) return;
   const Selected selected(context.in(2), context);
   const int axis = normalize_axis(params.axis, out.ndim(), "boolean_mask");
   sum_rows(context.in(0), out.shape().size(0, axis), out.dim(axis),
-           out.shape().size(axis + 1, out.ndim()), selected.positions(out.dim(axis)), out, context);
+           out.shape().size(axis + 1, out.ndim()), selected.positions(out.dim(axis)), out, context,
+           add);
 }
 
 void infer_mask(const MaskParams& params, Infer& infer) {
@@ -127,7 +130,7 @@ MX_OP(_backward_boolean_mask, MaskParams)
     .type_only(1)
     .param("axis", &MaskParams::axis, 0, "The axis.")
     .infer(infer_backward_mask)
-    .cpu(backward_boolean_mask_cpu)
+    .cpu(backward_boolean_mask_cpu<false>)
     .grad([](const MaskParams&, Grad& grad) {
       Gradients result(3);
       if (grad.wants(0))
@@ -135,8 +138,10 @@ MX_OP(_backward_boolean_mask, MaskParams)
       return result;
     });
 
-[[maybe_unused]] const bool portable =
-    mark_portable_waiting({"_contrib_boolean_mask", "_backward_boolean_mask"});
+[[maybe_unused]] const bool portable = [] {
+  add_adding("_backward_boolean_mask", backward_boolean_mask_cpu<true>);
+  return mark_portable_waiting({"_contrib_boolean_mask", "_backward_boolean_mask"});
+}();
 
 // One row of indices per element; a scalar counts as an array of one.
 void nonzero_cpu(const NoParams&, KernelContext& context) {

@@ -3,6 +3,7 @@
 // assignment. Indices become positions of rows once; what follows are loops over rows.
 #include <fmt/format.h>
 
+#include "op/adding.h"
 #include "op/index/rows.h"
 #include "op/op_builder.h"
 #include "op/primitives.h"
@@ -78,12 +79,17 @@ void scatter_set_cpu(const ScatterParams&, KernelContext& context) {
   put_values(context.in(1), context.in(2), out, context);
 }
 
-// Adds up instead.
-void sum_at(const Tensor& values, const Tensor& indices, const Tensor& out,
-            KernelContext& context) {
+// Adds up instead; with `add` to what is there.
+void sum_at(const Tensor& values, const Tensor& indices, const Tensor& out, KernelContext& context,
+            bool add) {
   if (out.size() == 0) return;
   const RowPositions at(indices, out.shape(), "gather_nd", context);
-  sum_rows(values, 1, at.rows, at.width, at.positions("gather_nd"), out, context);
+  sum_rows(values, 1, at.rows, at.width, at.positions("gather_nd"), out, context, add);
+}
+
+template <bool add>
+void backward_gather_nd_cpu(const NoParams&, KernelContext& context) {
+  sum_at(context.in(0), context.in(1), context.out(0), context, add);
 }
 
 // Shape of data that belongs to these indices: their columns, then the dimensions not indexed.
@@ -142,9 +148,7 @@ MX_OP(_backward_gather_nd_like, NoParams)
       infer.out(0).same_as(infer.in(2));
       infer.in(0).same_dtype(infer.out(0));
     })
-    .cpu([](const NoParams&, KernelContext& context) {
-      sum_at(context.in(0), context.in(1), context.out(0), context);
-    })
+    .cpu(backward_gather_nd_cpu<false>)
     .grad([](const NoParams&, Grad& grad) {
       Gradients result(3);
       if (grad.wants(0)) result[0] = apply("gather_nd", {grad.dout(0), grad.in(1)});
@@ -158,7 +162,7 @@ MX_OP(_backward_gather_nd, ScatterParams)
     .param("shape", &ScatterParams::shape, "Shape of the result.")
     .infer(infer_scatter)
     .cpu([](const ScatterParams&, KernelContext& context) {
-      sum_at(context.in(0), context.in(1), context.out(0), context);
+      sum_at(context.in(0), context.in(1), context.out(0), context, false);
     })
     .grad([](const ScatterParams&, Grad& grad) {
       if (!grad.wants(0)) return Gradients(2);
@@ -188,9 +192,11 @@ MX_OP(_scatter_set_nd, ScatterParams)
     .infer(infer_scatter)
     .cpu(scatter_set_cpu);
 
-[[maybe_unused]] const bool portable =
-    mark_portable_waiting({"gather_nd", "_backward_gather_nd_like", "_backward_gather_nd",
-                           "scatter_nd", "_scatter_set_nd"});
+[[maybe_unused]] const bool portable = [] {
+  add_adding("_backward_gather_nd_like", backward_gather_nd_cpu<true>);
+  return mark_portable_waiting({"gather_nd", "_backward_gather_nd_like", "_backward_gather_nd",
+                                "scatter_nd", "_scatter_set_nd"});
+}();
 
 }  // namespace
 }  // namespace mxnet

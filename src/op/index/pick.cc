@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "op/adding.h"
+#include "op/dispatch.h"
 #include "op/element_size.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
@@ -55,7 +57,7 @@ void pick_from(const Tensor& data, const Tensor& index, int axis, OutOfRange mod
   });
 }
 
-// Writes one element per line; each line is written once, so nothing adds up.
+// Writes one element per line, once.
 void put_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mode,
               const Tensor& out) {
   if (values.size() == 0) return;
@@ -64,6 +66,20 @@ void put_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mo
     for_picked(out.shape(), axis, positions,
                [from = values.as<const W>(), to = out.as<W>()](int64_t at, int64_t i) {
                  to[at] = from[i];
+               });
+  });
+}
+
+// Adds to one element per line.
+void add_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mode,
+              const Tensor& out) {
+  if (values.size() == 0) return;
+  const Positions positions(index, out.dim(axis), mode, "pick");
+  dispatch_dtype(out.dtype, "pick", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    for_picked(out.shape(), axis, positions,
+               [from = values.as<const T>(), to = out.as<T>()](int64_t at, int64_t i) {
+                 to[at] = static_cast<T>(static_cast<C>(to[at]) + static_cast<C>(from[i]));
                });
   });
 }
@@ -88,6 +104,11 @@ void backward_pick_cpu(const PickParams& params, KernelContext& context) {
                     out.shape().size(axis + 1, out.ndim()), context.in(2), params.mode, out);
   }
   put_into(context.in(0), context.in(2), pick_axis(params, out.ndim()), params.mode, out);
+}
+
+void adding_pick_cpu(const PickParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  add_into(context.in(0), context.in(2), pick_axis(params, out.ndim()), params.mode, out);
 }
 
 void infer_pick(const PickParams& params, Infer& infer) {
@@ -143,6 +164,7 @@ bool define_pick() {
         if (grad.wants(0)) result[0] = apply("pick", {grad.dout(0), grad.in(2)}, grad.attrs());
         return result;
       });
+  add_adding("_backward_pick", adding_pick_cpu);
   return mark_portable({"pick", "_backward_pick"});
 }
 [[maybe_unused]] const bool defined_pick = define_pick();

@@ -202,7 +202,7 @@ void put_rows(const void* in, int64_t width, const Positions& positions, void* o
 }
 
 void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,
-              const Positions& positions, const Tensor& out, KernelContext& context) {
+              const Positions& positions, const Tensor& out, KernelContext& context, bool add) {
   if (const GpuTable* gpu = gpu_table(context)) {
     const CheckedPositions checked(context, positions);
     return gpu->sum_rows(context.stream()->native(), in, outer, extent, width, checked.tensor,
@@ -222,7 +222,12 @@ void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,
     const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t low, int64_t high) {
       for (int64_t o = first_outer; o < last_outer; ++o) {
         Sum* const mine = sums + o * block;
-        std::fill(mine + low * width, mine + high * width, Sum{0});
+        if (!add) {
+          std::fill(mine + low * width, mine + high * width, Sum{0});
+        } else if constexpr (!std::is_same_v<Sum, T>) {
+          convert_array(out.as<T>() + o * block + low * width, mine + low * width,
+                        (high - low) * width);
+        }
         add_rows(in.as<T>() + o * count * width, positions, low, high, width, mine);
       }
     };

@@ -19,8 +19,10 @@ void put_rows(const void* in, int64_t width, const Positions& positions, void* o
               KernelContext& context);
 
 // out[o][p] = the sum of in[o][j] over all j with positions[j] = p, for rows of `width` elements;
-// 16-bit types add up in float. In the order of j for any number of threads.
+// 16-bit types add up in float. In the order of j for any number of threads. With `add`, on the CPU
+// only, `out` holds what the sums begin with.
 void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,
-              const Positions& positions, const Tensor& out, KernelContext& context);
+              const Positions& positions, const Tensor& out, KernelContext& context,
+              bool add = false);
 
 }  // namespace mxnet

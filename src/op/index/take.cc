@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole slices along an axis by their position: take, and Embedding, which is take from the rows of
 // a table.
+#include "op/adding.h"
 #include "op/embedding.h"
 #include "op/gpu.h"
 #include "op/index/rows.h"
@@ -29,11 +30,11 @@ void take_from(const Tensor& a, const Tensor& indices, int axis, OutOfRange mode
 }
 
 void give_back(const Tensor& dy, const Tensor& indices, int axis, OutOfRange mode,
-               const Tensor& out, KernelContext& context) {
+               const Tensor& out, KernelContext& context, bool add) {
   if (out.size() == 0) return;
   const TakeView view(out.shape(), axis);
   sum_rows(dy, view.outer, view.extent, view.width, Positions(indices, view.extent, mode, "take"),
-           out, context);
+           out, context, add);
 }
 
 int take_axis(const TakeParams& params, int ndim) {
@@ -46,9 +47,15 @@ void take_cpu(const TakeParams& params, KernelContext& context) {
 }
 
 // Inputs: gradient, indices, the array for its shape.
+template <bool add>
 void backward_take_cpu(const TakeParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  give_back(context.in(0), context.in(1), take_axis(params, out.ndim()), params.mode, out, context);
+  give_back(context.in(0), context.in(1), take_axis(params, out.ndim()), params.mode, out, context,
+            add);
+}
+template <bool add>
+void backward_embedding_cpu(const EmbeddingParams&, KernelContext& context) {
+  give_back(context.in(0), context.in(1), 0, OutOfRange::kClip, context.out(0), context, add);
 }
 
 void infer_take(const TakeParams& params, Infer& infer) {
@@ -98,7 +105,7 @@ MX_OP(_backward_take, TakeParams)
     .param("axis", &TakeParams::axis, 0, "As of take.")
     .choice("mode", &TakeParams::mode, kModes, "clip", "As of take.")
     .infer(infer_backward<TakeParams>)
-    .cpu(backward_take_cpu)
+    .cpu(backward_take_cpu<false>)
     .grad([](const TakeParams&, Grad& grad) {
       Gradients result(3);
       if (grad.wants(0)) result[0] = apply("take", {grad.dout(0), grad.in(1)}, grad.attrs());
@@ -140,9 +147,7 @@ bool define_embedding() {
       .makes_sparse([](const EmbeddingParams& params) { return params.sparse_grad; });
   add_embedding_params(backward)
       .infer(infer_backward<EmbeddingParams>)
-      .cpu([](const EmbeddingParams&, KernelContext& context) {
-        give_back(context.in(0), context.in(1), 0, OutOfRange::kClip, context.out(0), context);
-      })
+      .cpu(backward_embedding_cpu<false>)
       .grad([](const EmbeddingParams&, Grad& grad) {
         Gradients result(3);
         if (grad.wants(0)) result[0] = apply("Embedding", {grad.in(1), grad.dout(0)}, grad.attrs());
@@ -152,8 +157,11 @@ bool define_embedding() {
 }
 [[maybe_unused]] const bool defined_embedding = define_embedding();
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"take", "_backward_take", "Embedding", "_backward_Embedding"});
+[[maybe_unused]] const bool portable = [] {
+  add_adding("_backward_take", backward_take_cpu<true>);
+  add_adding("_backward_Embedding", backward_embedding_cpu<true>);
+  return mark_portable({"take", "_backward_take", "Embedding", "_backward_Embedding"});
+}();
 
 }  // namespace
 }  // namespace mxnet

@@ -51,11 +51,12 @@ struct Operand {
   }
 };
 
-// By masks, which vectorise for every width.
+// By masks, which vectorise for every width; out of bytes, since GCC makes no vectors of bool.
 template <class W>
 void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(holds);
   for (int64_t i = 0; i < n; ++i) {
-    const W mask = static_cast<W>(W{0} - static_cast<W>(holds[i]));
+    const W mask = static_cast<W>(W{0} - static_cast<W>(bytes[i]));
     out[i] = static_cast<W>((x[i] & mask) | (y[i] & static_cast<W>(~mask)));
   }
 }

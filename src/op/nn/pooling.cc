@@ -27,11 +27,24 @@ double lowest(DType dtype) {
   }
 }
 
+// Sums and means of channels that lie last, unless there are too few to be added together.
+bool goes_by_pixels(const PoolGeometry& g) {
+  constexpr int64_t kFewChannels = 8;
+  return g.channels_last && g.channels >= kFewChannels &&
+         (g.type == PoolKind::kSum || g.type == PoolKind::kAvg);
+}
+
 void forward_plain(const PoolParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &out = context.out(0);
   const PoolGeometry g = pool_geometry(params, data.shape(), out.shape());
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->pool(context.stream()->native(), g, lowest(data.dtype), data, out);
+  if (goes_by_pixels(g)) {
+    return with_plain_arrays(context, false, [&](auto& arrays) {
+      const auto* image = arrays.in(data);
+      pool_pixels(g, image, arrays.out(out));
+    });
+  }
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     const auto* image = arrays.in(data);
     using T = std::remove_cvref_t<decltype(*image)>;
@@ -52,6 +65,12 @@ bool gradient_on_gpu(const PoolGeometry& g, bool sees_data, KernelContext& conte
 void spread_plain(const PoolParams& params, KernelContext& context) {
   const PoolGeometry g = pool_geometry(params, context.in(1).shape(), context.in(0).shape());
   if (gradient_on_gpu(g, false, context)) return;
+  if (goes_by_pixels(g)) {
+    return with_plain_arrays(context, false, [&](auto& arrays) {
+      const auto* dout = arrays.in(context.in(0));
+      spread_pixels(g, dout, arrays.out(context.out(0)));
+    });
+  }
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
     pool_spread(g, arrays.in(context.in(0)), arrays.out(context.out(0)));
   });

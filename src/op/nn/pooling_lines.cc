@@ -2,7 +2,12 @@
 // Compiles the inner loops of pooling for each instruction set.
 #include "op/nn/pooling_lines.h"
 
+#include <utility>
+
 #include "base/simd.h"
+
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace mxnet {
 namespace {
@@ -15,9 +20,9 @@ namespace {
 
 template <class T>
 const PoolLines<T>& pool_lines() {
-  static const PoolLines<T> lines{MX_SIMD_CALL(raise<T>), MX_SIMD_CALL(add<T>),
-                                  MX_SIMD_CALL(find<T>), MX_SIMD_CALL(find_first<T>),
-                                  MX_SIMD_CALL(add_where<T>)};
+  static const PoolLines<T> lines{MX_SIMD_CALL(raise<T>),     MX_SIMD_CALL(add<T>),
+                                  MX_SIMD_CALL(find<T>),      MX_SIMD_CALL(find_first<T>),
+                                  MX_SIMD_CALL(add_where<T>), MX_SIMD_CALL(spread_of_four<T>)};
   return lines;
 }
 

@@ -26,6 +26,10 @@ struct PoolLines {
   // above.
   void (*add_where)(T* to, int64_t n, const T* from, const Pixel* which, Pixel first, Pixel step,
                     int64_t count);
+  // The gradient of maxima of n windows of 2 x 2 pixels that tile two lines: a pixel of to_upper
+  // and to_lower becomes its window's head where it is the first greatest number of that, else 0.
+  void (*spread_of_four)(const T* upper, const T* lower, const T* heads, T* to_upper, T* to_lower,
+                         int64_t n);
 };
 template <class T>
 const PoolLines<T>& pool_lines();

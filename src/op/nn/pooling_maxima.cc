@@ -313,10 +313,44 @@ struct FromFirst {
   void finish(int64_t) const {}
 };
 
+// Windows of 2 x 2 that tile the image, but for what may be left at its ends.
+bool are_tiles_of_four(const PoolGeometry& g) {
+  const auto all = [](const PoolGeometry::Sizes& sizes, int64_t depth, int64_t side) {
+    return sizes[0] == depth && sizes[1] == side && sizes[2] == side;
+  };
+  return all(g.kernel, 1, 2) && all(g.stride, 1, 2) && all(g.pad, 0, 0) &&
+         2 * g.map[1] <= g.image[1] && 2 * g.map[2] <= g.image[2];
+}
+
+template <class T>
+void tiles_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage) {
+  const PoolLines<T>& loops = pool_lines<T>();
+  const int64_t width = g.image[2], area = g.image[1] * width, n = g.map[2];
+  parallel_for(
+      g.batch * g.channels * g.image[0], static_cast<double>(area),
+      [&](int64_t first, int64_t last) {
+        for (int64_t plane = first; plane < last; ++plane) {
+          const T *from = image + plane * area, *heads = dmap + plane * g.map[1] * n;
+          T *to = dimage + plane * area, *const end = to + area;
+          for (int64_t y = 0; y < g.map[1]; ++y) {
+            loops.spread_of_four(from, from + width, heads, to, to + width, n);
+            std::fill(to + 2 * n, to + width, T{0});
+            std::fill(to + width + 2 * n, to + 2 * width, T{0});
+            from += 2 * width;
+            to += 2 * width;
+            heads += n;
+          }
+          std::fill(to, end, T{0});
+        }
+      },
+      1);
+}
+
 }  // namespace
 
 template <class T>
 void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage) {
+  if (are_tiles_of_four(g)) return tiles_to_first(g, image, dmap, dimage);
   for_each_line_of_maxima(g, image, [&] { return ToFirst<T>(g, dmap, dimage); });
 }
 

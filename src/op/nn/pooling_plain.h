@@ -13,6 +13,12 @@ void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map);
 // Gradient of averages and sums.
 template <class T>
 void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage);
+// Sums, means and their gradient of arrays (batch, pixels or places, channels), a pixel's channels
+// at a time.
+template <class T>
+void pool_pixels(const PoolGeometry& g, const T* image, T* map);
+template <class T>
+void spread_pixels(const PoolGeometry& g, const T* dmap, T* dimage);
 // Gradient of maxima: to the first of equals.
 template <class T>
 void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // L2Normalization: length 1, of examples, of positions across channels, or of channels.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "op/elemwise/binary_loops.h"
@@ -128,12 +129,102 @@ void backward_on_gpu(const GpuTable& gpu, const L2Params& params, KernelContext&
   gpu.convert(on.stream(), dy, context.out(0));
 }
 
+// Norms of positions across channels: columns of a matrix, so many side by side, whose sums stay in
+// the first-level cache.
+constexpr int64_t kColumns = 256;
+
+// fn(matrix, first column, how many), in threads.
+template <class F>
+void for_columns(const RowLayout& rows, double cost, const F& fn) {
+  const int64_t blocks = (rows.inner + kColumns - 1) / kColumns;
+  parallel_for(
+      rows.outer * blocks, cost * static_cast<double>(rows.length * kColumns),
+      [&](int64_t first, int64_t last) {
+        for (int64_t unit = first; unit < last; ++unit) {
+          const int64_t column = unit % blocks * kColumns;
+          fn(unit / blocks, column, std::min(kColumns, rows.inner - column));
+        }
+      },
+      1);
+}
+
+// sums[j] = sum over i of a[i * step + j] * b[i * step + j].
+template <class C>
+void add_products(const C* a, const C* b, int64_t length, int64_t step, int64_t columns,
+                  std::array<double, kColumns>* sums) {
+  double* const to = sums->data();
+  std::fill_n(to, columns, 0.0);
+  for (int64_t i = 0; i < length; ++i, a += step, b += step)
+    for (int64_t j = 0; j < columns; ++j)
+      to[j] += static_cast<double>(a[j]) * static_cast<double>(b[j]);
+}
+
+template <class C>
+void forward_columns(const RowLayout& rows, float eps, const C* x, C* y, C* norm) {
+  for_columns(rows, 2.0, [&](int64_t matrix, int64_t column, int64_t columns) {
+    const int64_t start = matrix * rows.length * rows.inner + column;
+    std::array<double, kColumns> squares;
+    std::array<C, kColumns> factors;
+    add_products(x + start, x + start, rows.length, rows.inner, columns, &squares);
+    for (int64_t j = 0; j < columns; ++j) {
+      const double length = std::sqrt(squares[static_cast<std::size_t>(j)] + eps);
+      norm[matrix * rows.inner + column + j] = static_cast<C>(length);
+      factors[static_cast<std::size_t>(j)] = static_cast<C>(1.0 / length);
+    }
+    const C *from = x + start, *factor = factors.data();
+    C* to = y + start;
+    for (int64_t i = 0; i < rows.length; ++i, from += rows.inner, to += rows.inner)
+      for (int64_t j = 0; j < columns; ++j) to[j] = from[j] * factor[j];
+  });
+}
+
+template <class C>
+void backward_columns(const RowLayout& rows, const C* dy, const C* y, const C* norm, C* dx) {
+  for_columns(rows, 4.0, [&](int64_t matrix, int64_t column, int64_t columns) {
+    const int64_t start = matrix * rows.length * rows.inner + column;
+    std::array<double, kColumns> products;
+    std::array<C, kColumns> factors, shares;
+    add_products(dy + start, y + start, rows.length, rows.inner, columns, &products);
+    for (std::size_t j = 0; j < static_cast<std::size_t>(columns); ++j) {
+      const double scale =
+          1.0 / static_cast<double>(norm[matrix * rows.inner + column + static_cast<int64_t>(j)]);
+      factors[j] = static_cast<C>(scale);
+      shares[j] = static_cast<C>(products[j] * scale);
+    }
+    const C *g = dy + start, *value = y + start;
+    C* to = dx + start;
+    for (int64_t i = 0; i < rows.length; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        const auto k = static_cast<std::size_t>(j);
+        to[j] = g[j] * factors[k] - value[j] * shares[k];
+      }
+      g += rows.inner;
+      value += rows.inner;
+      to += rows.inner;
+    }
+  });
+}
+
+// Calls fn and returns true where columns of `dtype` can be used as they lie, and sums are double.
+template <class C, class F>
+bool by_columns(const RowLayout& rows, DType dtype, const F& fn) {
+  constexpr int64_t kFewColumns = 8;
+  const bool ready = dtype == (sizeof(C) == 8 ? DType::kFloat64 : DType::kFloat32);
+  if (!ready || rows.inner < kFewColumns || !accumulate_wide()) return false;
+  fn();
+  return true;
+}
+
 void forward(const L2Params& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0), &norm = context.out(1);
   if (const GpuTable* gpu = gpu_table(context)) return forward_on_gpu(*gpu, params, context);
   const RowLayout rows = rows_of(params, in.shape());
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
+    if (by_columns<C>(rows, in.dtype, [&] {
+          forward_columns<C>(rows, params.eps, in.as<C>(), out.as<C>(), norm.as<C>());
+        }))
+      return;
     const NormLoops<C>& loops = norm_loops<C>();
     const bool wide = accumulate_wide();
     map_rows<C>(
@@ -158,6 +249,10 @@ void backward(const L2Params& params, KernelContext& context) {
   const RowLayout rows = rows_of(params, out.shape());
   with_row_type(out.dtype, [&](auto zero) {
     using C = decltype(zero);
+    if (by_columns<C>(rows, out.dtype, [&] {
+          backward_columns<C>(rows, dy.as<C>(), out.as<C>(), norm.as<C>(), dx.as<C>());
+        }))
+      return;
     const NormLoops<C>& loops = norm_loops<C>();
     const bool wide = accumulate_wide();
     map_rows<C>(

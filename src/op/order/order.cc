@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort, argsort and topk: the best elements of each row go to whoever wants their values, their
 // positions or both.
+#include "op/adding.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/gpu_table.h"
@@ -157,6 +158,22 @@ void move_cpu(const OrderParams& params, KernelContext& context) {
   });
 }
 
+// dx += the values, where the elements were taken.
+void adding_scatter_cpu(const OrderParams& params, KernelContext& context) {
+  const Tensor &values = context.in(0), &data = context.in(1), &out = context.out(0);
+  const AxisRows rows = rows_of(params, data.shape());
+  visit_rows(rows, data, context, [&](int64_t from, int64_t to, const uint32_t* at) {
+    dispatch_dtype(out.dtype, "topk", [&]<class T>(TypeTag<T>) {
+      using C = ComputeType<T>;
+      for (int64_t i = 0; i < rows.k; ++i) {
+        T& sum = out.as<T>()[from + at[i] * rows.inner];
+        sum = static_cast<T>(static_cast<C>(sum) +
+                             static_cast<C>(values.as<T>()[to + i * rows.inner]));
+      }
+    });
+  });
+}
+
 // ---- operators ---------------------------------------------------------------------------------
 
 Attrs order_attrs(const OrderParams& params) {
@@ -281,8 +298,10 @@ MX_OP(argsort, OrderParams)
     })
     .zero_grad();
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"topk", "sort", "argsort", "_backward_topk", "_topk_take"});
+[[maybe_unused]] const bool portable = [] {
+  add_adding("_backward_topk", adding_scatter_cpu);
+  return mark_portable({"topk", "sort", "argsort", "_backward_topk", "_topk_take"});
+}();
 
 }  // namespace
 }  // namespace mxnet

@@ -8,6 +8,7 @@
 #include "op/norm/batch_norm_params.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/quantize/byte_loops.h"
 
 namespace mxnet::quantize {
 namespace {
@@ -33,15 +34,14 @@ void add_cpu(const BinaryParams& params, KernelContext& context) {
       calibrated(params.min_calib, params.max_calib, "_contrib_quantized_elemwise_add");
   const SumScales sum(read_range(context, 2, 3), context.in(0).dtype, read_range(context, 4, 5),
                       context.in(1).dtype, range ? &*range : nullptr, out.dtype);
-  if (out.dtype == DType::kInt32) {
-    int32_t* to = out.as<int32_t>();
-    each_pair(context, [=](auto a, auto b, int64_t i) { to[i] = nearest_int32(sum(a, b)); });
-  } else {
-    dispatch_dtype<kBytes>(out.dtype, "quantized_elemwise_add", [&]<class T>(TypeTag<T>) {
-      T* to = out.as<T>();
-      each_pair(context, [=](auto a, auto b, int64_t i) { to[i] = nearest<T>(sum(a, b)); });
+  const Tensor &lhs = context.in(0), &rhs = context.in(1);
+  constexpr DTypeSet kResults = DTypeSet::of(DType::kInt8, DType::kUInt8, DType::kInt32);
+  dispatch_dtype<kResults>(out.dtype, "quantized_elemwise_add", [&]<class T>(TypeTag<T>) {
+    parallel_for(out.size(), 4.0, [&](int64_t first, int64_t last) {
+      sum_bytes(lhs.as<int8_t>() + first, lhs.dtype == DType::kInt8, rhs.as<int8_t>() + first,
+                rhs.dtype == DType::kInt8, out.as<T>() + first, last - first, {sum.lhs, sum.rhs});
     });
-  }
+  });
   write_range(context, sum.range);
 }
 

@@ -11,24 +11,20 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/quantize/byte_loops.h"
 #include "op/quantize/channels_last.h"
 
 namespace mxnet::quantize {
 namespace {
-
-// Bytes may alias whatever lies around, unless it is said that they do not: then these are vectors.
-template <class From, class To>
-void scale_run(const From* __restrict in, To* __restrict to, int64_t n, float factor, float shift) {
-  for (int64_t i = 0; i < n; ++i) to[i] = nearest<To>(static_cast<float>(in[i]) * factor + shift);
-}
 
 // out = nearest(in * factor + shift), of the type of `out`.
 template <class From>
 void scale_to_bytes(const From* in, const Tensor& out, float factor, float shift) {
   dispatch_dtype<kBytes>(out.dtype, "quantize", [&]<class To>(TypeTag<To>) {
     To* to = out.as<To>();
+    const auto scale = scale_loop<From, To>();
     parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
-      scale_run(in + first, to + first, last - first, factor, shift);
+      scale(in + first, to + first, last - first, factor, shift);
     });
   });
 }
@@ -121,11 +117,8 @@ void dequantize_cpu(const DequantizeParams&, KernelContext& context) {
   const Tensor& in = context.in(0);
   const float step = read_range(context, 1, 2).magnitude() / wide_limit(in.dtype);
   float* out = context.out(0).as<float>();
-  dispatch_dtype<kBytes>(in.dtype, "_contrib_dequantize", [&]<class T>(TypeTag<T>) {
-    const T* from = in.as<T>();
-    parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) out[i] = static_cast<float>(from[i]) * step;
-    });
+  parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
+    widen_bytes(in.as<int8_t>() + first, in.dtype == DType::kInt8, out + first, last - first, step);
   });
 }
 

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // _random_pdf_ operators: densities of samples. Each set of parameters has a row of samples.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
+#include <type_traits>
 
+#include "base/simd.h"
 #include "op/dispatch.h"
+#include "op/elemwise/unary_loops.h"
+#include "op/norm/row_io.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
 #include "op/random/pdf_loops.h"
@@ -16,11 +22,6 @@ using namespace densities;  // NOLINT(google-build-using-namespace): the rows be
 using Op = OpBuilder<PdfParams>;
 constexpr double kDensityCost = 64.0;
 
-template <class T>
-double number(const T* values, int64_t i) {
-  return static_cast<double>(static_cast<ComputeType<T>>(values[i]));
-}
-
 // Rows of samples, and how many there are in each.
 struct Rows {
   Rows(const Tensor& sample, int64_t count)
@@ -28,63 +29,136 @@ struct Rows {
   const int64_t count, length;
 };
 
+// Numbers in double that stay in the first-level cache: arrays of any type go through them.
+constexpr int64_t kBlock = 256;
+using Block = std::array<double, kBlock>;
+
+// `count` numbers of an array from `at` on, where they lie or in the block.
+const double* read_block(const Tensor& array, int64_t at, int64_t count, Block* block) {
+  return read_elements<double>(array, at, count, 1, block->data());
+}
+
+// Samples, and their logarithms where the density asks for them.
+template <class Dist>
+struct Samples {
+  Block wide, logs;
+  const double* x = nullptr;
+
+  void read(const Tensor& samples, int64_t at, int64_t count) {
+    x = read_block(samples, at, count, &wide);
+    if constexpr (Dist::kUsesLog) unary_loop<double>(UnaryRow::log).value(x, logs.data(), count);
+  }
+  // Of those without a use for it the logarithm is anything.
+  double log_at(std::size_t k) const { return Dist::kUsesLog ? logs[k] : 0; }
+};
+
+template <class Dist>
+void densities_of(const Dist& dist, const Samples<Dist>& samples, int64_t count, bool is_log,
+                  Block* result) {
+  MX_INDEPENDENT_STEPS
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
+    (*result)[k] = dist.log_density(samples.x[k], samples.log_at(k));
+  if (!is_log) unary_loop<double>(UnaryRow::exp).value(result->data(), result->data(), count);
+}
+
+// A few operations each: what goes through blocks takes twice as long. True where it did.
+template <class Dist>
+bool logs_of_floats(const Dist& dist, const Tensor& samples, const Tensor& out, int64_t first,
+                    int64_t last) {
+  if constexpr (Dist::kUsesLog || !Dist::kContinuous) {
+    return false;
+  } else {
+    if (samples.dtype != DType::kFloat32) return false;
+    const float* const from = samples.as<float>();
+    float* const to = out.as<float>();
+    for (int64_t i = first; i < last; ++i)
+      to[i] = static_cast<float>(dist.log_density(static_cast<double>(from[i]), 0));
+    return true;
+  }
+}
+
 template <class Dist>
 void pdf_cpu(const PdfParams& params, KernelContext& context) {
-  const Tensor& sample = context.in(0);
-  const Rows rows(sample, context.in(1).size());
-  dispatch_dtype<kFloating>(sample.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
-    const T* first = context.in(1).as<T>();
-    const T* second = context.in(context.num_in() - 1).as<T>();
-    const bool is_log = params.is_log;
-    parallel_for(sample.size(), kDensityCost, [&](int64_t begin, int64_t end) {
-      // Row by row: what depends on the parameters alone is computed once.
-      for (int64_t i = begin; i < end;) {
-        const int64_t row = i / rows.length;
-        const double a = number(first, row), b = number(second, row);
-        const T* from = sample.as<T>();
-        T* to = context.out(0).as<T>();
-        for (const int64_t last = std::min(end, (row + 1) * rows.length); i < last; ++i) {
-          const double log_density = Dist::log_density(number(from, i), a, b);
-          to[i] = static_cast<T>(
-              static_cast<ComputeType<T>>(is_log ? log_density : std::exp(log_density)));
-        }
+  const Tensor &sample = context.in(0), &first = context.in(1), &out = context.out(0);
+  const Tensor& second = context.in(context.num_in() - 1);
+  const Rows rows(sample, first.size());
+  parallel_for(sample.size(), kDensityCost, [&](int64_t begin, int64_t end) {
+    Samples<Dist> samples;
+    Block result;
+    // Row by row: what depends on the parameters alone is computed once.
+    for (int64_t i = begin; i < end;) {
+      const int64_t row = i / rows.length, last = std::min(end, (row + 1) * rows.length);
+      const Dist dist(read_element(first, row), read_element(second, row), false);
+      if (params.is_log && logs_of_floats(dist, sample, out, i, last)) {
+        i = last;
+        continue;
       }
-    });
+      if constexpr (std::is_same_v<Dist, Uniform>) {  // the same for all samples
+        const double log_density = dist.log_density(0, 0);
+        result.fill(params.is_log ? log_density : std::exp(log_density));
+      }
+      for (int64_t count = 0; i < last; i += count) {
+        count = std::min(kBlock, last - i);
+        if constexpr (!std::is_same_v<Dist, Uniform>) {
+          samples.read(sample, i, count);
+          densities_of(dist, samples, count, params.is_log, &result);
+        }
+        write_elements(out, i, count, 1, result.data());
+      }
+    }
   });
+}
+
+// Sums of `count` slopes by the parameters, each times its head; slopes by the samples.
+template <class Dist>
+void add_slopes(const Dist& dist, const Samples<Dist>& samples, const double* heads, int64_t count,
+                Block* by_sample, std::array<double, 2>* sums) {
+  double a = (*sums)[0], b = (*sums)[1];
+#pragma omp simd reduction(+ : a, b)
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+    const Slopes slopes = dist.slopes(samples.x[k], samples.log_at(k));
+    (*by_sample)[k] = heads[k] * slopes.sample;
+    a += heads[k] * slopes.params[0];
+    b += heads[k] * slopes.params[1];
+  }
+  *sums = {a, b};
 }
 
 // Inputs: gradient of the densities, samples, parameters. Outputs: gradients of samples,
 // parameters.
 template <class Dist>
 void pdf_backward_cpu(const PdfParams& params, KernelContext& context) {
-  const Tensor& sample = context.in(1);
-  const Rows rows(sample, context.in(2).size());
-  constexpr std::size_t kParams = Dist::kNames.size();
-  dispatch_dtype<kFloating>(sample.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
-    using C = ComputeType<T>;
-    const T* first = context.in(2).as<T>();
-    const T* second = context.in(context.num_in() - 1).as<T>();
-    parallel_for(
-        rows.count, kDensityCost * static_cast<double>(rows.length),
-        [&](int64_t begin, int64_t end) {
-          for (int64_t row = begin; row < end; ++row) {
-            const double a = number(first, row), b = number(second, row);
-            std::array<double, 2> sums{};
-            for (int64_t i = row * rows.length; i < (row + 1) * rows.length; ++i) {
-              const double x = number(sample.as<T>(), i);
-              const Slopes slopes = Dist::slopes(x, a, b);
-              const double density = params.is_log ? 1 : std::exp(Dist::log_density(x, a, b));
-              const double head = number(context.in(0).as<T>(), i) * density;
-              context.out(0).as<T>()[i] = static_cast<T>(static_cast<C>(head * slopes.sample));
-              for (std::size_t p = 0; p < kParams; ++p) sums[p] += head * slopes.params[p];
+  const Tensor &head = context.in(0), &sample = context.in(1), &first = context.in(2);
+  const Tensor& second = context.in(context.num_in() - 1);
+  const Rows rows(sample, first.size());
+  parallel_for(
+      rows.count, kDensityCost * static_cast<double>(rows.length),
+      [&](int64_t begin, int64_t end) {
+        Samples<Dist> samples;
+        Block wide, scaled, result;
+        for (int64_t row = begin; row < end; ++row) {
+          const Dist dist(read_element(first, row), read_element(second, row), true);
+          std::array<double, 2> sums{};
+          const int64_t last = (row + 1) * rows.length;
+          for (int64_t i = row * rows.length, count = 0; i < last; i += count) {
+            count = std::min(kBlock, last - i);
+            samples.read(sample, i, count);
+            const double* heads = read_block(head, i, count, &wide);
+            if (!params.is_log) {
+              densities_of(dist, samples, count, false, &result);
+              MX_INDEPENDENT_STEPS
+              for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
+                scaled[k] = heads[k] * result[k];
+              heads = scaled.data();
             }
-            for (std::size_t p = 0; p < kParams; ++p)
-              context.out(1 + static_cast<int>(p)).template as<T>()[row] =
-                  static_cast<T>(static_cast<C>(sums[p]));
+            add_slopes(dist, samples, heads, count, &result, &sums);
+            write_elements(context.out(0), i, count, 1, result.data());
           }
-        },
-        1);
-  });
+          for (std::size_t p = 0; p < Dist::kNames.size(); ++p)
+            write_element(context.out(1 + static_cast<int>(p)), row, sums[p]);
+        }
+      },
+      1);
 }
 
 // Parameters lack the sample's last dimension.
@@ -160,6 +234,11 @@ struct Vectors {
         samples(rows == 0 ? 0 : sample.size() / width / rows) {}
   const int64_t width, rows, samples;  // samples: in each row
 };
+
+template <class T>
+double number(const T* values, int64_t i) {
+  return static_cast<double>(static_cast<ComputeType<T>>(values[i]));
+}
 
 template <class T>
 double dirichlet_log_density(const T* x, const T* alpha, int64_t width) {

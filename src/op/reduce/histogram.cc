@@ -22,19 +22,22 @@ void histogram_cpu(const HistogramParams& params, KernelContext& context) {
     using C = ComputeType<T>;
     T* edge = edges.as<T>();
     const auto count = [&](const auto& bin_of) {
-      const auto edge_at = [&](int64_t i) { return static_cast<C>(edge[i]); };
-      for (int64_t i = 0; i < in.size(); ++i) {
-        const int64_t bin = bin_of(static_cast<C>(in.as<T>()[i]), edge_at);
+      const auto edge_at = [edge](int64_t i) { return static_cast<C>(edge[i]); };
+      // What is counted may be what describes the arrays, as far as the compiler knows.
+      const T* const from = in.as<T>();
+      const int64_t n = in.size();
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t bin = bin_of(static_cast<C>(from[i]), edge_at);
         if (bin >= 0) ++counts[bin];
       }
     };
     if (params.bin_cnt) {
       const EqualBins equal{params.range[0], params.range[1], bins};
       for (int64_t i = 0; i <= bins; ++i) edge[i] = convert<T>(equal.edge(i));
-      count([&](C x, const auto& edge_at) { return equal.bin_of(x, edge_at); });
+      count([equal](C x, const auto& edge_at) { return equal.bin_of(x, edge_at); });
     } else {
       std::copy_n(context.in(1).as<T>(), bins + 1, edge);
-      count([&](C x, const auto& edge_at) { return bin_between(x, bins, edge_at); });
+      count([bins](C x, const auto& edge_at) { return bin_between(x, bins, edge_at); });
     }
   });
 }

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <string>
 
 #include "base/error.h"
+#include "op/accumulate.h"
+#include "op/adding.h"
 #include "op/primitives.h"
 #include "op/shape/adjoint.h"
 #include "op/shape/diagonal_plan.h"
@@ -97,6 +100,32 @@ void forward_cpu(const P& params, KernelContext& context) {
   }
 }
 
+// The diagonals of `full` grow by those.
+void add_to_diagonals(const DiagonalPlace& place, const Tensor& diagonals, const Tensor& full,
+                      KernelContext& context) {
+  if (diagonals.size() == 0) return;
+  const std::size_t element = dtype_size(full.dtype);
+  const Tensor sums{context.workspace(static_cast<std::size_t>(diagonals.size()) * element),
+                    diagonals.shape_ptr, diagonals.dtype};
+  extract(place, full, sums, context);
+  accumulate(sums, diagonals);
+  copy_strided(context, place.plan(full.shape()).reversed(), sums.data, full.data, element);
+}
+
+template <class P>
+void adding_backward_cpu(const P& params, KernelContext& context) {
+  const Tensor& dy = context.in(0);
+  const Tensor& dx = context.out(0);
+  if (!makes_matrix(params, dx.ndim()))
+    return add_to_diagonals(place_of(params, dx.ndim(), false), dy, dx, context);
+  if (dx.size() == 0) return;
+  const Tensor diagonal{
+      context.workspace(static_cast<std::size_t>(dx.size()) * dtype_size(dx.dtype)), dx.shape_ptr,
+      dx.dtype};
+  extract(place_of(params, 2, true), dy, diagonal, context);
+  accumulate(dx, diagonal);
+}
+
 template <class P>
 void backward_cpu(const P& params, KernelContext& context) {
   const Tensor& dy = context.in(0);
@@ -116,6 +145,7 @@ void define(const char* name, const char* doc, void (*declare)(OpBuilder<P>&)) {
                     .infer = infer_diagonal<P>,
                     .forward = forward_cpu<P>,
                     .backward = backward_cpu<P>});
+  add_adding("_backward_" + std::string(name), adding_backward_cpu<P>);
 }
 
 constexpr const char* kOffsetDoc = "Which diagonal: 0 the main one, above it positive.";

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/error.h"
+#include "op/element_size.h"
 
 namespace mxnet {
 std::vector<int64_t> all_rows(int64_t count) {
@@ -64,23 +64,12 @@ AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align ali
 }
 
 void gather_elements(const Tensor& values, std::span<const int64_t> positions, void* out) {
-  const auto gather = [&]<class Item>(Item* to) {
+  dispatch_size(values.dtype, [&]<class Item>(Item zero) {
+    auto* to = static_cast<Item*>(out);
     const auto* from = values.as<const Item>();
     for (std::size_t k = 0; k < positions.size(); ++k)
-      to[k] = positions[k] < 0 ? Item{0} : from[positions[k]];
-  };
-  // Elements are moved, not read: their size is all that matters, and all zeros are zero bits.
-  switch (dtype_size(values.dtype)) {
-    case 1:
-      return gather(static_cast<uint8_t*>(out));
-    case 2:
-      return gather(static_cast<uint16_t*>(out));
-    case 4:
-      return gather(static_cast<uint32_t*>(out));
-    default:
-      MX_ASSERT(dtype_size(values.dtype) == 8);
-      return gather(static_cast<uint64_t*>(out));
-  }
+      to[k] = positions[k] < 0 ? zero : from[positions[k]];
+  });
 }
 
 }  // namespace mxnet

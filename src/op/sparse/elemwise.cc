@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "op/element_size.h"
 #include "op/inline_vector.h"
 #include "op/params.h"
 #include "op/sparse/align.h"
@@ -114,14 +115,22 @@ Tensor picked(SparseContext& context, const CsrView& pattern, const Tensor& dens
   const int64_t rows = ndim >= 2 ? dense.dim(ndim - 2) : 1;
   const int64_t columns = ndim >= 1 ? dense.dim(ndim - 1) : 1;
   const int64_t row_step = rows == 1 ? 0 : columns, column_step = columns == 1 ? 0 : 1;
-  std::vector<int64_t> positions(static_cast<std::size_t>(pattern.stored));
-  for (int64_t row = 0; row < pattern.rows; ++row) {
-    for (int64_t k = pattern.begin(row); k < pattern.end(row); ++k)
-      positions[static_cast<std::size_t>(k)] = row * row_step + pattern.indices[k] * column_step;
-  }
-  const std::size_t bytes = positions.size() * dtype_size(dense.dtype);
-  const Tensor result{context.workspace(bytes), nullptr, dense.dtype};
-  gather_elements(dense, positions, result.data);
+  const Tensor result{
+      context.workspace(static_cast<std::size_t>(pattern.stored) * dtype_size(dense.dtype)),
+      nullptr, dense.dtype};
+  // Elements are moved, not read: their size is all that matters.
+  dispatch_size(dense.dtype, [&]<class Item>(Item) {
+    const auto* from = dense.as<const Item>();
+    auto* to = result.as<Item>();
+    for (int64_t row = 0; row < pattern.rows; ++row, from += row_step) {
+      const int64_t begin = pattern.begin(row), end = pattern.end(row);
+      if (column_step == 0) {
+        std::fill(to + begin, to + end, *from);
+      } else {
+        for (int64_t k = begin; k < end; ++k) to[k] = from[pattern.indices[k]];
+      }
+    }
+  });
   return result;
 }
 

@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/element_size.h"
 #include "op/params.h"
+#include "op/sparse/align.h"
 #include "op/sparse/indices.h"
 #include "op/sparse_op.h"
 
@@ -46,23 +48,33 @@ void slice(const SliceParams& params, SparseContext& context) {
   const CsrView from = context.csr(0);
   const Shape& shape = context.out(0).shape();
   const int64_t row = first_of(params, 0, from.rows), column = first_of(params, 1, from.columns);
+  const int64_t begin = from.begin(row), end = from.begin(row + shape[0]);
+  if (shape[1] == from.columns) {
+    const CsrView to = context.make_csr(0, end - begin);
+    copy_entries(from, begin, end - begin, to, 0);
+    for (int64_t r = 0; r <= shape[0]; ++r) to.indptr[r] = from.begin(row + r) - begin;
+    return;
+  }
   const auto wanted = [&](int64_t k) {
     return from.indices[k] >= column && from.indices[k] < column + shape[1];
   };
-  const int64_t begin = from.begin(row), end = from.begin(row + shape[0]);
   int64_t count = 0;
   for (int64_t k = begin; k < end; ++k) count += wanted(k);
   const CsrView to = context.make_csr(0, count);
-  int64_t at = 0;
-  to.indptr[0] = 0;
-  for (int64_t r = 0; r < shape[0]; ++r) {
-    for (int64_t k = from.begin(row + r); k < from.end(row + r); ++k) {
-      if (!wanted(k)) continue;
-      copy_entries(from, k, 1, to, at);
-      to.indices[at++] -= column;
+  dispatch_size(from.values.dtype, [&]<class Item>(Item) {
+    const auto* values = from.values.as<const Item>();
+    auto* result = to.values.as<Item>();
+    int64_t at = 0;
+    to.indptr[0] = 0;
+    for (int64_t r = 0; r < shape[0]; ++r) {
+      for (int64_t k = from.begin(row + r); k < from.end(row + r); ++k) {
+        if (!wanted(k)) continue;
+        result[at] = values[k];
+        to.indices[at++] = from.indices[k] - column;
+      }
+      to.indptr[r + 1] = at;
     }
-    to.indptr[r + 1] = at;
-  }
+  });
 }
 
 // --- Concat --------------------------------------------------------------------------------------
@@ -125,18 +137,24 @@ void where(const AnyParams&, SparseContext& context) {
   const CsrView condition = context.csr(0);
   const Tensor x = context.dense(1), y = context.dense(2), out = context.dense_out(0);
   if (out.size() == 0) return;
-  const std::size_t bytes = dtype_size(out.dtype);
-  std::memcpy(out.data, y.data, static_cast<std::size_t>(out.size()) * bytes);
+  std::memcpy(out.data, y.data, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+  // Where it holds: each stored element is noted, and the next one over it if it does not.
+  std::vector<int64_t> places(static_cast<std::size_t>(condition.stored) + 1);
+  std::size_t count = 0;
   dispatch_dtype(condition.values.dtype, "where", [&]<class T>(TypeTag<T>) {
     const T* values = condition.values.as<const T>();
     for (int64_t row = 0; row < condition.rows; ++row) {
       for (int64_t k = condition.begin(row); k < condition.end(row); ++k) {
-        if (!convert<bool>(values[k])) continue;
-        const auto at =
-            static_cast<std::size_t>(row * condition.columns + condition.indices[k]) * bytes;
-        std::memcpy(out.as<char>() + at, x.as<char>() + at, bytes);
+        places[count] = row * condition.columns + condition.indices[k];
+        count += convert<bool>(values[k]);
       }
     }
+  });
+  places.resize(count);
+  dispatch_size(out.dtype, [&]<class Item>(Item) {
+    const auto* from = x.as<const Item>();
+    auto* to = out.as<Item>();
+    for (const int64_t at : places) to[at] = from[at];
   });
 }
 

@@ -19,6 +19,12 @@ void in_double(KernelContext& context, const F& fn) {
   arrays.write_back();
 }
 
+// The logarithm of a sample, where the density asks for it.
+template <class Dist>
+MX_DEVICE double log_of(double x) {
+  return Dist::kUsesLog ? ::log(x) : 0;
+}
+
 template <class Dist>
 struct Density {
   const double *sample, *first, *second;
@@ -27,7 +33,8 @@ struct Density {
   bool is_log;
   MX_DEVICE void operator()(int64_t i) const {
     const int64_t row = i / length;
-    const double log_density = Dist::log_density(sample[i], first[row], second[row]);
+    const Dist dist(first[row], second[row], false);
+    const double log_density = dist.log_density(sample[i], log_of<Dist>(sample[i]));
     out[i] = is_log ? log_density : ::exp(log_density);
   }
 };
@@ -56,11 +63,12 @@ struct DensitySlope {
   int64_t length;
   bool is_log;
   MX_DEVICE Sums part(int64_t row, int lane, int lanes) const {
-    const double a = first[row], b = second[row];
+    const Dist dist(first[row], second[row], true);
     Sums sums{};
     for (int64_t i = row * length + lane; i < (row + 1) * length; i += lanes) {
-      const densities::Slopes slopes = Dist::slopes(sample[i], a, b);
-      const double density = is_log ? 1 : ::exp(Dist::log_density(sample[i], a, b));
+      const double log_x = log_of<Dist>(sample[i]);
+      const densities::Slopes slopes = dist.slopes(sample[i], log_x);
+      const double density = is_log ? 1 : ::exp(dist.log_density(sample[i], log_x));
       const double d = head[i] * density;
       dsample[i] = d * slopes.sample;
       for (int p = 0; p < kParams; ++p) sums.of[p] += d * slopes.params[p];

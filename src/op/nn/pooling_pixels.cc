@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and means of windows of images whose channels lie last, as they lie: turning such images
+// would take longer than their sums.
+#include <algorithm>
+#include <vector>
+
+#include "op/nn/pooling_lines.h"
+#include "op/nn/pooling_plain.h"
+#include "op/parallel.h"
+
+namespace mxnet {
+namespace {
+
+// visit(pixel) for those of the image that the window at place (z, y, x) has.
+template <class Visit>
+void for_each_pixel(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, const Visit& visit) {
+  const PoolGeometry::Window planes = g.window(0, z), lines = g.window(1, y),
+                             columns = g.window(2, x);
+  for (int64_t plane = planes.begin; plane < planes.end; ++plane)
+    for (int64_t line = lines.begin; line < lines.end; ++line)
+      for (int64_t column = columns.begin; column < columns.end; ++column)
+        visit((plane * g.image[1] + line) * g.image[2] + column);
+}
+
+// What a mean divides by; 1 for sums.
+template <class T>
+T divisor(const PoolGeometry& g, int64_t z, int64_t y, int64_t x) {
+  if (g.type != PoolKind::kAvg) return T{1};
+  return static_cast<T>(std::max<int64_t>(g.counted(0, z) * g.counted(1, y) * g.counted(2, x), 1));
+}
+
+double window_cost(const PoolGeometry& g) {
+  return static_cast<double>(g.channels * g.kernel[0] * g.kernel[1] * g.kernel[2]);
+}
+
+}  // namespace
+
+template <class T>
+void pool_pixels(const PoolGeometry& g, const T* image, T* map) {
+  const int64_t channels = g.channels, lines = g.map[0] * g.map[1];
+  const auto add = pool_lines<T>().add;
+  parallel_for(
+      g.batch * lines, window_cost(g) * static_cast<double>(g.map[2]),
+      [&](int64_t first, int64_t last) {
+        T* to = map + first * g.map[2] * channels;
+        for (int64_t line = first; line < last; ++line) {
+          const int64_t z = line % lines / g.map[1], y = line % g.map[1];
+          const T* const from = image + line / lines * g.image_size() * channels;
+          for (int64_t x = 0; x < g.map[2]; ++x, to += channels) {
+            std::fill_n(to, channels, T{0});
+            for_each_pixel(g, z, y, x,
+                           [&](int64_t pixel) { add(to, from + pixel * channels, 1, channels); });
+            const T count = divisor<T>(g, z, y, x);
+            if (count == T{1}) continue;
+            for (int64_t c = 0; c < channels; ++c) to[c] /= count;
+          }
+        }
+      },
+      1);
+}
+
+template <class T>
+void spread_pixels(const PoolGeometry& g, const T* dmap, T* dimage) {
+  const int64_t channels = g.channels;
+  const auto add = pool_lines<T>().add;
+  // Windows may overlap: an image is one thread's.
+  parallel_for(
+      g.batch, window_cost(g) * static_cast<double>(g.map_size()),
+      [&](int64_t first, int64_t last) {
+        std::vector<T> parts(static_cast<std::size_t>(channels));
+        const T* heads = dmap + first * g.map_size() * channels;
+        for (int64_t b = first; b < last; ++b) {
+          T* const to = dimage + b * g.image_size() * channels;
+          std::fill_n(to, g.image_size() * channels, T{0});
+          for (int64_t place = 0; place < g.map_size(); ++place, heads += channels) {
+            const int64_t x = place % g.map[2], line = place / g.map[2];
+            const int64_t z = line / g.map[1], y = line % g.map[1];
+            const T count = divisor<T>(g, z, y, x);
+            const T* from = heads;
+            if (count != T{1}) {
+              for (int64_t c = 0; c < channels; ++c)
+                parts[static_cast<std::size_t>(c)] = heads[c] / count;
+              from = parts.data();
+            }
+            for_each_pixel(g, z, y, x,
+                           [&](int64_t pixel) { add(to + pixel * channels, from, 1, channels); });
+          }
+        }
+      },
+      1);
+}
+
+#define MX_INSTANTIATE(T)                                          \
+  template void pool_pixels<T>(const PoolGeometry&, const T*, T*); \
+  template void spread_pixels<T>(const PoolGeometry&, const T*, T*);
+MX_INSTANTIATE(float)
+MX_INSTANTIATE(double)
+#undef MX_INSTANTIATE
+
+}  // namespace mxnet

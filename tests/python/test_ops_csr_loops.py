@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrices into csr and back, parts of them, and products with rows and columns: what is stored, and where."""
+import os
+
+import numpy as np
+import pytest
+
+from op_calls import Failure
+from sparse_calls import Sparse, SparseLibrary, csr
+
+pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+SEED = 20261122
+
+
+@pytest.fixture(scope="module")
+def mx():
+    library = SparseLibrary()
+    yield library
+    library.close()
+
+
+def drawn(rng, shape, dtype, density):
+    values = rng.integers(1, 100, shape)
+    return np.where(rng.random(shape) < density, values, 0).astype(dtype)
+
+
+def same(got, want):
+    assert got.stype == "csr" and got.data.dtype == want.data.dtype and got.shape == want.shape
+    np.testing.assert_array_equal(got.aux[0], want.aux[0])
+    np.testing.assert_array_equal(got.aux[1], want.aux[1])
+    np.testing.assert_array_equal(got.data, want.data)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int64", "uint8", "int8", "bool"])
+@pytest.mark.parametrize("density", [0, 0.05, 0.5, 1])
+def test_matrices_become_csr_and_back(mx, rng, dtype, density):
+    for shape in ((1, 1), (3, 300), (300, 3), (17, 64)):
+        dense = drawn(rng, shape, dtype, density)
+        compressed = mx.run("cast_storage", dense, stype="csr")[0]
+        same(compressed, csr(dense))
+        np.testing.assert_array_equal(mx.run("cast_storage", compressed, stype="default")[0], dense)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_zeros_of_either_sign_are_not_stored_and_nan_is(mx, dtype):
+    dense = np.array([[0.0, -0.0, np.nan], [-0.0, -0.0, -0.0], [np.inf, np.finfo(dtype).smallest_subnormal, -np.nan]], dtype)
+    got = mx.run("cast_storage", dense, stype="csr")[0]
+    np.testing.assert_array_equal(got.aux[0], [0, 1, 1, 4])
+    np.testing.assert_array_equal(got.aux[1], [2, 0, 1, 2])
+    np.testing.assert_array_equal(got.data, dense[[0, 2, 2, 2], [2, 0, 1, 2]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8"])
+def test_parts_of_csr_matrices(mx, rng, dtype):
+    dense = drawn(rng, (20, 30), dtype, 0.3)
+    for rows, columns in (((1, 19), (0, 30)), ((0, 20), (0, 30)), ((5, 5), (0, 30)), ((3, 12), (4, 17)), ((0, 20), (29, 30))):
+        begin, end = (rows[0], columns[0]), (rows[1], columns[1])
+        same(mx.run("slice", csr(dense), begin=begin, end=end)[0], csr(dense[rows[0] : rows[1], columns[0] : columns[1]]))
+    same(mx.run("slice", csr(dense), begin="(2,)", end="(9,)")[0], csr(dense[2:9]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op, how", [("broadcast_mul", np.multiply), ("broadcast_div", np.divide)])
+@pytest.mark.parametrize("shape", [(1, 30), (20, 1), (20, 30), (1, 1)])
+def test_csr_by_rows_and_columns(mx, rng, op, how, shape, dtype):
+    dense, other = drawn(rng, (20, 30), dtype, 0.3), rng.uniform(0.5, 2, shape).astype(dtype)
+    want = csr(dense)
+    want.data = how(want.data, np.broadcast_to(other, dense.shape)[dense != 0])
+    got = mx.run(op, csr(dense), other)[0]
+    np.testing.assert_array_equal(got.aux[1], want.aux[1])
+    np.testing.assert_allclose(got.data, want.data, 1e-6)
+
+
+@pytest.mark.parametrize("indices, indptr, message", [
+    ([0, 5, 1], [0, 2, 3], "5"), ([0, -1, 1], [0, 2, 3], "-1"), ([0, 2**40, 1], [0, 2, 3], str(2**40)), ([0, -(2**63), 1], [0, 2, 3], "indices"),
+    ([0, 1, 1], [0, 3, 2], "indptr"),
+])
+def test_indices_outside_are_named(mx, indices, indptr, message):
+    bad = Sparse("csr", (2, 5), np.ones(3, "float32"), [np.array(indptr, "int64"), np.array(indices, "int64")])
+    for op, others, attrs in (("slice", [], {"begin": "(0,)", "end": "(2,)"}), ("broadcast_mul", [np.ones((2, 1), "float32")], {}),
+                              ("cast_storage", [], {"stype": "default"})):
+        with pytest.raises(Failure, match=message):
+            mx.run(op, bad, *others, **attrs)
+
+
+@pytest.mark.parametrize("columns", [[1, 0], [1, 1]])
+def test_indices_that_do_not_ascend_are_named_where_that_matters(mx, columns):
+    bad = Sparse("csr", (2, 5), np.ones(3, "float32"), [np.array([0, 2, 3], "int64"), np.array([*columns, 0], "int64")])
+    with pytest.raises(Failure, match="ascending"):
+        mx.run("elemwise_add", bad, csr(np.eye(2, 5, dtype="float32")))
+
+
+@pytest.mark.parametrize("condition_type", ["float32", "int64", "uint8"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "uint8"])
+def test_choosing_by_what_csr_stores(mx, rng, dtype, condition_type):
+    dense = drawn(rng, (20, 30), condition_type, 0.4)
+    condition = csr(dense)
+    condition.data[::3] = 0  # stored zeros do not hold
+    x, y = rng.integers(0, 99, (20, 30)).astype(dtype), rng.integers(100, 199, (20, 30)).astype(dtype)
+    np.testing.assert_array_equal(mx.run("where", condition, x, y)[0], np.where(condition.dense() != 0, x, y))
