@@ -2,10 +2,12 @@
 // Loops for operators whose function has parameters: out[i] = fn(in[i]...), in float for the half
 // types.
 #pragma once
+#include "op/blockwise.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/kernel.h"
 #include "op/parallel.h"
+#include "op/parallel_each.h"
 
 namespace mxnet {
 
@@ -16,10 +18,17 @@ void map_elements(const char* op, const Tensor& in, const Tensor& out, const Fn&
   dispatch_dtype<Types>(in.dtype, op, [&]<class T>(TypeTag<T>) {
     const auto run = [&]<class Out>(Out* y) {
       const T* x = in.as<T>();
-      parallel_for(in.size(), 1.0, [=, &fn](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i)
-          y[i] = convert<Out>(fn(convert<ComputeType<T>>(x[i])));
-      });
+      if constexpr (kIsHalf<T>) {
+        parallel_for(in.size(), 1.0, [=, &fn](int64_t first, int64_t last) {
+          through_float(
+              [own = fn](const float* from, float* to, int64_t n) {
+                for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(own(from[i]));
+              },
+              y + first, last - first, x + first);
+        });
+      } else {
+        parallel_each(in.size(), 1.0, [=](int64_t i) { y[i] = convert<Out>(fn(x[i])); });
+      }
     };
     if (out.dtype == DType::kBool)  // NOLINT(bugprone-branch-clone): alike where T is bool
       run(out.as<bool>());
@@ -32,13 +41,19 @@ void map_elements(const char* op, const Tensor& in, const Tensor& out, const Fn&
 template <DTypeSet Types, class Fn>
 void map_pairs(const char* op, const Tensor& dy, const Tensor& x, const Tensor& dx, const Fn& fn) {
   dispatch_dtype<Types>(dy.dtype, op, [&]<class T>(TypeTag<T>) {
-    using C = ComputeType<T>;
     const T *pdy = dy.as<T>(), *px = x.as<T>();
     T* pdx = dx.as<T>();
-    parallel_for(dy.size(), 1.0, [=, &fn](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i)
-        pdx[i] = convert<T>(fn(convert<C>(pdy[i]), convert<C>(px[i])));
-    });
+    if constexpr (kIsHalf<T>) {
+      parallel_for(dy.size(), 1.0, [=, &fn](int64_t first, int64_t last) {
+        through_float(
+            [own = fn](const float* by, const float* at, float* to, int64_t n) {
+              for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(own(by[i], at[i]));
+            },
+            pdx + first, last - first, pdy + first, px + first);
+      });
+    } else {
+      parallel_each(dy.size(), 1.0, [=](int64_t i) { pdx[i] = convert<T>(fn(pdy[i], px[i])); });
+    }
   });
 }
 

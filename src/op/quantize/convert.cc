@@ -11,6 +11,7 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/parallel_each.h"
 #include "op/quantize/channels_last.h"
 
 namespace mxnet::quantize {
@@ -123,9 +124,8 @@ void dequantize_cpu(const DequantizeParams&, KernelContext& context) {
   float* out = context.out(0).as<float>();
   dispatch_dtype<kBytes>(in.dtype, "_contrib_dequantize", [&]<class T>(TypeTag<T>) {
     const T* from = in.as<T>();
-    parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) out[i] = static_cast<float>(from[i]) * step;
-    });
+    parallel_each(in.size(), 1.0,
+                  [=](int64_t i) { out[i] = static_cast<float>(from[i]) * step; });
   });
 }
 
