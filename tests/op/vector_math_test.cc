@@ -221,9 +221,10 @@ TEST(VectorMath, AnglesOfPointsAreWithinTwoUlp) {
   expect_of_points<float>(BinaryRow::arctan2, std::atan2, 1.5);
   expect_of_points<double>(BinaryRow::arctan2, std::atan2, 1.5);
 }
-TEST(VectorMath, DistancesOfPointsAreWithinOneUlp) {
+// Of doubles the roundings of a square, a sum and a root.
+TEST(VectorMath, DistancesOfPointsAreWithinFiveQuartersOfAnUlp) {
   expect_of_points<float>(BinaryRow::hypot, std::hypot, 0.501);
-  expect_of_points<double>(BinaryRow::hypot, std::hypot, 1.01);
+  expect_of_points<double>(BinaryRow::hypot, std::hypot, 1.25);
 }
 
 // What is a whole number is that number.

@@ -11,6 +11,25 @@
 
 namespace mxnet {
 
+namespace map_detail {
+
+// A loop of floats without its function's type: what converts half types is compiled once for all.
+template <class... In>
+struct FloatLoop {
+  const void* fn;
+  void (*run)(const void* fn, In... in, float* out, int64_t n);
+  void operator()(In... in, float* out, int64_t n) const { run(fn, in..., out, n); }
+};
+template <class... In, class Fn>
+FloatLoop<In...> loop_of(const Fn& fn) {
+  return {&fn, [](const void* body, In... in, float* out, int64_t n) {
+            const Fn own = *static_cast<const Fn*>(body);
+            for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(own(in[i]...));
+          }};
+}
+
+}  // namespace map_detail
+
 // fn(x) for every element, computed in the type itself or in float; `op` names the operator in
 // errors. Out may differ from the input's type only if it is bool.
 template <DTypeSet Types, class Fn>
@@ -20,11 +39,7 @@ void map_elements(const char* op, const Tensor& in, const Tensor& out, const Fn&
       const T* x = in.as<T>();
       if constexpr (kIsHalf<T>) {
         parallel_for(in.size(), 1.0, [=, &fn](int64_t first, int64_t last) {
-          through_float(
-              [own = fn](const float* from, float* to, int64_t n) {
-                for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(own(from[i]));
-              },
-              y + first, last - first, x + first);
+          through_float(map_detail::loop_of<const float*>(fn), y + first, last - first, x + first);
         });
       } else {
         parallel_each(in.size(), 1.0, [=](int64_t i) { y[i] = convert<Out>(fn(x[i])); });
@@ -45,11 +60,8 @@ void map_pairs(const char* op, const Tensor& dy, const Tensor& x, const Tensor& 
     T* pdx = dx.as<T>();
     if constexpr (kIsHalf<T>) {
       parallel_for(dy.size(), 1.0, [=, &fn](int64_t first, int64_t last) {
-        through_float(
-            [own = fn](const float* by, const float* at, float* to, int64_t n) {
-              for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(own(by[i], at[i]));
-            },
-            pdx + first, last - first, pdy + first, px + first);
+        through_float(map_detail::loop_of<const float*, const float*>(fn), pdx + first,
+                      last - first, pdy + first, px + first);
       });
     } else {
       parallel_each(dy.size(), 1.0, [=](int64_t i) { pdx[i] = convert<T>(fn(pdy[i], px[i])); });

@@ -133,7 +133,7 @@ template <class T>
   if constexpr (std::floating_point<T>)
     return hypot(a, b);
   else
-    return static_cast<T>(hypot(static_cast<double>(a), static_cast<double>(b)));
+    return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
 }
 template <class T>
 [[gnu::always_inline]] inline T arc_tangent(T a, T b) {
