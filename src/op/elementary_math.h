@@ -151,8 +151,8 @@ MX_MATH T atan2(T y, T x) {
   return ((x != x) | (y != y)) ? x + y : std::copysign(angle, y);
 }
 
-// The root of a^2 + b^2: in double, whose range has room for the squares of floats, and by factors that
-// make room for those of doubles. Infinite where one of the two is, whatever the other.
+// The root of a^2 + b^2: in double, whose range has room for the squares of floats, and by factors
+// that make room for those of doubles. Infinite where one of the two is, whatever the other.
 MX_MATH float hypot(float a, float b) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   const double x = double{a}, y = double{b};

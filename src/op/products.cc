@@ -44,11 +44,9 @@ void integer_block(const Products<T>& p, int64_t rows, int64_t columns, const T*
     if (p.beta != 1)
       for (int64_t j = 0; j < columns; ++j) y[j] = p.beta == 0 ? 0 : y[j] * p.beta;
     if (by_columns) {
-      for (int64_t j = 0; j < columns; ++j)
-        y[j] += p.alpha * loops.dot(x, b + j * p.ldb, p.k);
+      for (int64_t j = 0; j < columns; ++j) y[j] += p.alpha * loops.dot(x, b + j * p.ldb, p.k);
     } else {
-      for (int64_t l = 0; l < p.k; ++l)
-        loops.add_scaled(p.alpha * x[l], b + l * p.ldb, y, columns);
+      for (int64_t l = 0; l < p.k; ++l) loops.add_scaled(p.alpha * x[l], b + l * p.ldb, y, columns);
     }
   }
 }

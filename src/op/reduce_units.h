@@ -74,7 +74,7 @@ template <class T, class L, class A>
 class Units {
  public:
   Units(Reduction reduction, const T* x, const ReducePlan& plan, const A* about,
-         const ReduceStore<A>& store)
+        const ReduceStore<A>& store)
       : loops_(reduce_loops<L, A>(kNarrowLanes ? selection(reduction) : reduction)),
         question_(reduction == Reduction::any   ? Question::kAny
                   : reduction == Reduction::all ? Question::kAll

@@ -33,8 +33,22 @@ void expect_product(int64_t m, int64_t n, int64_t k, T alpha, T beta) {
       const auto before = numbers<T>(m * ldc, random);
       auto c = before;
       const int64_t zero = 0;
-      multiply(Products<T>{transpose_a, transpose_b, m, n, k, a.data(), lda, b.data(), ldb,
-                           c.data(), ldc, alpha, beta, {&zero, 1}, {&zero, 1}, {&zero, 1}});
+      multiply(Products<T>{transpose_a,
+                           transpose_b,
+                           m,
+                           n,
+                           k,
+                           a.data(),
+                           lda,
+                           b.data(),
+                           ldb,
+                           c.data(),
+                           ldc,
+                           alpha,
+                           beta,
+                           {&zero, 1},
+                           {&zero, 1},
+                           {&zero, 1}});
       for (int64_t row = 0; row < m; ++row) {
         for (int64_t column = 0; column < ldc; ++column) {
           const auto at = static_cast<std::size_t>(row * ldc + column);

@@ -28,8 +28,8 @@ struct UnaryLoop {
 template <class T>
 UnaryLoop<T> unary_loop(UnaryRow row);
 
-// Values of float16 or bfloat16 whose numbers stay in registers; null for rows that go through float,
-// a block at a time.
+// Values of float16 or bfloat16 whose numbers stay in registers; null for rows that go through
+// float, a block at a time.
 template <class T>
 using HalfLoop = void (*)(const T* x, T* y, int64_t n);
 template <class T>

@@ -23,10 +23,10 @@ using Labels = std::vector<std::size_t>;
 template <class T>
 constexpr bool kShortInteger = std::is_integral_v<T> && sizeof(T) <= 4 && !std::is_same_v<T, bool>;
 template <class T>
-using Computed =
-    std::conditional_t<kShortInteger<T>, uint32_t,
-                       std::conditional_t<std::is_integral_v<T>, uint64_t,
-                                          std::conditional_t<std::is_same_v<T, double>, double, float>>>;
+using Computed = std::conditional_t<
+    kShortInteger<T>, uint32_t,
+    std::conditional_t<std::is_integral_v<T>, uint64_t,
+                       std::conditional_t<std::is_same_v<T, double>, double, float>>>;
 // Whether arrays of T are arrays of what is computed in.
 template <class T>
 constexpr bool kAsItIs = std::is_same_v<Computed<T>, T> ||
@@ -328,8 +328,7 @@ void contract_typed(Dims dims, std::span<const Labelled> in, const Labelled& out
   }
   const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
   if (empty || reached(dims, out.strides) < size) {
-    for (int64_t i = 0; i < size; ++i)
-      result[i] = beta == 0.0 ? C{0} : number<C>(beta) * result[i];
+    for (int64_t i = 0; i < size; ++i) result[i] = beta == 0.0 ? C{0} : number<C>(beta) * result[i];
     if (beta != 0.0) beta = 1.0;
   }
   if (!empty) {

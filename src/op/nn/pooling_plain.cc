@@ -191,9 +191,8 @@ void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, con
     return divisor == T{0} ? T{0} : dmap[at] / divisor;
   });
   if (power == 0) return;
-  parallel_each(g.batch * g.channels * g.image_size(), 1.0, [=](int64_t i) {
-    dimage[i] *= power == 1 ? image[i] : image[i] * image[i];
-  });
+  parallel_each(g.batch * g.channels * g.image_size(), 1.0,
+                [=](int64_t i) { dimage[i] *= power == 1 ? image[i] : image[i] * image[i]; });
 }
 
 #define MX_INSTANTIATE(T)                                              \

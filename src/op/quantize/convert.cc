@@ -124,8 +124,7 @@ void dequantize_cpu(const DequantizeParams&, KernelContext& context) {
   float* out = context.out(0).as<float>();
   dispatch_dtype<kBytes>(in.dtype, "_contrib_dequantize", [&]<class T>(TypeTag<T>) {
     const T* from = in.as<T>();
-    parallel_each(in.size(), 1.0,
-                  [=](int64_t i) { out[i] = static_cast<float>(from[i]) * step; });
+    parallel_each(in.size(), 1.0, [=](int64_t i) { out[i] = static_cast<float>(from[i]) * step; });
   });
 }
 

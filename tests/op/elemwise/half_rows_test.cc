@@ -40,12 +40,11 @@ struct Row {
   UnaryRow row;
   double (*exact)(double);
 };
-const Row kRows[] = {{UnaryRow::exp, std::exp},     {UnaryRow::log, std::log},
-                     {UnaryRow::log1p, std::log1p}, {UnaryRow::log2, std::log2},
-                     {UnaryRow::log10, std::log10}, {UnaryRow::sin, std::sin},
-                     {UnaryRow::cos, std::cos},     {UnaryRow::tan, std::tan},
-                     {UnaryRow::sinh, std::sinh},   {UnaryRow::cosh, std::cosh},
-                     {UnaryRow::tanh, std::tanh},   {UnaryRow::cbrt, std::cbrt}};
+const Row kRows[] = {
+    {UnaryRow::exp, std::exp},   {UnaryRow::log, std::log},     {UnaryRow::log1p, std::log1p},
+    {UnaryRow::log2, std::log2}, {UnaryRow::log10, std::log10}, {UnaryRow::sin, std::sin},
+    {UnaryRow::cos, std::cos},   {UnaryRow::tan, std::tan},     {UnaryRow::sinh, std::sinh},
+    {UnaryRow::cosh, std::cosh}, {UnaryRow::tanh, std::tanh},   {UnaryRow::cbrt, std::cbrt}};
 
 TEST(HalfRows, EveryNumberGivesTheNearest) {
   const std::vector<float16> x = all_numbers<float16>();
@@ -75,8 +74,8 @@ TEST(HalfRows, EveryLengthGivesTheSame) {
       std::memcpy(part.data(), x.data() + kFrom, 80 * sizeof(float16));
       loop(part.data(), part.data(), n);
       for (int64_t i = 0; i < 80; ++i) {
-        const float16 want = i < n ? whole[static_cast<std::size_t>(i)]
-                                   : x[static_cast<std::size_t>(kFrom + i)];
+        const float16 want =
+            i < n ? whole[static_cast<std::size_t>(i)] : x[static_cast<std::size_t>(kFrom + i)];
         ASSERT_EQ(part[static_cast<std::size_t>(i)].bits, want.bits) << n << ", " << i;
       }
     }

@@ -126,7 +126,9 @@ TEST(Powers, OfWholeNumbersAreExact) {
   for (std::size_t i = 0; i < y.size(); ++i) {
     double exact = 1;
     for (int k = 0; k < b[i]; ++k) exact *= a[i];
-    if (std::fabs(exact) < 0x1p53) EXPECT_EQ(y[i], exact) << a[i] << " ^ " << b[i];
+    if (std::fabs(exact) < 0x1p53) {
+      EXPECT_EQ(y[i], exact) << a[i] << " ^ " << b[i];
+    }
   }
 }
 
@@ -138,7 +140,7 @@ void expect_slopes() {
   for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<T>(1 + i % 5);
   for (const bool left : {true, false}) {
     binary_slope<T>(BinaryRow::power, left)(dy.data(), p.a.data(), p.b.data(), dx.data(),
-                                           static_cast<int64_t>(dx.size()));
+                                            static_cast<int64_t>(dx.size()));
     for (std::size_t i = 0; i < dx.size(); ++i) {
       const T a = p.a[i], b = p.b[i];
       const T power = std::pow(a, left ? b - T(1) : b);
