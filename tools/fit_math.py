@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients of src/op/vector_math.h, src/op/wide_math.inc, src/op/erf_pieces.h and src/op/elementary_math.h: polynomials through the
+"""Coefficients and tables of src/op/vector_math.h, src/op/elementary_math.h, src/op/erf_pieces.h and src/op/wide_*.inc: polynomials through the
 Chebyshev nodes of an interval, computed with 60 digits, which are within a factor of two of the best ones of their degree. Needs mpmath."""
 
 import mpmath as mp
@@ -116,14 +116,14 @@ def cos_rest(z):
     return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2 if z else mp.mpf(1) / 24
 
 
-def log_tail(f):
-    """(log(1 + f) - f + f^2 / 2) / f^3."""
-    return (mp.log1p(f) - f + f * f / 2) / f**3 if abs(f) > mp.mpf("1e-15") else mp.mpf(1) / 3 - f / 4
-
-
 def log_second(r):
     """(log(1 + r) - r) / r^2."""
     return (mp.log1p(r) - r) / r**2 if abs(r) > mp.mpf("1e-15") else r / 3 - mp.mpf(1) / 2
+
+
+def log_third(r):
+    """-2 (log(1 + r) - r + r^2 / 2) / r^3."""
+    return -2 * ((mp.log1p(r) - r + r * r / 2) / r**3 if abs(r) > mp.mpf("1e-12") else mp.mpf(1) / 3 - r / 4)
 
 
 def exp2_rest(f):
@@ -135,6 +135,69 @@ def near_reciprocals(bits):
     """By the bits of their mantissas; those below 0.67 count twice."""
     steps = 2**bits
     return [(1 + mp.mpf(i) / steps) / (1 if (1 + mp.mpf(i) / steps) / 2 < mp.mpf("0.67") else 2) for i in range(steps)]
+
+
+def rounded(x, bits):
+    """x with so many bits."""
+    mantissa, exponent = mp.frexp(x)
+    return mp.ldexp(mp.nint(mp.ldexp(mantissa, bits)), exponent - bits)
+
+
+def accurate(candidates, function, bits):
+    """Of the candidates that one whose value has the fewest digits beyond so many bits, and the value with those."""
+    best = min(candidates, key=lambda x: abs(rounded(function(x), bits) / function(x) - 1))
+    return best, rounded(function(best), bits)
+
+
+def hexadecimal(numbers):
+    return ", ".join(float(x).hex() for x in numbers)
+
+
+def print_log_table(base, table_bits, grid, bits):
+    """Factors for mantissas in [3/4, 3/2) by their first bits, and logarithms of their reciprocals, multiples of 2^-grid; about 1 the factor is 1."""
+    steps, factors, logs = 2**table_bits, [], []
+    for i in range(steps):
+        middle = (1 + (i + mp.mpf(1) / 2) / steps) / (1 if i < steps // 2 else 2)
+        if i in (0, steps - 1):
+            log, factor = mp.mpf(0), mp.mpf(1)
+        else:
+            nearest = mp.nint(mp.log(middle, base) * 2**grid)
+            half = 200 if bits == 24 else 1000
+            log, factor = accurate([(nearest + step) / mp.mpf(2) ** grid for step in range(-half, half)], lambda x: mp.power(base, -x), bits)
+        factors.append(factor)
+        logs.append(log)
+    print(f"// logarithms to {mp.nstr(base, 3)}: factors, logarithms\n{hexadecimal(factors)}\n{hexadecimal(logs)}")
+    low, high = (-mp.mpf(1) / 64, mp.mpf(1) / 32) if bits == 24 else (-mp.mpf(1) / 32, mp.mpf(1) / 16)
+    widened = mp.mpf("1.01")
+    print_rows("their series", 10 if bits == 24 else 19,
+               fit(lambda r: log_second(r) / mp.log(base), low * widened, high * widened, 3 if bits == 24 else 9))
+
+
+def print_root_table():
+    """Factors and roots for a third of an exponent that leaves 0, 1 or 2, and three bits of a mantissa."""
+    factors, roots = [mp.mpf(1)] * 32, [mp.mpf(1)] * 32
+    for left in range(3):
+        for part in range(8):
+            nearest = mp.nint(mp.cbrt((1 + (part + mp.mpf(1) / 2) / 8) * 2**left) * 2**23)
+            candidates = [(nearest + step) / mp.mpf(2) ** 23 for step in range(-1500, 1501)]
+            root, factor = accurate(candidates, lambda x, n=left: mp.mpf(2) ** n / x**3, 24)
+            factors[(24 + 8 * left + part) % 32], roots[(24 + 8 * left + part) % 32] = factor, root
+    print(f"// cube roots: factors, roots\n{hexadecimal(factors)}\n{hexadecimal(roots)}")
+    print_rows("their series", 10, fit(lambda r: (mp.cbrt(1 + r) - 1) / r if r else mp.mpf(1) / 3, mp.mpf("-0.0593"), mp.mpf("0.0593"), 3))
+
+
+def print_power():
+    """What src/op/wide_power.inc looks up for double."""
+    logs = [-mp.log(c) for c in near_reciprocals(4)]
+    high = [mp.nint(x * 2**42) / 2**42 for x in logs]
+    print(f"// logarithms, high and low\n{hexadecimal(high)}\n{hexadecimal(x - h for x, h in zip(logs, high))}")
+    print_rows("third power of the logarithm", 19, fit(log_third, -mp.mpf(1) / 30, mp.mpf(1) / 30, 8))
+    powers = [mp.mpf(2) ** (mp.mpf(i) / 16) for i in range(16)]
+    print(f"// 2^(i/16), high and low\n{hexadecimal(powers)}\n{hexadecimal(x - mp.mpf(float(x)) for x in powers)}")
+    end = mp.log(2) / 32 * mp.mpf("1.02")
+    print_rows("exp", 19, fit(expm1_rest, -end, end, 4))
+    two = mp.floor(mp.log(2) * 2**42) / 2**42
+    print(f"log(2) = {hexadecimal([two, mp.log(2) - two])}")
 
 
 def print_table(name, digits, rows):
@@ -156,14 +219,14 @@ def pieces(function, near_zero, middles, ends, degree):
 
 
 def print_wide():
-    """What src/op/wide_math.inc and src/op/erf_pieces.h look up."""
-    print_rows("float log", 10, fit(log_tail, mp.mpf("-0.25"), mp.mpf("0.5"), 8))
+    """What src/op/wide_math.inc, src/op/erf_pieces.h and the powers of float in src/op/wide_power.inc look up."""
     print_rows("double log", 19, fit(log_second, -mp.mpf(1) / 30, mp.mpf(1) / 30, 8))
     print_rows("float log2", 10, fit(lambda r: log_second(r) / mp.log(2), -mp.mpf(1) / 62, mp.mpf(1) / 62, 3))
     print_rows("float exp2", 10, fit(exp2_rest, mp.mpf("-0.501"), mp.mpf("0.501"), 5))
     quarter = (mp.pi / 4 * mp.mpf("1.01")) ** 2
     print_rows("float sin", 10, fit(sin_rest, mp.mpf("1e-12"), quarter, 2))
     print_rows("float cos", 10, fit(cos_rest, mp.mpf("1e-6"), quarter, 2))
+    print_rows("float tan", 10, fit(odd_rest(mp.tan, mp.mpf(1) / 3), mp.mpf("1e-12"), quarter, 6))
     logs = [-mp.log(c) for c in near_reciprocals(4)]
     print_table("double logs and what rounding took", 19, [logs, [x - mp.mpf(float(x)) for x in logs]])
     log2 = [-mp.log(c, 2) for c in near_reciprocals(5)]
@@ -202,5 +265,11 @@ if __name__ == "__main__":
     print_rows("double erfc of (a - 0.95) / 5.05", 19,
                fit(lambda t: erfc_log(mp.mpf("0.95") + mp.mpf("5.05") * t), zero, mp.mpf(1), 24))
     print_wide()
+    for base in (mp.e, mp.mpf(2), mp.mpf(10)):
+        print_log_table(base, 5, 16, 24)
+    print_log_table(mp.mpf(2), 4, 42, 53)
+    print_log_table(mp.mpf(10), 4, 41, 53)
+    print_root_table()
+    print_power()
     print_elementary()
     print_inverse_erf()

@@ -21,6 +21,9 @@ def cases(torch):
     for dtype in ("float32", "float64"):
         for op in ("exp", "log", "log1p", "expm1", "tanh", "sin", "cos", "sqrt", "sigmoid", "erf"):
             yield unary(torch, op, dtype, normals(dtype, N, scale=3) if op in ("sin", "cos", "tanh", "erf") else floats(dtype, N))
+        for op in ("log2", "log10", "tan"):
+            yield unary(torch, op, dtype, floats(dtype, N))
+    yield unary(torch, "abs", "float16", normals("float16", N), memory_bound=True)
     yield unary(torch, "abs", "int32", integers("int32", 100, N), memory_bound=True)
     yield unary(torch, "exp", "float16", floats("float16", N))
     for dtype in ("float32", "float64", "float16"):
@@ -30,7 +33,9 @@ def cases(torch):
     for label, left, right in (("", (16 * N,), (16 * N,)), (" row", (16 * 1024, 1024), (1, 1024))):
         yield binary(torch, f"add 16 Mi float32{label}", "broadcast_add", floats("float32", *left), floats("float32", *right), "add")
     yield binary(torch, "maximum float32", "broadcast_maximum", normals("float32", N), normals("float32", N), "maximum")
-    yield binary(torch, "power float32", "broadcast_power", floats("float32", N), normals("float32", N), "pow")
+    for dtype in ("float32", "float64"):
+        yield binary(torch, f"power {dtype}", "broadcast_power", floats(dtype, N), normals(dtype, N), "pow")
+        yield binary(torch, f"hypot {dtype}", "broadcast_hypot", normals(dtype, N), normals(dtype, N), "hypot")
     for label, left, right in (("row", (1000, 1000), (1, 1000)), ("column", (1000, 1000), (1000, 1)),
                                ("4 wide, row", (250000, 4), (1, 4)), ("4 wide, column", (250000, 4), (250000, 1))):
         yield binary(torch, f"broadcast add {label}", "broadcast_add", floats("float32", *left), floats("float32", *right), "add")

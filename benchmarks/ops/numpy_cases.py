@@ -35,6 +35,8 @@ def arithmetic(torch):
                lambda p, x, o: ((p[0] * x + p[1]) * x + p[2]) * x + p[3])
     yield Case("dot of int32", "_np_dot", [integers("int32", 9, 10**6), integers("int32", 9, 10**6)], lambda x, y, o: np.dot(x, y),
                lambda x, y, o: torch.dot(x, y))
+    a = normals("float32", 10**6)
+    yield Case("ediff1d", "_npi_ediff1d", [a], lambda x, o: np.ediff1d(x), lambda x, o: torch.diff(x))
 
 
 def selections(torch):

@@ -151,6 +151,25 @@ MX_MATH T atan2(T y, T x) {
   return ((x != x) | (y != y)) ? x + y : std::copysign(angle, y);
 }
 
+// The root of a^2 + b^2: in double, whose range has room for the squares of floats, and by factors
+// that make room for those of doubles. Infinite where one of the two is, whatever the other.
+MX_MATH float hypot(float a, float b) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const double x = double{a}, y = double{b};
+  const float root = static_cast<float>(std::sqrt(x * x + y * y));
+  return ((magnitude(a) == kInf) | (magnitude(b) == kInf)) ? kInf : root;
+}
+MX_MATH double hypot(double a, double b) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double x = magnitude(a), y = magnitude(b), most = x > y ? x : y;
+  const bool large = most > 0x1p500, small = most < 0x1p-450;
+  const double factor = large ? 0x1p-600 : small ? 0x1p600 : 1.0;
+  const double back = large ? 0x1p600 : small ? 0x1p-600 : 1.0;
+  const double u = x * factor, v = y * factor;
+  const double root = std::sqrt(u * u + v * v) * back;
+  return ((x == kInf) | (y == kInf)) ? kInf : root;
+}
+
 template <std::floating_point T>
 MX_MATH T asinh(T x) {
   using C = ElementaryConstants<T>;

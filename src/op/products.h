@@ -23,6 +23,8 @@ struct Products {
 
 void multiply(const Products<float>& products);
 void multiply(const Products<double>& products);
-void multiply(const Products<int64_t>& products);  // for integers: exact, modulo 2^64
+// For integers: exact, modulo 2 to the bits of the type.
+void multiply(const Products<uint32_t>& products);
+void multiply(const Products<uint64_t>& products);
 
 }  // namespace mxnet

@@ -9,10 +9,13 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "op/elemwise/binary_loops.h"
 #include "op/elemwise/unary_loops.h"
+#include "op/ulps.h"
 
 namespace mxnet {
 namespace {
@@ -97,26 +100,6 @@ std::vector<T> arguments(const Case& c) {
   return x;
 }
 
-// Distance from the exact value in units of the last place of the type at that value.
-template <class T>
-double ulps_off(T got, long double exact) {
-  const T nearest = static_cast<T>(exact);
-  if (std::isnan(nearest) || std::isnan(got))
-    return std::isnan(nearest) && std::isnan(got) ? 0.0 : INFINITY;
-  if (got == nearest) return std::signbit(got) == std::signbit(nearest) ? 0.0 : INFINITY;
-  // One past the largest number counts as one unit.
-  const auto finite = [](T v) {
-    return std::isinf(v) ? std::copysign(std::numeric_limits<T>::max(), v) : v;
-  };
-  const T at = std::fabs(finite(nearest));
-  const T unit = at - std::nextafter(at, T(0));
-  const long double target =
-      std::isinf(nearest) ? static_cast<long double>(finite(nearest)) : exact;
-  return static_cast<double>(
-      std::fabs(static_cast<long double>(finite(got)) - target) /
-      static_cast<long double>(at == T(0) ? std::numeric_limits<T>::denorm_min() : unit));
-}
-
 template <class T>
 void expect_close(const Case& c) {
   const std::vector<T> x = arguments<T>(c);
@@ -182,44 +165,11 @@ TEST(VectorMath, SaturatedFunctionsAreExactlyOne) {
   }
 }
 
-// All pairs of edges, random bit patterns and moderate numbers; whole and half exponents too.
-TEST(VectorMath, PowerOfFloatsIsWithinTwoUlp) {
-  using Limits = std::numeric_limits<float>;
-  const float kEdges[] = {
-      0.0f,   -0.0f,      1.0f,  -1.0f, Limits::infinity(),   -Limits::infinity(),
-      0.5f,   -0.5f,      2.0f,  -2.0f, Limits::quiet_NaN(),  Limits::max(),
-      3.0f,   -3.0f,      -7.5f, 1e20f, Limits::denorm_min(), -Limits::denorm_min(),
-      1e-20f, 16777217.0f};
-  std::vector<float> a, b;
-  for (float x : kEdges)
-    for (float y : kEdges) a.push_back(x), b.push_back(y);
-  std::mt19937_64 random(kSeed);
-  std::uniform_real_distribution<double> range(-4, 4);
-  for (int i = 0; i < kCount; ++i) {
-    a.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
-    b.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
-    a.push_back(static_cast<float>(std::exp2(10 * range(random))) * (i % 4 == 0 ? -1.0f : 1.0f));
-    b.push_back(static_cast<float>(i % 2 == 0 ? std::round(range(random)) / 2 : range(random)));
-  }
-  std::vector<float> y(a.size());
-  binary_loop<float, float>(BinaryRow::power)
-      .arrays(a.data(), b.data(), y.data(), static_cast<int64_t>(y.size()));
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const long double exact =
-        std::pow(static_cast<long double>(a[i]), static_cast<long double>(b[i]));
-    ASSERT_LE(ulps_off(y[i], exact), 2) << a[i] << " ^ " << b[i] << ", seed " << kSeed;
-    float alone;
-    const auto right = binary_loop<float, float>(BinaryRow::power).right_scalar;
-    right(&a[i], &b[i], &alone, 1);
-    ASSERT_EQ(std::bit_cast<uint32_t>(alone), std::bit_cast<uint32_t>(y[i]))
-        << a[i] << " ^ " << b[i];
-  }
-}
-
-// All pairs of edges, with the signs of zeros, and points all around; a repeated argument too.
+// All pairs of edges, with the signs of zeros, numbers all around and of any size.
 template <class T>
-void expect_angles() {
+std::pair<std::vector<T>, std::vector<T>> points() {
   using Limits = std::numeric_limits<T>;
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   const T kEdges[] = {T(0),
                       T(1),
                       T(0.75),
@@ -246,22 +196,63 @@ void expect_angles() {
   for (int i = 0; i < kCount; ++i) {
     y.push_back(static_cast<T>(range(random)));
     x.push_back(static_cast<T>(range(random)));
+    y.push_back(std::bit_cast<T>(static_cast<Bits>(random())));
+    x.push_back(y.back() * static_cast<T>(range(random)));
   }
-  std::vector<T> angle(y.size());
-  const BinaryLoop<T, T> loop = binary_loop<T, T>(BinaryRow::arctan2);
-  loop.arrays(y.data(), x.data(), angle.data(), static_cast<int64_t>(y.size()));
+  return {y, x};
+}
+
+// `row` of two arrays, and of an array and a number.
+template <class T>
+void expect_of_points(BinaryRow row, long double (*exact)(long double, long double), double ulps) {
+  const auto [y, x] = points<T>();
+  std::vector<T> got(y.size());
+  const BinaryLoop<T, T> loop = binary_loop<T, T>(row);
+  loop.arrays(y.data(), x.data(), got.data(), static_cast<int64_t>(y.size()));
   for (std::size_t i = 0; i < y.size(); ++i) {
-    const long double exact =
-        std::atan2(static_cast<long double>(y[i]), static_cast<long double>(x[i]));
-    ASSERT_LE(ulps_off(angle[i], exact), 1.5) << y[i] << ", " << x[i] << ", seed " << kSeed;
+    const long double want = exact(static_cast<long double>(y[i]), static_cast<long double>(x[i]));
+    ASSERT_LE(ulps_off(got[i], want), ulps) << y[i] << ", " << x[i] << ", seed " << kSeed;
     T alone;
     loop.right_scalar(&y[i], &x[i], &alone, 1);
-    ASSERT_LE(ulps_off(alone, exact), 1.5) << y[i] << ", " << x[i];
+    ASSERT_LE(ulps_off(alone, want), ulps) << y[i] << ", " << x[i];
   }
 }
 TEST(VectorMath, AnglesOfPointsAreWithinTwoUlp) {
-  expect_angles<float>();
-  expect_angles<double>();
+  expect_of_points<float>(BinaryRow::arctan2, std::atan2, 1.5);
+  expect_of_points<double>(BinaryRow::arctan2, std::atan2, 1.5);
+}
+// Of doubles the roundings of a square, a sum and a root.
+TEST(VectorMath, DistancesOfPointsAreWithinFiveQuartersOfAnUlp) {
+  expect_of_points<float>(BinaryRow::hypot, std::hypot, 0.501);
+  expect_of_points<double>(BinaryRow::hypot, std::hypot, 1.25);
+}
+
+// What is a whole number is that number.
+template <class T>
+void expect_whole_numbers() {
+  std::vector<T> x, y;
+  for (T power = 1; power <= (sizeof(T) == 4 ? T(1e10) : T(1e22)); power *= 10) x.push_back(power);
+  y.resize(x.size());
+  unary_loop<T>(UnaryRow::log10).value(x.data(), y.data(), static_cast<int64_t>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(y[i], static_cast<T>(i)) << x[i];
+  x.clear();
+  constexpr int kSmallest = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
+  for (int power = kSmallest; power < std::numeric_limits<T>::max_exponent; ++power)
+    x.push_back(std::ldexp(T(1), power));
+  y.resize(x.size());
+  unary_loop<T>(UnaryRow::log2).value(x.data(), y.data(), static_cast<int64_t>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(y[i], static_cast<T>(kSmallest + static_cast<int>(i))) << x[i];
+  x.clear();
+  for (int root = -200; root <= 200; ++root) x.push_back(static_cast<T>(root * root * root));
+  y.resize(x.size());
+  unary_loop<T>(UnaryRow::cbrt).value(x.data(), y.data(), static_cast<int64_t>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(y[i], static_cast<T>(static_cast<int>(i) - 200)) << x[i];
+}
+TEST(VectorMath, WholeResultsAreExact) {
+  expect_whole_numbers<float>();
+  expect_whole_numbers<double>();
 }
 
 // A result must not depend on where in an array an element is: the rest of a vector loop is the

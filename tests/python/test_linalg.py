@@ -45,6 +45,18 @@ def test_numpy_dot(mx, rng, a, b):
     close(mx.run("_np_dot", x, y)[0], np.dot(x, y))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("a, b", [((5,), (5,)), ((300001,), (300001,)), ((4, 5), (5,)), ((7, 65), (65, 9)), ((2, 3, 40), (40, 33)), ((4, 0), (0, 3)), ((3, 1), (1, 4))])
+def test_products_of_integers_wrap(mx, rng, a, b, dtype):
+    info = np.iinfo(dtype)
+    x, y = (rng.integers(info.min, info.max, shape, dtype, endpoint=True) for shape in (a, b))
+    assert np.array_equal(mx.run("_np_dot", x, y)[0], np.dot(x, y))
+    transposed = np.ascontiguousarray(y.T).T if y.ndim == 2 else y
+    labels = "".join("ijkl"[: x.ndim - 1]) + "m," + ("m" if y.ndim == 1 else "nm")
+    got = mx.run("_npi_einsum", x, np.ascontiguousarray(transposed.T), subscripts=labels)[0]
+    assert np.array_equal(got, np.dot(x, y))
+
+
 @pytest.mark.parametrize("subscripts, shapes", [
     ("ij,jk,kl->il", [(3, 4), (4, 5), (5, 2)]), ("ijk->kji", [(2, 3, 4)]), ("iij->ij", [(3, 3, 2)]), ("ii", [(4, 4)]),
     ("ij,kj->", [(3, 4), (5, 4)]), ("...ij,...jk", [(2, 1, 3, 4), (5, 4, 2)]), ("bihd,bjhd->bhij", [(2, 3, 4, 5), (2, 6, 4, 5)]),

@@ -182,6 +182,21 @@ def test_what_has_no_answer_is_refused_at_the_call(mx, name, attrs):
         mx.run(name, np.ones((0, 2), "float32"), **attrs)
 
 
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
+@pytest.mark.parametrize("shape,axis", [((1,), 0), ((2,), 0), ((70001,), 0), ((5, 67), 1), ((67, 5), 0), ((3, 4, 9), 1), ((300, 2), 1), ((4, 0), 1), ((0, 4), 1)])
+def test_differences_and_their_gradients(mx, rng, shape, axis, dtype):
+    a = sample(rng, shape, dtype)
+    assert np.array_equal(mx.run("_npi_diff", a, axis=axis)[0], np.diff(a, axis=axis))
+    flat = mx.run("_npi_ediff1d", a, to_begin_scalar=3, to_end_scalar=2)[0]
+    assert np.array_equal(flat, np.concatenate([[3], np.diff(a.ravel()), [2]]).astype(dtype))
+    if dtype in FLOATS and shape[axis] > 1 and a.size:
+        head = np.round(4 * sample(rng, np.diff(a, axis=axis).shape, dtype))
+        wide = np.moveaxis(head, axis, 0)
+        ends = np.zeros((1, *wide.shape[1:]), dtype)
+        want = np.moveaxis(np.concatenate([ends, wide]) - np.concatenate([wide, ends]), 0, axis)
+        assert np.array_equal(mx.gradients("_npi_diff", [a], [head], axis=axis)[0], want)
+
+
 SMOOTH = [("sum", {"axis": "(1,)"}), ("mean", {"axis": "(0, 2)"}), ("prod", {"axis": "(1,)"}), ("prod", {}),
           ("nansum", {"axis": "(2,)"}), ("nanprod", {"axis": "(1,)"}), ("max", {"axis": "(1,)"}), ("min", {}),
           ("norm", {"ord": 1}), ("norm", {"axis": "(1,)"}), ("_square_sum", {"axis": "(1,)"}),

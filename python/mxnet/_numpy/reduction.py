@@ -8,7 +8,7 @@ from typing import Any
 from .frontend import dtype_text, is_number, optional_ints
 
 __all__ = [
-    "all", "amax", "amin", "any", "average", "cumsum", "max", "mean", "min", "percentile", "prod", "product", "quantile",
+    "all", "amax", "amin", "any", "average", "cumsum", "max", "mean", "min", "percentile", "prod", "product", "ptp", "quantile",
     "sometrue", "std", "sum", "trace", "var",
 ]
 
@@ -41,6 +41,11 @@ def min(F: Any, a: Any, axis: Any = None, keepdims: bool = False, out: Any = Non
 
 
 amax, amin = max, min
+
+
+def ptp(F: Any, a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """How far the largest element along axes, all by default, is from the smallest."""
+    return F.op("_npi_subtract")(max(F, a, axis, keepdims), min(F, a, axis, keepdims), out=out)
 
 
 def all(F: Any, a: Any, axis: Any = None, keepdims: bool = False, out: Any = None) -> Any:

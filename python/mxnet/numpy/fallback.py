@@ -15,7 +15,7 @@ _NAMES = """allclose apply_along_axis apply_over_axes argpartition argwhere arra
 corrcoef correlate count_nonzero cov digitize divmod extract flatnonzero float_power frexp heaviside histogram2d
 histogram_bin_edges histogramdd i0 interp intersect1d isclose isin ix_ lexsort min_scalar_type modf nanargmax nanargmin
 nancumprod nancumsum nanmax nanmedian nanmin nanpercentile nanprod nanquantile ndim partition piecewise packbits poly
-polyadd polydiv polyfit polyint polymul polysub positive promote_types ptp real result_type rollaxis roots searchsorted
+polyadd polydiv polyfit polyint polymul polysub positive promote_types real result_type rollaxis roots searchsorted
 select setdiff1d setxor1d signbit size spacing take_along_axis tril_indices_from trim_zeros triu_indices_from union1d
 unpackbits unwrap vander""".split()
 

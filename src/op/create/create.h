@@ -7,7 +7,7 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/parallel_each.h"
 
 namespace mxnet {
 
@@ -27,9 +27,8 @@ OpBuilder<P>& add_context(OpBuilder<P>& op) {
 template <class Value>
 void fill_with(const Tensor& out, double cost, const Value& value) {
   dispatch_dtype(out.dtype, "creation", [&]<class T>(TypeTag<T>) {
-    parallel_for(out.size(), cost, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) out.as<T>()[i] = convert<T>(value(i));
-    });
+    T* const to = out.as<T>();
+    parallel_each(out.size(), cost, [=](int64_t i) { to[i] = convert<T>(value(i)); });
   });
 }
 

@@ -202,9 +202,10 @@ void define_logspace() {
                  "Type of the result.")
       .infer(infer_space)
       .cpu([](const SpaceParams& params, KernelContext& context) {
-        const EvenSteps exponent(params);
         fill_with(context.out(0), 8.0,
-                  [&](int64_t i) { return std::pow(params.base, exponent(i)); });
+                  [base = params.base, exponent = EvenSteps(params)](int64_t i) {
+                    return std::pow(base, exponent(i));
+                  });
       });
 }
 

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <limits>
 
+#include "base/half.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
 #include "op/elemwise/row_math.h"

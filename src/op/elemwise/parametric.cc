@@ -158,14 +158,14 @@ void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
         .cpu(smooth_l1_backward_cpu);
 
 void hard_sigmoid_cpu(const HardSigmoidParams& p, KernelContext& context) {
-  map_elements<kFloating>("hard_sigmoid", context.in(0), context.out(0), [&p]<class C>(C x) {
+  map_elements<kFloating>("hard_sigmoid", context.in(0), context.out(0), [p]<class C>(C x) {
     return parametric::hard_sigmoid(x, static_cast<C>(p.alpha), static_cast<C>(p.beta));
   });
 }
 
 void hard_sigmoid_backward_cpu(const HardSigmoidParams& p, KernelContext& context) {
   map_pairs<kFloating>("hard_sigmoid", context.in(0), context.in(1), context.out(0),
-                       [&p]<class C>(C dy, C x) {
+                       [p]<class C>(C dy, C x) {
                          return parametric::hard_sigmoid_slope(dy, x, static_cast<C>(p.alpha),
                                                                static_cast<C>(p.beta));
                        });
@@ -189,7 +189,7 @@ OpBuilder<HardSigmoidParams> with_line(OpBuilder<HardSigmoidParams> op) {
     with_line(backward<HardSigmoidParams>("_backward_hard_sigmoid")).cpu(hard_sigmoid_backward_cpu);
 
 void quadratic_cpu(const QuadraticParams& p, KernelContext& context) {
-  map_elements<kNumeric>("_contrib_quadratic", context.in(0), context.out(0), [&p]<class C>(C x) {
+  map_elements<kNumeric>("_contrib_quadratic", context.in(0), context.out(0), [p]<class C>(C x) {
     return parametric::quadratic(x, convert<C>(p.a), convert<C>(p.b), convert<C>(p.c));
   });
 }

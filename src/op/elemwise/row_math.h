@@ -129,9 +129,9 @@ constexpr T smaller(T a, T b) {
     return a <= b ? a : b;
 }
 template <class T>
-T hypotenuse(T a, T b) {
+[[gnu::always_inline]] inline T hypotenuse(T a, T b) {
   if constexpr (std::floating_point<T>)
-    return std::hypot(a, b);
+    return hypot(a, b);
   else
     return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
 }

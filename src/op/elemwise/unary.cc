@@ -64,7 +64,9 @@ void run_value(UnaryRow row, KernelContext& context) {
       const bool apart = in.data != out.data;
       write_results(out.as<T>() + first, last - first, in.size(), apart,
                     [x, row](int64_t at, T* y, int64_t n) {
-                      if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>) {
+                      if constexpr (kIsHalf<T>) {
+                        if (const auto loop = unary_half_loop<T>(row)) return loop(x + at, y, n);
+                      } else {
                         if (const auto loop = unary_loop<T>(row).value) return loop(x + at, y, n);
                       }
                       through<Number>(unary_loop<Number>(row).value, y, n, x + at);

@@ -3,6 +3,8 @@
 #include "op/elemwise/unary_loops.h"
 
 #include <concepts>
+#include <limits>
+#include <type_traits>
 
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
@@ -29,6 +31,15 @@ UnaryLoop<T> unary_loop(UnaryRow row) {
   return loops(static_cast<int>(row));
 }
 
+template <class T>
+HalfLoop<T> unary_half_loop(UnaryRow row) {
+  if (const auto loop = MX_SIMD_CALL_FOR_TRAFFIC(half_bits_loop<T>)(row)) return loop;
+  if constexpr (std::is_same_v<T, float16>) return MX_SIMD_CALL(wide_half_loop<>)(row);
+  return nullptr;
+}
+
+template HalfLoop<float16> unary_half_loop(UnaryRow);
+template HalfLoop<bfloat16> unary_half_loop(UnaryRow);
 template UnaryLoop<float> unary_loop(UnaryRow);
 template UnaryLoop<double> unary_loop(UnaryRow);
 template UnaryLoop<int8_t> unary_loop(UnaryRow);

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/half.h"
 #include "op/elemwise/unary_rows.h"
 
 namespace mxnet {
@@ -26,5 +27,12 @@ struct UnaryLoop {
 // Null where integers are not computed in their own type.
 template <class T>
 UnaryLoop<T> unary_loop(UnaryRow row);
+
+// Values of float16 or bfloat16 whose numbers stay in registers; null for rows that go through
+// float, a block at a time.
+template <class T>
+using HalfLoop = void (*)(const T* x, T* y, int64_t n);
+template <class T>
+HalfLoop<T> unary_half_loop(UnaryRow row);
 
 }  // namespace mxnet

@@ -18,9 +18,28 @@ namespace {
 using Dims = std::span<const int64_t>;
 using Labels = std::vector<std::size_t>;
 
+// The low bits of a result need no more of the operands: unsigned numbers of 32 bits serve all
+// integers that are no longer.
 template <class T>
-using Computed = std::conditional_t<std::is_integral_v<T>, int64_t,
-                                    std::conditional_t<std::is_same_v<T, double>, double, float>>;
+constexpr bool kShortInteger = std::is_integral_v<T> && sizeof(T) <= 4 && !std::is_same_v<T, bool>;
+template <class T>
+using Computed = std::conditional_t<
+    kShortInteger<T>, uint32_t,
+    std::conditional_t<std::is_integral_v<T>, uint64_t,
+                       std::conditional_t<std::is_same_v<T, double>, double, float>>>;
+// Whether arrays of T are arrays of what is computed in.
+template <class T>
+constexpr bool kAsItIs = std::is_same_v<Computed<T>, T> ||
+                         (std::is_integral_v<T> && sizeof(T) == sizeof(Computed<T>));
+
+// A factor, which may be negative.
+template <class C>
+C number(double factor) {
+  if constexpr (std::is_integral_v<C>)
+    return static_cast<C>(static_cast<int64_t>(factor));
+  else
+    return static_cast<C>(factor);
+}
 
 // An operand in the type that is computed in.
 template <class C>
@@ -292,8 +311,8 @@ void contract_typed(Dims dims, std::span<const Labelled> in, const Labelled& out
   const int64_t size = out.tensor.size();
   std::vector<View<C>> views;
   for (const Labelled& operand : in) {
-    if constexpr (std::is_same_v<C, T>) {
-      views.push_back({operand.tensor.as<T>(), operand.strides});
+    if constexpr (kAsItIs<T>) {
+      views.push_back({reinterpret_cast<const C*>(operand.tensor.as<T>()), operand.strides});
     } else {
       C* wide = context.workspace_of<C>(std::max<int64_t>(operand.tensor.size(), 1));
       convert_array(operand.tensor.as<T>(), wide, operand.tensor.size());
@@ -301,23 +320,22 @@ void contract_typed(Dims dims, std::span<const Labelled> in, const Labelled& out
     }
   }
   C* result = nullptr;
-  if constexpr (std::is_same_v<C, T>) {
-    result = out.tensor.as<T>();
+  if constexpr (kAsItIs<T>) {
+    result = reinterpret_cast<C*>(out.tensor.as<T>());
   } else {
     result = context.workspace_of<C>(std::max<int64_t>(size, 1));
     if (beta != 0.0) convert_array(out.tensor.as<T>(), result, size);
   }
   const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
   if (empty || reached(dims, out.strides) < size) {
-    for (int64_t i = 0; i < size; ++i)
-      result[i] = beta == 0.0 ? C{0} : static_cast<C>(static_cast<C>(beta) * result[i]);
+    for (int64_t i = 0; i < size; ++i) result[i] = beta == 0.0 ? C{0} : number<C>(beta) * result[i];
     if (beta != 0.0) beta = 1.0;
   }
   if (!empty) {
-    multiply_views<C>(dims, std::move(views), result, out.strides, static_cast<C>(alpha),
-                      static_cast<C>(beta), context);
+    multiply_views<C>(dims, std::move(views), result, out.strides, number<C>(alpha),
+                      number<C>(beta), context);
   }
-  if constexpr (!std::is_same_v<C, T>) convert_array(result, out.tensor.as<T>(), size);
+  if constexpr (!kAsItIs<T>) convert_array(result, out.tensor.as<T>(), size);
 }
 
 }  // namespace

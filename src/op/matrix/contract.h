@@ -22,7 +22,7 @@ struct Labelled {
 
 // out = alpha * sum(product of in) + beta * out, where labels that `out` lacks are summed. What the
 // labels of `out` do not reach (outside of a diagonal) becomes 0. All tensors are of one type;
-// half types are computed in float, integers in int64.
+// half types are computed in float, integers modulo 2^32 or, of 64 bits, 2^64.
 void contract(std::span<const int64_t> dims, std::span<const Labelled> in, const Labelled& out,
               KernelContext& context, double alpha = 1.0, double beta = 0.0);
 

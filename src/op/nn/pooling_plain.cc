@@ -8,7 +8,7 @@
 
 #include "op/nn/pooling_lines.h"
 #include "op/nn/pooling_walk.h"
-#include "op/parallel.h"
+#include "op/parallel_each.h"
 
 namespace mxnet {
 namespace {
@@ -191,9 +191,8 @@ void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, con
     return divisor == T{0} ? T{0} : dmap[at] / divisor;
   });
   if (power == 0) return;
-  parallel_for(g.batch * g.channels * g.image_size(), 1.0, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) dimage[i] *= power == 1 ? image[i] : image[i] * image[i];
-  });
+  parallel_each(g.batch * g.channels * g.image_size(), 1.0,
+                [=](int64_t i) { dimage[i] *= power == 1 ? image[i] : image[i] * image[i]; });
 }
 
 #define MX_INSTANTIATE(T)                                              \

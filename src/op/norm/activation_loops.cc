@@ -32,6 +32,12 @@ template <class T>
   return b * (T(kNormal) * exp_moderate(T(-0.5) * b * b));
 }
 
+// Rows whose values come from the loops of op/elemwise, below.
+constexpr bool is_composed(ActivationRow row) {
+  return row == ActivationRow::sigmoid || row == ActivationRow::tanh ||
+         row == ActivationRow::softrelu;
+}
+
 #define MX_SIMD_FILE "op/norm/activation_loops.inc"
 #include "base/simd_targets.h"
 

@@ -10,6 +10,7 @@
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/parallel.h"
+#include "op/parallel_each.h"
 #include "op/random_draws.h"
 #include "op/random_streams.h"
 
@@ -133,15 +134,12 @@ void multiply_by_mask(const Tensor& in, const Tensor& mask, const Tensor& out) {
 void select_by_sign(const Tensor& sign, const Tensor& in, const Tensor& mask, const Tensor& out) {
   dispatch_dtype<kFloating>(in.dtype, "mask", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
-    parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-      const T *from = in.as<T>(), *by = mask.as<T>(), *by_sign = sign.as<T>();
-      T* to = out.as<T>();
-      MX_INDEPENDENT_STEPS
-      for (int64_t i = first; i < last; ++i) {
-        const C slope = static_cast<C>(by[i]);
-        const C factor = static_cast<C>(by_sign[i]) > C(0) ? C(1) : slope;
-        to[i] = static_cast<T>(static_cast<C>(from[i]) * factor);
-      }
+    const T *from = in.as<T>(), *by = mask.as<T>(), *by_sign = sign.as<T>();
+    T* const to = out.as<T>();
+    parallel_each(in.size(), 1.0, [=](int64_t i) {
+      const C slope = static_cast<C>(by[i]);
+      const C factor = static_cast<C>(by_sign[i]) > C(0) ? C(1) : slope;
+      to[i] = static_cast<T>(static_cast<C>(from[i]) * factor);
     });
   });
 }

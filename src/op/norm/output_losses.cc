@@ -10,7 +10,7 @@
 #include "op/norm/row_io.h"
 #include "op/norm/svm.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/parallel_each.h"
 #include "op/primitives.h"
 
 namespace mxnet {
@@ -82,15 +82,13 @@ void regression_backward(const RegressionParams& params, KernelContext& context)
   dispatch_dtype<kFloating>(out.dtype, "regression", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     const C scale = static_cast<C>(params.grad_scale / static_cast<double>(per_example));
-    parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
-      const T* y = out.as<T>();
-      const T* want = label.as<T>();
-      for (int64_t i = first; i < last; ++i) {
-        const C d = static_cast<C>(y[i]) - static_cast<C>(want[i]);
-        // No error at all counts as too small a value.
-        const C grad = kind != Regression::kAbsolute ? d : d > C(0) ? C(1) : C(-1);
-        dx.as<T>()[i] = static_cast<T>(grad * scale);
-      }
+    const T *y = out.as<T>(), *want = label.as<T>();
+    T* const to = dx.as<T>();
+    parallel_each(out.size(), 2.0, [=](int64_t i) {
+      const C d = static_cast<C>(y[i]) - static_cast<C>(want[i]);
+      // No error at all counts as too small a value.
+      const C grad = kind != Regression::kAbsolute ? d : d > C(0) ? C(1) : C(-1);
+      to[i] = static_cast<T>(grad * scale);
     });
   });
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "base/half.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
 #include "op/erf_pieces.h"

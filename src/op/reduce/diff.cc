@@ -4,21 +4,39 @@
 
 #include <algorithm>
 
+#include "op/blockwise.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/elemwise/half_loops.h"
 #include "op/op_builder.h"
+#include "op/parallel.h"
 
 namespace mxnet {
 namespace {
 
 constexpr DTypeSet kTypes = kNumeric;
 
+// The loops of a - b; integers wrap. Half types go through float where the processor has no loop.
 template <class T>
-T minus(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));  // wraps
+BinaryLoop<T, T> subtraction() {
+  if constexpr (!kIsHalf<T>) {
+    return binary_loop<T, T>(BinaryRow::subtract);
   } else {
-    return convert<T>(static_cast<ComputeType<T>>(a) - static_cast<ComputeType<T>>(b));
+    if constexpr (std::is_same_v<T, float16>) {
+      const BinaryLoop<T, T> direct = half_loop(BinaryRow::subtract);
+      if (direct.arrays != nullptr) return direct;
+    }
+    BinaryLoop<T, T> loop{};
+    loop.arrays = [](const T* a, const T* b, T* y, int64_t n) {
+      through_float(binary_loop<float, float>(BinaryRow::subtract).arrays, y, n, a, b);
+    };
+    loop.left_scalar = [](const T* a, const T* b, T* y, int64_t n) {
+      const float left = *a;
+      const auto from_left = binary_loop<float, float>(BinaryRow::subtract).left_scalar;
+      through_float([&](const float* x, float* r, int64_t m) { from_left(&left, x, r, m); }, y, n,
+                    b);
+    };
+    return loop;
   }
 }
 
@@ -31,20 +49,42 @@ Attrs diff_attrs(const DiffParams& params) {
 template <class T>
 void difference(const T* x, T* y, int64_t outer, int64_t size, int64_t inner) {
   const int64_t part = (size - 1) * inner;
-  for (int64_t o = 0; o < outer; ++o, x += part + inner, y += part) {
-    for (int64_t i = 0; i < part; ++i) y[i] = minus(x[i + inner], x[i]);
+  const auto subtract = subtraction<T>().arrays;
+  if (outer == 1) {
+    parallel_for(part, 1.0, [&](int64_t first, int64_t last) {
+      subtract(x + inner + first, x + first, y + first, last - first);
+    });
+    return;
   }
+  parallel_for(
+      outer, static_cast<double>(part),
+      [&](int64_t first, int64_t last) {
+        for (int64_t o = first; o < last; ++o) {
+          const T* from = x + o * (part + inner);
+          subtract(from + inner, from, y + o * part, part);
+        }
+      },
+      1);
 }
 
 // The transposed step: x (outer x size x inner) receives from y (outer x size - 1 x inner).
 template <class T>
 void difference_back(const T* y, T* x, int64_t outer, int64_t size, int64_t inner) {
   const int64_t part = (size - 1) * inner;
-  for (int64_t o = 0; o < outer; ++o, x += part + inner, y += part) {
-    for (int64_t i = 0; i < inner; ++i) x[i] = minus(T(0), y[i]);
-    for (int64_t i = inner; i < part; ++i) x[i] = minus(y[i - inner], y[i]);
-    for (int64_t i = 0; i < inner; ++i) x[part + i] = y[part - inner + i];
-  }
+  const BinaryLoop<T, T> subtract = subtraction<T>();
+  const T zero = T(0);
+  parallel_for(
+      outer, static_cast<double>(part),
+      [&](int64_t first, int64_t last) {
+        for (int64_t o = first; o < last; ++o) {
+          const T* from = y + o * part;
+          T* to = x + o * (part + inner);
+          subtract.left_scalar(&zero, from, to, inner);
+          subtract.arrays(from, from + inner, to + inner, part - inner);
+          std::copy_n(from + part - inner, inner, to + part);
+        }
+      },
+      1);
 }
 
 // n steps over two buffers; `full` is the shape on the side without differences.

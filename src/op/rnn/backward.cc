@@ -6,6 +6,7 @@
 
 #include "op/packed_bfloat16.h"
 #include "op/packed_gemm.h"
+#include "op/parallel_each.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
@@ -256,9 +257,7 @@ class Direction {
 
 template <class T>
 void scale(const T* a, const T* b, T* to, int64_t count) {
-  parallel_for(count, 1, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) to[i] = a[i] * b[i];
-  });
+  parallel_each(count, 1.0, [=](int64_t i) { to[i] = a[i] * b[i]; });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // The recurrent operator on sequences of bytes, q = x * scale + shift: computed of the real numbers
 // that they stand for, with real weights.
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/parallel_each.h"
 #include "op/rnn/network.h"
 
 namespace mxnet {
@@ -52,9 +52,8 @@ void quantized_cpu(const QuantizedRnnParams& params, KernelContext& context) {
   const float shift = *context.in(params.length_input() + 1).as<float>();
   const float step = scale != 0 ? 1 / scale : 0;
   float* data = context.workspace_of<float>(in.size());
-  parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i)
-      data[i] = (static_cast<float>(in.as<uint8_t>()[i]) - shift) * step;
+  parallel_each(in.size(), 1.0, [=, bytes = in.as<uint8_t>()](int64_t i) {
+    data[i] = (static_cast<float>(bytes[i]) - shift) * step;
   });
   RnnParams network = params;
   network.p = 0;  // quantized networks only infer

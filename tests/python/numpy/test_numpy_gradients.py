@@ -82,6 +82,8 @@ np.linalg.solve(x[:, :2] + np.eye(2, dtype='float64'), x)
 np.linalg.cholesky(np.dot(x, x.T) + np.eye(2, dtype='float64'))
 np.diff(x, axis=1)
 np.ediff1d(x)
+np.ptp(x)
+np.ptp(x, axis=1)
 np.polyval(x[0], x)
 np.nan_to_num(x)
 x[:, 1] * x[0, 0]
