@@ -7,24 +7,14 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/omp.h"
 #include "exec/autograd_state.h"
-#include "exec/cached_op_plans.h"
-#include "exec/chunk_set.h"
 #include "exec/plan_graph.h"
+#include "exec/plan_run.h"
 #include "exec/tape.h"
 #include "graph/partition.h"
-#include "op/param_text.h"
 
 namespace mxnet {
 namespace {
-
-// Arrays and activations of one run, shared by the operations that it pushes.
-struct Run {
-  Ref<PlanInstance> instance;
-  std::vector<NDArray> externals;
-  Device home;  // of what it makes
-};
 
 // CPUs share plans, and results are where the inputs are, as of any operator.
 Device home_of(std::span<NDArray* const> inputs, Device device) {
@@ -32,140 +22,12 @@ Device home_of(std::span<NDArray* const> inputs, Device device) {
   return inputs[0]->device();
 }
 
-void push_segments(const CachedOpPlan& plan, const std::shared_ptr<Run>& run,
-                   std::span<const Plan::Segment> segments) {
-  struct Lists {
-    std::vector<Var*> reads, writes;
-  };
-  thread_local const auto lists = std::make_unique<Lists>();
-  auto& [reads, writes] = *lists;
-  const Device device = plan.plan().options().device;
-  const bool here = plan.pool.several_threads() && !device.is_gpu();
-  for (const Plan::Segment& segment : segments) {
-    run->instance->list_variables(segment, run->externals, &reads, &writes);
-    Engine::get().push(
-        [run, &segment](const RunContext& context) {
-          run->instance->run(segment, run->externals, context);
-        },
-        {.device = device,
-         .reads = reads,
-         .writes = writes,
-         .property = FnProperty::kNormal,
-         .priority = 0,
-         .name = plan.plan().segment_name(segment),
-         .cheap = segment.cheap || here,
-         .computes = segment.narrow || omp_threads() == 1,
-         .temp_bytes = 0});
-  }
-}
-
-// What a recorded call keeps until backward.
-class Recorded {
- public:
-  Recorded(CachedOpPlanRef plan, std::shared_ptr<Run> run)
-      : plan_(std::move(plan)), run_(std::move(run)) {}
-  // A copy: the call itself may still wait in the engine, and it needs the instance.
-  ~Recorded() { plan_->pool.give(run_->instance); }
-  Recorded(const Recorded&) = delete;
-  Recorded& operator=(const Recorded&) = delete;
-
-  // One gradient per input of the op, none where none was asked for.
-  std::vector<NDArray> backward(std::vector<NDArray> output_grads,
-                                std::span<const NDArray> targets) const {
-    const Plan& plan = plan_->plan();
-    auto run = std::make_shared<Run>(*run_);
-    // The pass that overwrites the activations must not be the last.
-    if (autograd_state().retaining) run->instance = run->instance->clone();
-    const std::size_t inputs = plan_->key.types.size();
-    for (std::size_t v = 0; v < plan_->sources.size(); ++v) {
-      const auto source = static_cast<std::size_t>(plan_->sources[v]);
-      if (source >= inputs) run->externals[v] = std::move(output_grads[source - inputs]);
-    }
-    ChunkSet taken(run->externals.size());  // by what the pass reads, and by what it has written
-    for (const NDArray& external : run->externals)
-      if (!external.is_none()) taken.insert(external.chunk().get());
-    std::vector<NDArray> grads(inputs);
-    auto o = static_cast<std::size_t>(plan.num_variables()) +
-             static_cast<std::size_t>(plan_->num_outputs);
-    for (std::size_t i = 0; i < inputs; ++i) {
-      if (!plan_->key.wants[i]) continue;
-      const ArrayType& type = plan_->key.types[i];
-      const NDArray& target = targets[i];
-      const bool direct = !target.is_none() && !target.is_sparse() &&
-                          target.device() == run->home && target.shape() == type.shape &&
-                          target.dtype() == type.dtype && !taken.contains(target.chunk().get());
-      grads[i] = direct ? target : NDArray(type.shape, type.dtype, run->home, "gradients");
-      taken.insert(grads[i].chunk().get());
-      run->externals[o++] = grads[i];
-    }
-    push_segments(*plan_, run, plan.backward_segments());
-    return grads;
-  }
-
- private:
-  const CachedOpPlanRef plan_;
-  const std::shared_ptr<Run> run_;
-};
-
 bool overlaps_any(const NDArray& array, std::span<NDArray* const> others) {
   return std::any_of(others.begin(), others.end(),
                      [&](const NDArray* other) { return other->chunk() == array.chunk(); });
 }
 
-template <class T>
-T flag_value(std::string_view key, std::string_view text) {
-  try {
-    return ParamText<T>::parse(text);
-  } catch (const ParamError& error) {
-    throw Error(ErrorCode::kValue, "CachedOp",
-                fmt::format("given {}='{}', expected {}{}{}", key, text, ParamText<T>::kType,
-                            error.detail.empty() ? "" : ": ", error.detail));
-  }
-}
-
-std::vector<int> indices_of(std::string_view key, std::string_view text) {
-  if (text.empty() || text == "[]" || text == "()") return {};
-  std::vector<int> indices;
-  for (int64_t index : flag_value<std::vector<int64_t>>(key, text))
-    indices.push_back(static_cast<int>(index));
-  return indices;
-}
-
 }  // namespace
-
-CachedOpFlags CachedOpFlags::parse(AttrList flags) {
-  CachedOpFlags result;
-  for (const auto& [key, text] : flags) {
-    if (key == "static_alloc") {
-      result.static_alloc = flag_value<bool>(key, text);
-    } else if (key == "static_shape") {
-      result.static_shape = flag_value<bool>(key, text);
-    } else if (key == "is_np_shape") {
-      result.is_np_shape = flag_value<bool>(key, text);
-    } else if (key == "inline_limit") {
-      result.inline_limit = flag_value<int32_t>(key, text);
-    } else if (key == "forward_bulk_size") {
-      result.forward_bulk_size = flag_value<int32_t>(key, text);
-    } else if (key == "backward_bulk_size") {
-      result.backward_bulk_size = flag_value<int32_t>(key, text);
-    } else if (key == "data_indices") {
-      result.data_indices = indices_of(key, text);
-    } else if (key == "param_indices") {
-      result.param_indices = indices_of(key, text);
-    } else if (!key.starts_with("__")) {
-      throw Error(ErrorCode::kValue, "CachedOp",
-                  fmt::format("given unknown flag '{}', expected static_alloc, static_shape, "
-                              "is_np_shape, inline_limit, forward_bulk_size, backward_bulk_size, "
-                              "data_indices or param_indices",
-                              key));
-    }
-  }
-  if (result.static_shape && !result.static_alloc) {
-    throw Error(ErrorCode::kValue, "CachedOp",
-                "given static_shape without static_alloc, expected both");
-  }
-  return result;
-}
 
 // Shared by the op and the tape nodes of its calls, which may live longer.
 class CachedOp::Impl {
@@ -201,7 +63,7 @@ class CachedOp::Impl {
     std::vector<bool> wants;
     if (state.recording) wants = wanted(inputs, outputs);
     const CachedOpPlanRef plan = plans_.find(inputs, device, state.training, wants);
-    auto run = std::make_shared<Run>();
+    auto run = std::make_shared<PlanRun>();
     run->instance = plan->pool.take();
     run->home = home;
     run->instance->forget_failures();
@@ -254,7 +116,7 @@ class CachedOp::Impl {
   }
 
   // The arrays that the plan computes into: given ones, unless an input lies there too.
-  std::vector<NDArray> fill_externals(const CachedOpPlan& plan, Run& run,
+  std::vector<NDArray> fill_externals(const CachedOpPlan& plan, PlanRun& run,
                                       std::span<NDArray* const> inputs, OutputRefs outputs) const {
     run.externals.resize(static_cast<std::size_t>(plan.plan().num_externals()));
     for (std::size_t v = 0; v < plan.sources.size(); ++v) {
@@ -292,9 +154,9 @@ class CachedOp::Impl {
   }
 
   void record_call(const std::shared_ptr<Impl>& self, const CachedOpPlanRef& plan,
-                   std::shared_ptr<Run> run, std::span<NDArray* const> inputs,
+                   std::shared_ptr<PlanRun> run, std::span<NDArray* const> inputs,
                    OutputRefs outputs) const {
-    auto recorded = std::make_shared<const Recorded>(plan, std::move(run));
+    auto recorded = std::make_shared<const RecordedCall>(plan, std::move(run));
     std::vector<NDArray> handles;  // with their tape, for gradients of gradients
     handles.reserve(inputs.size());
     for (const NDArray* input : inputs) handles.push_back(*input);

@@ -375,38 +375,4 @@ const char* Plan::segment_name(const Segment& segment) const {
   return segment.first_step < num_forward_steps_ ? "forward" : "backward";
 }
 
-// --- printing ------------------------------------------------------------------------------------
-
-std::string Plan::debug_str() const {
-  std::string text;
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    text += fmt::format("segment {} ({}):\n", s,
-                        static_cast<int>(s) < num_forward_segments_ ? "forward" : "backward");
-    for (int i = segments_[s].first_step; i < segments_[s].last_step; ++i) {
-      const Step& step = steps_[static_cast<std::size_t>(i)];
-      text += fmt::format("  {} [{}]{}", step_name(step), kernel_name(step),
-                          step.accumulate ? " +=" : "");
-      for (uint32_t t = 0; t < step.num_in + step.num_out; ++t) {
-        const TensorPlace& place = tensors_[step.first_tensor + t];
-        text += t == step.num_in ? " -> " : " ";
-        text += to_string(place.type->shape);
-        if (place.arena >= 0) text += fmt::format("@{}", place.offset);
-        if (place.arena > 0) text += fmt::format("/{}", place.arena);
-        if (place.constant != nullptr) text += "=constant";
-        if (place.external >= num_variables())
-          text += fmt::format("=output{}", place.external - num_variables());
-      }
-      text += "\n";
-    }
-  }
-  return text + memory_str();
-}
-
-std::string Plan::memory_str() const {
-  return fmt::format(
-      "Total {} MB allocated\nplanned bytes: {} in the arena, {} in outputs ({} without sharing)\n",
-      (memory_.arena_bytes + memory_.output_bytes) >> 20, memory_.arena_bytes, memory_.output_bytes,
-      memory_.unshared_bytes);
-}
-
 }  // namespace mxnet

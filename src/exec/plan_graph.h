@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "exec/plan.h"
+#include "exec/typed_graph.h"
 #include "ir/graph.h"
 
 namespace mxnet {
@@ -28,13 +28,6 @@ struct TrainingGraph {
 // has to pass an operator that has none.
 TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
                              bool differentiable = false);
-
-// A graph, the types of all its entries, and per node the kernel that is prepared for it, if any.
-struct TypedGraph {
-  IndexedGraph graph;
-  std::vector<ArrayType> types;
-  PreparedKernels kernels;
-};
 
 // `known` holds the type of every variable, from which all others follow. A graph with a backward
 // part is mirrored as the configuration asks for; one for inference is fused and laid out, where

@@ -2,6 +2,7 @@
 // One walk in the order of execution.
 #include "graph/layouts.h"
 
+#include "graph/casts.h"
 #include "graph/symbol.h"
 #include "op/fused/pointwise_in_layout.h"
 #include "op/fused/reorder.h"
@@ -125,6 +126,8 @@ class Layouts {
     for (const Version& version : versions(entry))
       if (same_layout(version.layout, wanted)) return version.entry;
     const Version from = versions(entry).front();
+    if (Ref<ir::Node> converted = converted_to(entry, from, wanted))
+      return remember(entry, wanted, {std::move(converted), 0, 0});
     static const OpDef& op = Registry::get().at(kReorderOp);
     static const ParamsPtr params = op.parse({});
     auto node = make_ref<ir::Node>();
@@ -133,8 +136,28 @@ class Layouts {
     node->name = from.entry.node->name + "_reorder";
     node->inputs = {from.entry};
     result_.kernels[node.get()] = prepare_reorder(tensor(entry), from.layout, wanted);
-    versions(entry).push_back({wanted, {node, 0, 0}});
+    return remember(entry, wanted, {node, 0, 0});
+  }
+
+  const ir::Entry& remember(int entry, const LayoutRef& layout, ir::Entry version) {
+    versions(entry).push_back({layout, std::move(version)});
     return versions(entry).back().entry;
+  }
+
+  // What a conversion of rows makes, made once more in a layout; nothing where that takes two steps
+  // anyway. Whoever wants another layout converts for himself: what is converted in rows would be
+  // kept for all of them, from the way forward to the last of its gradients.
+  Ref<ir::Node> converted_to(int entry, const Version& from, const LayoutRef& wanted) {
+    const ir::Node& original = graph_.node(graph_.node_of(entry));
+    if (from.layout != nullptr || original.is_variable() || !is_cast(original) ||
+        types_[static_cast<std::size_t>(entry)].dtype != DType::kFloat32)
+      return {};
+    PreparedKernelRef kernel = prepare_widening(tensor(graph_.entry(original.inputs[0])), wanted);
+    if (kernel == nullptr) return {};
+    Ref<ir::Node> node = copy_node(*from.entry.node);
+    node->name += "_reorder";
+    result_.kernels[node.get()] = std::move(kernel);
+    return node;
   }
 
   const IndexedGraph& graph_;

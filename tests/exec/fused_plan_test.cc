@@ -123,6 +123,22 @@ TEST(FusedPlan, GroupsOddChannelsAndGlobalPoolingAgree) {
   net.check(apply("Flatten", {pool}));
 }
 
+// Layers that leave blocks of channels, between those that do not, with what may follow them.
+TEST(FusedPlan, ChannelsThatWouldBePaddingMayLieBehind) {
+  for (const int images : {1, 3}) {
+    Network net({images, 20, 9, 8});
+    const Value x = relu(net.batch_norm("bn", net.conv("c0", net.data(), 20, 50, 3, true), 50));
+    const Value pool = apply("Pooling", {x}, {{"kernel", "(3,3)"}, {"pad", "(1,1)"}});
+    const Value full = relu(net.conv("c1", pool, 50, 64));
+    const Value narrow = net.conv("c2", full, 64, 20, 1);
+    const Value back = sum(net.conv("c3", narrow, 20, 20), narrow);
+    const Value joined =
+        apply("Concat", {relu(back), net.conv("c4", pool, 50, 20)}, {{"num_args", "2"}});
+    const Network::Result result = net.check(net.conv("c5", joined, 40, 20));
+    EXPECT_EQ(result.steps("[plain]"), 0) << result.plan;
+  }
+}
+
 TEST(FusedPlan, DropoutThatLetsEverythingPassIsGone) {
   Network net({2, 16, 6, 6});
   const Value x = apply("Dropout", {net.conv("c0", net.data(), 16, 16)});

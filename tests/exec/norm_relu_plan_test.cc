@@ -44,17 +44,44 @@ TEST(NormRelu, WhatManyReadIsFusedBehindReluOnly) {
   EXPECT_EQ(count(plan, "(BatchNorm) [onednn]"), 1) << plan;
 }
 
-TEST(NormRelu, OtherActivationsChannelsAndStatisticsStayApart) {
+TEST(NormRelu, OtherActivationsAndStatisticsStayApart) {
   Network net({2, 16, 8, 8});
   const Value soft =
       apply("Activation", {net.batch_norm("bn0", net.conv("c0", net.data(), 16, 32), 32)},
             {{"act_type", "tanh"}});
-  const Value odd = relu(net.batch_norm("bn1", net.conv("c1", soft, 32, 24), 24));
   const Value given = apply("BatchNorm",
-                            {net.conv("c2", odd, 24, 32), net.input("g", {32}),
+                            {net.conv("c2", soft, 32, 32), net.input("g", {32}),
                              net.input("b", {32}), net.input("m", {32}), net.input("v", {32}, 0.5)},
                             {{"use_global_stats", "True"}, {"fix_gamma", "False"}});
   EXPECT_EQ(count(net.check_training(relu(given)), "BatchNormWithReLU"), 0);
+}
+
+TEST(NormRelu, BlocksThatAreNotFullAreNoOther) {
+  Network net({2, 16, 9, 7});
+  const Value a = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 16, 24), 24));
+  const Value b = relu(net.batch_norm("bn1", net.conv("c1", a, 24, 13, 1), 13));
+  const std::string plan = net.check_training(net.conv("c2", b, 13, 24, 1));
+  EXPECT_EQ(count(plan, kFused), 2) << plan;
+  EXPECT_EQ(count(plan, kFusedBack), 2) << plan;
+}
+
+TEST(NormRelu, RowsStayApart) {
+  Network net({2, 20, 9, 7});  // a convolution that leaves blocks
+  const Value norm = net.batch_norm("bn", net.conv("c0", net.data(), 20, 20), 20);
+  EXPECT_EQ(count(net.check_training(net.conv("c1", relu(norm), 20, 16, 1)), "BatchNormWithReLU"),
+            0);
+}
+
+TEST(NormRelu, SumsAndJoinsMayBeInFront) {
+  Network net({2, 16, 8, 8});
+  const Value a = net.conv("c0", net.data(), 16, 32), b = net.conv("c1", a, 32, 32);
+  const Value added = relu(net.batch_norm("bn0", sum(a, b), 32));
+  const Value joined =
+      apply("Concat", {net.conv("c2", added, 32, 32), b}, {{"num_args", "2"}, {"dim", "1"}});
+  const std::string plan =
+      net.check_training(net.conv("c3", relu(net.batch_norm("bn1", joined, 64)), 64, 16, 1));
+  EXPECT_EQ(count(plan, kFused), 2) << plan;
+  EXPECT_EQ(count(plan, kFusedBack), 2) << plan;
 }
 
 TEST(NormRelu, RecomputationTakesThemApart) {

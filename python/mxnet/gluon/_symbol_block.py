@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence, Set, Union
 
 from .. import ndarray, symbol
 from ..ndarray import NDArray
-from ..ndarray._dtypes import _DTYPE_MX_TO_NP, is_half
+from ..ndarray._dtypes import _DTYPE_MX_TO_NP, dtype_name, is_half
 from ..symbol import Symbol
 from ..util import is_np_array
 from ._block import indented
@@ -27,6 +27,30 @@ def _of_batch_norms(output: Symbol) -> Set[str]:
     """Names of what goes into normalisations of batches beside their data."""
     nodes = json.loads(output.tojson())["nodes"]
     return {nodes[entry[0]]["name"] for node in nodes if node["op"] in _BATCH_NORMS for entry in node["inputs"][1:]}
+
+
+# Arrays that a graph makes of nothing, as the states with which cells of a recurrent network begin.
+_CONSTANTS = ("_zeros", "_ones", "_full", "_npi_zeros", "_npi_ones", "_npi_full")
+_REAL = ("float16", "bfloat16", "float32", "float64")
+
+
+def _with_constants_in(dtype: str, output: Symbol) -> Symbol:
+    """The graph with its constants of real types in this one, but for those that normalisations of batches take."""
+    text = output.tojson()
+    if not any(f'"{op}"' in text for op in _CONSTANTS):
+        return output
+    graph = json.loads(text)
+    fixed = _of_batch_norms(output)
+    changed = False
+    for node in graph["nodes"]:
+        if node["op"] not in _CONSTANTS or node["name"] in fixed:
+            continue
+        attributes = node.setdefault("attrs", {})
+        before = attributes.get("dtype", "float32")
+        if before in _REAL and before != dtype:
+            attributes["dtype"] = dtype
+            changed = True
+    return type(output)(symbol.load_json(json.dumps(graph))._shared()) if changed else output
 
 
 class SymbolBlock(HybridBlock):
@@ -101,12 +125,16 @@ class SymbolBlock(HybridBlock):
         self.__dict__["_graph"] = self.__dict__.get("_symbol_graph")
 
     def cast(self, dtype: Any) -> None:
-        """Converts all parameters, and the types that the graph's variables are declared with. As in a BatchNorm block, what
-        normalises batches keeps single precision where the type has less."""
+        """Converts all parameters, the types that the graph's variables are declared with, and constants of the graph, such as
+        states that begin as zeros. As in a BatchNorm block, what normalises batches keeps single precision where the type
+        has less."""
         super().cast(dtype)
         if is_half(dtype):
             for name in _of_batch_norms(self._symbol_graph.output) & set(self.params.keys()):
                 self.params[name].cast("float32")
+        if dtype_name(dtype) in _REAL:
+            graph = self._symbol_graph
+            self._symbol_graph = graph._replace(output=_with_constants_in(dtype_name(dtype), graph.output))
         self._clear_cached_op()
 
     def reset_ctx(self, ctx: Any) -> None:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/half.h"
 #include "op/norm/batch_norm_params.h"
 #include "op/onednn/prepared.h"
 #include "op/op_def.h"
@@ -134,25 +135,32 @@ class NormForward final : public PreparedKernel {
     for (int64_t c = 0; c < call_.channels; ++c)
       spread[c] = static_cast<float>(1 / std::sqrt(double{variance[c]} + double{call_.eps}));
     if (call_.fix_gamma) std::fill_n(context.in(1).as<float>(), call_.channels, 1.0f);
-    if (call_.relu && call_.of_batch) keep_nan(context);
+    if (!call_.relu || !call_.of_batch) return;
+    if (call_.data.get_data_type() == memory::data_type::bf16) {
+      keep_nan<bfloat16>(context);
+    } else {
+      keep_nan<float>(context);
+    }
   }
 
  private:
   // oneDNN's relu makes zeros of NaN. Where statistics are the batch's, a channel has none or
   // consists of them.
+  template <class T>
   void keep_nan(const KernelContext& context) const {
+    const T nan = static_cast<T>(NAN);
     const auto *gamma = context.in(1).as<float>(), *beta = context.in(2).as<float>();
     const auto *mean = context.out(1).as<float>(), *spread = context.out(2).as<float>();
     const auto block = call_.data.get_inner_blks()[0];
     const memory::dims dims = call_.data.get_padded_dims();
     const int64_t pixels = dims[2] * dims[3];
-    auto* out = context.out(0).as<float>();
+    auto* out = context.out(0).as<T>();
     for (int64_t c = 0; c < call_.channels; ++c) {
       if (!std::isnan(mean[c] * spread[c]) && !std::isnan(gamma[c]) && !std::isnan(beta[c]))
         continue;
       for (int64_t n = 0; n < dims[0]; ++n) {
-        float* first = out + (n * dims[1] + c / block * block) * pixels + c % block;
-        for (int64_t p = 0; p < pixels; ++p) first[p * block] = NAN;
+        T* first = out + (n * dims[1] + c / block * block) * pixels + c % block;
+        for (int64_t p = 0; p < pixels; ++p) first[p * block] = nan;
       }
     }
   }

@@ -56,6 +56,12 @@ bool is_in_blocks(const LayoutRef& source, const Tensor& image) {
   return desc == onednn::channel_blocks(onednn::dims(image.shape()), desc.get_data_type());
 }
 
+// Where much of blocks would be padding, channels lie behind; 1x1 kernels wait for memory, and
+// would wait for a step into another layout as well.
+bool leaves_blocks(const ConvGeometry& g) {
+  return g.spatial == 2 && g.groups == 1 && g.kernel_size() > 1 && g.pads_much();
+}
+
 // Null where oneDNN has nothing fast in this type. Images stay in channel blocks where they are in
 // them, or where nothing is decided yet: that is what Winograd kernels work in, and with those in
 // between the direct ones gain more than oneDNN's own choice (channels last) gives them.
@@ -65,6 +71,11 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
   const onednn::ConvArrays a(g);
   const Descs any{any_layout(a.image(), type), any_layout(a.weight(), type),
                   any_layout(a.map(), type)};
+  if (type == kFloat && leaves_blocks(g)) {
+    const Descs behind{onednn::channels_behind(a.image(), type), any.weight,
+                       onednn::channels_behind(a.map(), type)};
+    if (auto desc = onednn::implemented([&] { return describe(params, g, behind); })) return desc;
+  }
   if (g.spatial == 2 && g.image_channels > 1) {
     const memory::desc blocks = onednn::channel_blocks(a.image(), type);
     if (source == nullptr || is_in_blocks(source, signature.in[0])) {

@@ -8,5 +8,8 @@ namespace mxnet {
 inline constexpr const char* kReorderOp = "_sg_onednn_reorder";
 
 PreparedKernelRef prepare_reorder(const Tensor& type, const LayoutRef& from, const LayoutRef& to);
+// A conversion of rows of a half type to float32 that lies in `to`. Null where there is none: the
+// steps are two then.
+PreparedKernelRef prepare_widening(const Tensor& half, const LayoutRef& to);
 
 }  // namespace mxnet

@@ -234,8 +234,7 @@ def test_buckets_share_weights_of_half_types(dtype):
 
 # --- networks of the 1.9.1 release --------------------------------------------------------------------------------------
 
-# Written by the release; its cells of a recurrent network begin with zeros in float32, which no cast reaches.
-GOLDEN = ["fused_lstm", "gluon", "inception", "lenet", "mlp", "resnet", "ssd", "transformer"]
+GOLDEN = ["fused_lstm", "gluon", "inception", "lenet", "lstm_lm_t4", "lstm_lm_t7", "mlp", "resnet", "ssd", "transformer"]
 DATA = pathlib.Path(__file__).parents[2] / "data"
 
 
@@ -288,6 +287,38 @@ def test_a_cast_graph_keeps_single_precision_where_batches_are_normalised(dtype)
     assert {np.dtype(parameter.dtype) for parameter in net.collect_params().values()} == {np.dtype("float64")}
 
 
+@pytest.mark.parametrize("dtype", [*HALF_TYPES, "float64"])
+def test_a_cast_reaches_the_zeros_that_cells_begin_with(dtype):
+    # The release refuses such a network after a cast: "Incompatible attr in node l0_t0_h2h".
+    with np.load(DATA / "gluon" / "models" / "models.npz") as facts:
+        given = {key.split("/")[2]: facts[key] for key in facts if key.startswith("lstm_lm_t4/feed/")}
+    net = golden("lstm_lm_t4", list(given))
+    feed = [mx.nd.array(array) for array in given.values()]
+    before, text = outputs(net, feed), net(*[mx.sym.var(name) for name in given]).tojson()
+    net.cast(dtype)
+    assert net(*[array.astype(dtype) for array in feed]).dtype == mx.nd.zeros(1, dtype=dtype).dtype
+    net.cast("float32")
+    assert net(*[mx.sym.var(name) for name in given]).tojson() == text
+    rounding = ROUNDING.get(dtype, 2.0**-24)
+    for found, expected in zip(outputs(net, feed), before):
+        assert np.abs(found - expected).max() <= 8 * rounding * np.abs(expected).max()
+
+
+def test_a_cast_leaves_constants_of_other_types_and_those_of_normalisations():
+    data = mx.sym.var("data")
+    two, three = mx.sym.zeros((1, 4), name="two") + 2, mx.sym.ones((1, 4), dtype="int32", name="three") * 3
+    shift = mx.sym.zeros((4,), name="shift")
+    out = mx.sym.BatchNorm(mx.sym.broadcast_add(data, two), beta=shift, name="norm", use_global_stats=True, fix_gamma=True)
+    net = gluon.SymbolBlock(mx.sym.Group([out, three]), [data])
+    net.initialize(mx.init.Zero())
+    net.params["norm_moving_var"].set_data(mx.nd.ones(4))
+    net.cast("float16")
+    found, numbered = net(mx.nd.ones((2, 4), dtype="float16"))
+    assert (found.dtype, numbered.dtype) == (np.float16, np.int32)
+    np.testing.assert_allclose(found.asnumpy(), np.full((2, 4), 3 / np.sqrt(1 + 1e-3)), rtol=1e-3)
+    assert numbered.asnumpy().tolist() == [[3, 3, 3, 3]]
+
+
 # --- plans ------------------------------------------------------------------------------------------------------------
 
 STEP = re.compile(r"\((\S+?)\) \[(\S+?)\]")
@@ -321,9 +352,84 @@ def test_a_training_step_converts_nothing_between_its_layers(dtype):
     for op in ("Convolution", "_backward_Convolution"):
         assert steps[op] == expected[op], text
         assert text.count(f"({op}) [plain]") == of_float32.count(f"({op}) [plain]"), text
-    for ops in (("BatchNorm", "_contrib_BatchNormWithReLU"), ("_backward_BatchNorm", "_backward_contrib_BatchNormWithReLU")):
-        assert sum(steps[op] for op in ops) == sum(expected[op] for op in ops), text
-        assert not any(f"({op}) [plain]" in text for op in ops), text
+    assert expected["_contrib_BatchNormWithReLU"] > 0, of_float32
+    for op in ("BatchNorm", "_contrib_BatchNormWithReLU", "_backward_BatchNorm", "_backward_contrib_BatchNormWithReLU"):
+        assert steps[op] == expected[op], text
+        assert f"({op}) [plain]" not in text, text
     # Weights, forward and back, and the gradient of the result; no image in between.
     image = re.compile(r"\((Cast|_sg_onednn_reorder)\) \[\S+\] \(2,32,(24,24|12,12)\)")
     assert not image.findall(text), text
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_channels_of_nan_stay_nan_behind_a_relu_in_training(dtype):
+    def step(**settings):
+        with mx.util.environment(settings):
+            net = network(dtype)
+            shift = net[1].beta.data()
+            shift[7] = np.nan
+            head = nn.HybridSequential()
+            head.add(*[net[i] for i in range(3)])
+            head.hybridize()
+            with autograd.record():
+                out = head(images(dtype))
+            out.backward()
+            return out.astype("float32").asnumpy()
+
+    found, expected = step(), step(**PLAIN)
+    assert np.isnan(found[:, 7]).all() and np.isnan(found).sum() == found[:, 7].size
+    assert (np.isnan(found) == np.isnan(expected)).all()
+
+
+class Layers(gluon.HybridBlock):
+    """Weights whose layouts have full blocks, none, padding within them, groups, and several pieces."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.body = nn.HybridSequential()
+            for before, channels, kernel, groups in ((16, 32, 3, 1), (32, 24, 1, 1), (24, 13, 3, 1), (13, 64, 1, 1), (64, 64, 3, 64)):
+                self.body.add(nn.Conv2D(channels, kernel, padding=kernel // 2, groups=groups, in_channels=before))
+            self.body.add(nn.Conv2D(512, 1, in_channels=64), nn.Conv2D(512, 3, strides=2, padding=1, in_channels=512))
+            self.last = nn.Dense(5, in_units=512 * 4)
+
+    def hybrid_forward(self, F, x):
+        return self.last(self.body(x))
+
+
+def step_of(net, data, **settings):
+    with mx.util.environment(settings):
+        net.hybridize(static_alloc=True, static_shape=True)
+        data.attach_grad()
+        with autograd.record():
+            out = net(data)
+        out.backward(mx.nd.array(np.random.default_rng(SEED).uniform(-1, 1, out.shape)).astype(out.dtype))
+        grads = {name: numbers(p.grad()) for name, p in net.collect_params().items()}
+        return {"out": numbers(out), "data": numbers(data.grad), **grads}
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_weights_that_are_converted_into_layouts_and_gradients_out_of_them_are_those_of_rows(dtype):
+    mx.random.seed(SEED)
+    net = Layers()
+    net.initialize(mx.init.Xavier())
+    net.cast(dtype)
+    data = mx.nd.array(np.random.default_rng(SEED).uniform(-1, 1, (2, 16, 4, 4))).astype(dtype)
+    exact = Layers(prefix=net.prefix)
+    exact.initialize()
+    for name, parameter in exact.collect_params().items():
+        parameter.set_data(net.collect_params()[name].data().astype("float32"))
+    expected = step_of(exact, data.astype("float32"), **PLAIN)
+    rows, laid_out = step_of(net, data.copy(), **PLAIN), step_of(net, data.copy())
+    for name, values in expected.items():
+        size = np.linalg.norm(values)
+        away, allowed = np.linalg.norm(laid_out[name] - values), np.linalg.norm(rows[name] - values)
+        assert away <= 1.1 * allowed + ROUNDING[dtype] / 2 * size, (name, away, allowed, size)
+
+
+def test_float16_weights_are_converted_a_piece_at_a_time():
+    _, of_float32 = plan("float32", training=True)
+    _, text = plan("float16", training=True)
+    assert text.count("(_sg_onednn_reorder)") < of_float32.count("(_sg_onednn_reorder)"), text
+    # Of layers whose kernel reads and writes weights in a layout.
+    assert "(Cast) [onednn] (32,32,1,1)" in text and "(_cast_like) [onednn] (32,32,1,1)" in text, text

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments as operations of the engine, forward and backward.
+#include "exec/plan_run.h"
+
+#include "base/omp.h"
+#include "engine/engine.h"
+#include "exec/autograd_state.h"
+#include "exec/chunk_set.h"
+
+namespace mxnet {
+
+void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run,
+                   std::span<const Plan::Segment> segments) {
+  struct Lists {
+    std::vector<Var*> reads, writes;
+  };
+  thread_local const auto lists = std::make_unique<Lists>();
+  auto& [reads, writes] = *lists;
+  const Device device = plan.plan().options().device;
+  const bool here = plan.pool.several_threads() && !device.is_gpu();
+  for (const Plan::Segment& segment : segments) {
+    run->instance->list_variables(segment, run->externals, &reads, &writes);
+    Engine::get().push(
+        [run, &segment](const RunContext& context) {
+          run->instance->run(segment, run->externals, context);
+        },
+        {.device = device,
+         .reads = reads,
+         .writes = writes,
+         .property = FnProperty::kNormal,
+         .priority = 0,
+         .name = plan.plan().segment_name(segment),
+         .cheap = segment.cheap || here,
+         .computes = segment.narrow || omp_threads() == 1,
+         .temp_bytes = 0});
+  }
+}
+
+std::vector<NDArray> RecordedCall::backward(std::vector<NDArray> output_grads,
+                                            std::span<const NDArray> targets) const {
+  const Plan& plan = plan_->plan();
+  auto run = std::make_shared<PlanRun>(*run_);
+  // The pass that overwrites the activations must not be the last.
+  if (autograd_state().retaining) run->instance = run->instance->clone();
+  const std::size_t inputs = plan_->key.types.size();
+  for (std::size_t v = 0; v < plan_->sources.size(); ++v) {
+    const auto source = static_cast<std::size_t>(plan_->sources[v]);
+    if (source >= inputs) run->externals[v] = std::move(output_grads[source - inputs]);
+  }
+  ChunkSet taken(run->externals.size());  // by what the pass reads, and by what it has written
+  for (const NDArray& external : run->externals)
+    if (!external.is_none()) taken.insert(external.chunk().get());
+  std::vector<NDArray> grads(inputs);
+  auto o =
+      static_cast<std::size_t>(plan.num_variables()) + static_cast<std::size_t>(plan_->num_outputs);
+  for (std::size_t i = 0; i < inputs; ++i) {
+    if (!plan_->key.wants[i]) continue;
+    const ArrayType& type = plan_->key.types[i];
+    const NDArray& target = targets[i];
+    const bool direct = !target.is_none() && !target.is_sparse() && target.device() == run->home &&
+                        target.shape() == type.shape && target.dtype() == type.dtype &&
+                        !taken.contains(target.chunk().get());
+    grads[i] = direct ? target : NDArray(type.shape, type.dtype, run->home, "gradients");
+    taken.insert(grads[i].chunk().get());
+    run->externals[o++] = grads[i];
+  }
+  push_segments(*plan_, run, plan.backward_segments());
+  return grads;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of a cached op's plan: what it computes on, and what a recorded one keeps until backward.
+#pragma once
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "exec/cached_op_plans.h"
+#include "exec/plan_instance.h"
+
+namespace mxnet {
+
+// Arrays and activations of one run, shared by the operations that it pushes.
+struct PlanRun {
+  Ref<PlanInstance> instance;
+  std::vector<NDArray> externals;
+  Device home;  // of what it makes
+};
+
+// Pushes segments of the plan's one part in order.
+void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run,
+                   std::span<const Plan::Segment> segments);
+
+// What a recorded call keeps until backward. Gives the activations back to the plan's pool when it
+// goes. Used by one thread at a time.
+class RecordedCall {
+ public:
+  RecordedCall(CachedOpPlanRef plan, std::shared_ptr<PlanRun> run)
+      : plan_(std::move(plan)), run_(std::move(run)) {}
+  // A copy: the call itself may still wait in the engine, and it needs the instance.
+  ~RecordedCall() { plan_->pool.give(run_->instance); }
+  RecordedCall(const RecordedCall&) = delete;
+  RecordedCall& operator=(const RecordedCall&) = delete;
+
+  // One gradient per input of the op, none where none was asked for.
+  std::vector<NDArray> backward(std::vector<NDArray> output_grads,
+                                std::span<const NDArray> targets) const;
+
+ private:
+  const CachedOpPlanRef plan_;
+  const std::shared_ptr<PlanRun> run_;
+};
+
+}  // namespace mxnet

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types of whole graphs, before and after values are laid out.
+#include "exec/typed_graph.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "graph/fuse_norm_relu.h"
+#include "graph/infer.h"
+
+namespace mxnet {
+
+TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
+  TypedGraph typed{IndexedGraph(std::move(graph)), {}, {}};
+  typed.types.resize(static_cast<std::size_t>(typed.graph.num_entries()));
+  for (int n : typed.graph.variables())
+    typed.types[static_cast<std::size_t>(typed.graph.first_entry(n))] =
+        known.at(&typed.graph.node(n));
+  return typed;
+}
+
+TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
+  TypedGraph typed = with_known(std::move(graph), known);
+  const bool complete = infer_graph(typed.graph, &typed.types);
+  MX_ASSERT(complete);
+  return typed;
+}
+
+TypedGraph infer_laid_out(LaidOutGraph graph, const std::map<const ir::Node*, ArrayType>& known) {
+  TypedGraph result = infer_all(std::move(graph.graph), known);
+  for (int n = 0; n < result.graph.num_nodes(); ++n) {
+    const auto at = graph.kernels.find(&result.graph.node(n));
+    result.kernels.push_back(at == graph.kernels.end() ? nullptr : at->second);
+  }
+  return result;
+}
+
+TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PassOptions& passes, const LayoutOptions& options) {
+  LaidOutGraph laid_out;
+  run_pass("lay_out", typed.graph.graph(), passes, [&](const ir::Graph&) {
+    laid_out = lay_out(typed.graph, typed.types, options);
+    return laid_out.graph;
+  });
+  return infer_laid_out(std::move(laid_out), known);
+}
+
+TypedGraph norms_fused(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                       const PassOptions& passes) {
+  LaidOutGraph fused;
+  run_pass("fuse_norm_relu", typed.graph.graph(), passes, [&](const ir::Graph&) {
+    fused = fuse_norm_relu(typed.graph, typed.types, typed.kernels);
+    return fused.graph;
+  });
+  return infer_laid_out(std::move(fused), known);
+}
+
+}  // namespace mxnet

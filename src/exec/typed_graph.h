@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph with the types of its values and the kernels that are prepared for its nodes: what the
+// steps from a network to a plan hand to each other.
+#pragma once
+#include <map>
+#include <vector>
+
+#include "exec/plan.h"
+#include "graph/layouts.h"
+#include "graph/passes.h"
+#include "ir/graph.h"
+
+namespace mxnet {
+
+// A graph, the types of all its entries, and per node the kernel that is prepared for it, if any.
+struct TypedGraph {
+  IndexedGraph graph;
+  std::vector<ArrayType> types;
+  PreparedKernels kernels;
+};
+
+// What is known of the variables alone.
+TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known);
+// All types, which follow from the variables'.
+TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known);
+// The same of a graph that is laid out.
+TypedGraph infer_laid_out(LaidOutGraph graph, const std::map<const ir::Node*, ArrayType>& known);
+// Values in layouts of the kernels' choice.
+TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                    const PassOptions& passes, const LayoutOptions& options);
+
+// Of a graph that is laid out: normalisations have taken over the relu behind them, both ways.
+TypedGraph norms_fused(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                       const PassOptions& passes);
+
+}  // namespace mxnet
