@@ -19,8 +19,8 @@ constexpr int64_t kBlock = 16;
 
 class NormRelus {
  public:
-  NormRelus(const IndexedGraph& graph, const std::vector<ArrayType>& types)
-      : graph_(graph), types_(types), uses_(entry_uses(graph)) {
+  NormRelus(const IndexedGraph& graph, const std::vector<ArrayType>& types, bool on_gpu)
+      : graph_(graph), types_(types), on_gpu_(on_gpu), uses_(entry_uses(graph)) {
     std::unordered_map<const ir::Node*, const ir::Node*> relu_of;  // per normalisation
     for (int n = 0; n < graph.num_nodes(); ++n) {
       const ir::Node& node = graph.node(n);
@@ -83,6 +83,7 @@ class NormRelus {
   }
   bool normalises(const ir::Entry& entry) const {
     const ir::Node& norm = *entry.node;
+    if (on_gpu_) return entry.index == 0 && is(norm, "BatchNorm");
     if (entry.index != 0 || !is(norm, "BatchNorm") || !is(*norm.inputs[0].node, "Convolution"))
       return false;
     const auto& params = *static_cast<const BatchNormParams*>(norm.params.get());
@@ -93,14 +94,16 @@ class NormRelus {
 
   const IndexedGraph& graph_;
   const std::vector<ArrayType>& types_;
+  const bool on_gpu_;
   const std::vector<int> uses_;
   std::unordered_map<const ir::Node*, Part> parts_;
 };
 
 }  // namespace
 
-ir::Graph fuse_norm_relu(const IndexedGraph& graph, const std::vector<ArrayType>& types) {
-  const NormRelus found(graph, types);
+ir::Graph fuse_norm_relu(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                         bool on_gpu) {
+  const NormRelus found(graph, types, on_gpu);
   return rewrite(graph.graph(), [&](const ir::Node& original, const Ref<ir::Node>& node) {
     return found.replace(original, *node);
   });

@@ -23,10 +23,16 @@ Cusolver::Cusolver() {
   library.find("cusolverDnDestroyParams", &destroy_params);
   library.find("cusolverDnXpotrf_bufferSize", &potrf_size);
   library.find("cusolverDnXpotrf", &potrf);
+  library.find("cusolverDnSpotrfBatched", &spotrf_all);
+  library.find("cusolverDnDpotrfBatched", &dpotrf_all);
   library.find("cusolverDnXgetrf_bufferSize", &getrf_size);
   library.find("cusolverDnXgetrf", &getrf);
   library.find("cusolverDnXsyevd_bufferSize", &syevd_size);
   library.find("cusolverDnXsyevd", &syevd);
+  library.find("cusolverDnXsyevBatched_bufferSize", &syev_all_size);
+  library.find("cusolverDnXsyevBatched", &syev_all);
+  library.find("cusolverDnXgeev_bufferSize", &geev_size);
+  library.find("cusolverDnXgeev", &geev);
   library.find("cusolverDnXgesvd_bufferSize", &gesvd_size);
   library.find("cusolverDnXgesvd", &gesvd);
   library.find("cusolverDnXgeqrf_bufferSize", &geqrf_size);

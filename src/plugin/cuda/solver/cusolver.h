@@ -22,10 +22,16 @@ class Cusolver {
   decltype(&cusolverDnDestroyParams) destroy_params;
   decltype(&cusolverDnXpotrf_bufferSize) potrf_size;
   decltype(&cusolverDnXpotrf) potrf;
+  decltype(&cusolverDnSpotrfBatched) spotrf_all;
+  decltype(&cusolverDnDpotrfBatched) dpotrf_all;
   decltype(&cusolverDnXgetrf_bufferSize) getrf_size;
   decltype(&cusolverDnXgetrf) getrf;
   decltype(&cusolverDnXsyevd_bufferSize) syevd_size;
   decltype(&cusolverDnXsyevd) syevd;
+  decltype(&cusolverDnXsyevBatched_bufferSize) syev_all_size;
+  decltype(&cusolverDnXsyevBatched) syev_all;
+  decltype(&cusolverDnXgeev_bufferSize) geev_size;
+  decltype(&cusolverDnXgeev) geev;
   decltype(&cusolverDnXgesvd_bufferSize) gesvd_size;
   decltype(&cusolverDnXgesvd) gesvd;
   decltype(&cusolverDnXgeqrf_bufferSize) geqrf_size;
