@@ -60,6 +60,7 @@ void add_spectra(std::vector<GpuKernelRow>* rows);
 void add_statistics(std::vector<GpuKernelRow>* rows);
 void add_training(std::vector<GpuKernelRow>* rows);
 void add_triangular(std::vector<GpuKernelRow>* rows);
+void add_unique(std::vector<GpuKernelRow>* rows);
 void add_zipfian(std::vector<GpuKernelRow>* rows);
 
 }  // namespace mxnet::cuda

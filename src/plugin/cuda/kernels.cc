@@ -58,6 +58,7 @@ const GpuTable& kernels() {
     add_statistics(&all);
     add_training(&all);
     add_triangular(&all);
+    add_unique(&all);
     add_zipfian(&all);
     return all;
   }();

@@ -37,8 +37,8 @@ MX_OP(_test_row_sums, NoParams)
     .infer([](const NoParams&, Infer& infer) {
       infer.in(0).same_dtype(infer.out(0));
       if (!infer.in(0).known()) return;
-      Shape shape = infer.in(0).shape();
-      shape.pop_back();
+      Shape shape = Shape::scalar();
+      for (int i = 0; i + 1 < infer.in(0).ndim(); ++i) shape.push_back(infer.in(0).dim(i));
       infer.out(0).set_shape(shape);
     })
     .cpu([](const NoParams&, KernelContext& context) {
