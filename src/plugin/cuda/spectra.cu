@@ -80,6 +80,37 @@ void symmetric_slope(const EighParams& params, KernelContext& context) {
 
 // --- singular values -----------------------------------------------------------------------------
 
+// The first m rows of matrices of n x n.
+template <class T>
+struct TakeRows {
+  const T* square;
+  T* rows;
+  int64_t m, n;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t matrix = i / (m * n);
+    rows[i] = square[matrix * n * n + i - matrix * m * n];
+  }
+};
+
+// a (m x n, m <= n, lost) = u diag(s) v for each of the batch.
+template <class T>
+void decompose(const Batch<T>& batch, T* a, T* u, T* s, T* v) {
+  const int64_t m = batch.m, n = batch.n, count = batch.count;
+  for_each_finite(
+      batch, a, Part::kAll, {{u, m * m}, {s, m}, {v, m * n}},
+      [&](Solver& solver, int64_t i, int32_t* info) {
+        solver.singular(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n, info);
+      },
+      count > 1 && n <= Solver::kMostTogether,
+      [&](Solver& solver, int32_t* infos) {
+        T *const u_turned = batch.scratch(count * m * m), *const v_square =
+                                                              batch.scratch(count * n * n);
+        solver.singular_of_all(m, n, count, a, u_turned, s, v_square, infos);
+        for_each(batch.stream, batch.tag, count * m * m, Transpose<T>{u_turned, u, m, m});
+        for_each(batch.stream, batch.tag, count * m * n, TakeRows<T>{v_square, v, m, n});
+      });
+}
+
 void singular(const void*, KernelContext& context) {
   const Tensor& in = context.in(0);
   if (in.size() == 0) return;
@@ -89,11 +120,7 @@ void singular(const void*, KernelContext& context) {
     const int64_t m = batch.m, n = batch.n;
     T *u = arrays.out(0), *s = arrays.out(1), *v = arrays.out(2), *a = batch.scratch(in.size());
     batch.copy(in, a);
-    for_each_finite(batch, a, Part::kAll, {{u, m * m}, {s, m}, {v, m * n}},
-                    [&](Solver& solver, int64_t i, int32_t* info) {
-                      solver.singular(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n,
-                                      info);
-                    });
+    decompose(batch, a, u, s, v);
   });
 }
 
@@ -171,11 +198,7 @@ void pseudo_inverse(const PinvParams& params, KernelContext& context) {
     const int64_t m = batch.m, n = batch.n;
     T *u = batch.scratch(batch.count * m * m), *s = batch.scratch(batch.count * m);
     T *v = batch.scratch(in.size()), *divided = batch.scratch(in.size());
-    for_each_finite(batch, a, Part::kAll, {{u, m * m}, {s, m}, {v, m * n}},
-                    [&](Solver& solver, int64_t i, int32_t* info) {
-                      solver.singular(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n,
-                                      info);
-                    });
+    decompose(batch, a, u, s, v);
     const bool given = context.num_in() > 1;
     for_each(batch.stream, batch.tag, in.size(),
              DivideRows<T>{v, s, given ? arrays.in(1) : nullptr,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "tests/plugin/emulated/both_devices.h"
 
@@ -254,6 +255,34 @@ TEST(GpuMatrices, BatchesInBetweenHaveFactorsInversesAndSpectra) {
     NDArray given = broken.on(kGpu);
     const std::string error = error_of([&] { values_of(call(op, {&given})); });
     EXPECT_TRUE(contains(error, "(info ")) << op << ": " << error;
+  }
+}
+
+// u diag(s) v is the matrix, for batches in one call and one after the other.
+TEST(GpuMatrices, SingularValuesAndVectors) {
+  for (const auto& [count, m, n] :
+       {std::tuple<int64_t, int64_t, int64_t>{3, 4, 6}, {2, 5, 5}, {1, 4, 6}, {2, 3, 40}}) {
+    Input a = filled(Shape{count, m, n});
+    for (const char* dtype : kTypes) {
+      a.dtype = dtype;
+      NDArray given = a.on(kGpu), host = a.on(Device::cpu());
+      NDArray* const inputs[] = {&given};
+      NDArray* const host_inputs[] = {&host};
+      const auto outputs = call_op("_npi_svd", inputs, {});
+      const Values u = values_as_float(outputs[0]), s = values_as_float(outputs[1]),
+                   v = values_as_float(outputs[2]);
+      const Values want = values_as_float(call_op("_npi_svd", host_inputs, {})[1]);
+      for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(s[i], want[i], 1e-4);
+      for (int64_t i = 0; i < count * m * n; ++i) {
+        const int64_t matrix = i / (m * n), row = i / n % m, column = i % n;
+        double sum = 0;
+        for (int64_t k = 0; k < m; ++k)
+          sum += double{u[static_cast<std::size_t>((matrix * m + row) * m + k)]} *
+                 s[static_cast<std::size_t>(matrix * m + k)] *
+                 v[static_cast<std::size_t>((matrix * m + k) * n + column)];
+        EXPECT_NEAR(sum, a.values[static_cast<std::size_t>(i)], 1e-4) << i << ' ' << dtype;
+      }
+    }
   }
 }
 

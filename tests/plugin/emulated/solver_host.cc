@@ -22,6 +22,7 @@ struct Matrix {
   Matrix(int64_t rows, int64_t columns)
       : m(rows), n(columns), values(static_cast<std::size_t>(rows * columns)) {}
   double& at(int64_t i, int64_t j) { return values[static_cast<std::size_t>(i * n + j)]; }
+  double get(int64_t i, int64_t j) const { return values[static_cast<std::size_t>(i * n + j)]; }
 };
 
 // Rotates rows i and j of a by the angle that makes them orthogonal under `dot`; false where they
@@ -224,6 +225,22 @@ void Solver::singular(int64_t m, int64_t n, void* memory, void* u, void* sigma, 
   state_->write(lengths, sigma);
   state_->write(right, v);
   *info = 0;
+}
+
+void Solver::singular_of_all(int64_t m, int64_t n, int64_t count, void* memory, void* u_turned,
+                             void* sigma, void* v_square, int32_t* infos) {
+  std::vector<double> buffer(static_cast<std::size_t>(m * m + m * n));
+  for (int64_t i = 0; i < count; ++i) {
+    void *const u = buffer.data(), *const v = state_->at(u, m * m);
+    singular(m, n, state_->at(memory, i * m * n), u, state_->at(sigma, i * m), v, infos + i);
+    const Matrix left = state_->read(u, m, m), right = state_->read(v, m, n);
+    Matrix turned(m, m), square(n, n);
+    for (int64_t row = 0; row < m; ++row)
+      for (int64_t k = 0; k < m; ++k) turned.at(k, row) = left.get(row, k);
+    std::copy(right.values.begin(), right.values.end(), square.values.begin());
+    state_->write(turned, state_->at(u_turned, i * m * m));
+    state_->write(square, state_->at(v_square, i * n * n));
+  }
 }
 
 // Reflections, as LAPACK has them, since they determine signs: v = (1, what lies right of the

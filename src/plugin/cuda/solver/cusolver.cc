@@ -35,6 +35,12 @@ Cusolver::Cusolver() {
   library.find("cusolverDnXgeev", &geev);
   library.find("cusolverDnXgesvd_bufferSize", &gesvd_size);
   library.find("cusolverDnXgesvd", &gesvd);
+  library.find("cusolverDnCreateGesvdjInfo", &create_gesvdj);
+  library.find("cusolverDnDestroyGesvdjInfo", &destroy_gesvdj);
+  library.find("cusolverDnSgesvdjBatched_bufferSize", &sgesvdj_all_size);
+  library.find("cusolverDnSgesvdjBatched", &sgesvdj_all);
+  library.find("cusolverDnDgesvdjBatched_bufferSize", &dgesvdj_all_size);
+  library.find("cusolverDnDgesvdjBatched", &dgesvdj_all);
   library.find("cusolverDnXgeqrf_bufferSize", &geqrf_size);
   library.find("cusolverDnXgeqrf", &geqrf);
   library.find("cusolverDnSorgqr_bufferSize", &sorgqr_size);

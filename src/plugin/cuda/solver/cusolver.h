@@ -34,6 +34,12 @@ class Cusolver {
   decltype(&cusolverDnXgeev) geev;
   decltype(&cusolverDnXgesvd_bufferSize) gesvd_size;
   decltype(&cusolverDnXgesvd) gesvd;
+  decltype(&cusolverDnCreateGesvdjInfo) create_gesvdj;
+  decltype(&cusolverDnDestroyGesvdjInfo) destroy_gesvdj;
+  decltype(&cusolverDnSgesvdjBatched_bufferSize) sgesvdj_all_size;
+  decltype(&cusolverDnSgesvdjBatched) sgesvdj_all;
+  decltype(&cusolverDnDgesvdjBatched_bufferSize) dgesvdj_all_size;
+  decltype(&cusolverDnDgesvdjBatched) dgesvdj_all;
   decltype(&cusolverDnXgeqrf_bufferSize) geqrf_size;
   decltype(&cusolverDnXgeqrf) geqrf;
   decltype(&cusolverDnSorgqr_bufferSize) sorgqr_size;

@@ -44,6 +44,22 @@ class Params {
   cusolverDnParams_t raw_ = nullptr;
 };
 
+// The defaults of Jacobi's method: as precise as the type, values in order.
+class JacobiParams {
+ public:
+  JacobiParams() {
+    const Cusolver& api = Cusolver::get();
+    api.check(api.create_gesvdj(&raw_), "cusolverDnCreateGesvdjInfo");
+  }
+  ~JacobiParams() { Cusolver::get().destroy_gesvdj(raw_); }
+  JacobiParams(const JacobiParams&) = delete;
+  JacobiParams& operator=(const JacobiParams&) = delete;
+  gesvdjInfo_t get() const { return raw_; }
+
+ private:
+  gesvdjInfo_t raw_ = nullptr;
+};
+
 cublasFillMode_t triangle(bool lower) {
   return lower ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
 }
@@ -120,6 +136,25 @@ struct Solver::State {
                            const char* call) {
     api.check(run(handle.get(), triangle(lower), static_cast<int>(n), addresses<T>(n, count, a),
                   static_cast<int>(n), infos, static_cast<int>(count)),
+              call);
+  }
+
+  template <class T, class Size, class Run>
+  void singular_of_all(Size size, Run run, int64_t m, int64_t n, int64_t count, void* a,
+                       void* u_turned, void* sigma, void* v_square, int32_t* infos,
+                       const char* call) {
+    const JacobiParams jacobi;
+    const auto rows = static_cast<int>(n), columns = static_cast<int>(m),
+               matrices = static_cast<int>(count);
+    T *const matrix = static_cast<T*>(a), *const u = static_cast<T*>(u_turned);
+    T *const values = static_cast<T*>(sigma), *const v = static_cast<T*>(v_square);
+    constexpr auto kVectors = CUSOLVER_EIG_MODE_VECTOR;
+    int elements = 0;
+    api.check(size(handle.get(), kVectors, rows, columns, matrix, rows, values, v, rows, u, columns,
+                   &elements, jacobi.get(), matrices),
+              call);
+    api.check(run(handle.get(), kVectors, rows, columns, matrix, rows, values, v, rows, u, columns,
+                  context.workspace_of<T>(elements), elements, infos, jacobi.get(), matrices),
               call);
   }
 
@@ -251,6 +286,17 @@ void Solver::singular(int64_t m, int64_t n, void* a, void* u, void* sigma, void*
                           sigma, s.type, v, n, s.type, u, m, s.type, buffers.device,
                           buffers.device_bytes, buffers.host, buffers.host_bytes, info),
               "cusolverDnXgesvd");
+}
+
+void Solver::singular_of_all(int64_t m, int64_t n, int64_t count, void* a, void* u_turned,
+                             void* sigma, void* v_square, int32_t* infos) {
+  State& s = *state_;
+  if (s.type == CUDA_R_64F)
+    s.singular_of_all<double>(s.api.dgesvdj_all_size, s.api.dgesvdj_all, m, n, count, a, u_turned,
+                              sigma, v_square, infos, "cusolverDnDgesvdjBatched");
+  else
+    s.singular_of_all<float>(s.api.sgesvdj_all_size, s.api.sgesvdj_all, m, n, count, a, u_turned,
+                             sigma, v_square, infos, "cusolverDnSgesvdjBatched");
 }
 
 void Solver::lq_triangle(int64_t m, int64_t n, void* a, void* factors, int32_t* info) {

@@ -39,6 +39,11 @@ class Solver {
   void eigen_of_any(int64_t n, void* a, void* values, void* vectors, int32_t* info);
   // a (m x n, m <= n, lost) = u diag(s) v, with u of m x m and v of m x n.
   void singular(int64_t m, int64_t n, void* a, void* u, void* s, void* v, int32_t* info);
+  // The same of `count` matrices one behind the other in one call, but u is turned, and v has n
+  // rows of which the first m are those above. REQUIRES: n <= kMostTogether.
+  static constexpr int64_t kMostTogether = 32;  // cuSOLVER's
+  void singular_of_all(int64_t m, int64_t n, int64_t count, void* a, void* u_turned, void* s,
+                       void* v_square, int32_t* infos);
   // a (m x n, m <= n) = l q: first l in the lower triangle, with `factors` (m) for what follows;
   // then q in place of `a`.
   void lq_triangle(int64_t m, int64_t n, void* a, void* factors, int32_t* info);
