@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward pass of batch normalisation: statistics of slices by Welford's sums, those of channels,
-// and the normalised data.
+// The forward pass of batch normalisation: statistics of slices by Welford's sums, those of
+// channels, and the normalised data.
 #include "plugin/cuda/batch_norm.cuh"
 
 namespace mxnet {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How batch normalisation (op/norm/batch_norm_kernel.h) is spread over a GPU, for both passes.
-// Channels are few and long: each is cut into slices whose sums are merged in a fixed order. Where a
-// channel's elements lie together, a block sums up a slice; where channels come last, a thread does,
-// of as many channels as it loads at once, so that neighbours load what lies together.
+// Channels are few and long: each is cut into slices whose sums are merged in a fixed order. Where
+// a channel's elements lie together, a block sums up a slice; where channels come last, a thread
+// does, of as many channels as it loads at once, so that neighbours load what lies together.
 #pragma once
 #include <initializer_list>
 #include <type_traits>

@@ -24,8 +24,8 @@ template <class T>
 void expect_real(const Batch<T>& batch, const T* pairs) {
   const int64_t n = batch.n;
   const std::vector<T> values = host_values(batch.context, pairs, batch.count * 2 * n);
-  for (int64_t i = 0; i < std::ssize(values); ++i) {
-    if (i % (2 * n) >= n && values[static_cast<std::size_t>(i)] != T(0))
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (static_cast<int64_t>(i) % (2 * n) >= n && values[i] != T(0))
       throw Error(ErrorCode::kValue, kTag,
                   "given a matrix with complex eigenvalues, expected real ones");
   }

@@ -140,7 +140,7 @@ void for_each_finite(const Batch<T>& batch, const T* a, Part read,
   const std::vector<int32_t> found = contents_of(batch, a, read);
   const Infos<T> infos(batch);
   Solver solver(dtype_of<T>, batch.context);
-  if (at_once && std::count(found.begin(), found.end(), kFinite) == std::ssize(found)) {
+  if (at_once && std::count(found.begin(), found.end(), kFinite) == batch.count) {
     all(solver, infos.first());
     return infos.check();
   }
