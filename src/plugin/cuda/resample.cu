@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images in another size (op/image/resample.h): a thread a number of the result, which sums in the
 // CPU's order, so that pixels are the CPU's.
+#include <cstring>
+
 #include "op/image/pixel.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
