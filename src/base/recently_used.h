@@ -11,8 +11,8 @@
 
 namespace mxnet {
 
-// For keys that are few enough to be compared one after the other, and values that are cheap to copy
-// and empty by default (a shared_ptr). Thread-safe.
+// For keys that are few enough to be compared one after the other, and values that are cheap to
+// copy and empty by default (a shared_ptr). Thread-safe.
 template <class Key, class Value>
 class RecentlyUsed {
  public:

@@ -165,7 +165,8 @@ TEST(GpuRecurrentLengths, BeyondTheStepsAreTheErrorOfTheCpu) {
   }
 }
 
-// --- weights that are packed once ------------------------------------------------------------------
+// --- weights that are packed once
+// ------------------------------------------------------------------
 
 // A network on the GPU whose weights change in place.
 class KeptWeights {
