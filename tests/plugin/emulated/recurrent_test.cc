@@ -206,12 +206,18 @@ TEST_P(GpuRecurrent, KeepsPackedWeightsForInferenceWhereThatIsSaid) {
     EXPECT_EQ(network.outputs(), before);
     network.double_weights();
     const Values after = network.outputs(), trained = network.outputs(true);
-    if (packs) EXPECT_EQ(after, before) << "packed once more";
+    if (packs) {
+      EXPECT_EQ(after, before) << "packed once more";
+    }
     const Setting look("MXNET_RNN_USE_WEIGHT_CACHE", "0");
     const Values seen = network.outputs();
     EXPECT_NE(seen, before) << "the weights do not matter";
-    if (!packs) EXPECT_EQ(after, seen);
-    if (GetParam().p == 0) EXPECT_EQ(trained, seen) << "training did not look";
+    if (!packs) {
+      EXPECT_EQ(after, seen);
+    }
+    if (GetParam().p == 0) {
+      EXPECT_EQ(trained, seen) << "training did not look";
+    }
   }
 }
 
@@ -238,7 +244,9 @@ TEST(GpuRecurrentWeights, StayAsLongAsAGraphReadsThem) {
   for (const char* name : {"data", "parameters", "state", "cell"}) inputs.push_back(variable(name));
   const Value out = apply("RNN", inputs, network.attrs());
   const ir::Graph graph = graph_of({apply("relu", {apply("negative", {out})})});
-  CachedOp op(graph, CachedOpFlags::parse({{"static_alloc", "true"}, {"static_shape", "true"}}));
+  const std::pair<std::string_view, std::string_view> flags[] = {{"static_alloc", "true"},
+                                                                 {"static_shape", "true"}};
+  CachedOp op(graph, CachedOpFlags::parse(flags));
   const auto run = [&] {
     std::vector<NDArray*> pointers;
     for (NDArray& array : weights.arrays()) pointers.push_back(&array);
