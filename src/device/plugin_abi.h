@@ -13,7 +13,7 @@ namespace mxnet {
 // Raise it with every change of this header, of device_api.h, device.h, error.h, inline_function.h,
 // or of gpu_table.h, kernel.h and the parameters of operators, that moves a field or a virtual
 // function: both libraries must come from the same tree, and this number is how they find out.
-inline constexpr uint32_t kPluginAbiVersion = 4;
+inline constexpr uint32_t kPluginAbiVersion = 5;
 inline constexpr const char* kPluginEntry = "mxnet_plugin_table";
 
 struct GpuTable;  // op/gpu_table.h: kernels of operators

@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "base/error.h"
 #include "base/hooks.h"
+#include "engine/engine.h"
 #include "exec/run_kernel.h"
 #include "op/inline_vector.h"
 #include "op/parsed_attrs.h"
@@ -19,19 +22,21 @@ namespace {
 // Lends scratch memory and collects outputs as they are made.
 class CollectingResources final : public KernelResources {
  public:
-  CollectingResources(const OpDef& op, std::span<const ArrayType> types)
-      : op_(op), types_(types), made_(types.size()) {}
+  CollectingResources(const OpDef& op, std::span<const ArrayType> types, Device device)
+      : op_(op), types_(types), device_(device), made_(types.size()) {}
+  // All work is done then, on whichever device.
   ~CollectingResources() override {
     for (const Block& block : blocks_) Storage::get().release(block, nullptr);
   }
+  // What uses the memory; null for the host.
+  void run_on(Stream* stream) { stream_ = stream; }
   void* workspace(std::size_t bytes) override {
-    return blocks_.emplace_back(Storage::get().allocate(bytes, Device::cpu(), "workspace", nullptr))
-        .data;
+    return blocks_.emplace_back(Storage::get().allocate(bytes, device_, "workspace", stream_)).data;
   }
   Tensor make_out(int i, const Shape& shape) override {
     const auto o = static_cast<std::size_t>(i);
     MX_ASSERT(made_[o].is_none());
-    made_[o] = NDArray(shape, types_[o].dtype, Device::cpu(), op_.name().c_str());
+    made_[o] = NDArray(shape, types_[o].dtype, device_, op_.name().c_str());
     return {made_[o].data(), &made_[o].shape(), made_[o].dtype()};
   }
   const NDArray& made(std::size_t o) const {
@@ -42,6 +47,8 @@ class CollectingResources final : public KernelResources {
  private:
   const OpDef& op_;
   const std::span<const ArrayType> types_;
+  const Device device_;
+  Stream* stream_ = nullptr;
   std::vector<NDArray> made_;
   InlineVector<Block, 2> blocks_;
 };
@@ -57,9 +64,9 @@ void add_to(const NDArray& target, const NDArray& addend) {
 void deliver(const OpDef& op, const NDArray& result, Device device, Request request, std::size_t o,
              NDArray& out, int priority) {
   if (request == Request::kNull) return;
-  const bool on_host = !device.is_gpu();
+  const bool is_there = !device.is_gpu() || result.device().is_gpu();
   if (out.is_none()) {
-    out = on_host ? result : result.copy(device);
+    out = is_there ? result : result.copy(device);
     return;
   }
   if (out.shape() != result.shape() || out.dtype() != result.dtype()) {
@@ -69,10 +76,30 @@ void deliver(const OpDef& op, const NDArray& result, Device device, Request requ
                     to_string(out.shape()), dtype_name(result.dtype()), to_string(result.shape())));
   }
   if (request == Request::kAdd) {
-    add_to(out, on_host ? result : result.copy(device));
+    add_to(out, is_there ? result : result.copy(device));
   } else {
     result.copy_to(out, priority);
   }
+}
+
+// An operation on the device's stream, for whose end the host waits; rethrows what it throws.
+void run_on_gpu(const OpDef& op, Device device, std::span<const NDArray> inputs, int priority,
+                const std::function<void(Stream*)>& run) {
+  const NDArray done(Shape{1}, DType::kUInt8, device);  // for its variable: it never has memory
+  InlineVector<Var*, 8> reads;
+  for (const NDArray& input : inputs) {
+    const std::span<Var* const> before = reads.span();
+    if (std::find(before.begin(), before.end(), input.var()) == before.end())
+      reads.push_back(input.var());
+  }
+  Var* const writes[] = {done.var()};
+  Engine::get().push([&run](const RunContext& context) { run(context.stream); },
+                     {.device = device,
+                      .reads = reads.span(),
+                      .writes = writes,
+                      .priority = priority,
+                      .name = op.name().c_str()});
+  done.wait_to_read();
 }
 
 }  // namespace
@@ -80,36 +107,40 @@ void deliver(const OpDef& op, const NDArray& result, Device device, Request requ
 void invoke_at_once(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
                     const InvokeOptions& options) {
   const Device device = inputs.empty() ? options.device : inputs[0]->device();
-  InlineVector<NDArray, 4> arrays;
   InlineVector<ArrayType, 8> types;
-  for (const NDArray* input : inputs) {
-    arrays.push_back(input->device().is_gpu() ? input->copy(Device::cpu()) : input->detach());
-    types.emplace_back(ArrayType{input->shape(), input->dtype()});
-  }
+  for (const NDArray* input : inputs) types.emplace_back(ArrayType{input->shape(), input->dtype()});
   types.resize(inputs.size() + outputs.size());
   const std::span<ArrayType> in_types = types.span().first(inputs.size());
   const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
   Infer infer(op, params.get(), in_types, out_types);
   op.infer(params.get(), infer);
   const KernelEntry& kernel =
-      choose_kernel(op, params.get(), in_types, out_types, Device::cpu(), options.training);
+      choose_kernel(op, params.get(), in_types, out_types, device, options.training);
+  const bool on_gpu = kernel.device == DeviceType::kGPU;
+  const Device home = on_gpu ? device : Device::cpu();
+  InlineVector<NDArray, 4> arrays;
+  for (const NDArray* input : inputs)
+    arrays.push_back(input->device().is_gpu() && !on_gpu ? input->copy(home) : input->detach());
+  for (ArrayType& type : out_types) type.shape = Shape();  // also where inference knows part of it
 
-  InlineVector<Tensor, 8> tensors;
-  for (const NDArray& array : arrays) {
-    array.wait_to_read();
-    tensors.push_back({array.data(), &array.shape(), array.dtype()});
-  }
-  for (ArrayType& type : out_types) {
-    type.shape = Shape();  // also where inference knows part of it
-    tensors.push_back({nullptr, &type.shape, type.dtype});
-  }
-  CollectingResources resources(op, out_types);
-  const std::span<const Tensor> all = tensors.span();
-  KernelContext context(all.first(inputs.size()), all.subspan(inputs.size()), Device::cpu(),
-                        nullptr, options.training, resources);
-  {
+  CollectingResources resources(op, out_types, home);
+  const auto run = [&](Stream* stream) {
+    resources.run_on(stream);
+    InlineVector<Tensor, 8> tensors;
+    for (const NDArray& array : arrays)
+      tensors.push_back({array.data(), &array.shape(), array.dtype()});
+    for (const ArrayType& type : out_types) tensors.push_back({nullptr, &type.shape, type.dtype});
+    const std::span<const Tensor> all = tensors.span();
+    KernelContext context(all.first(inputs.size()), all.subspan(inputs.size()), home, stream,
+                          options.training, resources);
     const Span span(SpanKind::kImperative, op.name().c_str());
     kernel.run(kernel.run_fn, params.get(), context);
+  };
+  if (on_gpu) {
+    run_on_gpu(op, device, arrays.span(), options.priority, run);
+  } else {
+    for (const NDArray& array : arrays) array.wait_to_read();
+    run(nullptr);
   }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     deliver(op, resources.made(o), device,

@@ -100,6 +100,16 @@ TypedGraph optimise_for_gpu(const TypedGraph& typed,
   return channels_turned(fused, known, passes);
 }
 
+// For training on one: a mask of a byte an element is kept, and two values less go through memory.
+TypedGraph train_on_gpu(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
+                        const PassOptions& passes) {
+  const TypedGraph turned = channels_turned(typed, known, passes);
+  return infer_all(
+      run_pass("fuse_norm_relu", turned.graph.graph(), passes,
+               [&](const ir::Graph&) { return fuse_norm_relu_on_gpu(turned.graph, turned.types); }),
+      known);
+}
+
 }  // namespace
 
 ir::Graph compiled_graph(const ir::Graph& graph, const std::map<const ir::Node*, ArrayType>& known,
@@ -162,7 +172,7 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
   // Where a plug-in is loaded: simulated GPUs run the CPU's kernels, one by one.
   if (options.device.is_gpu() && options.fuse_pointwise && is_pure(folded.graph)) {
     if (!options.training && !differentiates) return optimise_for_gpu(folded, known, passes);
-    if (!saves_memory()) return channels_turned(folded, known, passes);
+    if (!saves_memory()) return train_on_gpu(folded, known, passes);
   }
   if (!saves_memory() || !differentiates) {
     if (!optimises) return folded;

@@ -49,8 +49,9 @@ bool differentiable(const TapeNode& node) {
 }
 
 struct Recorded {
-  bool any;         // whether an input is on the tape
-  uint64_t wanted;  // a bit for each input to which gradients may flow; the last stands for the rest
+  bool any;  // whether an input is on the tape
+  uint64_t
+      wanted;  // a bit for each input to which gradients may flow; the last stands for the rest
 };
 Recorded recorded(std::span<NDArray* const> inputs) {
   const MutexLock lock(histories());

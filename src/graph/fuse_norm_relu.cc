@@ -84,6 +84,7 @@ class NormRelus {
   // in another layout than its neighbours has a step between them, and is not found.
   void add(const ir::Node& norm, const ir::Node& relu, const ir::Node& slope,
            const ir::Node& back) {
+    if (kernels_.empty()) return change(norm, nullptr, relu, slope, back, nullptr);
     const PreparedKernelRef &apart = kernel(norm), &back_apart = kernel(back);
     if (apart == nullptr || back_apart == nullptr) return;
     Tensor mask = tensor(graph_.entry(norm.inputs[0]));
@@ -97,6 +98,10 @@ class NormRelus {
         !same_layout(backward->in()[1], back_apart->in()[1]) ||
         !same_layout(backward->out()[0], back_apart->out()[0]))
       return;
+    change(norm, std::move(forward), relu, slope, back, std::move(backward));
+  }
+  void change(const ir::Node& norm, PreparedKernelRef forward, const ir::Node& relu,
+              const ir::Node& slope, const ir::Node& back, PreparedKernelRef backward) {
     changes_[&norm] = {Part::kNorm, std::move(forward)};
     changes_[&relu] = changes_[&slope] = {Part::kGone, nullptr};
     changes_[&back] = {Part::kGradient, std::move(backward)};
@@ -126,23 +131,24 @@ class NormRelus {
                       LaidOutGraph* result) const {
     const auto at = changes_.find(&original);
     if (at == changes_.end()) {
+      if (kernels_.empty()) return std::nullopt;
       if (const PreparedKernelRef& own = kernel(original)) result->kernels[node.get()] = own;
       return std::nullopt;
     }
-    const Change& change = at->second;
-    if (change.part == Part::kGone) return std::vector<ir::Entry>{node->inputs[0]};
-    const bool forward = change.part == Part::kNorm;
+    const auto& [part, prepared_one] = at->second;
+    if (part == Part::kGone) return std::vector<ir::Entry>{node->inputs[0]};
+    const bool forward = part == Part::kNorm;
     Ref<ir::Node> fused = copy_node(*node);
     fused->op = &Registry::get().at(forward ? kForward : kBackward);
     constexpr int kMask = 3;
     if (!forward) fused->inputs.push_back({node->inputs[3].node, kMask, 0});
-    result->kernels[fused.get()] = change.kernel;
+    if (prepared_one != nullptr) result->kernels[fused.get()] = prepared_one;
     return std::vector<ir::Entry>{{fused, 0, 0}, {fused, 1, 0}, {fused, 2, 0}};
   }
 
   const IndexedGraph& graph_;
   const std::vector<ArrayType>& types_;
-  const std::span<const PreparedKernelRef> kernels_;
+  const std::span<const PreparedKernelRef> kernels_;  // empty: nothing is prepared, all are taken
   const std::vector<int> uses_;
   std::unordered_map<const ir::Node*, Change> changes_;
 };
@@ -152,6 +158,10 @@ class NormRelus {
 LaidOutGraph fuse_norm_relu(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                             std::span<const PreparedKernelRef> kernels) {
   return NormRelus(graph, types, kernels).replaced();
+}
+
+ir::Graph fuse_norm_relu_on_gpu(const IndexedGraph& graph, const std::vector<ArrayType>& types) {
+  return NormRelus(graph, types, {}).replaced().graph;
 }
 
 }  // namespace mxnet

@@ -18,5 +18,8 @@ namespace mxnet {
 // the graph given is not changed.
 LaidOutGraph fuse_norm_relu(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                             std::span<const PreparedKernelRef> kernels);
+// The same for a GPU, whose kernels normalise arrays of every layout with relu: nothing is
+// prepared.
+ir::Graph fuse_norm_relu_on_gpu(const IndexedGraph& graph, const std::vector<ArrayType>& types);
 
 }  // namespace mxnet

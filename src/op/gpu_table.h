@@ -106,6 +106,28 @@ struct GpuOrder {
   const Tensor* scattered = nullptr;  // ... come to these positions; the rest stays
 };
 
+// Images of rows of pixels of `channels` numbers in another size: a new pixel is a weighted sum of
+// old ones, first of those of a row, then of these sums. New row (column) i has old rows (columns)
+// old[i * taps + k], of weight[i * taps + k].
+struct GpuResample {
+  struct Axis {
+    int64_t from, to, taps;
+    const int64_t *old, *weight;  // on the device
+  };
+  // What weights are, and how sums become pixels.
+  enum class How : uint8_t {
+    kPick,     // one old pixel each, as it is
+    kReal,     // bits of float64
+    kWhole,    // of bytes: integers in units of 2^-11
+    kAverage,  // of bytes: 1; sums are multiplied by `share` and rounded to even
+    kHalvesUp  // the same of four, where halves go up
+  } how;
+  Axis rows, columns;
+  int64_t channels;
+  float share;
+  const Tensor &in, &out;
+};
+
 struct GpuKernelRow {
   const char* op;
   // `params` is of the type that the operator is declared with.
@@ -123,7 +145,7 @@ struct GpuTable {
   void (*unary_slope)(NativeStream* stream, int row, const Tensor& dy, const Tensor& arg,
                       const Tensor& dx);
   // a and b have one type and broadcast to y, whose type is theirs or (comparisons) bool.
-  int multiply;  // the row that multiplies, for families that do not know the rows
+  int multiply, divide;  // the rows that do, for families that do not know the rows
   void (*binary)(NativeStream* stream, int row, const Tensor& a, const Tensor& b, const Tensor& y);
   void (*binary_scalar)(NativeStream* stream, int row, const Tensor& a, double scalar,
                         bool scalar_left, const Tensor& y);
@@ -204,6 +226,10 @@ struct GpuTable {
   // (null for none) are the logarithms of the probabilities of what was drawn.
   void (*draw_categories)(NativeStream* stream, uint64_t key, const Tensor& sums,
                           const Tensor& probabilities, const Tensor& out, const Tensor* logs);
+  // How often each category comes in n draws, for each row of the int64 `out`; `sums` are the
+  // running sums of the probabilities of all rows.
+  void (*count_categories)(NativeStream* stream, uint64_t key, const double* sums, int64_t n,
+                           const Tensor& out);
   // mask = 1 / keep with probability keep, else 0; out = in * mask, where these are not null.
   void (*keep_mask)(NativeStream* stream, uint64_t key, float keep, const Tensor& mask,
                     const Tensor* in, const Tensor* out);
@@ -234,6 +260,8 @@ struct GpuTable {
   // type; float32 is summed as float64 where `wide`.
   void (*running_sum)(NativeStream* stream, const Tensor& in, int64_t length, int64_t inner,
                       bool reverse, bool wide, const Tensor& out, KernelContext& context);
+  // See image/resample.h.
+  void (*resample)(NativeStream* stream, const GpuResample& call);
   // out[i] = start + (i / repeat) * step, with start and step in the type of the result first.
   void (*count_up)(NativeStream* stream, double start, double step, int64_t repeat,
                    const Tensor& out);

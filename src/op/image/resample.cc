@@ -113,23 +113,22 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
   return taps;
 }
 
-namespace {
+std::vector<int32_t> whole_weights(const Taps& taps) {
+  std::vector<int32_t> whole;
+  whole.reserve(taps.weight.size());
+  for (const float weight : taps.weight)
+    whole.push_back(static_cast<int32_t>(std::lrint(weight * (1 << kWeightBits))));
+  return whole;
+}
 
-// Weights of bytes are whole numbers of 2^-11, as image libraries have them: networks see the
-// pixels that they were trained with.
-constexpr int kWeightBits = 11;
+namespace {
 
 template <class C>
 std::vector<C> weights_of(const Taps& taps) {
-  if constexpr (std::is_integral_v<C>) {
-    std::vector<C> whole;
-    whole.reserve(taps.weight.size());
-    for (const float weight : taps.weight)
-      whole.push_back(static_cast<C>(std::lrint(weight * (1 << kWeightBits))));
-    return whole;
-  } else {
+  if constexpr (std::is_integral_v<C>)
+    return whole_weights(taps);
+  else
     return {taps.weight.begin(), taps.weight.end()};
-  }
 }
 
 // A row's part of a new pixel. Between `two` rows four bits go first and sixteen then, as where

@@ -13,21 +13,9 @@
 #include "op/parallel.h"
 
 namespace mxnet::image {
-namespace {
 
-constexpr int kWeightBits = 11;
-
-// A new pixel is old[2 i] * weight[2 i] + old[2 i + 1] * weight[2 i + 1], weights in units of
-// 2^-11.
-struct Pairs {
-  std::vector<int64_t> old;
-  std::vector<int32_t> weight;
-};
-
-// `whole_at_edges`: what would lie half outside is the pixel at the edge alone, not twice with the
-// weights it would have had; only the rounding differs.
-Pairs pairs(int64_t from, int64_t to, bool whole_at_edges) {
-  Pairs all;
+WholeTaps linear_taps(int64_t from, int64_t to, bool whole_at_edges) {
+  WholeTaps all;
   all.old.reserve(static_cast<std::size_t>(2 * to));
   all.weight.reserve(static_cast<std::size_t>(2 * to));
   const double scale = 1.0 / (static_cast<double>(to) / static_cast<double>(from));
@@ -45,6 +33,8 @@ Pairs pairs(int64_t from, int64_t to, bool whole_at_edges) {
   return all;
 }
 
+namespace {
+
 // 11 + 11 bits of weights: four go first, so that products fit, then sixteen, then two. Bytes may
 // alias whatever lies around, unless it is said that they do not: then these are vectors.
 void mix_rows(const int32_t* __restrict upper, int32_t high, const int32_t* __restrict lower,
@@ -57,8 +47,8 @@ void mix_rows(const int32_t* __restrict upper, int32_t high, const int32_t* __re
 
 void resample_linear(const uint8_t* in, int64_t channels, int64_t height, int64_t width,
                      int64_t new_height, int64_t new_width, uint8_t* out) {
-  const Pairs rows = pairs(height, new_height, false);
-  const Pairs columns = pairs(width, new_width, true);
+  const WholeTaps rows = linear_taps(height, new_height, false);
+  const WholeTaps columns = linear_taps(width, new_width, true);
   const int64_t line = new_width * channels, old_line = width * channels;
   parallel_for(
       new_height, static_cast<double>(line * 4),
@@ -96,8 +86,7 @@ void average(const uint8_t* in, int64_t channels, int64_t down, int64_t across, 
              int64_t new_width, uint8_t* out) {
   const int64_t line = new_width * channels, old_line = line * across;
   const float share = 1.0F / static_cast<float>(down * across);
-  // What lies half-way goes up there, and to the even number elsewhere.
-  const bool halves = down == 2 && across == 2 && channels != 2 && channels <= 4;
+  const bool halves = halves_go_up(down, across, channels);
   parallel_for(
       new_height, static_cast<double>(line * down * across),
       [&](int64_t begin, int64_t end) {

@@ -6,8 +6,10 @@
 
 #include "base/error.h"
 #include "op/dispatch.h"
+#include "op/gpu.h"
 #include "op/image/resample.h"
 #include "op/op_builder.h"
+#include "op/read_back.h"
 
 namespace mxnet::image {
 namespace {
@@ -19,6 +21,7 @@ void resize_cpu(Interpolation how, KernelContext& context) {
   const int64_t height = in.dim(n - 3), width = in.dim(n - 2), channels = in.dim(n - 1);
   const int64_t new_height = out.dim(n - 3), new_width = out.dim(n - 2);
   if (out.size() == 0) return;
+  if (gpu_table(context) != nullptr) return resample_on_gpu(how, context);
   const bool shrinks = new_height <= height && new_width <= width;
   const Taps rows = make_taps(how, height, new_height, shrinks);
   const Taps columns = make_taps(how, width, new_width, shrinks);
@@ -129,6 +132,9 @@ MX_OP(_cvimresize, CvResizeParams)
     .cpu([](const CvResizeParams& params, KernelContext& context) {
       resize_cpu(static_cast<Interpolation>(params.interp), context);
     });
+
+// Lists of places and weights go to the device, which the host waits for.
+[[maybe_unused]] const bool portable = mark_portable_waiting({"_image_resize", "_cvimresize"});
 
 }  // namespace
 }  // namespace mxnet::image

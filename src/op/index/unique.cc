@@ -2,6 +2,8 @@
 // Distinct elements, or slices along an axis, in ascending order. NaN is above all. Zeros of both
 // signs are one element, but with an axis or more results than the elements neighbours are told
 // apart by their bytes, as existing programs have it.
+#include "op/index/unique.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -10,14 +12,10 @@
 #include "op/dispatch.h"
 #include "op/key_loops.h"
 #include "op/op_builder.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
-
-struct UniqueParams {
-  bool return_index, return_inverse, return_counts;
-  std::optional<int32_t> axis;
-};
 
 template <class T>
 bool less(T a, T b) {
@@ -179,6 +177,9 @@ MX_OP(_npi_unique, UniqueParams)
     })
     .cpu(unique_cpu)
     .zero_grad();
+
+// On GPUs, for the number of elements.
+[[maybe_unused]] const bool waits = mark_waiting({"_npi_unique"});
 
 }  // namespace
 }  // namespace mxnet

@@ -3,6 +3,7 @@
 #include "op/matrix/contract.h"
 #include "op/matrix/la_op.h"
 #include "op/matrix/strided.h"
+#include "op/matrix/tensor_equations.h"
 #include "op/read_back.h"
 
 namespace mxnet {
@@ -13,18 +14,12 @@ struct Systems {
   int64_t batch, n, count;
 };
 
-struct SolveParams {
-  static Systems systems(const SolveParams&, const Shape& a, const Shape& x) {
-    const int64_t n = a.back();
-    return {batch_size(a), n, x.ndim() == a.ndim() ? x.back() : 1};
-  }
-};
-struct TensorsolveParams {
-  Shape a_axes;
-  static Systems systems(const TensorsolveParams&, const Shape&, const Shape& x) {
-    return {1, x.size(), 1};
-  }
-};
+struct SolveParams {};
+Systems systems(const SolveParams&, const Shape& a, const Shape& x) {
+  const int64_t n = a.back();
+  return {batch_size(a), n, x.ndim() == a.ndim() ? x.back() : 1};
+}
+Systems systems(const TensorsolveParams&, const Shape&, const Shape& x) { return {1, x.size(), 1}; }
 struct TensorinvParams {
   int32_t ind;
 };
@@ -45,17 +40,6 @@ void transpose_square(int64_t batch, int64_t n, T* a) {
       for (int64_t j = 0; j < i; ++j) std::swap(m[i * n + j], m[j * n + i]);
     }
   }
-}
-
-// The dimensions of a with `axes` at the end, in the order that tensorsolve reads them.
-std::vector<int> axes_moved_last(int ndim, const Shape& axes) {
-  std::vector<int> order, last;
-  for (int64_t axis : axes.dims()) last.push_back(normalize_axis(axis, ndim, "_npi_tensorsolve"));
-  for (int i = 0; i < ndim; ++i) {
-    if (std::find(last.begin(), last.end(), i) == last.end()) order.push_back(i);
-  }
-  order.insert(order.end(), last.begin(), last.end());
-  return order;
 }
 
 // Between a as it is and as a matrix of equations; `back` the other way.
@@ -84,7 +68,7 @@ void solve_cpu(const P& params, KernelContext& context) {
   if (context.out(0).size() == 0) return;
   la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
     const Shape& shape = context.in(0).shape();
-    const Systems s = P::systems(params, shape, context.out(0).shape());
+    const Systems s = systems(params, shape, context.out(0).shape());
     T* x = tensors.copy_to(1, tensors.out(0));
     T* a = context.workspace_of<T>(shape.size());
     rearrange(params, shape, tensors.in(0), a, false);
@@ -99,7 +83,7 @@ void solve_backward_cpu(const P& params, KernelContext& context) {
   if (context.in(0).size() == 0) return;
   la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
     const Shape& shape = context.in(1).shape();
-    const Systems s = P::systems(params, shape, context.in(2).shape());
+    const Systems s = systems(params, shape, context.in(2).shape());
     T *da = tensors.out(0), *db = tensors.copy_to(0, tensors.out(1));
     T* turned = context.workspace_of<T>(shape.size());
     rearrange(params, shape, tensors.in(1), turned, false);
@@ -262,7 +246,7 @@ MX_OP(_backward_npi_tensorinv, TensorinvParams)
       [](const TensorsolveParams&, Grad& grad) {
         return both_gradients("_backward_npi_tensorsolve", grad);
       });
-  mark_waiting({"_npi_solve", "_npi_tensorinv"});
+  mark_waiting({"_npi_solve", "_npi_tensorinv", "_npi_tensorsolve"});
   return true;
 }();
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -13,10 +14,14 @@
 #include <vector>
 
 #include "op/dispatch.h"
+#include "op/gpu.h"
+#include "op/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random/categories.h"
 #include "op/random_draws.h"
+#include "op/random_key.h"
 #include "op/random_streams.h"
+#include "op/read_back.h"
 
 namespace mxnet {
 namespace {
@@ -73,7 +78,47 @@ std::vector<float> weights_of(const Tensor& tensor) {
   return weights;
 }
 
+// Without repetition these are the places of the n smallest of as many numbers as there are to
+// choose from: alike distributed, or, by weights, exponential with the weights as rates, which
+// gives the distribution of Efraimidis and Spirakis.
+void choice_on_gpu(const GpuTable& gpu, const ChoiceParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  NativeStream* const stream = context.stream()->native();
+  const uint64_t key = draw_key(context.device());
+  if (!params.weighted && params.replace)
+    return gpu.draw_integers(stream, key, 0, static_cast<uint64_t>(params.a), out);
+  if (out.size() == 0) return;
+  const Shape all{params.a}, taken{out.size()};
+  const auto scratch = [&](DType dtype) {
+    return Tensor{context.workspace(static_cast<std::size_t>(params.a) * dtype_size(dtype)), &all,
+                  dtype};
+  };
+  const Tensor keys = scratch(params.weighted ? DType::kFloat32 : DType::kInt64);
+  if (params.weighted) {
+    Tensor weights = context.in(0);
+    if (weights.dtype != DType::kFloat32) {
+      const Tensor converted = scratch(DType::kFloat32);
+      gpu.convert(stream, weights, converted);
+      weights = converted;
+    }
+    if (params.replace) {
+      gpu.running_sum(stream, weights, params.a, 1, false, false, keys, context);
+      return gpu.draw_categories(stream, key, keys, weights, out, nullptr);
+    }
+    gpu.random(stream, GpuDistribution::kExponential, key, 1, 0, keys);
+    gpu.binary(stream, gpu.divide, keys, weights, keys);
+  } else {
+    gpu.draw_integers(stream, key, 0, uint64_t{1} << 63, keys);
+  }
+  const Tensor places{out.data, &taken, out.dtype};
+  GpuOrder order{
+      .outer = 1, .n = params.a, .inner = 1, .k = out.size(), .ascending = true, .in = keys};
+  order.positions = &places;
+  gpu.order(stream, order, context);
+}
+
 void choice_cpu(const ChoiceParams& params, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) return choice_on_gpu(*gpu, params, context);
   Draws draws(RandomStreams::of(context.device()).sequential());
   int64_t* const out = context.out(0).as<int64_t>();
   const int64_t n = context.out(0).size();
@@ -154,7 +199,8 @@ void counts_cpu(const CountsParams& params, KernelContext& context) {
   if (given(params)) {
     pvals = parsed_pvals(params);
   } else {
-    const Tensor& in = context.in(0);
+    const HostCopy host(context, context.in(0));
+    const Tensor& in = host.tensor();
     pvals.resize(static_cast<std::size_t>(in.size()));
     dispatch_dtype<kFloating>(in.dtype, "_npi_multinomial", [&]<class T>(TypeTag<T>) {
       convert_array(in.as<T>(), pvals.data(), in.size());
@@ -166,6 +212,14 @@ void counts_cpu(const CountsParams& params, KernelContext& context) {
   std::vector<double> sums(pvals.size());
   running_sums(pvals.data(), categories, sums.data());
   const Tensor& out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const HostNumbers bits(context, categories);
+    for (int64_t i = 0; i < categories; ++i)
+      bits.data()[i] = std::bit_cast<int64_t>(sums[static_cast<std::size_t>(i)]);
+    const void* const on_device = bits.on_device(context, categories);
+    return gpu->count_categories(context.stream()->native(), draw_key(context.device()),
+                                 static_cast<const double*>(on_device), params.n, out);
+  }
   std::fill_n(out.as<int64_t>(), out.size(), int64_t{0});
   Draws draws(RandomStreams::of(context.device()).sequential());
   for (int64_t row = 0; row < out.size() / categories; ++row) {
@@ -202,6 +256,10 @@ MX_OP(_npi_multinomial, CountsParams)
     })
     .cpu(counts_cpu)
     .zero_grad();
+
+// Probabilities are looked at on the host.
+[[maybe_unused]] const bool portable =
+    mark_portable({"_npi_choice"}) && mark_portable_waiting({"_npi_multinomial"});
 
 }  // namespace
 }  // namespace mxnet

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // _sample_unique_zipfian: different classes with log-uniform frequencies, as candidates of a
 // sampled softmax, and how many tries it took to find them.
+#include "op/random/zipfian.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,11 +14,6 @@
 
 namespace mxnet {
 namespace {
-
-struct ZipfianParams {
-  int32_t range_max;
-  Shape shape;
-};
 
 void zipfian_cpu(const ZipfianParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
@@ -33,10 +30,8 @@ void zipfian_cpu(const ZipfianParams& params, KernelContext& context) {
           std::unordered_set<int64_t> seen;
           int64_t tries = 0;
           for (int64_t found = 0; found < columns; ++tries) {
-            const auto drawn =
-                static_cast<int64_t>(std::lround(std::exp(draws.uniform<double>() * log_range))) -
-                1;
-            const int64_t candidate = drawn % params.range_max;
+            const int64_t candidate =
+                zipfian_class(draws.uniform<double>(), log_range, params.range_max);
             if (seen.insert(candidate).second) classes[found++] = candidate;
           }
           context.out(1).as<int64_t>()[row] = tries;

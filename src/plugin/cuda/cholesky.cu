@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Cholesky factor (op/matrix/triangular.cc), and numbers of whole matrices, such as the
-// logarithm of the determinant that follows from it. A block of threads factors a matrix, or, if it
-// is large, cuSOLVER. One without a factor is an error, for which the host waits.
+// logarithm of the determinant that follows from it. A block of threads factors a small matrix,
+// cuSOLVER others. One without a factor is an error, for which the host waits.
 #include <optional>
 #include <string>
 
@@ -78,6 +78,9 @@ void potrf(const LowerParams& params, KernelContext& context) {
       solver.emplace(dtype_of<T>, context);
       for (int64_t i = 0; i < batch; ++i)
         solver->factor_definite(n, params.lower, out + i * n * n, faults + i);
+    } else if (is_batch_for_library(n, batch) && has_solver()) {
+      solver.emplace(dtype_of<T>, context);
+      solver->factor_all_definite(n, batch, params.lower, out, faults);
     } else {
       for_each_in_rounds(arrays.stream(), "_linalg_potrf", batch,
                          FactoriseDefinite<T>{out, faults, n, params.lower});

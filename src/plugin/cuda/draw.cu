@@ -117,6 +117,20 @@ struct DrawIntegers {
   }
 };
 
+// The first category whose running sum is above u; the last one where rounding leaves none.
+template <class F>
+MX_DEVICE int64_t category_at(const F* sums, int64_t categories, F u) {
+  int64_t low = 0, high = categories - 1;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (sums[middle] > u)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
 template <class P>
 struct DrawCategories {
   uint64_t key;
@@ -129,17 +143,22 @@ struct DrawCategories {
     PhiloxDraws draws(key, i);
     const float u = draws.template uniform<float>();
     const int64_t row = i / each * categories;
-    // The first category whose running sum is above u; the last one where rounding leaves none.
-    int64_t low = 0, high = categories - 1;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (sums[row + middle] > u)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    out(i, low);
-    if (logs != nullptr) logs[i] = narrow<P>(row_words::log(widen(probabilities[row + low])));
+    const int64_t drawn = category_at(sums + row, categories, u);
+    out(i, drawn);
+    if (logs != nullptr) logs[i] = narrow<P>(row_words::log(widen(probabilities[row + drawn])));
+  }
+};
+
+// Draw i counts for row i / each.
+struct CountCategories {
+  uint64_t key;
+  const double* sums;
+  int64_t* counts;
+  int64_t each, categories;
+  MX_DEVICE void operator()(int64_t i) const {
+    PhiloxDraws draws(key, i);
+    const int64_t drawn = category_at(sums, categories, draws.template uniform<double>());
+    atomic_add(counts + i / each * categories + drawn, int64_t{1});
   }
 };
 
@@ -204,6 +223,15 @@ void draw_categories(NativeStream* stream, uint64_t key, const Tensor& sums,
                                out.size() / (sums.size() / categories),
                                categories});
   });
+}
+
+void count_categories(NativeStream* stream, uint64_t key, const double* sums, int64_t n,
+                      const Tensor& out) {
+  fill(stream, out, 0);
+  const int64_t categories = out.shape().back();
+  if (out.size() == 0) return;
+  for_each(stream, "_npi_multinomial", out.size() / categories * n,
+           CountCategories{key, sums, out.as<int64_t>(), n, categories});
 }
 
 void add_draws(std::vector<GpuKernelRow>* rows) {

@@ -18,7 +18,9 @@ GpuKernelRow kernel_row(const char* op) {
           nullptr};
 }
 
+void add_borders(std::vector<GpuKernelRow>* rows);
 void add_boxes(std::vector<GpuKernelRow>* rows);
+void add_calibration(std::vector<GpuKernelRow>* rows);
 void add_chains(std::vector<GpuKernelRow>* rows);
 void add_cholesky(std::vector<GpuKernelRow>* rows);
 void add_colours(std::vector<GpuKernelRow>* rows);
@@ -30,6 +32,8 @@ void add_deformable(std::vector<GpuKernelRow>* rows);
 void add_densities(std::vector<GpuKernelRow>* rows);
 void add_differences(std::vector<GpuKernelRow>* rows);
 void add_draws(std::vector<GpuKernelRow>* rows);
+void add_eigen(std::vector<GpuKernelRow>* rows);
+void add_equations(std::vector<GpuKernelRow>* rows);
 void add_factors(std::vector<GpuKernelRow>* rows);
 void add_fourier(std::vector<GpuKernelRow>* rows);
 void add_fully_connected(std::vector<GpuKernelRow>* rows);
@@ -56,5 +60,7 @@ void add_spectra(std::vector<GpuKernelRow>* rows);
 void add_statistics(std::vector<GpuKernelRow>* rows);
 void add_training(std::vector<GpuKernelRow>* rows);
 void add_triangular(std::vector<GpuKernelRow>* rows);
+void add_unique(std::vector<GpuKernelRow>* rows);
+void add_zipfian(std::vector<GpuKernelRow>* rows);
 
 }  // namespace mxnet::cuda

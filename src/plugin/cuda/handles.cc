@@ -44,6 +44,11 @@ void CudaStream::begin_recording() {
   records_ = true;
 }
 
+bool CudaStream::records() {
+  MutexLock lock(mutex_);
+  return records_;
+}
+
 void CudaStream::use(std::shared_ptr<const void> object) {
   MutexLock lock(mutex_);
   if (records_) used_.insert(std::move(object));

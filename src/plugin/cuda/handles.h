@@ -36,6 +36,7 @@ class CudaStream {
   // one plan, say. Nothing is kept where no work is being recorded.
   using Used = std::set<std::shared_ptr<const void>>;
   void begin_recording();
+  bool records();
   void use(std::shared_ptr<const void> object);
   Used end_recording();
 

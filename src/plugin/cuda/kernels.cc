@@ -16,7 +16,9 @@ bool sums_in_order() { return config().cuda.enforce_determinism; }
 const GpuTable& kernels() {
   static const std::vector<GpuKernelRow> rows = [] {
     std::vector<GpuKernelRow> all;
+    add_borders(&all);
     add_boxes(&all);
+    add_calibration(&all);
     add_chains(&all);
     add_cholesky(&all);
     add_colours(&all);
@@ -28,6 +30,8 @@ const GpuTable& kernels() {
     add_densities(&all);
     add_differences(&all);
     add_draws(&all);
+    add_eigen(&all);
+    add_equations(&all);
     add_factors(&all);
     add_fourier(&all);
     add_fully_connected(&all);
@@ -54,6 +58,8 @@ const GpuTable& kernels() {
     add_statistics(&all);
     add_training(&all);
     add_triangular(&all);
+    add_unique(&all);
+    add_zipfian(&all);
     return all;
   }();
   static const GpuTable table = {
@@ -61,6 +67,7 @@ const GpuTable& kernels() {
       .unary = unary,
       .unary_slope = unary_slope,
       .multiply = static_cast<int>(BinaryRow::multiply),
+      .divide = static_cast<int>(BinaryRow::divide),
       .binary = binary,
       .binary_scalar = binary_scalar,
       .binary_slope = binary_slope,
@@ -95,6 +102,7 @@ const GpuTable& kernels() {
       .draw = draw,
       .draw_integers = draw_integers,
       .draw_categories = draw_categories,
+      .count_categories = count_categories,
       .keep_mask = keep_mask,
       .choose = choose,
       .one_hot = one_hot,
@@ -106,6 +114,7 @@ const GpuTable& kernels() {
       .arg = arg,
       .order = order,
       .running_sum = running_sum,
+      .resample = resample,
       .count_up = count_up,
   };
   return table;

@@ -1,140 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factors of matrices with exchanged rows, and what follows from them: inverses, determinants and
-// solutions of equations (op/matrix/inverse.cc, solve.cc). A block of threads factors a matrix;
-// every right-hand side has a thread of its own. A singular matrix has no inverse and no solutions,
-// which is an error: the host waits for the pivots.
-#include <optional>
-#include <string>
+// Inverses and determinants of matrices (op/matrix/inverse.cc), from their factors.
+#include <cmath>
 
-#include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
-#include "plugin/cuda/host_values.h"
-#include "plugin/cuda/rounds.cuh"
-#include "plugin/cuda/solver/solver.h"
-#include "plugin/cuda/solver/solver_choice.h"
+#include "plugin/cuda/lu.cuh"
 
 namespace mxnet {
 namespace cuda {
 namespace {
 
-int64_t side_of(const Tensor& square) { return square.shape().back(); }
-int64_t batch_of(const Tensor& square) { return square.shape().size(0, square.ndim() - 2); }
-
-// In place, as LAPACK has it: columns one after the other, so that the factors of a row-major
-// matrix are those of its transpose; exchanges count from 1. A pivot of zero stays.
-template <class T>
-struct Factorise {
-  T* matrices;
-  int32_t* exchanges;
-  int64_t n;
-
-  MX_DEVICE int64_t rounds(int64_t) const { return 3 * n + 1; }
-  MX_DEVICE void round(int64_t matrix, int64_t round, int lane, int lanes) const {
-    T* a = matrices + matrix * n * n;
-    int32_t* exchange = exchanges + matrix * n;
-    const int64_t k = round / 3;
-    T* column = a + k * n;
-    if (round % 3 == 0) {
-      // What the last step has used becomes factors.
-      if (k > 0 && column[k - 1 - n] != T(0))
-        for (int64_t i = k + lane; i < n; i += lanes) column[i - n] /= column[k - 1 - n];
-      if (lane != 0 || k == n) return;
-      int64_t best = k;
-      for (int64_t i = k + 1; i < n; ++i)
-        if (row_words::absolute(column[i]) > row_words::absolute(column[best])) best = i;
-      exchange[k] = static_cast<int32_t>(best + 1);
-    } else if (round % 3 == 1) {
-      const int64_t other = exchange[k] - 1;
-      for (int64_t j = lane; other != k && j < n; j += lanes) {
-        const T kept = a[j * n + k];
-        a[j * n + k] = a[j * n + other];
-        a[j * n + other] = kept;
-      }
-    } else if (column[k] != T(0)) {
-      const int64_t rest = n - k - 1;
-      for (int64_t e = lane; e < rest * rest; e += lanes) {
-        const int64_t i = k + 1 + e % rest, j = k + 1 + e / rest;
-        a[j * n + i] -= column[i] / column[k] * a[j * n + k];
-      }
-    }
-  }
-};
-template <class T>
-void factorise(NativeStream* stream, T* matrices, int32_t* exchanges, int64_t batch, int64_t n) {
-  for_each_in_rounds(stream, "linalg_lu", batch, Factorise<T>{matrices, exchanges, n});
-}
-
-// The first pivot of zero of each matrix, from 1; 0 = none.
-template <class T>
-struct FindZeroPivot {
-  const T* lu;
-  int32_t* found;
-  int64_t n;
-  MX_DEVICE void operator()(int64_t matrix) const {
-    found[matrix] = 0;
-    for (int64_t i = n - 1; i >= 0; --i)
-      if (lu[matrix * n * n + i * n + i] == T(0)) found[matrix] = static_cast<int32_t>(i + 1);
-  }
-};
-// The same of matrices that must be regular; large ones by cuSOLVER.
-template <class T>
-void factorise_regular(T* matrices, int32_t* exchanges, int64_t batch, int64_t n, const char* op,
-                       KernelContext& context) {
-  NativeStream* const stream = context.stream()->native();
-  auto* const infos = context.workspace_of<int32_t>(batch);
-  std::optional<Solver> solver;
-  if (is_large_for_a_block(n, batch) && has_solver()) {
-    solver.emplace(dtype_of<T>, context);
-    auto* const wide = context.workspace_of<int64_t>(batch * n);
-    for (int64_t i = 0; i < batch; ++i)
-      solver->factor(n, matrices + i * n * n, wide + i * n, infos + i);
-    const Shape all{batch * n};
-    convert(stream, {wide, &all, DType::kInt64}, {exchanges, &all, DType::kInt32});
-  } else {
-    factorise(stream, matrices, exchanges, batch, n);
-    for_each(stream, op, batch, FindZeroPivot<T>{matrices, infos, n});
-  }
-  for (const int32_t info : host_values(context, infos, batch)) {
-    if (info != 0)
-      throw Error(ErrorCode::kValue, op,
-                  "given a singular matrix (info " + std::to_string(info) + ")");
-  }
-}
-
-// One right-hand side, in place; elements are `step` apart.
-template <class T>
-struct Solver {
-  const T* lu;
-  const int32_t* exchanges;
-  int64_t n;
-
-  MX_DEVICE void operator()(int64_t matrix, T* x, int64_t step) const {
-    const T* a = lu + matrix * n * n;
-    const int32_t* exchange = exchanges + matrix * n;
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t other = exchange[i] - 1;
-      const T kept = x[i * step];
-      x[i * step] = x[other * step];
-      x[other * step] = kept;
-    }
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j < i; ++j) x[i * step] -= a[j * n + i] * x[j * step];
-    for (int64_t i = n - 1; i >= 0; --i) {
-      for (int64_t j = i + 1; j < n; ++j) x[i * step] -= a[j * n + i] * x[j * step];
-      x[i * step] /= a[i * n + i];
-    }
-  }
-  MX_DEVICE bool is_singular(int64_t matrix) const {
-    for (int64_t i = 0; i < n; ++i)
-      if (lu[matrix * n * n + i * n + i] == T(0)) return true;
-    return false;
-  }
-};
+using namespace lu;  // NOLINT(google-build-using-namespace): what this file is about
 
 // Right-hand sides that are columns of the identity; the result lies row by row, or transposed.
 template <class T>
 struct Invert {
-  Solver<T> solver;
+  Substitution<T> solver;
   T* out;
   bool transposed, zeros_if_singular;
   MX_DEVICE void operator()(int64_t i) const {
@@ -148,24 +28,6 @@ struct Invert {
       x[c * step] = T(0);
   }
 };
-template <class T>
-struct SolveSides {
-  Solver<T> solver;
-  T* x;
-  int64_t count;
-  MX_DEVICE void operator()(int64_t i) const {
-    const int64_t matrix = i / count;
-    solver(matrix, x + matrix * solver.n * count + (i - matrix * count), count);
-  }
-};
-
-template <class T>
-T* copy_of(NativeStream* stream, const Tensor& from, KernelContext& context) {
-  T* const copy = context.workspace_of<T>(from.size());
-  convert(stream, from, {copy, &from.shape(), dtype_of<T>});
-  return copy;
-}
-
 // --- inverses ------------------------------------------------------------------------------------
 
 void invert(const char* op, KernelContext& context, int64_t batch, int64_t n) {
@@ -281,90 +143,6 @@ void determinant(const void*, KernelContext& context) {
   });
 }
 
-// --- equations -----------------------------------------------------------------------------------
-
-template <class T>
-struct Transpose {
-  const T* in;
-  T* out;
-  int64_t n;
-  MX_DEVICE void operator()(int64_t i) const {
-    const int64_t matrix = i / (n * n) * n * n;
-    out[i] = in[matrix + i % n * n + i / n % n];
-  }
-};
-
-// a x = b or, `transposed`, with the transpose of a, for gradients: a had solutions before. x holds
-// b before.
-template <class T>
-void solve_sides(NativeStream* stream, const T* a, bool transposed, int64_t batch, int64_t n, T* x,
-                 int64_t count, KernelContext& context) {
-  const Shape all{batch * n * n};
-  T* const lu = context.workspace_of<T>(all[0]);
-  // Factors are those of the transpose of what they are made from.
-  if (transposed)
-    convert(stream, {const_cast<T*>(a), &all, dtype_of<T>}, {lu, &all, dtype_of<T>});
-  else
-    for_each(stream, "_npi_solve", all[0], Transpose<T>{a, lu, n});
-  auto* const exchanges = context.workspace_of<int32_t>(batch * n);
-  if (transposed)
-    factorise(stream, lu, exchanges, batch, n);
-  else
-    factorise_regular(lu, exchanges, batch, n, "_npi_solve", context);
-  for_each(stream, "_npi_solve", batch * count, SolveSides<T>{{lu, exchanges, n}, x, count});
-}
-
-int64_t sides_of(const Tensor& a, const Tensor& x) {
-  return x.ndim() == a.ndim() ? x.shape().back() : 1;
-}
-bool is_real(const void*, const Signature& signature) {
-  return kFloating.contains(signature.in[0].dtype);
-}
-
-// Inputs: a, b.
-void solve(const void*, KernelContext& context) {
-  const Tensor &a = context.in(0), &b = context.in(1);
-  if (b.size() == 0) return;
-  compute(a.dtype, context, [&](auto& arrays, auto zero) {
-    using T = decltype(zero);
-    T* const x = arrays.out(0);
-    convert(arrays.stream(), b, {x, &b.shape(), dtype_of<T>});
-    solve_sides<T>(arrays.stream(), arrays.in(0), false, batch_of(a), side_of(a), x, sides_of(a, b),
-                   context);
-  });
-}
-// Inputs: gradient of x, a, x, b (for its shape); db = a^-T dx, da = -db x^T.
-void solve_slope(const void*, KernelContext& context) {
-  const Tensor &dx = context.in(0), &a = context.in(1);
-  if (dx.size() == 0) return;
-  const int64_t n = side_of(a), batch = batch_of(a), count = sides_of(a, dx);
-  compute(a.dtype, context, [&](auto& arrays, auto zero) {
-    using T = decltype(zero);
-    T *const da = arrays.out(0), *const db = arrays.out(1);
-    convert(arrays.stream(), dx, {db, &dx.shape(), dtype_of<T>});
-    solve_sides<T>(arrays.stream(), arrays.in(1), true, batch, n, db, count, context);
-    gemm(arrays.stream(),
-         {.dtype = dtype_of<T>,
-          .transpose_a = false,
-          .transpose_b = true,
-          .m = n,
-          .n = n,
-          .k = count,
-          .a = db,
-          .lda = count,
-          .step_a = n * count,
-          .b = arrays.in(2),
-          .ldb = count,
-          .step_b = n * count,
-          .c = da,
-          .ldc = n,
-          .step_c = n * n,
-          .batch = batch,
-          .alpha = -1},
-         context);
-  });
-}
-
 }  // namespace
 
 void add_factors(std::vector<GpuKernelRow>* rows) {
@@ -374,8 +152,6 @@ void add_factors(std::vector<GpuKernelRow>* rows) {
   rows->push_back({"_backward_linalg_inverse_transposed", inverse_transposed, nullptr});
   rows->push_back({"_linalg_det", determinant<1>, nullptr});
   rows->push_back({"_linalg_slogdet", determinant<2>, nullptr});
-  rows->push_back({"_npi_solve", solve, is_real});
-  rows->push_back({"_backward_npi_solve", solve_slope, nullptr});
 }
 
 }  // namespace cuda

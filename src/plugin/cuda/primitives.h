@@ -69,6 +69,8 @@ void draw_integers(NativeStream* stream, uint64_t key, int64_t low, uint64_t cou
                    const Tensor& out);
 void draw_categories(NativeStream* stream, uint64_t key, const Tensor& sums,
                      const Tensor& probabilities, const Tensor& out, const Tensor* logs);
+void count_categories(NativeStream* stream, uint64_t key, const double* sums, int64_t n,
+                      const Tensor& out);
 void keep_mask(NativeStream* stream, uint64_t key, float keep, const Tensor& mask, const Tensor* in,
                const Tensor* out);
 void choose(NativeStream* stream, const Tensor& condition, const Tensor& x, const Tensor& y,
@@ -90,6 +92,7 @@ void arg(NativeStream* stream, bool largest, const Tensor& in, int64_t length, i
 void order(NativeStream* stream, const GpuOrder& call, KernelContext& context);
 void running_sum(NativeStream* stream, const Tensor& in, int64_t length, int64_t inner,
                  bool reverse, bool wide, const Tensor& out, KernelContext& context);
+void resample(NativeStream* stream, const GpuResample& call);
 void count_up(NativeStream* stream, double start, double step, int64_t repeat, const Tensor& out);
 
 }  // namespace cuda

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "op/elemwise/binary_loops.h"
 #include "op/plugin_random.h"
@@ -14,6 +15,7 @@
 #include "plugin/cuda/dnn/recurrent_runner.h"
 #include "plugin/cuda/host_values.h"
 #include "plugin/cuda/primitives.h"
+#include "plugin/cuda/recurrent_weights.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -161,9 +163,24 @@ class Call {
     if (takes_vector(i)) return readable(params, num_params());
     Bytes* const to =
         context_.workspace_of<Bytes>(static_cast<int64_t>(runners_[i].cudnn->sizes().weights));
+    pack(i, params, to);
+    return to;
+  }
+  void pack(std::size_t i, const Bytes* params, Bytes* to) const {
     for (const WeightRun& run : runners_[i].weights)
       copy(params + run.from * element_, to + run.to * element_, run.size);
-    return to;
+  }
+  // The same for inference, where the configuration lets them stay from call to call.
+  const Bytes* packed_once(std::size_t i, const Bytes* params) {
+    if (context_.training() || !config().onednn.rnn_use_weight_cache || takes_vector(i))
+      return packed(i, params);
+    const auto kept =
+        kept_on_device({context_.device().id, params, runners_[i].cudnn->sizes().weights,
+                        extent_.dtype, runners_[i].weights},
+                       *context_.stream(), [&](Bytes* to) { pack(i, params, to); });
+    if (kept == nullptr) return packed(i, params);
+    kept_weights_.push_back(kept);
+    return kept.get();
   }
   // Zeros that the gradients of weights are added to.
   Bytes* packed_gradients(std::size_t i, Bytes* dparams) {
@@ -216,6 +233,7 @@ class Call {
   std::vector<Runner> runners_;
   std::optional<RecurrentReserve> reserve_;
   std::vector<int32_t> lengths_;
+  std::vector<std::shared_ptr<const Bytes>> kept_weights_;  // in use by this call
   struct Unsettled {
     const Bytes* from;
     Bytes* to;
@@ -238,7 +256,7 @@ void Call::forward() {
                                {.x = x,
                                 .hx = readable(states_at(arrays.in(2), i, shape.out), hidden),
                                 .cx = readable(states_at(cells, i, shape.hidden), units),
-                                .weights = packed(i, arrays.in(1)),
+                                .weights = packed_once(i, arrays.in(1)),
                                 .y = y,
                                 .hy = writable(states_at(out_states, i, shape.out), hidden),
                                 .cy = writable(states_at(out_cells, i, shape.hidden), units),

@@ -1,139 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eigenvalues of symmetric matrices, singular values, pseudo-inverses and LQ factors
-// (op/matrix/eigen.cc, svd.cc), by cuSOLVER, one matrix after the other; their gradients are
-// products and kernels of ours. As on the CPU, a matrix with an infinity gives NaN and one with a
-// NaN is an error, since iterations need not end on either.
-#include <cmath>
+// (op/matrix/eigen.cc, svd.cc), by cuSOLVER, one matrix after the other but for many small
+// symmetric ones; their gradients are products and kernels of ours. As on the CPU, a matrix with an
+// infinity gives NaN and one with a NaN is an error, since iterations need not end on either.
 #include <string>
 
 #include "op/matrix/eigen.h"
-#include "plugin/cuda/computed.cuh"
-#include "plugin/cuda/dense_product.h"
 #include "plugin/cuda/families.h"
-#include "plugin/cuda/host_values.h"
-#include "plugin/cuda/solver/solver.h"
+#include "plugin/cuda/matrices.cuh"
+#include "plugin/cuda/solver/solver_choice.h"
 
 namespace mxnet {
 namespace cuda {
 namespace {
-
-int64_t rows_of(const Tensor& matrices) { return matrices.dim(matrices.ndim() - 2); }
-int64_t columns_of(const Tensor& matrices) { return matrices.shape().back(); }
-int64_t batch_of(const Tensor& matrices) { return matrices.shape().size(0, matrices.ndim() - 2); }
-
-// A call's matrices in type T, and what is done to them. `tag` names the operator in errors.
-template <class T>
-struct Batch {
-  KernelContext& context;
-  NativeStream* stream;
-  const char* tag;
-  int64_t count, m, n;
-
-  Batch(KernelContext& given, const char* name, const Tensor& matrices)
-      : context(given),
-        stream(given.stream()->native()),
-        tag(name),
-        count(batch_of(matrices)),
-        m(rows_of(matrices)),
-        n(columns_of(matrices)) {}
-
-  T* scratch(int64_t elements) const { return context.workspace_of<T>(elements); }
-  void copy(const Tensor& from, T* to) const {
-    convert(stream, from, {to, &from.shape(), dtype_of<T>});
-  }
-  void fill_with(T* to, int64_t elements, double value) const {
-    const Shape shape{elements};
-    fill(stream, {to, &shape, dtype_of<T>}, value);
-  }
-  void add(T* to, const T* addend, int64_t elements) const {
-    const Shape shape{elements};
-    accumulate(stream, {to, &shape, dtype_of<T>}, {const_cast<T*>(addend), &shape, dtype_of<T>});
-  }
-  // c (rows x columns) = op(a) op(b) for each of the batch; all lie one behind the other.
-  void multiply(bool transpose_a, bool transpose_b, int64_t rows, int64_t columns, int64_t depth,
-                const T* a, const T* b, T* c) const {
-    GemmCall call =
-        dense_product(dtype_of<T>, transpose_a, transpose_b, rows, columns, depth, a, b, c);
-    call.batch = count;
-    call.step_a = rows * depth;
-    call.step_b = depth * columns;
-    call.step_c = rows * columns;
-    gemm(stream, call, context);
-  }
-};
-
-// --- what is in a matrix -------------------------------------------------------------------------
-
-enum Content : int32_t { kFinite, kInfinite, kNaN };
-enum class Part : int8_t { kAll, kLower, kUpper };
-
-template <class T>
-struct FindContent {
-  const T* a;
-  int32_t* found;
-  int64_t m, n;
-  Part part_read;
-  MX_DEVICE int32_t part(int64_t matrix, int lane, int lanes) const {
-    int32_t worst = kFinite;
-    for (int64_t i = lane; i < m * n; i += lanes) {
-      const int64_t row = i / n, column = i - row * n;
-      if (part_read == Part::kLower && column > row) continue;
-      if (part_read == Part::kUpper && column < row) continue;
-      const T x = a[matrix * m * n + i];
-      const int32_t content = x != x ? kNaN : x - x != T(0) ? kInfinite : kFinite;
-      worst = content > worst ? content : worst;
-    }
-    return worst;
-  }
-  MX_DEVICE int32_t merge(int32_t x, int32_t y) const { return x > y ? x : y; }
-  MX_DEVICE void finish(int64_t matrix, int32_t worst) const { found[matrix] = worst; }
-};
-
-struct Result {
-  void* first;
-  int64_t size;  // of a matrix
-};
-
-// factor(solver, i, info) for each finite matrix; results of the others become NaN.
-template <class T, class F>
-void for_each_finite(const Batch<T>& batch, const T* a, Part read,
-                     std::initializer_list<Result> results, const F& factor) {
-  auto* const contents = batch.context.template workspace_of<int32_t>(batch.count);
-  for_each_group(batch.stream, batch.tag, batch.count, batch.m * batch.n >= 1024,
-                 FindContent<T>{a, contents, batch.m, batch.n, read});
-  const std::vector<int32_t> found = host_values(batch.context, contents, batch.count);
-  auto* const infos = batch.context.template workspace_of<int32_t>(batch.count);
-  const Shape shape{batch.count};
-  fill(batch.stream, {infos, &shape, DType::kInt32}, 0);
-  Solver solver(dtype_of<T>, batch.context);
-  for (int64_t i = 0; i < batch.count; ++i) {
-    const int32_t content = found[static_cast<std::size_t>(i)];
-    if (content == kNaN)
-      throw Error(ErrorCode::kValue, batch.tag, "did not converge (given a matrix with NaN)");
-    if (content == kFinite) {
-      factor(solver, i, infos + i);
-    } else {
-      for (const Result& result : results)
-        batch.fill_with(static_cast<T*>(result.first) + i * result.size, result.size, NAN);
-    }
-  }
-  for (const int32_t info : host_values(batch.context, infos, batch.count)) {
-    if (info != 0)
-      throw Error(ErrorCode::kValue, batch.tag,
-                  "did not converge (info " + std::to_string(info) + ")");
-  }
-}
-
-template <class T>
-struct Transpose {
-  const T* from;  // m x n each
-  T* to;
-  int64_t m, n;
-  MX_DEVICE void operator()(int64_t i) const {
-    const int64_t matrix = i / (m * n), row = i / n % m, column = i % n;
-    to[(matrix * n + column) * m + row] = from[i];
-  }
-};
 
 // --- eigenvalues ---------------------------------------------------------------------------------
 
@@ -152,10 +31,15 @@ void symmetric(const EighParams& params, KernelContext& context) {
     T* const a =
         kHasVectors && kRows ? arrays.out(kHasVectors ? kVectors : 0) : batch.scratch(in.size());
     batch.copy(in, a);
-    for_each_finite(batch, a, lower ? Part::kLower : Part::kUpper, {{a, n * n}, {values, n}},
-                    [&](Solver& solver, int64_t i, int32_t* info) {
-                      solver.eigen(n, lower, kHasVectors, a + i * n * n, values + i * n, info);
-                    });
+    for_each_finite(
+        batch, a, lower ? Part::kLower : Part::kUpper, {{a, n * n}, {values, n}},
+        [&](Solver& solver, int64_t i, int32_t* info) {
+          solver.eigen(n, lower, kHasVectors, a + i * n * n, values + i * n, info);
+        },
+        has_batched_spectra(n, batch.count),
+        [&](Solver& solver, int32_t* infos) {
+          solver.eigen_of_all(n, batch.count, lower, kHasVectors, a, values, infos);
+        });
     if (kHasVectors && !kRows)
       for_each(batch.stream, batch.tag, in.size(),
                Transpose<T>{a, arrays.out(kHasVectors ? kVectors : 0), n, n});
@@ -196,6 +80,37 @@ void symmetric_slope(const EighParams& params, KernelContext& context) {
 
 // --- singular values -----------------------------------------------------------------------------
 
+// The first m rows of matrices of n x n.
+template <class T>
+struct TakeRows {
+  const T* square;
+  T* rows;
+  int64_t m, n;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t matrix = i / (m * n);
+    rows[i] = square[matrix * n * n + i - matrix * m * n];
+  }
+};
+
+// a (m x n, m <= n, lost) = u diag(s) v for each of the batch.
+template <class T>
+void decompose(const Batch<T>& batch, T* a, T* u, T* s, T* v) {
+  const int64_t m = batch.m, n = batch.n, count = batch.count;
+  for_each_finite(
+      batch, a, Part::kAll, {{u, m * m}, {s, m}, {v, m * n}},
+      [&](Solver& solver, int64_t i, int32_t* info) {
+        solver.singular(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n, info);
+      },
+      count > 1 && n <= Solver::kMostTogether,
+      [&](Solver& solver, int32_t* infos) {
+        T *const u_turned = batch.scratch(count * m * m), *const v_square =
+                                                              batch.scratch(count * n * n);
+        solver.singular_of_all(m, n, count, a, u_turned, s, v_square, infos);
+        for_each(batch.stream, batch.tag, count * m * m, Transpose<T>{u_turned, u, m, m});
+        for_each(batch.stream, batch.tag, count * m * n, TakeRows<T>{v_square, v, m, n});
+      });
+}
+
 void singular(const void*, KernelContext& context) {
   const Tensor& in = context.in(0);
   if (in.size() == 0) return;
@@ -205,11 +120,7 @@ void singular(const void*, KernelContext& context) {
     const int64_t m = batch.m, n = batch.n;
     T *u = arrays.out(0), *s = arrays.out(1), *v = arrays.out(2), *a = batch.scratch(in.size());
     batch.copy(in, a);
-    for_each_finite(batch, a, Part::kAll, {{u, m * m}, {s, m}, {v, m * n}},
-                    [&](Solver& solver, int64_t i, int32_t* info) {
-                      solver.singular(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n,
-                                      info);
-                    });
+    decompose(batch, a, u, s, v);
   });
 }
 
@@ -287,11 +198,7 @@ void pseudo_inverse(const PinvParams& params, KernelContext& context) {
     const int64_t m = batch.m, n = batch.n;
     T *u = batch.scratch(batch.count * m * m), *s = batch.scratch(batch.count * m);
     T *v = batch.scratch(in.size()), *divided = batch.scratch(in.size());
-    for_each_finite(batch, a, Part::kAll, {{u, m * m}, {s, m}, {v, m * n}},
-                    [&](Solver& solver, int64_t i, int32_t* info) {
-                      solver.singular(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n,
-                                      info);
-                    });
+    decompose(batch, a, u, s, v);
     const bool given = context.num_in() > 1;
     for_each(batch.stream, batch.tag, in.size(),
              DivideRows<T>{v, s, given ? arrays.in(1) : nullptr,

@@ -296,6 +296,43 @@ TEST(GpuFusedConvolution, TrainingComputesWithChannelsLast) {
   expect_near(net.train(loss, Device::cpu()).first, 3e-2);
 }
 
+// A step of training with a relu behind each normalisation, but for one whose value is read twice,
+// and one that is not differentiated: arrays of any order and type.
+TEST(GpuFusedConvolution, TrainingNormalisesAndCutsInOneStep) {
+  for (const char* dtype : {"float32", "float16", "bfloat16"}) {
+    for (const char* fix_gamma : {"False", "True"}) {
+      Images net(dtype);
+      const bool half = std::string(dtype).find("16") != std::string::npos;
+      const Value data = net.input("data", {2, 8, 5, 6});
+      const Value a = relu(net.normed("bn0", net.conv("c0", data, 8, 16, 3), 16, fix_gamma));
+      const Value b = relu(net.normed("bn1", a, 16, fix_gamma));
+      const Value twice = net.normed("bn2", b, 16, fix_gamma);
+      const Value c = sum(relu(twice), twice);
+      const Value flat = relu(net.normed("bn3", apply("Flatten", {c}), 480, fix_gamma));
+      const Value loss = apply("sum", {flat * net.input("factors", {2, 480})});
+      const auto [fused, plan] = net.train(loss, kGpu);
+      EXPECT_EQ(count(plan, "(_contrib_BatchNormWithReLU)"), 3) << plan;
+      EXPECT_EQ(count(plan, "(_backward_contrib_BatchNormWithReLU)"), 3) << plan;
+      EXPECT_EQ(count(plan, "(BatchNorm)"), 1) << plan;
+      std::vector<Values> expected;
+      {
+        const Setting off("MXNET_USE_FUSION", "0");
+        const auto [plain, its_plan] = net.train(loss, kGpu);
+        EXPECT_EQ(count(its_plan, "BatchNormWithReLU"), 0) << its_plan;
+        expected = plain;
+      }
+      ASSERT_EQ(fused.size(), expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        double largest = 0.1;
+        for (const float value : expected[i]) largest = std::max(largest, std::fabs(double{value}));
+        for (std::size_t k = 0; k < expected[i].size(); ++k)
+          ASSERT_NEAR(fused[i][k], expected[i][k], (half ? 2e-2 : 1e-5) * largest)
+              << dtype << ", array " << i << ", " << k;
+      }
+    }
+  }
+}
+
 TEST(GpuFusedConvolution, OtherTypesAndSettingsLeaveItAsItIs) {
   Images wide("float64");
   const Value conv = wide.conv("c", wide.input("data", {1, 2, 4, 4}), 2, 2, 3);

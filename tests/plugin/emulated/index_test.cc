@@ -176,5 +176,61 @@ TEST(GpuIndex, WhatTheHostReadsIsNoPartOfAGraph) {
   EXPECT_FALSE(waits_for_device(Registry::get().at("batch_take")));
 }
 
+// Distinct elements and slices; NaN and zeros of both signs are told apart as on the CPU.
+TEST(GpuIndex, DistinctElementsAndSlices) {
+  Values many = random_values(200, -3, 3), special{0, -0.0f, NAN, 3, -0.0f, 0, NAN, -INFINITY, 3};
+  const auto expect_unique = [](const Input& input, const Attrs& axis) {
+    expect_same_outputs("_npi_unique", {input}, axis);
+    for (const char* which : {"return_index", "return_inverse", "return_counts"}) {
+      Attrs attrs = axis;
+      attrs.emplace_back(which, "True");
+      expect_same_outputs("_npi_unique", {input}, attrs);
+    }
+    Attrs attrs = axis;
+    for (const char* each : {"return_index", "return_inverse", "return_counts"})
+      attrs.emplace_back(each, "True");
+    expect_same_outputs("_npi_unique", {input}, attrs);
+  };
+  for (const char* dtype :
+       {"float32", "float64", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool"}) {
+    expect_unique({many, Shape{10, 20}, dtype}, {});
+    expect_unique({many, Shape{200}, dtype}, {{"axis", "0"}});
+    Values few = random_values(2 * 9 * 3, 0, 0.5f);
+    for (const char* axis : {"0", "1", "-1"})
+      expect_unique({few, Shape{2, 9, 3}, dtype}, {{"axis", axis}});
+    if (std::string_view(dtype).find("float") != std::string_view::npos) {
+      expect_unique({special, Shape{9}, dtype}, {});
+      expect_unique({special, Shape{3, 3}, dtype}, {{"axis", "1"}});
+    }
+    expect_unique({{}, Shape{0}, dtype}, {});
+    expect_unique({{}, Shape{0, 3}, dtype}, {{"axis", "0"}});
+    expect_unique({{5}, Shape{1}, dtype}, {});
+  }
+}
+
+// What finds its shape while it runs has it found on the GPU, and gives errors as other operators.
+TEST(GpuIndex, ShapesThatAreInTheValues) {
+  const Input data{random_values(24, -1, 1), Shape{4, 6}};
+  expect_same_outputs("_contrib_boolean_mask", {data, {{1, 0, 0, 1}, Shape{4}}});
+  expect_same_outputs("_contrib_boolean_mask", {data, {{0, 0, 0, 0}, Shape{4}}});
+  expect_same_outputs("_npx_nonzero", {data});
+  expect_same_outputs("_npi_bincount", {{{1, 5, 1, 2}, Shape{4}, "int32"}}, {{"minlength", "3"}});
+  NDArray negative = Input{{1, -2}, Shape{2}, "int32"}.on(kGpu);
+  EXPECT_TRUE(contains(error_of([&] { call("_npi_bincount", {&negative}); }), "given -2"));
+  // Into a given array, added to it, or not of its shape.
+  const OpDef& op = Registry::get().at("_npi_unique");
+  NDArray x = array_of({3, 1, 3}, {}, kGpu), out = array_of({10, 20}, {}, kGpu);
+  const NDArray* in[] = {&x};
+  NDArray* outputs[] = {&out};
+  const Request add[] = {Request::kAdd};
+  invoke(op, parse_attrs(op, {})->params(), in, outputs, {.requests = add});
+  EXPECT_EQ(values_of(out), (Values{11, 23}));
+  NDArray small = array_of({0}, {}, kGpu);
+  outputs[0] = &small;
+  EXPECT_TRUE(
+      contains(error_of([&] { invoke(op, parse_attrs(op, {})->params(), in, outputs, {}); }),
+               "given output 0 of float32 (1,)"));
+}
+
 }  // namespace
 }  // namespace mxnet

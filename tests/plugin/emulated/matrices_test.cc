@@ -2,6 +2,9 @@
 // Linear algebra on the plug-in's kernels. Numbers are those of the CPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "tests/plugin/emulated/both_devices.h"
 
 namespace mxnet {
@@ -230,6 +233,150 @@ TEST(GpuMatrices, KhatriRaoProducts) {
   expect_op("khatri_rao", {a}, {{"num_args", "1"}});
   expect_op("khatri_rao", {a, b}, {{"num_args", "2"}});
   expect_op("khatri_rao", {a, b, c}, {{"num_args", "3"}});
+}
+
+// In one call of cuSOLVER or cuBLAS.
+TEST(GpuMatrices, BatchesInBetweenHaveFactorsInversesAndSpectra) {
+  const Input a = regular(3, 40);
+  expect_op("_linalg_inverse", {a});
+  expect_op("_npi_solve", {a, filled(Shape{3, 40, 2})});
+  Input definite = a;
+  for (std::size_t m = 0; m < 3; ++m) {
+    for (std::size_t i = 0; i < 40; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        definite.values[m * 1600 + j * 40 + i] = definite.values[m * 1600 + i * 40 + j];
+  }
+  for (const char* lower : kFlags) expect_op("_linalg_potrf", {definite}, {{"lower", lower}});
+  for (const char* uplo : {"L", "U"}) expect_op("_npi_eigvalsh", {definite}, {{"UPLO", uplo}});
+  // The second of three has none.
+  Input broken = definite;
+  for (std::size_t i = 0; i < 40; ++i) broken.values[1600 + i] = 0;
+  for (const char* op : {"_linalg_potrf", "_linalg_inverse"}) {
+    NDArray given = broken.on(kGpu);
+    const std::string error = error_of([&] { values_of(call(op, {&given})); });
+    EXPECT_TRUE(contains(error, "(info ")) << op << ": " << error;
+  }
+}
+
+// u diag(s) v is the matrix, for batches in one call and one after the other.
+TEST(GpuMatrices, SingularValuesAndVectors) {
+  for (const auto& [count, m, n] :
+       {std::tuple<int64_t, int64_t, int64_t>{3, 4, 6}, {2, 5, 5}, {1, 4, 6}, {2, 3, 40}}) {
+    Input a = filled(Shape{count, m, n});
+    for (const char* dtype : kTypes) {
+      a.dtype = dtype;
+      NDArray given = a.on(kGpu), host = a.on(Device::cpu());
+      NDArray* const inputs[] = {&given};
+      NDArray* const host_inputs[] = {&host};
+      const auto outputs = call_op("_npi_svd", inputs, {});
+      const Values u = values_as_float(outputs[0]), s = values_as_float(outputs[1]),
+                   v = values_as_float(outputs[2]);
+      const Values want = values_as_float(call_op("_npi_svd", host_inputs, {})[1]);
+      for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(s[i], want[i], 1e-4);
+      for (int64_t i = 0; i < count * m * n; ++i) {
+        const int64_t matrix = i / (m * n), row = i / n % m, column = i % n;
+        double sum = 0;
+        for (int64_t k = 0; k < m; ++k)
+          sum += double{u[static_cast<std::size_t>((matrix * m + row) * m + k)]} *
+                 s[static_cast<std::size_t>(matrix * m + k)] *
+                 v[static_cast<std::size_t>((matrix * m + k) * n + column)];
+        EXPECT_NEAR(sum, a.values[static_cast<std::size_t>(i)], 1e-4) << i << ' ' << dtype;
+      }
+    }
+  }
+}
+
+// a v = v diag(w), with columns of length 1: their signs and order are the library's.
+TEST(GpuMatrices, EigenvaluesAndVectorsOfMatricesThatAreNotSymmetric) {
+  // Numbers of a diagonal that differ, and something else above it and a little below.
+  constexpr std::size_t kSide = 5, kCount = 2;
+  Input a = filled(Shape{kCount, kSide, kSide}, -1, 1);
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    const std::size_t row = i / kSide % kSide, column = i % kSide;
+    if (row > column) a.values[i] /= 16;
+    if (row == column) a.values[i] = static_cast<float>(2 * row) - 3;
+  }
+  for (const char* dtype : kTypes) {
+    a.dtype = dtype;
+    NDArray given = a.on(kGpu), host = a.on(Device::cpu());
+    NDArray* const inputs[] = {&given};
+    const auto outputs = call_op("_npi_eig", inputs, {});
+    EXPECT_EQ(outputs[0].device(), kGpu);
+    const Values w = values_as_float(outputs[0]), v = values_as_float(outputs[1]);
+    EXPECT_EQ(values_as_float(call("_npi_eigvals", {&given})), w);
+    for (std::size_t m = 0; m < kCount; ++m) {
+      for (std::size_t k = 0; k < kSide; ++k) {
+        double length = 0;
+        for (std::size_t i = 0; i < kSide; ++i) {
+          const auto at = [&](std::size_t row) { return v[(m * kSide + row) * kSide + k]; };
+          double sum = 0;
+          for (std::size_t j = 0; j < kSide; ++j)
+            sum += a.values[(m * kSide + i) * kSide + j] * at(j);
+          EXPECT_NEAR(sum, w[m * kSide + k] * at(i), 1e-4) << m << ' ' << k << ' ' << i;
+          length += at(i) * at(i);
+        }
+        EXPECT_NEAR(length, 1, 1e-5);
+      }
+    }
+    const auto sorted = [](Values values) {
+      for (std::size_t m = 0; m < kCount; ++m)
+        std::sort(values.begin() + static_cast<std::ptrdiff_t>(m * kSide),
+                  values.begin() + static_cast<std::ptrdiff_t>((m + 1) * kSide));
+      return values;
+    };
+    const Values want = sorted(values_as_float(call("_npi_eigvals", {&host}))), got = sorted(w);
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-4) << i;
+  }
+  // Integers are computed as on the CPU; nothing of no matrices is wrong.
+  expect_same_outputs("_npi_eigvals", {{{2, 0, 0, 5}, Shape{2, 2}, "int32"}}, {}, 1e-12);
+  expect_op("_npi_eigvals", {filled(Shape{0, 3, 3})});
+  const Input vectors = regular(2, 4), head = filled(Shape{2, 4, 4}, -1, 1);
+  const Input values{{1, 2, 4, 4, 7, 0, 1, 2}, Shape{2, 4}};
+  expect_op("_backward_npi_eig_middle", {head, filled(Shape{2, 4}), vectors, values});
+}
+
+TEST(GpuMatrices, ComplexEigenvaluesAndWhatIsNotFiniteAreAnError) {
+  const auto error = [](const Values& values, const char* op, Device device) {
+    NDArray a = array_of(values, Shape{2, 2}, device);
+    NDArray* const given[] = {&a};
+    return error_of([&] {
+      for (const NDArray& output : call_op(op, given, {})) values_of(output);
+    });
+  };
+  for (const char* op : {"_npi_eig", "_npi_eigvals"}) {
+    const std::string turned = error({0, 1, -1, 0}, op, kGpu);
+    EXPECT_TRUE(contains(turned, "complex eigenvalues, expected real ones")) << turned;
+    EXPECT_EQ(turned, error({0, 1, -1, 0}, op, Device::cpu()));
+    for (const float bad : {NAN, INFINITY}) {
+      for (const Device device : {kGpu, Device::cpu()}) {
+        const std::string text = error({bad, 1, 1, 0}, op, device);
+        EXPECT_TRUE(contains(text, "did not converge")) << op << ": " << text;
+      }
+    }
+  }
+}
+
+TEST(GpuMatrices, EquationsOfTensors) {
+  Input square = regular(1, 6);
+  square.shape = Shape{2, 3, 6};
+  const Input b = filled(Shape{2, 3}), dx = filled(Shape{6});
+  expect_op("_npi_tensorsolve", {square, b});
+  expect_op("_backward_npi_tensorsolve", {dx, square, dx, b});
+  // Axes that are moved to the end, of which some count from there.
+  Input moved = regular(1, 6);
+  moved.shape = Shape{3, 6, 2};
+  for (const char* axes : {"(0, 2)", "(2, 0)", "(-1, 0)"}) {
+    const Attrs attrs{{"a_axes", axes}};
+    const Input sides = filled(Shape{6});
+    expect_op("_npi_tensorsolve", {moved, sides}, attrs);
+  }
+  const auto error = [](Device device) {
+    NDArray a = array_of(Values(16, 1), Shape{2, 2, 4}, device);
+    NDArray sides = array_of(Values(4, 1), Shape{2, 2}, device);
+    return error_of([&] { values_of(call("_npi_tensorsolve", {&a, &sides})); });
+  };
+  EXPECT_TRUE(contains(error(kGpu), "singular matrix (info 2)")) << error(kGpu);
+  EXPECT_EQ(error(kGpu), error(Device::cpu()));
 }
 
 }  // namespace

@@ -120,5 +120,24 @@ TEST(GpuQuantized, WindowsAndJoinedArrays) {
   }
 }
 
+TEST(GpuQuantized, RangesByEntropy) {
+  for (const int64_t bins : {1, 7, 41, 401}) {
+    for (const int levels : {1, 3, 7, 255}) {
+      if (levels > bins) continue;
+      Values hist = random_values(bins, 0, 30), edges;
+      for (std::size_t i = 0; i < hist.size(); i += 3) hist[i] = 0;  // empty ones
+      for (int64_t i = 0; i <= bins; ++i)
+        edges.push_back(static_cast<float>(2 * i - bins) / static_cast<float>(bins));
+      expect_same_outputs("_contrib_calibrate_entropy",
+                          {{hist, Shape{bins}}, {edges, Shape{bins + 1}}},
+                          {{"num_quantized_bins", std::to_string(levels)}});
+    }
+  }
+  // None is defined: the first range.
+  expect_same_outputs("_contrib_calibrate_entropy",
+                      {{Values(9, 0), Shape{9}}, {random_values(10, -1, 1), Shape{10}}},
+                      {{"num_quantized_bins", "3"}});
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -3,6 +3,9 @@
 // which are those of the CPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "exec/imperative.h"
 #include "op/random_streams.h"
 #include "tests/plugin/emulated/both_devices.h"
@@ -193,6 +196,107 @@ TEST(GpuRandom, DensitiesAreThoseOfTheCpu) {
                         {{random_values(6, -1, 1), Shape{2, 3}}, vectors, alpha},
                         {{"is_log", is_log}}, 1e-5);
   }
+}
+
+// `op` with an output on the GPU, without inputs.
+std::vector<Values> made(const char* op, Attrs attrs) {
+  attrs.emplace_back("ctx", "gpu(0)");
+  const bool has_ctx = std::string_view(op) == "_npi_choice";
+  if (!has_ctx) attrs.pop_back();
+  const std::vector<std::pair<std::string_view, std::string_view>> all(attrs.begin(), attrs.end());
+  const ParsedAttrsRef parsed = parse_attrs(Registry::get().at(op), all);
+  const int count = Registry::get().at(op).num_outputs(parsed->params().get());
+  std::vector<NDArray> outputs(static_cast<std::size_t>(count));
+  std::vector<NDArray*> pointers;
+  for (NDArray& output : outputs) pointers.push_back(&output);
+  imperative_invoke(parsed, {}, pointers, kGpu);
+  std::vector<Values> result;
+  for (const NDArray& output : outputs) {
+    EXPECT_EQ(output.device(), kGpu) << op;
+    result.push_back(values_as_float(output));
+  }
+  return result;
+}
+
+TEST(GpuRandom, ChoicesWithAndWithoutRepetition) {
+  RandomStreams::seed_all(kSeed);
+  const Values many = made("_npi_choice", {{"a", "5"}, {"size", "(20000,)"}})[0];
+  int counts[5] = {};
+  for (const float value : many) ++counts[static_cast<std::size_t>(value)];
+  for (const int count : counts) EXPECT_NEAR(count, 4000, 5 * std::sqrt(4000 * 0.8));
+  for (const char* size : {"(7,)", "(3,)"}) {
+    Values few = made("_npi_choice", {{"a", "7"}, {"size", size}, {"replace", "False"}})[0];
+    std::sort(few.begin(), few.end());
+    EXPECT_EQ(std::unique(few.begin(), few.end()), few.end());
+    EXPECT_TRUE(few.front() >= 0 && few.back() < 7);
+  }
+  // By weights: 3 of 4 with one that never comes, and how often the likeliest is first.
+  const Attrs attrs{{"a", "4"}, {"size", "(3,)"}, {"replace", "False"}, {"weighted", "True"}};
+  int first = 0;
+  for (int i = 0; i < 400; ++i) {
+    NDArray weights = array_of({0.5f, 0.25f, 0.25f, 0}, {}, kGpu);
+    const Values picked = values_as_float(call("_npi_choice", {&weights}, attrs));
+    EXPECT_EQ((std::set<float>(picked.begin(), picked.end())), (std::set<float>{0, 1, 2}));
+    first += picked[0] == 0;
+  }
+  EXPECT_NEAR(first, 200, 50);
+  for (const char* dtype : {"float32", "float64"}) {
+    const Input weights{{0.5f, 0, 0.25f, 0.25f}, Shape{4}, dtype};
+    const Attrs drawn_attrs{{"a", "4"}, {"size", "(4000,)"}, {"weighted", "True"}};
+    const Values drawn_by_weight = drawn("_npi_choice", drawn_attrs, {weights});
+    int of[4] = {};
+    for (const float value : drawn_by_weight) ++of[static_cast<std::size_t>(value)];
+    EXPECT_NEAR(of[0], 2000, 160);
+    EXPECT_EQ(of[1], 0);
+    EXPECT_NEAR(of[2], 1000, 140);
+    EXPECT_EQ(drawn_by_weight, drawn("_npi_choice", drawn_attrs, {weights}));
+  }
+}
+
+TEST(GpuRandom, CountsOfCategories) {
+  const Input pvals{{0.5f, 0, 0.25f, 0.25f}, Shape{4}};
+  const Attrs attrs{{"n", "2000"}, {"size", "(2, 3)"}};
+  const Values counts = drawn("_npi_multinomial", attrs, {pvals});
+  ASSERT_EQ(counts.size(), 24u);
+  for (std::size_t row = 0; row < 6; ++row) {
+    const float* of = counts.data() + row * 4;
+    EXPECT_EQ(of[0] + of[1] + of[2] + of[3], 2000);
+    EXPECT_NEAR(of[0], 1000, 5 * std::sqrt(500.0));
+    EXPECT_EQ(of[1], 0);
+    EXPECT_NEAR(of[2], 500, 5 * std::sqrt(375.0));
+  }
+  EXPECT_NE(Values(counts.begin(), counts.begin() + 4),
+            Values(counts.begin() + 4, counts.begin() + 8));
+  EXPECT_EQ(counts, drawn("_npi_multinomial", attrs, {pvals}));
+  EXPECT_EQ(drawn("_npi_multinomial", {{"n", "0"}}, {pvals}), Values(4, 0));
+  NDArray wrong = array_of({0.5f, -1, 1}, {}, kGpu);
+  EXPECT_TRUE(contains(error_of([&] {
+                         values_as_float(call("_npi_multinomial", {&wrong}, {{"n", "1"}}));
+                       }),
+                       "given -1 in pvals"));
+}
+
+TEST(GpuRandom, UniqueClassesOfLogUniformFrequencies) {
+  RandomStreams::seed_all(kSeed);
+  // All classes there are, in some order.
+  const std::vector<Values> all =
+      made("_sample_unique_zipfian", {{"range_max", "40"}, {"shape", "(3, 40)"}});
+  ASSERT_EQ(all[0].size(), 120u);
+  for (std::size_t row = 0; row < 3; ++row) {
+    Values classes(all[0].begin() + static_cast<std::ptrdiff_t>(row * 40),
+                   all[0].begin() + static_cast<std::ptrdiff_t>(row * 40 + 40));
+    std::sort(classes.begin(), classes.end());
+    for (std::size_t c = 0; c < 40; ++c) EXPECT_EQ(classes[c], static_cast<float>(c));
+    EXPECT_GE(all[1][row], 40);
+  }
+  // A row of one class is the distribution itself: e^u is below 1.5 for the first one.
+  const std::vector<Values> ones =
+      made("_sample_unique_zipfian", {{"range_max", "1000"}, {"shape", "(8000, 1)"}});
+  const double share = std::log(1.5) / std::log(1000.0);
+  const auto found = std::count(ones[0].begin(), ones[0].end(), 0.0f);
+  EXPECT_NEAR(static_cast<double>(found), 8000 * share, 5 * std::sqrt(8000 * share));
+  EXPECT_EQ(ones[1], Values(8000, 1));
+  EXPECT_EQ(made("_sample_unique_zipfian", {{"range_max", "5"}, {"shape", "(0, 3)"}})[0], Values());
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 // and samples of different lengths, forward and backward. Numbers are those of the CPU.
 #include <gtest/gtest.h>
 
+#include "exec/cached_op.h"
+#include "tests/graph/graphs.h"
 #include "tests/plugin/emulated/both_devices.h"
+#include "tests/setting.h"
 
 namespace mxnet {
 namespace {
@@ -160,6 +163,104 @@ TEST(GpuRecurrentLengths, BeyondTheStepsAreTheErrorOfTheCpu) {
     EXPECT_TRUE(contains(error(kGpu), "given 5 for sample 1, expected 0 to 4")) << error(kGpu);
     EXPECT_EQ(error(kGpu), error(Device::cpu()));
   }
+}
+
+// --- weights that are packed once
+// ------------------------------------------------------------------
+
+// A network on the GPU whose weights change in place.
+class KeptWeights {
+ public:
+  explicit KeptWeights(const Network& network, const char* dtype = "float32") : network_(network) {
+    for (Input input : inputs_of(network)) {
+      if (std::string_view(input.dtype) == "float32") input.dtype = dtype;
+      arrays_.push_back(input.on(kGpu));
+    }
+  }
+  Values outputs(bool training = false) {
+    std::vector<NDArray*> pointers;
+    for (NDArray& array : arrays_) pointers.push_back(&array);
+    const AutogradScope scope({.recording = false, .training = training});
+    Values all;
+    for (const NDArray& output : call_op("RNN", pointers, network_.attrs())) {
+      const Values values = values_as_float(output);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  }
+  void double_weights() { times(arrays_[1], "2").copy_to(arrays_[1]); }
+  std::vector<NDArray>& arrays() { return arrays_; }
+
+ private:
+  const Network& network_;
+  std::vector<NDArray> arrays_;
+};
+
+TEST_P(GpuRecurrent, KeepsPackedWeightsForInferenceWhereThatIsSaid) {
+  // The last runs on the plug-in's own kernels, which pack nothing.
+  const bool packs = std::string_view(GetParam().mode) != "rnn_relu";
+  for (const char* dtype : {"float32", "float64", "float16"}) {
+    KeptWeights network(GetParam(), dtype);
+    const Values before = network.outputs();
+    const Setting keep("MXNET_RNN_USE_WEIGHT_CACHE", "1");
+    EXPECT_EQ(network.outputs(), before);
+    network.double_weights();
+    const Values after = network.outputs(), trained = network.outputs(true);
+    if (packs) {
+      EXPECT_EQ(after, before) << "packed once more";
+    }
+    const Setting look("MXNET_RNN_USE_WEIGHT_CACHE", "0");
+    const Values seen = network.outputs();
+    EXPECT_NE(seen, before) << "the weights do not matter";
+    if (!packs) {
+      EXPECT_EQ(after, seen);
+    }
+    if (GetParam().p == 0) {
+      EXPECT_EQ(trained, seen) << "training did not look";
+    }
+  }
+}
+
+// Other weights, and the same in another type or order, are packed apart.
+TEST(GpuRecurrentWeights, AreKeptByWhereTheyAreAndHowTheyArePacked) {
+  const Network one{"lstm"}, other{"gru"};
+  KeptWeights first(one), second(one), third(other);
+  second.double_weights();
+  const Values plain[] = {first.outputs(), second.outputs(), third.outputs()};
+  const Setting keep("MXNET_RNN_USE_WEIGHT_CACHE", "1");
+  for (int pass = 0; pass < 2; ++pass) {
+    EXPECT_EQ(first.outputs(), plain[0]);
+    EXPECT_EQ(second.outputs(), plain[1]);
+    EXPECT_EQ(third.outputs(), plain[2]);
+  }
+}
+
+// A recorded graph reads what was kept before, also when it has left the list since.
+TEST(GpuRecurrentWeights, StayAsLongAsAGraphReadsThem) {
+  const Network network{"lstm"};
+  const Setting keep("MXNET_RNN_USE_WEIGHT_CACHE", "1"), graphs("MXNET_ENABLE_CUDA_GRAPHS", "1");
+  KeptWeights weights(network);
+  std::vector<Value> inputs;
+  for (const char* name : {"data", "parameters", "state", "cell"}) inputs.push_back(variable(name));
+  const Value out = apply("RNN", inputs, network.attrs());
+  const ir::Graph graph = graph_of({apply("relu", {apply("negative", {out})})});
+  const std::pair<std::string_view, std::string_view> flags[] = {{"static_alloc", "true"},
+                                                                 {"static_shape", "true"}};
+  CachedOp op(graph, CachedOpFlags::parse(flags));
+  const auto run = [&] {
+    std::vector<NDArray*> pointers;
+    for (NDArray& array : weights.arrays()) pointers.push_back(&array);
+    NDArray result;
+    NDArray* const outputs[] = {&result};
+    op.invoke(pointers, outputs, kGpu);
+    return values_of(result);
+  };
+  const Values first = run();
+  EXPECT_EQ(run(), first);
+  EXPECT_EQ(run(), first);
+  std::vector<KeptWeights> others;
+  for (int i = 0; i < 70; ++i) others.emplace_back(network).outputs();
+  EXPECT_EQ(run(), first);
 }
 
 }  // namespace

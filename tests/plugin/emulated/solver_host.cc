@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
+
+#include "general_eigen.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -19,6 +22,7 @@ struct Matrix {
   Matrix(int64_t rows, int64_t columns)
       : m(rows), n(columns), values(static_cast<std::size_t>(rows * columns)) {}
   double& at(int64_t i, int64_t j) { return values[static_cast<std::size_t>(i * n + j)]; }
+  double get(int64_t i, int64_t j) const { return values[static_cast<std::size_t>(i * n + j)]; }
 };
 
 // Rotates rows i and j of a by the angle that makes them orthogonal under `dot`; false where they
@@ -76,6 +80,10 @@ bool has_solver() { return true; }
 struct Solver::State {
   DType dtype;
 
+  // Element i of an array of the type.
+  void* at(void* first, int64_t i) const {
+    return static_cast<char*>(first) + i * static_cast<int64_t>(dtype_size(dtype));
+  }
   Matrix read(const void* from, int64_t m, int64_t n) const {
     Matrix result(m, n);
     for (std::size_t i = 0; i < result.values.size(); ++i)
@@ -108,6 +116,21 @@ void Solver::factor_definite(int64_t n, bool lower, void* memory, int32_t* info)
       for (int64_t j = k + 1; j <= i; ++j) at(i, j) -= at(i, k) * at(j, k);
   }
   state_->write(a, memory);
+}
+
+void Solver::factor_all_definite(int64_t n, int64_t count, bool lower, void* memory,
+                                 int32_t* infos) {
+  for (int64_t i = 0; i < count; ++i)
+    factor_definite(n, lower, state_->at(memory, i * n * n), infos + i);
+}
+
+void Solver::factor_all(int64_t n, int64_t count, void* memory, int32_t* exchanges,
+                        int32_t* infos) {
+  std::vector<int64_t> wide(static_cast<std::size_t>(n));
+  for (int64_t i = 0; i < count; ++i) {
+    factor(n, state_->at(memory, i * n * n), wide.data(), infos + i);
+    for (const int64_t each : wide) *exchanges++ = static_cast<int32_t>(each);
+  }
 }
 
 void Solver::factor(int64_t n, void* memory, int64_t* exchanges, int32_t* info) {
@@ -161,6 +184,28 @@ void Solver::eigen(int64_t n, bool lower, bool vectors, void* memory, void* valu
   *info = 0;
 }
 
+void Solver::eigen_of_all(int64_t n, int64_t count, bool lower, bool vectors, void* memory,
+                          void* values, int32_t* infos) {
+  for (int64_t i = 0; i < count; ++i)
+    eigen(n, lower, vectors, state_->at(memory, i * n * n), state_->at(values, i * n), infos + i);
+}
+
+void Solver::eigen_of_any(int64_t n, void* memory, void* values, void* vectors, int32_t* info) {
+  Matrix columns = state_->read(memory, n, n), a(n, n), pairs(1, 2 * n), rows(n, n);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) a.at(i, j) = columns.at(j, i);
+  GeneralEigen eigen(n, a.values);
+  *info = eigen.converged() ? 0 : 1;
+  pairs.values = eigen.values();
+  state_->write(pairs, values);
+  if (vectors == nullptr) return;
+  for (int64_t k = 0; k < n; ++k) {
+    const std::vector<double> v = eigen.vector(k);
+    for (int64_t i = 0; i < n; ++i) rows.at(k, i) = v[static_cast<std::size_t>(i)];
+  }
+  state_->write(rows, vectors);
+}
+
 void Solver::singular(int64_t m, int64_t n, void* memory, void* u, void* sigma, void* v,
                       int32_t* info) {
   Matrix a = state_->read(memory, m, n);
@@ -180,6 +225,22 @@ void Solver::singular(int64_t m, int64_t n, void* memory, void* u, void* sigma, 
   state_->write(lengths, sigma);
   state_->write(right, v);
   *info = 0;
+}
+
+void Solver::singular_of_all(int64_t m, int64_t n, int64_t count, void* memory, void* u_turned,
+                             void* sigma, void* v_square, int32_t* infos) {
+  std::vector<double> buffer(static_cast<std::size_t>(m * m + m * n));
+  for (int64_t i = 0; i < count; ++i) {
+    void *const u = buffer.data(), *const v = state_->at(u, m * m);
+    singular(m, n, state_->at(memory, i * m * n), u, state_->at(sigma, i * m), v, infos + i);
+    const Matrix left = state_->read(u, m, m), right = state_->read(v, m, n);
+    Matrix turned(m, m), square(n, n);
+    for (int64_t row = 0; row < m; ++row)
+      for (int64_t k = 0; k < m; ++k) turned.at(k, row) = left.get(row, k);
+    std::copy(right.values.begin(), right.values.end(), square.values.begin());
+    state_->write(turned, state_->at(u_turned, i * m * m));
+    state_->write(square, state_->at(v_square, i * n * n));
+  }
 }
 
 // Reflections, as LAPACK has them, since they determine signs: v = (1, what lies right of the

@@ -254,5 +254,50 @@ TEST(GpuColours, AreDrawnByTheSeedOfTheDevice) {
       1);
 }
 
+// Images in other sizes are the CPU's to the bit, in all ways and types.
+TEST(GpuImages, InAnotherSize) {
+  for (const char* dtype : {"uint8", "int8", "int32", "int64", "float32", "float64", "float16"}) {
+    const bool is_signed = std::string_view(dtype) != "uint8";
+    for (const int64_t channels : {1, 2, 3, 5}) {
+      Input image = filled(Shape{12, 8, channels}, is_signed ? -16 : 0, is_signed ? 15 : 250);
+      image.dtype = dtype;
+      for (const char* interp : {"0", "1", "2", "3", "4"}) {
+        for (const char* size : {"(4, 6)", "(8, 12)", "(11, 17)", "(3, 20)", "(5, 5)"})
+          expect_same_outputs("_image_resize", {image}, {{"size", size}, {"interp", interp}});
+      }
+    }
+  }
+  const Input batch{random_values(2 * 6 * 9 * 3, 0, 31), Shape{2, 6, 9, 3}, "uint8"};
+  expect_same_outputs("_image_resize", {batch}, {{"size", "4"}, {"keep_ratio", "True"}});
+  expect_same_outputs("_image_resize", {Input{{}, Shape{0, 6, 9, 3}}}, {{"size", "4"}});
+  const Input one{random_values(6 * 9 * 3, 0, 31), Shape{6, 9, 3}, "uint8"};
+  expect_same_outputs("_cvimresize", {one}, {{"w", "5"}, {"h", "7"}, {"interp", "1"}});
+  // An infinity that weighs nothing is not seen.
+  Input infinite = filled(Shape{4, 4, 1});
+  infinite.values[5] = INFINITY;
+  for (const char* interp : {"0", "1", "2", "3", "4"})
+    expect_same_outputs("_image_resize", {infinite}, {{"size", "(4, 4)"}, {"interp", interp}});
+}
+
+TEST(GpuImages, WithBorders) {
+  for (const char* dtype : {"uint8", "int32", "float32", "float16", "float64"}) {
+    const Input image{random_values(3 * 4 * 2, 0, 30), Shape{3, 4, 2}, dtype};
+    for (const char* type : {"0", "1", "2", "3", "4"}) {
+      Attrs attrs{{"top", "4"}, {"bot", "1"}, {"left", "7"}, {"right", "2"}, {"type", type}};
+      expect_same_outputs("_cvcopyMakeBorder", {image}, attrs);
+      attrs.emplace_back("value", "300.5");
+      expect_same_outputs("_cvcopyMakeBorder", {image}, attrs);
+      attrs.emplace_back("values", "(1.5, -2)");
+      expect_same_outputs("_cvcopyMakeBorder", {image}, attrs);
+    }
+  }
+  const Attrs around{{"top", "1"}, {"bot", "1"}, {"left", "1"}, {"right", "1"}, {"value", "3"}};
+  expect_same_outputs("_cvcopyMakeBorder", {Input{{}, Shape{0, 2, 3}}}, around);
+  // More channels with a constant each than a kernel takes by value: on the host.
+  Attrs many = around;
+  many.emplace_back("values", "(1, 2, 3, 4, 5, 6, 7, 8, 9)");
+  expect_same_outputs("_cvcopyMakeBorder", {filled(Shape{2, 2, 9})}, many);
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "plugin/cuda/blas/cublas.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/launch.h"
 #include "plugin/cuda/solver/cusolver.h"
@@ -16,11 +17,13 @@
 namespace mxnet::cuda {
 namespace {
 
-CusolverHandles& handles_of_device() {
+// Of the current device: cuSOLVER's or cuBLAS's.
+template <class H>
+H& handles_of_device() {
   int device = 0;
   MX_CUDA_CALL(cudaGetDevice(&device));
   static Mutex mutex;
-  static auto* const all = new std::map<int, CusolverHandles>;
+  static auto* const all = new std::map<int, H>;
   MutexLock lock(mutex);
   return (*all)[device];
 }
@@ -39,6 +42,22 @@ class Params {
 
  private:
   cusolverDnParams_t raw_ = nullptr;
+};
+
+// The defaults of Jacobi's method: as precise as the type, values in order.
+class JacobiParams {
+ public:
+  JacobiParams() {
+    const Cusolver& api = Cusolver::get();
+    api.check(api.create_gesvdj(&raw_), "cusolverDnCreateGesvdjInfo");
+  }
+  ~JacobiParams() { Cusolver::get().destroy_gesvdj(raw_); }
+  JacobiParams(const JacobiParams&) = delete;
+  JacobiParams& operator=(const JacobiParams&) = delete;
+  gesvdjInfo_t get() const { return raw_; }
+
+ private:
+  gesvdjInfo_t raw_ = nullptr;
 };
 
 cublasFillMode_t triangle(bool lower) {
@@ -64,7 +83,7 @@ struct Solver::State {
   State(DType dtype, KernelContext& given)
       : context(given),
         scope(given.stream()->native()),
-        handle(handles_of_device(), scope.stream()),
+        handle(handles_of_device<CusolverHandles>(), scope.stream()),
         type(dtype == DType::kFloat64 ? CUDA_R_64F : CUDA_R_32F) {}
 
   // Work memory of one call, on the device and on the host.
@@ -100,6 +119,45 @@ struct Solver::State {
               call);
   }
 
+  // Addresses of matrices of n x n elements of type T one behind the other, on the device.
+  template <class T>
+  T** addresses(int64_t n, int64_t count, void* first) {
+    auto list = std::make_unique<char[]>(static_cast<std::size_t>(count) * sizeof(T*));
+    auto* const here = reinterpret_cast<T**>(list.get());
+    for (int64_t i = 0; i < count; ++i) here[i] = static_cast<T*>(first) + i * n * n;
+    auto* const there = context.workspace_of<T*>(count);
+    MX_CUDA_CALL(cudaMemcpyAsync(there, here, static_cast<std::size_t>(count) * sizeof(T*),
+                                 cudaMemcpyHostToDevice, scope.stream()));
+    host_memory.push_back(std::move(list));
+    return there;
+  }
+  template <class T, class Run>
+  void factor_all_definite(Run run, int64_t n, int64_t count, bool lower, void* a, int32_t* infos,
+                           const char* call) {
+    api.check(run(handle.get(), triangle(lower), static_cast<int>(n), addresses<T>(n, count, a),
+                  static_cast<int>(n), infos, static_cast<int>(count)),
+              call);
+  }
+
+  template <class T, class Size, class Run>
+  void singular_of_all(Size size, Run run, int64_t m, int64_t n, int64_t count, void* a,
+                       void* u_turned, void* sigma, void* v_square, int32_t* infos,
+                       const char* call) {
+    const JacobiParams jacobi;
+    const auto rows = static_cast<int>(n), columns = static_cast<int>(m),
+               matrices = static_cast<int>(count);
+    T *const matrix = static_cast<T*>(a), *const u = static_cast<T*>(u_turned);
+    T *const values = static_cast<T*>(sigma), *const v = static_cast<T*>(v_square);
+    constexpr auto kVectors = CUSOLVER_EIG_MODE_VECTOR;
+    int elements = 0;
+    api.check(size(handle.get(), kVectors, rows, columns, matrix, rows, values, v, rows, u, columns,
+                   &elements, jacobi.get(), matrices),
+              call);
+    api.check(run(handle.get(), kVectors, rows, columns, matrix, rows, values, v, rows, u, columns,
+                  context.workspace_of<T>(elements), elements, infos, jacobi.get(), matrices),
+              call);
+  }
+
   const Cusolver& api = Cusolver::get();
   KernelContext& context;
   const LaunchScope scope;
@@ -127,6 +185,16 @@ void Solver::factor_definite(int64_t n, bool lower, void* a, int32_t* info) {
       "cusolverDnXpotrf");
 }
 
+void Solver::factor_all_definite(int64_t n, int64_t count, bool lower, void* a, int32_t* infos) {
+  State& s = *state_;
+  if (s.type == CUDA_R_64F)
+    s.factor_all_definite<double>(s.api.dpotrf_all, n, count, lower, a, infos,
+                                  "cusolverDnDpotrfBatched");
+  else
+    s.factor_all_definite<float>(s.api.spotrf_all, n, count, lower, a, infos,
+                                 "cusolverDnSpotrfBatched");
+}
+
 void Solver::factor(int64_t n, void* a, int64_t* exchanges, int32_t* info) {
   State& s = *state_;
   const auto buffers = s.buffers(
@@ -139,6 +207,21 @@ void Solver::factor(int64_t n, void* a, int64_t* exchanges, int32_t* info) {
       s.api.getrf(s.handle.get(), s.params.get(), n, n, s.type, a, n, exchanges, s.type,
                   buffers.device, buffers.device_bytes, buffers.host, buffers.host_bytes, info),
       "cusolverDnXgetrf");
+}
+
+void Solver::factor_all(int64_t n, int64_t count, void* a, int32_t* exchanges, int32_t* infos) {
+  State& s = *state_;
+  const Cublas& api = Cublas::get();
+  const CublasHandles::Lent handle(handles_of_device<CublasHandles>(), s.scope.stream());
+  const auto side = static_cast<int>(n), matrices = static_cast<int>(count);
+  if (s.type == CUDA_R_64F)
+    api.check(api.dgetrf_all(handle.get(), side, s.addresses<double>(n, count, a), side, exchanges,
+                             infos, matrices),
+              "cublasDgetrfBatched");
+  else
+    api.check(api.sgetrf_all(handle.get(), side, s.addresses<float>(n, count, a), side, exchanges,
+                             infos, matrices),
+              "cublasSgetrfBatched");
 }
 
 void Solver::eigen(int64_t n, bool lower, bool vectors, void* a, void* values, int32_t* info) {
@@ -156,6 +239,40 @@ void Solver::eigen(int64_t n, bool lower, bool vectors, void* a, void* values, i
               "cusolverDnXsyevd");
 }
 
+void Solver::eigen_of_all(int64_t n, int64_t count, bool lower, bool vectors, void* a, void* values,
+                          int32_t* infos) {
+  State& s = *state_;
+  const auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+  const auto buffers = s.buffers(
+      [&](std::size_t* device, std::size_t* host) {
+        return s.api.syev_all_size(s.handle.get(), s.params.get(), mode, triangle(lower), n, s.type,
+                                   a, n, s.type, values, s.type, device, host, count);
+      },
+      "cusolverDnXsyevBatched_bufferSize");
+  s.api.check(s.api.syev_all(s.handle.get(), s.params.get(), mode, triangle(lower), n, s.type, a, n,
+                             s.type, values, s.type, buffers.device, buffers.device_bytes,
+                             buffers.host, buffers.host_bytes, infos, count),
+              "cusolverDnXsyevBatched");
+}
+
+// Left vectors are not offered.
+void Solver::eigen_of_any(int64_t n, void* a, void* values, void* vectors, int32_t* info) {
+  State& s = *state_;
+  constexpr auto kNone = CUSOLVER_EIG_MODE_NOVECTOR;
+  const auto right = vectors != nullptr ? CUSOLVER_EIG_MODE_VECTOR : kNone;
+  const auto buffers = s.buffers(
+      [&](std::size_t* device, std::size_t* host) {
+        return s.api.geev_size(s.handle.get(), s.params.get(), kNone, right, n, s.type, a, n,
+                               s.type, values, s.type, nullptr, n, s.type, vectors, n, s.type,
+                               device, host);
+      },
+      "cusolverDnXgeev_bufferSize");
+  s.api.check(s.api.geev(s.handle.get(), s.params.get(), kNone, right, n, s.type, a, n, s.type,
+                         values, s.type, nullptr, n, s.type, vectors, n, s.type, buffers.device,
+                         buffers.device_bytes, buffers.host, buffers.host_bytes, info),
+              "cusolverDnXgeev");
+}
+
 void Solver::singular(int64_t m, int64_t n, void* a, void* u, void* sigma, void* v, int32_t* info) {
   State& s = *state_;
   constexpr signed char kThin = 'S';
@@ -169,6 +286,17 @@ void Solver::singular(int64_t m, int64_t n, void* a, void* u, void* sigma, void*
                           sigma, s.type, v, n, s.type, u, m, s.type, buffers.device,
                           buffers.device_bytes, buffers.host, buffers.host_bytes, info),
               "cusolverDnXgesvd");
+}
+
+void Solver::singular_of_all(int64_t m, int64_t n, int64_t count, void* a, void* u_turned,
+                             void* sigma, void* v_square, int32_t* infos) {
+  State& s = *state_;
+  if (s.type == CUDA_R_64F)
+    s.singular_of_all<double>(s.api.dgesvdj_all_size, s.api.dgesvdj_all, m, n, count, a, u_turned,
+                              sigma, v_square, infos, "cusolverDnDgesvdjBatched");
+  else
+    s.singular_of_all<float>(s.api.sgesvdj_all_size, s.api.sgesvdj_all, m, n, count, a, u_turned,
+                             sigma, v_square, infos, "cusolverDnSgesvdjBatched");
 }
 
 void Solver::lq_triangle(int64_t m, int64_t n, void* a, void* factors, int32_t* info) {

@@ -13,4 +13,17 @@ constexpr bool is_large_for_a_block(int64_t n, int64_t batch) {
   return n >= kLarge || (n >= kMiddle && batch <= kFew);
 }
 
+// Whether matrices in between are factored by one call for all: a block of ours that works in the
+// device's memory is for small ones. An estimate as well.
+constexpr bool is_batch_for_library(int64_t n, int64_t batch) {
+  constexpr int64_t kSmall = 32;
+  return n >= kSmall && batch > 1 && !is_large_for_a_block(n, batch);
+}
+
+// Whether eigenvalues of all are one call; a large matrix has the whole GPU for itself.
+constexpr bool has_batched_spectra(int64_t n, int64_t batch) {
+  constexpr int64_t kLarge = 512;
+  return batch > 1 && n <= kLarge;
+}
+
 }  // namespace mxnet::cuda
