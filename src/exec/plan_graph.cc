@@ -12,6 +12,7 @@
 #include "graph/channels_last.h"
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
+#include "graph/fuse_norm_relu.h"
 #include "graph/gradient.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
