@@ -13,6 +13,7 @@
 #include "engine/failures.h"
 #include "engine/fences.h"
 #include "engine/frame.h"
+#include "engine/interrupt.h"
 #include "engine/operation.h"
 #include "engine/placement.h"
 #include "engine/run_ahead.h"
@@ -127,7 +128,7 @@ class DependencyEngine final : public Engine {
   // wait.cc
   void wait_for(Var* var, bool write);
   template <class Done>
-  void help_until(Done done, const OneShot* event);
+  bool help_until(Done done, const OneShot* event, InterruptCheck leave);
   void wait_for_era(bool era);
   bool drain_all(std::chrono::nanoseconds patience);
   void close_gate();

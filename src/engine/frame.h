@@ -14,6 +14,7 @@ namespace mxnet::engine {
 
 struct BulkState;
 class DependencyEngine;
+class LeaveWatch;
 class StreamSet;
 class WorkerPool;
 struct Frame;
@@ -58,6 +59,7 @@ struct Frame {
   bool takes_cheap = true;         // cheap operations that become ready may run here
   bool helps = false;              // a waiter: takes no other work than what only computes
   const OneShot* until = nullptr;  // a waiter's event, behind which it leaves work to others
+  LeaveWatch* watch = nullptr;     // a waiter's, which may end the wait
   bool era = false;                // of the operation that runs, see Tally
   bool leaves_work = false;        // the operation that runs has called complete_by_event()
   Stream* stream = nullptr;        // of the operation that runs

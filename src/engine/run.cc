@@ -7,6 +7,7 @@
 #include "base/hooks.h"
 #include "base/log.h"
 #include "engine/dependency_engine.h"
+#include "engine/interrupt.h"
 #include "engine/prepared.h"
 
 namespace mxnet::engine {
@@ -229,9 +230,20 @@ void DependencyEngine::place(Operation* operation, Frame& frame) {
   }
 }
 
+namespace {
+
+// Whether a waiter has no reason to run what may as well run elsewhere: what it waits for has come,
+// or the program has ended the wait.
+bool hands_over(const Frame& frame) {
+  return (frame.until != nullptr && frame.until->rung()) ||
+         (frame.watch != nullptr && frame.watch->leaves());
+}
+
+}  // namespace
+
 void DependencyEngine::drain(Frame& frame) {
   while (Operation* operation = frame.local.pop()) {
-    if (operation->pool != nullptr && frame.until != nullptr && frame.until->rung()) {
+    if (operation->pool != nullptr && hands_over(frame)) {
       operation->pool->submit(operation);
       continue;
     }

@@ -108,9 +108,12 @@ void DependencyEngine::wait_for(Var* var, bool write) {
     place(operation, frame);
     drain(frame);
   }
-  help_until([&done] { return done.rung(); }, &done);
+  const bool stays = help_until([&done] { return done.rung(); }, &done, leave);
   if (left == nullptr) {
     done.wait();
+  } else if (!stays) {
+    if (done.abandon()) static_cast<void>(left.release());
+    throw_interrupted();
   } else if (!done.wait_unless(leave)) {
     static_cast<void>(left.release());
     throw_interrupted();
@@ -119,21 +122,25 @@ void DependencyEngine::wait_for(Var* var, bool write) {
 }
 
 // Runs what workers have not taken yet, until `done()`: waking one of them, and being woken by it,
-// may take longer than what the caller waits for.
+// may take longer than what the caller waits for. False where `leave` says that the wait ends.
 template <class Done>
-void DependencyEngine::help_until(Done done, const OneShot* event) {
+bool DependencyEngine::help_until(Done done, const OneShot* event, InterruptCheck leave) {
   WorkerPool* const pool = placement_->pool_to_help();
-  if (pool == nullptr) return;
+  if (pool == nullptr) return true;
   release_omp_pool();  // from now on it is the workers that begin regions
   const OneThread narrow;
   Frame frame(*this, pool, nullptr);
   frame.helps = true;
   frame.until = event;
-  while (!done()) {
+  LeaveWatch watch(leave);
+  frame.watch = &watch;
+  while (!watch.leaves()) {  // first: what it has said in between is not to be lost
+    if (done()) return true;
     Operation* operation = pool->take_to_help();
-    if (operation == nullptr) return;
+    if (operation == nullptr) return true;
     run_from_queue(operation, frame);
   }
+  return false;
 }
 
 void DependencyEngine::wait_for_all() {
@@ -150,7 +157,9 @@ void DependencyEngine::wait_for_all() {
 }
 
 void DependencyEngine::wait_for_era(bool era) {
-  help_until([&] { return tally_.idle(era); }, nullptr);
+  const InterruptCheck leave = interrupt_check();
+  // Leaving is safe before and after the sleep: the next call turns and waits for both eras again.
+  if (!help_until([&] { return tally_.idle(era); }, nullptr, leave)) throw_interrupted();
   for (int i = 0; i < kSpins; ++i) {
     if (tally_.idle(era)) return;
     cpu_relax();
@@ -158,7 +167,6 @@ void DependencyEngine::wait_for_era(bool era) {
   // Sequentially consistent: set before the sleeper announces itself, so whoever sees the sleeper
   // sees the bit.
   watched_.fetch_or(kWatchEra << uint32_t{era}, std::memory_order_seq_cst);
-  const InterruptCheck leave = interrupt_check();
   const auto idle = [&] { return tally_.idle(era); };
   bool stays = true;
   if (leave == nullptr) {
@@ -167,7 +175,6 @@ void DependencyEngine::wait_for_era(bool era) {
     while (stays && !idle_.wait_until(Clock::now() + kInterruptSlice, idle)) stays = leave() == 0;
   }
   watched_.fetch_and(~(kWatchEra << uint32_t{era}), std::memory_order_seq_cst);
-  // Leaving here is safe: the next call turns and waits for both eras again.
   if (!stays) throw_interrupted();
 }
 

@@ -42,6 +42,13 @@ bool OneShot::wait_unless(int (*leave)()) {
   return true;
 }
 
+bool OneShot::abandon() {
+  uint32_t state = kQuiet;
+  // As at the end of wait_unless().
+  return state_.compare_exchange_strong(state, kAbandoned, std::memory_order_release,
+                                        std::memory_order_acquire);
+}
+
 void Bell::ring_slowly() {
   // Release pairs with the acquire of the epoch: who sees the new epoch sees the changed condition.
   epoch_.fetch_add(1, std::memory_order_release);

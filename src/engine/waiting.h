@@ -28,6 +28,9 @@ class OneShot {
   bool rung() const { return state_.load(std::memory_order_acquire) == kRung; }
   // REQUIRES: on the heap. False if `leave` said so before the event: the ringer deletes it then.
   bool wait_unless(int (*leave)());
+  // REQUIRES: on the heap. For a waiter that has not slept: true if the ringer deletes it, false
+  // if it was rung before.
+  bool abandon();
 
  private:
   enum : uint32_t { kQuiet, kAsleep, kRung, kAbandoned };

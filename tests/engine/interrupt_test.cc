@@ -68,5 +68,45 @@ TEST_F(Interrupt, WaitsOfTheEngineEndAndTheWorkGoesOn) {
   engine.delete_variable(var, {});
 }
 
+TEST_F(Interrupt, AWaiterThatHelpsLeavesTheRestToOthers) {
+  const std::unique_ptr<Engine> made =
+      make_engine(engine_test::config_of({EngineType::kThreadedPerDevice, 2, false}));
+  Engine& engine = *made;
+  Var* kept = engine.new_variable();
+  Var* var = engine.new_variable();
+  std::latch busy(1), release(1);
+  engine.push(
+      [&](const RunContext&) {
+        busy.count_down();
+        release.wait();
+      },
+      {.device = {}, .reads = {}, .writes = std::span<Var* const>(&kept, 1)});
+  busy.wait();  // one worker is kept: the waiter helps the other, whoever comes first
+  constexpr int kSteps = 20;
+  std::atomic<int> ran{0};
+  for (int i = 0; i < kSteps; ++i) {
+    engine.push(
+        [&](const RunContext&) {
+          std::this_thread::sleep_for(kInterruptSlice / 2);
+          ++ran;
+        },
+        {.device = {}, .reads = {}, .writes = std::span<Var* const>(&var, 1), .computes = true});
+  }
+  EXPECT_THROW(engine.wait_to_read(var), Error);
+  EXPECT_GT(ran, 0);
+  EXPECT_LT(ran, kSteps);
+  const int before = ran;
+  g_asked = 0;
+  EXPECT_THROW(engine.wait_for_all(), Error);
+  EXPECT_GE(ran, before);
+  EXPECT_LT(ran, kSteps);
+  set_interrupt_check(nullptr);
+  release.count_down();
+  engine.wait_for_all();
+  EXPECT_EQ(ran, kSteps);
+  engine.delete_variable(var, {});
+  engine.delete_variable(kept, {});
+}
+
 }  // namespace
 }  // namespace mxnet::engine

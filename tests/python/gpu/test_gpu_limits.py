@@ -50,6 +50,7 @@ LONG = """if True:
             loss = loss_of(net(images), labels)
         loss.backward()
         trainer.step(size)
+        mx.nd.waitall()  # how far Python runs ahead depends on what else the machine does, and with it the pool's peak
         if step % 64 == 63:
             losses.append(float(loss.mean().asscalar()))
             free, total = mx.context.gpu_memory_info(0)
