@@ -36,7 +36,7 @@ def test_python_reads_numbers(array):
 def test_what_is_shown_are_numbers(array):
     assert "256" in str(array) and "256" in repr(array) and "17280" not in repr(array) + str(array)
     if isinstance(array, mx.np.ndarray):
-        assert repr(array[1]) == "array([  0.5, 256. ], dtype=bfloat16)" and f"{array[0, 1]:.2f}" == "-2.50"
+        assert repr(array[1]).startswith("array([  0.5, 256. ], dtype=bfloat16") and f"{array[0, 1]:.2f}" == "-2.50"
 
 
 def test_bits_come_back_as_numbers(array):
