@@ -17,8 +17,9 @@ inline constexpr std::chrono::milliseconds kInterruptSlice(100);
 // Of one wait, whose thread runs operations meanwhile: asks between them, once a slice.
 class LeaveWatch {
  public:
-  explicit LeaveWatch(InterruptCheck check) noexcept
-      : check_(check), next_(std::chrono::steady_clock::now() + kInterruptSlice) {}
+  explicit LeaveWatch(InterruptCheck check) noexcept : check_(check) {
+    if (check_ != nullptr) next_ = std::chrono::steady_clock::now() + kInterruptSlice;
+  }
   // True from the moment on at which the program has ended the wait: it says so once.
   bool leaves() {
     if (leaves_ || check_ == nullptr) return leaves_;
