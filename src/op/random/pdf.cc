@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <type_traits>
 
 #include "base/simd.h"
 #include "op/dispatch.h"
 #include "op/elemwise/unary_loops.h"
+#include "op/fill.h"
 #include "op/norm/row_io.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -61,20 +61,39 @@ void densities_of(const Dist& dist, const Samples<Dist>& samples, int64_t count,
   if (!is_log) unary_loop<double>(UnaryRow::exp).value(result->data(), result->data(), count);
 }
 
-// A few operations each: what goes through blocks takes twice as long. True where it did.
+#define MX_SIMD_FILE "op/random/pdf_lines.inc"
+#include "base/simd_targets.h"
+
+// Of samples [first, last), which share their parameters.
 template <class Dist>
-bool logs_of_floats(const Dist& dist, const Tensor& samples, const Tensor& out, int64_t first,
-                    int64_t last) {
-  if constexpr (Dist::kUsesLog || !Dist::kContinuous) {
-    return false;
-  } else {
-    if (samples.dtype != DType::kFloat32) return false;
-    const float* const from = samples.as<float>();
-    float* const to = out.as<float>();
-    for (int64_t i = first; i < last; ++i)
-      to[i] = static_cast<float>(dist.log_density(static_cast<double>(from[i]), 0));
-    return true;
+void densities_of_row(const Dist& dist, bool is_log, const Tensor& sample, const Tensor& out,
+                      int64_t first, int64_t last) {
+  // A few operations each: what goes through blocks takes twice as long.
+  if constexpr (!Dist::kUsesLog && Dist::kContinuous) {
+    if (is_log && sample.dtype == DType::kFloat32) {
+      return MX_SIMD_CALL(log_densities<Dist>)(dist, sample.as<const float>() + first,
+                                               out.as<float>() + first, last - first);
+    }
   }
+  Samples<Dist> samples;
+  Block result;
+  for (int64_t i = first, count = 0; i < last; i += count) {
+    count = std::min(kBlock, last - i);
+    samples.read(sample, i, count);
+    densities_of(dist, samples, count, is_log, &result);
+    write_elements(out, i, count, 1, result.data());
+  }
+}
+
+// The same for all samples.
+void densities_of_row(const Uniform& dist, bool is_log, const Tensor&, const Tensor& out,
+                      int64_t first, int64_t last) {
+  const double log_density = dist.log_density(0, 0);
+  const double density = is_log ? log_density : std::exp(log_density);
+  dispatch_dtype<kFloating>(out.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
+    fill_same(out.as<T>() + first, last - first,
+              static_cast<T>(static_cast<ComputeType<T>>(density)));
+  });
 }
 
 template <class Dist>
@@ -83,28 +102,12 @@ void pdf_cpu(const PdfParams& params, KernelContext& context) {
   const Tensor& second = context.in(context.num_in() - 1);
   const Rows rows(sample, first.size());
   parallel_for(sample.size(), kDensityCost, [&](int64_t begin, int64_t end) {
-    Samples<Dist> samples;
-    Block result;
     // Row by row: what depends on the parameters alone is computed once.
     for (int64_t i = begin; i < end;) {
       const int64_t row = i / rows.length, last = std::min(end, (row + 1) * rows.length);
       const Dist dist(read_element(first, row), read_element(second, row), false);
-      if (params.is_log && logs_of_floats(dist, sample, out, i, last)) {
-        i = last;
-        continue;
-      }
-      if constexpr (std::is_same_v<Dist, Uniform>) {  // the same for all samples
-        const double log_density = dist.log_density(0, 0);
-        result.fill(params.is_log ? log_density : std::exp(log_density));
-      }
-      for (int64_t count = 0; i < last; i += count) {
-        count = std::min(kBlock, last - i);
-        if constexpr (!std::is_same_v<Dist, Uniform>) {
-          samples.read(sample, i, count);
-          densities_of(dist, samples, count, params.is_log, &result);
-        }
-        write_elements(out, i, count, 1, result.data());
-      }
+      densities_of_row(dist, params.is_log, sample, out, i, last);
+      i = last;
     }
   });
 }
