@@ -40,8 +40,11 @@ void sort_best(Keyed<K>* keys, Keyed<K>* spare, int64_t n, int64_t k) {
 // The k-th of the least keys of sets: as good as the k-th best of all where those are in sets of
 // their own.
 uint64_t kth_least(std::array<uint64_t, kSets>* least, int64_t k) {
-  std::nth_element(least->begin(), least->begin() + (k - 1), least->end());
-  return (*least)[static_cast<std::size_t>(k - 1)];
+  for (;; --k) {
+    uint64_t* const next = std::min_element(least->data(), least->data() + kSets);
+    if (k == 1) return *next;
+    *next = ~uint64_t{0};
+  }
 }
 
 #define MX_SIMD_FILE "op/key_loops.inc"
@@ -88,8 +91,8 @@ void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<
 // A key that at least k of values[0, n) are below, and few more; 0 where none is found at once.
 template <class T>
 SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip) {
-  if constexpr (sizeof(T) < 4) {
-    return 0;  // of so few different keys many are equal
+  if constexpr (sizeof(T) < 8) {
+    return 0;  // other keys are sorted fast enough
   } else {
     const int64_t rounds = std::min(n, kLookedAt) / kSets;
     if (k > kSets / 2 || rounds < 8) return 0;

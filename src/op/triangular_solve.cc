@@ -55,7 +55,8 @@ class Panel {
     }
     if (width == kPanel) return;
     for (int64_t j = 0; j < size_; ++j)
-      std::fill(data() + j * kPanel + width, data() + (j + 1) * kPanel, T{0});
+      std::memset(data() + j * kPanel + width, 0,
+                  static_cast<std::size_t>(kPanel - width) * sizeof(T));
   }
 
   void write(T* b, int64_t width) {

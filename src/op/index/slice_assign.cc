@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "base/error.h"
 #include "op/gpu.h"
@@ -43,8 +44,8 @@ constexpr int64_t kTogether = 128 << 10;
 
 // Output 0 becomes input 0, and write(box, elements of the whole one before it) is called for parts
 // that make up the box, each of them when what lies below it has been copied.
-template <class Write>
-void copy_around(const SliceBox& box, KernelContext& context, const Write& write) {
+void copy_around(const SliceBox& box, KernelContext& context,
+                 const std::function<void(const SliceBox&, int64_t)>& write) {
   const Tensor &in = context.in(0), &out = context.out(0);
   const Shape& shape = out.shape();
   if (out.size() == 0) return;

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <string>
 
+#include "base/repeat_bytes.h"
 #include "base/simd.h"
 #include "op/dispatch.h"
 #include "op/elemwise/unary_loops.h"
-#include "op/fill.h"
 #include "op/norm/row_io.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
@@ -89,11 +89,13 @@ void densities_of_row(const Dist& dist, bool is_log, const Tensor& sample, const
 void densities_of_row(const Uniform& dist, bool is_log, const Tensor&, const Tensor& out,
                       int64_t first, int64_t last) {
   const double log_density = dist.log_density(0, 0);
-  const double density = is_log ? log_density : std::exp(log_density);
-  dispatch_dtype<kFloating>(out.dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
-    fill_same(out.as<T>() + first, last - first,
-              static_cast<T>(static_cast<ComputeType<T>>(density)));
-  });
+  Block block;
+  block.fill(is_log ? log_density : std::exp(log_density));
+  write_elements(out, first, std::min(kBlock, last - first), 1, block.data());
+  if (last - first <= kBlock) return;
+  const auto bytes = static_cast<int64_t>(dtype_size(out.dtype));
+  static_assert(kPatternBytes <= kBlock);
+  repeat_bytes(out.as<char>() + first * bytes, (last - first) * bytes);
 }
 
 template <class Dist>
