@@ -192,3 +192,13 @@ def test_bytes_become_other_numbers(mx, rng, source, target):
     x = np.arange(-128, 128).astype(source)
     x = np.concatenate([x, rng.permutation(x), x[:7]])
     np.testing.assert_array_equal(mx.run("Cast", x, dtype=target)[0], x.astype(target))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
+def test_the_upper_limit_counts_where_limits_cross(mx, dtype):
+    x = np.concatenate([np.arange(20), [1, 3]]).astype(dtype)
+    np.testing.assert_array_equal(mx.run("clip", x, a_min=10, a_max=3)[0], np.where(x > 3, 3, 10).astype(dtype))  # as the release has it
+    if dtype.startswith("float"):
+        x[:3] = np.nan, np.inf, -np.inf
+        np.testing.assert_array_equal(mx.run("clip", x, a_min=10, a_max=3)[0][:3], np.array([np.nan, 3, 10], dtype))
+        np.testing.assert_array_equal(mx.run("clip", x, a_min="nan", a_max=3)[0], np.where(x > 3, 3, x).astype(dtype))
