@@ -73,8 +73,10 @@ NDArray NDArray::slice(int64_t begin, int64_t end) const {
 NDArray NDArray::at(int64_t index) const {
   require_dense(*this, "at");
   if (shape_.ndim() < 1 || index < 0 || index >= shape_[0]) {
-    throw Error(ErrorCode::kIndex, "NDArray",
-                fmt::format("at: given index {} of shape {}", index, to_string(shape_)));
+    throw Error(
+        ErrorCode::kIndex, "NDArray",
+        fmt::format("at: given index {} of shape {}, expected one below its first dimension", index,
+                    to_string(shape_)));
   }
   NDArray view = slice(index, index + 1);
   view.shape_ = Shape(shape_.dims().subspan(1));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/triangular_solve.h"
 
 #define MX_JOIN_(a, b) a##b
 #define MX_JOIN(a, b) MX_JOIN_(a, b)
@@ -81,54 +82,14 @@ int without_iterating(Content found, std::initializer_list<Result<T>> results) {
   return 0;
 }
 
-// A triangular matrix as a factor, and what stands beside it.
-struct Triangular {
-  bool right, lower, transpose;
-};
-
-#define MX_SOLVE(T, t)                                                                           \
-  void solve(const Triangular& as, int64_t m, int64_t n, T alpha, const T* a, int64_t lda, T* b, \
-             int64_t ldb) {                                                                      \
-    MX_CBLAS(t, trsm)                                                                            \
-    (CblasRowMajor, as.right ? CblasRight : CblasLeft, as.lower ? CblasLower : CblasUpper,       \
-     op(as.transpose), CblasNonUnit, narrow(m), narrow(n), alpha, a, leading(lda), b,            \
-     leading(ldb));                                                                              \
-  }
-MX_SOLVE(float, s)
-MX_SOLVE(double, d)
-#undef MX_SOLVE
-
-// A triangle on the right divides columns, which lie apart: they are turned into rows for it.
-template <class T>
-void solve_from_right(const Triangular& as, int64_t m, int64_t n, T alpha, const T* a, int64_t lda,
-                      T* b, int64_t ldb) {
-  constexpr int64_t kTogether = 8;
-  const int64_t step = m + 16;  // no power of two, whose lines would push each other out
-  std::vector<T> turned(static_cast<std::size_t>(step * n));
-  T* const rows = turned.data();
-  const auto each = [&](const auto& move) {
-    for (int64_t first = 0; first < m; first += kTogether)
-      for (int64_t j = 0; j < n; ++j)
-        for (int64_t i = first; i < std::min(m, first + kTogether); ++i)
-          move(rows[j * step + i], b[i * ldb + j]);
-  };
-  each([](T& turned_one, const T& one) { turned_one = one; });
-  solve({false, as.lower, !as.transpose}, n, m, alpha, a, lda, rows, step);
-  each([](const T& turned_one, T& one) { one = turned_one; });
-}
-
-// A larger triangle is two and a product, which OpenBLAS is faster at: its own blocks are hundreds
-// of rows. (Halves are multiples of 16: this cannot be less than 32.)
-constexpr int64_t kSolvedAtOnce = 32;
+// A larger triangle is two and a product.
+constexpr int64_t kSolvedAtOnce = 256;
 
 template <class T>
-void solve_by_halves(const Triangular& as, int64_t m, int64_t n, T alpha, const T* a, int64_t lda,
-                     T* b, int64_t ldb) {
+void solve_by_halves(const TriangularFactor& as, int64_t m, int64_t n, T alpha, const T* a,
+                     int64_t lda, T* b, int64_t ldb) {
   const int64_t side = as.right ? n : m;
-  if (side <= kSolvedAtOnce) {
-    return as.right ? solve_from_right(as, m, n, alpha, a, lda, b, ldb)
-                    : solve(as, m, n, alpha, a, lda, b, ldb);
-  }
+  if (side <= kSolvedAtOnce) return solve_triangular(as, m, n, alpha, a, lda, b, ldb);
   const int64_t head = (side / 2 + 15) / 16 * 16, tail = side - head;
   // op(a) has one block beside the two triangles, below or above the diagonal.
   const bool below = as.lower != as.transpose;
@@ -189,6 +150,7 @@ void solve_by_halves(const Triangular& as, int64_t m, int64_t n, T alpha, const 
   MX_TRIANGULAR(T, t, trmm)                                                                        \
   void trsm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,     \
             T* b) {                                                                                \
+    if (alpha == T(0)) return void(std::fill_n(b, m * n, T(0)));                                   \
     solve_by_halves({right, lower, transpose}, m, n, alpha, a, right ? n : m, b, n);               \
   }                                                                                                \
   int potrf(bool lower, int64_t n, T* a) {                                                         \

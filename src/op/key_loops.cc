@@ -3,6 +3,7 @@
 #include "op/key_loops.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/simd.h"
 #include "op/vector_sort.h"
@@ -12,6 +13,9 @@ namespace {
 
 // Elements that are looked at together when some are selected.
 constexpr int64_t kSelectBlock = 32;
+// Sets of elements whose least keys say below what the best of all are, and the elements that are
+// looked at for that.
+constexpr int64_t kSets = 32, kLookedAt = 2048;
 // So many tell that most rows of real numbers are not near each other.
 constexpr int64_t kFirst = 64;
 
@@ -31,6 +35,16 @@ void sort_best(Keyed<K>* keys, Keyed<K>* spare, int64_t n, int64_t k) {
     if (n <= kFew) return std::partial_sort(keys, keys + k, keys + n);
   }
   sort_keyed(keys, spare, n);
+}
+
+// The k-th of the least keys of sets: as good as the k-th best of all where those are in sets of
+// their own.
+uint64_t kth_least(std::array<uint64_t, kSets>* least, int64_t k) {
+  for (;; --k) {
+    uint64_t* const next = std::min_element(least->data(), least->data() + kSets);
+    if (k == 1) return *next;
+    *next = ~uint64_t{0};
+  }
 }
 
 #define MX_SIMD_FILE "op/key_loops.inc"
@@ -74,19 +88,41 @@ void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<
   values_of(keys, out, n, flip);
 }
 
+// A key that at least k of values[0, n) are below, and few more; 0 where none is found at once.
+template <class T>
+SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip) {
+  if constexpr (sizeof(T) < 8) {
+    return 0;  // other keys are sorted fast enough
+  } else {
+    const int64_t rounds = std::min(n, kLookedAt) / kSets;
+    if (k > kSets / 2 || rounds < 8) return 0;
+    std::array<uint64_t, kSets> least;
+    if (!MX_SIMD_CALL(least_of_sets<T>)(values, rounds, flip, least.data())) return 0;
+    return static_cast<SortKey<T>>(kth_least(&least, k) + 1);
+  }
+}
+
 template <class T>
 void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<SortKey<T>>* room) {
   const int64_t size = selection_room(k) / 2;
   Keyed<SortKey<T>>* const spare = room + size;
-  int64_t kept = std::min(n, size), i = kept;
-  keyed_of(values, room, kept, flip);
-  sort_best(room, spare, kept, k);
+  int64_t best = 0, i = 0;  // sorted at the front of `room`, and how many have been looked at
+  SortKey<T> bound = bound_of_best(values, n, k, flip);
+  if (bound == 0) {
+    best = k;
+    i = std::min(n, size);
+    keyed_of(values, room, i, flip);
+    sort_best(room, spare, i, k);
+    bound = room[k - 1].key;
+  }
   // Most of the others lose against the k-th best so far and are only looked at. Positions ascend,
-  // so an equal key comes later and loses.
+  // so an equal key comes later and loses. (A buffer that is full has more than k.)
   while (i < n) {
-    kept = k;
-    i = MX_SIMD_CALL(append_below<T>)(values, i, n, flip, room[k - 1].key, room, kept, size);
-    if (kept > k) sort_best(room, spare, kept, k);
+    int64_t kept = best;
+    i = MX_SIMD_CALL(append_below<T>)(values, i, n, flip, bound, room, kept, size);
+    if (kept > best) sort_best(room, spare, kept, k);
+    best = k;
+    bound = room[k - 1].key;
   }
 }
 

@@ -85,6 +85,9 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
       reverse_row<kWidth>(in, out, inner.size);
     } else if ((kWidth == 4 || kWidth == 8) && inner.out == kWidth && inner.in == 2 * kWidth) {
       if constexpr (kWidth == 4 || kWidth == 8) alternate_row<kWidth>(in, out, inner.size);
+    } else if (inner.in == 0) {
+      const T value = load<T>(in);
+      for (int64_t i = 0; i < inner.size; ++i) store(out + i * inner.out, value);
     } else if (inner.out == kWidth) {
       gather_row<T>(in, inner.in, out, inner.size);
     } else {

@@ -145,11 +145,11 @@ def test_triangular(mx, rng, op, lower, transpose, rightside):
     check_gradients(mx, rng, op, [a, b], **attrs)
 
 
-@pytest.mark.parametrize("side", [31, 32, 33, 65, 97, 192])
+@pytest.mark.parametrize("side", [1, 2, 6, 7, 33, 97, 192, 256, 257, 300])
 @pytest.mark.parametrize("lower, transpose, rightside", itertools.product([False, True], repeat=3))
-def test_large_triangles_are_solved_by_halves(mx, rng, lower, transpose, rightside, side):
+def test_triangles_are_solved_by_panels_and_halves(mx, rng, lower, transpose, rightside, side):
     a = rng.uniform(-1, 1, (side, side)) / side + 2 * np.eye(side)
-    for others in (1, 5, 40):
+    for others in (1, 5, 64, 130):
         b = rng.standard_normal((others, side) if rightside else (side, others))
         t = np.tril(a) if lower else np.triu(a)
         t = t.T if transpose else t
@@ -158,6 +158,25 @@ def test_large_triangles_are_solved_by_halves(mx, rng, lower, transpose, rightsi
         np.testing.assert_allclose(mx.run("_linalg_trsm", a, b, **attrs)[0], want, 1e-12, 1e-13)
         narrow = mx.run("_linalg_trsm", a.astype("float32"), b.astype("float32"), **attrs)[0]
         np.testing.assert_allclose(narrow, want, 2e-5, 2e-6)
+
+
+@pytest.mark.parametrize("rightside", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_triangles_that_are_singular_or_not_read(mx, rng, rightside, dtype):
+    a, b = np.tril(rng.uniform(1, 2, (9, 9))).astype(dtype), rng.uniform(1, 2, (9, 9)).astype(dtype)
+    attrs = {"rightside": rightside}
+    want = mx.run("_linalg_trsm", a, b, **attrs)[0]
+    np.testing.assert_array_equal(mx.run("_linalg_trsm", a + np.triu(np.full_like(a, np.nan), 1), b, **attrs)[0], want)
+    np.testing.assert_array_equal(mx.run("_linalg_trsm", a * np.nan, b, alpha=0, **attrs)[0], np.zeros_like(b))  # as BLAS has it: nothing is read
+    singular = a.copy()
+    singular[4, 4] = 0
+    got = mx.run("_linalg_trsm", singular, b, **attrs)[0]
+    known = got[:, 5:] if rightside else got[:4]  # what does not depend on the division by zero
+    np.testing.assert_array_equal(known, want[:, 5:] if rightside else want[:4])
+    divided = got[:, 4] if rightside else got[4]
+    assert np.isinf(divided).all()
+    for shape in [(0, 9), (9, 0)]:
+        assert mx.run("_linalg_trsm", a, np.zeros(shape if rightside == (shape[1] == 9) else shape[::-1], dtype), **attrs)[0].size == 0
 
 
 def check_gradients(mx, rng, op, arrays, outputs=None, step=1e-5, **attrs):

@@ -171,3 +171,34 @@ def test_bytes_become_numbers_of_any_type(mx, rng, dtype, to):
     got = mx.run("Cast", a, dtype=to)[0]
     assert got.dtype == to
     np.testing.assert_array_equal(got, a.astype(to))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("a_shape, b_shape", [((4, 70), (4, 70)), ((4, 70), (70,)), ((4, 1), (1, 70)), ((), (3, 5))])
+def test_slopes_of_copysign(mx, rng, a_shape, b_shape, dtype):
+    a, b = (rng.choice(np.array([-2, -1, -0.0, 0, 1, 3]), shape).astype(dtype) for shape in (a_shape, b_shape))
+    head = rng.integers(-4, 5, np.broadcast_shapes(a_shape, b_shape)).astype(dtype)
+    got, zero = mx.gradients("_npi_copysign", [a, b], [head])
+    slope = head * np.where((a < 0) != (b < 0), -1, 1)
+    spread = tuple(i for i in range(head.ndim) if i >= head.ndim - a.ndim and a.shape[i - head.ndim + a.ndim] == 1)
+    want = slope.sum(tuple(range(head.ndim - a.ndim)) + spread).reshape(a.shape)
+    np.testing.assert_array_equal(got, want.astype(dtype))
+    assert not zero.any()
+
+
+@pytest.mark.parametrize("target", ["int64", "int32", "float64", "float32", "float16", "uint8", "bool"])
+@pytest.mark.parametrize("source", ["int8", "uint8", "bool"])
+def test_bytes_become_other_numbers(mx, rng, source, target):
+    x = np.arange(-128, 128).astype(source)
+    x = np.concatenate([x, rng.permutation(x), x[:7]])
+    np.testing.assert_array_equal(mx.run("Cast", x, dtype=target)[0], x.astype(target))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
+def test_the_upper_limit_counts_where_limits_cross(mx, dtype):
+    x = np.concatenate([np.arange(20), [1, 3]]).astype(dtype)
+    np.testing.assert_array_equal(mx.run("clip", x, a_min=10, a_max=3)[0], np.where(x > 3, 3, 10).astype(dtype))  # as the release has it
+    if dtype.startswith("float"):
+        x[:3] = np.nan, np.inf, -np.inf
+        np.testing.assert_array_equal(mx.run("clip", x, a_min=10, a_max=3)[0][:3], np.array([np.nan, 3, 10], dtype))
+        np.testing.assert_array_equal(mx.run("clip", x, a_min="nan", a_max=3)[0], np.where(x > 3, 3, x).astype(dtype))

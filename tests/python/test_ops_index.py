@@ -10,7 +10,7 @@ import pytest
 from op_calls import ADD, Failure
 
 
-SEEDS = range(12)
+SEED, SEEDS = 20261122, range(12)
 DTYPES = ["float32", "float64", "float16", "int32", "int64", "int8", "uint8"]
 
 
@@ -92,6 +92,30 @@ def test_slices_are_numpys_and_so_are_assignments_to_them(mx, seed):
     equal(mx.run("_slice_assign", data, values, **attrs)[0], changed)
     changed[index] = 7
     equal(mx.run("_slice_assign_scalar", data, scalar=7, **attrs)[0], changed)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "uint8", "bool"])
+@pytest.mark.parametrize("shape, index", [
+    ((300, 700), np.s_[1:299, 2:698]), ((300, 700), np.s_[::2, ::3]), ((300, 700), np.s_[::-1, ::-1]), ((300, 700), np.s_[250:10:-7]),
+    ((300, 700), np.s_[5:5]), ((300, 700), np.s_[:]), ((300, 700), np.s_[299:]), ((1, 1, 900, 300), np.s_[:, :, 7:888:5, 1:2]), ((400000,), np.s_[3::7]),
+    ((2, 200000), np.s_[1:, ::-2]), ((3, 0, 5), np.s_[1:]), ((1, 1), np.s_[:, ::-1]),
+])
+def test_assignments_to_slices_of_large_arrays(mx, rng, shape, index, dtype):
+    """Array and box are written in parts."""
+    data = rng.integers(0, 2, shape).astype(dtype)
+    index = index if isinstance(index, tuple) else (index,)
+    values = rng.integers(0, 2, data[index].shape).astype(dtype)
+    attrs = {"begin": tuple(i.start for i in index), "end": tuple(i.stop for i in index), "step": tuple(i.step for i in index)}
+    changed = data.copy()
+    changed[index] = values
+    equal(mx.run("_slice_assign", data, values, **attrs)[0], changed)
+    number = data.copy()
+    number[index] = 1
+    equal(mx.run("_slice_assign_scalar", data, scalar=1, **attrs)[0], number)
+    there, given = mx.array(data), mx.array(values)
+    mx.invoke("_slice_assign", [there, given], out=[there], **attrs)  # in place
+    equal(mx.numpy(there), changed)
+    mx.free(there, given)
 
 
 def test_all_of_an_empty_axis_is_a_slice_of_it(mx):

@@ -218,3 +218,27 @@ def test_positions_get_length_one_across_channels(mx, rng, inner, dtype, toleran
     want = (wide_head - y * (wide_head * y).sum(1, keepdims=True)) / length
     got = mx.gradients("L2Normalization", [x], [head, None], mode="channel", eps=2**-10)[0]
     np.testing.assert_allclose(got.astype("float64"), want, 10 * tolerance, 10 * tolerance * np.abs(want).max())
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float32", 2e-6), ("float64", 1e-12), ("float16", 4e-3)])
+@pytest.mark.parametrize("is_log", [False, True])
+def test_dirichlet_densities_and_their_gradients(mx, rng, dtype, tolerance, is_log):
+    alpha = rng.uniform(0.5, 2, (3, 4)).astype(dtype)
+    x = rng.dirichlet(np.ones(4), (3, 5)).clip(0.05, 0.9).astype(dtype)
+    a, wide = alpha.astype("float64")[:, None], x.astype("float64")
+    gamma = np.vectorize(math.lgamma)
+    logs = ((a - 1) * np.log(wide) - gamma(a)).sum(-1) + gamma(a.sum(-1))
+    want = logs if is_log else np.exp(logs)
+    attrs = {"is_log": is_log}
+    np.testing.assert_allclose(mx.run("_random_pdf_dirichlet", x, alpha, **attrs)[0], want, tolerance, tolerance)
+    head = rng.uniform(-1, 1, (3, 5)).astype(dtype)
+    got = mx.gradients("_random_pdf_dirichlet", [x, alpha], [head], **attrs)
+    factor = head.astype("float64") * (1 if is_log else want)
+    np.testing.assert_allclose(got[0], factor[..., None] * (a - 1) / wide, 4 * tolerance, 4 * tolerance)
+    step = 1e-6
+    digamma = (gamma(a + step) - gamma(a - step)) / (2 * step)
+    digamma_sum = (gamma(a.sum(-1, keepdims=True) + step) - gamma(a.sum(-1, keepdims=True) - step)) / (2 * step)
+    slope = (factor[..., None] * (np.log(wide) + digamma_sum - digamma)).sum(1)
+    np.testing.assert_allclose(got[1], slope, max(1e-7, 4 * tolerance), max(1e-7, 8 * tolerance))
+    for empty in ((0, 5), (3, 0)):
+        assert mx.run("_random_pdf_dirichlet", np.ones((*empty, 4), dtype), np.ones((empty[0], 4), dtype), **attrs)[0].shape == empty

@@ -100,6 +100,26 @@ def test_topk_returns_values_positions_and_masks(mx, rng, shape, axis, k, dtype)
         np.testing.assert_array_equal(mx.run("topk", a, ret_typ="mask", **attrs)[0], mask)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n", [255, 256, 257, 1024, 2047, 2080, 5000])
+def test_the_best_of_rows_with_many_equal_numbers(mx, rng, dtype, n):
+    a = rng.integers(0, 4, size=(5, n)).astype(dtype)
+    a[1] = 3  # all equal
+    a[2] = np.sort(a[2])
+    a[3, : n - 2], a[3, n - 2 :] = 1, 2  # the best come last
+    if dtype.startswith("float"):
+        a[4, ::3], a[4, 1::3], a[4, 2::3] = np.nan, np.inf, -np.inf
+    for ascending in (True, False):
+        order = order_of(a, 1, ascending)
+        if dtype.startswith("float"):  # NaN is last in ascending order, and so it is first in the other
+            at = np.arange(n)
+            parts = [at[2::3], at[1::3], at[::3]]
+            order[4] = np.concatenate(parts if ascending else parts[::-1])
+        for k in (1, 2, 5, 15, 16, 17):
+            got = mx.run("topk", a, axis=1, k=k, is_ascend=ascending, dtype="int32")[0]
+            np.testing.assert_array_equal(got, order[:, :k])
+
+
 def test_no_axis_orders_the_flattened_array(mx, rng):
     a = sample(rng, (7, 60), "float32")
     np.testing.assert_array_equal(mx.run("sort", a, axis="None")[0], np.sort(a, axis=None))

@@ -46,7 +46,8 @@ def test_windows_over_the_edge_are_not_tiles(mx, rng):
 
 @pytest.mark.parametrize("channels", [3, 8, 19])
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-6), ("float64", 1e-13), ("float16", 4e-3)])
-@pytest.mark.parametrize("kind, extra", [("sum", {}), ("avg", {}), ("avg", {"count_include_pad": False})])
+@pytest.mark.parametrize("kind, extra", [("sum", {}), ("avg", {}), ("avg", {"count_include_pad": False}), ("lp", {"p_value": 1}), ("lp", {"p_value": 2}),
+                                         ("lp", {"p_value": 3})])
 @pytest.mark.parametrize("spatial, windows", [
     ((7, 6), {"kernel": (2, 2), "stride": (2, 2)}),
     ((7, 6), {"kernel": (3, 2), "stride": (1, 2), "pad": (1, 1)}),
@@ -55,8 +56,8 @@ def test_windows_over_the_edge_are_not_tiles(mx, rng):
     ((3, 4, 5), {"kernel": (2, 2, 2), "stride": (1, 2, 2), "pad": (0, 1, 0)}),
     ((9,), {"kernel": (4,), "stride": (2,), "pad": (1,)}),
 ])
-def test_sums_of_channels_that_lie_last(mx, rng, spatial, windows, kind, extra, dtype, tolerance, channels):
-    x = rng.uniform(-1, 1, (2, channels, *spatial)).astype(dtype)
+def test_sums_and_norms_of_channels_that_lie_last(mx, rng, spatial, windows, kind, extra, dtype, tolerance, channels):
+    x = rng.uniform(0.5 if kind == "lp" else -1, 1, (2, channels, *spatial)).astype(dtype)
     last = (0, *range(2, x.ndim), 1)
     attrs = windows | {"pool_type": kind} | extra
     layout = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[len(spatial)]
@@ -67,6 +68,21 @@ def test_sums_of_channels_that_lie_last(mx, rng, spatial, windows, kind, extra, 
     slope = mx.gradients("Pooling", [x], [head], **attrs)[0]
     got = mx.gradients("Pooling", [x.transpose(last)], [head.transpose(last)], layout=layout, **attrs)[0]
     np.testing.assert_allclose(got, slope.transpose(last), tolerance, 20 * tolerance)
+
+
+@pytest.mark.parametrize("power", [2, 3])
+def test_norms_of_zero_have_no_slope_wherever_channels_lie(mx, rng, power):
+    x = rng.uniform(0.5, 1, (1, 4, 4, 9)).astype("float32")
+    x[:, :2, :2], x[0, 3, 3, 4] = 0, np.nan
+    attrs = {"kernel": (2, 2), "stride": (2, 2), "pool_type": "lp", "p_value": power, "layout": "NHWC"}
+    windows = x.reshape(1, 2, 2, 2, 2, 9).astype("float64")
+    sums = (windows**power).sum((2, 4))
+    got = mx.run("Pooling", x, **attrs)[0]
+    np.testing.assert_allclose(got, sums ** (1 / power), 1e-6)
+    slope = mx.gradients("Pooling", [x], [np.ones_like(got)], **attrs)[0]
+    assert not slope[:, :2, :2].any()
+    want = (windows / np.where(sums == 0, 1, sums ** (1 / power))[:, :, None, :, None]) ** (power - 1)
+    np.testing.assert_allclose(slope, want.reshape(x.shape), 2e-6)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4, 6, 9])

@@ -28,8 +28,9 @@ void convert_block(const From* from, To* to, int64_t n) {
   constexpr bool kBothWide = kIsWideNumber<From> && kIsWideNumber<To>;
   // Only AVX-512 has instructions for int64.
   constexpr bool kByWidest =
-      std::is_same_v<From, uint8_t>
-          ? kIsWideNumber<To>
+      std::is_same_v<From, uint8_t> ? kIsWideNumber<To>
+      : std::is_same_v<From, int8_t>
+          ? std::is_same_v<To, int64_t>
           : kBothWide && (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>);
   if constexpr (kByWidest) {
     MX_SIMD_CALL(MX_LOOPS)(from, to, n);

@@ -18,7 +18,7 @@
   ROW(minimum,  "The smaller one; a where they tie.",  smaller(a, b),        select(a <= b, T(1), T(0)),          select(a > b, T(1), T(0))) \
   ROW(hypot,    "sqrt(a * a + b * b).",                hypotenuse(a, b),     a / hypotenuse(a, b),                b / hypotenuse(a, b)) \
   ROW(arctan2,  "Angle of the point (b, a).",          arc_tangent(a, b),    b / (a * a + b * b),                 -a / (a * a + b * b)) \
-  ROW(copysign, "a with the sign of b.",               with_sign(a, b),      select(a < T(0), T(-1), T(1)) * select(b < T(0), T(-1), T(1)), T(0)) \
+  ROW(copysign, "a with the sign of b.",               with_sign(a, b),      select((a < T(0)) != (b < T(0)), T(-1), T(1)), T(0)) \
   ROW(ldexp,    "a times 2 to the power of b.",        scale_by_power(a, b), power(T(2), b),                      a * power(T(2), b) * T(0.693147180559945309))
 
 //      name         doc                                value             (integers only; no slope)

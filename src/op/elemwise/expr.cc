@@ -63,6 +63,10 @@ Expr operator<=(const Expr& a, const Expr& b) {
                 "broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar");
 }
 Expr operator>=(const Expr& a, const Expr& b) { return b <= a; }
+Expr operator!=(const Expr& a, const Expr& b) {
+  return binary([](double x, double y) { return x != y ? 1.0 : 0.0; }, a, b, "broadcast_not_equal",
+                "_not_equal_scalar", "_not_equal_scalar");
+}
 Expr operator-(const Expr& a) { return a.is_constant() ? Expr(-a.constant()) : Expr(-a.value()); }
 
 Expr select(const Expr& condition, const Expr& yes, const Expr& no) {

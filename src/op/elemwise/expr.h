@@ -30,6 +30,7 @@ Expr operator<(const Expr& a, const Expr& b);
 Expr operator>(const Expr& a, const Expr& b);
 Expr operator<=(const Expr& a, const Expr& b);
 Expr operator>=(const Expr& a, const Expr& b);
+Expr operator!=(const Expr& a, const Expr& b);
 Expr power(const Expr& a, const Expr& b);
 Expr hypotenuse(const Expr& a, const Expr& b);
 Expr select(const Expr& condition, const Expr& yes, const Expr& no);

@@ -50,6 +50,7 @@ std::optional<PostOp> activation_of(const OpDef& op, const void* params) {
   if (name == "LeakyReLU") return of_leaky(*static_cast<const LeakyParams*>(params));
   if (name == "clip") {
     const auto& clip = *static_cast<const ClipParams*>(params);
+    if (!(clip.a_min <= clip.a_max)) return std::nullopt;  // oneDNN would let the lower one count
     return PostOp{Kind::kClip, clip.a_min, clip.a_max};
   }
   return std::nullopt;

@@ -3,6 +3,7 @@
 #include "op/index/mask.h"
 
 #include "op/adding.h"
+#include "op/byte_sums.h"
 #include "op/index/rows.h"
 #include "op/op_builder.h"
 #include "op/primitives.h"
@@ -11,12 +12,13 @@
 namespace mxnet {
 
 int64_t count_true(const Tensor& mask) {
+  if (mask.dtype == DType::kBool) return sum_of_bytes(mask.as<const uint8_t>(), mask.size());
   int64_t count = 0;
   std::array<bool, Positions::kBlock> block;
   for (int64_t start = 0; start < mask.size(); start += Positions::kBlock) {
     const int64_t n = std::min(Positions::kBlock, mask.size() - start);
     read_truth(mask, start, n, block.data());
-    for (int64_t i = 0; i < n; ++i) count += block[static_cast<std::size_t>(i)];
+    count += sum_of_bytes(reinterpret_cast<const uint8_t*>(block.data()), n);
   }
   return count;
 }

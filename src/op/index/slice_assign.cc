@@ -3,8 +3,15 @@
 // is the input.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
 #include "base/error.h"
+#include "op/gpu.h"
 #include "op/index/slice_params.h"
+#include "op/moved_bytes.h"
+#include "op/parallel.h"
 #include "op/primitives.h"
 
 namespace mxnet {
@@ -32,22 +39,57 @@ SliceBox slice_box(const SliceParams& params, const Shape& data) {
 
 namespace {
 
+// Bytes that stay in the second-level cache between their copy and what is written over it.
+constexpr int64_t kTogether = 128 << 10;
+
+// Output 0 becomes input 0, and write(box, elements of the whole one before it) is called for parts
+// that make up the box, each of them when what lies below it has been copied.
+void copy_around(const SliceBox& box, KernelContext& context,
+                 const std::function<void(const SliceBox&, int64_t)>& write) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  const Shape& shape = out.shape();
+  if (out.size() == 0) return;
+  if (in.data == out.data || box.shape() == shape) return write(box, 0);
+  const auto bytes = static_cast<int64_t>(dtype_size(out.dtype));
+  if (gpu_table(context) != nullptr || !box.steps_forward()) {
+    copy_memory(context, in.data, out.data, static_cast<std::size_t>(out.size() * bytes));
+    return write(box, 0);
+  }
+  const int i = box.outermost();
+  const int64_t row = shape.size(i + 1, shape.ndim()) * bytes;
+  const int64_t together = std::max<int64_t>(kTogether / std::max<int64_t>(row, 1), 1);
+  parallel_for(
+      shape[i], cost_of_moving(2.0 * static_cast<double>(row)),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t first = begin; first < end; first += together) {
+          const int64_t last = std::min(end, first + together);
+          std::memcpy(out.as<char>() + first * row, in.as<const char>() + first * row,
+                      static_cast<std::size_t>((last - first) * row));
+          const SliceBox::Part part = box.part(first, last);
+          write(part.box, part.skipped);
+        }
+      },
+      1);
+}
+
 void slice_assign_cpu(const SliceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  copy_memory(context, context.in(0).data, out.data,
-              static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
-  slice_box(params, out.shape())
-      .write(out.data, context.in(1).data, dtype_size(out.dtype), context);
+  const std::size_t bytes = dtype_size(out.dtype);
+  copy_around(slice_box(params, out.shape()), context, [&](const SliceBox& box, int64_t skipped) {
+    const char* const values = context.in(1).as<const char>();
+    box.write(out.data, values + static_cast<std::size_t>(skipped) * bytes, bytes, context);
+  });
 }
 
 void slice_assign_scalar_cpu(const SliceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   const std::size_t bytes = dtype_size(out.dtype);
-  copy_memory(context, context.in(0).data, out.data, static_cast<std::size_t>(out.size()) * bytes);
   static const Shape kOne{1};
   const Tensor value{context.workspace(bytes), &kOne, out.dtype};
   fill_tensor(context, value, params.scalar);
-  slice_box(params, out.shape()).fill(out.data, value.data, bytes, context);
+  copy_around(slice_box(params, out.shape()), context, [&](const SliceBox& box, int64_t) {
+    box.fill(out.data, value.data, bytes, context);
+  });
 }
 
 void infer_assign(const SliceParams& params, Infer& infer) {

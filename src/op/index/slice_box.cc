@@ -41,6 +41,32 @@ Shape SliceBox::shape() const {
   return shape;
 }
 
+int SliceBox::outermost() const {
+  int i = 0;
+  while (i < whole_.ndim() - 1 && whole_[i] == 1) ++i;
+  return i;
+}
+
+bool SliceBox::steps_forward() const {
+  return whole_.ndim() > 0 && ranges_[static_cast<std::size_t>(outermost())].step > 0;
+}
+
+SliceBox::Part SliceBox::part(int64_t first, int64_t last) const {
+  const int i = outermost();
+  const SliceRange& range = ranges_[static_cast<std::size_t>(i)];
+  // How many places of the box lie before one of the array.
+  const auto before = [&range](int64_t place) {
+    const int64_t ahead = std::max<int64_t>(place - range.begin, 0);
+    return std::min((ahead + range.step - 1) / range.step, range.count);
+  };
+  const int64_t skipped = before(first), end = before(last);
+  Part part{*this, 0};
+  part.box.set(i, {range.begin + skipped * range.step, range.step, end - skipped});
+  const Shape shape = this->shape();
+  part.skipped = skipped * shape.size(i + 1, shape.ndim());
+  return part;
+}
+
 StridedPlan SliceBox::plan() const {
   const RowMajorSteps whole_steps(whole_), part_steps(shape());
   StridedPlan plan;

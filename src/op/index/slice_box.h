@@ -27,6 +27,13 @@ class SliceBox {
   // Narrows dimension i. REQUIRES: in bounds.
   void set(int i, SliceRange range);
   Shape shape() const;
+  // Of the outermost dimension of several elements its places [first, last) alone, and how many
+  // elements of the box come before them. REQUIRES: steps_forward().
+  struct Part;
+  Part part(int64_t first, int64_t last) const;
+  // That dimension; the last one where all are of one element. REQUIRES: dimensions.
+  int outermost() const;
+  bool steps_forward() const;
 
   // On the device of the call: elements of the whole array into a contiguous one of the box's
   // shape, and back.
@@ -42,6 +49,11 @@ class SliceBox {
 
   Shape whole_;
   std::array<SliceRange, Shape::kMaxDims> ranges_;
+};
+
+struct SliceBox::Part {
+  SliceBox box;
+  int64_t skipped;
 };
 
 }  // namespace mxnet

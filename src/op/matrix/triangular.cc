@@ -46,6 +46,8 @@ void triangular_cpu(const TriangularParams& params, KernelContext& context) {
     if (batch == 1 && params.rightside) {
       parallel_for(m, cost / static_cast<double>(m),
                    [&](int64_t first, int64_t last) { run(0, first, last - first); });
+    } else if (batch == 1) {
+      run(0, 0, m);
     } else {
       parallel_for(
           batch, cost,

@@ -27,11 +27,13 @@ double lowest(DType dtype) {
   }
 }
 
-// Sums and means of channels that lie last, unless there are too few to be added together.
+// Sums, means and norms of channels that lie last, unless there are too few to be added together.
+// (Cubes may cancel each other: of what is left the root tells the order in which they were added,
+// which is to be that of the other layout.)
 bool goes_by_pixels(const PoolGeometry& g) {
   constexpr int64_t kFewChannels = 8;
-  return g.channels_last && g.channels >= kFewChannels &&
-         (g.type == PoolKind::kSum || g.type == PoolKind::kAvg);
+  return g.channels_last && g.channels >= kFewChannels && g.type != PoolKind::kMax &&
+         !(g.type == PoolKind::kLp && g.power == 3);
 }
 
 void forward_plain(const PoolParams& params, KernelContext& context) {
@@ -68,7 +70,8 @@ void spread_plain(const PoolParams& params, KernelContext& context) {
   if (goes_by_pixels(g)) {
     return with_plain_arrays(context, false, [&](auto& arrays) {
       const auto* dout = arrays.in(context.in(0));
-      spread_pixels(g, dout, arrays.out(context.out(0)));
+      using T = std::remove_cvref_t<decltype(*dout)>;
+      spread_pixels<T>(g, nullptr, nullptr, dout, arrays.out(context.out(0)));
     });
   }
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
@@ -100,10 +103,14 @@ void from_first_plain(const PoolParams& params, KernelContext& context) {
 void norm_gradient_plain(const PoolParams& params, KernelContext& context) {
   const PoolGeometry g = pool_geometry(params, context.in(1).shape(), context.in(0).shape());
   if (gradient_on_gpu(g, true, context)) return;
-  with_plain_arrays(context, g.channels_last, [&](auto& arrays) {
+  const bool by_pixels = goes_by_pixels(g);
+  with_plain_arrays(context, g.channels_last && !by_pixels, [&](auto& arrays) {
     const auto* dout = arrays.in(context.in(0));
     const auto* data = arrays.in(context.in(1));
-    pool_norm_gradient(g, data, arrays.in(context.in(2)), dout, arrays.out(context.out(0)));
+    const auto* map = arrays.in(context.in(2));
+    auto* const dimage = arrays.out(context.out(0));
+    by_pixels ? spread_pixels(g, data, map, dout, dimage)
+              : pool_norm_gradient(g, data, map, dout, dimage);
   });
 }
 

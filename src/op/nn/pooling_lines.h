@@ -16,9 +16,12 @@ struct PoolLines {
   void (*raise)(T* to, const T* from, int64_t stride, int64_t n);
   // to[i] += from[i * stride]
   void (*add)(T* to, const T* from, int64_t stride, int64_t n);
-  // For k below `count`, in order: where pixels[k][i] is larger than best[i], it replaces it, and
-  // which[i] becomes k. n: whole vectors of 64 bytes.
-  void (*find)(T* best, Pixel* which, const T* const* pixels, int64_t count, int64_t n);
+  // to[i] += from[i]^2
+  void (*add_squares)(T* to, const T* from, int64_t n);
+  // best[i] = the greatest of pixels[k][i] for k below `count`, which[i] = the first k of that, or
+  // first[i] where nothing is greater than -inf. n: whole vectors of 64 bytes.
+  void (*find)(T* best, Pixel* which, const Pixel* first, const T* const* pixels, int64_t count,
+               int64_t n);
   // Of one window: its first greatest number becomes `best`, if it is larger, and its
   // place is returned; else -1.
   int64_t (*find_first)(T* best, const T* from, int64_t n);
@@ -26,6 +29,9 @@ struct PoolLines {
   // above.
   void (*add_where)(T* to, int64_t n, const T* from, const Pixel* which, Pixel first, Pixel step,
                     int64_t count);
+  // n pairs taken apart, and put together again.
+  void (*part)(const T* pairs, T* even, T* odd, int64_t n);
+  void (*weave)(const T* even, const T* odd, T* pairs, int64_t n);
   // The gradient of maxima of n windows of 2 x 2 pixels that tile two lines: a pixel of to_upper
   // and to_lower becomes its window's head where it is the first greatest number of that, else 0.
   void (*spread_of_four)(const T* upper, const T* lower, const T* heads, T* to_upper, T* to_lower,

@@ -30,48 +30,75 @@ class LineBySteps {
     const auto whole = [](int64_t n) { return (n + kVector - 1) / kVector * kVector; };
     places_ = whole(g.map[2]);
     reach_ = (g.kernel[2] - 1) / stride_;
-    length_ = whole(places_ + reach_);
+    sums_ = whole(g.map[2] + reach_);
+    length_ = std::max(places_ + reach_, sums_);
     runs_ = std::min(stride_, g.kernel[2]);
     for (int64_t k = 0; k < g.kernel[2]; ++k)
       starts_.push_back(k % stride_ * length_ + k / stride_);
+    find_run(0, &even_, &evens_);
+    find_run(1, &odd_, &odds_);
   }
 
   // Windows of a line, those beyond the map included.
   int64_t places() const { return places_; }
-  // Runs of numbers, the length of each, and how many windows before it one at a place of it may
-  // be.
+  // Runs of numbers, the length of each, what of it windows of the map see (whole vectors), and how
+  // many windows before it one at a place of it may be.
   int64_t runs() const { return runs_; }
   int64_t length() const { return length_; }
+  int64_t sums() const { return sums_; }
   int64_t reach() const { return reach_; }
   int64_t size() const { return runs_ * length_; }
   // Where the runs of pixels 0, 1, ... of the windows begin.
   const std::vector<int64_t>& starts() const { return starts_; }
 
-  // fn(number of the layout, pixel of the line), for all that are inside of the image.
-  template <class F>
-  void for_each(const F& fn) const {
-    if (stride_ == 1) return by_step<1>(fn);
-    if (stride_ == 2) return by_step<2>(fn);
-    by_step<0>(fn);
+  // A line of the image into its layout, and back: what is inside of both.
+  template <class T>
+  void lay_out(const T* line, T* layout) const {
+    if (stride_ == 1) return void(std::copy_n(line, evens_, layout + even_));
+    if (stride_ != 2 || runs_ != 2)
+      return for_each([&](int64_t at, int64_t pixel) { layout[at] = line[pixel]; });
+    const int64_t pairs = std::min(evens_, odds_);
+    pool_lines<T>().part(line, layout + even_, layout + odd_, pairs);
+    for (int64_t j = pairs; j < evens_; ++j) layout[even_ + j] = line[2 * j];
+    for (int64_t j = pairs; j < odds_; ++j) layout[odd_ + j] = line[2 * j + 1];
+  }
+  template <class T>
+  void put_back(const T* layout, T* line) const {
+    if (stride_ == 1) return void(std::copy_n(layout + even_, evens_, line));
+    if (stride_ != 2 || runs_ != 2)
+      return for_each([&](int64_t at, int64_t pixel) { line[pixel] = layout[at]; });
+    const int64_t pairs = std::min(evens_, odds_);
+    pool_lines<T>().weave(layout + even_, layout + odd_, line, pairs);
+    for (int64_t j = pairs; j < evens_; ++j) line[2 * j] = layout[even_ + j];
+    for (int64_t j = pairs; j < odds_; ++j) line[2 * j + 1] = layout[odd_ + j];
   }
 
  private:
-  // kStep: the step, where the compiler is to know it; 0 for any.
-  template <int64_t kStep, class F>
-  void by_step(const F& fn) const {
-    const int64_t step = kStep == 0 ? stride_ : kStep;
+  // fn(number of the layout, pixel of the line).
+  template <class F>
+  void for_each(const F& fn) const {
     for (int64_t run = 0; run < runs_; ++run) {
       const int64_t ahead = pad_ - run;  // of the first pixel of the image
-      const int64_t first = ahead > 0 ? (ahead + step - 1) / step : 0;
+      const int64_t first = ahead > 0 ? (ahead + stride_ - 1) / stride_ : 0;
       const int64_t rest = width_ - 1 + ahead;
-      const int64_t last = rest < 0 ? 0 : std::min(length_, rest / step + 1);
-      const int64_t number = run * length_ + first, pixel = first * step - ahead;
-      for (int64_t i = 0; i < last - first; ++i) fn(number + i, pixel + i * step);
+      const int64_t last = rest < 0 ? 0 : std::min(length_, rest / stride_ + 1);
+      const int64_t number = run * length_ + first, pixel = first * stride_ - ahead;
+      for (int64_t i = 0; i < last - first; ++i) fn(number + i, pixel + i * stride_);
     }
   }
 
+  // Every stride-th pixel from `pixel` on: where the first of them is, and how many there are.
+  void find_run(int64_t pixel, int64_t* start, int64_t* count) const {
+    const int64_t run = (pixel + pad_) % stride_, at = (pixel + pad_) / stride_;
+    *start = run * length_ + at;
+    *count = std::clamp<int64_t>((width_ - pixel + stride_ - 1) / stride_, 0,
+                                 std::max<int64_t>(length_ - at, 0));
+  }
+
   int64_t width_, stride_, pad_;
-  int64_t places_, reach_, length_, runs_;
+  int64_t places_, reach_, sums_, length_, runs_;
+  // Where the pixels from the first and from the second on are in the layout, and how many.
+  int64_t even_, evens_, odd_, odds_;
   std::vector<int64_t> starts_;
 };
 
@@ -97,6 +124,8 @@ class MaximaOfLine {
     if (wide_) return;
     slots_ = {std::min(g.kernel[0], g.image[0]), std::min(g.kernel[1], g.image[1])};
     held_.resize(static_cast<std::size_t>(slots_[0] * slots_[1]));
+    pixels_.resize(held_.size() * steps_.starts().size());
+    seen_.reserve(held_.size());
     numbers_.assign(held_.size() * static_cast<std::size_t>(steps_.size()),
                     -std::numeric_limits<T>::infinity());
   }
@@ -110,10 +139,9 @@ class MaximaOfLine {
   void find(int64_t z, int64_t y, const PoolGeometry::Window& planes,
             const PoolGeometry::Window& lines) {
     const PoolGeometry& g = geometry_;
-    std::fill(best_.begin(), best_.end(), -std::numeric_limits<T>::infinity());
-    // Where nothing is larger than -inf it is the first pixel, if there is one.
-    std::copy(first_.begin(), first_.end(), window_numbers());
     if (wide_) {
+      std::fill(best_.begin(), best_.end(), -std::numeric_limits<T>::infinity());
+      std::fill_n(window_numbers(), best_.size(), Pixel{-1});
       find_in_windows(planes, lines);
     } else {
       find_across(planes, lines);
@@ -144,16 +172,17 @@ class MaximaOfLine {
   void find_across(const PoolGeometry::Window& planes, const PoolGeometry::Window& lines) {
     const PoolGeometry& g = geometry_;
     seen_.clear();
-    pixels_.clear();
+    const T** pixel = pixels_.data();
     for (int64_t z = planes.begin; z < planes.end; ++z) {
       for (int64_t y = lines.begin; y < lines.end; ++y) {
         seen_.push_back(z * g.image[1] + y);
         const T* const line = line_by_steps(z, y);
-        for (const int64_t start : steps_.starts()) pixels_.push_back(line + start);
+        for (const int64_t start : steps_.starts()) *pixel++ = line + start;
       }
     }
-    loops_.find(best_.data(), window_numbers(), pixels_.data(),
-                static_cast<int64_t>(pixels_.size()), steps_.places());
+    // Where nothing is larger than -inf it is the first pixel, if there is one.
+    loops_.find(best_.data(), window_numbers(), first_.data(), pixels_.data(),
+                pixel - pixels_.data(), steps_.places());
   }
 
   // Lines that the next windows see too are kept.
@@ -164,7 +193,7 @@ class MaximaOfLine {
     const int64_t line = z * g.image[1] + y;
     if (std::exchange(held_[slot], line) != line) {
       const T* const from = plane_ + line * g.image[2];
-      steps_.for_each([&](int64_t at, int64_t pixel) { to[at] = from[pixel]; });
+      steps_.lay_out(from, to);
     }
     return to;
   }
@@ -262,9 +291,8 @@ class ToFirst {
     for (const int64_t line : maxima.seen()) {
       T* const runs = numbers_.data() + line * steps_.size();
       for (int64_t k = 0; k < steps_.runs(); ++k)
-        loops_.add_where(runs + k * steps_.length(), steps_.length(),
-                         heads_.data() + steps_.reach(), maxima.which(),
-                         static_cast<Pixel>(number + k), static_cast<Pixel>(stride),
+        loops_.add_where(runs + k * steps_.length(), steps_.sums(), heads_.data() + steps_.reach(),
+                         maxima.which(), static_cast<Pixel>(number + k), static_cast<Pixel>(stride),
                          (g.kernel[2] - 1 - k) / stride + 1);
       number += g.kernel[2];
     }
@@ -279,7 +307,7 @@ class ToFirst {
       std::fill_n(to, g.image_size(), T{0});
     const T* from = numbers_.data();
     for (int64_t line = 0; line < g.image[0] * g.image[1]; ++line) {
-      steps_.for_each([&](int64_t at, int64_t pixel) { to[pixel] = from[at]; });
+      steps_.put_back(from, to);
       to += g.image[2];
       from += steps_.size();
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and means of windows of images whose channels lie last, as they lie: turning such images
-// would take longer than their sums.
+// Sums, means and norms of windows of images whose channels lie last, as they lie: turning such
+// images would take longer than their sums.
 #include <algorithm>
 #include <vector>
 
+#include "op/elemwise/unary_loops.h"
 #include "op/nn/pooling_lines.h"
+#include "op/nn/pooling_norm.h"
 #include "op/nn/pooling_plain.h"
 #include "op/parallel.h"
 
@@ -33,12 +35,29 @@ double window_cost(const PoolGeometry& g) {
   return static_cast<double>(g.channels * g.kernel[0] * g.kernel[1] * g.kernel[2]);
 }
 
+// to[c] += what the pixel counts for.
+template <class T>
+void add_pixel(const PoolGeometry& g, T* to, const T* pixel) {
+  const PoolLines<T>& loops = pool_lines<T>();
+  if (g.type == PoolKind::kLp && g.power == 2) return loops.add_squares(to, pixel, g.channels);
+  loops.add(to, pixel, 1, g.channels);
+}
+
+// What becomes of the sums of the window at (z, y, x).
+template <class T>
+void settle(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, T* sums) {
+  if (g.type == PoolKind::kLp && g.power == 2)
+    return unary_loop<T>(UnaryRow::sqrt).value(sums, sums, g.channels);
+  const T count = divisor<T>(g, z, y, x);
+  if (count == T{1}) return;
+  for (int64_t c = 0; c < g.channels; ++c) sums[c] /= count;
+}
+
 }  // namespace
 
 template <class T>
 void pool_pixels(const PoolGeometry& g, const T* image, T* map) {
   const int64_t channels = g.channels, lines = g.map[0] * g.map[1];
-  const auto add = pool_lines<T>().add;
   parallel_for(
       g.batch * lines, window_cost(g) * static_cast<double>(g.map[2]),
       [&](int64_t first, int64_t last) {
@@ -49,10 +68,8 @@ void pool_pixels(const PoolGeometry& g, const T* image, T* map) {
           for (int64_t x = 0; x < g.map[2]; ++x, to += channels) {
             std::fill_n(to, channels, T{0});
             for_each_pixel(g, z, y, x,
-                           [&](int64_t pixel) { add(to, from + pixel * channels, 1, channels); });
-            const T count = divisor<T>(g, z, y, x);
-            if (count == T{1}) continue;
-            for (int64_t c = 0; c < channels; ++c) to[c] /= count;
+                           [&](int64_t pixel) { add_pixel(g, to, from + pixel * channels); });
+            settle(g, z, y, x, to);
           }
         }
       },
@@ -60,7 +77,7 @@ void pool_pixels(const PoolGeometry& g, const T* image, T* map) {
 }
 
 template <class T>
-void spread_pixels(const PoolGeometry& g, const T* dmap, T* dimage) {
+void spread_pixels(const PoolGeometry& g, const T* image, const T* map, const T* dmap, T* dimage) {
   const int64_t channels = g.channels;
   const auto add = pool_lines<T>().add;
   // Windows may overlap: an image is one thread's.
@@ -68,18 +85,19 @@ void spread_pixels(const PoolGeometry& g, const T* dmap, T* dimage) {
       g.batch, window_cost(g) * static_cast<double>(g.map_size()),
       [&](int64_t first, int64_t last) {
         std::vector<T> parts(static_cast<std::size_t>(channels));
-        const T* heads = dmap + first * g.map_size() * channels;
+        int64_t at = first * g.map_size() * channels;
         for (int64_t b = first; b < last; ++b) {
           T* const to = dimage + b * g.image_size() * channels;
           std::fill_n(to, g.image_size() * channels, T{0});
-          for (int64_t place = 0; place < g.map_size(); ++place, heads += channels) {
+          for (int64_t place = 0; place < g.map_size(); ++place, at += channels) {
             const int64_t x = place % g.map[2], line = place / g.map[2];
             const int64_t z = line / g.map[1], y = line % g.map[1];
-            const T count = divisor<T>(g, z, y, x);
-            const T* from = heads;
-            if (count != T{1}) {
-              for (int64_t c = 0; c < channels; ++c)
-                parts[static_cast<std::size_t>(c)] = heads[c] / count;
+            const T *from = dmap + at, count = divisor<T>(g, z, y, x);
+            if (map != nullptr || count != T{1}) {
+              for (int64_t c = 0; c < channels; ++c) {
+                parts[static_cast<std::size_t>(c)] =
+                    map != nullptr ? norm_share(from[c], map[at + c], g.power) : from[c] / count;
+              }
               from = parts.data();
             }
             for_each_pixel(g, z, y, x,
@@ -88,11 +106,12 @@ void spread_pixels(const PoolGeometry& g, const T* dmap, T* dimage) {
         }
       },
       1);
+  if (map != nullptr) scale_shares(g, image, dimage);
 }
 
 #define MX_INSTANTIATE(T)                                          \
   template void pool_pixels<T>(const PoolGeometry&, const T*, T*); \
-  template void spread_pixels<T>(const PoolGeometry&, const T*, T*);
+  template void spread_pixels<T>(const PoolGeometry&, const T*, const T*, const T*, T*);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)
 #undef MX_INSTANTIATE

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "op/nn/pooling_lines.h"
+#include "op/nn/pooling_norm.h"
 #include "op/nn/pooling_walk.h"
-#include "op/parallel_each.h"
 
 namespace mxnet {
 namespace {
@@ -59,8 +59,8 @@ struct Sum {
   template <class T>
   static void join_pixels(T* to, const T* from, int64_t n) {
     if constexpr (kPower == 1) return pool_lines<T>().add(to, from, 1, n);
-    for (int64_t i = 0; i < n; ++i)
-      to[i] += kPower == 2 ? from[i] * from[i] : from[i] * from[i] * from[i];
+    if constexpr (kPower == 2) return pool_lines<T>().add_squares(to, from, n);
+    for (int64_t i = 0; i < n; ++i) to[i] += from[i] * from[i] * from[i];
   }
   template <class T>
   static void join(T* to, const T* from, int64_t stride, int64_t n) {
@@ -183,16 +183,10 @@ void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage) {
 template <class T>
 void pool_norm_gradient(const PoolGeometry& g, const T* image, const T* map, const T* dmap,
                         T* dimage) {
-  // d|x|/dx = (x / |x|)^(p - 1): the divisor belongs to the window, the rest to the pixel.
-  const int power = g.power - 1;
   spread(g, dimage, [&](int64_t at, int64_t, int64_t, int64_t) {
-    T divisor = power == 0 ? T{1} : map[at];
-    if (power == 2) divisor *= divisor;
-    return divisor == T{0} ? T{0} : dmap[at] / divisor;
+    return norm_share(dmap[at], map[at], g.power);
   });
-  if (power == 0) return;
-  parallel_each(g.batch * g.channels * g.image_size(), 1.0,
-                [=](int64_t i) { dimage[i] *= power == 1 ? image[i] : image[i] * image[i]; });
+  scale_shares(g, image, dimage);
 }
 
 #define MX_INSTANTIATE(T)                                              \

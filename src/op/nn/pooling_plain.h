@@ -13,12 +13,13 @@ void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map);
 // Gradient of averages and sums.
 template <class T>
 void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage);
-// Sums, means and their gradient of arrays (batch, pixels or places, channels), a pixel's channels
-// at a time.
+// Sums, means, p-norms and their gradients of arrays (batch, pixels or places, channels), a pixel's
+// channels at a time.
 template <class T>
 void pool_pixels(const PoolGeometry& g, const T* image, T* map);
+// `image` and `map` are those of norms, else null.
 template <class T>
-void spread_pixels(const PoolGeometry& g, const T* dmap, T* dimage);
+void spread_pixels(const PoolGeometry& g, const T* image, const T* map, const T* dmap, T* dimage);
 // Gradient of maxima: to the first of equals.
 template <class T>
 void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage);

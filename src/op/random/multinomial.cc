@@ -6,6 +6,7 @@
 #include "op/dispatch.h"
 #include "op/gpu.h"
 #include "op/gpu_table.h"
+#include "op/norm/row_io.h"
 #include "op/op_builder.h"
 #include "op/random/categories.h"
 #include "op/random_draws.h"
@@ -80,13 +81,12 @@ void multinomial_backward_cpu(const MultinomialParams&, KernelContext& context) 
     using C = ComputeType<P>;
     P* const out = context.out(0).as<P>();
     std::fill_n(out, data.size(), P(0.0f));
-    dispatch_dtype<kDrawn>(drawn.dtype, "_sample_multinomial", [&]<class T>(TypeTag<T>) {
-      for (int64_t i = 0; i < rows.count * rows.each; ++i) {
-        const int64_t at = i / rows.each * rows.categories + convert<int64_t>(drawn.as<T>()[i]);
-        const C slope = static_cast<C>(context.in(0).as<P>()[i]) / static_cast<C>(data.as<P>()[at]);
-        out[at] = static_cast<P>(static_cast<C>(out[at]) + slope);
-      }
-    });
+    for (int64_t i = 0; i < rows.count * rows.each; ++i) {
+      const auto category = static_cast<int64_t>(read_element(drawn, i));
+      const int64_t at = i / rows.each * rows.categories + category;
+      const C slope = static_cast<C>(context.in(0).as<P>()[i]) / static_cast<C>(data.as<P>()[at]);
+      out[at] = static_cast<P>(static_cast<C>(out[at]) + slope);
+    }
   });
 }
 

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <string>
-#include <type_traits>
+#include <vector>
 
+#include "base/repeat_bytes.h"
 #include "base/simd.h"
-#include "op/dispatch.h"
 #include "op/elemwise/unary_loops.h"
 #include "op/norm/row_io.h"
 #include "op/op_builder.h"
@@ -61,20 +62,41 @@ void densities_of(const Dist& dist, const Samples<Dist>& samples, int64_t count,
   if (!is_log) unary_loop<double>(UnaryRow::exp).value(result->data(), result->data(), count);
 }
 
-// A few operations each: what goes through blocks takes twice as long. True where it did.
+#define MX_SIMD_FILE "op/random/pdf_lines.inc"
+#include "base/simd_targets.h"
+
+// Of samples [first, last), which share their parameters.
 template <class Dist>
-bool logs_of_floats(const Dist& dist, const Tensor& samples, const Tensor& out, int64_t first,
-                    int64_t last) {
-  if constexpr (Dist::kUsesLog || !Dist::kContinuous) {
-    return false;
-  } else {
-    if (samples.dtype != DType::kFloat32) return false;
-    const float* const from = samples.as<float>();
-    float* const to = out.as<float>();
-    for (int64_t i = first; i < last; ++i)
-      to[i] = static_cast<float>(dist.log_density(static_cast<double>(from[i]), 0));
-    return true;
+void densities_of_row(const Dist& dist, bool is_log, const Tensor& sample, const Tensor& out,
+                      int64_t first, int64_t last) {
+  // A few operations each: what goes through blocks takes twice as long.
+  if constexpr (!Dist::kUsesLog && Dist::kContinuous) {
+    if (is_log && sample.dtype == DType::kFloat32) {
+      return MX_SIMD_CALL(log_densities<Dist>)(dist, sample.as<const float>() + first,
+                                               out.as<float>() + first, last - first);
+    }
   }
+  Samples<Dist> samples;
+  Block result;
+  for (int64_t i = first, count = 0; i < last; i += count) {
+    count = std::min(kBlock, last - i);
+    samples.read(sample, i, count);
+    densities_of(dist, samples, count, is_log, &result);
+    write_elements(out, i, count, 1, result.data());
+  }
+}
+
+// The same for all samples.
+void densities_of_row(const Uniform& dist, bool is_log, const Tensor&, const Tensor& out,
+                      int64_t first, int64_t last) {
+  const double log_density = dist.log_density(0, 0);
+  Block block;
+  block.fill(is_log ? log_density : std::exp(log_density));
+  write_elements(out, first, std::min(kBlock, last - first), 1, block.data());
+  if (last - first <= kBlock) return;
+  const auto bytes = static_cast<int64_t>(dtype_size(out.dtype));
+  static_assert(kPatternBytes <= kBlock);
+  repeat_bytes(out.as<char>() + first * bytes, (last - first) * bytes);
 }
 
 template <class Dist>
@@ -83,28 +105,12 @@ void pdf_cpu(const PdfParams& params, KernelContext& context) {
   const Tensor& second = context.in(context.num_in() - 1);
   const Rows rows(sample, first.size());
   parallel_for(sample.size(), kDensityCost, [&](int64_t begin, int64_t end) {
-    Samples<Dist> samples;
-    Block result;
     // Row by row: what depends on the parameters alone is computed once.
     for (int64_t i = begin; i < end;) {
       const int64_t row = i / rows.length, last = std::min(end, (row + 1) * rows.length);
       const Dist dist(read_element(first, row), read_element(second, row), false);
-      if (params.is_log && logs_of_floats(dist, sample, out, i, last)) {
-        i = last;
-        continue;
-      }
-      if constexpr (std::is_same_v<Dist, Uniform>) {  // the same for all samples
-        const double log_density = dist.log_density(0, 0);
-        result.fill(params.is_log ? log_density : std::exp(log_density));
-      }
-      for (int64_t count = 0; i < last; i += count) {
-        count = std::min(kBlock, last - i);
-        if constexpr (!std::is_same_v<Dist, Uniform>) {
-          samples.read(sample, i, count);
-          densities_of(dist, samples, count, params.is_log, &result);
-        }
-        write_elements(out, i, count, 1, result.data());
-      }
+      densities_of_row(dist, params.is_log, sample, out, i, last);
+      i = last;
     }
   });
 }
@@ -235,62 +241,62 @@ struct Vectors {
   const int64_t width, rows, samples;  // samples: in each row
 };
 
-template <class T>
-double number(const T* values, int64_t i) {
-  return static_cast<double>(static_cast<ComputeType<T>>(values[i]));
-}
+// Vectors of a tensor as doubles, one at a time.
+class VectorReader {
+ public:
+  VectorReader(const Tensor& tensor, int64_t width)
+      : tensor_(tensor), width_(width), room_(static_cast<std::size_t>(width)) {}
+  const double* operator()(int64_t i) {
+    return read_elements(tensor_, i * width_, width_, 1, room_.data());
+  }
 
-template <class T>
-double dirichlet_log_density(const T* x, const T* alpha, int64_t width) {
+ private:
+  const Tensor& tensor_;
+  const int64_t width_;
+  std::vector<double> room_;
+};
+
+double dirichlet_log_density(const double* x, const double* alpha, int64_t width) {
   double sum = 0, result = 0;
   for (int64_t i = 0; i < width; ++i) {
-    const double a = number(alpha, i);
-    sum += a;
-    result += (a - 1) * std::log(number(x, i)) - log_gamma(a);
+    sum += alpha[i];
+    result += (alpha[i] - 1) * std::log(x[i]) - log_gamma(alpha[i]);
   }
   return result + log_gamma(sum);
 }
 
 void dirichlet_cpu(const PdfParams& params, KernelContext& context) {
   const Vectors v(context.in(0), context.in(1));
-  dispatch_dtype<kFloating>(context.in(0).dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
-    for (int64_t i = 0; i < v.rows * v.samples; ++i) {
-      const double log_density =
-          dirichlet_log_density(context.in(0).as<T>() + i * v.width,
-                                context.in(1).as<T>() + i / v.samples * v.width, v.width);
-      context.out(0).as<T>()[i] = static_cast<T>(
-          static_cast<ComputeType<T>>(params.is_log ? log_density : std::exp(log_density)));
-    }
-  });
+  VectorReader sample(context.in(0), v.width), concentrations(context.in(1), v.width);
+  for (int64_t i = 0; i < v.rows * v.samples; ++i) {
+    const double log_density =
+        dirichlet_log_density(sample(i), concentrations(i / v.samples), v.width);
+    write_element(context.out(0), i, params.is_log ? log_density : std::exp(log_density));
+  }
 }
 
 void dirichlet_backward_cpu(const PdfParams& params, KernelContext& context) {
   const Vectors v(context.in(1), context.in(2));
-  double* const sums = context.workspace_of<double>(v.width);
-  dispatch_dtype<kFloating>(context.in(1).dtype, "_random_pdf", [&]<class T>(TypeTag<T>) {
-    using C = ComputeType<T>;
-    for (int64_t row = 0; row < v.rows; ++row) {
-      const T* alpha = context.in(2).as<T>() + row * v.width;
-      double total = 0;
-      for (int64_t k = 0; k < v.width; ++k) total += number(alpha, k);
-      const double common = log_gamma_slope(total);
-      std::fill_n(sums, v.width, 0.0);
-      for (int64_t i = row * v.samples; i < (row + 1) * v.samples; ++i) {
-        const T* x = context.in(1).as<T>() + i * v.width;
-        T* dx = context.out(0).as<T>() + i * v.width;
-        const double density =
-            params.is_log ? 1 : std::exp(dirichlet_log_density(x, alpha, v.width));
-        const double head = number(context.in(0).as<T>(), i) * density;
-        for (int64_t k = 0; k < v.width; ++k) {
-          const double a = number(alpha, k);
-          dx[k] = static_cast<T>(static_cast<C>(head * (a - 1) / number(x, k)));
-          sums[k] += head * (std::log(number(x, k)) + common - log_gamma_slope(a));
-        }
+  const auto width = static_cast<std::size_t>(v.width);
+  VectorReader sample(context.in(1), v.width), concentrations(context.in(2), v.width);
+  std::vector<double> sums(width), slopes(width), common(width);
+  for (int64_t row = 0; row < v.rows; ++row) {
+    const double* const alpha = concentrations(row);
+    const double total = log_gamma_slope(std::accumulate(alpha, alpha + v.width, 0.0));
+    for (std::size_t k = 0; k < width; ++k) common[k] = total - log_gamma_slope(alpha[k]);
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (int64_t i = row * v.samples; i < (row + 1) * v.samples; ++i) {
+      const double* const x = sample(i);
+      const double density = params.is_log ? 1 : std::exp(dirichlet_log_density(x, alpha, v.width));
+      const double head = read_element(context.in(0), i) * density;
+      for (std::size_t k = 0; k < width; ++k) {
+        slopes[k] = head * (alpha[k] - 1) / x[k];
+        sums[k] += head * (std::log(x[k]) + common[k]);
       }
-      for (int64_t k = 0; k < v.width; ++k)
-        context.out(1).as<T>()[row * v.width + k] = static_cast<T>(static_cast<C>(sums[k]));
+      write_elements(context.out(0), i * v.width, v.width, 1, slopes.data());
     }
-  });
+    write_elements(context.out(1), row * v.width, v.width, 1, sums.data());
+  }
 }
 
 // (batch..., samples, width) against (batch..., width), or one sample for each set of

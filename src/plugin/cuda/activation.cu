@@ -47,7 +47,7 @@ MX_ACTIVATION_ROWS(MX_FUNCTIONS)
 template <class C>
 struct Clip {
   C low, high;
-  MX_DEVICE C operator()(C x) const { return x < low ? low : x > high ? high : x; }
+  MX_DEVICE C operator()(C x) const { return x > high ? high : x < low ? low : x; }
 };
 template <class C>
 struct ClipSlope {

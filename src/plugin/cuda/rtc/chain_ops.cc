@@ -202,7 +202,7 @@ std::string clip(const Call& call) {
   if (backward)
     return rounded(call.out(), fmt::format("(({0} < {1}) | ({0} > {2})) ? {3}(0) : {4}", x, low,
                                            high, computed_name(call.out()), call.in[0].variable));
-  return rounded(call.out(), fmt::format("{0} < {1} ? {1} : {0} > {2} ? {2} : {0}", x, low, high));
+  return rounded(call.out(), fmt::format("{0} > {2} ? {2} : {0} < {1} ? {1} : {0}", x, low, high));
 }
 
 template <bool backward>
