@@ -41,11 +41,15 @@ class Arrays(Frontend):
     def known_length(self, value: Any, axis: int) -> Optional[int]:
         return value.shape[axis]
 
-    def constant(self, values: Any, like: Any) -> Any:
+    def constant(self, values: Any, like: Any, exact: bool = False) -> Any:
         from ..numpy.multiarray import ndarray
 
         values = onp.asarray(values)
-        dtype = onp.int64 if values.dtype.kind in "iu" else onp.bool_ if values.dtype.kind == "b" else onp.float32
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"given elements of type {values.dtype}, expected numbers")
+        real = onp.float64 if exact else onp.float32
+        integer = values.dtype.kind in "iu" and not (exact and values.dtype == onp.uint64)  # which NumPy compares as float64
+        dtype = onp.int64 if integer else onp.bool_ if values.dtype.kind == "b" else real
         return _from_numpy(values, like.context, dtype, ndarray)
 
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:

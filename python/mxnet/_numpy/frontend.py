@@ -107,8 +107,8 @@ class Frontend(ABC):
         raise TypeError(f"{name}: given tensors with a shape, expected those of networks, which have none yet")
 
     @abstractmethod
-    def constant(self, values: Any, like: Any) -> Any:
-        """A tensor of NumPy's values where another one is."""
+    def constant(self, values: Any, like: Any, exact: bool = False) -> Any:
+        """A tensor of NumPy's values where another one is; real numbers as float32 unless `exact`."""
 
     @abstractmethod
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:
