@@ -108,7 +108,7 @@ def main():
         made["calls"] += 1
         made["errors in both"] += results[0][0] is None and results[1][0] is None
         kind = kind_of(call, *results)
-        if options.calls:
+        if options.calls and not options.json:
             show(number, call, results)
         elif kind:
             kinds.setdefault(kind, []).append((number, call, results))

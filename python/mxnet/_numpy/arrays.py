@@ -9,7 +9,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as onp
 
 from .. import _core
-from ..context import current_context
+from ..context import current_context_text
 from ..ndarray import _generate
 from ..ndarray.creation import _from_numpy
 from .frontend import Frontend
@@ -27,7 +27,7 @@ class Arrays(Frontend):
         return getattr(type(value), "_is_np", False)
 
     def context(self, ctx: Any) -> str:
-        return str(current_context() if ctx is None else ctx)
+        return current_context_text() if ctx is None else str(ctx)
 
     def ndim(self, value: Any, why: str) -> int:
         return len(value.shape)

@@ -137,7 +137,7 @@ def is_number(value: Any) -> bool:
 
 def ints(value: Any) -> Tuple[int, ...]:
     """One integer or several, as a tuple."""
-    return (int(value),) if isinstance(value, (int, onp.integer)) else tuple(int(item) for item in value)
+    return (int(value),) if isinstance(value, (int, onp.integer)) else tuple(map(int, value))
 
 
 def optional_ints(value: Any) -> Any:
