@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients and tables of src/op/vector_math.h, src/op/elementary_math.h, src/op/erf_pieces.h and src/op/wide_*.inc: polynomials through the
+"""Coefficients and tables of src/op/vector_math.h, src/op/elementary_math.h, src/op/erf_pieces.h, src/op/wide_*.inc and src/op/elemwise/half_functions.inc: polynomials through the
 Chebyshev nodes of an interval, computed with 60 digits, which are within a factor of two of the best ones of their degree. Needs mpmath."""
 
 import mpmath as mp
@@ -226,6 +226,10 @@ def print_wide():
     quarter = (mp.pi / 4 * mp.mpf("1.01")) ** 2
     print_rows("float sin", 10, fit(sin_rest, mp.mpf("1e-12"), quarter, 2))
     print_rows("float cos", 10, fit(cos_rest, mp.mpf("1e-6"), quarter, 2))
+    print_rows("float16 sin", 10, fit(sin_rest, mp.mpf("1e-12"), 4 * quarter, 3))
+    print_rows("float16 tan", 10, fit(odd_rest(mp.tan, mp.mpf(1) / 3), mp.mpf("1e-12"), quarter, 4))
+    end = mp.log(2) / 2 * mp.mpf("1.01")
+    print_rows("float16 exp", 10, fit(expm1_rest, -end, end, 3))
     print_rows("float tan", 10, fit(odd_rest(mp.tan, mp.mpf(1) / 3), mp.mpf("1e-12"), quarter, 6))
     logs = [-mp.log(c) for c in near_reciprocals(4)]
     print_table("double logs and what rounding took", 19, [logs, [x - mp.mpf(float(x)) for x in logs]])

@@ -27,6 +27,15 @@ def step():
     with mx.autograd.record():
         y = net(x)
     y.backward()
+c = ones(8, 8)
+c.attach_grad()
+def chain(backward=True):
+    with mx.autograd.record():
+        y = c
+        for _ in range(5):
+            y = y * b + a
+    if backward:
+        y.backward()
 def training(optimizer, **options):
     trainer = mx.gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 1e-3, **options})
     def train():
@@ -37,6 +46,7 @@ def training(optimizer, **options):
     return train
 cases = {
     "a + b": lambda: a + b, "add(a, b, out=o)": lambda: add(a, b, out=o), "a[1]": lambda: a[1],
+    "ten operators recorded": lambda: chain(False), "ten operators and backward": chain,
     "MLP forward": lambda: net(x), "MLP forward + backward": step,
     "MLP and SGD's step": training("sgd", momentum=0.9), "MLP and Adam's step": training("adam"),
 }
@@ -55,6 +65,13 @@ def forward():
         return net(x)
 def step():
     net(x).sum().backward()
+c = torch.ones(8, 8, requires_grad=True)
+def chain(backward=True):
+    y = c
+    for _ in range(5):
+        y = y * b + a
+    if backward:
+        y.backward(a)
 def training(optimizer):
     def train():
         optimizer.zero_grad()
@@ -63,6 +80,7 @@ def training(optimizer):
     return train
 cases = {
     "a + b": lambda: a + b, "add(a, b, out=o)": lambda: torch.add(a, b, out=o), "a[1]": lambda: a[1],
+    "ten operators recorded": lambda: chain(False), "ten operators and backward": chain,
     "MLP forward": forward, "MLP forward + backward": step,
     "MLP and SGD's step": training(torch.optim.SGD(net.parameters(), 1e-3, momentum=0.9, fused=True)),
     "MLP and Adam's step": training(torch.optim.Adam(net.parameters(), 1e-3, fused=True)),
@@ -80,7 +98,7 @@ def shortest(call, repeats):
         wait()
         best = min(best, (time.perf_counter() - start) / repeats)
     return best * 1e6
-print(json.dumps({name: shortest(call, 200 if "MLP" in name else 2000) for name, call in cases.items()}))
+print(json.dumps({name: shortest(call, 200 if "MLP" in name or "ten" in name else 2000) for name, call in cases.items()}))
 """
 IMPORT = """
 import time, numpy

@@ -131,6 +131,12 @@ def current_context() -> Context:
     return cpu() if _current.default is None else _current.default
 
 
+def current_context_text() -> str:
+    """What str() says of it."""
+    stack = _current.stack
+    return str(stack[-1]) if stack else "cpu(0)" if _current.default is None else str(_current.default)
+
+
 def num_gpus() -> int:
     """The number of usable GPUs, 0 without a driver."""
     return _core.gpu_count()

@@ -22,7 +22,7 @@ roll split array_split hsplit vsplit dsplit squeeze stack std sum swapaxes take 
 unravel_index diag_indices_from delete var vdot vstack column_stack hstack dstack zeros_like linalg.norm linalg.cholesky
 linalg.inv linalg.solve linalg.tensorinv linalg.tensorsolve linalg.pinv linalg.eigvals linalg.eig linalg.eigvalsh
 linalg.eigh shape trace tril meshgrid outer einsum polyval shares_memory may_share_memory quantile percentile diff ediff1d
-resize where full_like bincount empty_like nan_to_num isnan isfinite isposinf isneginf isinf pad""".split()
+resize where isin full_like bincount empty_like nan_to_num isnan isfinite isposinf isneginf isinf pad""".split()
 
 _NUMPY_ARRAY_UFUNC_LIST: List[str] = """abs fabs add arctan2 copysign degrees hypot lcm subtract multiply true_divide
 negative power mod matmul absolute rint sign exp log log2 log10 expm1 sqrt square cbrt reciprocal invert bitwise_not

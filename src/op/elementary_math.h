@@ -126,7 +126,10 @@ MX_MATH T acos(T x) {
   const T t = far ? std::copysign(T(2) * std::sqrt(z), x) : -x;
   const T rest = t * (z * polynomial(ElementaryConstants<T>::kArcSine, z));
   const T quarters = far ? (x < T(0) ? T(2) : T(0)) : T(1);
-  return angle_sum(quarters, t, rest);
+  // Where quarters are added, the sum is larger than t: what t + rest loses is below half of its
+  // last place.
+  const T low = quarters * (kQuarterTurn<T> * ElementaryConstants<T>::kQuarterRest);
+  return quarters * kQuarterTurn<T> + (t + (rest + low));
 }
 
 template <std::floating_point T>

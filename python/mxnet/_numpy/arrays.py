@@ -9,7 +9,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as onp
 
 from .. import _core
-from ..context import current_context
+from ..context import current_context_text
 from ..ndarray import _generate
 from ..ndarray.creation import _from_numpy
 from .frontend import Frontend
@@ -27,7 +27,7 @@ class Arrays(Frontend):
         return getattr(type(value), "_is_np", False)
 
     def context(self, ctx: Any) -> str:
-        return str(current_context() if ctx is None else ctx)
+        return current_context_text() if ctx is None else str(ctx)
 
     def ndim(self, value: Any, why: str) -> int:
         return len(value.shape)
@@ -41,11 +41,15 @@ class Arrays(Frontend):
     def known_length(self, value: Any, axis: int) -> Optional[int]:
         return value.shape[axis]
 
-    def constant(self, values: Any, like: Any) -> Any:
+    def constant(self, values: Any, like: Any, exact: bool = False) -> Any:
         from ..numpy.multiarray import ndarray
 
         values = onp.asarray(values)
-        dtype = onp.int64 if values.dtype.kind in "iu" else onp.bool_ if values.dtype.kind == "b" else onp.float32
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"given elements of type {values.dtype}, expected numbers")
+        real = onp.float64 if exact else onp.float32
+        integer = values.dtype.kind in "iu" and not (exact and values.dtype == onp.uint64)  # which NumPy compares as float64
+        dtype = onp.int64 if integer else onp.bool_ if values.dtype.kind == "b" else real
         return _from_numpy(values, like.context, dtype, ndarray)
 
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:

@@ -107,8 +107,8 @@ class Frontend(ABC):
         raise TypeError(f"{name}: given tensors with a shape, expected those of networks, which have none yet")
 
     @abstractmethod
-    def constant(self, values: Any, like: Any) -> Any:
-        """A tensor of NumPy's values where another one is."""
+    def constant(self, values: Any, like: Any, exact: bool = False) -> Any:
+        """A tensor of NumPy's values where another one is; real numbers as float32 unless `exact`."""
 
     @abstractmethod
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:
@@ -137,7 +137,7 @@ def is_number(value: Any) -> bool:
 
 def ints(value: Any) -> Tuple[int, ...]:
     """One integer or several, as a tuple."""
-    return (int(value),) if isinstance(value, (int, onp.integer)) else tuple(int(item) for item in value)
+    return (int(value),) if isinstance(value, (int, onp.integer)) else tuple(map(int, value))
 
 
 def optional_ints(value: Any) -> Any:

@@ -10,8 +10,8 @@ import numpy as onp
 from .frontend import ints, is_number, wrong
 
 __all__ = [
-    "argmax", "argmin", "argsort", "bincount", "clip", "delete", "diag_indices_from", "histogram", "insert", "nonzero",
-    "sort", "take", "unique", "unravel_index", "where",
+    "argmax", "argmin", "argsort", "bincount", "clip", "delete", "diag_indices_from", "histogram", "insert", "isin",
+    "nonzero", "sort", "take", "unique", "unravel_index", "where",
 ]
 _MOST = float("inf")
 
@@ -104,6 +104,18 @@ def unique(
         ar, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis
     )
     return tuple(F.listed(made)) if return_index or return_inverse or return_counts else made
+
+
+def isin(
+    F: Any, element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Any:
+    """Whether each element is among some values. `assume_unique` and `kind` are hints."""
+    del assume_unique, kind
+    if not (F.is_tensor(element) or F.is_tensor(test_elements)):
+        return onp.isin(element, test_elements, invert=invert)
+    like = element if F.is_tensor(element) else test_elements
+    given = [value if F.is_tensor(value) else F.constant(onp.asarray(value), like, exact=True) for value in (element, test_elements)]
+    return F.op("_npi_isin")(*given, invert=bool(invert))
 
 
 def bincount(F: Any, x: Any, weights: Any = None, minlength: int = 0) -> Any:

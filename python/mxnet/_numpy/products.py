@@ -22,7 +22,8 @@ def dot(F: Any, a: Any, b: Any, out: Any = None) -> Any:
 
 def matmul(F: Any, a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
     """The product of matrices, or of stacks of them."""
-    check_ufunc_options("matmul", kwargs)
+    if kwargs:
+        check_ufunc_options("matmul", kwargs)
     return F.op("_npi_matmul")(a, b, out=out)
 
 

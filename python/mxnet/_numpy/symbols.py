@@ -85,7 +85,7 @@ class Symbols(Frontend):
         importlib.import_module("mxnet.numpy_op_fallback")  # registers them
         return self.op("Custom")(*tensors, op_type=name, **params)
 
-    def constant(self, values: Any, like: Any) -> Any:
+    def constant(self, values: Any, like: Any, exact: bool = False) -> Any:
         raise NotImplementedError(f"given {type(values).__name__}, expected a symbol: constants have no place in networks")
 
     def elementwise_function(self, call: Any, arrays: Any, scalar: Any = None, reverse: Any = None) -> Any:

@@ -40,8 +40,14 @@ def dtype_number(dtype: Any) -> int:
     return number
 
 
+_NAMES: Dict[Any, str] = {dtype: dtype.__name__ for dtype in _DTYPE_NP_TO_MX if isinstance(dtype, type)}
+_NAMES[np.bool_] = "bool"
+
+
 def dtype_name(dtype: Any) -> str:
     """The library's name of a type."""
+    if isinstance(dtype, type) and dtype in _NAMES:  # what most programs give
+        return _NAMES[dtype]
     if dtype is bfloat16 or (isinstance(dtype, str) and dtype == "bfloat16"):
         return "bfloat16"
     dtype = np.dtype(dtype)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "op/blas.h"
 #include "op/matrix/labels.h"
@@ -159,25 +160,99 @@ struct MatrixProduct {
   int64_t m, k, n;
 };
 
-bool are_small_matrices(const DotParams& params, const Signature& signature) {
-  const Shape &a = signature.in[0].shape(), &b = signature.in[1].shape();
-  const DType type = signature.in[0].dtype;
-  if ((type != DType::kFloat32 && type != DType::kFloat64) || a.ndim() != 2 || b.ndim() != 2)
-    return false;
+// A product of two matrices as which the arrays of a call can be seen as they lie.
+struct Matrices {
+  bool transpose_a, transpose_b;
+  int64_t m, k, n;
+  Shape out;
+};
+using MaybeMatrices = std::optional<Matrices>;
+
+MaybeMatrices dot_matrices(const DotParams& params, const Shape& a, const Shape& b) {
+  if (a.ndim() != 2 || b.ndim() != 2) return {};
   const MatrixProduct p(params, a, b);
-  return p.m > 0 && p.n > 0 && p.k > 0 && std::max({p.m, p.n, p.k}) <= kSmallProduct &&
-         p.m * p.n <= kSmallProduct / p.k;
+  if (b[params.transpose_b ? 1 : 0] != p.k) return {};
+  return Matrices{params.transpose_a, params.transpose_b, p.m, p.k, p.n, {p.m, p.n}};
 }
 
-void small_matrices_cpu(const DotParams& params, KernelContext& context) {
-  const Tensor &a = context.in(0), &b = context.in(1), &c = context.out(0);
-  const MatrixProduct p(params, a.shape(), b.shape());
+// Over `summed` dimensions: the last ones of a, the first ones of b.
+MaybeMatrices over_neighbours(int summed, const Shape& a, const Shape& b) {
+  const int rows = a.ndim() - summed;
+  if (summed < 0 || rows < 0 || b.ndim() < summed) return {};
+  Matrices p{
+      false,          false, a.size(0, rows), a.size(rows, a.ndim()), b.size(summed, b.ndim()),
+      Shape::scalar()};
+  for (int i = 0; i < summed; ++i)
+    if (a[rows + i] != b[i]) return {};
+  for (int i = 0; i < rows; ++i) p.out.push_back(a[i]);
+  for (int i = summed; i < b.ndim(); ++i) p.out.push_back(b[i]);
+  return p;
+}
+
+// Vectors and matrices, which NumPy's dot and matmul multiply alike.
+MaybeMatrices numpy_matrices(const PlainParams&, const Shape& a, const Shape& b) {
+  return a.ndim() >= 1 && a.ndim() <= 2 && b.ndim() >= 1 && b.ndim() <= 2 ? over_neighbours(1, a, b)
+                                                                          : MaybeMatrices();
+}
+MaybeMatrices tensordot_matrices(const TensordotIntParams& params, const Shape& a, const Shape& b) {
+  return over_neighbours(params.axes, a, b);
+}
+// Over the last dimensions of both, which is NumPy's inner.
+MaybeMatrices inner_matrices(const TensordotParams& params, const Shape& a, const Shape& b) {
+  const auto last = [](const Shape& axes, const Shape& of) {
+    return axes.ndim() == 1 && of.ndim() > 0 && (axes[0] == -1 || axes[0] == of.ndim() - 1);
+  };
+  if (!last(params.a_axes_summed, a) || !last(params.b_axes_summed, b) || a.back() != b.back())
+    return {};
+  const int m = a.ndim() - 1, n = b.ndim() - 1;
+  Matrices p{false, true, a.size(0, m), a.back(), b.size(0, n), Shape::scalar()};
+  for (int i = 0; i < m; ++i) p.out.push_back(a[i]);
+  for (int i = 0; i < n; ++i) p.out.push_back(b[i]);
+  return p;
+}
+
+template <class P>
+using FindMatrices = MaybeMatrices (*)(const P& params, const Shape& a, const Shape& b);
+
+bool is_small(const MaybeMatrices& p, DType type) {
+  return (type == DType::kFloat32 || type == DType::kFloat64) && p && p->m > 0 && p->n > 0 &&
+         p->k > 0 && std::max({p->m, p->n, p->k}) <= kSmallProduct &&
+         p->m * p->n <= kSmallProduct / p->k;
+}
+void multiply_small(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c) {
   const auto multiply = [&]<class T>(T one) {
-    blas::gemm(params.transpose_a, params.transpose_b, p.m, p.n, p.k, one, a.as<T>(), a.shape()[1],
-               b.as<T>(), b.shape()[1], T{0}, c.as<T>(), p.n);
+    blas::gemm(p.transpose_a, p.transpose_b, p.m, p.n, p.k, one, a.as<T>(),
+               p.transpose_a ? p.m : p.k, b.as<T>(), p.transpose_b ? p.k : p.n, T{0}, c.as<T>(),
+               p.n);
   };
   a.dtype == DType::kFloat32 ? multiply(1.0f) : multiply(1.0);
 }
+
+// What finds the matrices serves inference and kernels.
+template <class P, FindMatrices<P> kFind>
+struct Small {
+  static bool accepts(const P& params, const Signature& signature) {
+    return is_small(kFind(params, signature.in[0].shape(), signature.in[1].shape()),
+                    signature.in[0].dtype);
+  }
+  static void run(const P& params, KernelContext& context) {
+    const Tensor &a = context.in(0), &b = context.in(1);
+    multiply_small(*kFind(params, a.shape(), b.shape()), a, b, context.out(0));
+  }
+  // Where it is false the general way says what is wrong, if anything is.
+  static bool infer(const P& params, Infer& infer) {
+    const InferArg a = infer.in(0), b = infer.in(1);
+    if (!a.known() || !b.known()) return false;
+    const MaybeMatrices p = kFind(params, a.shape(), b.shape());
+    if (p) infer.out(0).set_shape(p->out);
+    return p.has_value();
+  }
+  template <class Op>
+  static void add_to(OpBuilder<P>& op) {
+    op.cpu(run, accepts, "small matrices");
+    Op::infer_shortcut = infer;
+  }
+};
 
 // Batches in one dimension, of which the labels would tell no more than their shapes do.
 bool are_batches(const DotParams& params, const Signature& signature) {
@@ -205,15 +280,6 @@ void batches_cpu(const DotParams& params, KernelContext& context) {
                          starts(1, p.k * p.n), starts(2, p.m * p.n)});
   };
   a.dtype == DType::kFloat32 ? multiply_all(1.0f) : multiply_all(1.0);
-}
-
-bool infer_matrices(const DotParams& params, Infer& infer) {
-  const InferArg a = infer.in(0), b = infer.in(1);
-  if (!a.known() || !b.known() || a.ndim() != 2 || b.ndim() != 2) return false;
-  const MatrixProduct p(params, a.shape(), b.shape());
-  if (b.dim(params.transpose_b ? 1 : 0) != p.k) return false;  // the general way says what is wrong
-  infer.out(0).set_shape({p.m, p.n});
-  return true;
 }
 
 bool infer_batches(const DotParams& params, Infer& infer) {
@@ -245,14 +311,14 @@ void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
 [[maybe_unused]] const bool defined = [] {
   using Dot = Multilinear<DotParams, dot_labels, one>;
   using BatchDot = Multilinear<DotParams, batch_dot_labels, one>;
+  using NumpyDot = Multilinear<PlainParams, np_dot_labels, one>;
+  using Matmul = Multilinear<PlainParams, matmul_labels, one>;
+  using Tensordot = Multilinear<TensordotParams, tensordot_axes_labels, one>;
+  using TensordotInt = Multilinear<TensordotIntParams, tensordot_int_labels, one>;
   return Dot::define_pair(
              "dot", "_backward_dot", {"_sparse_dot"},
              "Product over the last dimension of the first array and the first of the second.",
-             "lhs", "rhs", kFloating, dot_params,
-             [](OpBuilder<DotParams>& op) {
-               op.cpu(small_matrices_cpu, are_small_matrices, "small matrices");
-               Dot::infer_shortcut = infer_matrices;
-             }) &&
+             "lhs", "rhs", kFloating, dot_params, Small<DotParams, dot_matrices>::add_to<Dot>) &&
          BatchDot::define_pair("batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},
                                "Matrix products over leading dimensions.", "lhs", "rhs", kFloating,
                                dot_params,
@@ -260,25 +326,28 @@ void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
                                  op.cpu(batches_cpu, are_batches, "batches");
                                  BatchDot::infer_shortcut = infer_batches;
                                }) &&
-         Multilinear<PlainParams, np_dot_labels, one>::define_pair(
-             "_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b", kNumeric, no_params) &&
-         Multilinear<PlainParams, matmul_labels, one>::define_pair(
-             "_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b", kNumeric,
-             no_params) &&
-         Multilinear<TensordotParams, tensordot_axes_labels, one>::define_pair(
+         NumpyDot::define_pair("_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b",
+                               kNumeric, no_params,
+                               Small<PlainParams, numpy_matrices>::add_to<NumpyDot>) &&
+         Matmul::define_pair("_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b",
+                             kNumeric, no_params,
+                             Small<PlainParams, numpy_matrices>::add_to<Matmul>) &&
+         Tensordot::define_pair(
              "_npi_tensordot", "_backward_npi_tensordot", {}, "Sums products over pairs of axes.",
              "a", "b", kNumeric,
              [](OpBuilder<TensordotParams>& op) {
                op.param("a_axes_summed", &TensordotParams::a_axes_summed, "Axes of the first.")
                    .param("b_axes_summed", &TensordotParams::b_axes_summed, "Axes of the second.");
-             }) &&
-         Multilinear<TensordotIntParams, tensordot_int_labels, one>::define_pair(
+             },
+             Small<TensordotParams, inner_matrices>::add_to<Tensordot>) &&
+         TensordotInt::define_pair(
              "_npi_tensordot_int_axes", "_backward_npi_tensordot_int_axes", {},
              "Sums products over the last axes of the first array and the first of the second.",
              "a", "b", kNumeric,
              [](OpBuilder<TensordotIntParams>& op) {
                op.param("axes", &TensordotIntParams::axes, "How many axes are summed.");
-             }) &&
+             },
+             Small<TensordotIntParams, tensordot_matrices>::add_to<TensordotInt>) &&
          mark_products({"dot", "batch_dot", "_np_dot", "_npi_matmul", "_npi_tensordot",
                         "_npi_tensordot_int_axes"});
 }();

@@ -41,10 +41,11 @@ struct Row {
   double (*exact)(double);
 };
 const Row kRows[] = {
-    {UnaryRow::exp, std::exp},   {UnaryRow::log, std::log},     {UnaryRow::log1p, std::log1p},
-    {UnaryRow::log2, std::log2}, {UnaryRow::log10, std::log10}, {UnaryRow::sin, std::sin},
-    {UnaryRow::cos, std::cos},   {UnaryRow::tan, std::tan},     {UnaryRow::sinh, std::sinh},
-    {UnaryRow::cosh, std::cosh}, {UnaryRow::tanh, std::tanh},   {UnaryRow::cbrt, std::cbrt}};
+    {UnaryRow::expm1, std::expm1}, {UnaryRow::exp, std::exp},   {UnaryRow::log, std::log},
+    {UnaryRow::log1p, std::log1p}, {UnaryRow::log2, std::log2}, {UnaryRow::log10, std::log10},
+    {UnaryRow::sin, std::sin},     {UnaryRow::cos, std::cos},   {UnaryRow::tan, std::tan},
+    {UnaryRow::sinh, std::sinh},   {UnaryRow::cosh, std::cosh}, {UnaryRow::tanh, std::tanh},
+    {UnaryRow::cbrt, std::cbrt}};
 
 TEST(HalfRows, EveryNumberGivesTheNearest) {
   const std::vector<float16> x = all_numbers<float16>();
