@@ -10,8 +10,9 @@
       "Primitives kept in each cache, the least recently used goes first; -1 = no limit.") \
   LIVE(force_fc_ab_format, bool, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT", "0", any(), active("OnednnConfig.ForceFcAbFormatKeepsWeightsAsTheyAre"), \
       "Keep weights of FullyConnected in plain layout, for models whose other users share them.") \
-  LIVE(use_rnn, bool, "MXNET_USE_ONEDNN_RNN", "1", any(), inert("the library's own kernel is the faster one and always runs"), \
-      "Use oneDNN for the fused RNN operator.") \
+  LIVE(use_rnn, bool, "MXNET_USE_ONEDNN_RNN", "1", any(), active("OnednnConfig.UseRnnChoosesPackedWeights"), \
+      "Run the fused RNN operator on packed weights, of bfloat16 in bfloat16; 0, or MXNET_ONEDNN_ENABLED=0, runs the plain " \
+      "kernel: BLAS on weights as they lie, half types in float32.") \
   LIVE(rnn_use_weight_cache, bool, "MXNET_RNN_USE_WEIGHT_CACHE", "0", any(), active("test_kept_weights_do_not_see_changes"), \
       "Keep the packed weights of the fused RNN operator without looking whether they changed; for inference only.") \
   LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), active("OnednnDebug.AKernelThatDiffersFromThePlainOneIsAnError"), \
@@ -48,10 +49,10 @@
       "Skip the fusion of sums into FullyConnected.") \
   LIVE(disable_fuse_fc_eltwise, bool, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE", "0", any(), active("FusedDenseConfig.EachRowSwitchesItsFusionOff"), \
       "Skip the fusion of elementwise operators into FullyConnected.") \
-  LIVE(disable_bn_relu_opt, bool, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "0", any(), inert("nothing is fused into batch normalization but by convolutions before it"), \
+  LIVE(disable_bn_relu_opt, bool, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "0", any(), active("NormRelu.EachRowKeepsThemApart"), \
       "Skip all fusions into batch normalization.") \
-  LIVE(disable_fuse_bn_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", "0", any(), inert("nothing is fused into batch normalization but by convolutions before it"), \
-      "Skip the fusion of activations into batch normalization.") \
+  LIVE(disable_fuse_bn_relu, bool, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", "0", any(), active("NormRelu.EachRowKeepsThemApart"), \
+      "Skip the fusion of relu into batch normalization.") \
   LIVE(disable_batch_dot_fuse, bool, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE", "0", any(), inert("nothing is fused into batch_dot"), \
       "Skip fusions into batch_dot.") \
   LIVE(disable_pow_mul_scalar_opt, bool, "MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT", "0", any(), inert("chains of pointwise operators run as one: MXNET_USE_FUSION"), \

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "graph/fuse_norm_relu.h"
 #include "graph/infer.h"
@@ -47,6 +48,8 @@ TypedGraph laid_out(const TypedGraph& typed, const std::map<const ir::Node*, Arr
 
 TypedGraph norms_fused(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
                        const PassOptions& passes) {
+  const OnednnConfig& rows = config().onednn;
+  if (rows.disable_bn_relu_opt || rows.disable_fuse_bn_relu) return typed;
   LaidOutGraph fused;
   run_pass("fuse_norm_relu", typed.graph.graph(), passes, [&](const ir::Graph&) {
     fused = fuse_norm_relu(typed.graph, typed.types, typed.kernels);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images in channel blocks that are not full, and deconvolutions among the layers.
+// Images in channel blocks that are not full, Winograd's method in training, and deconvolutions
+// among the layers.
 #include <gtest/gtest.h>
 
 #include "exec/network_fixture.h"
+#include "op/nn/winograd.h"
+#include "openmp_under_tsan.h"
 
 namespace mxnet {
 namespace {
@@ -31,6 +34,30 @@ TEST(LaidOutTraining, WhatMakesZerosOfPaddingNonzeroRunsOnPlainRows) {
   const Value shifted = apply("elemwise_mul", {gate, x}) + 1.0;
   const std::string plan = net.check_training(net.conv("c1", shifted, 28, 28));
   EXPECT_GE(count(plan, "bn0_reorder"), 1) << plan;
+}
+
+// --- Winograd ------------------------------------------------------------------------------------
+
+TEST(LaidOutTraining, WinogradGivesTheMapAndAllGradients) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net({2, 32, 32, 32});
+  const Value y = net.conv("c1", net.conv("c0", net.data(), 32, 48, 3, true), 48, 32);
+  const std::string plan = net.check_training(y);
+  EXPECT_EQ(count(plan, "(Convolution) [winograd]"), 2) << plan;
+  EXPECT_EQ(count(plan, "(_backward_Convolution) [winograd]"), 2) << plan;
+}
+
+TEST(LaidOutTraining, WinogradBeginsWhereTilesPayForTheWeights) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  // Maps of 7 x 7 pixels are four tiles each.
+  for (const auto& [batch, layers] : {std::pair{8, 2}, {7, 0}}) {
+    Network net({batch, 48, 7, 7});
+    const Value y = net.conv("c1", net.conv("c0", net.data(), 48, 80), 80, 32);
+    const std::string plan = net.check_training(y);
+    EXPECT_EQ(count(plan, "(Convolution) [winograd]"), layers) << plan;
+    EXPECT_EQ(count(plan, "(_backward_Convolution) [winograd]"), layers) << plan;
+  }
 }
 
 // --- deconvolutions ------------------------------------------------------------------------------

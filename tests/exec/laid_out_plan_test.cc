@@ -140,15 +140,6 @@ TEST(LaidOutTraining, OddChannelsGroupsPoolingAndJoinsAgree) {
   net.check_training(net.conv("e", joined, 48, 16));
 }
 
-TEST(LaidOutTraining, WinogradGivesTheMapAndAllGradients) {
-  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
-  Network net({2, 32, 32, 32});
-  const Value y = net.conv("c1", net.conv("c0", net.data(), 32, 48, 3, true), 48, 32);
-  const std::string plan = net.check_training(y);
-  EXPECT_EQ(count(plan, "(Convolution) [winograd]"), 2) << plan;
-  EXPECT_EQ(count(plan, "(_backward_Convolution) [winograd]"), 2) << plan;
-}
-
 // --- pooling, on the way back --------------------------------------------------------------------
 
 struct PoolCase {

@@ -84,6 +84,20 @@ TEST(NormRelu, SumsAndJoinsMayBeInFront) {
   EXPECT_EQ(count(plan, kFusedBack), 2) << plan;
 }
 
+TEST(NormRelu, EachRowKeepsThemApart) {
+  Network net({3, 16, 9, 7});
+  const Value norm = net.batch_norm("bn", net.conv("c0", net.data(), 16, 32), 32);
+  const Value output = net.conv("c1", relu(norm), 32, 16, 1);
+  for (const char* row : {"MXNET_DISABLE_ONEDNN_BN_RELU_OPT", "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU",
+                          "MXNET_DISABLE_MKLDNN_BN_RELU_OPT"}) {
+    const Setting off(row, "1");
+    const std::string plan = net.check_training(output);
+    EXPECT_EQ(count(plan, "BatchNormWithReLU"), 0) << row << plan;
+    EXPECT_EQ(count(plan, "(BatchNorm) [onednn]"), 1) << row << plan;
+  }
+  EXPECT_EQ(count(net.check_training(output), kFused), 1);
+}
+
 TEST(NormRelu, RecomputationTakesThemApart) {
   const Setting mirror("MXNET_BACKWARD_DO_MIRROR", "1");
   Network net({2, 16, 8, 8});

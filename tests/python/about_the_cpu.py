@@ -54,6 +54,7 @@ REASONS = {
     "test_ops_norm.py::test_dropout_masks_are_those_of_seeded_programs": NUMBERS,
     "test_ops_random.py::test_numpy_gamma_numbers_come_in_rounds": NUMBERS,
     "test_ops_rnn.py::test_kept_weights_do_not_see_changes": "kept weights are the CPU's: cuDNN reads the operator's",
+    "test_ops_rnn.py::test_the_plain_kernel_computes_bfloat16_in_float32": "the plain kernel is the CPU's",
     "test_ops_sparse.py::test_updates_that_are_not_lazy_treat_missing_rows_as_zeros": "sparse updates run on the host, dense ones on the GPU",
     "test_ops_spatial.py::test_a_column_that_hashes_to_nowhere_is_an_error": NAN,
     "test_ops_spatial.py::test_a_region_of_an_image_that_is_not_there_is_an_error": NAN,

@@ -23,6 +23,24 @@ def test_large_results_are_those_of_numpy_apart_and_in_place(mx, rng, dtype):
     mx.free(first, second)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+@pytest.mark.parametrize("size", [0, 1, 2047, 2048, 5001])
+def test_sums_of_arrays_may_be_written_over_any_of_them(mx, rng, dtype, count, size):
+    arrays = [rng.integers(0, 9, size).astype(dtype) for _ in range(count)]
+    if size > 1 and dtype.startswith("float"):
+        arrays[0][0], arrays[-1][1] = np.nan, np.inf
+    # Half types are added up in float32.
+    total = sum((a.astype("float32") for a in arrays[1:]), arrays[0].astype("float32")) if dtype == "float16" else sum(arrays[1:], arrays[0])
+    want = total.astype(dtype)
+    np.testing.assert_array_equal(mx.run("add_n", *arrays, num_args=count)[0], want)
+    for i in range(count):
+        handles = [mx.array(a) for a in arrays]
+        mx.invoke("add_n", handles, out=[handles[i]], num_args=count)
+        np.testing.assert_array_equal(mx.numpy(handles[i]), want)
+        mx.free(*handles)
+
+
 @pytest.mark.parametrize("op, of", [("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide)])
 def test_float16_is_computed_in_float32_and_rounded_once(mx, rng, op, of):
     a = np.concatenate([np.arange(1 << 16, dtype="uint16"), np.array([1, 2, 3], "uint16")]).view("float16")

@@ -13,6 +13,14 @@ GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 MODES = list(GATES)
 
 
+@pytest.fixture(params=["1", "0"], ids=["packed", "plain"])
+def kernel(mx, request):
+    """The test runs on packed weights, and once more on the plain kernel."""
+    mx.call("MXSetEnv", b"MXNET_USE_ONEDNN_RNN", request.param.encode())
+    yield request.param
+    mx.call("MXSetEnv", b"MXNET_USE_ONEDNN_RNN", b"1")
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
@@ -110,13 +118,13 @@ LSTM_VARIANTS = [dict(projection=2), dict(projection=4, layers=2, bidirectional=
 
 
 @pytest.mark.parametrize("mode, variant", [(m, v) for m in MODES for v in VARIANTS] + [("lstm", v) for v in LSTM_VARIANTS])
-def test_forward(mx, rng, mode, variant):
+def test_forward(mx, rng, kernel, mode, variant):
     check(mx, Network(rng, mode, **variant))
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 2e-5), ("float16", 2e-2)])
-def test_types(mx, rng, mode, dtype, tolerance):
+def test_types(mx, rng, kernel, mode, dtype, tolerance):
     check(mx, Network(rng, mode, layers=2, bidirectional=True, scale=0.3), dtype, tolerance)
 
 
@@ -148,12 +156,12 @@ def test_bfloat16_rounds_inputs_and_states_only(mx, rng, mode, variant, sizes):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("hidden, batch, steps", [(67, 33, 20), (130, 5, 9), (64, 1, 40), (200, 40, 3)])
-def test_larger_than_a_tile(mx, rng, mode, hidden, batch, steps):
+def test_larger_than_a_tile(mx, rng, kernel, mode, hidden, batch, steps):
     check(mx, Network(rng, mode, hidden=hidden, batch=batch, steps=steps, inputs=50, scale=0.1), "float32", 2e-4)
 
 
 @pytest.mark.parametrize("mode, variant", [(m, v) for m in MODES for v in VARIANTS] + [("lstm", v) for v in LSTM_VARIANTS])
-def test_gradients(mx, rng, mode, variant):
+def test_gradients(mx, rng, kernel, mode, variant):
     network = Network(rng, mode, **variant)
     arrays, attrs = network.arrays(), network.attrs()
     heads = [rng.standard_normal(o.shape) for o in network.run()]
@@ -169,7 +177,7 @@ def test_gradients(mx, rng, mode, variant):
         assert (got[i] * direction).sum() == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=2e-5, abs=1e-7)
 
 
-def test_gradients_of_some_inputs_are_those_of_all(mx, rng):
+def test_gradients_of_some_inputs_are_those_of_all(mx, rng, kernel):
     network = Network(rng, "lstm", layers=2, bidirectional=True)
     heads = [rng.standard_normal(o.shape) for o in network.run()]
     everything = mx.gradients("RNN", network.arrays(), heads, **network.attrs())
@@ -202,7 +210,7 @@ def test_dropout_acts_between_layers_in_training_only(mx, rng):
     np.testing.assert_allclose(all_dropped, without_input.run()[0], rtol=1e-9)
 
 
-def test_nan_in_the_cell_is_clipped_when_asked(mx, rng):
+def test_nan_in_the_cell_is_clipped_when_asked(mx, rng, kernel):
     network = Network(rng, "lstm", clip=(-0.5, 0.5))
     network.states[1][0, 0, 0] = np.nan
     assert np.isnan(mx.run("RNN", *network.arrays(), **network.attrs())[2]).any()
@@ -216,8 +224,26 @@ def test_what_is_not_finite_stays_in_its_sample_in_bfloat16(mx, rng):
         np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
 
 
+@pytest.mark.parametrize("sizes", [dict(), dict(hidden=70, inputs=34, batch=40), dict(inputs=5)])
+def test_the_plain_kernel_computes_bfloat16_in_float32(mx, rng, sizes):
+    network = Network(rng, "lstm", scale=0.1, **sizes)
+    mx.call("MXSetEnv", b"MXNET_USE_ONEDNN_RNN", b"0")
+    try:
+        for got, want in in_bfloat16(mx, network):  # outputs are rounded once, and nothing before them
+            np.testing.assert_allclose(got, want, rtol=2.0**-8, atol=1e-30)
+    finally:
+        mx.call("MXSetEnv", b"MXNET_USE_ONEDNN_RNN", b"1")
+
+
+@pytest.mark.parametrize("variant", [dict(), dict(layers=2, bidirectional=True, projection=3)])
+def test_inputs_of_no_features(mx, rng, kernel, variant):
+    check(mx, Network(rng, "lstm", inputs=0, **variant))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
-def test_kept_weights_do_not_see_changes(mx, rng, dtype):
+@pytest.mark.parametrize("packs", [True, False])
+def test_kept_weights_do_not_see_changes(mx, rng, dtype, packs):
+    """Those that are packed; the plain kernel keeps none."""
     network = Network(rng, "lstm")
     handles = [mx.array(a) for a in network.arrays(dtype)]
 
@@ -235,16 +261,18 @@ def test_kept_weights_do_not_see_changes(mx, rng, dtype):
 
     try:
         mx.call("MXSetEnv", b"MXNET_RNN_USE_WEIGHT_CACHE", b"1")
+        mx.call("MXSetEnv", b"MXNET_USE_ONEDNN_RNN", b"1" if packs else b"0")
         before = run()
         change_weights(2)
-        np.testing.assert_array_equal(run(), before)
+        assert np.array_equal(run(), before) == packs
     finally:
         mx.call("MXSetEnv", b"MXNET_RNN_USE_WEIGHT_CACHE", b"0")
+        mx.call("MXSetEnv", b"MXNET_USE_ONEDNN_RNN", b"1")
     assert np.abs(run() - before).max() > 1e-3
     mx.free(*handles)
 
 
-def test_no_steps_and_no_samples(mx, rng):
+def test_no_steps_and_no_samples(mx, rng, kernel):
     network = Network(rng, "lstm", steps=0, layers=2)
     out, h, c = mx.run("RNN", *network.arrays(), **network.attrs())
     assert out.shape == (0, 3, 6)

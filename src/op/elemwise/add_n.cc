@@ -23,18 +23,30 @@ struct AddParams {
 // 8 KiB of float: the running sum and a piece of one input fit the first-level cache.
 constexpr int64_t kBlock = 2048;
 
+// to[i] = x[i] + y[i], of whatever types.
+template <class C, class X, class Y, class To>
+void add_two(const X* x, const Y* y, To* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = convert<To>(static_cast<C>(convert<C>(x[i]) + convert<C>(y[i])));
+}
+
+// Elements [first, first + n) of all inputs. The result is written last: it may be any of them.
 template <class T>
-void add_block(std::span<const T* const> inputs, T* y, int64_t n) {
+void add_block(const KernelContext& context, int64_t first, int64_t n) {
   using C = ComputeType<T>;
-  std::array<C, kBlock> sum;
-  for (int64_t i = 0; i < n; ++i) sum[static_cast<std::size_t>(i)] = convert<C>(inputs[0][i]);
-  for (const T* x : inputs.subspan(1)) {
-    for (int64_t i = 0; i < n; ++i) {
-      C& s = sum[static_cast<std::size_t>(i)];
-      s = static_cast<C>(s + convert<C>(x[i]));
-    }
+  const int last = context.num_in() - 1;
+  const auto input = [&](int k) { return context.in(k).as<T>() + first; };
+  T* const y = context.out(0).as<T>() + first;
+  if (last == 0) {
+    std::copy_n(input(0), n, y);
+  } else if (last == 1) {
+    add_two<C>(input(0), input(1), y, n);
+  } else {
+    std::array<C, kBlock> sum;
+    add_two<C>(input(0), input(1), sum.data(), n);
+    for (int k = 2; k < last; ++k) add_two<C>(sum.data(), input(k), sum.data(), n);
+    add_two<C>(sum.data(), input(last), y, n);
   }
-  for (int64_t i = 0; i < n; ++i) y[i] = convert<T>(sum[static_cast<std::size_t>(i)]);
 }
 
 // Half types are summed in float, as by the blocks. The first input may be the result.
@@ -62,15 +74,10 @@ void add_n_gpu(const GpuTable& gpu, KernelContext& context) {
 void add_n_cpu(const AddParams&, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context)) return add_n_gpu(*gpu, context);
   const Tensor& out = context.out(0);
-  const auto count = static_cast<std::size_t>(context.num_in());
   dispatch_dtype<kNumeric>(out.dtype, "add_n", [&]<class T>(TypeTag<T>) {
-    parallel_for(out.size(), static_cast<double>(count), [&](int64_t first, int64_t last) {
-      std::vector<const T*> at(count);
-      for (int64_t start = first; start < last; start += kBlock) {
-        for (std::size_t k = 0; k < count; ++k)
-          at[k] = context.in(static_cast<int>(k)).as<T>() + start;
-        add_block<T>(at, out.as<T>() + start, std::min(kBlock, last - start));
-      }
+    parallel_for(out.size(), context.num_in(), [&](int64_t first, int64_t last) {
+      for (; first < last; first += kBlock)
+        add_block<T>(context, first, std::min(kBlock, last - first));
     });
   });
 }

@@ -20,7 +20,7 @@ bool is_3x3_step_1(const ConvGeometry& g) {
 // Few tiles do not pay for reading weights that are four times as large, or for transforming them;
 // the less against bfloat16, whose weights have an eighth of the bytes and half the time.
 int64_t least_tiles(WinogradWeights weights, DType direct) {
-  if (weights == WinogradWeights::kChanging) return 96;
+  if (weights == WinogradWeights::kChanging) return 32;
   return direct == DType::kBFloat16 ? 32 : 16;
 }
 

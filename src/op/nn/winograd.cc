@@ -46,10 +46,13 @@ WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
 
 int WinogradConv::block() const { return loops_.lanes; }
 
+int64_t WinogradConv::weights_point() const {
+  return winograd_point(shape_.channels * loops_.vectors * loops_.lanes);
+}
+
 size_t WinogradConv::packed_bytes() const {
-  return static_cast<size_t>(shape_.points() * shape_.channels * shape_.filter_blocks *
-                             loops_.lanes) *
-         sizeof(float);
+  const int64_t panels = winograd_units(shape_.filter_blocks, loops_.vectors);
+  return static_cast<size_t>(panels * shape_.points() * weights_point()) * sizeof(float);
 }
 
 void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
@@ -57,19 +60,20 @@ void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
   const auto transform = loops_.weights[shape_.tile == 4];
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes;
   const int64_t stored = shape_.filter_blocks * lanes, kernel = 9;
-  const int64_t filters = shape_.filters, channels = shape_.channels, points = shape_.points();
+  const int64_t filters = shape_.filters, channels = shape_.channels, point = weights_point();
+  const int64_t panel_size = shape_.points() * point;
   const bool adjoint = order == WeightOrder::kAdjoint;
   const int64_t filter_step = adjoint ? kernel : channels * kernel;
   const int64_t channel_step = adjoint ? filters * kernel : kernel;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t first = 0; first < stored; first += panel) {
     const int64_t width = std::min(panel, stored - first);
-    float* to = packed + first * channels * points;
+    float* to = packed + first / panel * panel_size;
     for (int64_t c = 0; c < channels; ++c) {
       for (int64_t f = first; f < first + width; f += lanes) {
         transform(std::clamp<int64_t>(filters - f, 0, lanes),
                   weights + f * filter_step + c * channel_step, filter_step, adjoint,
-                  to + c * width + f - first, channels * width);
+                  to + c * width + f - first, point);
       }
     }
   }
@@ -170,7 +174,7 @@ void WinogradConv::run_cuts(const Plan& plan, const void* src, const float* pack
 void WinogradConv::run_part(const Plan& plan, const Part& part, const float* input,
                             const float* packed, const LayerPost& post, float* output,
                             void* dst) const {
-  const int64_t points = shape_.points(), weights = shape_.channels * loops_.lanes;
+  const int64_t points = shape_.points(), weights = weights_point();
   const int64_t step = loops_.vectors;
   for (int64_t panel = part.first; panel < part.last; panel += plan.panels) {
     const int64_t begin = panel * step;
@@ -181,7 +185,7 @@ void WinogradConv::run_part(const Plan& plan, const Part& part, const float* inp
       for (int64_t block = begin; block < end; block += step) {
         const int64_t vectors = std::min(step, end - block);
         loops_.multiply(part.tiles, shape_.channels, vectors, input + point * plan.input_point,
-                        plan.input_line, packed + (block * points + point * vectors) * weights,
+                        plan.input_line, packed + (block / step * points + point) * weights,
                         to + (block - begin) * plan.output_line, plan.output_line);
       }
     }

@@ -61,6 +61,7 @@ class WinogradConv {
     int64_t tile, tiles, first, last;
   };
   Plan plan(int threads) const;
+  int64_t weights_point() const;  // floats from a point of packed weights to the next
   void run_shared(const Plan& plan, const void* src, const float* packed, const LayerPost& post,
                   void* dst, float* input, float* outputs, int threads) const;
   void run_cuts(const Plan& plan, const void* src, const float* packed, const LayerPost& post,

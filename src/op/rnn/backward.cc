@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "op/blas.h"
 #include "op/packed_bfloat16.h"
 #include "op/packed_gemm.h"
 #include "op/parallel_each.h"
+#include "op/products.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
@@ -91,6 +93,14 @@ class Direction {
 
   void pack_weights() {
     const T* weights = arrays_.params + layout_.state_weight(place_.layer, place_.direction);
+    const T* projection_in_place =
+        arrays_.params + layout_.projection(place_.layer, place_.direction);
+    if (!arrays_.packs) {
+      weights_ = weights;
+      candidate_weights_ = weights + main_ * out_;
+      projection_ = projection_in_place;
+      return;
+    }
     T* packed = context_.workspace_of<T>(packed_size<T>(main_, out_));
     T* candidate =
         has_candidate() ? context_.workspace_of<T>(packed_size<T>(hidden_, out_)) : nullptr;
@@ -106,8 +116,7 @@ class Direction {
     candidate_weights_ = candidate;
     if (!projected_) return;
     T* projection = context_.workspace_of<T>(packed_size<T>(out_, hidden_));
-    pack<T>({arrays_.params + layout_.projection(place_.layer, place_.direction), hidden_, 1}, out_,
-            hidden_, 0, hidden_, projection);
+    pack<T>({projection_in_place, hidden_, 1}, out_, hidden_, 0, hidden_, projection);
     projection_ = projection;
   }
 
@@ -136,11 +145,11 @@ class Direction {
     const int64_t row = gates_ * hidden_, rows = last - first;
     if (step + 1 < steps_) {
       const int64_t later = time_of(step + 1) * batch_ + first;
-      multiply<T>(rows, out_, main_, {dgates_ + later * row, row, 1}, weights_, dh_ + first * out_,
-                  out_, true, unit, unit_end);
+      multiply_weights(rows, out_, main_, {dgates_ + later * row, row, 1}, weights_,
+                       dh_ + first * out_, true, unit, unit_end);
       if (has_candidate()) {
-        multiply<T>(rows, out_, hidden_, {dcandidates_ + later * hidden_, hidden_, 1},
-                    candidate_weights_, dh_ + first * out_, out_, true, unit, unit_end);
+        multiply_weights(rows, out_, hidden_, {dcandidates_ + later * hidden_, hidden_, 1},
+                         candidate_weights_, dh_ + first * out_, true, unit, unit_end);
       }
     }
     if (step < 0) return;
@@ -167,8 +176,8 @@ class Direction {
         std::fill_n(dh_ + r * out_, out_, T{0});
       }
     }
-    multiply<T>(last - first, hidden_, out_, {to + first * out_, out_, 1}, projection_,
-                dunprojected_ + first * hidden_, hidden_, false, 0, hidden_);
+    multiply_weights(last - first, hidden_, out_, {to + first * out_, out_, 1}, projection_,
+                     dunprojected_ + first * hidden_, false, 0, hidden_);
   }
 
   void cell_gradient(int64_t step, int64_t r, int64_t unit, int64_t unit_end) {
@@ -195,9 +204,25 @@ class Direction {
               dcandidates_ + at, hidden_, count, clip_});
   }
 
+  // Columns [first, last) of n of the product of rows with weights as pack_weights() leaves them; c
+  // has rows of n.
+  void multiply_weights(int64_t m, int64_t n, int64_t k, const packed_gemm::View<T>& a,
+                        const T* weights, T* c, bool add, int64_t first, int64_t last) {
+    if (arrays_.packs) return multiply<T>(m, n, k, a, weights, c, n, add, first, last);
+    blas::gemm(false, false, m, last - first, k, T{1}, a.data, a.row, weights + first, n,
+               add ? T{1} : T{0}, c + first, n);
+  }
+
   // Over the whole sequence, in all threads.
   void product(int64_t m, int64_t n, int64_t k, const packed_gemm::View<T>& a,
                const packed_gemm::View<T>& b, T* c, int64_t ldc, bool add) {
+    if (!arrays_.packs) {
+      constexpr int64_t kAlone[] = {0};
+      const bool turned = a.column != 1;
+      return mxnet::multiply(Products<T>{turned, false, m, n, k, a.data, turned ? a.column : a.row,
+                                         b.data, b.row, c, ldc, T{1}, add ? T{1} : T{0}, kAlone,
+                                         kAlone, kAlone});
+    }
     if constexpr (std::is_same_v<T, float>) {
       if (arrays_.narrow) return packed_bfloat16::product(m, n, k, a, b, c, ldc, add, context_);
     }

@@ -13,7 +13,9 @@ struct BackwardArrays {
   const T *out, *reserve;
   const T *dout, *dstate_out, *dcell_out;
   T *ddata, *dparams, *dstate, *dcell;
-  bool narrow;  // products over whole sequences are of bfloat16 (on the CPU)
+  // On the CPU: weights are packed first, else BLAS reads them as they lie; of those that are,
+  // whether products over whole sequences are of bfloat16.
+  bool packs, narrow;
 };
 
 // Inputs: those of the operator, its output and reserve, gradients of its outputs. `arrays`: those

@@ -25,9 +25,10 @@ class Direction {
   using Factor = typename Products::Factor;
 
  public:
-  Direction(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
-            int64_t layer, int direction, KernelContext& context)
-      : mode_(params.mode),
+  Direction(const Products& products, const RnnParams& params, const Extent& extent,
+            const ForwardArrays<T>& arrays, int64_t layer, int direction, KernelContext& context)
+      : products_(products),
+        mode_(params.mode),
         gates_(params.gates()),
         steps_(extent.steps),
         batch_(extent.batch),
@@ -119,10 +120,12 @@ class Direction {
     const int64_t offset = layout.input_weight(layer, direction);
     const Factor* input = weights + offset;
     const Factor* state = weights + layout.state_weight(layer, direction);
-    input_stride_ = Products::packed_size(input_size_, hidden_);
-    state_stride_ = Products::packed_size(out_, hidden_);
+    input_stride_ = products_.packed_size(input_size_, hidden_);
+    state_stride_ = products_.packed_size(out_, hidden_);
     const int64_t size = gates_ * (input_stride_ + state_stride_);
-    if (origin != nullptr && !context.training() && config().onednn.rnn_use_weight_cache) {
+    if (const T* in_place = products_.in_place(input)) {
+      input_weights_ = in_place;  // those of the state follow, as in packed ones
+    } else if (origin != nullptr && !context.training() && config().onednn.rnn_use_weight_cache) {
       const WeightKey key{static_cast<const std::byte*>(origin) + offset,
                           input_size_,
                           hidden_,
@@ -140,8 +143,11 @@ class Direction {
     }
     state_weights_ = input_weights_ + gates_ * input_stride_;
     if (!projected_) return;
-    T* packed = context.workspace_of<T>(Products::packed_size(hidden_, out_));
-    Products::pack(weights + layout.projection(layer, direction), hidden_, out_, 0, out_, packed);
+    const Factor* projection = weights + layout.projection(layer, direction);
+    projection_ = products_.in_place(projection);
+    if (projection_ != nullptr) return;
+    T* packed = context.workspace_of<T>(products_.packed_size(hidden_, out_));
+    Products::pack(projection, hidden_, out_, 0, out_, packed);
     projection_ = packed;
   }
 
@@ -184,7 +190,7 @@ class Direction {
   void multiply_rows(const Factor* x, int64_t row, int64_t rows, int64_t unit, int64_t unit_end) {
     const int64_t width = gates_ * hidden_;
     for (int g = 0; g < gates_; ++g) {
-      Products::multiply(rows, hidden_, input_size_, x + row * input_size_,
+      products_.multiply(rows, hidden_, input_size_, x + row * input_size_,
                          input_weights_ + g * input_stride_,
                          gate_values_ + row * width + g * hidden_, width, false, unit, unit_end);
     }
@@ -201,7 +207,7 @@ class Direction {
       // Back and forth: the weights used last in a step are still close at the next one.
       const int g = step % 2 == 0 ? i : gates_ - 1 - i;
       T* to = apart(g) ? candidates + first * hidden_ : gates + first * row + g * hidden_;
-      Products::multiply(last - first, hidden_, out_, factors + first * out_,
+      products_.multiply(last - first, hidden_, out_, factors + first * out_,
                          state_weights_ + g * state_stride_, to, apart(g) ? hidden_ : row,
                          !apart(g), unit, unit_end);
     }
@@ -232,7 +238,7 @@ class Direction {
     }
     if (projected_) {
       Products::keep(hidden, hidden_places_, first * hidden_, last * hidden_);
-      Products::multiply(last - first, out_, hidden_,
+      products_.multiply(last - first, out_, hidden_,
                          Products::factors(hidden, hidden_places_) + first * hidden_, projection_,
                          after + first * out_, out_, false, 0, out_);
       unit_end = out_;
@@ -253,6 +259,7 @@ class Direction {
     return lengths_ != nullptr && time >= lengths_[row];
   }
 
+  const Products products_;
   const Mode mode_;
   const int gates_;
   const int64_t steps_, batch_, hidden_, out_, width_;
@@ -286,9 +293,10 @@ void draw_factors(float p, bool training, int64_t count, T* factors, Device devi
 }
 
 template <class Products, class T>
-void run_direction(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
-                   int64_t layer, int d, const T* x, T* y, KernelContext& context) {
-  Direction<Products> direction(params, extent, arrays, layer, d, context);
+void run_direction(const Products& products, const RnnParams& params, const Extent& extent,
+                   const ForwardArrays<T>& arrays, int64_t layer, int d, const T* x, T* y,
+                   KernelContext& context) {
+  Direction<Products> direction(products, params, extent, arrays, layer, d, context);
   direction.run(x, y + d * params.out());
   if (arrays.state_out == nullptr) return;
   const int64_t at = (layer * params.directions() + d) * extent.batch;
@@ -298,6 +306,8 @@ void run_direction(const RnnParams& params, const Extent& extent, const ForwardA
 }
 
 }  // namespace
+
+bool packed_weights_chosen() { return config().onednn.enabled && config().onednn.use_rnn; }
 
 bool multiplies_bfloat16(const RnnParams& params, int64_t input_size) {
   const bool even = input_size % 2 == 0 && params.hidden() % 2 == 0 && params.out() % 2 == 0;
@@ -318,11 +328,11 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
     for (int d = 0; d < params.directions(); ++d) {
       if constexpr (std::is_same_v<T, float>) {
         if (arrays.narrow_params != nullptr) {
-          run_direction<Bfloat16Products>(params, extent, arrays, layer, d, x, y, context);
+          run_direction(Bfloat16Products{}, params, extent, arrays, layer, d, x, y, context);
           continue;
         }
       }
-      run_direction<PlainProducts<T>>(params, extent, arrays, layer, d, x, y, context);
+      run_direction(OwnProducts<T>{arrays.packs}, params, extent, arrays, layer, d, x, y, context);
     }
     x = y;
     if (last || params.p <= 0) continue;

@@ -22,11 +22,15 @@ struct ForwardArrays {
   // The parameters where products are of bfloat16, else null; of `params` only the biases are read
   // then.
   const bfloat16* narrow_params;
+  bool packs;              // weights are packed first; else BLAS reads them as they lie
   const void* weights_at;  // where the caller has the parameters, in whatever type
   const int64_t* lengths;
   T *out, *state_out, *cell_out;  // the last two may be null
   T* reserve;
 };
+// Whether MXNET_ONEDNN_ENABLED and MXNET_USE_ONEDNN_RNN choose packed weights: where they choose
+// oneDNN in 1.x, the kernels here are the library's own.
+bool packed_weights_chosen();
 // Whether layers of these sizes can multiply in bfloat16 here.
 bool multiplies_bfloat16(const RnnParams& params, int64_t input_size);
 template <class T>

@@ -58,6 +58,7 @@ void quantized_cpu(const QuantizedRnnParams& params, KernelContext& context) {
   RnnParams network = params;
   network.p = 0;  // quantized networks only infer
   ForwardArrays<float> a{};
+  a.packs = packed_weights_chosen();
   a.weights_at = context.in(1).data;
   a.data = data;
   a.params = context.in(1).as<float>();

@@ -116,13 +116,15 @@ const T* converted_biases(const RnnParams& params, KernelContext& context) {
 }
 
 template <class T>
-void forward_in(const RnnParams& params, KernelContext& context) {
+void forward_in(const RnnParams& params, bool packs, KernelContext& context) {
   Computed<T> arrays(context);
   const Extent extent = extent_of(context);
   ForwardArrays<T> a{};
+  a.packs = packs;
   a.weights_at = context.in(1).data;
   a.data = arrays.in(0);
-  if (context.in(1).dtype == DType::kBFloat16 && multiplies_bfloat16(params, extent.input_size)) {
+  if (packs && context.in(1).dtype == DType::kBFloat16 &&
+      multiplies_bfloat16(params, extent.input_size)) {
     a.narrow_params = context.in(1).as<bfloat16>();
     a.params = converted_biases<T>(params, context);
   } else {
@@ -142,7 +144,7 @@ void forward_in(const RnnParams& params, KernelContext& context) {
 }
 
 template <class T>
-void backward_in(const RnnParams& params, KernelContext& context) {
+void backward_in(const RnnParams& params, bool packs, KernelContext& context) {
   Computed<T> arrays(context);
   const Extent extent = extent_of(context);
   const auto clear = [&](int i) {
@@ -152,20 +154,25 @@ void backward_in(const RnnParams& params, KernelContext& context) {
   };
   auto a = backward_arrays<T>(params, sequence_lengths(params, extent.steps, context), arrays,
                               extent.steps == 0 || extent.batch == 0, clear);
+  a.packs = packs;
   a.narrow =
       context.in(1).dtype == DType::kBFloat16 && multiplies_bfloat16(params, extent.input_size);
   run_backward(params, extent, a, context);
   arrays.write_back();
 }
 
+template <bool packs>
 void forward_cpu(const RnnParams& params, KernelContext& context) {
-  compute_type(context.in(0).dtype) == DType::kFloat64 ? forward_in<double>(params, context)
-                                                       : forward_in<float>(params, context);
+  compute_type(context.in(0).dtype) == DType::kFloat64 ? forward_in<double>(params, packs, context)
+                                                       : forward_in<float>(params, packs, context);
 }
+template <bool packs>
 void backward_cpu(const RnnParams& params, KernelContext& context) {
-  compute_type(context.in(0).dtype) == DType::kFloat64 ? backward_in<double>(params, context)
-                                                       : backward_in<float>(params, context);
+  compute_type(context.in(0).dtype) == DType::kFloat64 ? backward_in<double>(params, packs, context)
+                                                       : backward_in<float>(params, packs, context);
 }
+
+bool chooses_packed(const RnnParams&, const Signature&) { return packed_weights_chosen(); }
 
 void declare_params(OpBuilder<RnnParams>& op) {
   op.param("state_size", &RnnParams::state_size, "Hidden units of a direction of a layer.")
@@ -225,7 +232,8 @@ OpBuilder<RnnParams> with_params(const char* name) {
         .output("statecell_output")
         .dtypes(kAllTypes)  // of sequence_length
         .infer(infer_forward)
-        .cpu(forward_cpu)
+        .cpu(forward_cpu<true>, chooses_packed, "packed")
+        .cpu(forward_cpu<false>)
         .uses_random()
         .never_inline()
         .grad([](const RnnParams& params, Grad& grad) {
@@ -257,7 +265,8 @@ OpBuilder<RnnParams> with_params(const char* name) {
         .outputs([](const RnnParams& params) { return params.length_input(); })
         .dtypes(kAllTypes)
         .infer(infer_backward)
-        .cpu(backward_cpu)
+        .cpu(backward_cpu<true>, chooses_packed, "packed")
+        .cpu(backward_cpu<false>)
         .never_inline();
 
 [[maybe_unused]] const bool products = mark_products({"RNN"});

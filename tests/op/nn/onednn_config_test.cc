@@ -2,6 +2,8 @@
 // Configuration variables of the oneDNN kernels: what each of them changes.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/config_table.h"
 #include "kernel_call.h"
 
@@ -40,6 +42,40 @@ TEST(OnednnConfig, ForceFcAbFormatKeepsWeightsAsTheyAre) {
   EXPECT_EQ(y.values[0], 256);
   // A packed copy of the weight is what the workspace of the first call holds.
   EXPECT_GE(packed, plain + 256 * 256 * sizeof(float));
+}
+
+TEST(OnednnConfig, UseRnnChoosesPackedWeights) {
+  constexpr int64_t kSteps = 3, kBatch = 2, kIn = 8, kUnits = 32;
+  constexpr int64_t kWeights = 4 * kUnits * (kIn + kUnits);
+  FloatArray x(Shape{kSteps, kBatch, kIn}), params(Shape{kWeights + 8 * kUnits}),
+      state(Shape{1, kBatch, kUnits}, 0.5F), cell(Shape{1, kBatch, kUnits}, -0.25F);
+  for (std::size_t i = 0; i < x.values.size(); ++i)
+    x.values[i] = 0.1F * static_cast<float>(i % 7) - 0.3F;
+  for (std::size_t i = 0; i < params.values.size(); ++i)
+    params.values[i] = 0.02F * static_cast<float>(i % 11) - 0.1F;
+  const std::pair<std::string_view, std::string_view> attrs[] = {
+      {"state_size", "32"}, {"num_layers", "1"}, {"mode", "lstm"}};
+  // What was in the memory before counts for nothing.
+  FloatArray y(Shape{kSteps, kBatch, kUnits}, NAN),
+      reserve(Shape{kSteps * kBatch * 5 * kUnits}, NAN);
+  std::size_t packed = 0;
+  const std::vector<Tensor> in{x.tensor(), params.tensor(), state.tensor(), cell.tensor()};
+  EXPECT_EQ(run_first("RNN", attrs, in, {y.tensor(), reserve.tensor()}, &packed), "packed");
+  for (const char* name :
+       {"MXNET_USE_ONEDNN_RNN", "MXNET_USE_MKLDNN_RNN", "MXNET_ONEDNN_ENABLED"}) {
+    FloatArray again(y.shape, NAN), kept(reserve.shape, NAN);
+    std::size_t plain = 0;
+    config_set(name, "0");
+    EXPECT_EQ(run_first("RNN", attrs, in, {again.tensor(), kept.tensor()}, &plain), "plain")
+        << name;
+    config_set(name, std::nullopt);
+    // A copy of the weights is what only the workspace of the first call holds.
+    EXPECT_GE(packed, plain + kWeights * sizeof(float)) << name;
+    for (std::size_t i = 0; i < y.values.size(); ++i)
+      ASSERT_NEAR(again.values[i], y.values[i], 1e-6F) << name << ' ' << i;
+    for (std::size_t i = 0; i < reserve.values.size(); ++i)
+      ASSERT_NEAR(kept.values[i], reserve.values[i], 1e-6F) << name << ' ' << i;
+  }
 }
 
 TEST(OnednnConfig, EmptyArraysAndDoublesArePlain) {
