@@ -8,6 +8,7 @@
 namespace mxnet {
 const char* not_recordable(const Plan::Step& step, bool training) {
   if (step.accumulate) return nullptr;
+  if (step.kept) return "it runs only when an array that it reads has changed";
   if (step.prepared != nullptr) return "it keeps what it has prepared on the host";
   if (step.op->uses_random(step.params, training))
     return "its random numbers differ from run to run";

@@ -18,6 +18,7 @@
 #include "op/fused/pointwise.h"
 #include "op/gpu.h"
 #include "op/inline_vector.h"
+#include "op/kept_results.h"
 #include "op/parsed_attrs.h"
 
 namespace mxnet {
@@ -55,6 +56,34 @@ Request request_of(const PlanOptions& options, int output) {
                                   : options.requests[static_cast<std::size_t>(output)];
 }
 
+// Nodes whose results stay from run to run: what is made of nothing but the caller's arrays, which
+// nobody writes meanwhile. Empty = none.
+std::vector<bool> kept_nodes(const IndexedGraph& graph, const PlanOptions& options) {
+  std::vector<bool> kept;
+  if (!options.device.is_gpu() || options.training ||
+      options.forward_outputs < static_cast<int>(graph.outputs().size()))
+    return kept;
+  std::vector<bool> given(static_cast<std::size_t>(graph.num_entries()));
+  for (const int n : graph.variables())
+    given[static_cast<std::size_t>(graph.first_entry(n))] = true;
+  for (int n = 0; n < graph.num_nodes(); ++n)
+    for (const int entry : graph.mutated(n)) given[static_cast<std::size_t>(entry)] = false;
+  const auto is_kept = [&](int n) {
+    const ir::Node& node = graph.node(n);
+    return !node.is_variable() && keeps_results(*node.op) && !graph.inputs(n).empty() &&
+           std::ranges::all_of(graph.inputs(n),
+                               [&](int entry) { return given[static_cast<std::size_t>(entry)]; }) &&
+           std::ranges::none_of(graph.outputs(),
+                                [&](int entry) { return graph.node_of(entry) == n; });
+  };
+  for (int n = 0; n < graph.num_nodes(); ++n) {
+    if (!is_kept(n)) continue;
+    kept.resize(static_cast<std::size_t>(graph.num_nodes()));
+    kept[static_cast<std::size_t>(n)] = true;
+  }
+  return kept;
+}
+
 }  // namespace
 
 PlanOptions PlanOptions::configured(Device device, bool training) {
@@ -88,8 +117,15 @@ PlanOptions PlanOptions::configured(Device device, bool training) {
 }
 
 Schedule plan_schedule(const IndexedGraph& graph, const PlanOptions& options) {
-  return schedule_nodes(graph, options.forward_outputs,
-                        options.branches > 1 ? Pace::kAbreast : Pace::kInTurn);
+  Schedule schedule = schedule_nodes(graph, options.forward_outputs,
+                                     options.branches > 1 ? Pace::kAbreast : Pace::kInTurn);
+  // What seldom runs comes first, so that the rest is one graph of the device.
+  if (const std::vector<bool> kept = kept_nodes(graph, options); !kept.empty())
+    for (std::size_t s = 0, front = 0; s < schedule.nodes.size(); ++s)
+      if (const auto at = schedule.nodes.begin() + static_cast<std::ptrdiff_t>(s);
+          kept[static_cast<std::size_t>(*at)])
+        std::rotate(schedule.nodes.begin() + static_cast<std::ptrdiff_t>(front++), at, at + 1);
+  return schedule;
 }
 
 GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
@@ -113,6 +149,7 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
   }
   memory.packing = options.packing;
   memory.inplace = options.inplace;
+  memory.kept = kept_nodes(graph, options);
   if (options.branches > 1) {
     memory.colors = color_branches(graph, types, options.branches);
     memory.joins.clear();  // the parts may be of several colours, which share no memory
@@ -199,6 +236,9 @@ void Plan::add_tensor(int entry, bool value) {
         tensor.arena = place.index;
         tensor.offset = place.offset;
         break;
+      case Place::Kind::kKept:
+        tensor.kept = place.index;
+        break;
       case Place::Kind::kUnused:
         break;
     }
@@ -209,6 +249,9 @@ void Plan::add_tensor(int entry, bool value) {
 void Plan::add_node(int n) {
   const ir::Node& node = graph_.node(n);
   const std::span<const int> inputs = graph_.inputs(n);
+  const auto first_entry = static_cast<std::size_t>(graph_.first_entry(n));
+  const bool is_kept =
+      graph_.num_outputs(n) > 0 && memory_.places[first_entry].kind == Place::Kind::kKept;
   Step step{.kernel = nullptr,
             .prepared = kernels_.empty() ? nullptr : kernels_[static_cast<std::size_t>(n)].get(),
             .op = node.op,
@@ -219,6 +262,7 @@ void Plan::add_node(int n) {
             .num_in = static_cast<uint32_t>(inputs.size()),
             .num_out = static_cast<uint32_t>(graph_.num_outputs(n)),
             .accumulate = false,
+            .kept = is_kept,
             .workspace = workspace_of(n)};
   InlineVector<ArrayType, 8> types;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -260,6 +304,7 @@ void Plan::add_delivery(const Delivery& delivery) {
                     .num_in = 1,
                     .num_out = 1,
                     .accumulate = request == Request::kAdd,
+                    .kept = false,
                     .workspace = workspace_of(graph_.node_of(entry))});
   add_tensor(entry, true);
   TensorPlace target{&type};

@@ -80,14 +80,17 @@ class Plan {
     uint32_t num_in, num_out;
     // The one output is to be added to its array: the tensor before it holds what is added.
     bool accumulate;
+    bool kept;          // runs only if what it reads has changed since its last run
     uint8_t workspace;  // of the kernel
   };
-  // Where a tensor lies: in an arena, at an external (external >= 0), in a constant, or nowhere.
+  // Where a tensor lies: in an arena, at an external (external >= 0), in a constant, in memory that
+  // outlives a run (kept >= 0), or nowhere.
   struct TensorPlace {
     const ArrayType* type;
     std::size_t offset = 0;
     int external = -1;
     int arena = -1;
+    int kept = -1;
     const NDArray* constant = nullptr;  // lives in the graph
   };
   // An external that a segment uses, and the tensors that are it: slots[first, first + count).
@@ -144,6 +147,9 @@ class Plan {
     return step.prepared != nullptr ? step.prepared->name() : step.kernel->name;
   }
   bool has_prepared() const { return !kernels_.empty(); }
+  const ArrayType& kept_type(int kept) const {
+    return types_[static_cast<std::size_t>(memory_.kept[static_cast<std::size_t>(kept)])];
+  }
   // Every step with its memory, and the totals.
   std::string debug_str() const;
   std::string memory_str() const;

@@ -17,6 +17,7 @@
 #include "graph/partition.h"
 #include "graph/passes.h"
 #include "graph/sink_strides.h"
+#include "graph/weights_apart.h"
 #include "graph/widen.h"
 #include "op/grad.h"
 #include "op/onednn/instructions.h"
@@ -93,12 +94,20 @@ TypedGraph optimise_for_gpu(const TypedGraph& typed,
                             const std::map<const ir::Node*, ArrayType>& known,
                             const PassOptions& passes) {
   const FuseOptions on_gpu{.on_gpu = true};
-  TypedGraph fused = infer_all(
+  const TypedGraph fused = infer_all(
       run_pass(
           "fuse_convolutions", typed.graph.graph(), passes,
           [&](const ir::Graph&) { return fuse_convolutions(typed.graph, typed.types, on_gpu); }),
       known);
-  return channels_turned(fused, known, passes);
+  const TypedGraph dense = infer_all(
+      run_pass(
+          "fuse_dense", fused.graph.graph(), passes,
+          [&](const ir::Graph&) { return fuse_dense(fused.graph, fused.types, {.on_gpu = true}); }),
+      known);
+  const TypedGraph turned = channels_turned(dense, known, passes);
+  return infer_all(run_pass("weights_apart", turned.graph.graph(), passes,
+                            [&](const ir::Graph& graph) { return weights_apart(graph); }),
+                   known);
 }
 
 // For training on one: a mask of a byte an element is kept, and two values less go through memory.

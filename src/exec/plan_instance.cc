@@ -59,6 +59,7 @@ PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Are
     tensors_.push_back({nullptr, &place.type->shape, place.type->dtype});
     if (gpu) arrays_.emplace_back();
   }
+  if (gpu) kept_ = KeptResults(*plan_);
   if (!plan_->has_prepared()) return;
   origins_.resize(tensors_.size());
   for (const Plan::Step& step : plan_->steps())
@@ -112,6 +113,7 @@ void PlanInstance::place_tensors() {
   for (std::size_t t = 0; t < places.size(); ++t) {
     const Plan::TensorPlace& place = places[t];
     if (place.constant != nullptr) place_constant(t, *place.constant);
+    if (place.kept >= 0 && !arrays_.empty()) arrays_[t] = kept_.array(place.kept).detach();
     if (place.arena < 0) continue;
     const Ref<Chunk>& chunk = chunks_[static_cast<std::size_t>(place.arena)];
     if (arrays_.empty()) {
@@ -216,6 +218,11 @@ void PlanInstance::run_steps(const Plan::Segment& segment, const RunContext& con
 void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& context) {
   const std::span<const NDArray> all(arrays_.data() + step.first_tensor,
                                      std::size_t{step.num_in} + step.num_out);
+  const int kept = step.kept ? plan_->tensors()[step.first_tensor + step.num_in].kept : -1;
+  if (step.kept) {
+    if (kept_.is_current(kept, all.first(step.num_in))) return;
+    kept_.forget(kept);  // it may fail half-way
+  }
   const Request add = Request::kAdd;
   const Span span(SpanKind::kSymbolic, step.title);
   try {
@@ -230,6 +237,7 @@ void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& con
   } catch (...) {
     rethrow_named(*plan_, step);
   }
+  if (step.kept) kept_.computed(kept, all.first(step.num_in));
 }
 
 void PlanInstance::list_variables(const Plan::Segment& segment, Externals externals,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/graph_replay.h"
+#include "exec/kept_results.h"
 #include "exec/plan.h"
 #include "exec/plan_scratch.h"
 
@@ -72,6 +73,7 @@ class PlanInstance : public RefCounted {
   std::atomic<bool> placed_{false};      // tensors in arenas have their addresses
   std::vector<Tensor> tensors_;          // as in the plan; host kernels take these
   std::vector<NDArray> arrays_;          // the same for kernels of devices; empty on the CPU
+  KeptResults kept_;                     // on GPUs
   std::unique_ptr<GraphReplay> replay_;  // null = steps run one by one
   std::vector<std::unique_ptr<PlanScratch>> scratch_;  // per workspace
   std::vector<std::unique_ptr<PreparedRun>> runs_;     // per step; empty where none is prepared

@@ -22,6 +22,7 @@ std::string Plan::debug_str() const {
         if (place.arena >= 0) text += fmt::format("@{}", place.offset);
         if (place.arena > 0) text += fmt::format("/{}", place.arena);
         if (place.constant != nullptr) text += "=constant";
+        if (place.kept >= 0) text += fmt::format("=kept{}", place.kept);
         if (place.external >= num_variables())
           text += fmt::format("=output{}", place.external - num_variables());
       }
@@ -32,10 +33,13 @@ std::string Plan::debug_str() const {
 }
 
 std::string Plan::memory_str() const {
+  const std::size_t kept = memory_.kept_bytes;
   return fmt::format(
-      "Total {} MB allocated\nplanned bytes: {} in the arena, {} in outputs ({} without sharing)\n",
-      (memory_.arena_bytes + memory_.output_bytes) >> 20, memory_.arena_bytes, memory_.output_bytes,
-      memory_.unshared_bytes);
+      "Total {} MB allocated\nplanned bytes: {} in the arena, {} in outputs ({} without "
+      "sharing){}\n",
+      (memory_.arena_bytes + memory_.output_bytes + kept) >> 20, memory_.arena_bytes,
+      memory_.output_bytes, memory_.unshared_bytes,
+      kept == 0 ? "" : fmt::format(", {} kept from run to run", kept));
 }
 
 }  // namespace mxnet

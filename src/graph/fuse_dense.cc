@@ -17,7 +17,8 @@ class Fuser {
  public:
   Fuser(const IndexedGraph& graph, const std::vector<ArrayType>& types,
         const FuseDenseOptions& options)
-      : layers_(graph, types, &fused_dense_accepts), options_(options) {}
+      : layers_(graph, types, options.on_gpu ? &fused_dense_accepts_on_gpu : &fused_dense_accepts),
+        options_(options) {}
 
   Replacement replace(const ir::Node& original, const Ref<ir::Node>& node) {
     if (original.is_variable() || !original.control_deps().empty()) return std::nullopt;
@@ -31,6 +32,7 @@ class Fuser {
   Replacement from_layer(const ir::Node& original, const ir::Node& node) {
     auto params = std::make_shared<FusedDenseParams>();
     params->dense = *static_cast<const FullyConnectedParams*>(original.params.get());
+    params->on_gpu = options_.on_gpu;
     return layers_.begin(original, node, std::move(params));
   }
 

@@ -11,6 +11,7 @@ namespace mxnet {
 
 struct FuseDenseOptions {
   bool dense = true, activation = true, sum = true;
+  bool on_gpu = false;  // for kernels of a GPU's plug-in: variables of oneDNN are not about them
   static FuseDenseOptions configured();
 };
 

@@ -64,6 +64,10 @@ class Planner {
         place = {Place::Kind::kVariable, n};
       } else if (is_constant(graph_.node(n))) {
         place = {Place::Kind::kConstant, n};
+      } else if (is_kept(n)) {
+        place = {Place::Kind::kKept, static_cast<int>(memory.kept.size())};
+        memory.kept.push_back(entry);
+        memory.kept_bytes += bytes(entry);
       } else if (piece != kNever) {
         memory.unshared_bytes += bytes(entry);
         const int output = at(pieces_, piece).output;
@@ -104,6 +108,9 @@ class Planner {
     return type_bytes(types_[e]);
   }
 
+  bool is_kept(int n) const {
+    return !options_.kept.empty() && options_.kept[static_cast<std::size_t>(n)];
+  }
   int color(int n) const {
     return options_.colors.empty() ? 0 : options_.colors[static_cast<std::size_t>(n)];
   }
@@ -181,6 +188,7 @@ class Planner {
   }
 
   void assign(int step, int n) {
+    if (is_kept(n)) return;
     for (int o = 0; o < graph_.num_outputs(n); ++o) {
       const int entry = graph_.first_entry(n) + o;
       const int output = at(output_of_, entry);

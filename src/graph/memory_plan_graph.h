@@ -20,6 +20,7 @@ struct Place {
     kOutput,    // the caller's array for a result; index = position among the graph's outputs
     kConstant,  // part of the graph (op/create/constant.h); index = node
     kArena,     // offset; index = arena
+    kKept,      // memory of its own that outlives a run; index = among those
   };
   Kind kind = Kind::kUnused;
   int index = 0;
@@ -39,6 +40,9 @@ struct GraphMemoryOptions {
   // Per node: its one output is its inputs one behind the other, byte by byte, and it copies none
   // that lies there already; empty = none does.
   std::vector<bool> joins;
+  // Per node: its results stay from run to run, each in memory of its own; empty = none do. None of
+  // them is an output of the graph.
+  std::vector<bool> kept;
   // Outputs and steps from here on belong to a second part (backward) that runs later: arrays of
   // its results are not touched before. By default there is no such part.
   int backward_output = INT_MAX, backward_step = INT_MAX;
@@ -55,6 +59,8 @@ struct GraphMemory {
   std::vector<Delivery> deliveries;  // by step
   std::vector<int> colors;           // as given
   std::vector<std::size_t> arenas;   // bytes of each
+  std::vector<int> kept;             // entries that outlive a run
+  std::size_t kept_bytes = 0;        // of these
   std::size_t arena_bytes = 0;       // of all arenas: what is planned
   std::size_t output_bytes = 0;      // values that lie in the caller's arrays for results
   std::size_t unshared_bytes = 0;    // of all values, had each memory of its own

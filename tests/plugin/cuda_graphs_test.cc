@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 #include "base/error.h"
 #include "device/graph_capture.h"
@@ -63,15 +64,17 @@ TEST_F(CudaGraphs, UpdatesKeepWhatIsReadyUnlessTheShapeDiffers) {
 }
 
 TEST_F(CudaGraphs, KeepWhatTheirCallsUse) {
-  cuda::CudaStream& stream = *cuda::CudaStream::from(stream_.native());
+  const auto other = std::make_shared<int>(0);
   const auto first = std::make_shared<int>(1), second = std::make_shared<int>(2);
-  stream.use(first);  // nothing is being recorded
+  cuda::CudaStream::use(first);  // nothing is being recorded
   EXPECT_EQ(first.use_count(), 1);
   const auto capture = [&](const std::shared_ptr<int>& plan) {
     fake_cuda::set_captured_nodes(3);
     capture_.begin_capture(0, stream_.native());
-    stream.use(plan);
-    stream.use(plan);
+    EXPECT_TRUE(cuda::CudaStream::records());
+    cuda::CudaStream::use(plan);  // on whichever stream: a second one joins the recording
+    cuda::CudaStream::use(plan);
+    std::thread([&] { cuda::CudaStream::use(other); }).join();  // it records nothing
     return DeviceGraph(capture_, 0, capture_.end_capture(0, stream_.native()));
   };
   {
@@ -83,6 +86,8 @@ TEST_F(CudaGraphs, KeepWhatTheirCallsUse) {
   }
   EXPECT_EQ(first.use_count(), 1);
   EXPECT_EQ(second.use_count(), 1);
+  EXPECT_EQ(other.use_count(), 1);
+  EXPECT_FALSE(cuda::CudaStream::records());
 }
 
 TEST_F(CudaGraphs, CapturesDoNotNestAndErrorsNameTheCall) {

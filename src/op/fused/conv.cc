@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "op/kept_results.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -27,6 +28,19 @@ void infer(const FusedConvParams& params, Infer& infer) {
   infer.out(0).set_shape(out);
 }
 
+void infer_weight(const FusedConvParams& params, Infer& infer) {
+  if (!infer.in(0).known()) return;
+  Shape shape = infer.in(0).shape();
+  const DType type = infer.in(0).dtype();
+  if (params.batch_norm) {
+    infer.out(1).set_dtype(type);
+    infer.out(1).set_shape({shape[0]});
+  }
+  if (params.turns_weight) shape = {shape[0], shape[2], shape[3], shape[1]};
+  infer.out(0).set_dtype(type);
+  infer.out(0).set_shape(shape);
+}
+
 OpBuilder<FusedConvParams>& declare(OpBuilder<FusedConvParams>& op) {
   return op.doc("A convolution with the operators that follow it, in plans for inference.")
       .input("data", "Images.")
@@ -42,8 +56,18 @@ OpBuilder<FusedConvParams>& declare(OpBuilder<FusedConvParams>& op) {
   declare(conv);
   declare(on_gpu);
   declare(add).inplace(1, 0);
+  OpBuilder<FusedConvParams>(FusedConvParams::kWeightOnGpu)
+      .doc("Weights of a convolution as a GPU reads them, in plans for inference.")
+      .input_list("parameters", "Of a convolution, and of the normalisation behind it.")
+      .num_inputs([](const FusedConvParams& p) {
+        return 1 + (p.folds_bias() ? 1 : 0) + (p.batch_norm ? 4 : 0);
+      })
+      .outputs([](const FusedConvParams& p) { return p.batch_norm ? 2 : 1; })
+      .dtypes(kFloating)
+      .infer(infer_weight);
   return add_prepared_kernel(FusedConvParams::kWithoutSum, prepare_fused_conv) &&
-         add_prepared_kernel(FusedConvParams::kWithSum, prepare_fused_conv);
+         add_prepared_kernel(FusedConvParams::kWithSum, prepare_fused_conv) &&
+         mark_kept(FusedConvParams::kWeightOnGpu);
 }();
 
 bool is_on_gpu(const PostOp& activation) {

@@ -33,6 +33,12 @@ struct FusedConvParams {
   static constexpr const char* kWithoutSum = "_sg_onednn_conv";
   static constexpr const char* kWithSum = "_sg_onednn_conv_add";
   static constexpr const char* kOnGpu = "_sg_conv";
+  // What a GPU's convolution reads in the place of its weights: the same in another order, and
+  // multiplied by what the normalisation behind it does. A node of its own, since plans keep what
+  // it makes. Inputs: weight, and with a normalisation [bias,] gamma, beta, mean, variance;
+  // outputs: weight, and with a normalisation bias.
+  static constexpr const char* kWeightOnGpu = "_sg_conv_weight";
+  bool folds_bias() const { return batch_norm && !conv.no_bias; }
 };
 
 // Whether oneDNN computes all of this at once.

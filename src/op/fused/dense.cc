@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declaration of the fused fully connected layer. It has prepared kernels only.
+// Declaration of the fused fully connected layer. It has prepared kernels only, and the plug-in's.
 #include "op/fused/dense.h"
+
+#include <algorithm>
 
 #include "op/op_builder.h"
 
@@ -33,11 +35,23 @@ OpBuilder<FusedDenseParams>& declare(OpBuilder<FusedDenseParams>& op) {
 
 [[maybe_unused]] const bool defined = [] {
   OpBuilder<FusedDenseParams> dense(FusedDenseParams::kWithoutSum), add(FusedDenseParams::kWithSum);
+  OpBuilder<FusedDenseParams> on_gpu(FusedDenseParams::kOnGpu);
   declare(dense);
+  declare(on_gpu);
   declare(add).inplace(1, 0);
   return add_prepared_kernel(FusedDenseParams::kWithoutSum, prepare_fused_dense) &&
          add_prepared_kernel(FusedDenseParams::kWithSum, prepare_fused_dense);
 }();
 
 }  // namespace
+
+bool fused_dense_accepts_on_gpu(const FusedDenseParams& params, const Signature& signature) {
+  const DType type = signature.in[0].dtype;
+  if (!kFloating.contains(type) || type == DType::kFloat64 || params.sum ||
+      !std::ranges::all_of(signature.in, [&](const Tensor& t) { return t.dtype == type; }))
+    return false;
+  const std::vector<PostOp>& steps = params.post_ops;
+  return steps.empty() ||
+         (steps.size() == 1 && steps[0].kind == PostOp::Kind::kRelu && steps[0].alpha == 0);
+}
 }  // namespace mxnet

@@ -14,19 +14,23 @@ namespace mxnet {
 struct FusedDenseParams {
   FullyConnectedParams dense{};
   bool sum = false;
+  bool on_gpu = false;  // for the plug-in's kernel
   std::vector<PostOp> post_ops;
 
   int weight_input() const { return sum ? 2 : 1; }
   int num_inputs() const { return weight_input() + (dense.no_bias ? 1 : 2); }
-  const char* op_name() const { return sum ? kWithSum : kWithoutSum; }
+  const char* op_name() const { return on_gpu ? kOnGpu : sum ? kWithSum : kWithoutSum; }
 
-  // Two operators, because only the one with a sum may write its result over an input.
+  // On the CPU two operators, because only the one with a sum may write its result over an input.
   static constexpr const char* kWithoutSum = "_sg_onednn_dense";
   static constexpr const char* kWithSum = "_sg_onednn_dense_add";
+  static constexpr const char* kOnGpu = "_sg_dense";
 };
 
 // Whether a kernel computes all of this at once, faster than the kernels for one layer.
 bool fused_dense_accepts(const FusedDenseParams& params, const Signature& signature);
+// The same of a GPU's plug-in: types that cuBLASLt has epilogues for, and one relu.
+bool fused_dense_accepts_on_gpu(const FusedDenseParams& params, const Signature& signature);
 PreparedKernelRef prepare_fused_dense(const OpDef& op, const void* params,
                                       const Signature& signature,
                                       std::span<const LayoutRef> layouts);

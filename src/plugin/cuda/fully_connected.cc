@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// FullyConnected and its gradients: matrix products, the bias as their epilogue.
+// FullyConnected, alone and with a relu behind it, and its gradients: matrix products with the
+// bias, the relu and the bias's gradient as their epilogues.
 #include "op/nn/fully_connected.h"
-
+#include "op/fused/dense.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/reduce/evaluate.h"
 #include "plugin/cuda/dense_product.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/primitives.h"
+#include "plugin/cuda/product_steps.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -19,12 +21,19 @@ GemmCall product(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int
   return call;
 }
 
-void forward(const FullyConnectedParams& params, KernelContext& context) {
-  const Tensor &x = context.in(0), &w = context.in(1), &y = context.out(0);
+// Inputs: data, weight[, bias]. The result is rounded once where cuBLASLt has the epilogue.
+void layer(const FullyConnectedParams& params, int weight, bool relu, KernelContext& context) {
+  const Tensor &x = context.in(0), &w = context.in(weight), &y = context.out(0);
   const DenseSizes s(params, x.shape(), w.shape());
   GemmCall call = product(y.dtype, false, true, s.rows, s.hidden, s.depth, x.data, w.data, y.data);
-  if (!params.no_bias) call.bias = context.in(2).data;
-  gemm(context.stream()->native(), call, context);
+  if (!params.no_bias) call.bias = context.in(weight + 1).data;
+  gemm_with(context.stream()->native(), call, {.relu = relu}, context);
+}
+void forward(const FullyConnectedParams& params, KernelContext& context) {
+  layer(params, 1, false, context);
+}
+void fused(const FusedDenseParams& params, KernelContext& context) {
+  layer(params.dense, params.weight_input(), !params.post_ops.empty(), context);
 }
 
 // Inputs: gradient of the output, data, weight.
@@ -39,18 +48,20 @@ void backward(const FullyConnectedParams& params, KernelContext& context) {
                  context.out(o++).data),
          context);
   }
+  const bool bias = wants(params.wanted, kWantBias);
   if (wants(params.wanted, kWantWeight)) {
-    gemm(stream,
-         product(dy.dtype, true, false, s.hidden, s.depth, s.rows, dy.data, x.data,
-                 context.out(o++).data),
-         context);
+    const GemmCall call = product(dy.dtype, true, false, s.hidden, s.depth, s.rows, dy.data, x.data,
+                                  context.out(o++).data);
+    // Rows without elements have a weight without elements, and still a bias.
+    const bool together = bias && s.depth > 0;
+    gemm_with(stream, call, {.sums_a = together ? context.out(o).data : nullptr}, context);
+    if (together) return;
   }
-  if (wants(params.wanted, kWantBias)) {
-    const Shape rows{s.rows, s.hidden};
-    constexpr uint32_t kRows = 1;  // axis 0
-    const ReduceCall sum{.reduction = Reduction::sum, .wide = false};
-    reduce(stream, sum, {dy.data, &rows, dy.dtype}, kRows, context.out(o), context);
-  }
+  if (!bias) return;
+  const Shape rows{s.rows, s.hidden};
+  constexpr uint32_t kRows = 1;  // axis 0
+  const ReduceCall sum{.reduction = Reduction::sum, .wide = false};
+  reduce(stream, sum, {dy.data, &rows, dy.dtype}, kRows, context.out(o), context);
 }
 
 }  // namespace
@@ -58,6 +69,7 @@ void backward(const FullyConnectedParams& params, KernelContext& context) {
 void add_fully_connected(std::vector<GpuKernelRow>* rows) {
   rows->push_back(kernel_row<FullyConnectedParams, forward>("FullyConnected"));
   rows->push_back(kernel_row<FullyConnectedParams, backward>("_backward_FullyConnected"));
+  rows->push_back(kernel_row<FusedDenseParams, fused>(FusedDenseParams::kOnGpu));
 }
 
 }  // namespace mxnet::cuda

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused convolution of plans for inference (op/fused/conv.h). What a normalisation does to
-// weights is done at each call, in one launch: so weights may change between calls, and a recorded
-// graph sees it.
+// The fused convolution of plans for inference, and the weights that it reads (op/fused/conv.h).
 #include "op/fused/conv.h"
+
+#include "base/error.h"
 #include "plugin/cuda/convolution.h"
 #include "plugin/cuda/families.h"
 
@@ -18,53 +18,45 @@ ConvolutionSteps steps_of(const FusedConvParams& params, const KernelContext& co
   return steps;
 }
 
-// A kernel of one pixel looks the same either way.
-bool turns(const FusedConvParams& params, const Tensor& weight) {
-  return params.turns_weight && weight.size() != weight.dim(0) * weight.dim(1);
-}
-
+// The weight, and what a normalisation makes of it, are nodes before (graph/weights_apart.h).
 void run(const FusedConvParams& params, KernelContext& context) {
+  MX_ASSERT(!params.batch_norm && !params.turns_weight);
   const Tensor &data = context.in(0), &out = context.out(0);
-  NativeStream* const stream = context.stream()->native();
-  ConvolutionSteps steps = steps_of(params, context);
-  Tensor weight = context.in(params.weight_input()), bias;
-  const Shape filters{params.conv.num_filter};
-  if (params.batch_norm || turns(params, weight)) {
-    FoldCall fold{.weight = context.in(params.weight_input()),
-                  .bias = steps.bias,
-                  .eps = params.eps,
-                  .turns = turns(params, weight),
-                  .weight_to = context.workspace(static_cast<std::size_t>(weight.size()) *
-                                                 dtype_size(weight.dtype))};
-    if (params.batch_norm) {
-      const auto array = [&](int i) { return context.in(params.gamma_input() + i).as<float>(); };
-      fold.gamma = params.fix_gamma ? nullptr : array(0);
-      fold.beta = array(1);
-      fold.mean = array(2);
-      fold.variance = array(3);
-      fold.bias_to = context.workspace(params.conv.num_filter * dtype_size(weight.dtype));
-      bias = {fold.bias_to, &filters, weight.dtype};
-      steps.bias = &bias;
-    }
-    fold_weight(stream, fold);
-    weight.data = fold.weight_to;
-  }
-  convolve_with(stream,
+  convolve_with(context.stream()->native(),
                 {.pass = GpuConvPass::kMap,
                  .geometry = conv_geometry(params.conv, data.shape(), out.shape(), false),
                  .image = data,
-                 .weight = weight,
+                 .weight = context.in(params.weight_input()),
                  .map = out,
                  .bias = nullptr,
                  .tune = params.conv.cudnn_tune,
                  .workspace_mib = static_cast<int64_t>(params.conv.workspace)},
-                steps, context);
+                steps_of(params, context), context);
+}
+
+void make_weight(const FusedConvParams& params, KernelContext& context) {
+  FoldCall fold{.weight = context.in(0),
+                .bias = params.folds_bias() ? &context.in(1) : nullptr,
+                .eps = params.eps,
+                .turns = params.turns_weight,
+                .weight_to = context.out(0).data};
+  if (params.batch_norm) {
+    const int first = params.folds_bias() ? 2 : 1;
+    const auto array = [&](int i) { return context.in(first + i).as<float>(); };
+    fold.gamma = params.fix_gamma ? nullptr : array(0);
+    fold.beta = array(1);
+    fold.mean = array(2);
+    fold.variance = array(3);
+    fold.bias_to = context.out(1).data;
+  }
+  fold_weight(context.stream()->native(), fold);
 }
 
 }  // namespace
 
 void add_fused_convolutions(std::vector<GpuKernelRow>* rows) {
   rows->push_back(kernel_row<FusedConvParams, run>(FusedConvParams::kOnGpu));
+  rows->push_back(kernel_row<FusedConvParams, make_weight>(FusedConvParams::kWeightOnGpu));
 }
 
 }  // namespace mxnet::cuda

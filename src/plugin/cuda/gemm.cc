@@ -8,11 +8,11 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/lock.h"
-#include "op/elemwise/binary_loops.h"
 #include "plugin/cuda/blas/cublaslt.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/launch.h"
 #include "plugin/cuda/primitives.h"
+#include "plugin/cuda/product_steps.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -38,40 +38,43 @@ class Products {
     return (*all)[device];
   }
 
-  // False where the bias is still to be added: not all types have it as an epilogue.
+  // False where what comes behind the product is still to be done: not all types have it as an
+  // epilogue.
   bool run(const GemmShape& shape, const GemmRequest& request, const GemmCall& call,
-           KernelContext& context, cudaStream_t stream) {
+           const ProductSteps& steps, KernelContext& context, cudaStream_t stream) {
+    const GemmChoice choice = gemm_choice(config().cuda, request);
+    const void* const vector = steps.sums_a != nullptr ? steps.sums_a : call.bias;
     MutexLock lock(mutex_);
-    const Plan& found = plan_of({shape, request}, call.bias);
+    const Plan& found = plan_of({shape, choice}, vector);
     const std::size_t bytes = found.plan->workspace_bytes();
     found.plan->run(handle_, call.alpha, call.a, call.b, 0.0, call.c,
-                    found.adds_bias ? call.bias : nullptr,
-                    bytes == 0 ? nullptr : context.workspace(bytes), stream);
-    return found.adds_bias || call.bias == nullptr;
+                    found.whole ? vector : nullptr, bytes == 0 ? nullptr : context.workspace(bytes),
+                    stream);
+    return found.whole;
   }
 
  private:
-  using Key = std::pair<GemmShape, GemmRequest>;
+  // Variables may change while a program runs: what they choose is part of the key.
+  using Key = std::pair<GemmShape, GemmChoice>;
   struct Plan {
     std::unique_ptr<GemmPlan> plan;
-    bool adds_bias;
+    bool whole;  // with its epilogue
   };
 
-  const Plan& plan_of(const Key& key, const void* bias) MX_REQUIRES(mutex_) {
+  const Plan& plan_of(const Key& key, const void* vector) MX_REQUIRES(mutex_) {
     if (const auto it = plans_.find(key); it != plans_.end()) return it->second;
     if (plans_.size() == kMostPlans) plans_.clear();
-    return plans_.emplace(key, make_plan(key, bias)).first->second;
+    return plans_.emplace(key, make_plan(key, vector)).first->second;
   }
-  Plan make_plan(Key key, const void* bias) const {
+  Plan make_plan(Key key, const void* vector) const {
     const auto make = [&](const void* with) {
-      return std::make_unique<GemmPlan>(handle_, key.first, gemm_choice(config().cuda, key.second),
-                                        kWorkspace, with);
+      return std::make_unique<GemmPlan>(handle_, key.first, key.second, kWorkspace, with);
     };
-    if (key.second.bias) {
+    if (!key.second.bare()) {
       try {
-        return {make(bias), true};
-      } catch (const Error&) {  // the product alone may exist: float64 has no epilogues
-        key.second.bias = false;
+        return {make(vector), true};
+      } catch (const Error&) {  // the product alone may exist
+        key.second.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
       }
     }
     return {make(nullptr), false};
@@ -83,20 +86,12 @@ class Products {
 };
 
 // The largest power of two, up to what cuBLASLt cares for, that divides all addresses.
-uint32_t alignment(const GemmCall& call) {
-  const auto bits = reinterpret_cast<uintptr_t>(call.a) | reinterpret_cast<uintptr_t>(call.b) |
-                    reinterpret_cast<uintptr_t>(call.c) | reinterpret_cast<uintptr_t>(call.bias) |
-                    256;
+uint32_t alignment(const GemmCall& call, const ProductSteps& steps) {
+  uintptr_t bits = 256;
+  for (const void* array : {call.a, call.b, static_cast<const void*>(call.c), call.bias,
+                            static_cast<const void*>(steps.sums_a)})
+    bits |= reinterpret_cast<uintptr_t>(array);
   return static_cast<uint32_t>(bits & (~bits + 1));
-}
-
-// REQUIRES: one product, whose rows lie one behind the other.
-void add_bias(NativeStream* stream, const GemmCall& call) {
-  MX_ASSERT(call.batch == 1 && call.ldc == call.n);
-  const Shape all{call.m, call.n}, row{1, call.n};
-  const Tensor result{call.c, &all, call.dtype};
-  binary(stream, static_cast<int>(BinaryRow::add), result,
-         {const_cast<void*>(call.bias), &row, call.dtype}, result);
 }
 
 // Sums of nothing.
@@ -113,12 +108,13 @@ void clear_results(const GemmCall& call, cudaStream_t stream) {
 
 }  // namespace
 
-void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context) {
+void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
+               KernelContext& context) {
   if (call.m == 0 || call.n == 0 || call.batch == 0) return;
   const LaunchScope scope(stream);
   if (call.k == 0) {
     clear_results(call, scope.stream());
-    if (call.bias != nullptr) add_bias(stream, call);
+    finish_product(stream, call, steps, context);
     return;
   }
   const GemmShape shape{.m = call.m,
@@ -133,11 +129,14 @@ void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context) {
                         .stride_a = call.step_a,
                         .stride_b = call.step_b,
                         .stride_c = call.step_c,
-                        .alignment = alignment(call)};
-  const GemmRequest request{
-      .dtype = call.dtype, .bias = call.bias != nullptr, .fully_connected = call.fully_connected};
-  if (!Products::current().run(shape, request, call, context, scope.stream()))
-    add_bias(stream, call);
+                        .alignment = alignment(call, steps)};
+  const GemmRequest request{.dtype = call.dtype,
+                            .bias = call.bias != nullptr,
+                            .relu = steps.relu,
+                            .sums_a = steps.sums_a != nullptr,
+                            .fully_connected = call.fully_connected};
+  if (!Products::current().run(shape, request, call, steps, context, scope.stream()))
+    finish_product(stream, call, steps, context);
 }
 
 }  // namespace mxnet::cuda

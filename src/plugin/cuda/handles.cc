@@ -10,6 +10,8 @@
 
 namespace mxnet::cuda {
 
+thread_local CudaStream* CudaStream::recording_ = nullptr;
+
 CudaStream::CudaStream(int device, StreamPriority priority) : device_(device) {
   DeviceGuard guard(device);
   int processors = 0, threads = 0;
@@ -24,6 +26,7 @@ CudaStream::CudaStream(int device, StreamPriority priority) : device_(device) {
 }
 
 CudaStream::~CudaStream() {
+  if (recording_ == this) recording_ = nullptr;  // an error has kept the recording from its end
   // Waits: host functions still queued refer to this object.
   cudaStreamSynchronize(handle_);
   cudaStreamDestroy(handle_);
@@ -39,24 +42,17 @@ std::exception_ptr CudaStream::take_error() {
   return std::exchange(error_, nullptr);
 }
 
-void CudaStream::begin_recording() {
-  MutexLock lock(mutex_);
-  records_ = true;
-}
-
-bool CudaStream::records() {
-  MutexLock lock(mutex_);
-  return records_;
-}
+void CudaStream::begin_recording() { recording_ = this; }
 
 void CudaStream::use(std::shared_ptr<const void> object) {
-  MutexLock lock(mutex_);
-  if (records_) used_.insert(std::move(object));
+  if (recording_ == nullptr) return;
+  MutexLock lock(recording_->mutex_);
+  recording_->used_.insert(std::move(object));
 }
 
 CudaStream::Used CudaStream::end_recording() {
+  recording_ = nullptr;
   MutexLock lock(mutex_);
-  records_ = false;
   return std::exchange(used_, {});
 }
 

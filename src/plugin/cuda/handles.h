@@ -33,11 +33,12 @@ class CudaStream {
   std::exception_ptr take_error();
 
   // What recorded work needs for as long as its graph lives: kernels that a library has loaded for
-  // one plan, say. Nothing is kept where no work is being recorded.
+  // one plan, say. Nothing is kept where no work is being recorded. A thread records one graph at a
+  // time, and what it puts on a second stream meanwhile is part of that.
   using Used = std::set<std::shared_ptr<const void>>;
   void begin_recording();
-  bool records();
-  void use(std::shared_ptr<const void> object);
+  static bool records() { return recording_ != nullptr; }
+  static void use(std::shared_ptr<const void> object);
   Used end_recording();
 
  private:
@@ -46,8 +47,8 @@ class CudaStream {
   int64_t resident_threads_ = 0;
   Mutex mutex_;
   std::exception_ptr error_ MX_GUARDED_BY(mutex_);
-  bool records_ MX_GUARDED_BY(mutex_) = false;
   Used used_ MX_GUARDED_BY(mutex_);
+  static thread_local CudaStream* recording_;  // by the calling thread; null for most
 };
 
 // What a NativeEvent points to. Thread-safe.

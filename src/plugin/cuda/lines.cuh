@@ -5,6 +5,7 @@
 
 #include "op/params.h"
 #include "plugin/cuda/elements.cuh"
+#include "plugin/cuda/walk.h"
 
 namespace mxnet {
 namespace cuda {
@@ -13,12 +14,25 @@ namespace cuda {
 struct Lines {
   int64_t length, inner;
 
+  Lines(int64_t length_, int64_t inner_)
+      : length(length_), inner(inner_), by_length_(length_), by_inner_(inner_) {}
   MX_DEVICE int64_t first(int64_t line) const {
-    return line / inner * length * inner + line % inner;
+    const int64_t outer = by_inner_.quotient(line);
+    return outer * length * inner + line - outer * inner;
   }
   // The line of element i of all, and its place in it.
-  MX_DEVICE int64_t line_of(int64_t i) const { return i / inner / length * inner + i % inner; }
-  MX_DEVICE int64_t place_of(int64_t i) const { return i / inner % length; }
+  MX_DEVICE int64_t line_of(int64_t i) const {
+    const int64_t row = by_inner_.quotient(i);
+    return by_length_.quotient(row) * inner + i - row * inner;
+  }
+  MX_DEVICE int64_t place_of(int64_t i) const {
+    const int64_t row = by_inner_.quotient(i);
+    return row - by_length_.quotient(row) * length;
+  }
+
+ private:
+  // A division of 64 bits is some hundred instructions: kernels would wait for it, not for memory.
+  Divider by_length_, by_inner_;
 };
 
 // Elements of any type as Number. All threads read the same type, so that the branch costs next to

@@ -22,26 +22,39 @@ MX_DEVICE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // One dimension of a PoolGeometry.
 struct Side {
-  int64_t image, map, kernel, stride, pad, pad_behind;
+  int64_t image, map, kernel;
+  Divider stride;
+  int64_t pad, pad_behind;
   // Pixels of the window at `place`.
   MX_DEVICE Range window(int64_t place) const {
-    const int64_t begin = place * stride - pad;
+    const int64_t begin = place * stride.by() - pad;
     return {larger(begin, 0), smaller(begin + kernel, image)};
   }
   MX_DEVICE int64_t padded(int64_t place) const {
-    const int64_t begin = place * stride - pad;
+    const int64_t begin = place * stride.by() - pad;
     return smaller(begin + kernel, image + pad_behind) - begin;
   }
   // Places of the windows that may see `pixel`.
   MX_DEVICE Range places(int64_t pixel) const {
-    const int64_t last = (pixel + pad) / stride, before = pixel + pad - kernel;
-    return {before < 0 ? 0 : before / stride + 1, smaller(last + 1, map)};
+    const int64_t last = stride.quotient(pixel + pad), before = pixel + pad - kernel;
+    return {before < 0 ? 0 : stride.quotient(before) + 1, smaller(last + 1, map)};
   }
+};
+
+// Pixels of an array: of a plane, of all planes of a sample, and the sides but the first.
+struct Pixels {
+  Divider plane, sample, height, width;
+  Pixels(const PoolGeometry::Sizes& sizes, int64_t channels)
+      : plane(sizes[0] * sizes[1] * sizes[2]),
+        sample(sizes[0] * sizes[1] * sizes[2] * channels),
+        height(sizes[1]),
+        width(sizes[2]) {}
 };
 
 // A PoolGeometry for kernels.
 struct Pool {
   Side z, y, x;
+  Pixels image, map;
   Divider channels;
   bool channels_last, include_pad, zero_padding;
   PoolKind type;
@@ -51,6 +64,8 @@ struct Pool {
       : z(side(g, 0)),
         y(side(g, 1)),
         x(side(g, 2)),
+        image(g.image, g.channels),
+        map(g.map, g.channels),
         channels(g.channels),
         channels_last(g.channels_last),
         include_pad(g.include_pad),
@@ -58,7 +73,7 @@ struct Pool {
         type(g.type),
         power(g.power) {}
   static Side side(const PoolGeometry& g, std::size_t i) {
-    return {g.image[i], g.map[i], g.kernel[i], g.stride[i], g.pad[i], g.pad_behind[i]};
+    return {g.image[i], g.map[i], g.kernel[i], Divider(g.stride[i]), g.pad[i], g.pad_behind[i]};
   }
 
   // Where a plane begins in arrays of `size` pixels, and how far its pixels are apart.
@@ -69,27 +84,26 @@ struct Pool {
   struct Place {
     int64_t plane, z, y, x;
   };
-  MX_DEVICE Place place(int64_t i, int64_t depth, int64_t height, int64_t width) const {
-    const int64_t size = depth * height * width;
+  MX_DEVICE Place place(int64_t i, const Pixels& of) const {
     int64_t plane, pixel;
     if (channels_last) {
-      const int64_t outer = i / (size * channels.by()), rest = i - outer * size * channels.by();
+      const int64_t outer = of.sample.quotient(i), rest = i - outer * of.sample.by();
       pixel = channels.quotient(rest);
       plane = outer * channels.by() + rest - pixel * channels.by();
     } else {
-      plane = i / size;
-      pixel = i - plane * size;
+      plane = of.plane.quotient(i);
+      pixel = i - plane * of.plane.by();
     }
-    const int64_t line = pixel / width;
-    return {plane, line / height, line % height, pixel - line * width};
+    const int64_t line = of.width.quotient(pixel), depth = of.height.quotient(line);
+    return {plane, depth, line - depth * of.height.by(), pixel - line * of.width.by()};
   }
   MX_DEVICE Plane plane(int64_t number, int64_t size) const {
     if (!channels_last) return {number * size, 1};
     const int64_t outer = channels.quotient(number);
     return {outer * size * channels.by() + number - outer * channels.by(), channels.by()};
   }
-  MX_DEVICE int64_t image_size() const { return z.image * y.image * x.image; }
-  MX_DEVICE int64_t map_size() const { return z.map * y.map * x.map; }
+  MX_DEVICE int64_t image_size() const { return image.plane.by(); }
+  MX_DEVICE int64_t map_size() const { return map.plane.by(); }
   MX_DEVICE int64_t pixel(int64_t k, int64_t j, int64_t i) const {
     return (k * y.image + j) * x.image + i;
   }
@@ -118,7 +132,7 @@ struct Forward {
   C lowest;
 
   MX_DEVICE void operator()(int64_t i) const {
-    const Pool::Place at = g.place(i, g.z.map, g.y.map, g.x.map);
+    const Pool::Place at = g.place(i, g.map);
     const Pool::Plane from = g.plane(at.plane, g.image_size());
     const Range planes = g.z.window(at.z), lines = g.y.window(at.y), columns = g.x.window(at.x);
     const bool max = g.type == PoolKind::kMax;
@@ -189,7 +203,7 @@ struct Slope {
   T* dimage;
 
   MX_DEVICE void operator()(int64_t i) const {
-    const Pool::Place at = g.place(i, g.z.image, g.y.image, g.x.image);
+    const Pool::Place at = g.place(i, g.image);
     const Pool::Plane of_map = g.plane(at.plane, g.map_size());
     const Pool::Plane of_image = g.plane(at.plane, g.image_size());
     const Range planes = g.z.places(at.z), lines = g.y.places(at.y), columns = g.x.places(at.x);
@@ -228,7 +242,7 @@ struct Pick {
   const T *image, *picked;
   T* map;
   MX_DEVICE void operator()(int64_t i) const {
-    const Pool::Place at = g.place(i, g.z.map, g.y.map, g.x.map);
+    const Pool::Place at = g.place(i, g.map);
     const Pool::Plane plane = g.plane(at.plane, g.image_size());
     const int64_t pixel = first_maximum(g, image, plane, at.z, at.y, at.x);
     map[i] = pixel < 0 ? T() : picked[plane.first + pixel * plane.step];

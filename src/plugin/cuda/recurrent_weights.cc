@@ -23,10 +23,9 @@ Cache& cache() {
 
 std::shared_ptr<const std::byte> kept_on_device(const PackedWeightsKey& key, Stream& stream,
                                                 const std::function<void(std::byte*)>& pack) {
-  CudaStream& on = *CudaStream::from(stream.native());
   std::shared_ptr<const std::byte> kept = cache().find(key);
   if (kept == nullptr) {
-    if (on.records()) return nullptr;
+    if (CudaStream::records()) return nullptr;
     DeviceApi& api = stream.api();
     const auto release = [&api, device = key.device, bytes = key.bytes](const std::byte* memory) {
       api.release(device, const_cast<std::byte*>(memory), bytes);  // waits for what reads it
@@ -37,7 +36,7 @@ std::shared_ptr<const std::byte> kept_on_device(const PackedWeightsKey& key, Str
     stream.synchronize();
     cache().add(key, kept);
   }
-  on.use(kept);
+  CudaStream::use(kept);
   return kept;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the reduction rows (op/reduce_loops.h) along any axes. A warp or a block makes each
-// output, so that results repeat from run to run.
+// Kernels of the reduction rows (op/reduce_loops.h) along any axes. A thread, a warp or a block
+// makes each output, or, of few, each of its slices, which are merged in a fixed order: results
+// repeat from run to run.
 #include "op/reduce/evaluate.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
@@ -58,19 +59,38 @@ struct Ending {
   A initial;
 };
 
+template <class R, class A>
+MX_DEVICE A ended(A value, const Ending<A>& ending) {
+  if (ending.has_initial) value = R::merge(value, ending.initial);
+  if (ending.empty_product) value = A(0);
+  if (ending.finish == Finish::kMean) {
+    if constexpr (std::is_integral_v<A>)
+      value = ending.count == 0 ? A(0) : value / static_cast<A>(ending.count);
+    else
+      value = value / static_cast<A>(ending.count);
+  } else if (ending.finish == Finish::kRoot) {
+    value = static_cast<A>(::sqrt(static_cast<double>(value)));
+  }
+  return value;
+}
+
+// Number i is slice i / outputs of output i % outputs. Slices are interleaved: what neighbouring
+// threads read lies together, whether they have neighbouring outputs or one.
 template <class R, class A, class T>
 struct Reduce {
   const T* x;
-  A* y;
+  A* y;  // outputs, or, where there are more slices than one, slices of each output
   Walk<1> kept, reduced;
-  int64_t extent;
+  int64_t extent, slices;
+  Divider outputs;
   Ending<A> ending;
 
   MX_DEVICE A part(int64_t i, int lane, int lanes) const {
     int64_t base[1], at[1];
-    kept.offsets(i, base);
+    const int64_t slice = slices == 1 ? 0 : outputs.quotient(i);
+    kept.offsets(i - slice * outputs.by(), base);
     A value = R::identity();
-    for (int64_t k = lane; k < extent; k += lanes) {
+    for (int64_t k = slice * lanes + lane; k < extent; k += lanes * slices) {
       reduced.offsets(k, at);
       value = R::merge(value, R::take(static_cast<A>(widen(x[base[0] + at[0]]))));
     }
@@ -78,20 +98,31 @@ struct Reduce {
   }
   MX_DEVICE A merge(A a, A b) const { return R::merge(a, b); }
   MX_DEVICE void finish(int64_t i, A value) const {
-    if (ending.has_initial) value = R::merge(value, ending.initial);
-    if (ending.empty_product) value = A(0);
-    if (ending.finish == Finish::kMean) {
-      if constexpr (std::is_integral_v<A>)
-        value = ending.count == 0 ? A(0) : value / static_cast<A>(ending.count);
-      else
-        value = value / static_cast<A>(ending.count);
-    } else if (ending.finish == Finish::kRoot) {
-      value = static_cast<A>(::sqrt(static_cast<double>(value)));
+    if (slices == 1) {
+      y[i] = ended<R>(value, ending);
+      return;
     }
-    y[i] = value;
+    const int64_t slice = outputs.quotient(i);
+    y[(i - slice * outputs.by()) * slices + slice] = value;
   }
-  // One thread an output: where neighbouring outputs are neighbours in memory.
+  // One thread a number: where neighbouring outputs are neighbours in memory.
   MX_DEVICE void operator()(int64_t i) const { finish(i, part(i, 0, 1)); }
+};
+
+template <class R, class A>
+struct MergeSlices {
+  const A* x;
+  A* y;
+  int64_t slices;
+  Ending<A> ending;
+
+  MX_DEVICE A part(int64_t i, int lane, int lanes) const {
+    A value = R::identity();
+    for (int64_t s = lane; s < slices; s += lanes) value = R::merge(value, x[i * slices + s]);
+    return value;
+  }
+  MX_DEVICE A merge(A a, A b) const { return R::merge(a, b); }
+  MX_DEVICE void finish(int64_t i, A value) const { y[i] = ended<R>(value, ending); }
 };
 
 struct Walks {
@@ -116,21 +147,45 @@ Walks walks_of(const Shape& shape, uint32_t axes) {
   return w;
 }
 
+// How one reduction is spread over the device.
+struct Spreading {
+  bool threads;    // else a group of threads has a number
+  bool wide;       // such a group is a block
+  int64_t slices;  // of each output
+};
+Spreading spreading_of(const Walks& w) {
+  constexpr int64_t kShort = 8, kLong = 2048;  // what a thread, and a warp, take at most alone
+  // Threads that have work, about as many as the largest devices hold at once: memory is kept busy
+  // by nothing else. And what a thread has to do at least to be worth another launch.
+  constexpr int64_t kBusy = int64_t{1} << 18, kLeast = 16;
+  Spreading result{w.columns || w.extent < kShort, w.extent >= kLong, 1};
+  const int64_t lanes = result.threads ? 1 : result.wide ? kThreads : kWarp;
+  const int64_t wanted = w.outputs == 0 ? 1 : kBusy / (w.outputs * lanes);
+  const int64_t most = w.extent / (kLeast * lanes);
+  result.slices = wanted < most ? wanted : most;
+  if (result.slices < 2) result.slices = 1;
+  return result;
+}
+
 template <class R, class A, class T>
 void run(NativeStream* stream, const char* name, const ReduceCall& call, const Tensor& in,
-         const Walks& w, const Tensor& out) {
+         const Walks& w, const Tensor& out, KernelContext& context) {
   const int64_t count = w.extent - call.ddof > 0 ? w.extent - call.ddof : 0;
   const Ending<A> ending{call.finish, count, call.initial.has_value(),
                          call.reduction == Reduction::prod && count == 0 && !call.initial,
                          call.initial ? static_cast<A>(*call.initial) : A(0)};
-  const Reduce<R, A, T> f{in.as<T>(), out.as<A>(), w.kept, w.reduced, w.extent, ending};
-  // Enough columns fill the device with coalesced loads; else threads share an output.
-  constexpr int64_t kEnoughColumns = 8192;
-  constexpr int64_t kLong = 2048;
-  if (w.extent < 8 || (w.columns && w.outputs >= kEnoughColumns))
-    for_each(stream, name, w.outputs, f);
+  const Spreading by = spreading_of(w);
+  const int64_t numbers = w.outputs * by.slices;
+  A* const to = by.slices == 1 ? out.as<A>() : context.workspace_of<A>(numbers);
+  const Reduce<R, A, T> f{in.as<T>(),         to,    w.kept, w.reduced, w.extent, by.slices,
+                          Divider(w.outputs), ending};
+  if (by.threads)
+    for_each(stream, name, numbers, f);
   else
-    for_each_group(stream, name, w.outputs, w.extent >= kLong, f);
+    for_each_group(stream, name, numbers, by.wide, f);
+  if (by.slices == 1) return;
+  for_each_group(stream, name, w.outputs, by.slices > kThreads,
+                 MergeSlices<R, A>{to, out.as<A>(), by.slices, ending});
 }
 
 // `in` in a type that has kernels, converted first where its own has none.
@@ -154,7 +209,7 @@ void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, 
       result.dtype = dtype_of<A>;
       result.data = context.workspace(static_cast<std::size_t>(out.size()) * sizeof(A));
     }
-    run<R<A>, A, decltype(element)>(stream, name, call, x, w, result);
+    run<R<A>, A, decltype(element)>(stream, name, call, x, w, result, context);
     if (result.data != out.data) convert(stream, result, out);
   };
   if (!is_floating(in.dtype) && !is_floating(out.dtype)) {

@@ -19,10 +19,12 @@ struct Gather {
   const E* in;
   E* out;
   Position position;
-  int64_t count, extent, width;
+  Divider count, width;
+  int64_t extent;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t k = i % width, j = i / width % count, o = i / width / count;
-    out[i] = in[(o * extent + position(j)) * width + k];
+    const int64_t row = width.quotient(i), k = i - row * width.by();
+    const int64_t o = count.quotient(row), j = row - o * count.by();
+    out[i] = in[(o * extent + position(j)) * width.by() + k];
   }
 };
 
@@ -32,15 +34,15 @@ struct PutRows {
   const E* in;
   E* out;
   const int64_t *sources, *targets;
-  int64_t width;
+  Divider width;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t j = i / width, k = i - j * width;
-    out[targets[j] * width + k] = in == nullptr ? E(0) : in[sources[j] * width + k];
+    const int64_t j = width.quotient(i), k = i - j * width.by();
+    out[targets[j] * width.by() + k] = in == nullptr ? E{} : in[sources[j] * width.by() + k];
   }
 };
 
-// fn(a value of the widest unsigned type that divides rows of `width` bytes of both arrays). Blocks
-// of the pool are aligned to more than 8 bytes, views to their elements.
+// fn(a value of the widest type that divides rows of `width` bytes of both arrays). Blocks of the
+// pool are aligned to more than 16 bytes, views to their elements.
 template <class F>
 void with_row_unit(int64_t width, const void* in, const void* out, const F& fn) {
   const auto fits = [&](uintptr_t bytes) {
@@ -49,6 +51,7 @@ void with_row_unit(int64_t width, const void* in, const void* out, const F& fn) 
                bytes ==
            0;
   };
+  if (fits(kVectorBytes)) return fn(Pack<uint64_t, 2>{});
   if (fits(8)) return fn(uint64_t{});
   if (fits(4)) return fn(uint32_t{});
   if (fits(2)) return fn(uint16_t{});
@@ -61,10 +64,11 @@ struct Pick {
   const E* from;
   E* to;
   Position position;
-  int64_t extent, inner;
+  int64_t extent;
+  Divider inner;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t outer = i / inner,
-                  at = (outer * extent + position(i)) * inner + i - outer * inner;
+    const int64_t outer = inner.quotient(i),
+                  at = (outer * extent + position(i) - outer) * inner.by() + i;
     if constexpr (kPut)
       to[at] = from[i];
     else
@@ -78,19 +82,21 @@ struct RowsToAdd {
   const T* in;
   Sum* sums;
   Position position;
-  int64_t count, extent, width;
+  Divider count, width;
+  int64_t extent;
 
   struct Place {
     int64_t o, j, k;
   };
   MX_DEVICE Place place(int64_t i) const {
-    return {i / width / count, i / width % count, i % width};
+    const int64_t row = width.quotient(i), o = count.quotient(row);
+    return {o, row - o * count.by(), i - row * width.by()};
   }
   MX_DEVICE Sum value(int64_t o, int64_t j, int64_t k) const {
-    return static_cast<Sum>(widen(in[(o * count + j) * width + k]));
+    return static_cast<Sum>(widen(in[(o * count.by() + j) * width.by() + k]));
   }
   MX_DEVICE Sum* sum(int64_t o, int64_t target, int64_t k) const {
-    return sums + (o * extent + target) * width + k;
+    return sums + (o * extent + target) * width.by() + k;
   }
 };
 
@@ -114,7 +120,7 @@ struct AddRowsInOrder {
     for (int64_t before = 0; before < j; ++before)
       if (rows.position(before) == target) return;
     Sum sum = 0;
-    for (int64_t row = j; row < rows.count; ++row)
+    for (int64_t row = j; row < rows.count.by(); ++row)
       if (rows.position(row) == target) sum += rows.value(o, row, k);
     *rows.sum(o, target, k) = sum;
   }
@@ -131,7 +137,7 @@ void run_pick(NativeStream* stream, const Tensor& from, int64_t extent, int64_t 
   const auto run = [&](auto unit) {
     using E = decltype(unit);
     for_each(stream, kPut ? "put" : "pick", positions.size(),
-             Pick<E, kPut>{from.as<E>(), to.as<E>(), position, extent, inner});
+             Pick<E, kPut>{from.as<E>(), to.as<E>(), position, extent, Divider(inner)});
   };
   dispatch_size(from.dtype, run);
 }
@@ -155,9 +161,9 @@ void gather_rows(NativeStream* stream, const void* in, int64_t outer, int64_t ex
   with_row_unit(width, in, out, [&](auto unit) {
     using E = decltype(unit);
     const int64_t units = width / static_cast<int64_t>(sizeof(E));
-    for_each(
-        stream, "gather_rows", outer * count * units,
-        Gather<E>{static_cast<const E*>(in), static_cast<E*>(out), position, count, extent, units});
+    for_each(stream, "gather_rows", outer * count * units,
+             Gather<E>{static_cast<const E*>(in), static_cast<E*>(out), position, Divider(count),
+                       Divider(units), extent});
   });
 }
 
@@ -167,7 +173,8 @@ void put_rows(NativeStream* stream, const void* in, int64_t width, const int64_t
     using E = decltype(unit);
     const int64_t units = width / static_cast<int64_t>(sizeof(E));
     for_each(stream, "put_rows", count * units,
-             PutRows<E>{static_cast<const E*>(in), static_cast<E*>(out), sources, targets, units});
+             PutRows<E>{static_cast<const E*>(in), static_cast<E*>(out), sources, targets,
+                        Divider(units)});
   });
 }
 
@@ -184,7 +191,8 @@ void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t ext
       sums.data = context.workspace_of<Sum>(out.size());
     }
     fill(stream, sums, 0);
-    const RowsToAdd<T, Sum> rows{in.as<T>(), sums.as<Sum>(), position, count, extent, width};
+    const RowsToAdd<T, Sum> rows{in.as<T>(),     sums.as<Sum>(), position,
+                                 Divider(count), Divider(width), extent};
     const auto add = [&](const auto& each) {
       for_each(stream, "sum_rows", outer * count * width, each);
     };

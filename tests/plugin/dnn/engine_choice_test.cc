@@ -146,6 +146,13 @@ TEST(EngineCache, AChoiceIsMadeOnceForAllProcesses) {
   EXPECT_EQ(cache.choose("key", "test", engines, policy, timer).chosen, 1u);
   EXPECT_EQ(other.choose("key", "test", engines, policy, timer).chosen, 1u);
   EXPECT_EQ(timed, 2);
+  // Without a timer: before plans of the other engines are made.
+  EXPECT_EQ(other.kept("key", "test", engines, policy).chosen, 1u);
+  EXPECT_FALSE(other.kept("another key", "test", engines, policy).chosen);
+  EnginePolicy verbose = policy;
+  verbose.verbose = 1;
+  EXPECT_EQ(other.kept("key", "test", engines, verbose).report,
+            "test (chosen before)\n* 1 eng:1\n");
   other.choose("another key", "test", engines, policy, timer);
   EXPECT_EQ(timed, 4);
   // An engine that a new driver no longer offers is chosen anew.
@@ -185,16 +192,32 @@ TEST(GemmChoice, HalfIsSummedInHalfOnlyWhenAsked) {
       << "other products are not meant";
 }
 
-TEST(GemmChoice, EpiloguesAddBiasAndActivation) {
-  const CudaConfig config;
-  const auto epilogue = [&](bool bias, GemmActivation activation) {
-    return gemm_choice(config, {.bias = bias, .activation = activation}).epilogue;
+TEST(GemmChoice, EpiloguesDoWhatComesBehindAProduct) {
+  CudaConfig config;
+  const auto epilogue = [&](const GemmRequest& request) {
+    return gemm_choice(config, request).epilogue;
   };
-  EXPECT_EQ(epilogue(false, GemmActivation::kNone), CUBLASLT_EPILOGUE_DEFAULT);
-  EXPECT_EQ(epilogue(true, GemmActivation::kNone), CUBLASLT_EPILOGUE_BIAS);
-  EXPECT_EQ(epilogue(false, GemmActivation::kRelu), CUBLASLT_EPILOGUE_RELU);
-  EXPECT_EQ(epilogue(true, GemmActivation::kRelu), CUBLASLT_EPILOGUE_RELU_BIAS);
-  EXPECT_EQ(epilogue(true, GemmActivation::kGelu), CUBLASLT_EPILOGUE_GELU_BIAS);
+  EXPECT_EQ(epilogue({}), CUBLASLT_EPILOGUE_DEFAULT);
+  EXPECT_EQ(epilogue({.bias = true}), CUBLASLT_EPILOGUE_BIAS);
+  EXPECT_EQ(epilogue({.relu = true}), CUBLASLT_EPILOGUE_RELU);
+  EXPECT_EQ(epilogue({.bias = true, .relu = true}), CUBLASLT_EPILOGUE_RELU_BIAS);
+  EXPECT_EQ(epilogue({.sums_a = true}), CUBLASLT_EPILOGUE_BGRADB) << "our left is its second";
+  EXPECT_EQ(epilogue({.dtype = DType::kFloat64, .bias = true}), CUBLASLT_EPILOGUE_DEFAULT);
+  EXPECT_TRUE(gemm_choice(config, {.dtype = DType::kFloat64, .relu = true}).bare());
+  config.fc_true_fp16 = true;
+  GemmRequest layer{.dtype = DType::kFloat16, .bias = true, .fully_connected = true};
+  EXPECT_EQ(epilogue(layer), CUBLASLT_EPILOGUE_BIAS);
+  layer = {.dtype = DType::kFloat16, .sums_a = true, .fully_connected = true};
+  EXPECT_EQ(epilogue(layer), CUBLASLT_EPILOGUE_DEFAULT) << "sums of gradients are sums of floats";
+}
+
+// A table of products that is kept by choices has another entry when a live variable changes.
+TEST(GemmChoice, OtherVariablesAreOtherChoices) {
+  CudaConfig config;
+  const GemmChoice before = gemm_choice(config, {});
+  EXPECT_EQ(gemm_choice(config, {}), before);
+  config.allow_tensor_core = false;
+  EXPECT_NE(gemm_choice(config, {}), before);
 }
 
 }  // namespace

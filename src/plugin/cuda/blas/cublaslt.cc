@@ -60,7 +60,7 @@ GemmPlan::Owner<cublasLtMatrixLayout_t> GemmPlan::layout(const GemmChoice& choic
 }
 
 GemmPlan::GemmPlan(cublasLtHandle_t handle, const GemmShape& shape, const GemmChoice& choice,
-                   std::size_t workspace, const void* bias)
+                   std::size_t workspace, const void* vector)
     : choice_(choice) {
   const CublasLt& blas = CublasLt::get();
   cublasLtMatmulDesc_t operation = nullptr;
@@ -84,15 +84,15 @@ GemmPlan::GemmPlan(cublasLtHandle_t handle, const GemmShape& shape, const GemmCh
   a_ = view(shape.transpose_a, shape.m, shape.k, shape.lda, shape.stride_a);
   b_ = view(shape.transpose_b, shape.k, shape.n, shape.ldb, shape.stride_b);
   c_ = view(false, shape.m, shape.n, shape.ldc, shape.stride_c);
-  if (bias != nullptr) set_bias(bias);
+  if (vector != nullptr) set_vector(vector);
   pick(handle, shape.alignment, workspace);
 }
 
-void GemmPlan::set_bias(const void* bias) {
+void GemmPlan::set_vector(const void* vector) {
   const CublasLt& blas = CublasLt::get();
-  blas.check(
-      blas.set_operation(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)),
-      "cublasLtMatmulDescSetAttribute");
+  blas.check(blas.set_operation(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector,
+                                sizeof(vector)),
+             "cublasLtMatmulDescSetAttribute");
 }
 
 void GemmPlan::pick(cublasLtHandle_t handle, uint32_t alignment, std::size_t workspace) {
@@ -125,9 +125,9 @@ void GemmPlan::pick(cublasLtHandle_t handle, uint32_t alignment, std::size_t wor
 }
 
 void GemmPlan::run(cublasLtHandle_t handle, double alpha, const void* a, const void* b, double beta,
-                   void* c, const void* bias, void* workspace, cudaStream_t stream) {
+                   void* c, const void* vector, void* workspace, cudaStream_t stream) {
   const CublasLt& blas = CublasLt::get();
-  if (bias != nullptr) set_bias(bias);
+  if (vector != nullptr) set_vector(vector);
   const auto launch = [&](const auto& scale_a, const auto& scale_b) {
     blas.check(blas.matmul(handle, operation_.get(), &scale_a, b, b_.get(), a, a_.get(), &scale_b,
                            c, c_.get(), c, c_.get(), &algorithm_, workspace, workspace_, stream),

@@ -51,19 +51,19 @@ struct GemmShape {
   auto operator<=>(const GemmShape&) const = default;
 };
 
-// A product that is ready to run any number of times. Used by one thread at a time where it has a
-// bias, whose address lies in the descriptor.
+// A product that is ready to run any number of times. Used by one thread at a time where its
+// epilogue has an array, whose address lies in the descriptor.
 class GemmPlan {
  public:
-  // `workspace` bytes may be used; `bias` is one of those that run() will be given, null where the
-  // epilogue has none. Throws Error where cuBLASLt has no way.
+  // `workspace` bytes may be used; `vector` is one of those that run() will be given, null where
+  // the epilogue has none. Throws Error where cuBLASLt has no way.
   GemmPlan(cublasLtHandle_t handle, const GemmShape& shape, const GemmChoice& choice,
-           std::size_t workspace, const void* bias);
+           std::size_t workspace, const void* vector);
 
   std::size_t workspace_bytes() const { return workspace_; }
-  // `bias` of n elements; null where the epilogue has none.
+  // `vector`: what the epilogue adds to rows, or the sums that it writes.
   void run(cublasLtHandle_t handle, double alpha, const void* a, const void* b, double beta,
-           void* c, const void* bias, void* workspace, cudaStream_t stream);
+           void* c, const void* vector, void* workspace, cudaStream_t stream);
 
  private:
   struct Destroy {
@@ -78,7 +78,7 @@ class GemmPlan {
   static Owner<cublasLtMatrixLayout_t> layout(const GemmChoice& choice, int64_t rows,
                                               int64_t columns, int64_t leading, int64_t batch,
                                               int64_t stride);
-  void set_bias(const void* bias);
+  void set_vector(const void* vector);
   void pick(cublasLtHandle_t handle, uint32_t alignment, std::size_t workspace);
 
   const GemmChoice choice_;

@@ -9,15 +9,11 @@
 namespace mxnet::cuda {
 namespace {
 
+// cuBLASLt is column-major: its second factor is our left one. (Its GELU is the approximation by
+// tanh, which is not the operator's.)
 cublasLtEpilogue_t epilogue(const GemmRequest& request) {
-  switch (request.activation) {
-    case GemmActivation::kRelu:
-      return request.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
-    case GemmActivation::kGelu:
-      return request.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
-    case GemmActivation::kNone:
-      break;
-  }
+  if (request.sums_a) return CUBLASLT_EPILOGUE_BGRADB;
+  if (request.relu) return request.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
   return request.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
@@ -38,6 +34,7 @@ GemmChoice gemm_choice(const CudaConfig& config, const GemmRequest& request) {
     case DType::kFloat64:
       choice.elements = choice.scale = CUDA_R_64F;
       choice.compute = config.allow_tensor_core ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_64F_PEDANTIC;
+      choice.epilogue = CUBLASLT_EPILOGUE_DEFAULT;  // there are none
       return choice;
     case DType::kBFloat16:
       choice.elements = CUDA_R_16BF;
@@ -50,6 +47,8 @@ GemmChoice gemm_choice(const CudaConfig& config, const GemmRequest& request) {
         choice.scale = CUDA_R_16F;
         choice.compute =
             config.allow_tensor_core ? CUBLAS_COMPUTE_16F : CUBLAS_COMPUTE_16F_PEDANTIC;
+        // Products are what the variable is about: a gradient's sum stays one of floats.
+        if (request.sums_a) choice.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
       }
       return choice;
     default:

@@ -11,15 +11,12 @@
 
 namespace mxnet::cuda {
 
-enum class GemmActivation : uint8_t { kNone, kRelu, kGelu };
-
 struct GemmRequest {
   DType dtype = DType::kFloat32;  // of both factors and of the result
-  bool bias = false;
-  GemmActivation activation = GemmActivation::kNone;
+  // What is done on the way out: a bias is added, negative results become 0; or, in the gradient of
+  // a weight, the left factor is summed for that of the bias.
+  bool bias = false, relu = false, sums_a = false;
   bool fully_connected = false;  // MXNET_FC_TRUE_FP16 is about these
-
-  auto operator<=>(const GemmRequest&) const = default;
 };
 
 struct GemmChoice {
@@ -28,10 +25,12 @@ struct GemmChoice {
   cublasComputeType_t compute;
   cublasLtEpilogue_t epilogue;
 
-  bool operator==(const GemmChoice&) const = default;
+  bool bare() const { return epilogue == CUBLASLT_EPILOGUE_DEFAULT; }
+  auto operator<=>(const GemmChoice&) const = default;
 };
 
-// Throws Error(kType) for types without products.
+// Without an epilogue where cuBLASLt has none of these for the type, or a worse one: then kernels
+// of ours do it. Throws Error(kType) for types without products.
 GemmChoice gemm_choice(const CudaConfig& config, const GemmRequest& request);
 
 }  // namespace mxnet::cuda

@@ -101,12 +101,12 @@ class Convolver {
 
   void run(const Convolution& convolution, const ConvolutionTuning& tuning,
            const ConvolutionArrays& arrays, const std::function<void()>& apply_steps,
-           KernelContext& context, CudaStream& on) {
-    const CudnnHandles::Lent handle(handles_, on.handle());
-    const Call call{tuning, arrays, apply_steps, context, handle.get(), on.handle()};
+           KernelContext& context, cudaStream_t stream) {
+    const CudnnHandles::Lent handle(handles_, stream);
+    const Call call{tuning, arrays, apply_steps, context, handle.get(), stream};
     const Plan plan = plan_for(convolution, call);
     // A graph names kernels that a plan has loaded; the table may forget the plan before.
-    on.use(plan.engine);
+    CudaStream::use(plan.engine);
     launch(plan, call, workspace_for(plan, call));
   }
 
@@ -197,11 +197,32 @@ class Convolver {
     return plans;
   }
 
+  // The plan of what was chosen before, null where that is not among the offers, or does not run
+  // any more: making the plans of all the others takes seconds for a network.
+  PlanRef chosen_before(const Convolution& convolution, const EnginePolicy& policy,
+                        cudnnHandle_t handle, std::vector<OfferedEngine>* offers) const {
+    std::vector<EngineConfig> configs;
+    for (const OfferedEngine& offer : *offers) configs.push_back(offer.config);
+    const EngineChoice choice =
+        engine_cache().kept(key_of(convolution, policy), convolution.to_string(), configs, policy);
+    if (!choice.chosen || exclusion(configs[*choice.chosen], policy)) return nullptr;
+    try {
+      auto plan = std::make_shared<const ConvolutionPlan>(
+          handle, std::move((*offers)[*choice.chosen].descriptor));
+      if (!choice.report.empty()) log(LogLevel::kInfo, choice.report);
+      return plan;
+    } catch (const Error&) {
+      offers->erase(offers->begin() + static_cast<std::ptrdiff_t>(*choice.chosen));
+      return nullptr;
+    }
+  }
+
   PlanRef choose(const Convolution& convolution, const EnginePolicy& policy, const Call& call,
                  const ConvolutionArrays& arrays) const {
     EngineOffers offered =
         offered_engines(call.handle, convolution_operations(convolution), config().cuda);
     std::vector<OfferedEngine>& offers = offered.engines;
+    if (PlanRef plan = chosen_before(convolution, policy, call.handle, &offers)) return plan;
     std::vector<PlanRef> plans = build(call.handle, &offers, policy);
     // Only what can run takes part in the choice.
     std::vector<EngineConfig> candidates;
@@ -255,8 +276,7 @@ void run_convolution(NativeStream* stream, const Convolution& convolution,
                      const ConvolutionTuning& tuning, const ConvolutionArrays& arrays,
                      const std::function<void()>& apply_steps, KernelContext& context) {
   const LaunchScope scope(stream);
-  Convolver::current().run(convolution, tuning, arrays, apply_steps, context,
-                           *CudaStream::from(stream));
+  Convolver::current().run(convolution, tuning, arrays, apply_steps, context, scope.stream());
 }
 
 }  // namespace mxnet::cuda

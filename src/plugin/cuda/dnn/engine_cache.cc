@@ -42,16 +42,20 @@ void EngineCache::keep(const std::string& key, const EngineConfig& chosen) {
   disk_.put("engine " + key, text);
 }
 
+EngineChoice EngineCache::kept(const std::string& key, const std::string& title,
+                               const std::vector<EngineConfig>& candidates,
+                               const EnginePolicy& policy) {
+  EngineChoice choice{find(key, candidates), ""};
+  if (choice.chosen && policy.verbose > 0)
+    choice.report = title + " (chosen before)\n" +
+                    fmt::format("* {} eng:{}\n", *choice.chosen, candidates[*choice.chosen].engine);
+  return choice;
+}
+
 EngineChoice EngineCache::choose(const std::string& key, const std::string& title,
                                  const std::vector<EngineConfig>& candidates,
                                  const EnginePolicy& policy, const EngineTimer& timer) {
-  if (const auto found = find(key, candidates)) {
-    EngineChoice choice{found, ""};
-    if (policy.verbose > 0)
-      choice.report = title + " (chosen before)\n" +
-                      fmt::format("* {} eng:{}\n", *found, candidates[*found].engine);
-    return choice;
-  }
+  if (EngineChoice before = kept(key, title, candidates, policy); before.chosen) return before;
   EngineChoice choice = choose_engine(title, candidates, policy, timer);
   if (choice.chosen) keep(key, candidates[*choice.chosen]);
   return choice;

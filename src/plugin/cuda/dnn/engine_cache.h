@@ -22,7 +22,10 @@ class EngineCache {
                                   const std::vector<EngineConfig>& candidates);
   void keep(const std::string& key, const EngineConfig& chosen);
 
-  // What was chosen under the same key before, else choose_engine's choice, which is kept.
+  // What was chosen under the same key before, with a report where the policy asks for one.
+  EngineChoice kept(const std::string& key, const std::string& title,
+                    const std::vector<EngineConfig>& candidates, const EnginePolicy& policy);
+  // That, else choose_engine's choice, which is kept.
   EngineChoice choose(const std::string& key, const std::string& title,
                       const std::vector<EngineConfig>& candidates, const EnginePolicy& policy,
                       const EngineTimer& timer);

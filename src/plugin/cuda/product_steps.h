@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done behind a product beside adding its bias: by the library that multiplies where it has
+// an epilogue for it, by kernels of ours where not.
+#pragma once
+#include "op/gpu_table.h"
+
+namespace mxnet::cuda {
+
+struct ProductSteps {
+  bool relu = false;       // negative results become 0, after the bias
+  void* sums_a = nullptr;  // m numbers, written: sums over k of op(a); without bias and relu
+};
+
+// gemm() and these. REQUIRES: where there is a bias or a step, one product, whose rows lie one
+// behind the other; sums are of a left factor that is transposed.
+void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
+               KernelContext& context);
+// The bias and the steps alone, once the product is there.
+void finish_product(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
+                    KernelContext& context);
+
+}  // namespace mxnet::cuda
