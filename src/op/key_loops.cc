@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "base/simd.h"
 #include "op/vector_sort.h"
@@ -91,8 +92,8 @@ void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<
 // A key that at least k of values[0, n) are below, and few more; 0 where none is found at once.
 template <class T>
 SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip) {
-  if constexpr (sizeof(T) < 8) {
-    return 0;  // other keys are sorted fast enough
+  if constexpr (std::is_same_v<T, bool> || sizeof(T) == 2) {
+    return 0;  // most are equal; half types are sorted fast enough
   } else {
     const int64_t rounds = std::min(n, kLookedAt) / kSets;
     if (k > kSets / 2 || rounds < 8) return 0;

@@ -226,3 +226,22 @@ def test_creation_is_numpys(mx, seed):
     equal(mx.run("_npi_full", shape=shape, value=3, dtype=dtype)[0], np.full(shape, 3, dtype))
     equal(mx.run("_npi_indices", dimensions=shape or (2,), dtype=dtype)[0], np.indices(shape or (2,), dtype))
     np.testing.assert_allclose(mx.run("_npi_blackman", M=n + 1, dtype="float64")[0], np.blackman(n + 1), atol=1e-15)
+
+
+@pytest.mark.parametrize("shape", [(5,), (4, 1, 3), (300, 700), (0, 3), (2, 3, 4, 5)])
+def test_the_index_of_every_place(mx, shape):
+    data = np.zeros(shape, "float32")
+    want = np.stack(np.indices(shape), -1) if data.size else np.zeros((*shape, len(shape)), "int64")
+    equal(mx.run("_contrib_index_array", data)[0], want.astype("int64"))
+    some = (-1,) if len(shape) == 1 else (1, 0, -1)
+    equal(mx.run("_contrib_index_array", data, axes=some)[0], want[..., list(some)].astype("int64"))
+
+
+@pytest.mark.parametrize("places", [[0], [7], [3, 3, 0], [7, 0, 5, 2]])
+@pytest.mark.parametrize("shape, axis", [((7,), 0), ((7, 3), 0), ((4, 7), 1), ((2, 7, 3), 1)])
+def test_values_are_inserted_between_what_is_kept(mx, rng, shape, axis, places):
+    data = rng.integers(0, 99, shape).astype("float32")
+    values = rng.integers(0, 99, [len(places) if i == axis else n for i, n in enumerate(shape)]).astype("float32")
+    where = np.array(places, "int64")
+    equal(mx.run("_npi_insert_tensor", data, values, where, axis=axis)[0], np.insert(data, where, values, axis))
+    equal(mx.run("_npi_insert_slice", data, val=5, start=1, stop=6, step=2, axis=axis)[0], np.insert(data, slice(1, 6, 2), 5, axis))

@@ -251,14 +251,15 @@ void insert_cpu(const PlaceParams& params, KernelContext& context) {
     const T* from = in.as<const T>();
     T* to = out.as<T>();
     for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t i = 0; i < total; ++i, to += inner) {
-        const int64_t ordinal = source[static_cast<std::size_t>(i)];
-        if (ordinal == kKept) {
-          std::copy_n(from, inner, to);
-          from += inner;
-        } else {
-          for (int64_t k = 0; k < inner; ++k) to[k] = value_at(o, ordinal, k);
-        }
+      for (auto at = source.begin(); at != source.end();) {
+        // What is kept is copied up to the next value.
+        const auto next = std::find_if(at, source.end(), [](int64_t i) { return i != kKept; });
+        const int64_t kept = (next - at) * inner;
+        to = std::copy_n(from, kept, to);
+        from += kept;
+        at = next;
+        for (; at != source.end() && *at != kKept; ++at, to += inner)
+          for (int64_t k = 0; k < inner; ++k) to[k] = value_at(o, *at, k);
       }
     }
   });

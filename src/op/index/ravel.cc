@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "base/error.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
@@ -86,6 +88,45 @@ MX_OP(_unravel_index, RavelParams)
     .cpu(unravel_cpu)
     .zero_grad();
 
+// Counts along one axis: each index for `step` places, again from 0 after `size`.
+struct AxisCounter {
+  int64_t size, step, index, places;  // places: of this index so far
+
+  void set(int64_t place) {
+    index = place / step % size;
+    places = place % step;
+  }
+  void advance() {
+    if (++places < step) return;
+    places = 0;
+    index = index + 1 == size ? 0 : index + 1;
+  }
+};
+
+void index_array_cpu(const IndexArrayParams& params, KernelContext& context) {
+  const Shape& shape = context.in(0).shape();
+  if (shape.size() == 0) return;
+  const Tensor& out = context.out(0);
+  std::vector<AxisCounter> axes;
+  for (int p = 0; p < static_cast<int>(out.shape().back()); ++p) {
+    const int axis =
+        params.axes ? normalize_axis((*params.axes)[p], shape.ndim(), "index_array") : p;
+    axes.push_back({shape[axis], shape.size(axis + 1, shape.ndim()), 0, 0});
+  }
+  parallel_for(shape.size(), 4.0 * static_cast<double>(axes.size()),
+               [&](int64_t first, int64_t last) {
+                 std::vector<AxisCounter> counters = axes;
+                 for (AxisCounter& counter : counters) counter.set(first);
+                 auto* to = out.as<int64_t>() + first * static_cast<int64_t>(axes.size());
+                 for (int64_t i = first; i < last; ++i) {
+                   for (AxisCounter& counter : counters) {
+                     *to++ = counter.index;
+                     counter.advance();
+                   }
+                 }
+               });
+}
+
 MX_OP(_contrib_index_array, IndexArrayParams)
 .doc("The index of every place of an array, or its parts along some axes.")
     .input("data", "The array; only its shape matters.")
@@ -100,20 +141,7 @@ MX_OP(_contrib_index_array, IndexArrayParams)
       shape.push_back(params.axes ? params.axes->ndim() : infer.in(0).ndim());
       infer.out(0).set_shape(shape);
     })
-    .cpu([](const IndexArrayParams& params, KernelContext& context) {
-      const Shape& shape = context.in(0).shape();
-      const int parts = static_cast<int>(context.out(0).shape().back());
-      parallel_for(context.in(0).size(), 8.0 * parts, [&](int64_t first, int64_t last) {
-        auto* to = context.out(0).as<int64_t>() + first * parts;
-        for (int64_t i = first; i < last; ++i) {
-          for (int p = 0; p < parts; ++p) {
-            const int axis =
-                params.axes ? normalize_axis((*params.axes)[p], shape.ndim(), "index_array") : p;
-            *to++ = i / shape.size(axis + 1, shape.ndim()) % shape[axis];
-          }
-        }
-      });
-    })
+    .cpu(index_array_cpu)
     .zero_grad();
 
 MX_OP(_npi_diag_indices_from, NoParams)

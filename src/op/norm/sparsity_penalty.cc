@@ -22,29 +22,40 @@ void infer_units(InferArg data, InferArg average) {
   average.set_shape({data.dim(1)});
 }
 
-// Inputs: gradient, data, moving averages of the activations, which are updated here.
+// Inputs: gradient, data, moving averages of the activations, which are updated here. Read as the
+// arrays lie, an example at a time.
 void backward(const PenaltyParams& params, KernelContext& context) {
   const Tensor &dy = context.in(0), &data = context.in(1), &moving = context.in(2);
   const Tensor& dx = context.out(0);
   const RowLayout units = rows_along(data.shape(), 1);
-  const int64_t positions = units.outer * units.inner;
-  if (positions == 0) return;
+  const int64_t inner = units.inner, example = units.length * inner;
+  if (units.outer * example == 0) return;
+  std::vector<double> pulls(static_cast<std::size_t>(units.length));
+  {
+    std::vector<double> room(static_cast<std::size_t>(example));
+    for (int64_t n = 0; n < units.outer; ++n) {
+      const double* from = read_elements(data, n * example, example, 1, room.data());
+      for (double& sum : pulls)
+        for (int64_t i = 0; i < inner; ++i) sum += *from++;
+    }
+  }
+  for (int64_t unit = 0; unit < units.length; ++unit) {
+    double& sum = pulls[static_cast<std::size_t>(unit)];
+    const double mean = sum / static_cast<double>(units.outer * inner);
+    const double average = params.moved(read_element(moving, unit), mean);
+    write_element(moving, unit, average);
+    sum = params.pull(average);
+  }
   parallel_for(
-      units.length, 4.0 * static_cast<double>(positions),
+      units.outer, 4.0 * static_cast<double>(example),
       [&](int64_t first, int64_t last) {
-        for (int64_t unit = first; unit < last; ++unit) {
-          const auto for_each = [&](const auto& fn) {
-            for (int64_t n = 0; n < units.outer; ++n)
-              for (int64_t i = 0; i < units.inner; ++i)
-                fn((n * units.length + unit) * units.inner + i);
-          };
-          double sum = 0;
-          for_each([&](int64_t at) { sum += read_element(data, at); });
-          const double mean = sum / static_cast<double>(positions);
-          const double average = params.moved(read_element(moving, unit), mean);
-          write_element(moving, unit, average);
-          const double pull = params.pull(average);
-          for_each([&](int64_t at) { write_element(dx, at, read_element(dy, at) + pull); });
+        std::vector<double> room(static_cast<std::size_t>(example)), result(room.size());
+        for (int64_t n = first; n < last; ++n) {
+          const double* from = read_elements(dy, n * example, example, 1, room.data());
+          double* to = result.data();
+          for (const double pull : pulls)
+            for (int64_t i = 0; i < inner; ++i) *to++ = *from++ + pull;
+          write_elements(dx, n * example, example, 1, result.data());
         }
       },
       1);
