@@ -27,6 +27,11 @@ np.column_stack([m, n])
 np.split(v, 3)
 np.split(v, [1, 4])
 np.split(a, 2, axis=-1)
+np.split(v, [2, 9])
+np.split(v, [-2])
+np.split(v[:0], [1, 3])
+np.array_split(a, [1, 3, 7], axis=1)
+np.split(v, [-9, 2, 6])
 np.array_split(v, 4)
 np.array_split(a, 2, axis=1)
 np.hsplit(m, 3)
@@ -384,6 +389,12 @@ def test_weights_of_an_axis_count_for_all_others(dtype, rng):
         whole = made.dtype.kind in "iu"
         onp.testing.assert_allclose(made.asnumpy(), onp.trunc(expected) if whole else expected, rtol=2e-3 if dtype == "float16" else 1e-6)
         assert total.item() == sums.flat[0]
+
+
+def test_places_of_a_scalar_are_those_of_a_vector_of_one():
+    for value, expected in ((3.0, [0]), (0.0, [])):
+        for found in (np.nonzero(np.array(value)), np.where(np.array(value))):
+            assert len(found) == 1 and found[0].tolist() == expected
 
 
 def test_rounding_goes_to_the_even_neighbour():
