@@ -58,8 +58,9 @@ def take(F: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise", ou
 
 def nonzero(F: Any, a: Any) -> Tuple[Any, ...]:
     """The places of elements other than zero, a vector per dimension."""
-    places = F.transpose(F.op("_npi_nonzero")(a))
-    return tuple(places[i] for i in range(F.ndim(a, "nonzero")))
+    dims = F.ndim(a, "nonzero")
+    places = F.transpose(F.op("_npi_nonzero")(a if dims else F.reshape(a, (1,))))  # a scalar is a vector of one, as in 1.9.1
+    return tuple(places[i] for i in range(dims or 1))
 
 
 def where(F: Any, condition: Any, x: Any = None, y: Any = None) -> Any:

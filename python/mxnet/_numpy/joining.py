@@ -84,6 +84,10 @@ def split(F: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> List[Any
             )
     elif not isinstance(indices_or_sections, (tuple, list)):
         raise wrong("split", indices_or_sections, "an integer or a tuple of them")
+    else:
+        length = F.known_length(ary, axis)
+        if length is not None:  # places count as in slices: from the end where they are negative, and none is beyond it
+            indices_or_sections = [max(0, min(place + length if place < 0 else place, length)) for place in ints(indices_or_sections)]
     return _parts(F, "_npi_split", ary, indices_or_sections, axis)
 
 

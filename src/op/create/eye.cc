@@ -54,6 +54,32 @@ void check_size(Infer& infer, int64_t size) {
     infer.fail("given " + std::to_string(size) + " rows or columns, expected at least 0");
 }
 
+// Along each axis one period, which then repeats.
+void indices_cpu(const EyeParams& params, KernelContext& context) {
+  const Shape& grid = params.shape;
+  const Tensor& out = context.out(0);
+  const int64_t size = grid.size(), bytes = static_cast<int64_t>(dtype_size(out.dtype));
+  if (size == 0) return;
+  char* to = out.as<char>();
+  for (int axis = 0; axis < grid.ndim(); ++axis, to += size * bytes) {
+    const int64_t inner = grid.size(axis + 1, grid.ndim()), period = grid[axis] * inner;
+    // The numbers once, then each repeated, the last ones first.
+    dispatch_dtype(out.dtype, "_npi_indices", [&]<class T>(TypeTag<T>) {
+      for (int64_t i = 0; i < grid[axis]; ++i)
+        reinterpret_cast<T*>(to)[i] = convert<T>(static_cast<double>(i));
+    });
+    for (int64_t i = grid[axis]; inner > 1 && i-- > 0;) {
+      char* const first = to + i * inner * bytes;
+      std::memmove(first, to + i * bytes, static_cast<std::size_t>(bytes));
+      for (int64_t done = 1; done < inner; done *= 2)
+        std::memcpy(first + done * bytes, first,
+                    static_cast<std::size_t>(std::min(done, inner - done) * bytes));
+    }
+    for (int64_t at = period; at < size; at += period)
+      std::memcpy(to + at * bytes, to, static_cast<std::size_t>(period * bytes));
+  }
+}
+
 bool define_eyes() {
   OpBuilder<EyeParams> op("_eye");
   op.doc("Ones on a diagonal of a matrix, zeros elsewhere.")
@@ -117,14 +143,7 @@ bool define_eyes() {
         for (const int64_t dim : params.shape.dims()) shape.push_back(dim);
         infer.out(0).set_shape(shape).set_dtype(params.dtype);
       })
-      .cpu([](const EyeParams& params, KernelContext& context) {
-        const int64_t grid = params.shape.size();
-        fill_with(context.out(0), 8.0, [&](int64_t i) {
-          const int axis = static_cast<int>(i / grid);
-          return static_cast<double>(i % grid / params.shape.size(axis + 1, params.shape.ndim()) %
-                                     params.shape[axis]);
-        });
-      });
+      .cpu(indices_cpu);
   return mark_portable({"_eye", "_npi_eye", "_npi_identity"});
 }
 [[maybe_unused]] const bool defined = define_eyes();

@@ -211,6 +211,11 @@ void copy_elements(KernelContext& context) {
 
 void around_cpu(const AroundParams& p, KernelContext& context) {
   if (!is_floating(context.in(0).dtype) && p.decimals >= 0) return copy_elements(context);
+  constexpr DTypeSet kWhole = DTypeSet::of(DType::kFloat32, DType::kFloat64);
+  if (p.decimals == 0 && kWhole.contains(context.in(0).dtype)) {  // nothing is scaled
+    return map_elements<kWhole>("_npi_around", context.in(0), context.out(0),
+                                []<class C>(C x) { return std::nearbyint(x); });
+  }
   map_elements<kNumeric>("_npi_around", context.in(0), context.out(0),
                          [scale = p.scale(), whole = p.whole_digits()]<class C>(C x) {
                            return parametric::around(x, scale, whole);

@@ -3,9 +3,11 @@
 #include "op/reduce/average.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "op/convert.h"
 #include "op/dispatch.h"
+#include "op/elemwise/as_type.h"
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
 #include "op/reduce_engine.h"
@@ -63,31 +65,57 @@ void sum_doubles(const double* values, const Tensor& like, AxisSet axes, double*
       [&](int64_t first, const double* part, int64_t n) { std::copy_n(part, n, sums + first); });
 }
 
+// products[i] = values[i] times the weight of element i of `a`; a list has one for each place along
+// an axis.
+void weigh(const AverageParams& params, const Shape& a, const Tensor& w, const double* values,
+           double* products) {
+  const auto* const weights = w.as<const double>();
+  const int64_t size = a.size();
+  if (!is_list(a, w.shape())) {
+    for (int64_t i = 0; i < size; ++i) products[i] = values[i] * weights[i];
+    return;
+  }
+  const int axis = normalize_axis((*params.axis)[0], a.ndim(), kTag);
+  const int64_t inner = a.size(axis + 1, a.ndim());
+  for (int64_t at = 0; at < size;) {
+    for (int64_t j = 0; j < a[axis]; ++j, at += inner)
+      for (int64_t i = at; i < at + inner; ++i) products[i] = values[i] * weights[j];
+  }
+}
+
+void weighted_average(const AverageParams& params, AxisSet axes, KernelContext& context) {
+  const Tensor &out = context.out(0), &weight_sum = context.out(1);
+  const Tensor a = as_type(context.in(0), DType::kFloat64, context),
+               w = as_type(context.in(1), DType::kFloat64, context);
+  const auto doubles = [&](int64_t n) {
+    return context.workspace_of<double>(std::max<int64_t>(n, 1));
+  };
+  double *products = doubles(a.size()), *sums = doubles(out.size()), *totals = doubles(out.size());
+  const auto* const weights = w.as<const double>();
+  if (is_list(a.shape(), w.shape()))
+    std::fill_n(totals, out.size(), std::accumulate(weights, weights + w.size(), 0.0));
+  else
+    sum_doubles(weights, a, axes, totals);
+  weigh(params, a.shape(), w, a.as<const double>(), products);
+  sum_doubles(products, a, axes, sums);
+  for (int64_t o = 0; o < out.size(); ++o) sums[o] /= totals[o];
+  convert_tensor({sums, out.shape_ptr, DType::kFloat64}, out, context);
+  if (weight_sum.size() <= out.size())
+    convert_tensor({totals, weight_sum.shape_ptr, DType::kFloat64}, weight_sum, context);
+}
+
 void average_cpu(const AverageParams& params, KernelContext& context) {
   const Tensor &a = context.in(0), &out = context.out(0), &weight_sum = context.out(1);
   const AxisSet axes = params.choice().axes(a.ndim(), kTag);
+  if (params.weighted) return weighted_average(params, axes, context);
   dispatch_dtype<kNumeric>(a.dtype, kTag, [&]<class T>(TypeTag<T>) {
-    double* sums = context.workspace_of<double>(std::max<int64_t>(out.size(), 1));
-    if (!params.weighted) {
-      const double n = static_cast<double>(reduced_count(a.shape(), axes));
-      reduce<double>(Reduction::sum, a, ReducePlan(a.shape(), axes),
-                     [&](int64_t first, const double* part, int64_t count) {
-                       for (int64_t i = 0; i < count; ++i)
-                         out.as<T>()[first + i] = convert<T>(part[i] / n);
-                     });
-      *weight_sum.as<T>() = convert<T>(n);
-      return;
-    }
-    const Weights<T> weight(params, a, context.in(1));
-    double* full = context.workspace_of<double>(std::max<int64_t>(a.size(), 1));
-    double* weights = context.workspace_of<double>(std::max<int64_t>(out.size(), 1));
-    for (int64_t i = 0; i < a.size(); ++i) full[i] = weight(i);
-    sum_doubles(full, a, axes, weights);
-    for (int64_t i = 0; i < a.size(); ++i) full[i] *= static_cast<double>(a.as<T>()[i]);
-    sum_doubles(full, a, axes, sums);
-    for (int64_t o = 0; o < out.size(); ++o) out.as<T>()[o] = convert<T>(sums[o] / weights[o]);
-    for (int64_t o = 0; o < std::min(weight_sum.size(), out.size()); ++o)
-      weight_sum.as<T>()[o] = convert<T>(weights[o]);
+    const double n = static_cast<double>(reduced_count(a.shape(), axes));
+    reduce<double>(Reduction::sum, a, ReducePlan(a.shape(), axes),
+                   [&](int64_t first, const double* part, int64_t count) {
+                     for (int64_t i = 0; i < count; ++i)
+                       out.as<T>()[first + i] = convert<T>(part[i] / n);
+                   });
+    *weight_sum.as<T>() = convert<T>(n);
   });
 }
 

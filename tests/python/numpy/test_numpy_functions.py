@@ -27,6 +27,11 @@ np.column_stack([m, n])
 np.split(v, 3)
 np.split(v, [1, 4])
 np.split(a, 2, axis=-1)
+np.split(v, [2, 9])
+np.split(v, [-2])
+np.split(v[:0], [1, 3])
+np.array_split(a, [1, 3, 7], axis=1)
+np.split(v, [-9, 2, 6])
 np.array_split(v, 4)
 np.array_split(a, 2, axis=1)
 np.hsplit(m, 3)
@@ -146,6 +151,11 @@ np.var(t)
 np.var(a, axis=(0, 1), keepdims=True)
 np.average(a, axis=1)
 np.average(v, weights=np.abs(v))
+np.average(a, axis=0, weights=np.abs(v[:2]))
+np.average(a, axis=1, weights=np.abs(m[0]))
+np.average(a, axis=-1, weights=np.abs(v[:4]))
+np.average(m, axis=1, weights=np.abs(n))
+np.average(m, axis=0, weights=np.abs(v[:3]), returned=True)[0]
 np.cumsum(a)
 np.cumsum(a, axis=1)
 np.trace(m)
@@ -166,6 +176,8 @@ np.vdot(m, n)
 np.einsum('ij,jk->ik', m, n)
 np.einsum('ijk,ijk->i', a, b, optimize=True)
 np.around(a, 1)
+np.around(a * 4)
+np.around(np.concatenate([np.arange(9) - 4.5, v, v / (v - v)]))
 np.ptp(a)
 np.ptp(m, axis=0)
 np.ptp(a, axis=(0, 2), keepdims=True)
@@ -210,6 +222,11 @@ np.logspace(0, 2, 5, base=2.0)
 np.eye(3, 4, k=1)
 np.identity(3)
 np.indices((2, 3))
+np.indices((2, 3, 4))
+np.indices((5,))
+np.indices((3, 0, 2))
+np.indices((7, 1, 2))
+np.indices((30, 70))
 np.arange(5)
 np.arange(1, 6, 2)
 np.arange(0.5, 3, 0.5)
@@ -361,6 +378,29 @@ def test_shapes_with_zeros_and_without_dimensions(shape, seed):
     assert_same((array + array).asnumpy(), values + values)
     assert_same(np.sum(array).asnumpy(), values.sum())
     assert_same(np.concatenate([array.reshape(-1)] * 2).asnumpy(), onp.concatenate([values.reshape(-1)] * 2))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
+def test_weights_of_an_axis_count_for_all_others(dtype, rng):
+    values, weights = rng.integers(1, 9, (30, 40, 5)).astype(dtype), [rng.integers(1, 4, length).astype(dtype) for length in (30, 40, 5)]
+    for axis in (0, 1, 2, -3):
+        made, total = np.average(np.array(values), axis=axis, weights=np.array(weights[axis]), returned=True)
+        expected, sums = onp.average(values.astype("float64"), axis=axis, weights=weights[axis].astype("float64"), returned=True)
+        whole = made.dtype.kind in "iu"
+        onp.testing.assert_allclose(made.asnumpy(), onp.trunc(expected) if whole else expected, rtol=2e-3 if dtype == "float16" else 1e-6)
+        assert total.item() == sums.flat[0]
+
+
+def test_places_of_a_scalar_are_those_of_a_vector_of_one():
+    for value, expected in ((3.0, [0]), (0.0, [])):
+        for found in (np.nonzero(np.array(value)), np.where(np.array(value))):
+            assert len(found) == 1 and found[0].tolist() == expected
+
+
+def test_rounding_goes_to_the_even_neighbour():
+    values = onp.array([0.5, 1.5, 2.5, -0.5, -1.5, 0.49999997, onp.inf, -onp.inf, onp.nan, -0.0, 8388609.0, 3e38], "float32")
+    onp.testing.assert_array_equal(np.around(np.array(values)).asnumpy(), onp.around(values))
+    assert onp.signbit(np.around(np.array([-0.2, -0.0])).asnumpy()).all()
 
 
 def test_svd_eig_and_eigh_rebuild_the_matrix(rng):
