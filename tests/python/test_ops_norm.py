@@ -502,17 +502,26 @@ def test_ctc_loss_without_a_path_is_infinite_and_has_no_gradient(mx, rng):
     assert not mx.gradients("CTCLoss", [x, label], [np.ones(1)], wanted=[0])[0].any()
 
 
-@pytest.mark.parametrize("label", [[[3.0, 0]], [[-2.0, 1]]])
+def test_ctc_labels_are_the_nearest_classes(mx, rng):
+    x = normal(rng, (6, 1, 5))
+    want = mx.run("CTCLoss", x, np.array([[2.0, 3, 1]]))[0]
+    agree(mx.run("CTCLoss", x, np.array([[1.5, 2.9999, 0.5]]))[0], want)
+
+
+@pytest.mark.parametrize("label", [[[3.0, 0]], [[-2.0, 1]], [[0.4, 1]], [[np.nan, 1]]])
 def test_ctc_labels_out_of_range_are_errors(mx, rng, label):
     with pytest.raises(Failure, match="label"):
         mx.run("CTCLoss", normal(rng, (4, 1, 3)), np.array(label))
 
 
-def test_sparsity_penalty_pulls_mean_activations_to_the_target(mx, rng):
-    x, average, head = rng.uniform(0.1, 0.9, (5, 3, 2)), np.array([0.2, 0.3, 0.4]), normal(rng, (5, 3, 2))
+@pytest.mark.parametrize("rest", [(), (2,), (7, 9)])
+def test_sparsity_penalty_pulls_mean_activations_to_the_target(mx, rng, rest):
+    shape = (5, 3, *rest)
+    x, average, head = rng.uniform(0.1, 0.9, shape), np.array([0.2, 0.3, 0.4]), normal(rng, shape)
     after = []
     attrs = {"sparseness_target": 0.25, "penalty": 0.5, "momentum": 0.75}
     grad = mx.gradients("IdentityAttachKLSparseReg", [x, average], [head], wanted=[0], after=after, **attrs)[0]
-    moved = 0.75 * average + 0.25 * x.mean((0, 2))
+    moved = 0.75 * average + 0.25 * x.mean((0, *range(2, x.ndim)))
     agree(after[1], moved)
-    agree(grad, head + 0.5 * ((0.75 / (1 - moved)) - 0.25 / moved)[:, None])
+    pull = 0.5 * ((0.75 / (1 - moved)) - 0.25 / moved)
+    agree(grad, head + pull.reshape(3, *(1 for _ in rest)))

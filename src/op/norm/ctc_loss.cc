@@ -47,14 +47,15 @@ std::vector<int64_t> labels_of(const CtcParams& params, const CtcSizes& sizes, c
   for (int64_t i = 0; i < count; ++i) {
     const double given = read_element(label, example * sizes.longest + i);
     if (lengths == nullptr && given == static_cast<double>(padding)) break;
-    const int64_t k = static_cast<int64_t>(given);
-    if (!(given >= 0 && given < static_cast<double>(sizes.classes)) || k == blank) {
+    const double nearest = std::floor(given + 0.5);
+    if (!(nearest >= 0 && nearest < static_cast<double>(sizes.classes)) ||
+        nearest == static_cast<double>(blank)) {
       throw Error(ErrorCode::kValue, "CTCLoss",
                   fmt::format("given label {} in example {}, expected one of {} classes, not the "
                               "blank {}",
                               given, example, sizes.classes, blank));
     }
-    labels.push_back(k);
+    labels.push_back(static_cast<int64_t>(nearest));
   }
   return labels;
 }

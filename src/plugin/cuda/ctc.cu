@@ -77,8 +77,9 @@ struct Lattice {
     int64_t* to = states + n * most;
     int64_t width = 0;
     for (int64_t i = 0; i < count; ++i) {
-      const double label = labels(n * sizes.longest + i);
-      if (!given && label == static_cast<double>(padding)) break;
+      const double written = labels(n * sizes.longest + i);
+      if (!given && written == static_cast<double>(padding)) break;
+      const double label = floor(written + 0.5);  // the nearest class
       if (!(label >= 0 && label < static_cast<double>(sizes.classes))) return -1;
       if (static_cast<int64_t>(label) == blank) return -1;
       to[width++] = blank;
