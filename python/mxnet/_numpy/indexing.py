@@ -50,7 +50,7 @@ def take(F: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise", ou
     if mode not in ("wrap", "clip", "raise"):
         raise NotImplementedError(f"take: given mode={mode!r}, expected 'wrap', 'clip' or 'raise'")
     if axis is None:
-        a, axis = F.ravel(a), 0
+        a, axis = a if F.known_ndim(a, 0) == 1 else F.ravel(a), 0
     if not F.is_tensor(indices):
         indices = F.constant(onp.asarray(indices), a)
     return F.op("_npi_take")(a, indices, axis=axis, mode=mode, out=out)
