@@ -10,6 +10,10 @@
 
 namespace mxnet {
 
+// Nodes of which a plan with these options keeps the results: what is made of nothing but the
+// caller's arrays, which no node writes. Empty = none.
+std::vector<bool> kept_nodes(const IndexedGraph& graph, const PlanOptions& options);
+
 // Belongs to one PlanInstance; used by one operation of the engine at a time.
 class KeptResults {
  public:

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "exec/kept_results.h"
 #include "exec/run_kernel.h"
 #include "exec/run_on_host.h"
 #include "graph/backends.h"
@@ -18,7 +19,6 @@
 #include "op/fused/pointwise.h"
 #include "op/gpu.h"
 #include "op/inline_vector.h"
-#include "op/kept_results.h"
 #include "op/parsed_attrs.h"
 
 namespace mxnet {
@@ -54,34 +54,6 @@ bool contains(const std::vector<int>& inputs, uint32_t i) {
 Request request_of(const PlanOptions& options, int output) {
   return options.requests.empty() ? Request::kWrite
                                   : options.requests[static_cast<std::size_t>(output)];
-}
-
-// Nodes whose results stay from run to run: what is made of nothing but the caller's arrays, which
-// nobody writes meanwhile. Empty = none.
-std::vector<bool> kept_nodes(const IndexedGraph& graph, const PlanOptions& options) {
-  std::vector<bool> kept;
-  if (!options.device.is_gpu() || options.training ||
-      options.forward_outputs < static_cast<int>(graph.outputs().size()))
-    return kept;
-  std::vector<bool> given(static_cast<std::size_t>(graph.num_entries()));
-  for (const int n : graph.variables())
-    given[static_cast<std::size_t>(graph.first_entry(n))] = true;
-  for (int n = 0; n < graph.num_nodes(); ++n)
-    for (const int entry : graph.mutated(n)) given[static_cast<std::size_t>(entry)] = false;
-  const auto is_kept = [&](int n) {
-    const ir::Node& node = graph.node(n);
-    return !node.is_variable() && keeps_results(*node.op) && !graph.inputs(n).empty() &&
-           std::ranges::all_of(graph.inputs(n),
-                               [&](int entry) { return given[static_cast<std::size_t>(entry)]; }) &&
-           std::ranges::none_of(graph.outputs(),
-                                [&](int entry) { return graph.node_of(entry) == n; });
-  };
-  for (int n = 0; n < graph.num_nodes(); ++n) {
-    if (!is_kept(n)) continue;
-    kept.resize(static_cast<std::size_t>(graph.num_nodes()));
-    kept[static_cast<std::size_t>(n)] = true;
-  }
-  return kept;
 }
 
 }  // namespace
