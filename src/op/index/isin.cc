@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // _npi_isin: whether each element equals one of some values. Numbers are compared as 64 bits, those
 // of int64 where both arrays hold integers, else those of double, in which NaN equals nothing.
+#include "op/index/isin.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -152,10 +154,6 @@ class Values {
   uint64_t mask_ = 0;
   int shift_ = 0;
   bool holds_empty_ = false;
-};
-
-struct IsinParams {
-  bool invert;
 };
 
 // found[0, n) for elements [start, start + n), n <= kBlock, of an array whose type is not that of

@@ -40,6 +40,7 @@ void add_fully_connected(std::vector<GpuKernelRow>* rows);
 void add_fused_convolutions(std::vector<GpuKernelRow>* rows);
 void add_hawkes(std::vector<GpuKernelRow>* rows);
 void add_images(std::vector<GpuKernelRow>* rows);
+void add_isin(std::vector<GpuKernelRow>* rows);
 void add_losses(std::vector<GpuKernelRow>* rows);
 void add_matching(std::vector<GpuKernelRow>* rows);
 void add_neighbours(std::vector<GpuKernelRow>* rows);

@@ -38,6 +38,7 @@ const GpuTable& kernels() {
     add_fused_convolutions(&all);
     add_hawkes(&all);
     add_images(&all);
+    add_isin(&all);
     add_losses(&all);
     add_matching(&all);
     add_neighbours(&all);

@@ -3,6 +3,8 @@
 // device.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "tests/plugin/emulated/both_devices.h"
 
@@ -84,6 +86,20 @@ TEST(GpuPortable, DeletionAndInsertion) {
   expect_op("_npi_insert_scalar", {x, filled(Shape{3, 2})}, {{"axis", "1"}, {"int_ind", "2"}});
   expect_op("_npi_insert_scalar", {x, filled(Shape{5, 3, 2})}, {{"axis", "1"}, {"int_ind", "-1"}});
   expect_op("_npi_insert_scalar", {x}, {{"int_ind", "4"}, {"val", "9"}});
+}
+
+TEST(GpuPortable, Membership) {
+  const Input few{{3, -0.0, std::nan(""), 3, 100}, Shape{5}}, none{{}, Shape{0}};
+  Input x{{0, 1, 3, -3, std::nan(""), 100}, Shape{2, 3}};
+  const Attrs inverted{{"invert", "True"}};
+  for (const Input& values : {few, none}) {
+    expect_op("_npi_isin", {x, values});
+    expect_op("_npi_isin", {x, values}, inverted);
+  }
+  const Input whole{{3, 0, 7, -3}, Shape{2, 2}, "int64"}, bytes{{0, 3, 5, 7}, Shape{4}, "uint8"};
+  expect_op("_npi_isin", {whole, bytes});
+  expect_op("_npi_isin", {bytes, whole}, inverted);
+  expect_op("_npi_isin", {bytes, few});
 }
 
 TEST(GpuPortable, Masks) {
