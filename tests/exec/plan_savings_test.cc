@@ -1,98 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that save memory: none of them makes a plan larger, alone or beside any other row.
-#include <gtest/gtest.h>
-
+// Rows that save memory, on networks that are planned and not run.
 #include <deque>
-#include <functional>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "exec/network_fixture.h"
+#include "exec/plan_savings.h"
 #include "networks.h"
 
 namespace mxnet {
 namespace {
 
-using Row = std::pair<const char*, std::string>;
-using Bytes = std::function<std::size_t()>;
-
-// Rows that save memory, with budgets of which some are kept without doing anything and some never.
-std::vector<Row> saving_rows(std::size_t plain) {
-  return {{"MXNET_BACKWARD_DO_MIRROR", "1"},
-          {"MXNET_MEMORY_OPT", "1"},
-          {"MXNET_BACKWARD_MIRROR_BUDGET", "1"},
-          {"MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(1 + plain * 6 / 10)},
-          {"MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(1 + plain * 9 / 10)},
-          {"MXNET_BACKWARD_MIRROR_BUDGET", std::to_string(2 * plain + 1)},
-          {"NNVM_AUTO_SEARCH_MATCH_RANGE", "1"}};
-}
-
-// What else changes a plan, most of it to the worse.
-const std::vector<Row> kOtherRows = {
-    {"MXNET_EXEC_ENABLE_INPLACE", "0"},   {"NNVM_EXEC_MATCH_RANGE", "0"},
-    {"NNVM_EXEC_MATCH_RANGE", "2"},       {"MXNET_USE_FUSION", "0"},
-    {"MXNET_EXEC_BULK_EXEC_TRAIN", "0"},  {"MXNET_SUBGRAPH_BACKEND", "NONE"},
-    {"MXNET_ELIMINATE_COMMON_EXPR", "0"}, {"MXNET_EXEC_NUM_TEMP", "2"}};
-
-std::string text_of(const Row& row) { return std::string(row.first) + "=" + row.second; }
-
-// Each row that saves memory, beside each of `others`.
-void expect_savings(const Bytes& bytes, const std::vector<Row>& others) {
-  for (const Row& other : others) {
-    const Setting first(other.first, other.second);
-    const std::size_t without = bytes();
-    for (const Row& saving : saving_rows(without)) {
-      if (saving.first == std::string_view(other.first)) continue;
-      const Setting second(saving.first, saving.second);
-      EXPECT_LE(bytes(), without) << text_of(saving) << " beside " << text_of(other);
-    }
-  }
-}
-
-std::size_t bytes_with(const Row& row, const Bytes& bytes) {
-  const Setting setting(row.first, row.second);
-  return bytes();
-}
-
-// Each of them alone, beside each other one, and beside some other row; and what is on by default
-// is worth it.
-void expect_savings(const Bytes& bytes, std::size_t round) {
-  const std::size_t plain = bytes();
-  for (const Row& saving : saving_rows(plain))
-    EXPECT_LE(bytes_with(saving, bytes), plain) << text_of(saving);
-  EXPECT_LE(bytes_with({"MXNET_MEMORY_OPT", "1"}, bytes),
-            bytes_with({"MXNET_BACKWARD_DO_MIRROR", "1"}, bytes));
-  for (const char* name :
-       {"MXNET_USE_FUSION", "MXNET_EXEC_ENABLE_INPLACE", "NNVM_EXEC_MATCH_RANGE"}) {
-    EXPECT_LE(plain, bytes_with({name, "0"}, bytes)) << name;
-  }
-  expect_savings(bytes, saving_rows(plain));
-  expect_savings(bytes, {kOtherRows[round % kOtherRows.size()]});
-}
-
-std::size_t training_bytes(Executor executor) {
-  executor.forward(true);  // compiles
-  return executor.pool()->bytes();
-}
-
-TEST(PlanSavings, OfRandomGraphs) {
-  const unsigned seed = 77;
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
-  std::mt19937 random(seed);
-  for (std::size_t round = 0; round < 16 && !testing::Test::HasFailure(); ++round) {
-    SCOPED_TRACE(testing::Message() << "round " << round);
-    const ir::Graph graph = random_graph(random);
-    std::vector<NDArray> args;
-    for (std::size_t i = 0; i < IndexedGraph(graph).arguments().size(); ++i)
-      args.push_back(random_array({4, 4}, random));
-    const auto bytes = [&] {
-      return training_bytes(Executor(graph, Device::cpu(), bind_arrays(args, Request::kWrite)));
-    };
-    expect_savings(bytes, round);
-  }
-}
+using plan_savings::expect_savings;
 
 // Convolutions with what follows them, sums with values from further back, and joins.
 Value random_layers(Network& network, std::mt19937& random) {
@@ -139,10 +59,12 @@ TEST(PlanSavings, OfRandomNetworks) {
 
 TEST(PlanSavings, OfNetworksOfPapers) {
   for (const Symbol& network : {resnet50_v1(), vgg16()}) {
-    const Bytes bytes = [&] { return planned_bytes(network, images(32), Pass::kTraining).arena; };
+    const plan_savings::Bytes bytes = [&] {
+      return planned_bytes(network, images(32), Pass::kTraining).arena;
+    };
     const std::size_t plain = bytes();
-    for (const Row& saving : saving_rows(plain))
-      EXPECT_LE(bytes_with(saving, bytes), plain) << text_of(saving);
+    for (const plan_savings::Row& saving : plan_savings::saving_rows(plain))
+      EXPECT_LE(plan_savings::bytes_with(saving, bytes), plain) << plan_savings::text_of(saving);
   }
 }
 
