@@ -93,10 +93,8 @@ Schedule plan_schedule(const IndexedGraph& graph, const PlanOptions& options) {
                                      options.branches > 1 ? Pace::kAbreast : Pace::kInTurn);
   // What seldom runs comes first, so that the rest is one graph of the device.
   if (const std::vector<bool> kept = kept_nodes(graph, options); !kept.empty())
-    for (std::size_t s = 0, front = 0; s < schedule.nodes.size(); ++s)
-      if (const auto at = schedule.nodes.begin() + static_cast<std::ptrdiff_t>(s);
-          kept[static_cast<std::size_t>(*at)])
-        std::rotate(schedule.nodes.begin() + static_cast<std::ptrdiff_t>(front++), at, at + 1);
+    std::ranges::stable_partition(schedule.nodes,
+                                  [&](int n) { return kept[static_cast<std::size_t>(n)]; });
   return schedule;
 }
 
