@@ -76,8 +76,11 @@ void multiply_vectors(const Products<T>& p) {
   const int64_t stretches = (p.k + kStretch - 1) / kStretch;
   const int64_t step_a = p.transpose_a ? p.lda : 1, step_b = p.transpose_b ? 1 : p.ldb;
   std::vector<T> sums(static_cast<std::size_t>(stretches));
+  // Each number is met once, and waited for.
+  constexpr double kCost = std::max(kMultiplyCost * static_cast<double>(kStretch),
+                                    cost_of_moving(2.0 * sizeof(T) * kStretch));
   parallel_for(
-      stretches, kMultiplyCost * static_cast<double>(kStretch),
+      stretches, kCost,
       [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
           const int64_t at = i * kStretch, n = std::min(kStretch, p.k - at);
