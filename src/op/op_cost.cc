@@ -3,27 +3,23 @@
 #include "op/op_cost.h"
 
 #include <algorithm>
-#include <unordered_set>
 
-#include "base/leaked.h"
+#include "op/marked_ops.h"
 
 namespace mxnet {
 namespace {
 
-std::unordered_set<const OpDef*>& products() {
-  static Leaked<std::unordered_set<const OpDef*>> ops;
-  return *ops;
-}
+using SumsOfProducts = MarkedOps<struct SumsOfProductsMark>;
 
 double elements(const ArrayType& type) { return static_cast<double>(type.shape.size()); }
 
 }  // namespace
 
 bool mark_products(std::initializer_list<std::string_view> ops) {
-  for (const std::string_view op : ops) products().insert(&Registry::get().at(op));
+  for (const std::string_view op : ops) SumsOfProducts::add(op);
   return true;
 }
-bool sums_products(const OpDef& op) { return products().contains(&op); }
+bool sums_products(const OpDef& op) { return SumsOfProducts::contains(op); }
 
 double elementary_operations(const OpDef& op, std::span<const ArrayType* const> inputs,
                              const ArrayType& first_output) {

@@ -2,24 +2,19 @@
 // The set of pointwise operators.
 #include "op/pointwise.h"
 
-#include <unordered_set>
-
-#include "base/leaked.h"
+#include "op/marked_ops.h"
 
 namespace mxnet {
 namespace {
 
-std::unordered_set<const OpDef*>& marked() {
-  static Leaked<std::unordered_set<const OpDef*>> ops;
-  return *ops;
-}
+using Pointwise = MarkedOps<struct PointwiseMark>;
 
 }  // namespace
 
-void mark_pointwise(std::string_view op) { marked().insert(&Registry::get().at(op)); }
+void mark_pointwise(std::string_view op) { Pointwise::add(op); }
 
 const KernelEntry* pointwise_kernel(const OpDef& op) {
-  if (marked().count(&op) == 0) return nullptr;
+  if (!Pointwise::contains(op)) return nullptr;
   const KernelEntry* found = nullptr;
   for (const KernelEntry& kernel : op.kernels()) {
     if (kernel.device != DeviceType::kCPU) continue;

@@ -3,18 +3,14 @@
 #include "op/read_back.h"
 
 #include <algorithm>
-#include <unordered_set>
 
-#include "base/leaked.h"
 #include "op/gpu.h"
+#include "op/marked_ops.h"
 
 namespace mxnet {
 namespace {
 
-std::unordered_set<const OpDef*>& waiting() {
-  static Leaked<std::unordered_set<const OpDef*>> ops;
-  return *ops;
-}
+using Waiting = MarkedOps<struct WaitingMark>;
 
 }  // namespace
 
@@ -48,12 +44,12 @@ const int64_t* HostNumbers::on_device(KernelContext& context, int64_t count) con
 }
 
 bool mark_waiting(std::initializer_list<std::string_view> ops) {
-  for (const std::string_view op : ops) waiting().insert(&Registry::get().at(op));
+  for (const std::string_view op : ops) Waiting::add(op);
   return true;
 }
 bool mark_portable_waiting(std::initializer_list<std::string_view> ops) {
   return mark_waiting(ops) && mark_portable(ops);
 }
-bool waits_for_device(const OpDef& op) { return waiting().count(&op) != 0; }
+bool waits_for_device(const OpDef& op) { return Waiting::contains(op); }
 
 }  // namespace mxnet
