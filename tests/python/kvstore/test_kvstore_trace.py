@@ -16,7 +16,7 @@ mx.profiler.set_state("run")
 # What is computed from `array` waits until release.set(): all can be pushed before, however little of a processor
 # there is for who pushes, and what goes first then is the library's choice alone.
 HOLD = """
-import ctypes, threading
+import ctypes, threading, time
 from mxnet.base import _LIB, check_call
 release = threading.Event()
 work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda context, state: release.wait())
@@ -86,7 +86,7 @@ step()
 
 
 def overtaken(folder):
-    """In a job whose urgent key is pushed behind 40 others: how many of these came later, at each rank."""
+    """In a job whose urgent key is pushed behind 40 others: how many of these come later, at each rank."""
     folder.mkdir()
     lines, done = run(
         2,
@@ -104,6 +104,12 @@ for key, value in enumerate(others):
 store.pushpull(40, urgent, priority=1)
 # Operations whose names tell in the trace what they have waited for.
 seen = [value[:, :10].cos() for value in others] + [urgent[:, :10].sin()]
+# Both begin at once: who still pushes while the other one sends would have half of its less urgent keys already.
+def pushed(rank):
+    return os.path.join(os.environ["TRACES"], f"pushed-{rank}")
+open(pushed(rank), "w").close()
+while not all(os.path.exists(pushed(each)) for each in range(2)):
+    time.sleep(0.001)
 release.set()
 say(all(value[0, 0].asscalar() == 2 for value in [*others, urgent]))
 """
@@ -123,8 +129,9 @@ say(all(value[0, 0].asscalar() == 2 for value in [*others, urgent]))
 
 @needs_mpi
 def test_an_urgent_key_overtakes_others(tmp_path):
-    # A rank that gets no processor for a while has half of the others' keys before it sends anything: it is given
-    # another chance. Without priorities the urgent key is the last one, however often one tries.
+    # Parts of a split are ready one after the other, the urgent one last. Where the thread that makes them so loses its
+    # processor meanwhile, the others are alone and rightly go: then the trace is taken again. Without priorities at most
+    # four of 40 come later, however often one tries.
     counts = []
     while len(counts) < 3 and not any(min(each) > 20 for each in counts):
         counts.append(overtaken(tmp_path / str(len(counts))))
