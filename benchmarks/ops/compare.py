@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators side by side with NumPy and PyTorch, whichever can be imported, on one and two threads.
 
-Usage: python benchmarks/ops/compare.py path/to/libmxnet.so [--only TEXT] [--threads 1,2] [--rounds 3] [--seconds 0.1] [--worst N]
+Usage: python benchmarks/ops/compare.py path/to/libmxnet.so [--only TEXT] [--threads 1,2] [--rounds 3] [--seconds 0.1] [--worst N] [--markdown]
 Columns: case, our time, GB read and written in a second, their share of what a plain copy of arrays too large for the caches
 reaches, each peer's time, and the ratio to the faster peer (above 1: we are faster). Each round measures a case in arrays of
 its own, in turns with the peers, and after it the copy where the case waits for memory (`*`). Shown are the shortest times, the
@@ -11,6 +11,7 @@ Each number of threads is a process of its own. Operators run on the caller's th
 """
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 
@@ -35,6 +36,7 @@ def arguments():
     parser.add_argument("--engine", default="NaiveEngine", help="MXNET_ENGINE_TYPE")
     parser.add_argument("--rounds", type=int, default=3, help="how often a case is measured")
     parser.add_argument("--seconds", type=float, default=0.1, help="time for each function of a case in a round")
+    parser.add_argument("--markdown", action="store_true", help="rows of the table in docs/operator_speed.md")
     parser.add_argument("--worst", type=int, default=0, help="print only so many cases, the slowest first")
     return parser.parse_args()
 
@@ -126,6 +128,11 @@ class Line:
         self.ratio, self.slower = ratios[len(ratios) // 2], ratios[-1] < 1
         self.share = max(r.share() for r in rounds)
 
+    def markdown(self):
+        times = [f"{self.times[name]:.1f}" if name in self.times else "" for name in ("ours", *PEERS)]
+        ratio = f"{self.ratio:.2f}"
+        return " ".join(["|", *(f"{text} |" for text in (self.case.label, *times, ratio if self.slower else f"**{ratio}**"))])
+
     def __str__(self):
         mine = self.times["ours"]
         share = f"*{self.share:5.0%}" if self.case.memory_bound else " " * 6
@@ -143,8 +150,12 @@ def run(options, threads):
     torch = import_torch(threads)
     mx = Library(options.library)
     copy = copier(threads, COPIED // 2 // threads)
+    shown = Line.markdown if options.markdown else str
     print(f"\n{threads} thread(s)")
-    print(f"{'case':40s} {'us':>10s} {'GB/s':>7s} {'copy':>6s} {'NumPy us':>10s} {'PyTorch us':>10s} {'ratio':>7s}")
+    if options.markdown:
+        print("\n| call | us | NumPy | PyTorch | ratio |\n|---|---|---|---|---|")
+    else:
+        print(f"{'case':40s} {'us':>10s} {'GB/s':>7s} {'copy':>6s} {'NumPy us':>10s} {'PyTorch us':>10s} {'ratio':>7s}")
     lines = []
     for case in cases.all_cases(torch):
         if not any(text in case.label for text in options.only.split("|")):
@@ -155,12 +166,15 @@ def run(options, threads):
         for each in rounds:
             each.free(mx, case)
         if not options.worst:
-            print(lines[-1], flush=True)
+            print(shown(lines[-1]), flush=True)
     for line in sorted(lines, key=lambda line: line.ratio)[: options.worst]:
-        print(line)
+        print(shown(line))
+    ratios = [line.ratio for line in lines if line.ratio == line.ratio]
+    mean = statistics.geometric_mean(ratios) if ratios else float("nan")
     copies = [line.times["copy"] for line in lines if line.case.memory_bound]
     short = [line.case.label for line in lines if line.share < SHARE]
-    print(f"{len(lines)} cases, {sum(line.slower for line in lines)} slower than the faster peer")
+    print(f"{len(lines)} cases, {sum(line.slower for line in lines)} slower than the faster peer; "
+          f"the geometric mean of {len(ratios)} ratios is {mean:.2f}")
     if copies:
         print(f"{len(copies)} wait for memory, of which a copy moves up to {COPIED / min(copies) / 1e3:.1f} GB/s; "
               f"{len(short)} move less than {SHARE:.0%} of what it did meanwhile: {'; '.join(short)}", flush=True)
