@@ -79,20 +79,23 @@ struct ExactOfAny {
     }
   }
 };
-struct SlopeOfDouble {
+// In double for float64, in float for integers, as on the CPU.
+template <class C>
+struct SlopeOfAny {
   RowId row;
-  const double *dy, *arg;
-  double* dx;
-  MX_DEVICE void operator()(int64_t i) const {
+  Numbers<C> dy, arg;
+  Stored dx;
+  MX_DEVICE void operator()(int64_t i) const { dx(i, value(dy(i), arg(i))); }
+  MX_DEVICE C value(C head, C at) const {
     switch (row) {
-#define MX_CASE(name, ...)                 \
-  case RowId::name:                        \
-    dx[i] = Slope_##name{}(dy[i], arg[i]); \
-    break;
+#define MX_CASE(name, ...) \
+  case RowId::name:        \
+    return Slope_##name{}(head, at);
       MX_UNARY_ROWS(MX_CASE)
       MX_UNARY_EXACT_ROWS(MX_CASE)
 #undef MX_CASE
     }
+    return head;
   }
 };
 
@@ -132,13 +135,15 @@ void unary_slope(NativeStream* stream, int row, const Tensor& dy, const Tensor& 
                  const Tensor& dx) {
   const char* const name = kRows[row].name;
   if (is_in_float(dy.dtype)) return kRows[row].slope(stream, name, dy, arg, dx);
-  if (dy.dtype != DType::kFloat64)
-    throw Error(ErrorCode::kType, name,
-                "given a gradient of type " + std::string(dtype_name(dy.dtype)) +
-                    ", expected a floating one");
-  for_each(
-      stream, name, dy.size(),
-      SlopeOfDouble{static_cast<RowId>(row), dy.as<double>(), arg.as<double>(), dx.as<double>()});
+  const auto run = [&](auto zero) {
+    using C = decltype(zero);
+    for_each(stream, name, dy.size(),
+             SlopeOfAny<C>{static_cast<RowId>(row),
+                           {dy.data, dy.dtype},
+                           {arg.data, arg.dtype},
+                           {dx.data, dx.dtype}});
+  };
+  dy.dtype == DType::kFloat64 ? run(0.0) : run(0.0f);
 }
 
 }  // namespace cuda
