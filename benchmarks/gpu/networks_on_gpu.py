@@ -6,7 +6,8 @@ momentum) of the networks of benchmarks/score in half precision.
     networks_on_gpu.py [--peer-python /path/to/python] [--networks resnet50 vgg16] [--batches 1 32 256] [--seconds 2]
 
 Each engine runs in a process of its own, from the same weights; what both compute is compared first. CUDA graphs are on for
-both. With --simulated, ours alone runs small images on a simulated GPU: a test of this program, whose times mean nothing."""
+both. With --warm-peer, PyTorch alone runs each cell once, so that its compiler finds its own work in its cache later. With
+--simulated, ours alone runs small images on a simulated GPU: a test of this program, whose times mean nothing."""
 import argparse
 import json
 import os
@@ -28,13 +29,15 @@ NO_TIME = "no time left"
 
 def batch_of(batch, size, dtype):
     rng = np.random.default_rng(7)
-    return rng.uniform(-1, 1, (batch, 3, size, size)).astype(dtype), rng.integers(0, CLASSES, batch)
+    images = rng.uniform(-1, 1, (batch, 3, size, size))
+    # NumPy has no bfloat16: each engine rounds by itself.
+    return images.astype("float32" if dtype == "bfloat16" else dtype), rng.integers(0, CLASSES, batch)
 
 
 class Ours:
     """Through Module, as scripts of 1.x do."""
 
-    def __init__(self, prefix, images, labels, training):
+    def __init__(self, prefix, images, labels, dtype, training):
         import mxnet as mx
 
         self.mx = mx
@@ -44,7 +47,7 @@ class Ours:
         if training:
             symbol = mx.sym.SoftmaxOutput(symbol, name="softmax", normalization="batch")
         self.module = mx.mod.Module(symbol, context=mx.gpu(0), label_names=label_names)
-        data = [mx.io.DataDesc("data", images.shape, images.dtype.name)]
+        data = [mx.io.DataDesc("data", images.shape, dtype)]
         label = [mx.io.DataDesc("softmax_label", labels.shape, "float32")] if training else None
         self.module.bind(data, label, for_training=training)
         self.module.set_params(args, states)
@@ -52,7 +55,7 @@ class Ours:
             options = {**SGD, "rescale_grad": 1.0, "multi_precision": True}
             self.module.init_optimizer(kvstore=None, optimizer="sgd", optimizer_params=options)
         given = [mx.nd.array(labels.astype("float32"), ctx=mx.gpu(0))] if training else []
-        self.batch = mx.io.DataBatch([mx.nd.array(images, ctx=mx.gpu(0), dtype=images.dtype)], given)
+        self.batch = mx.io.DataBatch([mx.nd.array(images, ctx=mx.gpu(0), dtype=dtype)], given)
         self.training = training
 
     def run(self):
@@ -70,11 +73,11 @@ class Ours:
 
 
 class Torch:
-    def __init__(self, prefix, images, labels, training):
+    def __init__(self, prefix, images, labels, dtype, training):
         import torch
         from torch_network import TorchNetwork
 
-        self.torch, self.training = torch, training
+        self.torch, self.training, self.dtype = torch, training, getattr(torch, dtype)
         torch.backends.cudnn.benchmark = True
         net = TorchNetwork(prefix).cuda().to(memory_format=torch.channels_last)
         self.images = torch.from_numpy(images).cuda().to(memory_format=torch.channels_last)
@@ -82,7 +85,7 @@ class Torch:
         if training:
             net.train()
             self.optimizer = torch.optim.SGD(net.parameters(), SGD["learning_rate"], SGD["momentum"])
-            self.scaler = torch.amp.GradScaler("cuda")
+            self.scaler = torch.amp.GradScaler("cuda", enabled=dtype == "float16")
             self.net = torch.compile(net)
         else:
             self.net = torch.compile(net.half().eval(), mode="reduce-overhead")
@@ -94,7 +97,7 @@ class Torch:
                 self.out = self.net(self.images)
             return
         self.optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", torch.float16):
+        with torch.autocast("cuda", self.dtype):
             logits = self.net(self.images)
             loss = torch.nn.functional.cross_entropy(logits, self.labels)
         self.out = torch.softmax(logits.detach().float(), 1)
@@ -165,30 +168,39 @@ def compare(given):
     from networks import save_network  # imports mxnet
 
     environment = {"MXNET_SIM_GPUS": "1"} if given.simulated else {"MXNET_ENABLE_CUDA_GRAPHS": "1"}
-    dtype = "float32" if given.simulated else "float16"  # the CPU's kernels of the simulator are slow in halves
     failed, budget = False, Budget(given.most_seconds)
-    print(f"{'network':14} {'':9} {'batch':>5} {'ours':>9} {'torch':>9} {'ratio':>6}  images/s, {dtype}")
+    print(f"{'network':14} {'':9} {'type':8} {'batch':>5} {'ours':>9} {'torch':>9} {'ratio':>6}  images/s")
     with tempfile.TemporaryDirectory() as folder:
         for name in given.networks:
             prefix, size = save_network(name, Path(folder), 32 if given.simulated else None)
-            for training, batches in ((False, given.batches), (True, given.training_batches or given.batches)):
-                for batch in batches:
-                    files = [str(Path(folder) / f"{engine}.npy") for engine in ENGINES]
-                    job = (prefix, batch, size, dtype, int(training), given.seconds)
+            for training, dtype, batch in cells(given):
+                files = [str(Path(folder) / f"{engine}.npy") for engine in ENGINES]
+                job = (prefix, batch, size, dtype, int(training), given.seconds)
+                ours = peer = why = None
+                if not given.warm_peer:
                     ours, why = in_process(budget, sys.executable, __file__, "ours", environment, *job, files[0])
-                    peer = None
-                    if given.peer_python:
-                        peer, reason = in_process(budget, given.peer_python, __file__, "torch", {}, *job, files[1])
-                        why = why or reason
-                    rate = lambda seconds: f"{batch / seconds:9.0f}" if seconds else f"{'-':>9}"
-                    ratio = f"{peer / ours:6.2f}" if ours and peer else f"{'-':>6}"
-                    note = why or ""
-                    if ours and peer:
-                        note = difference(*map(np.load, files))
-                    failed |= (ours is None and NO_TIME not in note) or note.startswith("differs")
-                    print(f"{name:14} {'training' if training else 'inference':9} {batch:5} {rate(ours)} {rate(peer)} {ratio}  {note}",
-                          flush=True)
+                if given.peer_python:
+                    peer, reason = in_process(budget, given.peer_python, __file__, "torch", {}, *job, files[1])
+                    why = why or reason
+                rate = lambda seconds: f"{batch / seconds:9.0f}" if seconds else f"{'-':>9}"
+                ratio = f"{peer / ours:6.2f}" if ours and peer else f"{'-':>6}"
+                note = why or ""
+                if ours and peer:
+                    note = difference(*map(np.load, files))
+                failed |= (ours is None and not given.warm_peer and NO_TIME not in note) or note.startswith("differs")
+                print(f"{name:14} {'training' if training else 'inference':9} {dtype:8} {batch:5} {rate(ours)} {rate(peer)} {ratio}  {note}",
+                      flush=True)
     return failed
+
+
+def cells(given):
+    """What is run of each network: whether it is training, the type, the batch."""
+    if given.simulated:  # the CPU's kernels of the simulator are slow in halves
+        inference_type, training_types = "float32", ["float32"]
+    else:
+        inference_type, training_types = "float16", given.training_types
+    yield from ((False, inference_type, batch) for batch in given.batches)
+    yield from ((True, dtype, batch) for dtype in training_types for batch in given.training_batches or given.batches)
 
 
 def difference(ours, theirs):
@@ -200,17 +212,24 @@ def difference(ours, theirs):
 def main():
     if sys.argv[1:2] == ["--engine"]:
         engine, prefix, batch, size, dtype, training, seconds, result = sys.argv[2:]
-        made = ENGINES[engine](prefix, *batch_of(int(batch), int(size), dtype), bool(int(training)))
+        made = ENGINES[engine](prefix, *batch_of(int(batch), int(size), dtype), dtype, bool(int(training)))
         return measure(made, float(seconds), result)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer-python", help="an interpreter that has PyTorch; without it ours runs alone")
     parser.add_argument("--networks", nargs="+", default=["resnet50", "vgg16", "inception_v3"])
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 32, 256])
     parser.add_argument("--training-batches", nargs="+", type=int, help="default: as for inference")
+    parser.add_argument("--training-types", nargs="+", default=["float16"])
     parser.add_argument("--seconds", type=float, default=1.0, help="of measuring, for each cell and engine")
+    parser.add_argument("--warm-peer", action="store_true")
     parser.add_argument("--most-seconds", type=float, help="for all of it: cells that find none left are not run")
     parser.add_argument("--simulated", action="store_true")
-    return sys.exit(compare(parser.parse_args()))
+    given = parser.parse_args()
+    if given.warm_peer:
+        if not given.peer_python:
+            parser.error("--warm-peer wants --peer-python")
+        given.seconds = 0.0
+    return sys.exit(compare(given))
 
 
 if __name__ == "__main__":

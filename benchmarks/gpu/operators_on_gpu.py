@@ -238,7 +238,7 @@ def launches(given, mx, gpu):
         prefix, size = save_network("resnet50", Path(folder), 32 if given.simulated else None)
         dtype = "float32" if given.simulated else "float16"
         for training in (False, True):
-            made = Ours(prefix, *batch_of(1 if given.simulated else 32, size, dtype), training)
+            made = Ours(prefix, *batch_of(1 if given.simulated else 32, size, dtype), dtype, training)
             for _ in range(LEAST_CALLS):
                 made.run()
             made.wait()

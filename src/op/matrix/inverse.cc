@@ -187,5 +187,8 @@ MX_OP(_linalg_slogdet, NoParams)
           apply("_backward_linalg_scale", {grad.dout(1), inverse_transposed(grad, 2)})};
     });
 
+// For factors of large matrices.
+[[maybe_unused]] const bool factors_wait = mark_waiting({"_linalg_det", "_linalg_slogdet"});
+
 }  // namespace
 }  // namespace mxnet

@@ -246,7 +246,8 @@ MX_OP(_backward_npi_tensorinv, TensorinvParams)
       [](const TensorsolveParams&, Grad& grad) {
         return both_gradients("_backward_npi_tensorsolve", grad);
       });
-  mark_waiting({"_npi_solve", "_npi_tensorinv", "_npi_tensorsolve"});
+  mark_waiting({"_npi_solve", "_npi_tensorinv", "_npi_tensorsolve", "_backward_npi_solve",
+                "_backward_npi_tensorsolve"});
   return true;
 }();
 

@@ -134,23 +134,39 @@ struct NmsKeys {
   }
 };
 
-// Sets of boxes in order of score; `kept` counts those that stay, from 1, and is 0 for others.
+// How many of a line's places, in order of their keys, take part: rounds are for these alone.
+template <class T>
+MX_DEVICE int64_t taking_part(const T* keys, const int64_t* places, int64_t count) {
+  int64_t first = 0, last = count;
+  while (first < last) {
+    const int64_t middle = (first + last) / 2;
+    if (keys[places[middle]] > kNone<T>)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first;
+}
+
+// Sets of boxes in order of score; `stays` is 1 for those that do.
 template <class T>
 struct Suppress {
   BoxNmsParams params;
   const T *data, *keys;
   const int64_t* places;
-  int64_t* kept;
+  int64_t* all_stay;
   int64_t count, candidates, width;
 
-  MX_DEVICE int64_t rounds(int64_t) const { return candidates + 2; }
+  MX_DEVICE int64_t rounds(int64_t set) const {
+    return 1 + taking_part(keys + set * count, places + set * candidates, candidates);
+  }
   MX_DEVICE void round(int64_t set, int64_t round, int lane, int lanes) const {
     const int64_t* place = places + set * candidates;
-    int64_t* stays = kept + set * candidates;
+    int64_t* stays = all_stay + set * candidates;
     if (round == 0) {
       for (int64_t j = lane; j < candidates; j += lanes)
         stays[j] = keys[set * count + place[j]] > kNone<T> ? 1 : 0;
-    } else if (round <= candidates) {
+    } else {
       const int64_t best = round - 1;
       if (stays[best] == 0) return;
       const T* chosen = data + (set * count + place[best]) * width;
@@ -163,10 +179,6 @@ struct Suppress {
                             static_cast<T>(params.overlap_thresh))
           stays[j] = 0;
       }
-    } else if (lane == 0) {
-      int64_t found = 0;
-      for (int64_t j = 0; j < candidates; ++j)
-        if (stays[j] != 0) stays[j] = ++found;
     }
   }
 };
@@ -175,12 +187,12 @@ template <class T>
 struct WriteKept {
   BoxNmsParams params;
   const T* data;
-  const int64_t *places, *kept;
+  const int64_t *places, *stays, *numbers;  // numbers: of those that stay, from 1
   T *out, *sources;
   int64_t count, candidates, width;
   MX_DEVICE void operator()(int64_t i) const {
-    if (kept[i] == 0) return;
-    const int64_t set = i / candidates, to = set * count + kept[i] - 1;
+    if (stays[i] == 0) return;
+    const int64_t set = i / candidates, to = set * count + numbers[i] - 1;
     const T* from = data + (set * count + places[i]) * width;
     for (int64_t k = 0; k < width; ++k) out[to * width + k] = from[k];
     write_box(read_box(from + params.coord_start, params.in_format), params.out_format,
@@ -205,11 +217,16 @@ void box_nms(const BoxNmsParams& params, KernelContext& context) {
     for_each(stream, "box_nms", sets * count, NmsKeys<T>{params, data, keys, width});
     const int64_t candidates = params.topk > 0 && params.topk < count ? params.topk : count;
     const int64_t* places = sorted_places(context, keys, sets, count, candidates);
-    int64_t* const kept = context.workspace_of<int64_t>(sets * candidates);
-    for_each_in_rounds(stream, "box_nms", sets,
-                       Suppress<T>{params, data, keys, places, kept, count, candidates, width});
-    for_each(stream, "box_nms", sets * candidates,
-             WriteKept<T>{params, data, places, kept, out, sources, count, candidates, width});
+    const Shape lines{sets, candidates};
+    const Tensor stays{context.workspace_of<int64_t>(lines.size()), &lines, DType::kInt64},
+        numbers{context.workspace_of<int64_t>(lines.size()), &lines, DType::kInt64};
+    for_each_in_rounds(
+        stream, "box_nms", sets,
+        Suppress<T>{params, data, keys, places, stays.as<int64_t>(), count, candidates, width});
+    running_sum(stream, stays, candidates, 1, false, false, numbers, context);
+    for_each(stream, "box_nms", lines.size(),
+             WriteKept<T>{params, data, places, stays.as<int64_t>(), numbers.as<int64_t>(), out,
+                          sources, count, candidates, width});
   });
 }
 
@@ -274,7 +291,10 @@ struct Detections {
   T* out;
   int64_t topk;  // no more than the anchors
 
-  MX_DEVICE int64_t rounds(int64_t) const { return detect.suppresses ? topk + 1 : 1; }
+  MX_DEVICE int64_t rounds(int64_t image) const {
+    if (!detect.suppresses) return 1;
+    return 1 + taking_part(keys + image * detect.count, by_score + image * topk, topk);
+  }
   MX_DEVICE void round(int64_t image, int64_t round, int lane, int lanes) const {
     T* rows = out + image * detect.count * kDetectionRow;
     if (round == 0) {

@@ -13,17 +13,6 @@ namespace {
 using namespace lu;  // NOLINT(google-build-using-namespace): what this file goes on with
 
 template <class T>
-struct SolveSides {
-  Substitution<T> solver;
-  T* x;
-  int64_t count;
-  MX_DEVICE void operator()(int64_t i) const {
-    const int64_t matrix = i / count;
-    solver(matrix, x + matrix * solver.n * count + (i - matrix * count), count);
-  }
-};
-
-template <class T>
 struct Transpose {
   const T* in;
   T* out;
@@ -47,11 +36,8 @@ void solve_sides(NativeStream* stream, const T* a, bool transposed, int64_t batc
   else
     for_each(stream, "_npi_solve", all[0], Transpose<T>{a, lu, n});
   auto* const exchanges = context.workspace_of<int32_t>(batch * n);
-  if (transposed)
-    factorise(stream, lu, exchanges, batch, n);
-  else
-    factorise_regular(lu, exchanges, batch, n, "_npi_solve", context);
-  for_each(stream, "_npi_solve", batch * count, SolveSides<T>{{lu, exchanges, n}, x, count});
+  factorise(lu, exchanges, batch, n, !transposed, "_npi_solve", context);
+  substitute<T>(lu, exchanges, batch, {n, count, false}, x, "_npi_solve", context);
 }
 
 int64_t sides_of(const Tensor& a, const Tensor& x) {

@@ -11,23 +11,28 @@ namespace {
 
 using namespace lu;  // NOLINT(google-build-using-namespace): what this file is about
 
-// Right-hand sides that are columns of the identity; the result lies row by row, or transposed.
 template <class T>
-struct Invert {
-  Substitution<T> solver;
+struct WriteIdentity {
   T* out;
-  bool transposed, zeros_if_singular;
+  int64_t n;
+  MX_DEVICE void operator()(int64_t i) const { out[i] = i / n % n == i % n ? T(1) : T(0); }
+};
+template <class T>
+struct ClearSingular {
+  const int32_t* pivots;  // of each matrix the first of zero, or 0
+  T* out;
+  int64_t size;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t n = solver.n, matrix = i / n, c = i - matrix * n;
-    T* x = out + matrix * n * n + (transposed ? c : c * n);
-    const int64_t step = transposed ? n : 1;
-    for (int64_t k = 0; k < n; ++k) x[k * step] = k == c ? T(1) : T(0);
-    if (!zeros_if_singular || !solver.is_singular(matrix))
-      solver(matrix, x, step);
-    else
-      x[c * step] = T(0);
+    if (pivots[i / size] != 0) out[i] = T(0);
   }
 };
+// Solutions for the columns of the identity; they lie row by row, or transposed.
+template <class T>
+void invert_factored(const T* lu, const int32_t* exchanges, int64_t batch, int64_t n,
+                     bool transposed, T* out, const char* op, KernelContext& context) {
+  for_each(context.stream()->native(), op, batch * n * n, WriteIdentity<T>{out, n});
+  substitute<T>(lu, exchanges, batch, {n, n, !transposed}, out, op, context);
+}
 // --- inverses ------------------------------------------------------------------------------------
 
 void invert(const char* op, KernelContext& context, int64_t batch, int64_t n) {
@@ -38,8 +43,8 @@ void invert(const char* op, KernelContext& context, int64_t batch, int64_t n) {
     NativeStream* const stream = arrays.stream();
     T* const lu = copy_of<T>(stream, in, context);
     auto* const exchanges = context.workspace_of<int32_t>(batch * n);
-    factorise_regular(lu, exchanges, batch, n, op, context);
-    for_each(stream, op, batch * n, Invert<T>{{lu, exchanges, n}, arrays.out(0), false, false});
+    factorise(lu, exchanges, batch, n, true, op, context);
+    invert_factored<T>(lu, exchanges, batch, n, false, arrays.out(0), op, context);
   });
 }
 void inverse(const void*, KernelContext& context) {
@@ -84,17 +89,21 @@ void tensor_inverse_slope(const void*, KernelContext& context) {
   });
 }
 
-// Inputs: factors, exchanges.
+// Inputs: factors, exchanges. A singular matrix gets zeros.
 void inverse_transposed(const void*, KernelContext& context) {
+  constexpr char kOp[] = "_linalg_inverse";
   const Tensor& lu = context.in(0);
   if (lu.size() == 0) return;
-  const int64_t n = side_of(lu);
+  const int64_t n = side_of(lu), batch = batch_of(lu);
   compute(lu.dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
     // The result may lie where the factors are.
     const T* factors = copy_of<T>(arrays.stream(), lu, context);
-    for_each(arrays.stream(), "_linalg_inverse", batch_of(lu) * n,
-             Invert<T>{{factors, context.in(1).as<int32_t>(), n}, arrays.out(0), true, true});
+    T* const out = arrays.out(0);
+    invert_factored<T>(factors, context.in(1).as<int32_t>(), batch, n, true, out, kOp, context);
+    auto* const pivots = context.workspace_of<int32_t>(batch);
+    for_each(arrays.stream(), kOp, batch, FindZeroPivot<T>{factors, pivots, n});
+    for_each(arrays.stream(), kOp, lu.size(), ClearSingular<T>{pivots, out, n * n});
   });
 }
 
@@ -135,7 +144,7 @@ void determinant(const void*, KernelContext& context) {
     auto* const exchanges = context.out(kResults + 1).template as<int32_t>();
     if (in.size() > 0) {
       convert(arrays.stream(), in, {lu, &in.shape(), dtype_of<T>});
-      factorise(arrays.stream(), lu, exchanges, batch, n);
+      factorise(lu, exchanges, batch, n, false, "_linalg_det", context);
     }
     for_each(arrays.stream(), "_linalg_det", batch,
              Determinant<T>{lu, exchanges, kResults == 1 ? first : nullptr,

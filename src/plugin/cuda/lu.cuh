@@ -59,11 +59,6 @@ struct Factorise {
     }
   }
 };
-template <class T>
-void factorise(NativeStream* stream, T* matrices, int32_t* exchanges, int64_t batch, int64_t n) {
-  for_each_in_rounds(stream, "linalg_lu", batch, Factorise<T>{matrices, exchanges, n});
-}
-
 // The first pivot of zero of each matrix, from 1; 0 = none.
 template <class T>
 struct FindZeroPivot {
@@ -76,10 +71,11 @@ struct FindZeroPivot {
       if (lu[matrix * n * n + i * n + i] == T(0)) found[matrix] = static_cast<int32_t>(i + 1);
   }
 };
-// The same of matrices that must be regular; large ones by cuSOLVER, many in between by cuBLAS.
+// Large matrices by cuSOLVER, many in between by cuBLAS, others by a block each. `regular`: a
+// singular one is an error.
 template <class T>
-void factorise_regular(T* matrices, int32_t* exchanges, int64_t batch, int64_t n, const char* op,
-                       KernelContext& context) {
+void factorise(T* matrices, int32_t* exchanges, int64_t batch, int64_t n, bool regular,
+               const char* op, KernelContext& context) {
   NativeStream* const stream = context.stream()->native();
   auto* const infos = context.workspace_of<int32_t>(batch);
   std::optional<Solver> solver;
@@ -94,11 +90,12 @@ void factorise_regular(T* matrices, int32_t* exchanges, int64_t batch, int64_t n
     solver.emplace(dtype_of<T>, context);
     solver->factor_all(n, batch, matrices, exchanges, infos);
   } else {
-    factorise(stream, matrices, exchanges, batch, n);
+    for_each_in_rounds(stream, "linalg_lu", batch, Factorise<T>{matrices, exchanges, n});
+    if (!regular) return;
     for_each(stream, op, batch, FindZeroPivot<T>{matrices, infos, n});
   }
   for (const int32_t info : host_values(context, infos, batch)) {
-    if (info != 0)
+    if (regular && info != 0)
       throw Error(ErrorCode::kValue, op,
                   "given a singular matrix (info " + std::to_string(info) + ")");
   }
@@ -127,12 +124,68 @@ struct Substitution {
       x[i * step] /= a[i * n + i];
     }
   }
-  MX_DEVICE bool is_singular(int64_t matrix) const {
-    for (int64_t i = 0; i < n; ++i)
-      if (lu[matrix * n * n + i * n + i] == T(0)) return true;
-    return false;
+};
+
+// Right-hand sides of a batch of matrices, one behind the other: rows of x or its columns.
+struct Sides {
+  int64_t n, count;
+  bool in_rows;
+  MX_DEVICE int64_t first(int64_t i) const {
+    const int64_t matrix = i / count, side = i - matrix * count;
+    return matrix * n * count + (in_rows ? side * n : side);
+  }
+  MX_DEVICE int64_t step() const { return in_rows ? 1 : count; }
+};
+template <class T>
+struct SolveSide {
+  Substitution<T> solver;
+  Sides sides;
+  T* x;
+  MX_DEVICE void operator()(int64_t i) const {
+    solver(i / sides.count, x + sides.first(i), sides.step());
   }
 };
+// The first step of a substitution alone.
+template <class T>
+struct ExchangeSide {
+  const int32_t* exchanges;
+  Sides sides;
+  T* x;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int32_t* exchange = exchanges + i / sides.count * sides.n;
+    T* const side = x + sides.first(i);
+    for (int64_t k = 0; k < sides.n; ++k) {
+      T &here = side[k * sides.step()], &other = side[(exchange[k] - 1) * sides.step()];
+      const T kept = here;
+      here = other;
+      other = kept;
+    }
+  }
+};
+
+// x becomes what solves the equations with the matrices that were factored.
+template <class T>
+void substitute(const T* lu, const int32_t* exchanges, int64_t batch, const Sides& sides, T* x,
+                const char* op, KernelContext& context) {
+  NativeStream* const stream = context.stream()->native();
+  const int64_t n = sides.n, all = batch * sides.count;
+  if (!is_large_for_a_thread(n, batch) || !has_solver())
+    return for_each(stream, op, all, SolveSide<T>{{lu, exchanges, n}, sides, x});
+  for_each(stream, op, all, ExchangeSide<T>{exchanges, sides, x});
+  Solver solver(dtype_of<T>, context);
+  for (int64_t i = 0; i < batch; ++i) {
+    // Row by row it is the transpose of a lower factor with ones and of an upper one.
+    for (const bool lower : {false, true}) {
+      const TriangleEquations equations{.n = n,
+                                        .count = sides.count,
+                                        .lower = lower,
+                                        .transposed = true,
+                                        .unit = !lower,
+                                        .in_rows = sides.in_rows};
+      solver.solve_triangle(equations, lu + i * n * n, x + i * n * sides.count);
+    }
+  }
+}
 
 template <class T>
 T* copy_of(NativeStream* stream, const Tensor& from, KernelContext& context) {

@@ -7,6 +7,28 @@
 namespace mxnet {
 namespace cuda {
 
+// Elements from `first` on, of which there are n - first; `whole`: at least kSize, in an aligned
+// array. What is not there is the first element once more, so that the function stands in a kernel
+// once for whole packs and for what is left.
+template <int kSize, class T>
+MX_DEVICE Pack<T, kSize> load_pack(const T* x, int64_t first, int64_t n, bool whole) {
+  if (whole) return *reinterpret_cast<const Pack<T, kSize>*>(x + first);
+  Pack<T, kSize> loaded;
+#pragma unroll
+  for (int k = 0; k < kSize; ++k) loaded.values[k] = x[first + k < n ? first + k : first];
+  return loaded;
+}
+template <int kSize, class T>
+MX_DEVICE void store_pack(T* y, int64_t first, int64_t n, bool whole, const Pack<T, kSize>& out) {
+  if (whole) {
+    *reinterpret_cast<Pack<T, kSize>*>(y + first) = out;
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kSize; ++k)
+    if (first + k < n) y[first + k] = out.values[k];
+}
+
 // y[i] = f(x[i]); f takes and gives computed types.
 template <class F, class T, class Out, int kSize>
 struct MapUnary {
@@ -18,15 +40,12 @@ struct MapUnary {
 
   MX_DEVICE void operator()(int64_t pack) const {
     const int64_t first = pack * kSize;
-    if (aligned && first + kSize <= n) {
-      const Pack<T, kSize> in = reinterpret_cast<const Pack<T, kSize>*>(x)[pack];
-      Pack<Out, kSize> out;
+    const bool whole = aligned && first + kSize <= n;
+    const Pack<T, kSize> in = load_pack<kSize>(x, first, n, whole);
+    Pack<Out, kSize> out;
 #pragma unroll
-      for (int k = 0; k < kSize; ++k) out.values[k] = narrow<Out>(f(widen(in.values[k])));
-      reinterpret_cast<Pack<Out, kSize>*>(y)[pack] = out;
-    } else {
-      for (int64_t i = first; i < first + kSize && i < n; ++i) y[i] = narrow<Out>(f(widen(x[i])));
-    }
+    for (int k = 0; k < kSize; ++k) out.values[k] = narrow<Out>(f(widen(in.values[k])));
+    store_pack(y, first, n, whole, out);
   }
 };
 
@@ -39,26 +58,20 @@ struct MapBinary {
   int64_t n;
   bool a_stays, b_stays, aligned;
 
-  MX_DEVICE static Pack<T, kSize> load(const T* x, bool stays, int64_t pack) {
-    if (!stays) return reinterpret_cast<const Pack<T, kSize>*>(x)[pack];
-    Pack<T, kSize> same;
-#pragma unroll
-    for (int k = 0; k < kSize; ++k) same.values[k] = *x;
-    return same;
+  MX_DEVICE static Pack<T, kSize> load(const T* x, bool stays, int64_t first, int64_t n,
+                                       bool whole) {
+    return stays ? load_pack<kSize>(x, 0, 1, false) : load_pack<kSize>(x, first, n, whole);
   }
   MX_DEVICE void operator()(int64_t pack) const {
     const int64_t first = pack * kSize;
-    if (aligned && first + kSize <= n) {
-      const Pack<T, kSize> left = load(a, a_stays, pack), right = load(b, b_stays, pack);
-      Pack<Out, kSize> out;
+    const bool whole = aligned && first + kSize <= n;
+    const Pack<T, kSize> left = load(a, a_stays, first, n, whole),
+                         right = load(b, b_stays, first, n, whole);
+    Pack<Out, kSize> out;
 #pragma unroll
-      for (int k = 0; k < kSize; ++k)
-        out.values[k] = narrow<Out>(f(widen(left.values[k]), widen(right.values[k])));
-      reinterpret_cast<Pack<Out, kSize>*>(y)[pack] = out;
-    } else {
-      for (int64_t i = first; i < first + kSize && i < n; ++i)
-        y[i] = narrow<Out>(f(widen(a[a_stays ? 0 : i]), widen(b[b_stays ? 0 : i])));
-    }
+    for (int k = 0; k < kSize; ++k)
+      out.values[k] = narrow<Out>(f(widen(left.values[k]), widen(right.values[k])));
+    store_pack(y, first, n, whole, out);
   }
 };
 

@@ -42,7 +42,8 @@ struct FindRegions {
   }
 };
 
-// One image: the best regions, each of which takes away those that it covers.
+// One image: the best regions, each of which takes away those that it covers. `counts` are two for
+// each image, of even and of odd rounds: what a round reads, the one before has written.
 template <class T>
 struct KeepBest {
   const Box<T>* boxes;
@@ -54,15 +55,18 @@ struct KeepBest {
   MX_DEVICE int64_t rounds(int64_t) const { return candidates + 1; }
   MX_DEVICE void round(int64_t b, int64_t round, int lane, int lanes) const {
     int32_t* mine = covered + b * candidates;
+    int64_t* const count = counts + 2 * b + round % 2;
     if (round == 0) {
       for (int64_t j = lane; j < candidates; j += lanes) mine[j] = 0;
-      if (lane == 0) counts[b] = 0;
+      if (lane == 0) *count = 0;
       return;
     }
-    const int64_t i = round - 1;
-    if (mine[i] != 0) return;
+    const int64_t i = round - 1, before = counts[2 * b + i % 2];
+    const bool stays = mine[i] == 0 && before < most;
+    if (lane == 0) *count = before + (stays ? 1 : 0);
+    if (!stays) return;  // covered, or there are enough
     const int64_t place = places[b * candidates + i];
-    if (lane == 0 && counts[b] < most) kept[b * most + counts[b]++] = place;
+    if (lane == 0) kept[b * most + before] = place;
     for (int64_t j = i + 1 + lane; j < candidates; j += lanes) {
       const int64_t other = places[b * candidates + j];
       if (pixel_overlap(boxes[b * regions + place], boxes[b * regions + other]) > threshold)
@@ -76,16 +80,16 @@ template <class T>
 struct WriteRegions {
   const Box<T>* boxes;
   const T* keys;
-  const int64_t *kept, *counts;
+  const int64_t *kept, *counts;  // counts: two for each image, of which `last` counts
   T *out, *scores;
-  int64_t regions, most;
+  int64_t regions, most, last;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t b = i / most;
+    const int64_t b = i / most, count = counts[2 * b + last];
     T* row = out + i * 5;
     for (int k = 0; k < 5; ++k) row[k] = T(0);
     scores[i] = T(0);
-    if (counts[b] == 0) return;
-    const int64_t at = b * regions + kept[b * most + (i - b * most) % counts[b]];
+    if (count == 0) return;
+    const int64_t at = b * regions + kept[b * most + (i - b * most) % count];
     row[0] = static_cast<T>(b);
     write_box(boxes[at], BoxFormat::kCorner, row + 1);
     scores[i] = keys[at];
@@ -116,14 +120,15 @@ void proposal(const ProposalParams& params, KernelContext& context) {
     const int64_t* places =
         regions > 0 ? sorted_places(context, keys, batch, regions, candidates) : nullptr;
     auto* const kept = context.workspace_of<int64_t>(batch * most);
-    auto* const counts = context.workspace_of<int64_t>(batch + 1);
+    auto* const counts = context.workspace_of<int64_t>(2 * batch + 1);
     for_each_in_rounds(
         stream, "Proposal", batch,
         KeepBest<T>{boxes, places, context.workspace_of<int32_t>(batch * candidates + 1), kept,
                     counts, regions, candidates, most, static_cast<T>(params.threshold)});
     T *const out = arrays.out(0), *const out_scores = arrays.out(1);
-    for_each(stream, "Proposal", batch * most,
-             WriteRegions<T>{boxes, keys, kept, counts, out, out_scores, regions, most});
+    for_each(
+        stream, "Proposal", batch * most,
+        WriteRegions<T>{boxes, keys, kept, counts, out, out_scores, regions, most, candidates % 2});
   });
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the reduction rows (op/reduce_loops.h) along any axes. A thread, a warp or a block
 // makes each output, or, of few, each of its slices, which are merged in a fixed order: results
-// repeat from run to run.
+// repeat from run to run. All rows share a kernel for each pair of types: which one it is costs a
+// branch that all threads take alike, once for several elements, where one a row would cost minutes
+// of nvcc.
 #include "op/reduce/evaluate.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
@@ -40,7 +42,7 @@ using row_words::multiply;
   template <class A>                                      \
   struct Row_##name {                                     \
     using V = A;                                          \
-    MX_DEVICE static A identity() { return identity_; }   \
+    static A identity() { return identity_; }             \
     MX_DEVICE static A take(A x) {                        \
       [[maybe_unused]] const A c = A(0);                  \
       return element;                                     \
@@ -49,6 +51,48 @@ using row_words::multiply;
   };
 MX_REDUCTIONS(MX_ROW)
 #undef MX_ROW
+
+// A row that is chosen while the program runs.
+template <class A>
+struct AnyRow {
+  Reduction row;
+  A identity;
+
+  explicit AnyRow(Reduction row_) : row(row_), identity(0) {
+    switch (row) {
+#define MX_CASE(name, ...)                \
+  case Reduction::name:                   \
+    identity = Row_##name<A>::identity(); \
+    break;
+      MX_REDUCTIONS(MX_CASE)
+#undef MX_CASE
+    }
+  }
+  // `value` and what elements bring, one after the other.
+  template <int kCount>
+  MX_DEVICE A with(A value, const A (&elements)[kCount]) const {
+    switch (row) {
+#define MX_CASE(name, ...)                                                   \
+  case Reduction::name:                                                      \
+    for (int k = 0; k < kCount; ++k)                                         \
+      value = Row_##name<A>::merge(value, Row_##name<A>::take(elements[k])); \
+    break;
+      MX_REDUCTIONS(MX_CASE)
+#undef MX_CASE
+    }
+    return value;
+  }
+  MX_DEVICE A merge(A a, A b) const {
+    switch (row) {
+#define MX_CASE(name, ...) \
+  case Reduction::name:    \
+    return Row_##name<A>::merge(a, b);
+      MX_REDUCTIONS(MX_CASE)
+#undef MX_CASE
+    }
+    return a;
+  }
+};
 
 // What is done to a merged value before it is stored.
 template <class A>
@@ -59,9 +103,9 @@ struct Ending {
   A initial;
 };
 
-template <class R, class A>
-MX_DEVICE A ended(A value, const Ending<A>& ending) {
-  if (ending.has_initial) value = R::merge(value, ending.initial);
+template <class A>
+MX_DEVICE A ended(const AnyRow<A>& row, A value, const Ending<A>& ending) {
+  if (ending.has_initial) value = row.merge(value, ending.initial);
   if (ending.empty_product) value = A(0);
   if (ending.finish == Finish::kMean) {
     if constexpr (std::is_integral_v<A>)
@@ -76,8 +120,9 @@ MX_DEVICE A ended(A value, const Ending<A>& ending) {
 
 // Number i is slice i / outputs of output i % outputs. Slices are interleaved: what neighbouring
 // threads read lies together, whether they have neighbouring outputs or one.
-template <class R, class A, class T>
+template <class A, class T>
 struct Reduce {
+  AnyRow<A> row;
   const T* x;
   A* y;  // outputs, or, where there are more slices than one, slices of each output
   Walk<1> kept, reduced;
@@ -86,20 +131,35 @@ struct Reduce {
   Ending<A> ending;
 
   MX_DEVICE A part(int64_t i, int lane, int lanes) const {
-    int64_t base[1], at[1];
+    constexpr int kAtOnce = 4;  // loads that a thread has on their way
+    int64_t base[1];
     const int64_t slice = slices == 1 ? 0 : outputs.quotient(i);
     kept.offsets(i - slice * outputs.by(), base);
-    A value = R::identity();
-    for (int64_t k = slice * lanes + lane; k < extent; k += lanes * slices) {
-      reduced.offsets(k, at);
-      value = R::merge(value, R::take(static_cast<A>(widen(x[base[0] + at[0]]))));
+    const T* const from = x + base[0];
+    const int64_t step = lanes * slices;
+    A value = row.identity;
+    int64_t k = slice * lanes + lane;
+    for (; k + (kAtOnce - 1) * step < extent; k += kAtOnce * step) {
+      A elements[kAtOnce];
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) elements[e] = element(from, k + e * step);
+      value = row.with(value, elements);
+    }
+    for (; k < extent; k += step) {
+      const A elements[1] = {element(from, k)};
+      value = row.with(value, elements);
     }
     return value;
   }
-  MX_DEVICE A merge(A a, A b) const { return R::merge(a, b); }
+  MX_DEVICE A element(const T* from, int64_t k) const {
+    int64_t at[1];
+    reduced.offsets(k, at);
+    return static_cast<A>(widen(from[at[0]]));
+  }
+  MX_DEVICE A merge(A a, A b) const { return row.merge(a, b); }
   MX_DEVICE void finish(int64_t i, A value) const {
     if (slices == 1) {
-      y[i] = ended<R>(value, ending);
+      y[i] = ended(row, value, ending);
       return;
     }
     const int64_t slice = outputs.quotient(i);
@@ -109,20 +169,21 @@ struct Reduce {
   MX_DEVICE void operator()(int64_t i) const { finish(i, part(i, 0, 1)); }
 };
 
-template <class R, class A>
+template <class A>
 struct MergeSlices {
+  AnyRow<A> row;
   const A* x;
   A* y;
   int64_t slices;
   Ending<A> ending;
 
   MX_DEVICE A part(int64_t i, int lane, int lanes) const {
-    A value = R::identity();
-    for (int64_t s = lane; s < slices; s += lanes) value = R::merge(value, x[i * slices + s]);
+    A value = row.identity;
+    for (int64_t s = lane; s < slices; s += lanes) value = row.merge(value, x[i * slices + s]);
     return value;
   }
-  MX_DEVICE A merge(A a, A b) const { return R::merge(a, b); }
-  MX_DEVICE void finish(int64_t i, A value) const { y[i] = ended<R>(value, ending); }
+  MX_DEVICE A merge(A a, A b) const { return row.merge(a, b); }
+  MX_DEVICE void finish(int64_t i, A value) const { y[i] = ended(row, value, ending); }
 };
 
 struct Walks {
@@ -167,7 +228,7 @@ Spreading spreading_of(const Walks& w) {
   return result;
 }
 
-template <class R, class A, class T>
+template <class A, class T>
 void run(NativeStream* stream, const char* name, const ReduceCall& call, const Tensor& in,
          const Walks& w, const Tensor& out, KernelContext& context) {
   const int64_t count = w.extent - call.ddof > 0 ? w.extent - call.ddof : 0;
@@ -177,16 +238,21 @@ void run(NativeStream* stream, const char* name, const ReduceCall& call, const T
   const Spreading by = spreading_of(w);
   const int64_t numbers = w.outputs * by.slices;
   A* const to = by.slices == 1 ? out.as<A>() : context.workspace_of<A>(numbers);
-  const Reduce<R, A, T> f{in.as<T>(),         to,    w.kept, w.reduced, w.extent, by.slices,
-                          Divider(w.outputs), ending};
+  const AnyRow<A> row(call.reduction);
+  const Reduce<A, T> f{row,       in.as<T>(),         to,    w.kept, w.reduced, w.extent,
+                       by.slices, Divider(w.outputs), ending};
   if (by.threads)
     for_each(stream, name, numbers, f);
   else
     for_each_group(stream, name, numbers, by.wide, f);
   if (by.slices == 1) return;
   for_each_group(stream, name, w.outputs, by.slices > kThreads,
-                 MergeSlices<R, A>{to, out.as<A>(), by.slices, ending});
+                 MergeSlices<A>{row, to, out.as<A>(), by.slices, ending});
 }
+
+#define MX_NAME(name, ...) #name,
+constexpr const char* kNames[] = {MX_REDUCTIONS(MX_NAME)};
+#undef MX_NAME
 
 // `in` in a type that has kernels, converted first where its own has none.
 Tensor as(NativeStream* stream, const Tensor& in, DType dtype, KernelContext& context) {
@@ -199,7 +265,6 @@ Tensor as(NativeStream* stream, const Tensor& in, DType dtype, KernelContext& co
 
 // The accumulators are those of reduce_to() on the CPU. What is finished in another type than the
 // result's is converted at the end: outputs are few.
-template <template <class> class R>
 void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, const Tensor& in,
                 const Walks& w, const Tensor& out, KernelContext& context) {
   const auto with = [&](auto accumulator, auto element, const Tensor& x) {
@@ -209,7 +274,7 @@ void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, 
       result.dtype = dtype_of<A>;
       result.data = context.workspace(static_cast<std::size_t>(out.size()) * sizeof(A));
     }
-    run<R<A>, A, decltype(element)>(stream, name, call, x, w, result, context);
+    run<A, decltype(element)>(stream, name, call, x, w, result, context);
     if (result.data != out.data) convert(stream, result, out);
   };
   if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
@@ -235,13 +300,7 @@ void reduce(NativeStream* stream, const ReduceCall& asked, const Tensor& in, uin
   ReduceCall call = asked;
   // Truth is whether the sum is not zero: a mean of integers would be truncated first.
   if (out.dtype == DType::kBool && call.finish == Finish::kMean) call.finish = Finish::kValue;
-  switch (call.reduction) {
-#define MX_CASE(name, ...) \
-  case Reduction::name:    \
-    return reduce_row<Row_##name>(stream, #name, call, in, w, out, context);
-    MX_REDUCTIONS(MX_CASE)
-#undef MX_CASE
-  }
+  reduce_row(stream, kNames[static_cast<int>(call.reduction)], call, in, w, out, context);
 }
 
 }  // namespace cuda

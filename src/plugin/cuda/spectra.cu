@@ -101,7 +101,7 @@ void decompose(const Batch<T>& batch, T* a, T* u, T* s, T* v) {
       [&](Solver& solver, int64_t i, int32_t* info) {
         solver.singular(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n, info);
       },
-      count > 1 && n <= Solver::kMostTogether,
+      has_batched_singular_values(n, count, Solver::kMostTogether),
       [&](Solver& solver, int32_t* infos) {
         T *const u_turned = batch.scratch(count * m * m), *const v_square =
                                                               batch.scratch(count * n * n);

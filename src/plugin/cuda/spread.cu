@@ -12,14 +12,19 @@ namespace mxnet {
 namespace cuda {
 namespace {
 
-constexpr bool uses_x(Spread row) { return row != Spread::sum && row != Spread::mean; }
-constexpr bool uses_y(Spread row) {
+MX_DEVICE bool uses_x(Spread row) { return row != Spread::sum && row != Spread::mean; }
+MX_DEVICE bool uses_y(Spread row) {
   return row == Spread::equal || row == Spread::ratio || row == Spread::nanratio ||
          row == Spread::direction;
 }
+#define MX_NAME(name, ...) "spread_" #name,
+constexpr const char* kNames[] = {MX_SPREAD_ROWS(MX_NAME)};
+#undef MX_NAME
 
-template <Spread row, class T>
+// All rows in one kernel a type: threads wait for memory, and take the same branch.
+template <class T>
 struct SpreadRow {
+  Spread row;
   const T *dy, *value, *element;
   T* dx;
   Walk<1> walk;  // from an element to its output
@@ -28,13 +33,17 @@ struct SpreadRow {
     using C = Compute<T>;
     int64_t at[1];
     walk.offsets(i, at);
-    [[maybe_unused]] const C g = widen(dy[at[0]]);
-    [[maybe_unused]] const C y = uses_y(row) ? widen(value[at[0]]) : C(0);
-    [[maybe_unused]] const C x = uses_x(row) ? widen(element[i]) : C(0);
-#define MX_CASE(name, expression) \
-  if constexpr (row == Spread::name) dx[i] = narrow<T>(static_cast<C>(expression));
-    MX_SPREAD_ROWS(MX_CASE)
+    const C g = widen(dy[at[0]]);
+    const C y = uses_y(row) ? widen(value[at[0]]) : C(0);
+    const C x = uses_x(row) ? widen(element[i]) : C(0);
+    switch (row) {
+#define MX_CASE(name, expression)                  \
+  case Spread::name:                               \
+    dx[i] = narrow<T>(static_cast<C>(expression)); \
+    break;
+      MX_SPREAD_ROWS(MX_CASE)
 #undef MX_CASE
+    }
   }
 };
 
@@ -82,14 +91,9 @@ void spread(NativeStream* stream, int row, const Tensor& dy, const Tensor* y, co
     using T = decltype(type);
     const T* value = y == nullptr ? nullptr : y->as<T>();
     const T* element = x == nullptr ? nullptr : x->as<T>();
-    switch (static_cast<Spread>(row)) {
-#define MX_CASE(name, ...)                              \
-  case Spread::name:                                    \
-    return for_each(stream, "spread_" #name, dx.size(), \
-                    SpreadRow<Spread::name, T>{dy.as<T>(), value, element, dx.as<T>(), walk, n});
-      MX_SPREAD_ROWS(MX_CASE)
-#undef MX_CASE
-    }
+    for_each(
+        stream, kNames[row], dx.size(),
+        SpreadRow<T>{static_cast<Spread>(row), dy.as<T>(), value, element, dx.as<T>(), walk, n});
   });
 }
 

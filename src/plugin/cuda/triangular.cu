@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triangles of matrices, products and equations with them
-// (op/matrix/triangular.cc). Every right-hand side has a thread of its own. What has no solution
-// has numbers that are none: kernels cannot throw.
+// (op/matrix/triangular.cc). Every right-hand side has a thread of its own, or, of large triangles,
+// cuBLAS solves all of a matrix at once. What has no solution has numbers that are none: kernels
+// cannot throw.
 #include "op/element_size.h"
 #include "op/matrix/triangular.h"
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
+#include "plugin/cuda/solver/solver.h"
+#include "plugin/cuda/solver/solver_choice.h"
 
 namespace mxnet {
 namespace cuda {
@@ -83,7 +86,7 @@ void tril(const TrilParams& params, KernelContext& context) {
 
 // --- equations and products ----------------------------------------------------------------------
 
-// m x = x, in place: a lower or upper triangle of a, or its transpose.
+// One right-hand side, in place; its elements are `element_step` apart.
 template <class T>
 struct Substitute {
   const T* a;
@@ -111,20 +114,38 @@ struct Substitute {
   }
 };
 
+// x becomes what solves the equations with the triangles of `batch` matrices one behind the other.
+template <class T>
+void solve_triangles(const char* op, const TriangleEquations& of, int64_t batch, const T* a, T* x,
+                     KernelContext& context) {
+  const int64_t n = of.n, count = of.count;
+  if (is_large_for_a_thread(n, batch) && has_solver()) {
+    Solver solver(dtype_of<T>, context);
+    for (int64_t i = 0; i < batch; ++i) solver.solve_triangle(of, a + i * n * n, x + i * n * count);
+    return;
+  }
+  for_each(context.stream()->native(), op, batch * count,
+           Substitute<T>{a, x, n, count, of.in_rows ? n : 1, of.in_rows ? 1 : count, of.lower,
+                         of.transposed, static_cast<T>(of.alpha)});
+}
+
 void solve_triangular(const TriangularParams& params, KernelContext& context) {
   const Tensor &a = context.in(0), &b = context.in(1);
   if (b.size() == 0) return;
   const int64_t n = side_of(a), columns = b.shape().back(), rows = b.dim(b.ndim() - 2);
-  const int64_t count = params.rightside ? rows : columns;
   compute(b.dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
     T* const x = arrays.out(0);
     convert(arrays.stream(), b, {x, &b.shape(), dtype_of<T>});
     // From the right it is the transposed equation with rows as right-hand sides.
-    for_each(arrays.stream(), "_linalg_trsm", b.size() / n,
-             Substitute<T>{arrays.in(0), x, n, count, params.rightside ? columns : 1,
-                           params.rightside ? 1 : columns, params.lower,
-                           params.transpose != params.rightside, static_cast<T>(params.alpha)});
+    solve_triangles<T>("_linalg_trsm",
+                       {.n = n,
+                        .count = params.rightside ? rows : columns,
+                        .lower = params.lower,
+                        .transposed = params.transpose != params.rightside,
+                        .in_rows = params.rightside,
+                        .alpha = params.alpha},
+                       b.size() / (rows * columns), arrays.in(0), x, context);
   });
 }
 
@@ -182,10 +203,10 @@ void inverse_of_factor(const LowerParams& params, KernelContext& context) {
     T* const out = arrays.out(0);
     const T* factor = apart<T>(stream, arrays.in(0), out, in.size(), context);
     for_each(stream, "_linalg_potri", in.size(), WriteIdentity<T>{out, n});
-    for (const bool transposed : {!params.lower, params.lower}) {
-      for_each(stream, "_linalg_potri", in.size() / n,
-               Substitute<T>{factor, out, n, n, 1, n, params.lower, transposed, T(1)});
-    }
+    for (const bool transposed : {!params.lower, params.lower})
+      solve_triangles<T>("_linalg_potri",
+                         {.n = n, .count = n, .lower = params.lower, .transposed = transposed},
+                         in.size() / (n * n), factor, out, context);
   });
 }
 

@@ -130,7 +130,7 @@ TEST(GpuBoxes, RegionsAreProposed) {
   const Input offsets{random_values(2 * 24 * 20, -0.5f, 0.5f), Shape{2, 24, 4, 5}};
   const Input infos{{60, 70, 1, 64, 80, 1.5f}, Shape{2, 3}};
   for (const char* loss : {"False", "True"}) {
-    for (const char* first : {"-1", "40"})
+    for (const char* first : {"-1", "40", "41"})
       expect_op("_contrib_MultiProposal", {scores, offsets, infos},
                 {{"rpn_pre_nms_top_n", first},
                  {"rpn_post_nms_top_n", "12"},

@@ -155,6 +155,27 @@ void Solver::factor(int64_t n, void* memory, int64_t* exchanges, int32_t* info) 
   state_->write(a, memory);
 }
 
+void Solver::solve_triangle(const TriangleEquations& of, const void* memory, void* x) {
+  const Matrix a = state_->read(memory, of.n, of.n);
+  const int64_t rows = of.in_rows ? of.count : of.n, columns = of.in_rows ? of.n : of.count;
+  Matrix sides = state_->read(x, rows, columns);
+  const auto in_a = [&](int64_t i, int64_t j) { return of.transposed ? a.get(j, i) : a.get(i, j); };
+  const bool forwards = of.lower != of.transposed;
+  for (int64_t side = 0; side < of.count; ++side) {
+    const auto at = [&](int64_t i) -> double& {
+      return of.in_rows ? sides.at(side, i) : sides.at(i, side);
+    };
+    for (int64_t k = 0; k < of.n; ++k) {
+      const int64_t i = forwards ? k : of.n - 1 - k;
+      at(i) *= of.alpha;
+      for (int64_t j = 0; j < of.n; ++j)
+        if (forwards ? j < i : j > i) at(i) -= in_a(i, j) * at(j);
+      if (!of.unit) at(i) /= in_a(i, i);
+    }
+  }
+  state_->write(sides, x);
+}
+
 // Rows of a + c, where c makes it definite, are orthogonalised: their lengths are eigenvalues + c.
 void Solver::eigen(int64_t n, bool lower, bool vectors, void* memory, void* values, int32_t* info) {
   Matrix a = state_->read(memory, n, n);

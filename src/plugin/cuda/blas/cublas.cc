@@ -16,13 +16,15 @@ const Cublas& Cublas::get() {
 }
 
 Cublas::Cublas() {
-  const Library library("factors of many matrices on GPUs",
+  const Library library("factors of many matrices and equations of triangles on GPUs",
                         {fmt::format("libcublas.so.{}", CUDA_VERSION / 1000), "libcublas.so"});
   library.find("cublasGetStatusString", &status_string);
   library.find("cublasCreate_v2", &create);
   library.find("cublasSetStream_v2", &set_stream);
   library.find("cublasSgetrfBatched", &sgetrf_all);
   library.find("cublasDgetrfBatched", &dgetrf_all);
+  library.find("cublasStrsm_v2", &strsm);
+  library.find("cublasDtrsm_v2", &dtrsm);
 }
 
 void Cublas::check(cublasStatus_t status, const char* call) const {

@@ -21,6 +21,8 @@ class Cublas {
   decltype(&cublasSetStream_v2) set_stream;
   decltype(&cublasSgetrfBatched) sgetrf_all;
   decltype(&cublasDgetrfBatched) dgetrf_all;
+  decltype(&cublasStrsm_v2) strsm;
+  decltype(&cublasDtrsm_v2) dtrsm;
 
  private:
   Cublas();

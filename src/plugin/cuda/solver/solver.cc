@@ -60,6 +60,7 @@ class JacobiParams {
   gesvdjInfo_t raw_ = nullptr;
 };
 
+// Of a matrix that lies row by row.
 cublasFillMode_t triangle(bool lower) {
   return lower ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
 }
@@ -222,6 +223,28 @@ void Solver::factor_all(int64_t n, int64_t count, void* a, int32_t* exchanges, i
     api.check(api.sgetrf_all(handle.get(), side, s.addresses<float>(n, count, a), side, exchanges,
                              infos, matrices),
               "cublasSgetrfBatched");
+}
+
+void Solver::solve_triangle(const TriangleEquations& equations, const void* a, void* x) {
+  State& s = *state_;
+  const Cublas& api = Cublas::get();
+  const CublasHandles::Lent handle(handles_of_device<CublasHandles>(), s.scope.stream());
+  const ColumnMajorEquations of = column_major(equations);
+  const auto n = static_cast<int>(equations.n), rows = static_cast<int>(of.rows),
+             columns = static_cast<int>(of.columns);
+  const auto run = [&](auto solve, auto alpha, const char* call) {
+    using T = decltype(alpha);
+    api.check(solve(handle.get(), of.left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
+                    of.upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER,
+                    of.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                    equations.unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, rows, columns, &alpha,
+                    static_cast<const T*>(a), n, static_cast<T*>(x), rows),
+              call);
+  };
+  if (s.type == CUDA_R_64F)
+    run(api.dtrsm, equations.alpha, "cublasDtrsm");
+  else
+    run(api.strsm, static_cast<float>(equations.alpha), "cublasStrsm");
 }
 
 void Solver::eigen(int64_t n, bool lower, bool vectors, void* a, void* values, int32_t* info) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "op/kernel.h"
+#include "plugin/cuda/solver/triangle.h"
 
 namespace mxnet::cuda {
 
@@ -12,7 +13,7 @@ namespace mxnet::cuda {
 bool has_solver();
 
 // For one call of an operator on its stream. REQUIRES: has_solver(). Lives until the host has
-// waited for the call's `info`: memory of the host is in use until then.
+// waited for the call's `info`, if it has one: memory of the host is in use until then.
 class Solver {
  public:
   Solver(DType dtype, KernelContext& context);
@@ -28,6 +29,8 @@ class Solver {
   void factor(int64_t n, void* a, int64_t* exchanges, int32_t* info);
   // The same of `count` matrices one behind the other in one call of cuBLAS.
   void factor_all(int64_t n, int64_t count, void* a, int32_t* exchanges, int32_t* infos);
+  // x becomes what solves the equations with a, of which the other triangle is not read; by cuBLAS.
+  void solve_triangle(const TriangleEquations& equations, const void* a, void* x);
   // Eigenvalues in ascending order; eigenvectors become the rows of `a`, which is lost without.
   void eigen(int64_t n, bool lower, bool vectors, void* a, void* values, int32_t* info);
   // The same of `count` matrices one behind the other, with as many values and infos, in one call.

@@ -20,10 +20,23 @@ constexpr bool is_batch_for_library(int64_t n, int64_t batch) {
   return n >= kSmall && batch > 1 && !is_large_for_a_block(n, batch);
 }
 
+// Whether equations with triangles are cuBLAS's, one matrix after the other: where a thread takes a
+// right-hand side, each of its n * n steps waits for memory. An estimate as well.
+constexpr bool is_large_for_a_thread(int64_t n, int64_t batch) {
+  constexpr int64_t kMiddle = 64, kLarge = 256, kFew = 32;
+  return n >= kLarge || (n >= kMiddle && batch <= kFew);
+}
+
 // Whether eigenvalues of all are one call; a large matrix has the whole GPU for itself.
 constexpr bool has_batched_spectra(int64_t n, int64_t batch) {
   constexpr int64_t kLarge = 512;
   return batch > 1 && n <= kLarge;
+}
+
+// The same of singular values, of which the library takes no wider matrices (Solver::kMostTogether)
+// and counts the matrices in 32 bits.
+constexpr bool has_batched_singular_values(int64_t n, int64_t batch, int64_t widest) {
+  return batch > 1 && batch <= INT32_MAX && n <= widest;
 }
 
 }  // namespace mxnet::cuda
