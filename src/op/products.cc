@@ -41,6 +41,11 @@ void integer_block(const Products<T>& p, int64_t rows, int64_t columns, const T*
   for (int64_t r = 0; r < rows; ++r) {
     const T* x = p.transpose_a ? gathered(a + r, p.lda, p.k, &copied_row) : a + r * p.lda;
     T* y = c + r * p.ldc;
+    if (p.k == 1 && p.beta == 0 && !by_columns) {  // an outer product: each number is written once
+      const T factor = p.alpha * x[0];
+      for (int64_t j = 0; j < columns; ++j) y[j] = factor * b[j];
+      continue;
+    }
     if (p.beta != 1)
       for (int64_t j = 0; j < columns; ++j) y[j] = p.beta == 0 ? 0 : y[j] * p.beta;
     if (by_columns) {

@@ -65,6 +65,21 @@ bool compare_narrow(Reduction reduction, const Tensor& in, const ReducePlan& pla
   return true;
 }
 
+// Whether the reduction was a sum of integers that int64 holds as exactly as double does: none of
+// them is converted.
+bool add_whole(Reduction reduction, const Tensor& in, const ReducePlan& plan,
+               const ReduceStore<double>& store) {
+  if (reduction != Reduction::sum || is_floating(in.dtype) || in.dtype == DType::kInt64)
+    return false;
+  const ReduceStore<int64_t> converting = [&](int64_t first, const int64_t* values, int64_t n) {
+    std::array<double, reduce_units::kMostValues> real;
+    std::copy_n(values, n, real.begin());
+    store(first, real.data(), n);
+  };
+  reduce<int64_t>(reduction, in, plan, converting, nullptr);
+  return true;
+}
+
 }  // namespace
 
 template <class A>
@@ -72,6 +87,9 @@ void reduce(Reduction reduction, const Tensor& in, const ReducePlan& plan,
             const ReduceStore<A>& store, const A* about) {
   if constexpr (std::is_same_v<A, int64_t>) {
     if (compare_narrow(reduction, in, plan, store)) return;
+  }
+  if constexpr (std::is_same_v<A, double>) {
+    if (add_whole(reduction, in, plan, store)) return;
   }
   dispatch_dtype(in.dtype, "reduce", [&]<class T>(TypeTag<T>) {
     using L = typename LoopType<T, A>::type;

@@ -245,3 +245,25 @@ def test_values_are_inserted_between_what_is_kept(mx, rng, shape, axis, places):
     where = np.array(places, "int64")
     equal(mx.run("_npi_insert_tensor", data, values, where, axis=axis)[0], np.insert(data, where, values, axis))
     equal(mx.run("_npi_insert_slice", data, val=5, start=1, stop=6, step=2, axis=axis)[0], np.insert(data, slice(1, 6, 2), 5, axis))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
+@pytest.mark.parametrize("shape", [(7,), (5, 3), (512, 1024), (3, 1, 4, 2), (2, 2**31 - 1), (3, 2**33, 5)])
+def test_positions_come_apart_and_together_again(mx, shape, dtype):
+    total = int(np.prod(shape, dtype="int64"))
+    end = min(total, 2**31 if dtype == "int32" else total)
+    rng = np.random.default_rng(SEED)
+    ends = [0, end - 1, *(p for p in (shape[-1] - 1, shape[-1]) if p < end)]
+    positions = np.concatenate([rng.integers(0, end, 1500), ends])
+    places, = mx.run("_unravel_index", positions.astype(dtype), shape=shape)
+    equal(places, np.stack(np.unravel_index(positions, shape)).astype(dtype))
+    equal(mx.run("_ravel_multi_index", places, shape=shape)[0], positions.astype(dtype))
+
+
+def test_positions_come_apart_alike_beside_one_of_more_than_32_bits(mx):
+    """Among them negative ones, which nobody refuses: quotients are truncated."""
+    few = np.concatenate([np.arange(-40, 40), [2**31 - 1, -2**31]])
+    alone, = mx.run("_unravel_index", few, shape=(9, 5, 3))
+    beside, = mx.run("_unravel_index", np.append(few, 2**40), shape=(9, 5, 3))
+    equal(alone, beside[:, :-1])
+    equal(alone, np.stack([np.trunc(few / 15), np.fmod(np.trunc(few / 3), 5), np.fmod(few, 3)]).astype("int64"))

@@ -54,6 +54,18 @@ def test_sum_mean_and_extremes_are_those_of_numpy(mx, rng, shape, axis, dtype):
     np.testing.assert_allclose(mean, np.mean(wide.astype("float64"), axis=axis, keepdims=keep), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32"])
+@pytest.mark.parametrize("shape,axis", [((300001,), (0,)), ((3, 5000), (1,)), ((5000, 3), (0,)), ((2, 70, 3, 40), (1, 3))])
+def test_means_of_integers_are_those_of_exact_sums(mx, rng, shape, axis, dtype):
+    low, high = (0, 2) if dtype == "bool" else (np.iinfo(dtype).min, int(np.iinfo(dtype).max) + 1)
+    a = rng.integers(low, high, size=shape).astype(dtype)
+    count = np.prod([shape[i] for i in axis])
+    got, = mx.run("_npi_mean", a, axis=axis, dtype="float64")
+    np.testing.assert_array_equal(got, a.astype("int64").sum(axis) / count)
+    half, = mx.run("_npi_mean", a, axis=axis)
+    np.testing.assert_array_equal(half, got.astype("float32"))
+
+
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS + ["bool"])
 @pytest.mark.parametrize("shape,axis", CASES)
 def test_whether_any_or_all_are_not_zero(mx, rng, shape, axis, dtype):

@@ -354,6 +354,17 @@ def test_column_images_and_their_gradient(mx):
         np.testing.assert_array_equal(mx.gradients("im2col", [x], [head], **attrs)[0], image)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("width, pad", [(5, 0), (5, 2), (17, 1), (40, 3)])
+def test_columns_of_pictures_of_every_width(mx, width, pad, dtype):
+    x = Draw(width).array((2, 3, 9, width), dtype)
+    padded = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    seen = np.lib.stride_tricks.sliding_window_view(padded, (3, 2), (2, 3))
+    wanted = seen.transpose(0, 1, 4, 5, 2, 3).reshape(2, 18, -1)
+    attrs = {"kernel": (3, 2), "stride": (1, 1), "dilate": (1, 1), "pad": (pad, pad)}
+    np.testing.assert_array_equal(mx.run("im2col", x, **attrs)[0], wanted)
+
+
 @pytest.mark.parametrize("shape, codes, reverse, result", [
     ((2, 3, 4), (4, 0, 2), False, (4, 3, 2)), ((2, 3, 4), (6, 1, -1), False, (6, 1, 4)),
     ((2, 3, 4, 5), (-2, 1, 1), False, (2, 3, 4, 5, 1, 1)), ((2, 3, 4, 5), (0, 0, -3), False, (2, 3, 20)),

@@ -137,6 +137,23 @@ def test_products_of_matrices(mx, seed, dtype):
     check(mx, mx.run("dot", e, csr(a), transpose_b=True)[0], (e @ wide.T).astype(dtype), "csr", tolerance)
 
 
+@pytest.mark.parametrize("density", [0.001, 0.3])
+@pytest.mark.parametrize("width", [1, 5, 40])
+def test_a_csr_matrix_meets_few_or_many_stored_rows(mx, width, density):
+    """Rows that are not stored are zeros, of which an infinity that meets them takes nothing."""
+    rng = np.random.default_rng(width)
+    a, rows = draw(rng, (30, 2000), density=density), draw_rows(rng, (2000, width))
+    a[3, 7], rows[7] = np.inf, 0
+    finite = a.copy()
+    finite[3, 7] = 0
+    check(mx, mx.run("dot", csr(a), row_sparse(rows))[0], finite @ rows)
+    wide = draw_rows(rng, (30, width))
+    wide[3] = 0
+    check(mx, mx.run("dot", csr(a), row_sparse(wide), transpose_a=True)[0], finite.T @ wide, "row_sparse")
+    nothing = row_sparse(np.zeros((2000, width), "float32"))
+    check(mx, mx.run("dot", csr(a), nothing)[0], np.zeros((30, width), "float32"))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gradients_of_products(mx, seed):
     rng = np.random.default_rng(seed)

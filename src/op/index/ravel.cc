@@ -5,9 +5,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <vector>
 
 #include "base/error.h"
+#include "base/simd.h"
+#include "ndarray/convert_elements.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/index/rows.h"
@@ -33,17 +38,86 @@ void ravel_cpu(const RavelParams& params, KernelContext& context) {
   });
 }
 
+// Positions of so many elements at a time; both buffers stay in the first-level cache.
+constexpr int64_t kBlock = 512;
+
+bool is_narrow(int64_t number) { return number == static_cast<int32_t>(number); }
+
+// Of positions, their remainders by `size` become indices and their quotients positions. Quotients
+// come from vectors of doubles where these hold the numbers: next to an integer they differ from it
+// by more than rounding does.
+void split(int64_t* positions, int64_t* indices, int64_t n, int64_t size) {
+  if (is_narrow(size) && std::all_of(positions, positions + n, is_narrow)) {
+    const auto divisor = static_cast<int32_t>(size);
+    const double real = divisor;
+    MX_INDEPENDENT_STEPS
+    for (int64_t i = 0; i < n; ++i) {
+      const auto position = static_cast<int32_t>(positions[i]);
+      const auto quotient = static_cast<int32_t>(static_cast<double>(position) / real);
+      indices[i] = position - quotient * divisor;
+      positions[i] = quotient;
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      indices[i] = positions[i] % size;
+      positions[i] /= size;
+    }
+  }
+}
+// REQUIRES: integers below 2^53, none of them -0.
+void split(double* positions, double* indices, int64_t n, int64_t size) {
+  const auto divisor = static_cast<double>(size);
+  MX_INDEPENDENT_STEPS
+  for (int64_t i = 0; i < n; ++i) {
+    const double quotient = std::trunc(positions[i] / divisor);
+    indices[i] = positions[i] - quotient * divisor;
+    positions[i] = quotient + 0.0;
+  }
+}
+
+// Drops fractions; false where a number is not below 2^53.
+bool make_whole(double* positions, int64_t n) {
+  int64_t others = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    others += std::abs(positions[i]) < 0x1p53 ? 0 : 1;
+    positions[i] = std::trunc(positions[i]) + 0.0;
+  }
+  return others == 0;
+}
+
+// The rows of `out`, each `row` bytes behind the one before, from one place on.
+template <class Number>
+void write_indices(const Shape& shape, Number* positions, int64_t n, DType type, char* out,
+                   int64_t row, DType out_type) {
+  std::array<Number, kBlock> indices;
+  for (int d = shape.ndim() - 1; d > 0; --d) {
+    split(positions, indices.data(), n, shape[d]);
+    convert_elements(out + d * row, out_type, indices.data(), type, n);
+  }
+  convert_elements(out, out_type, positions, type, n);
+}
+
 void unravel_cpu(const RavelParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
-  const int64_t n = data.size();
-  dispatch_dtype<kNumeric>(data.dtype, "unravel_index", [&]<class T>(TypeTag<T>) {
-    for (int64_t i = 0; i < n; ++i) {
-      auto position = convert<int64_t>(data.as<const T>()[i]);
-      for (int d = params.shape.ndim() - 1; d >= 0; --d) {
-        const int64_t index = d == 0 ? position : position % params.shape[d];
-        position = d == 0 ? 0 : position / params.shape[d];
-        context.out(0).as<T>()[d * n + i] = convert<T>(index);
+  const Shape& shape = params.shape;
+  const auto width = static_cast<int64_t>(dtype_size(data.dtype));
+  const int64_t row = data.size() * width;
+  parallel_for(data.size(), 8.0 * shape.ndim(), [&](int64_t first, int64_t end) {
+    std::array<double, kBlock> real;
+    std::array<int64_t, kBlock> whole;
+    for (int64_t i = first; i < end; i += kBlock) {
+      const int64_t n = std::min(kBlock, end - i);
+      const char* const from = data.as<const char>() + i * width;
+      char* const to = context.out(0).as<char>() + i * width;
+      if (is_floating(data.dtype)) {
+        convert_elements(real.data(), DType::kFloat64, from, data.dtype, n);
+        if (make_whole(real.data(), n)) {
+          write_indices(shape, real.data(), n, DType::kFloat64, to, row, data.dtype);
+          continue;
+        }
       }
+      convert_elements(whole.data(), DType::kInt64, from, data.dtype, n);
+      write_indices(shape, whole.data(), n, DType::kInt64, to, row, data.dtype);
     }
   });
 }
@@ -85,6 +159,7 @@ MX_OP(_unravel_index, RavelParams)
       for (const int64_t dim : infer.in(0).shape().dims()) shape.push_back(dim);
       infer.out(0).set_shape(shape);
     })
+    .dtypes(kNumeric)
     .cpu(unravel_cpu)
     .zero_grad();
 

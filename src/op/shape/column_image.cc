@@ -10,63 +10,103 @@
 #include "op/dispatch.h"
 #include "op/op_builder.h"
 #include "op/parallel.h"
+#include "op/row_copy.h"
 #include "op/window_list.h"
 
 namespace mxnet {
 namespace {
 
+// Of the places along a dimension those whose pixel lies inside of the image, and that of the
+// first.
+struct Seen {
+  int64_t first, end, pixel;
+  bool empty() const { return first >= end; }
+};
+
+// What a kernel position sees at the places of one plane of the two last dimensions: `rows` lines
+// of the image, and where they come in the columns.
+struct Block {
+  int64_t plane;       // of the columns: all of its places
+  bool has_outside;    // some of which lie outside of the image
+  int64_t at, column;  // of the first element in the image and in the columns
+  int64_t rows, row_step;
+  int64_t count, stride;  // of each row
+
+  // fn(image index, columns index) of the elements at the beginning of each row.
+  template <class F>
+  void each_row(int64_t line, const F& fn) const {
+    for (int64_t r = 0; r < rows; ++r) fn(at + r * row_step, column + r * line);
+  }
+};
+
 // Walks one channel of one image: image (size...) and the columns of it, (kernel positions,
-// places).
+// places). Its loops are compiled once for all types of elements.
 class ChannelWalk {
  public:
   // `image` has two dimensions before the spatial ones.
-  ChannelWalk(const ColumnWindow& params, const Shape& image) : params_(params) {
-    for (int i = 0; i < params.spatial(); ++i) {
+  [[gnu::noinline]] ChannelWalk(const ColumnWindow& params, const Shape& image)
+      : params_(params), last_(params.spatial() - 1) {
+    for (int i = 0; i <= last_; ++i) {
       size_.push_back(image[i + 2]);
       places_.push_back(params.places(i, image[i + 2]));
     }
+    plane_ = line() * (last_ > 0 ? places_[last_ - 1] : 1);
+    planes_ = places_.size() / plane_;
   }
   int64_t image_size() const { return size_.size(); }
   int64_t columns_size() const { return params_.kernel.size() * places_.size(); }
+  int64_t line() const { return places_[last_]; }
+  int64_t plane() const { return plane_; }
 
-  // move(image index, columns index, count, stride in the image) for each run of places in one line
-  // that lie inside the image; outside(columns index, count) for the others.
-  template <class Move, class Outside>
-  void run(const Move& move, const Outside& outside) const {
-    const int last = params_.spatial() - 1;
-    const int64_t line = places_[last], lines = places_.size() / line;
-    int64_t column = 0;
-    for (int64_t k = 0; k < params_.kernel.size(); ++k) {
-      for (int64_t l = 0; l < lines; ++l, column += line) {
-        const int64_t row = line_offset(k, l);
-        const int64_t start =
-            k % params_.kernel[last] * params_.dilate_of(last) - params_.pad_of(last);
-        const int64_t stride = params_.stride_of(last), size = size_[last];
-        // Places p with 0 <= start + p * stride < size.
-        const int64_t first = start >= 0 ? 0 : std::min(line, (-start + stride - 1) / stride);
-        const int64_t end = start >= size ? 0 : std::min(line, (size - 1 - start) / stride + 1);
-        if (row < 0 || first >= end) {
-          outside(column, line);
-          continue;
-        }
-        outside(column, first);
-        move(row + start + first * stride, column + first, end - first, stride);
-        outside(column + end, line - end);
-      }
+  void restart() { k_ = p_ = column_ = 0; }
+  // The next one; false at the end.
+  [[gnu::noinline]] bool next(Block* block) {
+    if (p_ == planes_) {
+      p_ = 0;
+      ++k_;
     }
+    if (k_ == params_.kernel.size()) return false;
+    const int64_t above = k_ / params_.kernel[last_];
+    if (p_ == 0) {
+      along_ = seen(last_, k_ % params_.kernel[last_]);
+      down_ = last_ > 0 ? seen(last_ - 1, above % params_.kernel[last_ - 1]) : Seen{0, 1, 0};
+    }
+    const int64_t offset = plane_offset(above, p_);
+    const bool none = offset < 0 || along_.empty() || down_.empty();
+    block->plane = column_;
+    block->rows = none ? 0 : down_.end - down_.first;
+    block->count = along_.end - along_.first;
+    block->has_outside = block->rows * block->count < plane_;
+    block->at = offset + down_.pixel * size_[last_] + along_.pixel;
+    block->column = column_ + down_.first * line() + along_.first;
+    block->row_step = last_ > 0 ? params_.stride_of(last_ - 1) * size_[last_] : 0;
+    block->stride = params_.stride_of(last_);
+    ++p_;
+    column_ += plane_;
+    return true;
   }
 
  private:
-  // Of the image's line that line `l` of places sees at kernel position `k`; -1 outside.
-  int64_t line_offset(int64_t k, int64_t l) const {
-    const int last = params_.spatial() - 1;
-    k /= params_.kernel[last];
-    int64_t offset = 0, step = size_[last];
-    for (int i = last - 1; i >= 0; --i) {
-      const int64_t at = l % places_[i] * params_.stride_of(i) +
+  // Places p with 0 <= start + p * stride < size.
+  Seen seen(int i, int64_t position) const {
+    const int64_t start = position * params_.dilate_of(i) - params_.pad_of(i);
+    const int64_t stride = params_.stride_of(i), size = size_[i], places = places_[i];
+    const int64_t first = start >= 0 ? 0 : std::min(places, (-start + stride - 1) / stride);
+    const int64_t end = start >= size ? 0 : std::min(places, (size - 1 - start) / stride + 1);
+    return {first, end, start + first * stride};
+  }
+
+  // Of the image's plane that plane `p` of places sees at kernel position `k`, counted without the
+  // last dimension; -1 outside.
+  int64_t plane_offset(int64_t k, int64_t p) const {
+    if (last_ < 2) return 0;
+    k /= params_.kernel[last_ - 1];
+    int64_t offset = 0, step = size_[last_] * size_[last_ - 1];
+    for (int i = last_ - 2; i >= 0; --i) {
+      const int64_t at = p % places_[i] * params_.stride_of(i) +
                          k % params_.kernel[i] * params_.dilate_of(i) - params_.pad_of(i);
       if (at < 0 || at >= size_[i]) return -1;
-      l /= places_[i];
+      p /= places_[i];
       k /= params_.kernel[i];
       offset += at * step;
       step *= size_[i];
@@ -75,29 +115,44 @@ class ChannelWalk {
   }
 
   const ColumnWindow& params_;
+  const int last_;
   Shape size_ = Shape::scalar(), places_ = Shape::scalar();
+  int64_t plane_, planes_;
+  // The next block: kernel position, plane, where its columns begin; of that position what is seen.
+  int64_t k_ = 0, p_ = 0, column_ = 0;
+  Seen along_{}, down_{};
 };
+
+// Rows that copy_rows() takes.
+constexpr int64_t kShortestRow = 16;
 
 // T has the size of the elements: they are only moved, and zeros are bytes of 0 in every type.
 template <class T>
 void columns_of(const ColumnWindow& params, const Tensor& image, const Tensor& columns) {
-  const ChannelWalk walk(params, image.shape());
-  const int64_t size = walk.image_size(), out_size = walk.columns_size();
+  const ChannelWalk whole(params, image.shape());
+  const int64_t size = whole.image_size(), out_size = whole.columns_size();
   parallel_for(
       image.dim(0) * image.dim(1), static_cast<double>(out_size),
       [&](int64_t first, int64_t last) {
+        ChannelWalk walk(params, image.shape());
         for (int64_t c = first; c < last; ++c) {
           const T* from = image.as<T>() + c * size;
           T* to = columns.as<T>() + c * out_size;
-          walk.run(
-              [&](int64_t at, int64_t column, int64_t n, int64_t stride) {
-                if (stride == 1) {
-                  std::copy_n(from + at, n, to + column);
-                } else {
-                  for (int64_t i = 0; i < n; ++i) to[column + i] = from[at + i * stride];
-                }
-              },
-              [&](int64_t column, int64_t n) { std::fill_n(to + column, n, T{}); });
+          Block block;
+          for (walk.restart(); walk.next(&block);) {
+            if (block.has_outside) std::fill_n(to + block.plane, walk.plane(), T{});
+            constexpr int64_t kBytes = sizeof(T);
+            if (block.stride == 1 && block.count * kBytes >= kShortestRow) {
+              copy_rows(reinterpret_cast<const char*>(from + block.at), block.row_step * kBytes,
+                        reinterpret_cast<char*>(to + block.column), walk.line() * kBytes,
+                        block.count * kBytes, block.rows);
+              continue;
+            }
+            block.each_row(walk.line(), [&](int64_t at, int64_t column) {
+              for (int64_t i = 0; i < block.count; ++i)
+                to[column + i] = from[at + i * block.stride];
+            });
+          }
         }
       },
       1);
@@ -118,8 +173,8 @@ void to_columns(const ColumnWindow& params, const Tensor& image, const Tensor& c
 
 void to_image(const ColumnWindow& params, const Tensor& columns, const Tensor& image,
               KernelContext& context) {
-  const ChannelWalk walk(params, image.shape());
-  const int64_t size = walk.image_size(), in_size = walk.columns_size();
+  const ChannelWalk whole(params, image.shape());
+  const int64_t size = whole.image_size(), in_size = whole.columns_size();
   const int64_t channels = image.dim(0) * image.dim(1);
   dispatch_dtype<kNumeric>(image.dtype, "col2im", [&]<class T>(TypeTag<T>) {
     using Sum = ComputeType<T>;
@@ -133,16 +188,18 @@ void to_image(const ColumnWindow& params, const Tensor& columns, const Tensor& i
     parallel_for(
         channels, static_cast<double>(in_size),
         [&](int64_t first, int64_t last) {
+          ChannelWalk walk(params, image.shape());
           for (int64_t c = first; c < last; ++c) {
             const T* from = columns.as<T>() + c * in_size;
             Sum* to = sums + c * size;
             std::fill_n(to, size, Sum{0});
-            walk.run(
-                [&](int64_t at, int64_t column, int64_t n, int64_t stride) {
-                  for (int64_t i = 0; i < n; ++i)
-                    to[at + i * stride] += convert<Sum>(from[column + i]);
-                },
-                [](int64_t, int64_t) {});
+            Block block;
+            for (walk.restart(); walk.next(&block);) {
+              block.each_row(walk.line(), [&](int64_t at, int64_t column) {
+                for (int64_t i = 0; i < block.count; ++i)
+                  to[at + i * block.stride] += convert<Sum>(from[column + i]);
+              });
+            }
             if constexpr (!std::is_same_v<T, Sum>) {
               for (int64_t i = 0; i < size; ++i) image.as<T>()[c * size + i] = convert<T>(to[i]);
             }

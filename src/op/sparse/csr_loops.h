@@ -15,8 +15,7 @@ struct MatrixRows {
 // T: float or double.
 template <class T>
 struct CsrLoops {
-  // out[j] = sum over k < count of values[k] * row indices[k] [j], for all columns j; a negative
-  // index stands for a row of zeros.
+  // out[j] = sum over k < count of values[k] * row indices[k] [j], for all columns j.
   void (*combine)(const T* values, const int64_t* indices, int64_t count, const MatrixRows<T>& rows,
                   T* out);
   // The sum over k < count of values[k] * x[indices[k]].

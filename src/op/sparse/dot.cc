@@ -22,20 +22,54 @@ void dispatch(DType dtype, F&& fn) {
   dispatch_dtype<kFloating>(dtype, "dot", std::forward<F>(fn));
 }
 
+// Up to this many rows for each index, a table of all rows is cheaper than a search for each.
+constexpr int64_t kRowsPerIndex = 8;
+
 // `indices` of rows of an array as positions among those that it stores, -1 for others.
 const int64_t* positions_in(SparseContext& context, const RowsView& rows, const int64_t* indices,
                             int64_t count) {
+  auto* positions = context.workspace_of<int64_t>(count);
+  if (rows.rows <= kRowsPerIndex * count) {
+    std::vector<int64_t> position_of(static_cast<std::size_t>(rows.rows), -1);
+    for (int64_t k = rows.stored; k-- > 0;)
+      position_of[static_cast<std::size_t>(rows.index[k])] = k;
+    for (int64_t k = 0; k < count; ++k)
+      positions[k] = position_of[static_cast<std::size_t>(indices[k])];
+    return positions;
+  }
   std::vector<std::pair<int64_t, int64_t>> sorted;
   sorted.reserve(static_cast<std::size_t>(rows.stored));
   for (int64_t k = 0; k < rows.stored; ++k) sorted.emplace_back(rows.index[k], k);
   if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
-  auto* positions = context.workspace_of<int64_t>(count);
   for (int64_t k = 0; k < count; ++k) {
     const auto found =
         std::lower_bound(sorted.begin(), sorted.end(), std::pair(indices[k], int64_t{0}));
     positions[k] = found != sorted.end() && found->first == indices[k] ? found->second : -1;
   }
   return positions;
+}
+
+// Leaves those coefficients that meet a row which is stored: the others meet zeros.
+template <class T>
+void keep_stored(SparseContext& context, const RowsView& rows, int64_t count,
+                 Coefficients<T>* coefficients) {
+  const int64_t* positions = positions_in(context, rows, coefficients->indices, count);
+  auto* begins = context.workspace_of<int64_t>(coefficients->rows + 1);
+  auto* indices = context.workspace_of<int64_t>(count);
+  auto* values = context.workspace_of<T>(count);
+  int64_t kept = 0;
+  for (int64_t i = 0; i < coefficients->rows; ++i) {
+    begins[i] = kept;
+    for (int64_t k = coefficients->begins[i]; k < coefficients->begins[i + 1]; ++k) {
+      indices[kept] = positions[k];
+      values[kept] = coefficients->values[k];
+      kept += positions[k] >= 0 ? 1 : 0;
+    }
+  }
+  begins[coefficients->rows] = kept;
+  coefficients->begins = begins;
+  coefficients->indices = indices;
+  coefficients->values = values;
 }
 
 // Lets coefficients refer to the rows of operand i, which is dense or row_sparse.
@@ -46,8 +80,7 @@ MatrixRows<Arithmetic<T>> refer_to(SparseContext& context, int i, int64_t count,
   const int64_t width = array.shape().size(1, array.shape().ndim());
   if (!array.is_sparse()) return {operand<T>(context, context.dense(i)), width};
   const RowsView rows = context.rows(i);
-  coefficients->indices = positions_in(context, rows, coefficients->indices, count);
-  coefficients->has_gaps = true;
+  keep_stored(context, rows, count, coefficients);
   return {operand<T>(context, rows.values), width};
 }
 

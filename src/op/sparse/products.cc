@@ -74,7 +74,7 @@ Transposed transpose(const CsrView& csr) {
 template <class T>
 void combine_rows(const Coefficients<T>& c, const MatrixRows<T>& dense, T* out) {
   const CsrLoops<T> loops = csr_loops<T>();
-  const bool vector = dense.width == 1 && !c.has_gaps;
+  const bool vector = dense.width == 1;
   parallel_rows(
       c.rows, c.begins, static_cast<double>(dense.width), [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {

@@ -9,7 +9,7 @@
 namespace mxnet {
 
 // Rows of sparse coefficients: row i has entries [begins[i], begins[i + 1]) and makes row
-// targets[i] of the result (row i, if there are no targets). A negative index stands for zeros.
+// targets[i] of the result (row i, if there are no targets).
 template <class T>
 struct Coefficients {
   int64_t rows;
@@ -17,7 +17,6 @@ struct Coefficients {
   const int64_t* indices;
   const T* values;
   const int64_t* targets;
-  bool has_gaps = false;  // whether some indices are negative
 };
 
 // The transpose of a csr matrix, without its empty rows: those of `columns` remain, ascending.
