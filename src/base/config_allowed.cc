@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/config_value.h"
+#include "base/config_text.h"
 
 namespace mxnet {
 namespace {
@@ -39,7 +39,7 @@ bool AnyValue::accepts(const std::string& value) const {
 }
 
 std::string AnyValue::text(const std::string& syntax) const {
-  return syntax == Value<std::string>::syntax()
+  return syntax == ConfigText<std::string>::syntax()
              ? fmt::format("UTF-8 text of at most {} bytes", kLongestText)
              : syntax;
 }
@@ -47,7 +47,7 @@ std::string AnyValue::text(const std::string& syntax) const {
 bool IntegerList::accepts(const std::string& value) const {
   return value.empty() ||
          (value.size() <= kLongestText && every_part(value, [this](std::string_view part) {
-            const auto number = Value<int64_t>::parse(part);
+            const auto number = ConfigText<int64_t>::parse(part);
             return number && *number >= lo && *number <= hi;
           }));
 }

@@ -4,7 +4,7 @@
 // and pages cannot disagree with the code.
 //
 // A type A serves a row of type T if it has  bool accepts(const T&) const  and
-// std::string text(std::string syntax) const, which turns Value<T>::syntax() into the
+// std::string text(std::string syntax) const, which turns ConfigText<T>::syntax() into the
 // full sentence part after "expected ".
 #pragma once
 #include <cstdint>

@@ -20,20 +20,20 @@ class TypedRow final : public Row {
   TypedRow(const RowText& text, size_t index, size_t offset, A allowed)
       : Row(text, index, offset), allowed_(allowed) {}
 
-  const char* type() const override { return Value<T>::kType; }
-  std::string allowed() const override { return allowed_.text(Value<T>::syntax()); }
+  const char* type() const override { return ConfigText<T>::kType; }
+  std::string allowed() const override { return allowed_.text(ConfigText<T>::syntax()); }
   bool accepts(std::string_view text) const override {
-    const auto value = Value<T>::parse(text);
+    const auto value = ConfigText<T>::parse(text);
     return value && accepts_value(*value);
   }
   void store(std::string_view text, Config& config) const override {
     *reinterpret_cast<Field*>(reinterpret_cast<char*>(&config) + offset()) =
-        std::move(Value<T>::parse(text)).value();
+        std::move(ConfigText<T>::parse(text)).value();
   }
   std::string print(const Config& config) const override {
     const T& value =
         *reinterpret_cast<const Field*>(reinterpret_cast<const char*>(&config) + offset());
-    return Value<T>::print(value);
+    return ConfigText<T>::print(value);
   }
 
  private:
@@ -137,7 +137,7 @@ const Row* row_named(std::string_view name) {
 
 template <class T>
 T default_value(std::string_view fallback) {
-  const auto value = Value<T>::parse(follow(fallback));
+  const auto value = ConfigText<T>::parse(follow(fallback));
   MX_ASSERT(value.has_value());
   return *value;
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/config_value.h"
+#include "base/config_text.h"
 
 namespace mxnet {
 

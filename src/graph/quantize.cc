@@ -63,13 +63,13 @@ class Quantizer {
 
  private:
   // What stands for one value of the original network; made when first asked for.
-  struct Value {
+  struct Twin {
     ir::Entry real;
     ir::Entry bytes, min, max;
   };
 
   std::optional<QuantizedForm>& form(int n) { return forms_[static_cast<std::size_t>(n)]; }
-  Value& value(int entry) { return values_[static_cast<std::size_t>(entry)]; }
+  Twin& value(int entry) { return values_[static_cast<std::size_t>(entry)]; }
   ir::Entry original(int entry) const {
     const int n = graph_.node_of(entry);
     return {Ref<ir::Node>(const_cast<ir::Node*>(&graph_.node(n))), entry - graph_.first_entry(n),
@@ -142,7 +142,7 @@ class Quantizer {
   }
 
   const ir::Entry& real(int entry) {
-    Value& v = value(entry);
+    Twin& v = value(entry);
     if (!v.real) {
       const ir::Node& node = graph_.node(graph_.node_of(entry));
       Ref<ir::Node> back =
@@ -160,8 +160,8 @@ class Quantizer {
   }
 
   // `data` tells what varies from run to run from weights, which always are int8.
-  const Value& bytes(int entry, const char* quantizer, bool data) {
-    Value& v = value(entry);
+  const Twin& bytes(int entry, const char* quantizer, bool data) {
+    Twin& v = value(entry);
     if (v.bytes) return v;
     const std::string given = entry_name(original(entry));
     const std::string name = given + "_quantize";
@@ -219,7 +219,7 @@ class Quantizer {
         continue;
       }
       const bool data = i == 0 || how.follows || !graph_.node(graph_.node_of(entry)).is_variable();
-      const Value& v = bytes(entry, how.quantizer, data);
+      const Twin& v = bytes(entry, how.quantizer, data);
       inputs.push_back(v.bytes);
       ends.push_back(v.min);
       ends.push_back(v.max);
@@ -241,7 +241,7 @@ class Quantizer {
       parse_node(made.get());
     }
     if (how.wide_result || how.needs_range) calibrated_[made.get()] = result;
-    Value& v = value(graph_.first_entry(n));
+    Twin& v = value(graph_.first_entry(n));
     v.bytes = {made, 0, 0};
     v.min = {made, 1, 0};
     v.max = {made, 2, 0};
@@ -251,7 +251,7 @@ class Quantizer {
   const IndexedGraph graph_;
   std::vector<std::optional<QuantizedForm>> forms_;    // of the nodes that are to be quantized
   std::vector<const char*> why_not_;                   // of operators that stay real
-  std::vector<Value> values_;                          // by entry
+  std::vector<Twin> values_;                           // by entry
   std::map<const ir::Node*, std::string> calibrated_;  // the value whose range the node takes
 };
 

@@ -2,7 +2,7 @@
 // Readers and printers of parameter values.
 #include "op/param_text.h"
 
-#include "base/config_value.h"
+#include "base/config_text.h"
 
 #include <fmt/format.h>
 

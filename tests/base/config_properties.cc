@@ -21,11 +21,11 @@ void require(bool holds, const char* property, const char* type) {
 // A value prints as a text that parses to the same value.
 template <class T>
 void check_value(std::string_view text) {
-  const auto value = Value<T>::parse(text);
+  const auto value = ConfigText<T>::parse(text);
   if (!value) return;
-  const auto again = Value<T>::parse(Value<T>::print(*value));
-  require(again.has_value(), "what is printed parses", Value<T>::kType);
-  require(*again == *value, "what is printed parses to the same value", Value<T>::kType);
+  const auto again = ConfigText<T>::parse(ConfigText<T>::print(*value));
+  require(again.has_value(), "what is printed parses", ConfigText<T>::kType);
+  require(*again == *value, "what is printed parses to the same value", ConfigText<T>::kType);
 }
 
 // A row stores what it accepts, and explains what it does not in a

@@ -44,7 +44,7 @@ std::string nonsense_for(const Row& row) {
 
 TEST_P(ConfigRow, RejectsNonsenseNamingVariableValueAndAllowed) {
   const std::string bad = nonsense_for(row());
-  if (row().allowed() == Value<std::string>::syntax()) {  // any bytes
+  if (row().allowed() == ConfigText<std::string>::syntax()) {  // any bytes
     EXPECT_TRUE(row().accepts(bad));
     return;
   }

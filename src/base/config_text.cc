@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parsers and printers of configuration values.
-#include "base/config_value.h"
+#include "base/config_text.h"
 
 #include <fmt/format.h>
 
@@ -42,25 +42,25 @@ const EnumName EnumNames<LogLevel>::kNames[] = {{"debug", static_cast<int>(LogLe
                                                 {"off", static_cast<int>(LogLevel::kOff)},
                                                 {nullptr, 0}};
 
-std::optional<bool> Value<bool>::parse(std::string_view text) {
+std::optional<bool> ConfigText<bool>::parse(std::string_view text) {
   text = trimmed(text);
   if (text == "1" || equal_ignoring_case(text, "true")) return true;
   if (text == "0" || equal_ignoring_case(text, "false")) return false;
   return std::nullopt;
 }
 
-std::optional<int64_t> Value<int64_t>::parse(std::string_view text) {
+std::optional<int64_t> ConfigText<int64_t>::parse(std::string_view text) {
   return parse_number<int64_t>(text);
 }
 
-std::optional<int> Value<int>::parse(std::string_view text) { return parse_number<int>(text); }
+std::optional<int> ConfigText<int>::parse(std::string_view text) { return parse_number<int>(text); }
 
-std::optional<double> Value<double>::parse(std::string_view text) {
+std::optional<double> ConfigText<double>::parse(std::string_view text) {
   const auto value = parse_number<double>(text, std::chars_format::general);
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::string Value<double>::print(double value) {
+std::string ConfigText<double>::print(double value) {
   return fmt::format("{}", value);  // the shortest text that reads back as the same number
 }
 

@@ -3,10 +3,10 @@
 // throw nor log, so that a fuzzer can feed them anything. Ranges are not their business
 // (config_allowed.h).
 //
-// Value<T>::kType         the type's name in tables
-// Value<T>::syntax()      what a text must look like, as it reads after "expected "
-// Value<T>::parse(text)   nullopt if `text` is no T
-// Value<T>::print(value)  a text that parses to the same value
+// ConfigText<T>::kType         the type's name in tables
+// ConfigText<T>::syntax()      what a text must look like, as it reads after "expected "
+// ConfigText<T>::parse(text)   nullopt if `text` is no T
+// ConfigText<T>::print(value)  a text that parses to the same value
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,11 +21,11 @@
 namespace mxnet {
 
 template <class T>
-struct Value;
+struct ConfigText;
 
 // 0 and 1, or true and false in any case.
 template <>
-struct Value<bool> {
+struct ConfigText<bool> {
   static constexpr const char* kType = "bool";
   static std::string syntax() { return "0, 1, true or false"; }
   static std::optional<bool> parse(std::string_view text);
@@ -34,14 +34,14 @@ struct Value<bool> {
 
 // Decimal, with an optional sign; no exponent, no unit.
 template <>
-struct Value<int64_t> {
+struct ConfigText<int64_t> {
   static constexpr const char* kType = "int64";
   static std::string syntax() { return "an integer"; }
   static std::optional<int64_t> parse(std::string_view text);
   static std::string print(int64_t value) { return std::to_string(value); }
 };
 template <>
-struct Value<int> {
+struct ConfigText<int> {
   static constexpr const char* kType = "int";
   static std::string syntax() { return "an integer"; }
   static std::optional<int> parse(std::string_view text);
@@ -50,7 +50,7 @@ struct Value<int> {
 
 // Decimal point or exponent, whatever the locale; neither infinity nor nan.
 template <>
-struct Value<double> {
+struct ConfigText<double> {
   static constexpr const char* kType = "float";
   static std::string syntax() { return "a number"; }
   static std::optional<double> parse(std::string_view text);
@@ -59,7 +59,7 @@ struct Value<double> {
 
 // Any bytes: what a text may hold is said by the row's `allowed`.
 template <>
-struct Value<std::string> {
+struct ConfigText<std::string> {
   static constexpr const char* kType = "text";
   static std::string syntax() { return "text"; }
   static std::optional<std::string> parse(std::string_view text) { return std::string(text); }
@@ -68,20 +68,20 @@ struct Value<std::string> {
 
 // "auto": the library chooses; the row's doc says how.
 template <class T>
-struct Value<std::optional<T>> {
-  static constexpr const char* kType = Value<T>::kType;
-  static std::string syntax() { return "auto or " + Value<T>::syntax(); }
+struct ConfigText<std::optional<T>> {
+  static constexpr const char* kType = ConfigText<T>::kType;
+  static std::string syntax() { return "auto or " + ConfigText<T>::syntax(); }
   static std::optional<std::optional<T>> parse(std::string_view text) {
     if (text == "auto") return std::optional<T>();
-    if (auto value = Value<T>::parse(text)) return std::optional<T>(std::move(value));
+    if (auto value = ConfigText<T>::parse(text)) return std::optional<T>(std::move(value));
     return std::nullopt;
   }
   static std::string print(const std::optional<T>& value) {
-    return value ? Value<T>::print(*value) : "auto";
+    return value ? ConfigText<T>::print(*value) : "auto";
   }
 };
 
-// Names in any case. A new enumeration needs its names in config_value.cc and this declaration.
+// Names in any case. A new enumeration needs its names in config_text.cc and this declaration.
 struct EnumName {
   const char* text;
   int value;
@@ -107,7 +107,7 @@ std::string print_enum(const EnumName* names, int value);
 
 template <class E>
 requires std::is_enum_v<E>
-struct Value<E> {
+struct ConfigText<E> {
   static constexpr const char* kType = "name";
   static std::string syntax() { return enum_syntax(EnumNames<E>::kNames); }
   static std::optional<E> parse(std::string_view text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of each value type: what they mean, what they do not, and that nothing else can happen.
-#include "base/config_value.h"
+#include "base/config_text.h"
 
 #include <gtest/gtest.h>
 
@@ -12,58 +12,60 @@
 namespace mxnet {
 namespace {
 
-TEST(ConfigValue, BoolIsZeroOneTrueFalseInAnyCase) {
+TEST(ConfigText, BoolIsZeroOneTrueFalseInAnyCase) {
   for (const char* text : {"1", "true", "True", "TRUE", " 1 ", "tRuE\n"})
-    EXPECT_EQ(Value<bool>::parse(text), true);
+    EXPECT_EQ(ConfigText<bool>::parse(text), true);
   for (const char* text : {"0", "false", "False", "FALSE"})
-    EXPECT_EQ(Value<bool>::parse(text), false);
+    EXPECT_EQ(ConfigText<bool>::parse(text), false);
   for (const char* text : {"", "2", "-1", "yes", "on", "10", "truee", "t"}) {
-    EXPECT_EQ(Value<bool>::parse(text), std::nullopt) << text;
+    EXPECT_EQ(ConfigText<bool>::parse(text), std::nullopt) << text;
   }
 }
 
-TEST(ConfigValue, IntegersAreDecimalAndKnowTheirLimits) {
-  EXPECT_EQ(Value<int>::parse("42"), 42);
-  EXPECT_EQ(Value<int>::parse("+42"), 42);
-  EXPECT_EQ(Value<int>::parse("-7"), -7);
-  EXPECT_EQ(Value<int>::parse(" 0012\t"), 12);
-  EXPECT_EQ(Value<int>::parse("2147483647"), 2147483647);
-  EXPECT_EQ(Value<int>::parse("2147483648"), std::nullopt);
-  EXPECT_EQ(Value<int64_t>::parse("-9223372036854775808"), INT64_MIN);
-  EXPECT_EQ(Value<int64_t>::parse("9223372036854775808"), std::nullopt);
+TEST(ConfigText, IntegersAreDecimalAndKnowTheirLimits) {
+  EXPECT_EQ(ConfigText<int>::parse("42"), 42);
+  EXPECT_EQ(ConfigText<int>::parse("+42"), 42);
+  EXPECT_EQ(ConfigText<int>::parse("-7"), -7);
+  EXPECT_EQ(ConfigText<int>::parse(" 0012\t"), 12);
+  EXPECT_EQ(ConfigText<int>::parse("2147483647"), 2147483647);
+  EXPECT_EQ(ConfigText<int>::parse("2147483648"), std::nullopt);
+  EXPECT_EQ(ConfigText<int64_t>::parse("-9223372036854775808"), INT64_MIN);
+  EXPECT_EQ(ConfigText<int64_t>::parse("9223372036854775808"), std::nullopt);
   for (const char* text :
        {"", " ", "abc", "1e6", "0x10", "1.0", "1 2", "+-1", "--1", "+", "4k", "\xff"}) {
-    EXPECT_EQ(Value<int64_t>::parse(text), std::nullopt) << text;
+    EXPECT_EQ(ConfigText<int64_t>::parse(text), std::nullopt) << text;
   }
 }
 
-TEST(ConfigValue, FloatsAreFinite) {
-  EXPECT_EQ(Value<double>::parse("0.7"), 0.7);
-  EXPECT_EQ(Value<double>::parse("7e-1"), 0.7);
-  EXPECT_EQ(Value<double>::parse("-1"), -1.0);
+TEST(ConfigText, FloatsAreFinite) {
+  EXPECT_EQ(ConfigText<double>::parse("0.7"), 0.7);
+  EXPECT_EQ(ConfigText<double>::parse("7e-1"), 0.7);
+  EXPECT_EQ(ConfigText<double>::parse("-1"), -1.0);
   for (const char* text : {"", "nan", "inf", "-inf", "1e999", "0,7", "0x1p3", "1.0f"}) {
-    EXPECT_EQ(Value<double>::parse(text), std::nullopt) << text;
+    EXPECT_EQ(ConfigText<double>::parse(text), std::nullopt) << text;
   }
 }
 
-TEST(ConfigValue, EnumerationsAreNamesInAnyCase) {
-  EXPECT_EQ(Value<EngineType>::parse("NaiveEngine"), EngineType::kNaive);
-  EXPECT_EQ(Value<EngineType>::parse("threadedengineperdevice"), EngineType::kThreadedPerDevice);
-  EXPECT_EQ(Value<EngineType>::parse("Naive"), std::nullopt);
-  EXPECT_EQ(Value<EngineType>::syntax(), "NaiveEngine, ThreadedEngine or ThreadedEnginePerDevice");
-  EXPECT_EQ(Value<PoolType>::print(PoolType::kUnpooled), "Unpooled");
-  EXPECT_EQ(Value<LogLevel>::parse("WARNING"), LogLevel::kWarning);
+TEST(ConfigText, EnumerationsAreNamesInAnyCase) {
+  EXPECT_EQ(ConfigText<EngineType>::parse("NaiveEngine"), EngineType::kNaive);
+  EXPECT_EQ(ConfigText<EngineType>::parse("threadedengineperdevice"),
+            EngineType::kThreadedPerDevice);
+  EXPECT_EQ(ConfigText<EngineType>::parse("Naive"), std::nullopt);
+  EXPECT_EQ(ConfigText<EngineType>::syntax(),
+            "NaiveEngine, ThreadedEngine or ThreadedEnginePerDevice");
+  EXPECT_EQ(ConfigText<PoolType>::print(PoolType::kUnpooled), "Unpooled");
+  EXPECT_EQ(ConfigText<LogLevel>::parse("WARNING"), LogLevel::kWarning);
 }
 
-TEST(ConfigValue, AutoLeavesTheChoiceToTheLibrary) {
-  using Auto = Value<std::optional<int>>;
+TEST(ConfigText, AutoLeavesTheChoiceToTheLibrary) {
+  using Auto = ConfigText<std::optional<int>>;
   EXPECT_EQ(Auto::parse("auto"), std::optional<std::optional<int>>(std::optional<int>()));
   EXPECT_EQ(Auto::parse("3"), std::optional<std::optional<int>>(std::optional<int>(3)));
   EXPECT_EQ(Auto::parse("automatic"), std::nullopt);
   EXPECT_EQ(Auto::print(std::nullopt), "auto");
 }
 
-TEST(ConfigValue, QuotedIsPrintableAndShort) {
+TEST(ConfigText, QuotedIsPrintableAndShort) {
   EXPECT_EQ(quote_text("abc"), "\"abc\"");
   EXPECT_EQ(quote_text("a\"b\\c"), "\"a\\\"b\\\\c\"");
   EXPECT_EQ(quote_text("\xff\n\x7f"), "\"\\xff\\x0a\\x7f\"");
@@ -71,7 +73,7 @@ TEST(ConfigValue, QuotedIsPrintableAndShort) {
             "\"" + std::string(64, 'x') + "\"... (1048576 bytes)");
 }
 
-TEST(ConfigValue, Utf8IsRecognised) {
+TEST(ConfigText, Utf8IsRecognised) {
   for (const char* good :
        {"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"}) {
     EXPECT_TRUE(is_utf8(good)) << good;
@@ -114,7 +116,7 @@ TEST(ConfigAllowed, TextsAreUtf8OfSaneLength) {
   EXPECT_TRUE(any_bytes().accepts(std::string("\xff")));
 }
 
-TEST(ConfigValue, RandomTextsNeverBreakAProperty) {
+TEST(ConfigText, RandomTextsNeverBreakAProperty) {
   constexpr uint64_t kSeed = 20261120;
   constexpr int kCases = 100'000;
   SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
