@@ -30,7 +30,8 @@ if(MXNET_BUILD_FUZZERS)
 endif()
 
 # ccache hashes the precompiled header rather than its text, which it does only when told that this is fine; the
-# base folder makes a hit in one checkout a hit in the next.
+# base folder makes a hit in one checkout a hit in the next. The hash is remembered by inode and times: made anew it took
+# a tenth of a second of every compilation, twenty times of what else a hit takes.
 find_program(CCACHE_PROGRAM ccache)
 find_program(ENV_PROGRAM env)
 if(CCACHE_PROGRAM AND ENV_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -38,7 +39,7 @@ if(CCACHE_PROGRAM AND ENV_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(_any_folder CCACHE_NOHASHDIR=1)  # their debug information names the folder of whoever compiled first
   endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${ENV_PROGRAM} CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${_any_folder} ${CCACHE_PROGRAM})
+      CCACHE_INODECACHE=1 CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${_any_folder} ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # ccache sees which header was used

@@ -17,6 +17,12 @@ function(mx_precompiled name)
 endfunction()
 
 mx_precompiled(mx_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h)
+# The same for files of which the smallest code is wanted: gcc takes a precompiled header only from its own like.
+if(NOT MXNET_SANITIZE)
+  mx_precompiled(mx_small_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h)
+  target_compile_options(mx_small_pch PRIVATE -Os)
+  set(MXNET_SMALL_PCH ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/mx_small_pch.dir/cmake_pch.hxx)
+endif()
 if(MXNET_BUILD_TESTS)
   mx_precompiled(mx_test_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h <gtest/gtest.h> LINK GTest::gtest)
   # A program is compiled as the compiler does by default: gcc takes a precompiled header only from its own like.
@@ -39,12 +45,41 @@ function(mx_folder name)
   set_property(GLOBAL APPEND PROPERTY MX_FOLDERS mx_${name})
 endfunction()
 
+# mx_compile(OPTIONS -O3 ... FILES a.cc ...): how some files of a folder are compiled. How much is optimised is a matter of
+# what users get: a sanitizer's build has one level for all, and spends no minutes on the others.
+function(mx_compile)
+  cmake_parse_arguments(C "" "" "OPTIONS;FILES" ${ARGN})
+  if(MXNET_SANITIZE)
+    list(FILTER C_OPTIONS EXCLUDE REGEX "^-O|:-O|^-ftree-|^-fvect-")
+  elseif("${C_OPTIONS}" STREQUAL "-Os" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND C_OPTIONS -Winvalid-pch -include ${MXNET_SMALL_PCH})
+    set_property(SOURCE ${C_FILES} APPEND PROPERTY OBJECT_DEPENDS ${MXNET_SMALL_PCH}.gch)
+  endif()
+  if(C_OPTIONS)
+    set_source_files_properties(${C_FILES} PROPERTIES COMPILE_OPTIONS "${C_OPTIONS}" SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()
+
 # Children of tests start threads too, which the thread sanitizer refuses unless it is told otherwise.
 if(MXNET_SANITIZE MATCHES "thread")
   set(MXNET_TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp:die_after_fork=0")
 endif()
 
 include(GoogleTest)  # here, not in a function: it sets variables that its own functions read
+
+# mx_in_parts(engine): the program engine_test as a few processes, each of which runs its share of the tests. Under a
+# sanitizer a process takes longer to start and end than most tests do: one for each of six thousand took most of the time.
+# That each test passes by itself is what other builds show.
+function(mx_in_parts name)
+  set(parts 3)
+  math(EXPR last "${parts} - 1")
+  foreach(part RANGE ${last})
+    add_test(NAME ${name}.part${part} COMMAND ${name}_test)
+    set_tests_properties(${name}.part${part} PROPERTIES TIMEOUT 900 LABELS ${name}
+      ENVIRONMENT "${MXNET_TEST_ENVIRONMENT};GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}"
+      FAIL_REGULAR_EXPRESSION "Running 0 tests")
+  endforeach()
+endfunction()
 
 # mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder. MXNET_TEST_DATA is the
 # folder tests/data. LINK all: every folder.
@@ -62,8 +97,11 @@ function(mx_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name}_test PRIVATE MXNET_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   target_link_libraries(${name}_test PRIVATE mx_settings ${T_LINK} GTest::gtest GTest::gtest_main)
-  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT 300 LABELS ${name} ENVIRONMENT "${MXNET_TEST_ENVIRONMENT}")
+  if(MXNET_SANITIZE)
+    mx_in_parts(${name})
+  else()
+    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
+  endif()
 endfunction()
 
 # mx_benchmark(engine SOURCES ... LINK base engine): a program of its own, never run by the tests.
