@@ -84,11 +84,17 @@ TEST_F(CudaCollectives, TheCurrentDeviceStays) {
   cudaSetDevice(0);
   fake_nccl::change_device_with(cudaSetDevice);
   const int devices[] = {0, 1};
-  api_.destroy_team(api_.create_team(devices));
+  const auto current = [] {
+    int device = -1;
+    cudaGetDevice(&device);
+    return device;
+  };
+  NativeTeam* const team = api_.create_team(devices);
+  EXPECT_EQ(current(), 0);
   run(Collective::kSumToAll);
-  int current = -1;
-  cudaGetDevice(&current);
-  EXPECT_EQ(current, 0);
+  EXPECT_EQ(current(), 0);
+  api_.destroy_team(team);
+  EXPECT_EQ(current(), 0);
 }
 
 }  // namespace

@@ -40,7 +40,11 @@ ncclResult_t ncclCommInitAll(ncclComm_t* communicators, int count, const int* de
   if (g_set_device != nullptr) g_set_device(devices[count - 1]);  // as the real one may
   return answer("init " + std::to_string(count), "ncclCommInitAll");
 }
-ncclResult_t ncclCommDestroy(ncclComm_t) { return answer("destroy", "ncclCommDestroy"); }
+ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  if (g_set_device != nullptr)
+    g_set_device(static_cast<int>(reinterpret_cast<std::size_t>(communicator)) - 1);
+  return answer("destroy", "ncclCommDestroy");
+}
 ncclResult_t ncclGroupStart() { return answer("start", "ncclGroupStart"); }
 ncclResult_t ncclGroupEnd() { return answer("end", "ncclGroupEnd"); }
 ncclResult_t ncclAllReduce(const void*, void*, std::size_t count, ncclDataType_t dtype, ncclRedOp_t,

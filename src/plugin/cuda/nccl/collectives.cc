@@ -41,13 +41,16 @@ ncclDataType_t nccl_dtype(DType dtype) {
 // Puts the thread's current device back, which NCCL changes.
 class DeviceKept {
  public:
-  DeviceKept() { MX_CUDA_CALL(cudaGetDevice(&device_)); }
-  ~DeviceKept() { cudaSetDevice(device_); }
+  DeviceKept() noexcept : known_(cudaGetDevice(&device_) == cudaSuccess) {}
+  ~DeviceKept() {
+    if (known_) cudaSetDevice(device_);
+  }
   DeviceKept(const DeviceKept&) = delete;
   DeviceKept& operator=(const DeviceKept&) = delete;
 
  private:
   int device_ = 0;
+  const bool known_;
 };
 
 // What a NativeTeam of this api points to.
@@ -64,6 +67,7 @@ struct NcclTeam {
         "ncclCommInitAll");
   }
   ~NcclTeam() {
+    const DeviceKept kept;
     for (const ncclComm_t communicator : communicators) Nccl::get().destroy(communicator);
   }
   NcclTeam(const NcclTeam&) = delete;
