@@ -31,11 +31,24 @@ if(MXNET_BUILD_TESTS)
   target_compile_options(mx_test_pch PRIVATE ${MXNET_TEST_OPTIONS})
 endif()
 
+# The same for size: half of the code, and two thirds of the time to compile it.
+mx_precompiled(mx_small_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h)
+target_compile_options(mx_small_pch PRIVATE -Os)
+set(MXNET_SMALL_PCH ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/mx_small_pch.dir/cmake_pch.hxx)
+
+# mx_small(cse.cc ...): of this folder's sources those that run once for a program, a graph or an operator. Those of a
+# target have one precompiled header, the target's: theirs is given by hand.
+function(mx_small)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+                              COMPILE_OPTIONS "-Os;-Winvalid-pch;-include;${MXNET_SMALL_PCH}")
+endfunction()
+
 # mx_folder(base error.cc log.cc ...): the OBJECT library mx_base, added to libmxnet.so.
 function(mx_folder name)
   add_library(mx_${name} OBJECT ${ARGN})
   target_link_libraries(mx_${name} PUBLIC mx_settings)
   target_precompile_headers(mx_${name} REUSE_FROM mx_pch)
+  add_dependencies(mx_${name} mx_small_pch)
   set_property(GLOBAL APPEND PROPERTY MX_FOLDERS mx_${name})
 endfunction()
 
