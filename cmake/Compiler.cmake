@@ -52,3 +52,5 @@ if(MXNET_LINKER)
   string(REPLACE "ld." "" _linker ${_linker})
   add_link_options(-fuse-ld=${_linker})
 endif()
+# Labels that the compiler made up (.LC0): GNU ld leaves them out by itself, mold writes half a megabyte of them.
+add_link_options(-Wl,--discard-locals)
