@@ -67,13 +67,6 @@ std::string log_of(const F& call) {
   return ::testing::internal::GetCapturedStderr();
 }
 
-int count(const std::string& text, const std::string& word) {
-  int found = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
-    ++found;
-  return found;
-}
-
 TEST(GraphReplay, SegmentsAreCapturedAndReplayed) {
   for (const bool training : {false, true}) {
     Mlp mlp(3, 4, 8, 11);

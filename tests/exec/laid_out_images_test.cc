@@ -10,12 +10,6 @@
 namespace mxnet {
 namespace {
 
-std::int64_t count(const std::string& text, const std::string& what) {
-  std::int64_t n = 0;
-  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
-
 TEST(LaidOutTraining, ImagesStayInBlocksThatAreNotFull) {
   Network net({2, 3, 12, 12});
   const Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 3, 28), 28));

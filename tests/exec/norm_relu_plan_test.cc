@@ -15,12 +15,6 @@ namespace {
 constexpr const char* kFused = "(_contrib_BatchNormWithReLU) [onednn]";
 constexpr const char* kFusedBack = "(_backward_contrib_BatchNormWithReLU) [onednn]";
 
-int count(const std::string& text, const std::string& what) {
-  int n = 0;
-  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
-
 TEST(NormRelu, IsOneStepEachWay) {
   for (const char* fix_gamma : {"False", "True"}) {
     Network net({3, 16, 9, 7});

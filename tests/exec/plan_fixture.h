@@ -20,6 +20,13 @@ inline NDArray random_array(const Shape& shape, std::mt19937& random) {
   return array_of(std::move(values), shape);
 }
 
+// How often the text of a plan says something.
+inline int count(const std::string& text, const std::string& what) {
+  int found = 0;
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
 // dot, add, relu: `count` layers of `width`, with a weight and a bias each.
 struct Mlp {
   Mlp(int count, int batch, int width, unsigned seed) : random(seed) {

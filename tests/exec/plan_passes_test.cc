@@ -19,13 +19,6 @@ ir::Graph wasteful() {
   return graph_of({apply("exp", {apply("_copy", {product})})});
 }
 
-int count(const std::string& text, const std::string& word) {
-  int found = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
-    ++found;
-  return found;
-}
-
 std::string compiled(const ir::Graph& graph, Request request = Request::kNull) {
   return Executor(graph, Device::cpu(), bind_arrays({array_of({1, 2})}, request)).debug_str();
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans whose convolutions may run by Winograd's method: who decides about it, and the file that
+// keeps what was timed.
+#include <gtest/gtest.h>
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "exec/network_fixture.h"
+#include "op/fused/conv_trials.h"
+#include "openmp_under_tsan.h"
+
+namespace mxnet {
+namespace {
+
+// A file of its own for trials.
+class TrialsFile {
+ public:
+  TrialsFile() { std::filesystem::remove(path_); }
+  ~TrialsFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+  std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  const std::string path_ =
+      testing::TempDir() + "/convolution_trials" + std::to_string(::getpid()) + ".txt";
+};
+
+TEST(WinogradConfig, TheRowChoosesWhoDecides) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  static int64_t channels = 0;
+  channels += 32;  // a process times each shape once: another one when the test is repeated
+  Network net({1, channels, 24, 24});
+  const Value output = net.conv("c", net.data(), channels, channels);
+  const TrialsFile trials;
+  const Setting file("MXNET_ONEDNN_TRIALS", trials.path());
+  EXPECT_EQ(net.check(output).steps("[winograd]"), 1);
+  EXPECT_EQ(trials.text(), "");
+  {
+    const Setting off("MXNET_ONEDNN_WINOGRAD", "off");
+    EXPECT_EQ(net.check(output).steps("[winograd]"), 0);
+  }
+  const Setting measure("MXNET_ONEDNN_WINOGRAD", "measure");
+  {
+    const Setting deterministic("MXNET_ENFORCE_DETERMINISM", "1");
+    EXPECT_EQ(net.check(output).steps("[winograd]"), 1);
+    EXPECT_EQ(trials.text(), "") << "what is timed may turn out otherwise next time";
+  }
+  net.check(output);
+  const std::string width = std::to_string(channels);
+  EXPECT_EQ(count(trials.text(), "1x" + width + "x24x24:" + width + ":pad1,1"), 1);
+}
+
+TEST(WinogradConfig, SmallMapsHaveSmallTilesAndTheSmallestNone) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  for (const auto& [size, layers] : {std::pair{14, 1}, {7, 1}, {6, 0}}) {
+    Network net({1, 32, size, size});
+    EXPECT_EQ(net.check(net.conv("c", net.data(), 32, 32)).steps("[winograd]"), layers) << size;
+  }
+}
+
+TEST(ConvTrials, AFileKeepsThem) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  const TrialsFile trials;
+  const Setting measure("MXNET_ONEDNN_WINOGRAD", "measure");
+  const auto plan_with = [&](int64_t channels, const char* choice) {
+    Network net({1, channels, 24, 24});
+    const Value output = net.conv("c", net.data(), channels, 32);
+    {
+      const Setting none("MXNET_ONEDNN_TRIALS", "");  // makes the next read the file anew
+      net.check(net.conv("other", net.data(), channels, 48));
+    }
+    std::ofstream(trials.path()) << "1x" << channels << "x24x24:32:pad1,1:plain:simd"
+                                 << static_cast<int>(WinogradConv::best_isa()) << ":threads"
+                                 << omp_get_max_threads() << " " << choice << "\n";
+    const Setting file("MXNET_ONEDNN_TRIALS", trials.path());
+    return net.check(output).steps("[winograd]");
+  };
+  EXPECT_EQ(plan_with(64, "0"), 0);
+  EXPECT_EQ(plan_with(80, "2"), 1);
+}
+
+TEST(ConvTrials, TimesArePositiveAndKeysTellLayersApart) {
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  const WinogradDesc desc{.batch = 1,
+                          .channels = 32,
+                          .filters = 32,
+                          .height = 8,
+                          .width = 8,
+                          .pad_y = 1,
+                          .pad_x = 1,
+                          .src_blocked = true,
+                          .dst_blocked = true};
+  EXPECT_GT(seconds_of_winograd(desc, 1), 0);
+  WinogradDesc other = desc;
+  other.filters = 48;
+  const auto key = [](const WinogradDesc& d, int threads) {
+    return trial_key(d, DType::kFloat32, threads);
+  };
+  EXPECT_NE(key(desc, 1), key(other, 1));
+  EXPECT_NE(key(desc, 1), key(desc, 2));
+  EXPECT_NE(key(desc, 1), trial_key(desc, DType::kBFloat16, 1));
+}
+
+}  // namespace
+}  // namespace mxnet
