@@ -99,7 +99,8 @@ TEST(ElfSymbols, DamagedFilesAreRead) {
   const std::size_t headers_at = original.size() - std::min<std::size_t>(original.size(), 4096);
   std::vector<unsigned char> whole = original;
   for (int i = 0; i < kDamagedImages; ++i) {
-    // A shorter one ends where its memory ends; the whole, megabytes, is mended rather than copied each time.
+    // A shorter one ends where its memory ends; the whole, megabytes, is mended rather than copied
+    // each time.
     std::vector<unsigned char> part;
     if (i % 3 == 0) part = {original.begin(), original.begin() + random() % original.size()};
     std::vector<unsigned char>& image = i % 3 == 0 ? part : whole;
