@@ -81,21 +81,22 @@ include(GoogleTest)  # here, not in a function: it sets variables that its own f
 # mx_in_parts(engine): the program engine_test as a few processes, each of which runs its share of the tests. Under a
 # sanitizer a process takes longer to start and end than most tests do: one for each of six thousand took most of the time.
 # That each test passes by itself is what other builds show.
-function(mx_in_parts name)
+function(mx_in_parts name cost)
   set(parts 3)
   math(EXPR last "${parts} - 1")
   foreach(part RANGE ${last})
     add_test(NAME ${name}.part${part} COMMAND ${name}_test)
-    set_tests_properties(${name}.part${part} PROPERTIES TIMEOUT 900 LABELS ${name}
+    set_tests_properties(${name}.part${part} PROPERTIES TIMEOUT 900 COST ${cost} LABELS ${name}
       ENVIRONMENT "${MXNET_TEST_ENVIRONMENT};GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}"
       FAIL_REGULAR_EXPRESSION "Running 0 tests")
   endforeach()
 endfunction()
 
 # mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder. MXNET_TEST_DATA is the
-# folder tests/data. LINK all: every folder.
+# folder tests/data. LINK all: every folder. LONG: some of its tests take seconds, and begin before others do, so that
+# nobody waits for the last of them.
 function(mx_test name)
-  cmake_parse_arguments(T "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(T "LONG" "" "SOURCES;LINK" ${ARGN})
   if(T_LINK STREQUAL "all")
     get_property(T_LINK GLOBAL PROPERTY MX_FOLDERS)
   else()
@@ -108,10 +109,15 @@ function(mx_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name}_test PRIVATE MXNET_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   target_link_libraries(${name}_test PRIVATE mx_settings ${T_LINK} GTest::gtest GTest::gtest_main)
+  set(cost 0)
+  if(T_LONG)
+    set(cost 10)
+  endif()
   if(MXNET_SANITIZE)
-    mx_in_parts(${name})
+    mx_in_parts(${name} ${cost})
   else()
-    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
+    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT 300 COST ${cost} LABELS ${name})
   endif()
 endfunction()
 

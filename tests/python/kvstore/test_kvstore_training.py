@@ -4,20 +4,29 @@
 import os
 import tempfile
 
+import numpy as np
 import pytest
 
 from dist_job import SHORT, needs_mpi, run
 
-pytest.importorskip("sklearn")
+datasets = pytest.importorskip("sklearn.datasets")
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    """Images and labels in a file: a rank that imported what reads them would spend four fifths of its time on that."""
+    images, labels = datasets.load_digits(return_X_y=True)
+    path = tmp_path_factory.mktemp("digits") / "digits.npz"
+    np.savez(path, images=(images / 16).astype("float32").reshape(-1, 1, 8, 8)[:1536], labels=labels.astype("float32")[:1536])
+    return str(path)
+
 
 # Every worker has every `size`-th image. What is said: the loss of each epoch or step.
 TRAINING = """
-from sklearn.datasets import load_digits
 from mxnet import autograd, gluon
 
-images, labels = load_digits(return_X_y=True)
-images = (images / 16).astype("float32").reshape(-1, 1, 8, 8)[:1536]
-labels = labels.astype("float32")[:1536]
+digits = np.load(os.environ["DIGITS"])
+images, labels = digits["images"], digits["labels"]
 
 def lenet():
     mx.random.seed(7)
@@ -61,7 +70,7 @@ def accuracy(net):
         ("dist_async", 4, 2),
     ],
 )
-def test_lenet_learns_digits(kind, workers, servers):
+def test_lenet_learns_digits(kind, workers, servers, digits):
     lines, done = run(
         workers,
         TRAINING
@@ -80,6 +89,7 @@ if "async" in store.type:
 say("learnt" if accuracy(net) > 0.85 else accuracy(net))
 """,
         servers=servers,
+        DIGITS=digits,
         STORE=kind,
         OMP_NUM_THREADS="1",
         MXNET_KVSTORE_SLICE_THRESHOLD="500",
@@ -89,7 +99,7 @@ say("learnt" if accuracy(net) > 0.85 else accuracy(net))
 
 @needs_mpi
 @pytest.mark.parametrize("servers", [0, 1])
-def test_weights_are_those_of_one_process(servers):
+def test_weights_are_those_of_one_process(servers, digits):
     program = (
         TRAINING
         + """
@@ -102,9 +112,9 @@ for parameter in net.collect_params().values():
         say(float(value).hex())
 """
     )
-    alone, done = run(None, program, OMP_NUM_THREADS="1")
+    alone, done = run(None, program, DIGITS=digits, OMP_NUM_THREADS="1")
     assert alone, done.stderr
-    together, done = run(2, program, servers=servers, OMP_NUM_THREADS="1")
+    together, done = run(2, program, servers=servers, DIGITS=digits, OMP_NUM_THREADS="1")
     assert together[0] == together[1], done.stderr
     expected, given = ([float.fromhex(text) for text in some[0]] for some in (alone, together))
     assert len(expected) == len(given) > 1000
@@ -112,7 +122,7 @@ for parameter in net.collect_params().values():
 
 
 @needs_mpi
-def test_a_job_that_lost_a_rank_goes_on_from_its_checkpoint():
+def test_a_job_that_lost_a_rank_goes_on_from_its_checkpoint(digits):
     program = (
         TRAINING
         + """
@@ -137,7 +147,7 @@ except mx.MXNetError as error:
 """
     )
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"CHECKPOINT": os.path.join(folder, "check"), "OMP_NUM_THREADS": "1"}
+        settings = {"DIGITS": digits, "CHECKPOINT": os.path.join(folder, "check"), "OMP_NUM_THREADS": "1"}
         whole, done = run(2, program, FIRST="0", DIE_AT="-1", **settings)
         assert {rank: len(said) for rank, said in whole.items()} == {0: 8, 1: 8}, done.stderr
         broken, done = run(2, program, FIRST="0", DIE_AT="5", PS_HEARTBEAT_TIMEOUT=SHORT, **settings)
