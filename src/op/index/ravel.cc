@@ -38,16 +38,30 @@ void ravel_cpu(const RavelParams& params, KernelContext& context) {
   });
 }
 
-// Positions of so many elements at a time; both buffers stay in the first-level cache.
+// Positions of so many elements at a time; the buffers stay in the first-level cache.
 constexpr int64_t kBlock = 512;
 
 bool is_narrow(int64_t number) { return number == static_cast<int32_t>(number); }
+// Counted rather than searched: by vectors.
+bool are_narrow(const int64_t* numbers, int64_t n) {
+  int64_t others = 0;
+  for (int64_t i = 0; i < n; ++i) others += is_narrow(numbers[i]) ? 0 : 1;
+  return others == 0;
+}
+
+// Real positions without their fractions.
+void make_whole(const double* real, int64_t* whole, int64_t n) {
+  int64_t others = 0;
+  for (int64_t i = 0; i < n; ++i) others += std::abs(real[i]) < 0x1p31 ? 0 : 1;
+  if (others > 0) return convert_elements(whole, DType::kInt64, real, DType::kFloat64, n);
+  for (int64_t i = 0; i < n; ++i) whole[i] = static_cast<int32_t>(real[i]);
+}
 
 // Of positions, their remainders by `size` become indices and their quotients positions. Quotients
-// come from vectors of doubles where these hold the numbers: next to an integer they differ from it
-// by more than rounding does.
+// of numbers of 32 bits come from vectors of doubles: next to an integer they differ from it by
+// more than rounding does.
 void split(int64_t* positions, int64_t* indices, int64_t n, int64_t size) {
-  if (is_narrow(size) && std::all_of(positions, positions + n, is_narrow)) {
+  if (is_narrow(size) && are_narrow(positions, n)) {
     const auto divisor = static_cast<int32_t>(size);
     const double real = divisor;
     MX_INDEPENDENT_STEPS
@@ -64,38 +78,6 @@ void split(int64_t* positions, int64_t* indices, int64_t n, int64_t size) {
     }
   }
 }
-// REQUIRES: integers below 2^53, none of them -0.
-void split(double* positions, double* indices, int64_t n, int64_t size) {
-  const auto divisor = static_cast<double>(size);
-  MX_INDEPENDENT_STEPS
-  for (int64_t i = 0; i < n; ++i) {
-    const double quotient = std::trunc(positions[i] / divisor);
-    indices[i] = positions[i] - quotient * divisor;
-    positions[i] = quotient + 0.0;
-  }
-}
-
-// Drops fractions; false where a number is not below 2^53.
-bool make_whole(double* positions, int64_t n) {
-  int64_t others = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    others += std::abs(positions[i]) < 0x1p53 ? 0 : 1;
-    positions[i] = std::trunc(positions[i]) + 0.0;
-  }
-  return others == 0;
-}
-
-// The rows of `out`, each `row` bytes behind the one before, from one place on.
-template <class Number>
-void write_indices(const Shape& shape, Number* positions, int64_t n, DType type, char* out,
-                   int64_t row, DType out_type) {
-  std::array<Number, kBlock> indices;
-  for (int d = shape.ndim() - 1; d > 0; --d) {
-    split(positions, indices.data(), n, shape[d]);
-    convert_elements(out + d * row, out_type, indices.data(), type, n);
-  }
-  convert_elements(out, out_type, positions, type, n);
-}
 
 void unravel_cpu(const RavelParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
@@ -104,20 +86,22 @@ void unravel_cpu(const RavelParams& params, KernelContext& context) {
   const int64_t row = data.size() * width;
   parallel_for(data.size(), 8.0 * shape.ndim(), [&](int64_t first, int64_t end) {
     std::array<double, kBlock> real;
-    std::array<int64_t, kBlock> whole;
+    std::array<int64_t, kBlock> positions, indices;
     for (int64_t i = first; i < end; i += kBlock) {
       const int64_t n = std::min(kBlock, end - i);
       const char* const from = data.as<const char>() + i * width;
       char* const to = context.out(0).as<char>() + i * width;
       if (is_floating(data.dtype)) {
         convert_elements(real.data(), DType::kFloat64, from, data.dtype, n);
-        if (make_whole(real.data(), n)) {
-          write_indices(shape, real.data(), n, DType::kFloat64, to, row, data.dtype);
-          continue;
-        }
+        make_whole(real.data(), positions.data(), n);
+      } else {
+        convert_elements(positions.data(), DType::kInt64, from, data.dtype, n);
       }
-      convert_elements(whole.data(), DType::kInt64, from, data.dtype, n);
-      write_indices(shape, whole.data(), n, DType::kInt64, to, row, data.dtype);
+      for (int d = shape.ndim() - 1; d > 0; --d) {
+        split(positions.data(), indices.data(), n, shape[d]);
+        convert_elements(to + d * row, data.dtype, indices.data(), DType::kInt64, n);
+      }
+      convert_elements(to, data.dtype, positions.data(), DType::kInt64, n);
     }
   });
 }
