@@ -87,7 +87,8 @@ Shape shape_from(const DLTensor& tensor) {
   const std::span dims(tensor.shape, static_cast<std::size_t>(tensor.ndim));
   Shape shape(dims);
   if (!shape.known())
-    throw Error(ErrorCode::kValue, "DLPack", fmt::format("given shape ({})", fmt::join(dims, ",")));
+    throw Error(ErrorCode::kValue, "DLPack",
+                fmt::format("given shape ({}), expected sizes of 0 or more", fmt::join(dims, ",")));
   return shape;
 }
 
@@ -152,8 +153,8 @@ NDArray from_dlpack(DLManagedTensor* managed, bool transient) {
   if (__builtin_mul_overflow(shape.size(), static_cast<int64_t>(dtype_size(*dtype)), &bytes) ||
       (bytes > 0 && tensor.data == nullptr)) {
     throw Error(ErrorCode::kValue, "DLPack",
-                fmt::format("given {} of shape {} at address {}", dtype_name(*dtype),
-                            to_string(shape), tensor.data));
+                fmt::format("given {} of shape {} at address {}, expected memory of that size",
+                            dtype_name(*dtype), to_string(shape), tensor.data));
   }
   void* data = bytes == 0 ? nullptr : static_cast<char*>(tensor.data) + tensor.byte_offset;
   SyncFn deleter;

@@ -34,6 +34,13 @@ std::string_view value_type(std::string_view type) {
   return type;
 }
 
+// Some types say in op info no more than the default: ", optional, default=None".
+std::string expected_value(std::string_view type, const ParamError& error) {
+  type = value_type(type);
+  if (type.empty() || type.starts_with(',')) type = "another value";
+  return std::string(type) + (error.detail.empty() ? "" : ": " + error.detail);
+}
+
 }  // namespace
 
 std::string required_type_text(std::string_view type) {
@@ -71,9 +78,8 @@ ParamsPtr ParamSchema::parse(const std::string& op, AttrList attrs) const {
       fields_[i].parse(params.get(), text);
     } catch (const ParamError& error) {
       throw Error(ErrorCode::kValue, op,
-                  fmt::format("given '{}' for parameter {}, expected {}{}", text, key,
-                              value_type(fields_[i].type),
-                              error.detail.empty() ? "" : ": " + error.detail));
+                  fmt::format("given '{}' for parameter {}, expected {}", text, key,
+                              expected_value(fields_[i].type, error)));
     }
     given.set(i);
   }

@@ -45,6 +45,12 @@ Float parse_float(std::string_view text) {
   return value;
 }
 
+std::string lowered(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  return lower;
+}
+
 // "None", perhaps with blanks after it.
 bool is_none(std::string_view text) {
   return text.starts_with("None") && trimmed(text.substr(4)).empty();
@@ -123,8 +129,7 @@ double ParamText<double>::parse(std::string_view text) { return parse_float<doub
 std::string ParamText<double>::print(const double& value) { return fmt::format("{:.17g}", value); }
 
 bool ParamText<bool>::parse(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  const std::string lower = lowered(text);
   if (lower == "1" || lower == "true") return true;
   if (lower == "0" || lower == "false") return false;
   throw ParamError{"not 0, 1, true or false"};
@@ -163,9 +168,18 @@ MX_OPTIONAL_TEXT(int32_t)
 MX_OPTIONAL_TEXT(int64_t)
 MX_OPTIONAL_TEXT(float)
 MX_OPTIONAL_TEXT(double)
-MX_OPTIONAL_TEXT(bool)
 MX_OPTIONAL_TEXT(Shape)
 #undef MX_OPTIONAL_TEXT
+
+// Unlike the others, in any case and between blanks.
+std::optional<bool> ParamText<std::optional<bool>>::parse(std::string_view text) {
+  text = trimmed(text);
+  if (lowered(text) == "none") return std::nullopt;
+  return ParamText<bool>::parse(text);
+}
+std::string ParamText<std::optional<bool>>::print(const std::optional<bool>& value) {
+  return value ? ParamText<bool>::print(*value) : "None";
+}
 
 #define MX_LIST_TEXT(T)                                                       \
   std::vector<T> ParamText<std::vector<T>>::parse(std::string_view text) {    \

@@ -75,6 +75,22 @@ void gather_row(const char* in, int64_t step, char* out, int64_t n) {
   for (; i < n; ++i, in += step, out += kWidth) store(out, load<T>(in));
 }
 
+// Neighbours, or elements with steps between them, to places with steps between them. (The steps
+// are numbers of their own: for all that the compiler knows, a store could change those of a loop.)
+template <class T>
+void scatter_row(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t n) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, in += 4 * in_step, out += 4 * out_step) {
+    const T a = load<T>(in), b = load<T>(in + in_step);
+    const T c = load<T>(in + 2 * in_step), d = load<T>(in + 3 * in_step);
+    store(out, a);
+    store(out + out_step, b);
+    store(out + 2 * out_step, c);
+    store(out + 3 * out_step, d);
+  }
+  for (; i < n; ++i, in += in_step, out += out_step) store(out, load<T>(in));
+}
+
 template <class T>
 void typed_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
                 int64_t, bool) {
@@ -85,14 +101,10 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
       reverse_row<kWidth>(in, out, inner.size);
     } else if ((kWidth == 4 || kWidth == 8) && inner.out == kWidth && inner.in == 2 * kWidth) {
       if constexpr (kWidth == 4 || kWidth == 8) alternate_row<kWidth>(in, out, inner.size);
-    } else if (inner.in == 0) {
-      const T value = load<T>(in);
-      for (int64_t i = 0; i < inner.size; ++i) store(out + i * inner.out, value);
     } else if (inner.out == kWidth) {
       gather_row<T>(in, inner.in, out, inner.size);
     } else {
-      for (int64_t i = 0; i < inner.size; ++i)
-        store(out + i * inner.out, load<T>(in + i * inner.in));
+      scatter_row<T>(in, inner.in, out, inner.out, inner.size);
     }
   }
 }

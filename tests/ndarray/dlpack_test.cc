@@ -217,9 +217,9 @@ TEST(FromDLPack, WhatCannotBeSharedIsRefusedAndStaysTheCallers) {
   refuse(no_gpu, "device type 2, id 5");
   Foreign no_data({2});
   no_data.managed.tensor.data = nullptr;
-  refuse(no_data, "at address 0x0");
+  refuse(no_data, "at address 0x0, expected memory of that size");
   Foreign negative({-2});
-  refuse(negative, "given shape (-2)");
+  refuse(negative, "given shape (-2), expected sizes of 0 or more");
   Foreign overflow({int64_t{1} << 62, 1});
   refuse(overflow, "given float32 of shape (4611686018427387904,1)");
   Foreign many({2});

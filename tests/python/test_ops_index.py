@@ -267,3 +267,17 @@ def test_positions_come_apart_alike_beside_one_of_more_than_32_bits(mx):
     beside, = mx.run("_unravel_index", np.append(few, 2**40), shape=(9, 5, 3))
     equal(alone, beside[:, :-1])
     equal(alone, np.stack([np.trunc(few / 15), np.fmod(np.trunc(few / 3), 5), np.fmod(few, 3)]).astype("int64"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("step", [1, 2, 3, 7])
+@pytest.mark.parametrize("width", [1, 6, 30, 67])
+def test_boxes_with_steps_are_assigned_element_by_element(mx, width, step, dtype):
+    rng = np.random.default_rng(width)
+    whole, index = draw(rng, (9, width), dtype), (slice(1, None, 2), slice(0, None, step))
+    attrs = {"begin": "(1, 0)", "end": "(None, None)", "step": f"(2, {step})"}
+    want = whole.copy()
+    part = want[index] = draw(rng, want[index].shape, dtype)
+    equal(mx.run("_slice_assign", whole, part, **attrs)[0], want)
+    want[index] = 7
+    equal(mx.run("_slice_assign_scalar", whole, scalar=7, **attrs)[0], want)

@@ -283,3 +283,33 @@ def test_empty_results(mx):
     assert draw(mx, "_random_normal", shape=(0, 3)).shape == (0, 3)
     assert draw(mx, "_npi_normal", loc=0, scale=1, size=(2, 0)).shape == (2, 0)
     assert draw(mx, "_shuffle", np.zeros((0, 2), "float32")).shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_choices_of_an_array_are_those_of_its_size(mx, dtype):
+    """With a=None, as existing front ends ask for indices of an array: only its size counts, and weights come second."""
+    array, weights = np.ones((4, 2), dtype), np.float32([0, 1, 0, 0, 2, 0, 0, 1])
+    for attrs in (dict(size=(50,), replace=True), dict(size=(8,), replace=False), dict(size=(2,), replace=False)):
+        np.testing.assert_array_equal(draw(mx, "_npi_choice", array, seed=3, a=None, **attrs), draw(mx, "_npi_choice", seed=3, a=8, **attrs))
+    attrs = dict(size=(50,), weighted=True, seed=4)
+    drawn = draw(mx, "_npi_choice", array, weights, a=None, **attrs)
+    np.testing.assert_array_equal(drawn, draw(mx, "_npi_choice", weights, a=8, **attrs))
+    assert set(drawn.tolist()) <= {1, 4, 7}
+    with pytest.raises(Failure, match="given 9 different indices out of 8"):
+        mx.run("_npi_choice", array, a=None, size=(9,), replace=False)
+    with pytest.raises(Failure, match="given 0 inputs, expected 1"):
+        mx.run("_npi_choice", a=None, size=(9,))
+
+
+def test_values_of_parameters_without_a_type_are_refused_with_a_reason(mx):
+    """Op info shows no type for some parameters, as the reference's does."""
+    with pytest.raises(Failure, match="given '1.5' for parameter a, expected another value: not an integer"):
+        mx.run("_npi_choice", a=1.5, size=(1,))
+    with pytest.raises(Failure, match="given 'Q' for parameter UPLO, expected another value"):
+        mx.run("_npi_eigvalsh", np.eye(2, dtype="float32"), UPLO="Q")
+
+
+@pytest.mark.parametrize("text", [" 1 ", "\ttrue", "None", "none ", "NONE", "0"])
+def test_optional_truth_values_are_read_in_any_case_and_between_blanks(mx, text):
+    ones = np.ones((3, 3), "float32")
+    np.testing.assert_array_equal(mx.run("Dropout", ones, cudnn_off=text)[0], ones)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/simd.h"
 #include "op/blockwise.h"
 #include "op/elemwise/as_type.h"
 #include "op/elemwise/clip_loops.h"
@@ -213,8 +214,16 @@ void around_cpu(const AroundParams& p, KernelContext& context) {
   if (!is_floating(context.in(0).dtype) && p.decimals >= 0) return copy_elements(context);
   constexpr DTypeSet kWhole = DTypeSet::of(DType::kFloat32, DType::kFloat64);
   if (p.decimals == 0 && kWhole.contains(context.in(0).dtype)) {  // nothing is scaled
-    return map_elements<kWhole>("_npi_around", context.in(0), context.out(0),
-                                []<class C>(C x) { return std::nearbyint(x); });
+    return dispatch_dtype<kWhole>(context.in(0).dtype, "_npi_around", [&]<class T>(TypeTag<T>) {
+      const T* const x = context.in(0).as<T>();
+      T* const y = context.out(0).as<T>();
+      parallel_for(context.in(0).size(), 1.0, [=](int64_t first, int64_t last) {
+        MX_INDEPENDENT_STEPS
+// Five instructions a step took 50 or 80 us for the same numbers, by where the loop came to lie.
+#pragma GCC unroll 4
+        for (int64_t i = first; i < last; ++i) y[i] = std::nearbyint(x[i]);
+      });
+    });
   }
   map_elements<kNumeric>("_npi_around", context.in(0), context.out(0),
                          [scale = p.scale(), whole = p.whole_digits()]<class C>(C x) {

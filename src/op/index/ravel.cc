@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/error.h"
@@ -38,86 +39,91 @@ void ravel_cpu(const RavelParams& params, KernelContext& context) {
   });
 }
 
-// Positions of so many elements at a time; both buffers stay in the first-level cache.
+// Positions of so many elements at a time; the buffers stay in the first-level cache.
 constexpr int64_t kBlock = 512;
 
-bool is_narrow(int64_t number) { return number == static_cast<int32_t>(number); }
-
 // Of positions, their remainders by `size` become indices and their quotients positions. Quotients
-// come from vectors of doubles where these hold the numbers: next to an integer they differ from it
-// by more than rounding does.
-void split(int64_t* positions, int64_t* indices, int64_t n, int64_t size) {
-  if (is_narrow(size) && std::all_of(positions, positions + n, is_narrow)) {
-    const auto divisor = static_cast<int32_t>(size);
-    const double real = divisor;
-    MX_INDEPENDENT_STEPS
-    for (int64_t i = 0; i < n; ++i) {
-      const auto position = static_cast<int32_t>(positions[i]);
-      const auto quotient = static_cast<int32_t>(static_cast<double>(position) / real);
-      indices[i] = position - quotient * divisor;
-      positions[i] = quotient;
-    }
-  } else {
-    for (int64_t i = 0; i < n; ++i) {
-      indices[i] = positions[i] % size;
-      positions[i] /= size;
-    }
-  }
-}
-// REQUIRES: integers below 2^53, none of them -0.
-void split(double* positions, double* indices, int64_t n, int64_t size) {
-  const auto divisor = static_cast<double>(size);
+// of numbers of 32 bits come from vectors of doubles: next to an integer they differ from it by
+// more than rounding does.
+void split(int32_t* positions, int32_t* indices, int64_t n, int64_t size) {
+  const auto divisor = static_cast<int32_t>(size);
+  const double real = divisor;
   MX_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) {
-    const double quotient = std::trunc(positions[i] / divisor);
+    const auto quotient = static_cast<int32_t>(static_cast<double>(positions[i]) / real);
     indices[i] = positions[i] - quotient * divisor;
-    positions[i] = quotient + 0.0;
+    positions[i] = quotient;
   }
 }
-
-// Drops fractions; false where a number is not below 2^53.
-bool make_whole(double* positions, int64_t n) {
-  int64_t others = 0;
+void split(int64_t* positions, int64_t* indices, int64_t n, int64_t size) {
   for (int64_t i = 0; i < n; ++i) {
-    others += std::abs(positions[i]) < 0x1p53 ? 0 : 1;
-    positions[i] = std::trunc(positions[i]) + 0.0;
+    const int64_t quotient = positions[i] / size;
+    indices[i] = positions[i] - quotient * size;
+    positions[i] = quotient;
   }
-  return others == 0;
 }
 
-// The rows of `out`, each `row` bytes behind the one before, from one place on.
-template <class Number>
-void write_indices(const Shape& shape, Number* positions, int64_t n, DType type, char* out,
-                   int64_t row, DType out_type) {
-  std::array<Number, kBlock> indices;
+// Into the rows of the result, each `row` bytes behind the one before, from `to` on.
+template <class Word>
+void write_indices(const Shape& shape, Word* positions, int64_t n, char* to, int64_t row,
+                   DType type) {
+  constexpr DType kType = sizeof(Word) == 4 ? DType::kInt32 : DType::kInt64;
+  std::array<Word, kBlock> indices;
   for (int d = shape.ndim() - 1; d > 0; --d) {
     split(positions, indices.data(), n, shape[d]);
-    convert_elements(out + d * row, out_type, indices.data(), type, n);
+    convert_elements(to + d * row, type, indices.data(), kType, n);
   }
-  convert_elements(out, out_type, positions, type, n);
+  convert_elements(to, type, positions, kType, n);
+}
+
+// Positions without their fractions; false where one has more than 32 bits. (Counted rather than
+// searched: by vectors.)
+bool narrowed(const double* real, int32_t* narrow, int64_t n) {
+  int64_t others = 0;
+  for (int64_t i = 0; i < n; ++i) others += std::abs(real[i]) < 0x1p31 ? 0 : 1;
+  if (others > 0) return false;
+  for (int64_t i = 0; i < n; ++i) narrow[i] = static_cast<int32_t>(real[i]);
+  return true;
+}
+bool narrowed(const int64_t* wide, int32_t* narrow, int64_t n) {
+  int64_t others = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    narrow[i] = static_cast<int32_t>(wide[i]);
+    others += narrow[i] == wide[i] ? 0 : 1;
+  }
+  return others == 0;
 }
 
 void unravel_cpu(const RavelParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
   const Shape& shape = params.shape;
-  const auto width = static_cast<int64_t>(dtype_size(data.dtype));
+  const DType type = data.dtype;
+  const auto width = static_cast<int64_t>(dtype_size(type));
   const int64_t row = data.size() * width;
+  const bool small = std::all_of(shape.begin(), shape.end(), [](int64_t size) {
+    return size <= std::numeric_limits<int32_t>::max();
+  });
   parallel_for(data.size(), 8.0 * shape.ndim(), [&](int64_t first, int64_t end) {
     std::array<double, kBlock> real;
-    std::array<int64_t, kBlock> whole;
+    std::array<int64_t, kBlock> wide;
+    std::array<int32_t, kBlock> narrow;
     for (int64_t i = first; i < end; i += kBlock) {
       const int64_t n = std::min(kBlock, end - i);
       const char* const from = data.as<const char>() + i * width;
       char* const to = context.out(0).as<char>() + i * width;
-      if (is_floating(data.dtype)) {
-        convert_elements(real.data(), DType::kFloat64, from, data.dtype, n);
-        if (make_whole(real.data(), n)) {
-          write_indices(shape, real.data(), n, DType::kFloat64, to, row, data.dtype);
+      if (is_floating(type)) {
+        convert_elements(real.data(), DType::kFloat64, from, type, n);
+        if (small && narrowed(real.data(), narrow.data(), n)) {
+          write_indices(shape, narrow.data(), n, to, row, type);
           continue;
         }
       }
-      convert_elements(whole.data(), DType::kInt64, from, data.dtype, n);
-      write_indices(shape, whole.data(), n, DType::kInt64, to, row, data.dtype);
+      convert_elements(wide.data(), DType::kInt64, from, type, n);
+      if (small && narrowed(wide.data(), narrow.data(), n)) {
+        write_indices(shape, narrow.data(), n, to, row, type);
+      } else {
+        write_indices(shape, wide.data(), n, to, row, type);
+      }
     }
   });
 }

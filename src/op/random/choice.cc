@@ -27,7 +27,7 @@ namespace mxnet {
 namespace {
 
 struct ChoiceParams {
-  int64_t a;
+  std::optional<int64_t> a;  // None: as many as an array has elements, the first input
   std::optional<Shape> size;
   std::string ctx;
   bool replace, weighted;
@@ -70,6 +70,11 @@ void weighted_without_repetition(Draws& draws, const std::vector<float>& weights
   for (int64_t i = 0; i < n; ++i) out[i] = keys[static_cast<std::size_t>(i)].second;
 }
 
+int64_t count_of(const ChoiceParams& params, const KernelContext& context) {
+  return params.a ? *params.a : context.in(0).size();
+}
+const Tensor& weights_in(const KernelContext& context) { return context.in(context.num_in() - 1); }
+
 std::vector<float> weights_of(const Tensor& tensor) {
   std::vector<float> weights(static_cast<std::size_t>(tensor.size()));
   dispatch_dtype<kFloating>(tensor.dtype, "_npi_choice", [&]<class T>(TypeTag<T>) {
@@ -83,26 +88,27 @@ std::vector<float> weights_of(const Tensor& tensor) {
 // gives the distribution of Efraimidis and Spirakis.
 void choice_on_gpu(const GpuTable& gpu, const ChoiceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
+  const int64_t count = count_of(params, context);
   NativeStream* const stream = context.stream()->native();
   const uint64_t key = draw_key(context.device());
   if (!params.weighted && params.replace)
-    return gpu.draw_integers(stream, key, 0, static_cast<uint64_t>(params.a), out);
+    return gpu.draw_integers(stream, key, 0, static_cast<uint64_t>(count), out);
   if (out.size() == 0) return;
-  const Shape all{params.a}, taken{out.size()};
+  const Shape all{count}, taken{out.size()};
   const auto scratch = [&](DType dtype) {
-    return Tensor{context.workspace(static_cast<std::size_t>(params.a) * dtype_size(dtype)), &all,
+    return Tensor{context.workspace(static_cast<std::size_t>(count) * dtype_size(dtype)), &all,
                   dtype};
   };
   const Tensor keys = scratch(params.weighted ? DType::kFloat32 : DType::kInt64);
   if (params.weighted) {
-    Tensor weights = context.in(0);
+    Tensor weights = weights_in(context);
     if (weights.dtype != DType::kFloat32) {
       const Tensor converted = scratch(DType::kFloat32);
       gpu.convert(stream, weights, converted);
       weights = converted;
     }
     if (params.replace) {
-      gpu.running_sum(stream, weights, params.a, 1, false, false, keys, context);
+      gpu.running_sum(stream, weights, count, 1, false, false, keys, context);
       return gpu.draw_categories(stream, key, keys, weights, out, nullptr);
     }
     gpu.random(stream, GpuDistribution::kExponential, key, 1, 0, keys);
@@ -112,7 +118,7 @@ void choice_on_gpu(const GpuTable& gpu, const ChoiceParams& params, KernelContex
   }
   const Tensor places{out.data, &taken, out.dtype};
   GpuOrder order{
-      .outer = 1, .n = params.a, .inner = 1, .k = out.size(), .ascending = true, .in = keys};
+      .outer = 1, .n = count, .inner = 1, .k = out.size(), .ascending = true, .in = keys};
   order.positions = &places;
   gpu.order(stream, order, context);
 }
@@ -121,24 +127,23 @@ void choice_cpu(const ChoiceParams& params, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context)) return choice_on_gpu(*gpu, params, context);
   Draws draws(RandomStreams::of(context.device()).sequential());
   int64_t* const out = context.out(0).as<int64_t>();
-  const int64_t n = context.out(0).size();
+  const int64_t n = context.out(0).size(), count = count_of(params, context);
   if (!params.weighted) {
-    if (!params.replace)
-      return (n < params.a - n ? few_of_many : reservoir)(draws, params.a, out, n);
-    for (int64_t i = 0; i < n; ++i) out[i] = int64_t{draws.word()} % params.a;
+    if (!params.replace) return (n < count - n ? few_of_many : reservoir)(draws, count, out, n);
+    for (int64_t i = 0; i < n; ++i) out[i] = int64_t{draws.word()} % count;
     return;
   }
-  const std::vector<float> weights = weights_of(context.in(0));
+  const std::vector<float> weights = weights_of(weights_in(context));
   if (!params.replace) return weighted_without_repetition(draws, weights, out, n);
   std::vector<float> sums(weights.size());
-  running_sums(weights.data(), params.a, sums.data());
-  for (int64_t i = 0; i < n; ++i) out[i] = category(sums.data(), params.a, draws.uniform<float>());
+  running_sums(weights.data(), count, sums.data());
+  for (int64_t i = 0; i < n; ++i) out[i] = category(sums.data(), count, draws.uniform<float>());
 }
 
 MX_OP(_npi_choice, ChoiceParams)
-.doc("Random indices below a.")
-    .input("input1", "Weights, if weighted.")
-    .input("input2", "Not used.")
+.doc("Random indices below a, or of an array's elements.")
+    .input("input1", "The array, of which only the size matters, if a is None; else weights.")
+    .input("input2", "Weights, if a is None.")
     .param("a", &ChoiceParams::a, "Number of indices to choose from.")
     .type_text(", required")
     .param("size", &ChoiceParams::size, "Shape of the result.")
@@ -146,17 +151,19 @@ MX_OP(_npi_choice, ChoiceParams)
     .param("ctx", &ChoiceParams::ctx, std::string("cpu"), "Device of the result.")
     .param("replace", &ChoiceParams::replace, true, "Whether an index may come more than once.")
     .param("weighted", &ChoiceParams::weighted, false, "Whether weights are given.")
-    .num_inputs([](const ChoiceParams& p) { return p.weighted ? 1 : 0; })
+    .num_inputs([](const ChoiceParams& p) { return (p.a ? 0 : 1) + (p.weighted ? 1 : 0); })
     .uses_random()
     .infer([](const ChoiceParams& params, Infer& infer) {
       const Shape shape = params.size.value_or(Shape::scalar());
       infer.out(0).set_shape(shape).set_dtype(DType::kInt64);
-      if (params.weighted) infer.in(0).set_shape({params.a});
-      if (params.a < 1) infer.fail(fmt::format("given a = {}, expected at least 1", params.a));
-      if (!params.replace && shape.known() && shape.size() > params.a)
+      if (!params.a && !infer.in(0).known()) return;
+      const int64_t count = params.a ? *params.a : infer.in(0).shape().size();
+      if (params.weighted) infer.in(infer.num_in() - 1).set_shape({count});
+      if (count < 1) infer.fail(fmt::format("given a = {}, expected at least 1", count));
+      if (!params.replace && shape.known() && shape.size() > count)
         infer.fail(
             fmt::format("given {} different indices out of {}, expected no more than there are",
-                        shape.size(), params.a));
+                        shape.size(), count));
     })
     .cpu(choice_cpu)
     .zero_grad();
