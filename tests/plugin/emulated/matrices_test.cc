@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "tests/plugin/emulated/matrix_inputs.h"
@@ -38,6 +39,14 @@ TEST(GpuMatrices, ProductsAndEquationsWithTriangles) {
       }
     }
   }
+}
+
+// As BLAS has it: neither is read.
+TEST(GpuMatrices, ZeroTimesWhatIsNoNumberIsZeroInEquations) {
+  Input a = regular(1, 4);
+  a.values[0] = std::nanf("");
+  for (const char* right : kFlags)
+    expect_op("_linalg_trsm", {a, filled(Shape{1, 4, 4})}, {{"rightside", right}, {"alpha", "0"}});
 }
 
 TEST(GpuMatrices, InversesOfCholeskyFactors) {

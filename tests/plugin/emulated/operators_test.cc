@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "base/error.h"
 #include "device/device_registry.h"
@@ -92,6 +93,22 @@ TEST(GpuOperators, ProductsOfMatrices) {
   expect_same("batch_dot", {Shape{3, 4, 5}, Shape{3, 6, 5}}, {{"transpose_b", "1"}});
   expect_same("_npi_matmul", {Shape{2, 1, 4, 5}, Shape{3, 5, 6}});
   expect_same("FullyConnected", {Shape{4, 3, 5}, Shape{6, 15}, Shape{6}}, {{"num_hidden", "6"}});
+}
+
+TEST(GpuOperators, ProductsOfIntegersWrap) {
+  const std::pair<Shape, Shape> shapes[] = {
+      {Shape{5}, Shape{5}},          {Shape{4, 5}, Shape{5}},       {Shape{7, 65}, Shape{65, 9}},
+      {Shape{2, 3, 4}, Shape{4, 3}}, {Shape{3, 2100}, Shape{2100}}, {Shape{4, 0}, Shape{0, 3}}};
+  for (const char* dtype : {"int8", "uint8", "int32", "int64"}) {
+    for (const auto& [left, right] : shapes) {
+      const Input a{random_values(left.size(), 1, 120), left, dtype};
+      const Input b{random_values(right.size(), 1, 120), right, dtype};
+      expect_same_outputs("_np_dot", {a, b});
+    }
+    const Input a{random_values(20, 1, 120), Shape{5, 4}, dtype};
+    const Input b{random_values(15, 1, 120), Shape{3, 5}, dtype};
+    expect_same_outputs("_npi_einsum", {a, b}, {{"subscripts", "mi,jm->ij"}, {"num_args", "2"}});
+  }
 }
 
 TEST(GpuOperators, ConvolutionsOfOneToThreeDimensions) {
