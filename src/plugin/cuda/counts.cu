@@ -2,6 +2,8 @@
 // Reductions that need more than sums: how often each integer occurs, and elements at fractions of
 // the sorted order. The host sees the extremes and the percentages: a negative number has no bin,
 // and a percentage beyond 100 no place.
+#include <string>
+
 #include "op/reduce/bincount.h"
 #include "op/reduce/percentile.h"
 #include "plugin/cuda/extremes.h"
@@ -38,9 +40,24 @@ void count_into(const Tensor& in, const Tensor* weights, const Tensor& out,
   convert(stream, sums, out);
 }
 
+// Throws where so many bins do not fit the device; `given` is what asked for them.
+void check_fits(uint64_t bins, DType dtype, const std::string& given,
+                const KernelContext& context) {
+  constexpr uint64_t kFewBins = uint64_t{1} << 24;  // below this nobody asks for the memory
+  if (bins <= kFewBins) return;
+  const uint64_t bytes = sizeof(int64_t) + dtype_size(dtype);
+  const uint64_t most = context.stream()->api().memory_info(context.device().id).total / bytes;
+  if (bins <= most) return;
+  throw Error(ErrorCode::kValue, "_npi_bincount",
+              "given " + given + ", expected at most " + std::to_string(most) + " bins: with " +
+                  std::to_string(bytes) + " bytes each, more do not fit the device");
+}
+
 void bincount(const BincountParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
+  const DType dtype = params.has_weights ? context.in(1).dtype : in.dtype;
   int64_t bins = params.minlength;
+  check_fits(static_cast<uint64_t>(bins), dtype, "minlength=" + std::to_string(bins), context);
   for_dtype<kIntegers.bits_>(in.dtype, "_npi_bincount", [&](auto type) {
     using T = decltype(type);
     if (in.size() == 0) return;
@@ -49,6 +66,8 @@ void bincount(const BincountParams& params, KernelContext& context) {
     if (least < 0)
       throw Error(ErrorCode::kValue, "_npi_bincount",
                   "given " + std::to_string(least) + " in 'data', expected no negative numbers");
+    check_fits(static_cast<uint64_t>(most) + 1, dtype, std::to_string(most) + " in 'data'",
+               context);
     if (bins <= most) bins = most + 1;
   });
   const Tensor out = context.make_out(0, {bins});

@@ -30,6 +30,10 @@ void finish_product(NativeStream* stream, const GemmCall& call, const ProductSte
 }
 
 void gemm(NativeStream* stream, const GemmCall& call, KernelContext& context) {
+  if (!is_floating(call.dtype)) {
+    MX_ASSERT(call.bias == nullptr);
+    return multiply_integers(stream, call);
+  }
   gemm_with(stream, call, {}, context);
 }
 

@@ -15,6 +15,8 @@ struct ProductSteps {
 // behind the other; sums are of a left factor that is transposed.
 void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
                KernelContext& context);
+// The same without bias and steps, of integers.
+void multiply_integers(NativeStream* stream, const GemmCall& call);
 // The bias and the steps alone, once the product is there.
 void finish_product(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
                     KernelContext& context);

@@ -35,15 +35,14 @@ struct SegmentSort {
 
 // How many of `segments` lines of `length` elements are sorted by one call of CUB's segmented sort,
 // which counts elements in an int, and gives each line one block. 1: each line alone gets the whole
-// device. So do few long lines, of which the blocks would leave most of it idle; from how many on is
-// an estimate that no GPU has measured.
+// device. So do few long lines, of which the blocks would leave most of it idle; from how many on
+// is an estimate that no GPU has measured.
 constexpr int64_t lines_at_once(int64_t length, int64_t segments) {
   constexpr int64_t kLong = int64_t{1} << 16, kFew = 16;
   if (length >= INT32_MAX || (length >= kLong && segments <= kFew)) return 1;
   return length > 0 ? INT32_MAX / length : 1;
 }
-static_assert(lines_at_once(1, 100) == INT32_MAX &&
-              lines_at_once(1000, 100) * 1000 <= INT32_MAX &&
+static_assert(lines_at_once(1, 100) == INT32_MAX && lines_at_once(1000, 100) * 1000 <= INT32_MAX &&
               lines_at_once(int64_t{1} << 31, 100) == 1);
 static_assert(lines_at_once(1 << 16, 16) == 1 && lines_at_once(1 << 16, 17) > 1 &&
               lines_at_once((1 << 16) - 1, 2) > 1);

@@ -136,6 +136,8 @@ void solve_triangular(const TriangularParams& params, KernelContext& context) {
   compute(b.dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
     T* const x = arrays.out(0);
+    if (params.alpha == 0)  // as BLAS has it: nothing is read
+      return fill(arrays.stream(), {x, &b.shape(), dtype_of<T>}, 0);
     convert(arrays.stream(), b, {x, &b.shape(), dtype_of<T>});
     // From the right it is the transposed equation with rows as right-hand sides.
     solve_triangles<T>("_linalg_trsm",

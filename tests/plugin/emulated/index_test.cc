@@ -217,6 +217,11 @@ TEST(GpuIndex, ShapesThatAreInTheValues) {
   expect_same_outputs("_npi_bincount", {{{1, 5, 1, 2}, Shape{4}, "int32"}}, {{"minlength", "3"}});
   NDArray negative = Input{{1, -2}, Shape{2}, "int32"}.on(kGpu);
   EXPECT_TRUE(contains(error_of([&] { call("_npi_bincount", {&negative}); }), "given -2"));
+  // 2^60, and the largest float below 2^63.
+  for (const float largest : {0x1p60f, 0x1.fffffep62f}) {
+    NDArray huge = Input{{largest}, Shape{1}, "int64"}.on(kGpu);
+    EXPECT_TRUE(contains(error_of([&] { call("_npi_bincount", {&huge}); }), "expected at most"));
+  }
   // Into a given array, added to it, or not of its shape.
   const OpDef& op = Registry::get().at("_npi_unique");
   NDArray x = array_of({3, 1, 3}, {}, kGpu), out = array_of({10, 20}, {}, kGpu);

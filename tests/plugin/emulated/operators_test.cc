@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "base/error.h"
 #include "device/device_registry.h"
@@ -38,60 +39,6 @@ TEST(GpuOperators, Elementwise) {
   expect_same("Activation", {Shape{40}}, {{"act_type", "softrelu"}});
 }
 
-// Three types share a kernel, which takes eight elements at once; others share one for all rows.
-// Arrays begin where a load of 16 bytes may begin, and where not.
-TEST(GpuOperators, RowsOfEveryTypeSizeAndPlace) {
-  for (const char* dtype :
-       {"float32", "float16", "bfloat16", "float64", "int8", "int32", "uint8"}) {
-    const bool integer = std::string_view(dtype).find("int") != std::string_view::npos;
-    for (const int64_t size : {1, 7, 8, 9, 16, 37}) {
-      // Rows of what is one element longer begin anywhere.
-      const Input x{random_values(3 * size, integer ? 1 : -4, 4), Shape{3, size}, dtype};
-      const Input dy{random_values(3 * size, integer ? 1 : -2, 2), Shape{3, size}, dtype};
-      for (const char* op : {"abs", "sign", "square", "negative", "rint", "relu"})
-        expect_same_outputs(op, {x}, {}, 1e-6);
-      for (const char* op : {"_backward_square", "_backward_abs", "_backward_relu"})
-        expect_same_outputs(op, {dy, x}, {}, 1e-6);
-      if (integer) continue;
-      for (const char* op : {"tanh", "cbrt", "sigmoid", "log1p", "gammaln"})
-        expect_same_outputs(op, {x}, {}, 1e-2);
-      for (const char* op : {"_backward_tanh", "_backward_sigmoid", "_backward_gammaln"})
-        expect_same_outputs(op, {dy, x}, {}, 1e-2);
-      for (const char* act : {"relu", "sigmoid", "tanh", "softrelu", "softsign"})
-        expect_same_outputs("Activation", {x}, {{"act_type", act}}, 1e-2);
-      for (const char* act : {"leaky", "elu", "selu", "gelu"})
-        expect_same_outputs("LeakyReLU", {x}, {{"act_type", act}}, 1e-2);
-    }
-  }
-}
-
-TEST(GpuOperators, RowsOfViewsThatAreNotAligned) {
-  for (const char* dtype : {"float32", "float16", "bfloat16", "float64"}) {
-    const Input whole{random_values(4 * 21, -4, 4), Shape{4, 21}, dtype};
-    for (const int64_t row : {1, 3}) {
-      std::vector<Values> found;
-      for (const Device device : {Device::cpu(), kGpu}) {
-        NDArray all = whole.on(device), view = all.slice(row, row + 1);
-        found.push_back(values_as_float(call("square", {&view})));
-        found.push_back(values_as_float(call("clip", {&view}, {{"a_min", "-1"}, {"a_max", "2"}})));
-      }
-      EXPECT_EQ(found[2], found[0]) << dtype;
-      EXPECT_EQ(found[3], found[1]) << dtype;
-    }
-  }
-}
-
-TEST(GpuOperators, NanPassesRowsThatAreNotComparisons) {
-  const float nan = std::nanf("");
-  for (const char* dtype : {"float32", "float16", "bfloat16", "float64"}) {
-    const Input x{{nan, -1, 2, nan, HUGE_VALF, -HUGE_VALF, 0.5f, 1, nan}, Shape{9}, dtype};
-    for (const char* op : {"relu", "abs", "square", "tanh", "max", "sum", "prod", "nansum", "norm"})
-      expect_same_outputs(op, {x}, {}, 1e-2);
-    expect_same_outputs("Activation", {x}, {{"act_type", "relu"}});
-    expect_same_outputs("clip", {x}, {{"a_min", "-1"}, {"a_max", "1"}});
-  }
-}
-
 TEST(GpuOperators, BroadcastInEveryDimension) {
   expect_same("broadcast_add", {Shape{3, 1, 5}, Shape{1, 4, 5}});
   expect_same("broadcast_mul", {Shape{3, 4, 1}, Shape{3, 1, 2}});
@@ -106,20 +53,6 @@ TEST(GpuOperators, ReductionsOfRowsColumnsAndAll) {
     expect_same("mean", {Shape{6, 40, 33}}, {{"axis", axis}});
   }
   expect_same("norm", {Shape{5000}});
-  // One kernel has all rows, and takes four elements at once.
-  for (const char* dtype : {"float32", "float16", "float64", "int32", "int64", "uint8"}) {
-    for (const int64_t size : {1, 3, 4, 5, 31, 33, 130, 2050}) {
-      const Input lines{random_values(3 * size, 1, 4), Shape{3, size}, dtype};
-      const Input columns{random_values(3 * size, 1, 4), Shape{size, 3}, dtype};
-      for (const char* op : {"sum", "max", "min", "nansum", "mean"}) {
-        expect_same_outputs(op, {lines}, {{"axis", "1"}}, 1e-2);
-        expect_same_outputs(op, {columns}, {{"axis", "0"}}, 1e-2);
-      }
-    }
-    const Input few{random_values(18, 1, 2), Shape{2, 3, 3}, dtype};
-    for (const char* op : {"prod", "nanprod", "_np_any", "_np_all"})
-      expect_same_outputs(op, {few}, {{"axis", "(0,2)"}}, 1e-2);
-  }
   expect_same("sum", {Shape{3, 9000}}, {{"axis", "0"}});
 }
 
@@ -160,6 +93,22 @@ TEST(GpuOperators, ProductsOfMatrices) {
   expect_same("batch_dot", {Shape{3, 4, 5}, Shape{3, 6, 5}}, {{"transpose_b", "1"}});
   expect_same("_npi_matmul", {Shape{2, 1, 4, 5}, Shape{3, 5, 6}});
   expect_same("FullyConnected", {Shape{4, 3, 5}, Shape{6, 15}, Shape{6}}, {{"num_hidden", "6"}});
+}
+
+TEST(GpuOperators, ProductsOfIntegersWrap) {
+  const std::pair<Shape, Shape> shapes[] = {
+      {Shape{5}, Shape{5}},          {Shape{4, 5}, Shape{5}},       {Shape{7, 65}, Shape{65, 9}},
+      {Shape{2, 3, 4}, Shape{4, 3}}, {Shape{3, 2100}, Shape{2100}}, {Shape{4, 0}, Shape{0, 3}}};
+  for (const char* dtype : {"int8", "uint8", "int32", "int64"}) {
+    for (const auto& [left, right] : shapes) {
+      const Input a{random_values(left.size(), 1, 120), left, dtype};
+      const Input b{random_values(right.size(), 1, 120), right, dtype};
+      expect_same_outputs("_np_dot", {a, b});
+    }
+    const Input a{random_values(20, 1, 120), Shape{5, 4}, dtype};
+    const Input b{random_values(15, 1, 120), Shape{3, 5}, dtype};
+    expect_same_outputs("_npi_einsum", {a, b}, {{"subscripts", "mi,jm->ij"}, {"num_args", "2"}});
+  }
 }
 
 TEST(GpuOperators, ConvolutionsOfOneToThreeDimensions) {
