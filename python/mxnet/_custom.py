@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from . import libinfo
 from ._core import NDArrayBase
-from .base import get_last_ffi_error, interrupts
+from .base import get_last_ffi_error, interrupts, reason_of
 from .context import Context
 from .ndarray import CSRNDArray, NDArray, RowSparseNDArray
 from .ndarray._dtypes import _DTYPE_MX_TO_NP, dtype_number
@@ -84,6 +84,7 @@ def _failed(error: BaseException) -> int:
         interrupts.append(error)  # raised instead of the failure
     else:
         traceback.print_exception(type(error), error, error.__traceback__)
+    _lib.NNAPISetLastError(reason_of(error))  # the error of the call says it too
     return 0
 
 

@@ -4,7 +4,15 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
+
+
+def missing(owner: str, name: str, text: str = "") -> AttributeError:
+    """The error for a name that a module lacks. Python looks for similar names in it, if it ever shows the error."""
+    error = AttributeError(text or f"module {owner!r} has no attribute {name!r}")
+    error.name, error.obj = name, sys.modules.get(owner)  # type: ignore[attr-defined] # for Python 3.10 and newer
+    return error
 
 
 def module(package: str, name: str) -> Any:
@@ -15,4 +23,4 @@ def module(package: str, name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != full:
             raise
-        raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
+        raise missing(package, name) from None

@@ -312,6 +312,13 @@ def _make_exception(text: str) -> BaseException:
     return error_types.get(err_type or "MXNetError", MXNetError)(message)
 
 
+def reason_of(error: BaseException) -> bytes:
+    """What a callback that has failed leaves with NNAPISetLastError, for the error of the call that ran it."""
+    import traceback
+
+    return traceback.format_exception_only(type(error), error)[-1].strip().encode(errors="replace")
+
+
 def get_last_ffi_error() -> BaseException:
     """The last failure of the library on this thread as an exception, to be raised."""
     return _make_exception(_core.last_error())

@@ -80,11 +80,12 @@ class UserFunction {
     const std::vector<int> requests(inputs_.size(), static_cast<int>(Request::kWrite));
     // What the function computes is no part of any graph: it says itself what its gradient is.
     const AutogradScope scope({.recording = false, .training = autograd_state().training});
-    if (callbacks_.call<CustomFunctionBwdFunc>(
+    if (callbacks_.attempt<CustomFunctionBwdFunc>(
             kCustomFunctionBackward, static_cast<int>(output_grads.size()),
             static_cast<int>(inputs_.size()), handles.data(), requests.data(),
             autograd_state().training ? 1 : 0) == 0) {
-      throw Error(ErrorCode::kGeneric, "custom function", "its backward has failed");
+      throw Error(ErrorCode::kGeneric, "custom function",
+                  Callbacks::failure("its backward has failed"));
     }
     return input_grads;
   }

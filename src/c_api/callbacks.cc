@@ -2,7 +2,11 @@
 // Ownership of callbacks.
 #include "c_api/callbacks.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
+
+#include "c_api/guard.h"
 
 namespace mxnet::c_api {
 namespace {
@@ -19,6 +23,13 @@ Callbacks::Callbacks(const MXCallbackList& list, int deleter)
     : functions_(list.callbacks, list.callbacks + list.num_callbacks),
       contexts_(list.contexts, list.contexts + list.num_callbacks),
       deleter_(deleter) {}
+
+std::string Callbacks::failure(std::string_view what) {
+  const std::string_view reason = last_error();
+  return reason.empty() ? std::string(what) : fmt::format("{}: {}", what, reason);
+}
+
+void Callbacks::forget_error() noexcept { set_last_error(""); }
 
 Callbacks::~Callbacks() {
   // All kinds of deleters have one signature.

@@ -2,6 +2,8 @@
 // Lists of callbacks that programs hand over, as C++ objects: what the functions and operators of
 // users are made of.
 #pragma once
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "mxnet/c_api.h"
@@ -33,6 +35,17 @@ class Callbacks {
     const auto function = reinterpret_cast<Callback>(reinterpret_cast<void (*)()>(functions_[at]));
     return function(args..., contexts_[at]);
   }
+  // What a callback of this thread has failed of must not be taken for the reason of the next.
+  static void forget_error() noexcept;
+  // The same for those that may fail: an error text that is there afterwards is the callback's.
+  template <class Callback, class... Args>
+  int attempt(int i, Args... args) const {
+    forget_error();
+    return call<Callback>(i, args...);
+  }
+  // "`what`: REASON" after an attempt() that has failed on this thread; the reason is what the
+  // callback has given to NNAPISetLastError, if anything.
+  static std::string failure(std::string_view what);
 
  private:
   std::vector<int (*)(void)> functions_;

@@ -215,12 +215,12 @@ void CustomOperator::run(const std::string& name, CustomOpCallbacks callback, co
   }
   // What the operator computes is no part of any graph: it says itself what its gradient is.
   const AutogradScope scope({.recording = false, .training = training});
-  if (callbacks_.call<CustomOpFBFunc>(callback, static_cast<int>(handles.size()), handles.data(),
-                                      tags.data(), static_cast<const int*>(requests.data()),
-                                      training ? 1 : 0) == 0) {
-    throw Error(
-        ErrorCode::kGeneric, fmt::format("Custom({})", name),
-        callback == kCustomOpForward ? "its forward has failed" : "its backward has failed");
+  if (callbacks_.attempt<CustomOpFBFunc>(callback, static_cast<int>(handles.size()), handles.data(),
+                                         tags.data(), static_cast<const int*>(requests.data()),
+                                         training ? 1 : 0) == 0) {
+    throw Error(ErrorCode::kGeneric, fmt::format("Custom({})", name),
+                Callbacks::failure(callback == kCustomOpForward ? "its forward has failed"
+                                                                : "its backward has failed"));
   }
 }
 

@@ -91,6 +91,7 @@ CustomProp::CustomProp(const std::string& op_type,
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }
+  Callbacks::forget_error();
   if (creator(op_type.c_str(), static_cast<int>(keys.size()), keys.data(), values.data(), &list) ==
       0)
     fail("could not be created");
@@ -102,14 +103,15 @@ CustomProp::CustomProp(const std::string& op_type,
 
 void CustomProp::fail(const char* what) const {
   throw Error(ErrorCode::kGeneric, fmt::format("Custom({})", name_),
-              fmt::format("the operator {}: its callback has failed", what));
+              Callbacks::failure(fmt::format("the operator {}: its callback has failed", what)));
 }
 
 std::vector<std::string> CustomProp::list(CustomOpPropCallbacks callback) const {
   std::vector<std::string> names;
   if (!callbacks_->has(callback)) return names;
   char** given = nullptr;
-  if (callbacks_->call<CustomOpListFunc>(callback, &given) == 0) fail("could not list its arrays");
+  if (callbacks_->attempt<CustomOpListFunc>(callback, &given) == 0)
+    fail("could not list its arrays");
   for (; given != nullptr && *given != nullptr; ++given) names.emplace_back(*given);
   return names;
 }
@@ -132,9 +134,9 @@ void CustomProp::infer_shapes(Infer& infer) const {
   IntShapes shapes;
   for (std::size_t i = 0; i < num_args; ++i) shapes.add(infer.in(static_cast<int>(i)).shape());
   for (std::size_t i = 0; i < num_out + states_.size(); ++i) shapes.add({});
-  if (callbacks_->call<CustomOpInferShapeFunc>(kCustomOpPropInferShape,
-                                               static_cast<int>(shapes.size()), shapes.ndims.data(),
-                                               shapes.data()) == 0)
+  if (callbacks_->attempt<CustomOpInferShapeFunc>(kCustomOpPropInferShape,
+                                                  static_cast<int>(shapes.size()),
+                                                  shapes.ndims.data(), shapes.data()) == 0)
     fail("could not infer shapes");
   for (std::size_t i = 0; i < num_args; ++i)
     infer.in(static_cast<int>(i)).set_shape(shapes.shape(i));
@@ -151,8 +153,8 @@ void CustomProp::infer_dtypes(Infer& infer) const {
     types.push_back(static_cast<int>(infer.in(static_cast<int>(i)).dtype()));
   types.resize(num_args + num_out + states_.size(), static_cast<int>(DType::kUnknown));
   if (callbacks_->has(kCustomOpPropInferType) &&
-      callbacks_->call<CustomOpInferTypeFunc>(kCustomOpPropInferType,
-                                              static_cast<int>(types.size()), types.data()) == 0)
+      callbacks_->attempt<CustomOpInferTypeFunc>(kCustomOpPropInferType,
+                                                 static_cast<int>(types.size()), types.data()) == 0)
     fail("could not infer types");
   const auto type = [&](std::size_t i) { return static_cast<DType>(types[i]); };
   for (std::size_t i = 0; i < num_args; ++i) infer.in(static_cast<int>(i)).set_dtype(type(i));
@@ -169,7 +171,7 @@ std::vector<StorageType> CustomProp::output_storage(std::span<NDArray* const> in
     types.push_back(static_cast<int>(inputs[i]->storage_type()));
   types.resize(num_args + num_out + states_.size(), static_cast<int>(StorageType::kUndefined));
   if (callbacks_->has(kCustomOpPropInferStorageType) &&
-      callbacks_->call<CustomOpInferStorageTypeFunc>(
+      callbacks_->attempt<CustomOpInferStorageTypeFunc>(
           kCustomOpPropInferStorageType, static_cast<int>(types.size()), types.data()) == 0)
     fail("could not infer storage types");
   std::vector<StorageType> storage;
@@ -187,9 +189,9 @@ std::vector<StorageType> CustomProp::gradient_storage(const CustomOperator::Tagg
     tags.push_back(tag);
   }
   if (callbacks_->has(kCustomOpPropBackwardInferStorageType) &&
-      callbacks_->call<CustomOpBackwardInferStorageTypeFunc>(kCustomOpPropBackwardInferStorageType,
-                                                             static_cast<int>(types.size()),
-                                                             types.data(), tags.data()) == 0)
+      callbacks_->attempt<CustomOpBackwardInferStorageTypeFunc>(
+          kCustomOpPropBackwardInferStorageType, static_cast<int>(types.size()), types.data(),
+          tags.data()) == 0)
     fail("could not infer storage types of gradients");
   std::vector<StorageType> storage;
   for (std::size_t i = 0; i < types.size(); ++i)
@@ -205,7 +207,7 @@ std::vector<bool> CustomProp::gradient_needs() const {
   if (!callbacks_->has(kCustomOpPropDeclareBackwardDependency)) return needs;
   int count = 0;
   int* needed = nullptr;
-  if (callbacks_->call<CustomOpBwdDepFunc>(
+  if (callbacks_->attempt<CustomOpBwdDepFunc>(
           kCustomOpPropDeclareBackwardDependency, static_cast<const int*>(numbers.data()),
           static_cast<const int*>(numbers.data() + num_out),
           static_cast<const int*>(numbers.data() + num_out + num_args), &count, &needed) == 0)
@@ -238,7 +240,7 @@ std::shared_ptr<const CustomOperator> CustomProp::operator_for(std::span<NDArray
     dtypes.push_back(static_cast<int>(type.dtype));
   }
   MXCallbackList list{};
-  if (callbacks_->call<CustomOpCreateFunc>(
+  if (callbacks_->attempt<CustomOpCreateFunc>(
           kCustomOpPropCreateOperator, to_string(device).c_str(), static_cast<int>(inputs.size()),
           reinterpret_cast<unsigned**>(shapes.data()), static_cast<const int*>(shapes.ndims.data()),
           static_cast<const int*>(dtypes.data()), &list) == 0)

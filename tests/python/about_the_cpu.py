@@ -47,6 +47,7 @@ REASONS = {
     "test_mirroring.py": MEMORY,
     "test_ndarray.py::test_dlpack_shares_memory": HOST,
     "test_ndarray.py::test_repr": TEXT,
+    "test_pages.py": "each block runs in an interpreter of its own, on the CPU",
     "test_ops_detect.py::test_a_sample_that_is_matched_with_no_box_is_an_error": NAN,
     "test_ops_image.py::test_seeded_coins_jitters_and_lights_are_those_of_the_release": NUMBERS,
     "test_ops_norm.py::test_cross_entropy_of_a_label_that_is_no_class_is_an_error": NAN,

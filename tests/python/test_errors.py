@@ -2,6 +2,7 @@
 """Errors of the library as Python exceptions."""
 
 import pickle
+import sys
 
 import mxnet as mx
 import pytest
@@ -213,3 +214,11 @@ def test_parts_of_an_array_are_equal_ones():
     assert [part.shape for part in mx.nd.split_v2(_a(), 3, axis=1)] == [(2, 1)] * 3
     with pytest.raises(ValueError, match="given 3 elements along axis 1, expected a multiple of 2"):
         mx.nd.split_v2(_a(), 2, axis=1)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="names are suggested from Python 3.10 on")
+@pytest.mark.parametrize("wrong, right", [("nd.softmaxx", "softmax"), ("sym.Convolutionn", "Convolution"), ("np.conctenate", "concatenate")])
+def test_a_misspelt_operator_is_suggested(run_python, wrong, right):
+    result = run_python(f"import mxnet as mx\nmx.{wrong}")
+    assert f"Did you mean: '{right}'?" in result.stderr
+    assert not hasattr(getattr(mx, wrong.split(".")[0]), wrong.split(".")[1])

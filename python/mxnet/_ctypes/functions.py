@@ -369,12 +369,15 @@ def record_function(inputs: Sequence[Any], outputs: Sequence[Any], gradient: Cal
     def call(num_ograds: int, num_igrads: int, handles: Any, requests: Any, is_train: int, _: Any) -> int:
         import sys
 
+        from ..base import reason_of
+
         arrays = wrap_all(num_ograds + num_igrads, handles)
         try:
             gradient(arrays[:num_ograds], arrays[num_ograds:], requests[:num_igrads], is_train != 0)
             return 1
-        except BaseException:  # pylint: disable=broad-except  (the caller of backward() gets an error of the library)
+        except BaseException as error:  # pylint: disable=broad-except  (the caller of backward() gets an error of the library)
             sys.excepthook(*sys.exc_info())
+            _LIB.NNAPISetLastError(reason_of(error))
             return 0
 
     def drop(_: Any) -> int:

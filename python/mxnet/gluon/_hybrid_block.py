@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -259,11 +260,27 @@ class HybridBlock(Block):
             except MXNetError as error:
                 add_place(error, self, arrays_in((x, *args)))
                 raise
+            except TypeError as error:
+                self._check_inputs((x, *args), params, error)
+                raise
 
     def _forward_symbols(self, x: Any, *args: Any) -> Any:
         params = {name: parameter.var() for name, parameter in self._reg_params.items()}
         with self.name_scope():
-            return self.hybrid_forward(symbol, x, *args, **params)
+            try:
+                return self.hybrid_forward(symbol, x, *args, **params)
+            except TypeError as error:
+                self._check_inputs((x, *args), params, error)
+                raise
+
+    def _check_inputs(self, inputs: Tuple[Any, ...], params: Dict[str, Any], error: TypeError) -> None:
+        """Says it in the user's words if `error` came from a call with too many or too few inputs."""
+        signature = inspect.signature(self.hybrid_forward)
+        try:
+            signature.bind(None, *inputs, **params)
+        except TypeError:
+            names = [name for name in list(signature.parameters)[1:] if name not in params]
+            raise TypeError(f"{self.name}: given {len(inputs)} inputs, expected {', '.join(names)}") from error
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Computes outputs; F is mx.nd or mx.sym, parameters come by keyword. To be overridden."""

@@ -41,6 +41,8 @@ class ParameterDict:
         return f"{self._prefix + ' ' if self._prefix else ''}(\n{lines}\n)"
 
     def __getitem__(self, key: str) -> Parameter:
+        if key not in self._params:
+            raise KeyError(f"given {key!r}, expected one of {some_of(self._params)}")
         return self._params[key]
 
     def __iter__(self) -> Iterator[str]:

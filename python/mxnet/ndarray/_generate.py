@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict, List, Tuple
 
+from .. import _lazy
 from .._core import Operator, op_info, op_names
 
 # Prefixes of names and the module below mxnet.ndarray that holds them.
@@ -126,6 +127,6 @@ def fill(module_name: str, prefix: str, make: Callable[[str, str, str], Any] = o
             made = make(full, module_name, name)
             setattr(module, name, made)
             return made
-        raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
+        raise _lazy.missing(module_name, name)
 
     return __getattr__

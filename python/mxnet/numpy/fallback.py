@@ -11,6 +11,8 @@ from typing import Any, Dict
 
 import numpy as onp
 
+from .. import _lazy
+
 _NAMES = """allclose apply_along_axis apply_over_axes argpartition argwhere array_equal array_equiv choose compress
 corrcoef correlate count_nonzero cov digitize divmod extract flatnonzero float_power frexp heaviside histogram2d
 histogram_bin_edges histogramdd i0 interp intersect1d isclose isin ix_ lexsort min_scalar_type modf nanargmax nanargmin
@@ -59,4 +61,4 @@ __all__ = sorted(_functions)
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"mx.np has no {name!r}; see docs/numpy.md for what there is")
+    raise _lazy.missing("mxnet.numpy", name, f"mx.np has no {name!r}; see docs/numpy.md for what there is")

@@ -4,6 +4,7 @@ weights of half precision with a copy of full precision."""
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from itertools import chain
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -39,6 +40,14 @@ def has_master(weight: Any) -> bool:
     return weight.dtype == np.float16 or weight.dtype == bfloat16
 
 
+def _argument_names(klass: type) -> List[str]:
+    """What the constructor takes by name: each hands what it does not know to its base's."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    signatures = [inspect.signature(vars(base)["__init__"]) for base in klass.__mro__[:-1] if "__init__" in vars(base)]
+    found = [one.name for signature in signatures for one in signature.parameters.values() if one.kind in kinds]
+    return sorted({*found} - {"self"})
+
+
 class Optimizer:
     """The base of optimizers.
 
@@ -72,7 +81,15 @@ class Optimizer:
         klass = Optimizer.opt_registry.get(name.lower())
         if klass is None:
             raise ValueError(f"given optimizer {name!r}, expected one of {', '.join(sorted(Optimizer.opt_registry))}")
-        return klass(**kwargs)
+        try:
+            return klass(**kwargs)
+        except TypeError as error:
+            names = _argument_names(klass)
+            unknown = [key for key in kwargs if key not in names]
+            # A class of somebody else's may take what its signature does not show.
+            if unknown and klass.__module__.startswith(__package__):
+                raise TypeError(f"optimizer {name}: given {', '.join(unknown)}, expected some of {', '.join(names)}") from error
+            raise
 
     def __init__(
         self,

@@ -37,6 +37,11 @@ class Measuring(gluon.HybridBlock):
         return x.reshape((x.shape[0], -1))
 
 
+class Adding(gluon.HybridBlock):
+    def hybrid_forward(self, F, x):
+        return x + {}
+
+
 class Forgetful(gluon.HybridBlock):
     def __init__(self):  # without super().__init__()
         self.dense = nn.Dense(3)
@@ -51,6 +56,11 @@ def deferred():
 def hybridized(made):
     made.hybridize()
     return made(nd.ones((3, 2)))
+
+
+def twice(made):
+    made.hybridize()
+    return made(nd.ones((2, 6)), nd.ones((2, 6)))
 
 
 def stale():
@@ -86,6 +96,12 @@ MISTAKES = {
     "no batch": (lambda: layer(nn.Conv2D(3, 3, in_channels=3), nd.ones((3, 8, 8))), "expected 4 dimensions: batch, channels"),
     "a small picture": (lambda: layer(nn.Conv2D(3, 9), nd.ones((1, 1, 4, 4))), "given 'data' of shape .1,1,4,4.*9 pixels of the kernel"),
     "an LSTM's features": (lambda: layer(gluon.rnn.LSTM(4, input_size=3), nd.ones((2, 2, 5))), r"LSTM\(3 -> 4, TNC\), given float32 \(2, 2, 5\)"),
+    "an LSTM's features, first": (lambda: layer(gluon.rnn.LSTM(4, input_size=3), nd.ones((2, 2, 5))), "expected .*TNC with C of 3"),
+    "an LSTM without batch": (lambda: layer(gluon.rnn.GRU(4, layout="NTC"), nd.ones((2, 5))), r"float32 \(2, 5\), expected three dimensions, NTC$"),
+    "two inputs for one": (lambda: network()[0](nd.ones((2, 6)), nd.ones((2, 6))), "model_dense0: given 2 inputs, expected x$"),
+    "two inputs for one, hybridized": (lambda: twice(network(True)[0]), "model_dense0: given 2 inputs, expected x$"),
+    "one input for two": (lambda: gluon.loss.L2Loss()(nd.ones(3)), "given 1 inputs, expected pred, label, sample_weight"),
+    "an error of one's own": (lambda: Adding()(nd.ones(3)), "^unsupported operand"),
     "labels of another batch": (
         lambda: gluon.loss.SoftmaxCrossEntropyLoss()(nd.ones((4, 3)), nd.ones(5)),
         r"SoftmaxCrossEntropyLoss.*given float32 \(4, 3\), float32 \(5,\)",
@@ -98,6 +114,11 @@ MISTAKES = {
     "backward twice": (lambda: backward(2), "retain_graph=True"),
     "two steps": (stale, r"gradient of Parameter model_dense0_\w+ on \wpu.0. since the last step"),
     "an unknown optimizer": (lambda: gluon.Trainer(network().collect_params(), "sdg"), "'sdg', expected one of .*sgd"),
+    "an unknown option": (
+        lambda: gluon.Trainer(network().collect_params(), "sgd", {"lr": 0.1}),
+        "optimizer sgd: given lr, expected some of .*learning_rate.*momentum.*wd",
+    ),
+    "an unknown parameter": (lambda: network().collect_params()["weight"], "given 'weight', expected one of model_dense0_weight, "),
     "an odd batch": (lambda: gluon.utils.split_and_load(nd.ones((5, 2)), [mx.cpu(0), mx.cpu(1)]), "batch of 5 .*multiple of 2"),
     "samples of two shapes": (
         lambda: list(gluon.data.DataLoader([np.ones(2), np.ones(3)], 2)),
@@ -110,7 +131,7 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_the_error_says_where_and_what(mistake):
     made, text = MISTAKES[mistake]
-    with pytest.raises((RuntimeError, ValueError, TypeError, AttributeError, UserWarning), match=f"(?s){text}"):
+    with pytest.raises((RuntimeError, ValueError, TypeError, AttributeError, KeyError, UserWarning), match=f"(?s){text}"):
         made()
 
 

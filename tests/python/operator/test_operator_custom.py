@@ -89,7 +89,7 @@ class BrokenProp(mx.operator.CustomOpProp):
 
 
 def test_a_failure_is_an_error_of_the_call(capsys):
-    with pytest.raises(mx.MXNetError, match="test_broken.*forward has failed"):
+    with pytest.raises(mx.MXNetError, match="test_broken.*forward has failed: KeyError: 'in the operator'"):
         mx.nd.Custom(mx.nd.ones((2,)), op_type="test_broken").asnumpy()
     assert "in the operator" in capsys.readouterr().err
 

@@ -170,6 +170,8 @@ class _RNNLayer(HybridBlock):
         self, inputs: Any, states: Any = None, sequence_length: Any = None, **kwargs: Any
     ) -> Any:
         """The outputs; with given states the next states too."""
+        if isinstance(inputs, NDArray):
+            self._check_input(inputs)
         no_states = states is None
         if no_states:
             states = self._first_states(inputs)
@@ -189,6 +191,14 @@ class _RNNLayer(HybridBlock):
             return self.begin_state(0, func=F.np.zeros if is_np_array() else F.zeros)
         batch_size = inputs.shape[self._layout.find("N")]
         return self.begin_state(batch_size, ctx=inputs.context, dtype=inputs.dtype)
+
+    def _check_input(self, inputs: Any) -> None:
+        width = self._reg_params["l0_i2h_weight"].shape[1]
+        if len(inputs.shape) != 3 or (width > 0 and inputs.shape[2] != width):
+            raise ValueError(
+                f"{self.name}: {self!r}, given {inputs.dtype.__name__} {inputs.shape}, expected three dimensions, {self._layout}"
+                + (f" with C of {width}" if width > 0 else "")
+            )
 
     def _check_states(self, inputs: Any, states: Any) -> None:
         expected = self.state_info(inputs.shape[self._layout.find("N")])

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Pages name what is there: every link of README.md and docs/ leads to a file and a heading, every file, folder and test
+program in `backquotes` is in the repository, and every `MXNET_*` is a variable, an option of the build or a name in a
+header. Run without arguments on this repository, or with another root."""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PAGES = ("README.md", "src/README.md", "docs/**/*.md")
+SKIPPED_FOLDERS = {".git", "build", ".venv", "__pycache__"}
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+QUOTED = re.compile(r"`([^`]+)`")
+WORD = re.compile(r"[\w./~-]+")
+FILE = re.compile(r"[\w/.-]*\w\.(?:cc|h|hpp|cu|cuh|inc|py|cmake|supp|sh|md|map)")
+FOLDERS = ("src", "include", "tests", "docs", "scripts", "tools", "benchmarks", "examples", "cmake", "python")
+PROGRAM = re.compile(r"(?:build/\w+/)?(?P<folder>tests|tools)/(?:[\w/]+/)?(?P<name>\w+)")
+VARIABLE = re.compile(r"MXNET_[A-Z]\w*")
+# What pages speak of though it is not here: headers of C and of the release, and what only the wheel has there.
+ELSEWHERE = {"stdint.h", "stdbool.h", "mxnet/ndarray.h", "mxnet/operator.h", "mxnet/tools/im2rec.py"}
+
+
+class Tree:
+    """What is in the repository, as pages call it."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.files, self.folders = set(), {""}
+        for folder, inside, names in os.walk(root):
+            inside[:] = [name for name in inside if name not in SKIPPED_FOLDERS]
+            here = os.path.relpath(folder, root).removeprefix(".")
+            self.folders.add(here)
+            self.files.update(os.path.join(here, name) for name in names)
+        self.tails = {tail for file in self.files for tail in tails(file)}
+        self.programs, self.variables = set(), set()
+        for file in self.files:
+            if os.path.basename(file) == "CMakeLists.txt":
+                text = self.read(file)
+                self.programs.update(name + "_test" for name in re.findall(r"mx_test\((\w+)", text))
+                self.programs.update(re.findall(r"(?:mx_tool|add_executable)\((\w+)", text))
+            # env_vars.md is written by the table of variables, and CI compares the two.
+            if file == "docs/env_vars.md" or file.startswith(("include/", "cmake/", "CMakeLists", "tests/python/")):
+                self.variables.update(VARIABLE.findall(self.read(file)))
+
+    def read(self, file: str) -> str:
+        return (self.root / file).read_text(encoding="utf-8", errors="replace")
+
+    def headings(self, page: str) -> set:
+        """As links write them: small letters, hyphens for blanks, no other signs."""
+        lines = re.findall(r"^#+ (.*)$", self.read(page), re.MULTILINE)
+        return {re.sub(r"[^\w\- ]", "", line.lower()).strip().replace(" ", "-") for line in lines}
+
+
+def tails(file: str) -> list:
+    """a/b/c.h, b/c.h, c.h: pages name a file by as much of its path as tells it from others."""
+    parts = file.split("/")
+    return ["/".join(parts[i:]) for i in range(len(parts))]
+
+
+def check_link(tree: Tree, page: str, link: str) -> str:
+    if re.match(r"\w+:", link):
+        return ""
+    path, _, heading = link.partition("#")
+    target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+    if target not in tree.files and target not in tree.folders:
+        return f"a link to {link}, which is not there"
+    if heading and heading not in tree.headings(target):
+        return f"a link to {link}, which has no such heading"
+    return ""
+
+
+def check_word(tree: Tree, word: str) -> str:
+    if VARIABLE.fullmatch(word):
+        known = word in tree.variables or word.endswith("_")
+        return "" if known else f"names {word}, which nothing in the source reads"
+    if FILE.fullmatch(word) and not word.startswith(("/", "-")):
+        return "" if word in tree.tails or word in ELSEWHERE else f"names {word}, which is not there"
+    program = PROGRAM.fullmatch(word)
+    if program and program["name"] in tree.programs:
+        return ""
+    path = word.rstrip("/")
+    if "/" in word and path.split("/")[0] in FOLDERS and path not in tree.files and path not in tree.folders:
+        return f"names {word}, which is not there"
+    return ""
+
+
+def check_page(tree: Tree, page: str) -> list:
+    problems = []
+    for number, line in enumerate(tree.read(page).splitlines(), 1):
+        found = [check_link(tree, page, link) for link in LINK.findall(line)]
+        for quoted in QUOTED.findall(line):
+            # One word of many (`name_*.cc`, `{a,b}.h`) names a family; what stands behind a slash is a path.
+            if not re.search(r"[*{<]|\.\.\.", quoted):
+                found += [check_word(tree, word.rstrip(".-")) for word in WORD.findall(quoted)]
+        problems += [f"{page}:{number}: {problem}" for problem in found if problem]
+    return problems
+
+
+def check_tree(root: Path) -> list:
+    tree = Tree(root)
+    pages = [file.relative_to(root).as_posix() for pattern in PAGES for file in sorted(root.glob(pattern))]
+    return [problem for page in pages for problem in check_page(tree, page)]
+
+
+class BadPages(unittest.TestCase):
+    """The check itself: what is not there must be found, and what is there must not."""
+
+    FILES = {
+        "docs/other.md": "# A heading, (in two) parts\n",
+        "src/op/a.h": "",
+        "docs/env_vars.md": "| `MXNET_THERE` |\n",
+        "tests/op/CMakeLists.txt": "mx_test(op\n",
+    }
+
+    def problems(self, text: str) -> list:
+        with tempfile.TemporaryDirectory() as folder:
+            for path, body in {**self.FILES, "docs/page.md": text}.items():
+                file = Path(folder) / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(body, encoding="utf-8")
+            return check_tree(Path(folder))
+
+    def assert_found(self, what: str, text: str):
+        problems = self.problems("# Page\n" + text)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn(what, problems[0])
+        self.assertIn("docs/page.md:2", problems[0])
+
+    def test_links(self):
+        self.assertEqual(self.problems("[a](other.md) [b](other.md#a-heading-in-two-parts) [c](../src) [d](https://a.b)"), [])
+        self.assert_found("lost.md", "[a](lost.md)")
+        self.assert_found("no such heading", "[a](other.md#lost)")
+
+    def test_files_and_folders(self):
+        self.assertEqual(self.problems("`src/op/a.h` `op/a.h` `a.h` `src/op/` `build/x/tests/op/op_test --all` `b*.h`"), [])
+        self.assert_found("op/lost.h", "see `op/lost.h`")
+        self.assert_found("src/lost", "see `src/lost/`")
+        self.assert_found("tests/op/lost_test", "run `tests/op/lost_test`")
+
+    def test_variables(self):
+        self.assertEqual(self.problems("`MXNET_THERE=1` and those of `MXNET_`"), [])
+        self.assert_found("MXNET_LOST", "`MXNET_LOST=1`")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
+    root = parser.parse_args().root
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(BadPages)
+    if not unittest.TextTestRunner(verbosity=0).run(suite).wasSuccessful():
+        return 1
+    problems = check_tree(root)
+    for problem in problems:
+        print(problem)
+    print(f"pages: {len(problems)} problem(s)")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
