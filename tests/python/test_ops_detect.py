@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from op_calls import Failure
+from op_calls import DEVICE, Failure
 from test_ops_spatial import bilinear, check_gradients
 
 SEED = 20261123
@@ -80,8 +80,12 @@ def test_encode_and_decode_are_inverse(mx, rng):
 
 def test_a_sample_that_is_matched_with_no_box_is_an_error(mx, rng):
     anchors, refs = boxes(rng, 1, 5), boxes(rng, 1, 3)
+    run = lambda: mx.run("_contrib_box_encode", np.ones((1, 5)), np.full((1, 5), 3.0), anchors, refs, np.zeros(4), np.ones(4))
+    if DEVICE == 2:  # kernels of GPUs cannot throw
+        assert np.isnan(run()[0]).all()
+        return
     with pytest.raises(Failure, match="matches"):
-        mx.run("_contrib_box_encode", np.ones((1, 5)), np.full((1, 5), 3.0), anchors, refs, np.zeros(4), np.ones(4))
+        run()
 
 
 def test_matching_is_greedy(mx):
