@@ -160,7 +160,8 @@ MX_MATH float hypot(float a, float b) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   const double x = double{a}, y = double{b};
   const float root = static_cast<float>(std::sqrt(x * x + y * y));
-  return ((magnitude(a) == kInf) | (magnitude(b) == kInf)) ? kInf : root;
+  const bool a_infinite = magnitude(a) == kInf, b_infinite = magnitude(b) == kInf;
+  return (a_infinite | b_infinite) ? kInf : root;
 }
 MX_MATH double hypot(double a, double b) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
