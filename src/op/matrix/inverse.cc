@@ -187,8 +187,9 @@ MX_OP(_linalg_slogdet, NoParams)
           apply("_backward_linalg_scale", {grad.dout(1), inverse_transposed(grad, 2)})};
     });
 
-// For factors of large matrices.
-[[maybe_unused]] const bool factors_wait = mark_waiting({"_linalg_det", "_linalg_slogdet"});
+// For factors of large matrices, and for what the library allocates there.
+[[maybe_unused]] const bool factors_wait =
+    mark_waiting({"_linalg_det", "_linalg_slogdet", "_backward_linalg_inverse_transposed"});
 
 }  // namespace
 }  // namespace mxnet

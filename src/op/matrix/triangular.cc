@@ -267,6 +267,8 @@ Value part_of(const char* name, const Value& matrix, bool lower) {
                   "Inverse of a matrix that is given by its Cholesky factor.", potri_cpu,
                   gradient_potri);
   mark_waiting({"_linalg_potrf", "_npi_cholesky"});
+  // Large ones are the library's, which allocates: not in the middle of a recording.
+  mark_waiting({"_linalg_trsm", "_linalg_potri"});
   define_part<Part::kTriangle>("_backward_linalg_triangle",
                                "One triangle of a matrix, zero elsewhere.",
                                [](const LowerParams& params, Grad& grad) {

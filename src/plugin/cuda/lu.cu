@@ -120,8 +120,13 @@ struct Determinant {
     double sign_of = 1, product = 1, sum = 0;
     for (int64_t i = 0; i < n; ++i) {
       const T pivot = lu[matrix * n * n + i * n + i];
+      if (pivot == T(0)) {  // whatever the library has left behind it
+        sign_of = product = 0;
+        sum = row_words::log(0.0);
+        break;
+      }
       if (exchanges[matrix * n + i] != i + 1) sign_of = -sign_of;
-      sign_of = pivot == T(0) ? 0.0 : pivot < T(0) ? -sign_of : sign_of;
+      sign_of = pivot < T(0) ? -sign_of : sign_of;
       const double size = row_words::absolute(static_cast<double>(pivot));
       product *= size;
       if (log != nullptr) sum += row_words::log(size);

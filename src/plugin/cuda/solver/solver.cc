@@ -99,7 +99,13 @@ struct Solver::State {
   Buffers buffers(const Size& size, const char* call) {
     Buffers found;
     api.check(size(&found.device_bytes, &found.host_bytes), call);
-    if (found.device_bytes > 0) found.device = context.workspace(found.device_bytes);
+    // Calls come one after the other on one stream, so that the next may write where the last did;
+    // what the host works in is still read when this returns.
+    if (found.device_bytes > device_room) {
+      device_memory = context.workspace(found.device_bytes);
+      device_room = found.device_bytes;
+    }
+    if (found.device_bytes > 0) found.device = device_memory;
     if (found.host_bytes > 0) {
       host_memory.push_back(std::make_unique<char[]>(found.host_bytes));
       found.host = host_memory.back().get();
@@ -166,6 +172,8 @@ struct Solver::State {
   const Params params;
   const cudaDataType type;
   std::vector<std::unique_ptr<char[]>> host_memory;
+  void* device_memory = nullptr;  // the largest so far
+  std::size_t device_room = 0;
 };
 
 Solver::Solver(DType dtype, KernelContext& context)
