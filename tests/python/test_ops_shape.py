@@ -390,6 +390,8 @@ def test_reshape_reads_its_codes(mx, shape, codes, reverse, result):
     ("squeeze", [(1, 3)], {"axis": "1"}, "size 1 in dimension 1"),
     ("depth_to_space", [(1, 3, 2, 2)], {"block_size": 2}, "block_size 2 squared"),
     ("_npi_concatenate", [(2,), (2,)], {"num_args": 2, "dim": 0}, "unknown parameter 'dim'"),
+    ("_backward_im2col", [(1, 4, 9), (1, 1, 3, 3)], {"kernel": "(4,1)"}, "holds the kernel in spatial dimension 0"),
+    ("_backward_im2col", [(1, 4, 5), (1, 1, 3, 3)], {"kernel": "(2,2)"}, "(1,4,4)"),
 ])
 def test_errors_say_what_was_given_and_expected(mx, name, shapes, attrs, said):
     with pytest.raises(Failure) as error:

@@ -217,28 +217,39 @@ void check_window(const ColumnWindow& params, Infer& infer) {
   check_window_list("pad", params.pad, 0, params.spatial(), infer);
 }
 
-// Places of the kernel in an image with these spatial dimensions.
-int64_t count_places(const ColumnWindow& params, std::span<const int64_t> size, Infer& infer) {
+// Places of the kernel in an image with these spatial dimensions; `given` says them.
+int64_t count_places(const ColumnWindow& params, std::span<const int64_t> size, InferArg given) {
   int64_t places = 1;
   for (int i = 0; i < params.spatial(); ++i) {
     const int64_t along = params.places(i, size[static_cast<std::size_t>(i)]);
     if (along < 1 || size[static_cast<std::size_t>(i)] < 1)
-      infer.in(0).fail(fmt::format("an image that holds the kernel in spatial dimension {}", i));
+      given.fail(fmt::format("an image that holds the kernel in spatial dimension {}", i));
     places *= along;
   }
   return places;
+}
+
+// Of the columns of an image whose shape is known.
+Shape columns_shape(const ColumnWindow& params, InferArg image) {
+  if (image.ndim() != params.spatial() + 2)
+    image.fail(fmt::format("{} dimensions: batch, channels and as many as the kernel has",
+                           params.spatial() + 2));
+  const int64_t places = count_places(params, image.shape().dims().subspan(2), image);
+  return {image.dim(0), image.dim(1) * params.kernel.size(), places};
 }
 
 void infer_columns(const ColumnWindow& params, Infer& infer) {
   check_window(params, infer);
   InferArg image = infer.in(0);
   image.same_dtype(infer.out(0));
-  if (!image.known()) return;
-  if (image.ndim() != params.spatial() + 2)
-    image.fail(fmt::format("{} dimensions: batch, channels and as many as the kernel has",
-                           params.spatial() + 2));
-  const int64_t places = count_places(params, image.shape().dims().subspan(2), infer);
-  infer.out(0).set_shape({image.dim(0), image.dim(1) * params.kernel.size(), places});
+  if (image.known()) infer.out(0).set_shape(columns_shape(params, image));
+}
+
+void infer_image_gradient(const ColumnWindow& params, Infer& infer) {
+  check_window(params, infer);
+  infer.out(0).same_shape(infer.in(1));
+  infer.out(0).same_dtype(infer.in(0));
+  if (infer.in(1).known()) infer.in(0).set_shape(columns_shape(params, infer.in(1)));
 }
 
 void infer_image(const ColumnWindow& params, Infer& infer) {
@@ -250,7 +261,7 @@ void infer_image(const ColumnWindow& params, Infer& infer) {
   InferArg columns = infer.in(0);
   columns.same_dtype(infer.out(0));
   if (!columns.known()) return;
-  const int64_t places = count_places(params, params.output_size.dims(), infer);
+  const int64_t places = count_places(params, params.output_size.dims(), columns);
   if (columns.ndim() != 3 || columns.dim(1) % params.kernel.size() != 0 ||
       columns.dim(2) != places) {
     columns.fail(fmt::format("shape (batch, a multiple of {}, {})", params.kernel.size(), places));
@@ -297,10 +308,7 @@ Attrs without_output_size(const Attrs& attrs) {
   declare_window(back);
   back.type_only(1)
       .dtypes(kNumeric)
-      .infer([](const ColumnWindow&, Infer& infer) {
-        infer.out(0).same_shape(infer.in(1));
-        infer.out(0).same_dtype(infer.in(0));
-      })
+      .infer(infer_image_gradient)
       .cpu([](const ColumnWindow& p, KernelContext& context) {
         to_image(p, context.in(0), context.out(0), context);
       })
