@@ -19,7 +19,7 @@ endfunction()
 mx_precompiled(mx_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h)
 # The same for size, half of the code and two thirds of the time to compile it: gcc takes a precompiled header only from
 # its own like.
-if(NOT MXNET_SANITIZE)
+if(NOT MXNET_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   mx_precompiled(mx_small_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h)
   target_compile_options(mx_small_pch PRIVATE -Os)
   set(MXNET_SMALL_PCH ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/mx_small_pch.dir/cmake_pch.hxx)
@@ -41,7 +41,7 @@ endif()
 # mx_small(cse.cc ...): of this folder's sources those that run once for a program, a graph or an operator. Those of a
 # target have one precompiled header, the target's: theirs is given by hand.
 function(mx_small)
-  if(MXNET_SANITIZE)
+  if(NOT TARGET mx_small_pch)
     return()
   endif()
   set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -Os)
@@ -56,6 +56,9 @@ function(mx_folder name)
   add_library(mx_${name} OBJECT ${ARGN})
   target_link_libraries(mx_${name} PUBLIC mx_settings)
   target_precompile_headers(mx_${name} REUSE_FROM mx_pch)
+  if(TARGET mx_small_pch)
+    add_dependencies(mx_${name} mx_small_pch)  # make, unlike Ninja, does not know who makes a file
+  endif()
   set_property(GLOBAL APPEND PROPERTY MX_FOLDERS mx_${name})
 endfunction()
 
