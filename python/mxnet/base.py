@@ -316,7 +316,9 @@ def reason_of(error: BaseException) -> bytes:
     """What a callback that has failed leaves with NNAPISetLastError, for the error of the call that ran it."""
     import traceback
 
-    return traceback.format_exception_only(type(error), error)[-1].strip().encode(errors="replace")
+    shown = traceback.TracebackException(type(error), error, None)
+    shown.__notes__ = None  # type: ignore[attr-defined] # of Python 3.11: they would come last
+    return [*shown.format_exception_only()][-1].strip().encode(errors="replace")
 
 
 def get_last_ffi_error() -> BaseException:

@@ -77,9 +77,10 @@ int call_backward(int num_ograds, int num_igrads, void** handles, const int* req
     return 1;
   } catch (py::error_already_set& error) {
     // The caller of backward() gets an error of the library; what Python said is shown here.
-    NNAPISetLastError(error.what());
+    const std::string text = error.what();
     error.restore();
-    PyErr_WriteUnraisable(static_cast<PyObject*>(state));
+    PyErr_WriteUnraisable(static_cast<PyObject*>(state));  // may run Python, which may fail
+    NNAPISetLastError(text.c_str());
   } catch (const std::exception& error) {
     NNAPISetLastError(error.what());
   }

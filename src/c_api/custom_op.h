@@ -51,6 +51,8 @@ class CustomProp {
 
  private:
   [[noreturn]] void fail(const char* what) const;
+  // Of what there is no callback for: no earlier failure is its reason.
+  [[noreturn]] void fail_without_call(const char* what) const;
   std::vector<std::string> list(CustomOpPropCallbacks callback) const;
   void infer_shapes(Infer& infer) const;
   void infer_dtypes(Infer& infer) const;

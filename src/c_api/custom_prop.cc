@@ -106,6 +106,11 @@ void CustomProp::fail(const char* what) const {
               Callbacks::failure(fmt::format("the operator {}: its callback has failed", what)));
 }
 
+void CustomProp::fail_without_call(const char* what) const {
+  Callbacks::forget_error();
+  fail(what);
+}
+
 std::vector<std::string> CustomProp::list(CustomOpPropCallbacks callback) const {
   std::vector<std::string> names;
   if (!callbacks_->has(callback)) return names;
@@ -130,7 +135,7 @@ void CustomProp::infer(Infer& infer) const {
 
 void CustomProp::infer_shapes(Infer& infer) const {
   const std::size_t num_args = arguments_.size(), num_out = outputs_.size();
-  if (!callbacks_->has(kCustomOpPropInferShape)) fail("has no shapes");
+  if (!callbacks_->has(kCustomOpPropInferShape)) fail_without_call("has no shapes");
   IntShapes shapes;
   for (std::size_t i = 0; i < num_args; ++i) shapes.add(infer.in(static_cast<int>(i)).shape());
   for (std::size_t i = 0; i < num_out + states_.size(); ++i) shapes.add({});
@@ -232,7 +237,7 @@ std::shared_ptr<const CustomOperator> CustomProp::operator_for(std::span<NDArray
                                 operator_types_.end(), same))
       return operator_;
   }
-  if (!callbacks_->has(kCustomOpPropCreateOperator)) fail("has no body");
+  if (!callbacks_->has(kCustomOpPropCreateOperator)) fail_without_call("has no body");
   IntShapes shapes;
   std::vector<int> dtypes;
   for (const ArrayType& type : types) {

@@ -4,6 +4,7 @@
 from typing import Any, Sequence
 
 from ..base import MXNetError
+from ..ndarray._dtypes import dtype_name
 
 __all__ = ["DeferredInitializationError", "MismatchError", "add_place"]
 
@@ -23,5 +24,5 @@ def add_place(error: MXNetError, block: Any, inputs: Sequence[Any]) -> None:
     error.has_place = True  # type: ignore[attr-defined]
     shown = repr(block)
     shown = type(block).__name__ if "\n" in shown else shown
-    given = ", ".join(f"{getattr(array.dtype, '__name__', array.dtype)} {array.shape}" for array in inputs)
+    given = ", ".join(f"{dtype_name(array.dtype)} {array.shape}" for array in inputs)
     error.args = (f"{error}\n  in block {block.name}, {shown}, given {given}",)

@@ -276,6 +276,9 @@ class HybridBlock(Block):
     def _check_inputs(self, inputs: Tuple[Any, ...], params: Dict[str, Any], error: TypeError) -> None:
         """Says it in the user's words if `error` came from a call with too many or too few inputs."""
         signature = inspect.signature(self.hybrid_forward)
+        takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in signature.parameters.values())
+        if not takes_any and not params.keys() <= signature.parameters.keys():
+            return  # it is about a parameter
         try:
             signature.bind(None, *inputs, **params)
         except TypeError:

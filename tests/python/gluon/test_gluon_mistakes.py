@@ -42,6 +42,16 @@ class Adding(gluon.HybridBlock):
         return x + {}
 
 
+class Unread(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.weight = self.params.get("weight", shape=(3,), init="ones")
+        self.initialize()
+
+    def hybrid_forward(self, F, x):
+        return x
+
+
 class Forgetful(gluon.HybridBlock):
     def __init__(self):  # without super().__init__()
         self.dense = nn.Dense(3)
@@ -97,10 +107,15 @@ MISTAKES = {
     "a small picture": (lambda: layer(nn.Conv2D(3, 9), nd.ones((1, 1, 4, 4))), "given 'data' of shape .1,1,4,4.*9 pixels of the kernel"),
     "an LSTM's features": (lambda: layer(gluon.rnn.LSTM(4, input_size=3), nd.ones((2, 2, 5))), r"LSTM\(3 -> 4, TNC\), given float32 \(2, 2, 5\)"),
     "an LSTM's features, first": (lambda: layer(gluon.rnn.LSTM(4, input_size=3), nd.ones((2, 2, 5))), "expected .*TNC with C of 3"),
+    "a half LSTM's features": (
+        lambda: layer(gluon.rnn.LSTM(4, input_size=3), nd.ones((2, 2, 5)).astype("bfloat16")),
+        r"given bfloat16 \(2, 2, 5\), expected .*TNC with C of 3",
+    ),
     "an LSTM without batch": (lambda: layer(gluon.rnn.GRU(4, layout="NTC"), nd.ones((2, 5))), r"float32 \(2, 5\), expected three dimensions, NTC$"),
     "two inputs for one": (lambda: network()[0](nd.ones((2, 6)), nd.ones((2, 6))), "model_dense0: given 2 inputs, expected x$"),
     "two inputs for one, hybridized": (lambda: twice(network(True)[0]), "model_dense0: given 2 inputs, expected x$"),
     "one input for two": (lambda: gluon.loss.L2Loss()(nd.ones(3)), "given 1 inputs, expected pred, label, sample_weight"),
+    "a parameter nobody takes": (lambda: Unread()(nd.ones(3)), "unexpected keyword argument 'weight'"),
     "an error of one's own": (lambda: Adding()(nd.ones(3)), "^unsupported operand"),
     "labels of another batch": (
         lambda: gluon.loss.SoftmaxCrossEntropyLoss()(nd.ones((4, 3)), nd.ones(5)),

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ... import symbol
 from ...ndarray import NDArray
+from ...ndarray._dtypes import dtype_name
 from ...util import is_np_array
 from ..block import HybridBlock
 from ..parameter import Parameter, tensor_types
@@ -196,7 +197,7 @@ class _RNNLayer(HybridBlock):
         width = self._reg_params["l0_i2h_weight"].shape[1]
         if len(inputs.shape) != 3 or (width > 0 and inputs.shape[2] != width):
             raise ValueError(
-                f"{self.name}: {self!r}, given {inputs.dtype.__name__} {inputs.shape}, expected three dimensions, {self._layout}"
+                f"{self.name}: {self!r}, given {dtype_name(inputs.dtype)} {inputs.shape}, expected three dimensions, {self._layout}"
                 + (f" with C of {width}" if width > 0 else "")
             )
 
