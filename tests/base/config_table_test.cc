@@ -84,6 +84,7 @@ std::string child_output(const std::string& name, const std::string& value) {
     ::dup2(fds[1], 1);
     ::dup2(fds[1], 2);
     ::setenv(name.c_str(), value.c_str(), 1);
+    for (const char* part : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"}) ::unsetenv(part);
     ::execl("/proc/self/exe", "config_test", "--gtest_filter=ConfigChild.*",
             "--gtest_also_run_disabled_tests", nullptr);
     ::_exit(127);
