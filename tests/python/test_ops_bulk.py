@@ -85,6 +85,23 @@ def test_arange_counts_as_its_type_does(mx, dtype, start, step):
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("name,factors", [("hanning", (0.5, 0.5, 0)), ("hamming", (0.54, 0.46, 0)), ("blackman", (0.42, 0.5, 0.08))])
+def test_windows_are_sums_of_cosines(mx, name, factors, dtype):
+    """Ends of registers and blocks, and more than a thread's worth. Integers come from a pi in single precision."""
+    pi = np.pi if dtype.startswith("float") else float(np.float32(np.pi))
+    for points in (0, 1, 2, 3, 8, 17, 255, 256, 257, 100003):
+        a = 2 * pi * np.arange(points) / max(points - 1, 1)
+        exact = factors[0] - factors[1] * np.cos(a) + factors[2] * np.cos(2 * a) if points != 1 else np.ones(1)
+        got = mx.run(f"_npi_{name}", M=points, dtype=dtype)[0]
+        assert got.dtype == dtype and got.shape == (points,)
+        if dtype.startswith("float"):
+            np.testing.assert_allclose(got, exact, rtol=np.finfo(dtype).eps, atol=2e-15 if dtype != "float16" else 1e-7, err_msg=str(points))
+            assert points < 2 or name == "blackman" or got[0] == np.dtype(dtype).type(factors[0] - factors[1])
+        else:
+            np.testing.assert_array_equal(got, exact.astype(dtype), err_msg=str(points))
+
+
 def test_arange_of_fractions(mx):
     result = mx.run("_arange", start=0.1, stop=500.1, step=0.1, dtype="float64")[0]
     np.testing.assert_array_equal(result, 0.1 + np.arange(len(result)) * 0.1)

@@ -2,12 +2,19 @@
 // Windows of signal processing: a sum of cosines over M points, symmetric.
 #include "op/create/window.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "base/simd.h"
+#include "op/convert.h"
 #include "op/create/create.h"
+#include "op/vector_math.h"
 
 namespace mxnet {
 namespace {
+
+#define MX_SIMD_FILE "op/create/window_loops.inc"
+#include "base/simd_targets.h"
 
 struct WindowParams {
   std::optional<int64_t> points;
@@ -15,10 +22,30 @@ struct WindowParams {
   DType dtype;
 };
 
+void fill_window(const Tensor& out, const Window& window) {
+  constexpr int64_t kBlock = 256;
+  constexpr double kCost = 8.0;
+  dispatch_dtype(out.dtype, "creation", [&]<class T>(TypeTag<T>) {
+    T* const to = out.as<T>();
+    if (window.points == 1) {
+      *to = convert<T>(window(0));
+      return;
+    }
+    parallel_for(window.points, kCost, [&](int64_t first, int64_t last) {
+      double points[kBlock];
+      for (int64_t i = first; i < last; i += kBlock) {
+        const int64_t n = std::min(kBlock, last - i);
+        MX_SIMD_CALL(window_points)(window, i, points, n);
+        convert_array(points, to + i, n);
+      }
+    });
+  });
+}
+
 template <const Cosines& kWindow>
 void window_cpu(const WindowParams&, KernelContext& context) {
   const Tensor& out = context.out(0);
-  fill_with(out, 64.0, Window{kWindow, pi_of_window(out.dtype), out.size()});
+  fill_window(out, Window{kWindow, pi_of_window(out.dtype), out.size()});
 }
 
 template <const Cosines& kWindow>
