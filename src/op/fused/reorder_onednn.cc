@@ -1,13 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reorders, and the operator that stands for them in graphs.
 #include "op/fused/reorder.h"
+
+#include <optional>
+
+#include "op/fused/weight_rows.h"
 #include "op/onednn/prepared.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
+namespace {
+
+using dnnl::memory;
+
+class WeightToRows final : public PreparedKernel {
+ public:
+  WeightToRows(const WeightSquares& weight, LayoutRef from)
+      : PreparedKernel("squares", {std::move(from)}, {nullptr}), weight_(weight) {}
+  std::unique_ptr<PreparedRun> make_run() const override {
+    struct Run final : PreparedRun {
+      explicit Run(const WeightSquares& weight) : weight(weight) {}
+      void run(const KernelContext& context, std::span<const InputOrigin>) override {
+        weight_to_rows(weight, context.in(0).as<float>(), context.out(0).as<float>());
+      }
+      const WeightSquares weight;
+    };
+    return std::make_unique<Run>(weight_);
+  }
+
+ private:
+  const WeightSquares weight_;
+};
+
+std::optional<WeightSquares> squares_of(const memory::desc& weight) {
+  const memory::dims dims = weight.get_dims();
+  const int64_t n = weight_square();
+  if (n == 0 || dims.size() != 4 || dims[0] % n != 0 || dims[1] % n != 0) return std::nullopt;
+  const auto tag = n == 16 ? memory::format_tag::OIhw16i16o : memory::format_tag::OIhw8i8o;
+  if (weight != memory::desc(dims, memory::data_type::f32, tag)) return std::nullopt;
+  return WeightSquares{dims[0], dims[1], dims[2] * dims[3]};
+}
+
+}  // namespace
 
 PreparedKernelRef prepare_reorder(const Tensor& type, const LayoutRef& from, const LayoutRef& to) {
-  dnnl::memory::desc a = onednn::desc_in(from, type), b = onednn::desc_in(to, type);
+  memory::desc a = onednn::desc_in(from, type), b = onednn::desc_in(to, type);
+  if (to == nullptr && type.dtype == DType::kFloat32)
+    if (const auto weight = squares_of(a))
+      return std::make_shared<const WeightToRows>(*weight, from);
   // Weights of groups have a dimension more in a layout than in rows, where it makes no difference.
   if (from == nullptr) a = onednn::plain_desc(b.get_dims(), a.get_data_type());
   if (to == nullptr) b = onednn::plain_desc(a.get_dims(), b.get_data_type());
