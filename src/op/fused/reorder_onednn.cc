@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "op/fused/weight_rows.h"
+#include "op/fused/weight_rows_onednn.h"
 #include "op/onednn/prepared.h"
 #include "op/op_builder.h"
 
@@ -21,7 +21,7 @@ class WeightToRows final : public PreparedKernel {
     struct Run final : PreparedRun {
       explicit Run(const WeightSquares& weight) : weight(weight) {}
       void run(const KernelContext& context, std::span<const InputOrigin>) override {
-        weight_to_rows(weight, context.in(0).as<float>(), context.out(0).as<float>());
+        weight_to_rows(weight, context.in(0).data, context.out(0).data);
       }
       const WeightSquares weight;
     };
@@ -32,21 +32,23 @@ class WeightToRows final : public PreparedKernel {
   const WeightSquares weight_;
 };
 
-std::optional<WeightSquares> squares_of(const memory::desc& weight) {
-  const memory::dims dims = weight.get_dims();
-  const int64_t n = weight_square();
-  if (n == 0 || dims.size() != 4 || dims[0] % n != 0 || dims[1] % n != 0) return std::nullopt;
-  const auto tag = n == 16 ? memory::format_tag::OIhw16i16o : memory::format_tag::OIhw8i8o;
-  if (weight != memory::desc(dims, memory::data_type::f32, tag)) return std::nullopt;
-  return WeightSquares{dims[0], dims[1], dims[2] * dims[3]};
-}
-
 }  // namespace
+
+std::optional<WeightSquares> onednn::weight_squares_of(const memory::desc& weight) {
+  const memory::dims dims = weight.get_dims();
+  if (dims.size() != 4) return std::nullopt;
+  const memory::data_type type = weight.get_data_type();
+  const WeightSquares squares{dims[0], dims[1], dims[2] * dims[3], memory::data_type_size(type)};
+  const auto tag = weight_square() == 16 ? memory::format_tag::OIhw16i16o  //
+                                         : memory::format_tag::OIhw8i8o;
+  if (!turns_to_rows(squares) || weight != memory::desc(dims, type, tag)) return std::nullopt;
+  return squares;
+}
 
 PreparedKernelRef prepare_reorder(const Tensor& type, const LayoutRef& from, const LayoutRef& to) {
   memory::desc a = onednn::desc_in(from, type), b = onednn::desc_in(to, type);
-  if (to == nullptr && type.dtype == DType::kFloat32)
-    if (const auto weight = squares_of(a))
+  if (to == nullptr && a.get_data_type() == onednn::data_type(type.dtype))
+    if (const auto weight = onednn::weight_squares_of(a))
       return std::make_shared<const WeightToRows>(*weight, from);
   // Weights of groups have a dimension more in a layout than in rows, where it makes no difference.
   if (from == nullptr) a = onednn::plain_desc(b.get_dims(), a.get_data_type());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads divide the squares.
+// Threads divide the vectors of rows.
 #include "op/fused/weight_rows.h"
 
 #include "base/error.h"
@@ -13,6 +13,9 @@ namespace {
 #include "base/simd_targets.h"
 #undef MX_SIMD_FILE
 
+// Bytes of a vector.
+int64_t width() { return 4 * weight_square(); }
+
 }  // namespace
 
 int64_t weight_square() {
@@ -20,13 +23,21 @@ int64_t weight_square() {
   return simd_level() >= 2 ? 16 : simd_level() == 1 ? 8 : 0;
 }
 
-void weight_to_rows(const WeightSquares& weight, const float* squares, float* rows) {
+bool turns_to_rows(const WeightSquares& weight) {
   const int64_t n = weight_square();
-  MX_ASSERT(n > 0 && weight.filters % n == 0 && weight.channels % n == 0);
-  const auto turn = *MX_SIMD_AT(simd_level(), kToRows);
-  const int64_t count = weight.filters / n * (weight.channels / n);
-  // A line is a load, a store, and a few steps between registers.
-  const double cost = 0.5 * static_cast<double>(n * weight.pixels);
+  if (n == 0 || (weight.element_bytes != 2 && weight.element_bytes != 4)) return false;
+  const int64_t row = weight.channels * weight.pixels * static_cast<int64_t>(weight.element_bytes);
+  return weight.filters % n == 0 && weight.channels % n == 0 && row % width() == 0;
+}
+
+void weight_to_rows(const WeightSquares& weight, const void* squares, void* rows) {
+  MX_ASSERT(turns_to_rows(weight));
+  const int64_t n = weight_square(), bytes = static_cast<int64_t>(weight.element_bytes);
+  const auto turn =
+      bytes == 4 ? *MX_SIMD_AT(simd_level(), kToRows) : *MX_SIMD_AT(simd_level(), kHalvesToRows);
+  const int64_t count = weight.filters / n * (weight.channels * weight.pixels * bytes / width());
+  // Of each of n rows a vector: a load, a store, and a few steps between registers.
+  const double cost = 0.5 * static_cast<double>(n);
   parallel_for(
       count, cost, [&](int64_t first, int64_t last) { turn(weight, squares, rows, first, last); },
       1);

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <vector>
 
 namespace mxnet {
@@ -16,25 +15,47 @@ struct Sizes {
 
 class WeightRows : public testing::TestWithParam<Sizes> {};
 
-TEST_P(WeightRows, EachElementIsWhereItsIndicesSay) {
+// Numbers that tell neighbours apart in any type.
+template <class T>
+void check(int64_t filters, int64_t channels, int64_t pixels) {
   const int64_t n = weight_square();
-  if (n == 0) GTEST_SKIP() << "needs AVX2";
-  const WeightSquares weight{GetParam().filters * n, GetParam().channels * n, GetParam().pixels};
-  const auto size = static_cast<std::size_t>(weight.filters * weight.channels * weight.pixels);
-  std::vector<float> squares(size), rows(size + 1, -1.0F);
-  std::iota(squares.begin(), squares.end(), 0.0F);
+  const WeightSquares weight{filters * n, channels * n, pixels, sizeof(T)};
+  const auto size = static_cast<std::size_t>(weight.filters * weight.channels * pixels);
+  std::vector<T> squares(size), rows(size + 1, T{7});
+  for (std::size_t i = 0; i < size; ++i) squares[i] = static_cast<T>(i % 60013);
+  ASSERT_TRUE(turns_to_rows(weight));
   weight_to_rows(weight, squares.data(), rows.data());
-  EXPECT_EQ(rows.back(), -1.0F) << "written behind the end";
+  EXPECT_EQ(rows.back(), T{7}) << "written behind the end";
   auto row = rows.begin();
   for (int64_t f = 0; f < weight.filters; ++f) {
     for (int64_t c = 0; c < weight.channels; ++c) {
-      for (int64_t p = 0; p < weight.pixels; ++p, ++row) {
-        const int64_t square = (f / n * (weight.channels / n) + c / n) * weight.pixels + p;
-        ASSERT_EQ(*row, static_cast<float>((square * n + c % n) * n + f % n))
-            << f << " " << c << " " << p;
+      for (int64_t p = 0; p < pixels; ++p, ++row) {
+        const int64_t square = (f / n * (weight.channels / n) + c / n) * pixels + p;
+        const auto from = static_cast<std::size_t>((square * n + c % n) * n + f % n);
+        ASSERT_EQ(*row, squares[from]) << f << " " << c << " " << p;
       }
     }
   }
+}
+
+TEST_P(WeightRows, EachElementIsWhereItsIndicesSay) {
+  if (weight_square() == 0) GTEST_SKIP() << "needs AVX2";
+  const Sizes& sizes = GetParam();
+  check<float>(sizes.filters, sizes.channels, sizes.pixels);
+  if (sizes.channels * sizes.pixels % 2 == 0)
+    check<uint16_t>(sizes.filters, sizes.channels, sizes.pixels);
+}
+
+TEST(WeightRowsChoice, SquaresAndVectorsAreWhole) {
+  const int64_t n = weight_square();
+  if (n == 0) GTEST_SKIP() << "needs AVX2";
+  EXPECT_TRUE(turns_to_rows({n, n, 1, 4}));
+  EXPECT_FALSE(turns_to_rows({n + 1, n, 1, 4}));
+  EXPECT_FALSE(turns_to_rows({n, n / 2, 2, 4}));
+  EXPECT_FALSE(turns_to_rows({n, n, 3, 2})) << "a row ends within a vector";
+  EXPECT_TRUE(turns_to_rows({n, n, 2, 2}));
+  EXPECT_FALSE(turns_to_rows({n, n, 1, 8}));
+  EXPECT_FALSE(turns_to_rows({n, n, 4, 1}));
 }
 
 // One thread and many; kernels with fewer, as many and more pixels than a vector has lanes.
