@@ -2,6 +2,7 @@
 // Positions of extreme elements. The first of equal elements wins; a NaN wins over all numbers.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -76,24 +77,29 @@ int64_t best_of_row(const T* x, int64_t n) {
 // A row longer than this is worth more than one thread.
 constexpr int64_t kStretch = int64_t{1} << 16;
 
-// The same by stretches of the row, one after the other as far as the answer goes.
-template <bool largest, class T>
-int64_t best_of_long_row(const T* x, int64_t n) {
-  std::vector<int64_t> found(static_cast<std::size_t>((n + kStretch - 1) / kStretch));
+// The same by stretches of the row: the best of each, then the best of these. `best` is best_of_row
+// of elements of `size` bytes, so that this is there once for all types.
+using BestOfRow = int64_t (*)(const void* x, int64_t n);
+int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRow best) {
+  const auto* const bytes = static_cast<const std::byte*>(x);
+  const auto stretches = static_cast<std::size_t>((n + kStretch - 1) / kStretch);
+  std::vector<int64_t> found(stretches);
+  std::vector<std::byte> values(stretches * size);
   parallel_for(
-      static_cast<int64_t>(found.size()), static_cast<double>(kStretch),
+      static_cast<int64_t>(stretches), static_cast<double>(kStretch),
       [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
+          const auto stretch = static_cast<std::size_t>(i);
           const int64_t start = i * kStretch, count = std::min(kStretch, n - start);
-          found[static_cast<std::size_t>(i)] = start + best_of_row<largest>(x + start, count);
+          const std::byte* const from = bytes + static_cast<std::size_t>(start) * size;
+          const int64_t at = best(from, count);
+          found[stretch] = start + at;
+          std::memcpy(values.data() + stretch * size, from + static_cast<std::size_t>(at) * size,
+                      size);
         }
       },
       1);
-  using C = ComputeType<T>;
-  int64_t best = found[0];
-  for (const int64_t other : found)
-    if (beats<largest>(static_cast<C>(x[other]), static_cast<C>(x[best]))) best = other;
-  return best;
+  return found[static_cast<std::size_t>(best(values.data(), static_cast<int64_t>(stretches)))];
 }
 
 // `width` neighbouring columns of n rows.
@@ -134,8 +140,11 @@ void run(const View& view, const T* x, Out* out) {
   const double cost = static_cast<double>(view.n);
   if (view.inner == 1) {
     if (view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
+      const BestOfRow best = [](const void* row, int64_t n) {
+        return best_of_row<largest>(static_cast<const T*>(row), n);
+      };
       for (int64_t o = 0; o < view.outer; ++o)
-        out[o] = convert<Out>(best_of_long_row<largest>(x + o * view.n, view.n));
+        out[o] = convert<Out>(best_of_long_row(x + o * view.n, view.n, sizeof(T), best));
       return;
     }
     parallel_for(
