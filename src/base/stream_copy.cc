@@ -83,12 +83,13 @@ void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lin
 
 template <bool kFetches>
 void move_bytes(char* to, const char* from, std::size_t bytes) noexcept {
+  if (bytes == 0) return;  // of arrays that may have no memory
   const std::size_t into_line = reinterpret_cast<std::uintptr_t>(to) % kLineBytes;
   const std::size_t head = std::min(bytes, into_line == 0 ? 0 : kLineBytes - into_line);
   const std::size_t lines = (bytes - head) / kLineBytes, done = head + lines * kLineBytes;
-  std::memcpy(to, from, head);
+  if (head != 0) std::memcpy(to, from, head);  // a call counts where rows are short
   move_lines<kFetches>(to + head, kLineBytes, from + head, lines);
-  std::memcpy(to + done, from + done, bytes - done);
+  if (done != bytes) std::memcpy(to + done, from + done, bytes - done);
 }
 
 }  // namespace

@@ -133,6 +133,13 @@ int loop_to_split(const Nest& nest, int threads) {
 
 constexpr int64_t kTileSide = 64;  // of the largest tile
 
+// Of different places.
+int64_t bytes_read(const Nest& nest) {
+  int64_t bytes = nest.width;
+  for (int i = 0; i < nest.n; ++i) bytes *= nest.at(i).in == 0 ? 1 : nest.at(i).size;
+  return bytes;
+}
+
 // `whole`: the bytes of the result that these are a part of.
 void copy_block(const char* from, char* to, int64_t bytes, int64_t whole) {
   constexpr double kCostOfByte = 0.125;
@@ -190,8 +197,12 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
   // Small blocks cost by their number, large ones by their bytes.
   const double cost = std::max(4.0, cost_of_moving(2.0 * static_cast<double>(nest.width)));
-  // The input is as large.
-  const bool past_caches = 2 * std::max(blocks * nest.width, plan.whole_bytes) >= kPastCaches;
+  // Tiles read as much as they write. Rows may be read again and again: what is written stays in
+  // the caches then, and those take it faster.
+  const int64_t written = std::max(blocks * nest.width, plan.whole_bytes);
+  const bool past_caches =
+      tiled ? 2 * written >= kPastCaches
+            : written + std::max(bytes_read(nest), plan.whole_bytes) >= 2 * kPastCaches;
   const int threads = threads_for(blocks, cost);
   if (threads == 1) return run_serial(nest, kernel, past_caches);
   const int split = loop_to_split(nest, threads);

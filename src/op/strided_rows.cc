@@ -134,13 +134,14 @@ void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const St
       move_few(in + i * inner.in, out + i * inner.out, width);
 }
 
-// More than 16 bytes. Past the caches where a row is so many lines that its ends, which share
-// theirs with others, do not matter.
+// More than 16 bytes.
 void long_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
                int64_t width, bool past_caches) {
-  constexpr int64_t kLongRow = 1024;
+  const int64_t places =
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(out)) | outer.out | inner.out | width;
+  const bool streams = past_caches && worth_streaming(width, inner.in == width, places);
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
-    if (!past_caches || width < kLongRow) {
+    if (!streams) {
       copy_rows(in, inner.in, out, inner.out, width, inner.size);
       continue;
     }

@@ -210,18 +210,23 @@ TEST(StridedCopy, ColumnsBecomeWideRowsPastTheCaches) {
 // Rows of a box, and bytes that lie together: their ends share lines with what must stay.
 TEST(StridedCopy, LongRowsPastTheCachesKeepWhatLiesBetweenThem) {
   std::mt19937 random(kSeed);
-  for (const int64_t width : {1023, 1024, 1025, 4096, 5001}) {
+  for (const int64_t width : {128, 192, 256, 511, 512, 600, 1024, 1025, 4096, 5001}) {
     for (const int64_t gap : {0, 1, 63, 64}) {
-      StridedPlan rows;
-      rows.whole_bytes = kPastCaches;
-      rows.out_offset = 3;
-      rows.add(5, width + 7, width + gap);
-      rows.add(width, 1, 1);
-      const std::vector<char> in = random_bytes(5 * (width + 7), random);
-      const std::vector<char> before = random_bytes(5 * (width + gap) + 16, random);
-      std::vector<char> out = before;
-      copy_strided(rows, in.data(), out.data(), 1);
-      EXPECT_EQ(out, copied_slowly(rows, in, before, 1)) << width << ", " << gap;
+      for (const int64_t skipped : {0, 7}) {
+        for (const int64_t into_line : {0, 3}) {
+          const std::vector<char> in = random_bytes(5 * (width + skipped), random);
+          const std::vector<char> before = random_bytes(5 * (width + gap) + 128, random);
+          std::vector<char> out = before;
+          const auto address = static_cast<int64_t>(reinterpret_cast<std::uintptr_t>(out.data()));
+          StridedPlan rows;
+          rows.whole_bytes = kPastCaches;
+          rows.out_offset = (64 - address % 64) % 64 + into_line;
+          rows.add(5, width + skipped, width + gap);
+          rows.add(width, 1, 1);
+          copy_strided(rows, in.data(), out.data(), 1);
+          EXPECT_EQ(out, copied_slowly(rows, in, before, 1)) << width << ", " << gap;
+        }
+      }
     }
   }
 }

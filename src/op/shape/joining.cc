@@ -11,6 +11,7 @@
 #include "op/parallel.h"
 #include "op/primitives.h"
 #include "op/strided_copy.h"
+#include "op/strided_kernels.h"
 
 namespace mxnet {
 namespace {
@@ -105,7 +106,9 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   // memory used. Long rows: each part is split over threads. A GPU splits everything by itself.
   const bool past_caches = rows * bytes >= kPastCaches &&
                            std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) {
-                             return part.size() / rows * static_cast<int64_t>(element) >= kWideRow;
+                             const int64_t width =
+                                 part.size() / rows * static_cast<int64_t>(element);
+                             return worth_streaming(width, direction == PartsCopy::kJoin, width);
                            });
   if (blocks < 4 || past_caches || gpu_table(context) != nullptr) return copy_rows(0, rows);
   const double cost = static_cast<double>(block * row);
