@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/repeat_bytes.h"
+#include "base/stream_copy.h"
 #include "op/reverse_row.h"
 #include "op/row_copy.h"
 #include "op/strided_kernels.h"
@@ -133,11 +134,19 @@ void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const St
       move_few(in + i * inner.in, out + i * inner.out, width);
 }
 
-// More than 16 bytes.
+// More than 16 bytes. Past the caches where a row is so many lines that its ends, which share
+// theirs with others, do not matter.
 void long_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
-               int64_t width, bool) {
-  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
-    copy_rows(in, inner.in, out, inner.out, width, inner.size);
+               int64_t width, bool past_caches) {
+  constexpr int64_t kLongRow = 1024;
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    if (!past_caches || width < kLongRow) {
+      copy_rows(in, inner.in, out, inner.out, width, inner.size);
+      continue;
+    }
+    for (int64_t i = 0; i < inner.size; ++i)
+      stream_from_memory(out + i * inner.out, in + i * inner.in, static_cast<std::size_t>(width));
+  }
 }
 
 }  // namespace

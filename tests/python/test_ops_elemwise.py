@@ -142,6 +142,26 @@ def test_polynomials(mx, rng, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("terms", [0, 1, 2, 9])
+def test_polynomials_of_any_length(mx, rng, terms, dtype):
+    """Ends of registers, and numbers that are none; more than a thread's worth in the last one."""
+    p = rng.normal(size=terms).astype(dtype)
+    bound = 4 * max(terms, 1) * np.finfo(dtype if dtype != "float16" else "float32").eps
+    for size in (0, 1, 15, 16, 63, 64, 65, 127, 129, 257, 200003):
+        x = rng.uniform(-1, 1, size).astype(dtype)
+        x[3::50] = np.nan
+        x[4::50] = np.inf
+        with np.errstate(all="ignore"):
+            expected = np.zeros(size)  # in float64: np.polyval would take the type of x
+            for factor in p.astype("float64"):
+                expected = expected * x.astype("float64") + factor
+        got = mx.run("_npi_polyval", p, x)[0]
+        assert got.dtype == dtype
+        rounded = 1e-3 if dtype == "float16" else 0
+        np.testing.assert_allclose(got, expected, rtol=rounded, atol=bound * max(1, np.abs(p).sum(dtype="float64")), err_msg=str(size))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_remainders_of_floats_are_exact(mx, rng, dtype):
     """Beside each other: quotients of any size, infinities, NaN, numbers below the normal ones. By zero it is zero, as in the release."""
     tiny, most = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include "base/simd.h"
 #include "op/convert.h"
@@ -72,6 +73,29 @@ int64_t best_of_row(const T* x, int64_t n) {
 #undef MX_POSITION
 #undef MX_VALUE
 
+// A row longer than this is worth more than one thread.
+constexpr int64_t kStretch = int64_t{1} << 16;
+
+// The same by stretches of the row, one after the other as far as the answer goes.
+template <bool largest, class T>
+int64_t best_of_long_row(const T* x, int64_t n) {
+  std::vector<int64_t> found(static_cast<std::size_t>((n + kStretch - 1) / kStretch));
+  parallel_for(
+      static_cast<int64_t>(found.size()), static_cast<double>(kStretch),
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t start = i * kStretch, count = std::min(kStretch, n - start);
+          found[static_cast<std::size_t>(i)] = start + best_of_row<largest>(x + start, count);
+        }
+      },
+      1);
+  using C = ComputeType<T>;
+  int64_t best = found[0];
+  for (const int64_t other : found)
+    if (beats<largest>(static_cast<C>(x[other]), static_cast<C>(x[best]))) best = other;
+  return best;
+}
+
 // `width` neighbouring columns of n rows.
 template <bool largest, class T, class Out>
 void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, Out* out) {
@@ -109,6 +133,11 @@ template <bool largest, class T, class Out>
 void run(const View& view, const T* x, Out* out) {
   const double cost = static_cast<double>(view.n);
   if (view.inner == 1) {
+    if (view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
+      for (int64_t o = 0; o < view.outer; ++o)
+        out[o] = convert<Out>(best_of_long_row<largest>(x + o * view.n, view.n));
+      return;
+    }
     parallel_for(
         view.outer, cost,
         [&](int64_t first, int64_t last) {
