@@ -197,12 +197,12 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
   // Small blocks cost by their number, large ones by their bytes.
   const double cost = std::max(4.0, cost_of_moving(2.0 * static_cast<double>(nest.width)));
-  // Tiles read as much as they write. Rows may be read again and again: what is written stays in
-  // the caches then, and those take it faster.
+  // Bytes read and written together from which on caches are too small. Tiles are slow in them.
+  // Rows that are read again and again leave room for what is written, and that stays there faster.
   const int64_t written = std::max(blocks * nest.width, plan.whole_bytes);
-  const bool past_caches =
-      tiled ? 2 * written >= kPastCaches
-            : written + std::max(bytes_read(nest), plan.whole_bytes) >= 2 * kPastCaches;
+  const int64_t read = std::max(bytes_read(nest), plan.whole_bytes);
+  const int64_t most = tiled ? kPastCaches : read < written ? 2 * kPastCaches : 3 * kPastCaches / 2;
+  const bool past_caches = read + written >= most;
   const int threads = threads_for(blocks, cost);
   if (threads == 1) return run_serial(nest, kernel, past_caches);
   const int split = loop_to_split(nest, threads);
