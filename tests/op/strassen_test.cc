@@ -22,8 +22,8 @@ constexpr int64_t kGates = 4;
 struct Floats {
   explicit Floats(int64_t count)
       : count(static_cast<std::size_t>(count)),
-        data(static_cast<float*>(::operator new (this->count * sizeof(float),
-                                                 std::align_val_t{64}))) {
+        data(static_cast<float*>(
+            ::operator new (this->count * sizeof(float), std::align_val_t{64}))) {
     std::fill_n(data, count, NAN);  // what is read without being written shows
   }
   ~Floats() { ::operator delete (data, std::align_val_t{64}); }
@@ -49,8 +49,7 @@ class StrassenProducts : public testing::TestWithParam<bool> {
     std::vector<float> x(static_cast<std::size_t>(rows * k));
     for (float& v : weights) v = number();
     for (float& v : x) v = number();
-    const int64_t size =
-        input ? strassen::input_sums(k, hidden) : strassen::state_sums(k, hidden);
+    const int64_t size = input ? strassen::input_sums(k, hidden) : strassen::state_sums(k, hidden);
     const int64_t block = size / (hidden / width);
     Floats sums(size), panels(kGates * k * width),
         scratch(input ? strassen::input_scratch(rows, k) : strassen::state_scratch(rows, k));

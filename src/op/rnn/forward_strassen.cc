@@ -107,7 +107,9 @@ class StrassenDirection {
       sums_ = sums;
     }
     const float* most = sums_ + size - 2 * blocks;
-    const float state_most = std::max(1.0F, largest_of(state_, batch_ * hidden_));
+    // States after the first are within 1; NaN stays.
+    const float first_most = largest_of(state_, batch_ * hidden_);
+    const float state_most = first_most <= 1 ? 1 : first_most;
     if (!strassen::small_enough(strassen::largest(most, blocks),
                                 largest_of(x_, steps_ * batch_ * inputs_), inputs_) ||
         !strassen::small_enough(strassen::largest(most + blocks, blocks), state_most, hidden_) ||
@@ -127,7 +129,8 @@ class StrassenDirection {
   }
 
   void run() {
-    const double cost = kFlop * static_cast<double>(steps_ * kGates * hidden_ * (hidden_ + inputs_));
+    const double cost =
+        kFlop * static_cast<double>(steps_ * kGates * hidden_ * (hidden_ + inputs_));
     parallel_for(
         batch_, cost, [&](int64_t first, int64_t last) { run_samples(first, last); }, kGroup);
     if (state_out_ == nullptr) return;
@@ -208,8 +211,7 @@ class StrassenDirection {
         const float* before = states_[(s + i) % 2] + first * hidden_;
         for (int64_t half = 0; half < 2; ++half) {
           for (int64_t r = half * kTile; r < samples; r += kGroup)
-            tiles.push_back(
-                {before + r * hidden_, gates + i * step_size + r * kGates * columns_});
+            tiles.push_back({before + r * hidden_, gates + i * step_size + r * kGates * columns_});
         }
         strassen::multiply_state(tiles, hidden_, sums_ + strassen::input_sums(inputs_, hidden_),
                                  hidden_, apart, scratch);
@@ -259,9 +261,9 @@ class StrassenDirection {
   const Clip clip_;
   const float *x_, *state_, *cell_;
   float *y_, *gate_values_, *cells_, *state_out_, *cell_out_;
-  std::shared_ptr<const std::byte> kept_;  // the sums, where a cache has them
+  std::shared_ptr<const std::byte> kept_;          // the sums, where a cache has them
   const float *sums_ = nullptr, *bias_ = nullptr;  // of input and state together
-  float* states_[2] = {};  // before and after a step, in turns
+  float* states_[2] = {};                          // before and after a step, in turns
   float *gates_ = nullptr, *scratch_ = nullptr;
   int64_t group_gates_ = 0, group_scratch_ = 0;
 };

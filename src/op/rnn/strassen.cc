@@ -69,7 +69,8 @@ void sum_state_weights(const float* panels, int64_t k, float* to) {
   const int64_t panel = k * columns(), half = panel / 2;
   for (int gate = 0; gate < 2; ++gate, to += kProducts * half) {
     const float* first = panels + gate * panel;
-    const float* const blocks[4] = {first, first + 2 * panel, first + half, first + 2 * panel + half};
+    const float* const blocks[4] = {first, first + 2 * panel, first + half,
+                                    first + 2 * panel + half};
     MX_SIMD_CALL(sum_right)(blocks, half, to, half);
   }
 }
@@ -111,8 +112,8 @@ void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, i
         const int64_t at = unit / width * apart + gate * width;
         float *a = tile(0, t).to + at, *b = tile(1, t).to + at;
         float* const to[4] = {a, a + 2 * width, b, b + 2 * width};
-        MX_SIMD_CALL(sum_products<true>)(products + t * kTile * width, rows * width, kTile, width,
-                                         to, kGates * width);
+        MX_SIMD_CALL(sum_products<true>)
+        (products + t * kTile * width, rows * width, kTile, width, to, kGates * width);
       }
     }
   }
@@ -165,8 +166,9 @@ void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, i
         const int64_t at = unit / width * apart + inner % 2 * width;
         float *a = tile(inner / 2, t).to + at, *b = tile(2 + inner / 2, t).to + at;
         float* const to[4] = {a, a + 2 * width, b, b + 2 * width};
-        MX_SIMD_CALL(sum_products<false>)(halves + inner * kProducts * product + t * kTile * width,
-                                          product, kTile, width, to, kGates * width);
+        MX_SIMD_CALL(sum_products<false>)
+        (halves + inner * kProducts * product + t * kTile * width, product, kTile, width, to,
+         kGates * width);
       }
     }
   }
