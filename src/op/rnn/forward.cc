@@ -9,6 +9,7 @@
 #include "op/random_draws.h"
 #include "op/random_streams.h"
 #include "op/rnn/cells.h"
+#include "op/rnn/forward_strassen.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/weight_cache.h"
@@ -296,6 +297,9 @@ template <class Products, class T>
 void run_direction(const Products& products, const RnnParams& params, const Extent& extent,
                    const ForwardArrays<T>& arrays, int64_t layer, int d, const T* x, T* y,
                    KernelContext& context) {
+  if constexpr (std::is_same_v<Products, OwnProducts<float>>) {
+    if (run_by_strassen(params, extent, arrays, layer, d, x, y + d * params.out(), context)) return;
+  }
   Direction<Products> direction(products, params, extent, arrays, layer, d, context);
   direction.run(x, y + d * params.out());
   if (arrays.state_out == nullptr) return;
