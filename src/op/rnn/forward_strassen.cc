@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/config.h"
@@ -82,14 +83,32 @@ class StrassenDirection {
   }
 
   // Makes the sums of the weights. False where numbers are too large for them.
-  bool prepare(const ForwardArrays<float>& arrays, KernelContext& context) {
+  bool prepare(const ForwardArrays<float>& arrays, LayerScratch& scratch) {
     const int64_t offset = layout_.input_weight(layer_, direction_);
     const int64_t blocks = hidden_ / columns_;
-    const int64_t size = strassen::input_sums(inputs_, hidden_) +
-                         strassen::state_sums(hidden_, hidden_) + 2 * blocks;
+    // Lines of a cache, so that what comes behind begins one.
+    const int64_t maxima = (2 * blocks + 15) / 16 * 16;
+    const int64_t size =
+        strassen::input_sums(inputs_, hidden_) + strassen::state_sums(hidden_, hidden_) + maxima;
     const float* input = arrays.params + offset;
     const float* state = arrays.params + layout_.state_weight(layer_, direction_);
-    if (arrays.weights_at != nullptr && config().onednn.rnn_use_weight_cache) {
+    const bool keeps = arrays.weights_at != nullptr && config().onednn.rnn_use_weight_cache;
+    // Threads have whole groups, and parts of these two in the order of them.
+    const int64_t groups = batch_ / kGroup;
+    group_gates_ = chunk_of(kGroup) * kGroup * kGates * hidden_;
+    group_scratch_ = std::max(strassen::input_scratch(chunk_of(kGroup) * kGroup, inputs_),
+                              strassen::state_scratch(kGroup, hidden_));
+    float* at = scratch.of(groups * (group_gates_ + group_scratch_) + 4 * batch_ * hidden_ +
+                           kGates * hidden_ + (keeps ? 0 : size));
+    const auto take = [&](int64_t count) { return std::exchange(at, at + count); };
+    gates_ = take(groups * group_gates_);
+    scratch_ = take(groups * group_scratch_);
+    for (int i = 0; i < 2; ++i) {
+      states_[i] = take(batch_ * hidden_);
+      cell_states_[i] = take(batch_ * hidden_);
+    }
+    bias_ = take(kGates * hidden_);
+    if (keeps) {
       const WeightKey key{static_cast<const float*>(arrays.weights_at) + offset,
                           inputs_,
                           hidden_,
@@ -102,11 +121,11 @@ class StrassenDirection {
       });
       sums_ = reinterpret_cast<const float*>(kept_.get());
     } else {
-      auto* sums = context.workspace_of<float>(size);
+      float* sums = take(size);
       sum_weights(input, state, sums);
       sums_ = sums;
     }
-    const float* most = sums_ + size - 2 * blocks;
+    const float* most = sums_ + size - maxima;
     // States after the first are within 1; NaN stays.
     const float first_most = largest_of(state_, batch_ * hidden_);
     const float state_most = first_most <= 1 ? 1 : first_most;
@@ -116,15 +135,9 @@ class StrassenDirection {
         !std::isfinite(largest_of(cell_, batch_ * hidden_)))
       return false;
     const float* biases = arrays.params + layout_.input_bias(layer_, direction_);
-    sum_biases(biases, arrays.params + layout_.state_bias(layer_, direction_), context);
-    for (float*& s : states_) s = context.workspace_of<float>(batch_ * hidden_);
+    sum_biases(biases, arrays.params + layout_.state_bias(layer_, direction_), bias_);
     std::copy_n(state_, batch_ * hidden_, states_[0]);
-    // Threads have whole groups, and parts of this memory in the order of these.
-    group_gates_ = chunk_of(kGroup) * kGroup * kGates * hidden_;
-    group_scratch_ = std::max(strassen::input_scratch(chunk_of(kGroup) * kGroup, inputs_),
-                              strassen::state_scratch(kGroup, hidden_));
-    gates_ = context.workspace_of<float>(batch_ / kGroup * group_gates_);
-    scratch_ = context.workspace_of<float>(batch_ / kGroup * group_scratch_);
+    std::copy_n(cell_, batch_ * hidden_, cell_states_[0]);
     return true;
   }
 
@@ -135,7 +148,7 @@ class StrassenDirection {
         batch_, cost, [&](int64_t first, int64_t last) { run_samples(first, last); }, kGroup);
     if (state_out_ == nullptr) return;
     std::copy_n(states_[steps_ % 2], batch_ * hidden_, state_out_);
-    std::copy_n(cells_ + time_of(steps_ - 1) * batch_ * hidden_, batch_ * hidden_, cell_out_);
+    std::copy_n(cell_states_[steps_ % 2], batch_ * hidden_, cell_out_);
   }
 
  private:
@@ -173,9 +186,7 @@ class StrassenDirection {
   }
 
   // In the order of the gates of a row: block by block those of each gate.
-  void sum_biases(const float* input, const float* state, KernelContext& context) {
-    auto* sums = context.workspace_of<float>(kGates * hidden_);
-    bias_ = sums;
+  void sum_biases(const float* input, const float* state, float* sums) const {
     for (int64_t unit = 0; unit < hidden_; unit += columns_) {
       for (int64_t i = unit; i < kGates * hidden_; i += hidden_) {
         for (int64_t j = i; j < i + columns_; ++j) *sums++ = input[j] + state[j];
@@ -227,11 +238,9 @@ class StrassenDirection {
   void run_cells(int64_t step, int64_t sample, float* gates, int64_t apart) {
     const int64_t time = time_of(step), place = (time * batch_ + sample) * hidden_;
     const int64_t at = sample * hidden_;
-    const float* c_before =
-        step == 0 ? cell_ + at : cells_ + time_of(step - 1) * batch_ * hidden_ + at;
-    const float* before = states_[step % 2] + at;
-    float* after = states_[(step + 1) % 2] + at;
-    float *c = cells_ + place, *to = y_ + (time * batch_ + sample) * y_width_;
+    const float *before = states_[step % 2] + at, *c_before = cell_states_[step % 2] + at;
+    float *after = states_[(step + 1) % 2] + at, *c = cell_states_[(step + 1) % 2] + at;
+    float* to = y_ + (time * batch_ + sample) * y_width_;
     if (lengths_ != nullptr && time >= lengths_[sample]) {
       std::copy_n(c_before, hidden_, c);
       std::copy_n(before, hidden_, after);
@@ -245,6 +254,7 @@ class StrassenDirection {
       }
       std::copy_n(after, hidden_, to);
     }
+    stream_copy(cells_ + place, c, static_cast<std::size_t>(hidden_) * sizeof(float));
     for (int64_t g = 0; g < kGates; ++g) {
       float* row = gate_values_ + place * kGates + g * hidden_;
       for (int64_t unit = 0; unit < hidden_; unit += columns_)
@@ -261,23 +271,32 @@ class StrassenDirection {
   const Clip clip_;
   const float *x_, *state_, *cell_;
   float *y_, *gate_values_, *cells_, *state_out_, *cell_out_;
-  std::shared_ptr<const std::byte> kept_;          // the sums, where a cache has them
-  const float *sums_ = nullptr, *bias_ = nullptr;  // of input and state together
-  float* states_[2] = {};                          // before and after a step, in turns
+  std::shared_ptr<const std::byte> kept_;  // the sums, where a cache has them
+  const float* sums_ = nullptr;
+  float* bias_ = nullptr;                         // of input and state together
+  float *states_[2] = {}, *cell_states_[2] = {};  // before and after a step, in turns
   float *gates_ = nullptr, *scratch_ = nullptr;
   int64_t group_gates_ = 0, group_scratch_ = 0;
 };
 
 }  // namespace
 
+float* LayerScratch::of(int64_t count) {
+  if (count > count_) {
+    numbers_ = context_.workspace_of<float>(count);
+    count_ = count;
+  }
+  return numbers_;
+}
+
 bool run_by_strassen(const RnnParams& params, const Extent& extent,
                      const ForwardArrays<float>& arrays, int64_t layer, int direction,
-                     const float* x, float* y, KernelContext& context) {
+                     const float* x, float* y, LayerScratch& scratch, KernelContext& context) {
   if (!config().onednn.rnn_strassen || !arrays.packs || context.training() ||
       params.mode != Mode::kLstm || params.projection_size)
     return false;
   StrassenDirection run(params, extent, arrays, layer, direction, x, y);
-  if (!run.sizes_allow() || !run.prepare(arrays, context)) return false;
+  if (!run.sizes_allow() || !run.prepare(arrays, scratch)) return false;
   run.run();
   return true;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of Strassen's sums and products, in Winograd's form: by columns, and seven products of
-// a tile one after the other, so that what they have in common stays in registers.
+// The order of Strassen's sums and products: by columns, so that the products of a tile's quarters
+// are summed while they are in the first-level cache.
 #include "op/rnn/strassen.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -14,57 +13,11 @@
 namespace mxnet::rnn::strassen {
 namespace {
 
-constexpr int kProducts = 7, kTwice = kProducts * kProducts;
-constexpr int kLeftSums = 4;  // of seven left factors; the others are quarters as they are
-constexpr int kGates = 4;
-
-// kTile rows as a left factor.
-struct Rows {
-  const float* at;
-  int64_t stride;
-};
-struct Factors {
-  Rows at[kProducts];  // in the order in which they are used
-};
-
-// Where quarters of the result go: to = base + sums, or the sums alone where there is no base.
-struct Result {
-  const float* base[4];
-  float* to[4];
-  int64_t base_stride, stride;  // from row to row
-};
-
 #define MX_SIMD_FILE "op/rnn/strassen.inc"
 #include "base/simd_targets.h"
 
-// Factors of rows whose first `half` numbers, and as many behind them, are quarters; `sums` is room
-// for those that are sums.
-Factors sum_rows(const Rows (&rows)[2], int64_t half, float* sums) {
-  const int64_t size = kTile * half;
-  for (int64_t r = 0; r < kTile; ++r) {
-    const float *a = rows[0].at + r * rows[0].stride, *b = rows[1].at + r * rows[1].stride;
-    const float* const quarters[4] = {a, a + half, b, b + half};
-    MX_SIMD_CALL(sum_left)(quarters, half, sums + r * half, size);
-  }
-  return {{rows[0],
-           {rows[0].at + half, rows[0].stride},
-           {sums + size, half},
-           {sums + 2 * size, half},
-           {rows[1].at + half, rows[1].stride},
-           {sums, half},
-           {sums + 3 * size, half}}};
-}
-
-// What becomes of the outer products of multiply_input(), in their order: `base`, one of the sums
-// that wait, and the product go to another that waits, or to a quarter of the result.
-constexpr int kNone = -1, kWaiting = 3;
-struct Sum {
-  int base = kNone, waits = kNone, quarter = kNone;
-};
-constexpr Sum kSums[kProducts][2] = {{{kNone, 0, kNone}, {}}, {{0, kNone, 0}, {}},
-                                     {{0, 1, kNone}, {}},     {{1, 2, kNone}, {}},
-                                     {{2, kNone, 2}, {}},     {{2, kNone, 3}, {1, 1, kNone}},
-                                     {{1, kNone, 1}, {}}};
+constexpr int kProducts = 7, kTwice = kProducts * kProducts;
+constexpr int kGates = 4;
 
 }  // namespace
 
@@ -122,83 +75,100 @@ void sum_state_weights(const float* panels, int64_t k, float* to) {
   }
 }
 
-int64_t state_scratch(int64_t rows, int64_t k) { return rows / 2 * kLeftSums * k / 2; }
+int64_t input_scratch(int64_t rows, int64_t k) {
+  // Sums of the rows and, of one row, those between; products, and quarters of their sums.
+  return (kTwice * rows / 4 + 4 * kProducts) * k / 4 + 5 * kProducts * rows / 4 * columns();
+}
+int64_t state_scratch(int64_t rows, int64_t k) {
+  return kProducts * rows / 2 * (k / 2 + columns());
+}
 
 void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
                     int64_t apart, float* scratch) {
-  const int64_t width = columns(), half = k / 2, panels = kProducts * half * width;
-  const std::size_t pairs = tiles.size() / 2;
-  std::vector<Factors> left;
-  for (std::size_t t = 0; t < pairs; ++t, scratch += kLeftSums * kTile * half)
-    left.push_back(sum_rows({{tiles[t].from, k}, {tiles[pairs + t].from, k}}, half, scratch));
+  const int64_t width = columns(), half = k / 2;
+  const auto pairs = static_cast<int64_t>(tiles.size()) / 2, rows = pairs * kTile;
+  float* left = scratch;
+  float* products = left + kProducts * rows * half;
+  const auto tile = [&](int64_t quarter, int64_t t) -> const Tile& {
+    return tiles[static_cast<std::size_t>(quarter * pairs + t)];
+  };
+  for (int64_t r = 0; r < rows; ++r) {
+    const float *a = tile(0, r / kTile).from + r % kTile * k,
+                *b = tile(1, r / kTile).from + r % kTile * k;
+    const float* const blocks[4] = {a, a + half, b, b + half};
+    MX_SIMD_CALL(sum_left)(blocks, half, left + r * half, rows * half);
+  }
   const float* const end = sums + state_sums(k, hidden);
   const float* right = sums;
   for (int64_t unit = 0; unit < hidden; unit += width) {
-    for (int gate = 0; gate < 2; ++gate, right += panels) {
-      const float* next = right + panels == end ? sums : right + panels;
-      const int64_t at = unit / width * apart + gate * width;
-      for (std::size_t t = 0; t < pairs; ++t) {
-        float *a = tiles[t].to + at, *b = tiles[pairs + t].to + at;
-        Result result{{}, {a, a + 2 * width, b, b + 2 * width}, 0, kGates * width};
-        result.base_stride = result.stride;
-        std::copy_n(result.to, 4, result.base);
-        MX_SIMD_CALL(multiply_seven)(half, left[t].at, right, t == 0 ? next : nullptr, &result, 1);
+    for (int gate = 0; gate < 2; ++gate) {
+      for (int p = 0; p < kProducts; ++p) {
+        const float* next = right + half * width;
+        packed_gemm::multiply_panel(rows, half, left + p * rows * half, half, right,
+                                    next == end ? sums : next, products + p * rows * width);
+        right = next;
+      }
+      for (int64_t t = 0; t < pairs; ++t) {
+        const int64_t at = unit / width * apart + gate * width;
+        float *a = tile(0, t).to + at, *b = tile(1, t).to + at;
+        float* const to[4] = {a, a + 2 * width, b, b + 2 * width};
+        MX_SIMD_CALL(sum_products<true>)
+        (products + t * kTile * width, rows * width, kTile, width, to, kGates * width);
       }
     }
   }
 }
 
-int64_t input_scratch(int64_t rows, int64_t k) {
-  return rows / 4 *
-         (2 * kLeftSums * k / 2 + kProducts * kLeftSums * k / 4 + kWaiting * 4 * columns());
-}
-
 void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
                     int64_t apart, float* scratch) {
-  const int64_t width = columns(), quarter = k / 4, panels = kProducts * quarter * width;
-  const std::size_t count = tiles.size() / 4;
-  const int64_t block = kTile * width;
-  float* waiting = scratch;  // [kWaiting][count][4] blocks
-  scratch += kWaiting * static_cast<int64_t>(tiles.size()) * block;
-  std::vector<Factors> left;  // [count][kProducts]
-  for (std::size_t t = 0; t < count; ++t) {
-    Factors outer[2];
-    for (std::size_t row = 0; row < 2; ++row, scratch += kLeftSums * kTile * k / 2) {
-      const float *a = tiles[row * count + t].from, *b = tiles[(2 + row) * count + t].from;
-      outer[row] = sum_rows({{a, k}, {b, k}}, k / 2, scratch);
+  const int64_t width = columns(), quarter = k / 4;
+  const auto count = static_cast<int64_t>(tiles.size()) / 4, rows = count * kTile;
+  const int64_t factor = rows * quarter, product = rows * width;
+  float* left = scratch;
+  float* once = left + kTwice * factor;  // of one row
+  float* products = once + 4 * kProducts * quarter;
+  float* halves = products + kProducts * product;
+  const auto tile = [&](int64_t i, int64_t t) -> const Tile& {
+    return tiles[static_cast<std::size_t>(i * count + t)];
+  };
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int inner = 0; inner < 4; ++inner) {
+      const int64_t at = r % kTile * k + inner % 2 * quarter;
+      const float *a = tile(inner / 2, r / kTile).from + at,
+                  *b = tile(2 + inner / 2, r / kTile).from + at;
+      const float* const blocks[4] = {a, a + 2 * quarter, b, b + 2 * quarter};
+      MX_SIMD_CALL(sum_left)(blocks, quarter, once + inner * quarter, 4 * quarter);
     }
-    for (std::size_t p = 0; p < kProducts; ++p, scratch += kLeftSums * kTile * quarter)
-      left.push_back(sum_rows({outer[0].at[p], outer[1].at[p]}, quarter, scratch));
+    for (int p = 0; p < kProducts; ++p) {
+      const float* first = once + p * 4 * quarter;
+      const float* const blocks[4] = {first, first + quarter, first + 2 * quarter,
+                                      first + 3 * quarter};
+      MX_SIMD_CALL(sum_left)(blocks, quarter, left + p * kProducts * factor + r * quarter, factor);
+    }
   }
   const float* const end = sums + input_sums(k, hidden);
   const float* right = sums;
   for (int64_t unit = 0; unit < hidden; unit += width) {
-    for (std::size_t p = 0; p < kProducts; ++p, right += panels) {
-      const float* next = right + panels == end ? sums : right + panels;
-      for (std::size_t t = 0; t < count; ++t) {
-        const auto wait = [&](int i) {
-          return waiting + (i * static_cast<int64_t>(count) + static_cast<int64_t>(t)) * 4 * block;
-        };
-        Result results[2];
-        int n = 0;
-        // Each product has one place for its sums, but for the last but one.
-        for (const Sum& sum : kSums[p]) {
-          if (sum.quarter == kNone && sum.waits == kNone) continue;
-          Result& result = results[n++];
-          result.base_stride = width;
-          result.stride = sum.waits != kNone ? width : kGates * width;
-          for (int i = 0; i < 4; ++i) {
-            // Of the inner quarter i, and with it the gate and the tile that belong to it.
-            const int row = sum.quarter / 2 * 2 + i / 2, gate = sum.quarter % 2 * 2 + i % 2;
-            result.base[i] = sum.base == kNone ? nullptr : wait(sum.base) + i * block;
-            result.to[i] = sum.waits != kNone
-                               ? wait(sum.waits) + i * block
-                               : tiles[static_cast<std::size_t>(row) * count + t].to +
-                                     unit / width * apart + gate * width;
-          }
-        }
-        MX_SIMD_CALL(multiply_seven)
-        (quarter, left[t * kProducts + p].at, right, t == 0 ? next : nullptr, results, n);
+    for (int p = 0; p < kTwice; ++p) {
+      const float* next = right + quarter * width;
+      packed_gemm::multiply_panel(rows, quarter, left + p * factor, quarter, right,
+                                  next == end ? sums : next, products + p % kProducts * product);
+      right = next;
+      if (p % kProducts != kProducts - 1) continue;
+      float* first = halves + p / kProducts * product;
+      constexpr int kNext = kProducts;  // from quarter to quarter, each of seven products
+      float* const to[4] = {first, first + kNext * product, first + 2 * kNext * product,
+                            first + 3 * kNext * product};
+      MX_SIMD_CALL(sum_products<false>)(products, product, rows, width, to, width);
+    }
+    for (int inner = 0; inner < 4; ++inner) {
+      for (int64_t t = 0; t < count; ++t) {
+        const int64_t at = unit / width * apart + inner % 2 * width;
+        float *a = tile(inner / 2, t).to + at, *b = tile(2 + inner / 2, t).to + at;
+        float* const to[4] = {a, a + 2 * width, b, b + 2 * width};
+        MX_SIMD_CALL(sum_products<false>)
+        (halves + inner * kProducts * product + t * kTile * width, product, kTile, width, to,
+         kGates * width);
       }
     }
   }
