@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "base/stream_copy.h"
 #include "op/packed_gemm.h"
 
 namespace mxnet::rnn {
@@ -62,6 +63,7 @@ class StrassenProducts : public testing::TestWithParam<bool> {
       input ? strassen::sum_input_weights(panels.data, k, to)
             : strassen::sum_state_weights(panels.data, k, to);
     }
+    finish_stream_copies();
     // Rows of results lie block by block; those of state are added to ones.
     const int64_t apart = rows * kGates * width;
     std::vector<float> y(static_cast<std::size_t>(rows * kGates * hidden), input ? NAN : 1.0F);

@@ -171,6 +171,7 @@ class StrassenDirection {
             most[blocks + b] = pack(state, hidden_, b, panels);
             strassen::sum_state_weights(panels.data(), hidden_, states + b * state_block);
           }
+          finish_stream_copies();
         },
         1);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/simd.h"
+#include "base/stream_copy.h"
 #include "op/packed_gemm.h"
 
 namespace mxnet::rnn::strassen {
@@ -18,6 +19,20 @@ namespace {
 
 constexpr int kProducts = 7, kTwice = kProducts * kProducts;
 constexpr int kGates = 4;
+
+// Rows of weights that are summed at once; they divide a quarter of k.
+constexpr int64_t kPiece = 8;
+
+// Right factors, `apart` numbers from each other, of a piece. They go past the caches: other cores
+// still have what was there before, and taking the lines back from them one by one takes longer
+// than memory does.
+void sum_past_caches(const float* const (&quarters)[4], int64_t piece, float* to, int64_t apart) {
+  constexpr int64_t kMost = kPiece * 32;  // columns of the widest vectors
+  alignas(64) float sums[kProducts * kMost];
+  MX_SIMD_CALL(sum_right)(quarters, piece, sums, piece);
+  for (int p = 0; p < kProducts; ++p)
+    stream_copy(to + p * apart, sums + p * piece, static_cast<std::size_t>(piece) * sizeof(float));
+}
 
 }  // namespace
 
@@ -48,7 +63,7 @@ void sum_input_weights(const float* panels, int64_t k, float* to) {
   const int64_t width = columns(), panel = k * width, quarter = panel / 4;
   // Quarters are the halves of halves of k, and gates: pairs of gates are halves, and in a pair
   // each of both. Some rows at a time, so that the sums between stay close.
-  const int64_t piece = 8 * width;
+  const int64_t piece = kPiece * width;
   std::vector<float> once(static_cast<std::size_t>(4 * kProducts * piece));
   for (int64_t at = 0; at < quarter; at += piece) {
     for (int inner = 0; inner < 4; ++inner) {
@@ -60,7 +75,7 @@ void sum_input_weights(const float* panels, int64_t k, float* to) {
     for (int p = 0; p < kProducts; ++p) {
       const float* first = once.data() + p * 4 * piece;
       const float* const blocks[4] = {first, first + piece, first + 2 * piece, first + 3 * piece};
-      MX_SIMD_CALL(sum_right)(blocks, piece, to + p * kProducts * quarter + at, quarter);
+      sum_past_caches(blocks, piece, to + p * kProducts * quarter + at, quarter);
     }
   }
 }
@@ -69,9 +84,11 @@ void sum_state_weights(const float* panels, int64_t k, float* to) {
   const int64_t panel = k * columns(), half = panel / 2;
   for (int gate = 0; gate < 2; ++gate, to += kProducts * half) {
     const float* first = panels + gate * panel;
-    const float* const blocks[4] = {first, first + 2 * panel, first + half,
-                                    first + 2 * panel + half};
-    MX_SIMD_CALL(sum_right)(blocks, half, to, half);
+    for (int64_t at = 0; at < half; at += kPiece * columns()) {
+      const float* const blocks[4] = {first + at, first + 2 * panel + at, first + half + at,
+                                      first + 2 * panel + half + at};
+      sum_past_caches(blocks, kPiece * columns(), to + at, half);
+    }
   }
 }
 

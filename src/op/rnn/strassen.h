@@ -32,6 +32,7 @@ bool small_enough(float left, float right, int64_t k);
 // columns() units, one after the other.
 int64_t input_sums(int64_t k, int64_t units);
 int64_t state_sums(int64_t k, int64_t units);
+// Other threads see them after finish_stream_copies() (base/stream_copy.h).
 void sum_input_weights(const float* panels, int64_t k, float* to);
 void sum_state_weights(const float* panels, int64_t k, float* to);
 
