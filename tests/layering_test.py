@@ -3,12 +3,13 @@
 """The layers hold: reads the table in src/README.md and fails on any #include that it does not allow, on files that
 break the rules every file follows (docs/contributing.md), and on files that the map names but nobody has. Run without arguments on this repository, or with another root."""
 
-import argparse
 import re
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+import tree_check
 
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".c"}
 MAX_LINES = 600
@@ -187,19 +188,5 @@ class BadTrees(unittest.TestCase):
         self.assert_found("no table", "base/a.cc", "")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
-    root = parser.parse_args().root
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(BadTrees)
-    if not unittest.TextTestRunner(verbosity=0).run(suite).wasSuccessful():
-        return 1
-    problems = check_tree(root)
-    for problem in problems:
-        print(problem)
-    print(f"layering: {len(problems)} problem(s)")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tree_check.run("layering", __doc__, BadTrees, check_tree))

@@ -4,13 +4,14 @@
 program in `backquotes` is in the repository, and every `MXNET_*` is a variable, an option of the build or a name in a
 header. Run without arguments on this repository, or with another root."""
 
-import argparse
 import os
 import re
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+import tree_check
 
 PAGES = ("README.md", "src/README.md", "docs/**/*.md")
 SKIPPED_FOLDERS = {".git", "build", ".venv", "__pycache__"}
@@ -147,19 +148,5 @@ class BadPages(unittest.TestCase):
         self.assert_found("MXNET_LOST", "`MXNET_LOST=1`")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
-    root = parser.parse_args().root
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(BadPages)
-    if not unittest.TextTestRunner(verbosity=0).run(suite).wasSuccessful():
-        return 1
-    problems = check_tree(root)
-    for problem in problems:
-        print(problem)
-    print(f"pages: {len(problems)} problem(s)")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tree_check.run("pages", __doc__, BadPages, check_tree))

@@ -10,7 +10,17 @@ mp.mp.dps = 60
 def fit(function, low, high, degree):
     """Coefficients, lowest power first, and the largest absolute error."""
     nodes = [mp.cos(mp.pi * (2 * k + 1) / (2 * degree + 2)) for k in range(degree + 1)]
-    points = [(high - low) / 2 * t + (high + low) / 2 for t in nodes]
+    return fit_at([(high - low) / 2 * t + (high + low) / 2 for t in nodes], function, low, high, degree)
+
+
+def fit_above_zero(function, high, degree):
+    """The same for what will be multiplied by z in [0, high]: the error times z is even, since one node of a higher
+    degree lies at zero."""
+    nodes = [mp.cos(mp.pi * (2 * k + 1) / (2 * degree + 4)) for k in range(degree + 2)]
+    return fit_at([high * (t - nodes[-1]) / (1 - nodes[-1]) for t in nodes[:-1]], function, mp.mpf(0), high, degree)
+
+
+def fit_at(points, function, low, high, degree):
     matrix = mp.matrix(degree + 1, degree + 1)
     for i, x in enumerate(points):
         for j in range(degree + 1):
@@ -37,6 +47,12 @@ def log_rest(z):
     """(log((1+s) / (1-s)) - 2s) / (s * z) for z = s^2."""
     s = mp.sqrt(z)
     return (2 * mp.atanh(s) - 2 * s) / (s * z) if z else mp.mpf(2) / 3
+
+
+def cotangent_rest(z):
+    """(x cot(x) - 1) / z for z = x^2."""
+    x = mp.sqrt(z)
+    return (x * mp.cot(x) - 1) / z
 
 
 def tanh_rest(z):
@@ -230,7 +246,7 @@ def print_wide():
     print_rows("float16 tan", 10, fit(odd_rest(mp.tan, mp.mpf(1) / 3), mp.mpf("1e-12"), quarter, 4))
     end = mp.log(2) / 2 * mp.mpf("1.01")
     print_rows("float16 exp", 10, fit(expm1_rest, -end, end, 3))
-    print_rows("float tan", 10, fit(odd_rest(mp.tan, mp.mpf(1) / 3), mp.mpf("1e-12"), quarter, 6))
+    print_rows("float tan", 10, fit_above_zero(cotangent_rest, quarter, 3))
     logs = [-mp.log(c) for c in near_reciprocals(4)]
     print_table("double logs and what rounding took", 19, [logs, [x - mp.mpf(float(x)) for x in logs]])
     log2 = [-mp.log(c, 2) for c in near_reciprocals(5)]

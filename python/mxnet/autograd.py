@@ -160,6 +160,8 @@ class Function:
                 raise
             finally:
                 _core.set_training(before)
+            if not isinstance(results, (NDArrayBase, list, tuple)):
+                raise TypeError(f"{type(self).__name__}.backward returned {type(results).__name__}, expected arrays")
             results = _listed(results)
             if len(results) != len(input_grads):
                 raise ValueError(

@@ -3,14 +3,23 @@
 // written without being read first.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 namespace mxnet {
 
 // What caches exchange with memory.
 inline constexpr std::size_t kLineBytes = 64;
+// Bytes of a whole result from which on it is written past the caches: with its inputs it is more
+// than they hold.
+inline constexpr int64_t kPastCaches = int64_t{16} << 20;
 
 // As memcpy. Other threads see the bytes after finish_stream_copies(). Any alignment. Thread-safe.
 void stream_copy(void* to, const void* from, std::size_t bytes) noexcept;
+// The same out of memory instead of a cache: what is read is asked for ahead.
+void stream_from_memory(void* to, const void* from, std::size_t bytes) noexcept;
+// As memcpy, for a part of `whole` bytes; past the caches where these are too many, and finished
+// then.
+void copy_part(void* to, const void* from, std::size_t bytes, std::size_t whole) noexcept;
 // Copies lines that follow each other to places `step` bytes apart. REQUIRES: `to` begins a line
 // and `step` is a multiple of kLineBytes.
 void stream_lines(void* to, std::ptrdiff_t step, const void* from, std::size_t lines) noexcept;

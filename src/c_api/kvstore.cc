@@ -8,7 +8,7 @@
 
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
-#include "kvstore/cluster.h"
+#include "c_api/store_handle.h"
 #include "mxnet/c_api_ext.h"
 
 using namespace mxnet;
@@ -19,10 +19,6 @@ namespace {
 HandlePool<std::unique_ptr<KVStore>>& store_pool() {
   static constinit HandlePool<std::unique_ptr<KVStore>> pool("KVStore");
   return pool;
-}
-
-KVStore& store_of(KVStoreHandle handle, const char* function) {
-  return *store_pool().get(handle, function);
 }
 
 template <class K>
@@ -135,29 +131,10 @@ void set_updater(KVStore& store, MXKVStoreUpdater* updater, MXKVStoreStrUpdater*
   });
 }
 
-int is_role(const char* role, int* ret, const char* function) {
-  return guarded(
-      [&] {
-        require(ret, function, "ret");
-        *ret = kvstore::cluster_role() == role ? 1 : 0;
-      },
-      function);
-}
-
 }  // namespace
 
-int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals) {
-  return guarded([&] {
-    if (num_vars > 0) {
-      require(keys, "MXInitPSEnv", "keys");
-      require(vals, "MXInitPSEnv", "vals");
-    }
-    for (uint32_t i = 0; i < num_vars; ++i) {
-      require(keys[i], "MXInitPSEnv", "a key");
-      require(vals[i], "MXInitPSEnv", "a value");
-      kvstore::set_cluster_variable(keys[i], vals[i]);
-    }
-  });
+KVStore& c_api::store_of(KVStoreHandle handle, const char* function) {
+  return *store_pool().get(handle, function);
 }
 
 int MXKVStoreCreate(const char* type, KVStoreHandle* out) {
@@ -289,12 +266,6 @@ int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params, c
   });
 }
 
-int MXKVStoreIsWorkerNode(int* ret) { return is_role("worker", ret, "MXKVStoreIsWorkerNode"); }
-int MXKVStoreIsServerNode(int* ret) { return is_role("server", ret, "MXKVStoreIsServerNode"); }
-int MXKVStoreIsSchedulerNode(int* ret) {
-  return is_role("scheduler", ret, "MXKVStoreIsSchedulerNode");
-}
-
 int MXKVStoreGetRank(KVStoreHandle handle, int* ret) {
   return guarded([&] {
     require(ret, "MXKVStoreGetRank", "ret");
@@ -320,88 +291,9 @@ int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before
   });
 }
 
-int MXKVStoreRunServer(KVStoreHandle handle, MXKVStoreServerController* controller,
-                       void* controller_handle) {
-  return guarded([&] {
-    KVStore& store = store_of(handle, "MXKVStoreRunServer");
-    require(reinterpret_cast<const void*>(controller), "MXKVStoreRunServer", "controller");
-    store.run_server([=](int head, const std::string& body) {
-      controller(head, body.c_str(), controller_handle);
-      return std::string();
-    });
-  });
-}
-
-int MXKVStoreSendCommmandToServers(KVStoreHandle handle, int cmd_id, const char* cmd_body) {
-  return guarded([&] {
-    KVStore& store = store_of(handle, "MXKVStoreSendCommmandToServers");
-    require(cmd_body, "MXKVStoreSendCommmandToServers", "cmd_body");
-    store.send_command(cmd_id, cmd_body);
-  });
-}
-
-int MXKVStoreGetNumDeadNode(KVStoreHandle handle, const int node_id, int* number,
-                            const int timeout_sec) {
-  return guarded([&] {
-    // Losses are noticed as they happen; there is nothing to wait for.
-    static_cast<void>(timeout_sec);
-    require(number, "MXKVStoreGetNumDeadNode", "number");
-    *number = store_of(handle, "MXKVStoreGetNumDeadNode").num_dead_nodes(node_id);
-  });
-}
-
-int MXKVStoreGetNumServers(KVStoreHandle handle, int* out) {
-  return guarded([&] {
-    require(out, "MXKVStoreGetNumServers", "out");
-    *out = store_of(handle, "MXKVStoreGetNumServers").num_servers();
-  });
-}
-
-int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size_t size,
-                        uint32_t* out_num, const char*** out_replies, const size_t** out_sizes) {
-  return guarded([&] {
-    constexpr const char* kFunction = "MXKVStoreAskServers";
-    KVStore& store = store_of(handle, kFunction);
-    require(body, kFunction, "body");
-    require(out_num, kFunction, "out_num");
-    require(out_replies, kFunction, "out_replies");
-    require(out_sizes, kFunction, "out_sizes");
-    struct Returns {
-      std::vector<std::string> replies;
-      std::vector<const char*> texts;
-      std::vector<size_t> sizes;
-    };
-    thread_local const auto returns = std::make_unique<Returns>();
-    *returns = {};
-    returns->replies = store.send_command(cmd_id, {body, size});
-    for (const std::string& reply : returns->replies) {
-      returns->texts.push_back(reply.data());
-      returns->sizes.push_back(reply.size());
-    }
-    *out_num = static_cast<uint32_t>(returns->replies.size());
-    *out_replies = returns->texts.data();
-    *out_sizes = returns->sizes.data();
-  });
-}
-
 int MXKVStoreFailUpdate(const char* text) {
   return guarded([&] {
     require(text, "MXKVStoreFailUpdate", "text");
     t_update_failure = keep_for_caller(text);
-  });
-}
-
-int MXKVStoreServe(KVStoreHandle handle, MXKVStoreResponder responder, void* state) {
-  return guarded([&] {
-    KVStore& store = store_of(handle, "MXKVStoreServe");
-    require(reinterpret_cast<const void*>(responder), "MXKVStoreServe", "responder");
-    store.run_server([=](int head, const std::string& body) {
-      const char* reply = nullptr;
-      size_t size = 0;
-      const int failed = responder(head, body.data(), body.size(), &reply, &size, state);
-      std::string text(reply == nullptr ? "" : reply, reply == nullptr ? 0 : size);
-      if (failed != 0) throw Error(ErrorCode::kValue, "kvstore", text);
-      return text;
-    });
   });
 }

@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "graph/indexed_graph.h"
-#include "graph/infer.h"
 #include "graph/subgraph_op.h"
+#include "graph/subgraph_types.h"
 #include "graph/symbol.h"
 #include "op/fused/quantized_layer.h"
 #include "op/norm/batch_norm_params.h"
@@ -121,28 +120,22 @@ ParamsPtr bind_layer(const char* op, const void* parsed, SubgraphList graphs) {
 
 // Shapes are those of the graph on real numbers; types are the node's own.
 void infer_layer(const LayerParams& params, Infer& infer) {
-  if (!params.graph) infer.fail("given no graph, expected a node that carries one");
-  const IndexedGraph graph(*params.graph);
-  std::vector<ArrayType> types(static_cast<std::size_t>(graph.num_entries()));
-  const auto variable = [&](int i) -> ArrayType& {
-    return types[static_cast<std::size_t>(
-        graph.first_entry(graph.variables()[static_cast<std::size_t>(i)]))];
-  };
-  ArrayType& result = types[static_cast<std::size_t>(graph.outputs()[0])];
+  SubgraphTypes types(params.graph, infer);
+  ArrayType& result = types.output(0);
   const bool quantized = params.quantized;
   const QuantizedLayer& layer = params.layer;
   for (int i = 0; i < params.arrays; ++i) {
-    variable(i) = {infer.in(i).shape(), quantized ? DType::kFloat32 : infer.in(i).dtype()};
+    types.variable(i) = {infer.in(i).shape(), quantized ? DType::kFloat32 : infer.in(i).dtype()};
   }
   result = {infer.out(0).shape(), quantized ? DType::kFloat32 : infer.out(0).dtype()};
-  infer_graph(graph, &types);
+  types.complete();
   for (int i = 0; i < params.arrays; ++i) {
     InferArg in = infer.in(i);
-    in.set_shape(variable(i).shape);
+    in.set_shape(types.variable(i).shape);
     const bool other = layer.sum && i == params.arrays - 1;
     const bool byte_weight = layer.weight_in_bytes && i > 0 && !other;
     if (!quantized) {
-      in.set_dtype(variable(i).dtype);
+      in.set_dtype(types.variable(i).dtype);
     } else if (i == 0 || other) {
       const DType type = in.dtype();
       if (type != DType::kUnknown && type != DType::kInt8 && type != DType::kUInt8)

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/leaked.h"
 #include "base/lock.h"
-#include "graph/infer.h"
+#include "graph/subgraph_types.h"
 #include "graph/symbol.h"
 #include "op/op_builder.h"
 
@@ -58,27 +58,19 @@ std::vector<std::string> cached_output_names(const void* params) {
 }
 
 void infer_cached(const CachedParams& params, Infer& infer) {
-  if (!params.graph) infer.fail("given no graph, expected a node that carries one");
-  const IndexedGraph graph(*params.graph);
-  std::vector<ArrayType> types(static_cast<std::size_t>(graph.num_entries()));
-  const auto variable = [&](int i) -> ArrayType& {
-    return types[static_cast<std::size_t>(
-        graph.first_entry(graph.variables()[static_cast<std::size_t>(i)]))];
-  };
-  const auto output = [&](int o) -> ArrayType& {
-    return types[static_cast<std::size_t>(graph.outputs()[static_cast<std::size_t>(o)])];
-  };
-  for (int i = 0; i < infer.num_in(); ++i) variable(i) = {infer.in(i).shape(), infer.in(i).dtype()};
+  SubgraphTypes types(params.graph, infer);
+  for (int i = 0; i < infer.num_in(); ++i)
+    types.variable(i) = {infer.in(i).shape(), infer.in(i).dtype()};
   for (int o = 0; o < infer.num_out(); ++o) {
     // One value may be several outputs, or an input.
-    infer.out(o).set_shape(output(o).shape).set_dtype(output(o).dtype);
-    output(o) = {infer.out(o).shape(), infer.out(o).dtype()};
+    infer.out(o).set_shape(types.output(o).shape).set_dtype(types.output(o).dtype);
+    types.output(o) = {infer.out(o).shape(), infer.out(o).dtype()};
   }
-  infer_graph(graph, &types);
+  types.complete();
   for (int i = 0; i < infer.num_in(); ++i)
-    infer.in(i).set_shape(variable(i).shape).set_dtype(variable(i).dtype);
+    infer.in(i).set_shape(types.variable(i).shape).set_dtype(types.variable(i).dtype);
   for (int o = 0; o < infer.num_out(); ++o)
-    infer.out(o).set_shape(output(o).shape).set_dtype(output(o).dtype);
+    infer.out(o).set_shape(types.output(o).shape).set_dtype(types.output(o).dtype);
 }
 
 std::vector<int> cached_mutated(const CachedParams& params) {

@@ -12,7 +12,7 @@
 #include "io/batch_params.h"
 #include "io/data_iter.h"
 #include "io/iters.h"
-#include "io/text_lines.h"
+#include "io/labelled_lines.h"
 #include "io/text_numbers.h"
 
 namespace mxnet::io {
@@ -46,11 +46,9 @@ class CSVSource final : public BatchSource {
  public:
   explicit CSVSource(const CSVParams& params)
       : params_(params),
-        data_(params.data_csv, kTag),
+        lines_(kTag, params.data_csv, params.label_csv),
         filler_(params.batch_size),
-        device_(batch_device(params.ctx)) {
-    if (params.label_csv != "NULL") labels_.emplace(params.label_csv, kTag);
-  }
+        device_(batch_device(params.ctx)) {}
 
   void start_epoch(bool after_end) override { filler_.start_epoch(*this, after_end); }
 
@@ -72,30 +70,19 @@ class CSVSource final : public BatchSource {
 
   // For the filler.
   bool next(uint32_t place) {
-    const std::optional<std::string_view> row = data_.next();
+    const std::optional<LabelledLines::Row> row = lines_.next();
     if (!row) return false;
     const int64_t width = params_.data_shape.size(), label_width = params_.label_shape.size();
-    parse_row(data_, *row, width, batch_->data.data_as<T>() + place * width);
+    parse_row(lines_.data(), row->data, width, batch_->data.data_as<T>() + place * width);
     T* const label = batch_->label.data_as<T>() + place * label_width;
-    if (labels_) {
-      const std::optional<std::string_view> text = labels_->next();
-      if (!text) {
-        throw Error(ErrorCode::kValue, kTag,
-                    fmt::format("given {} rows of labels in '{}', fewer than rows of data in '{}'",
-                                row_, params_.label_csv, params_.data_csv));
-      }
-      parse_row(*labels_, *text, label_width, label);
-    } else {
+    if (lines_.has_labels())
+      parse_row(lines_.labels(), row->label, label_width, label);
+    else
       std::fill_n(label, label_width, T{});
-    }
-    batch_->index[place] = row_++;
+    batch_->index[place] = row->number;
     return true;
   }
-  void rewind() {
-    data_.rewind();
-    if (labels_) labels_->rewind();
-    row_ = 0;
-  }
+  void rewind() { lines_.rewind(); }
 
  private:
   // What fills a short batch up without wrapping is what the batch before held in its place.
@@ -121,12 +108,10 @@ class CSVSource final : public BatchSource {
   }
 
   const CSVParams params_;
-  TextLines data_;
-  std::optional<TextLines> labels_;
+  LabelledLines lines_;
   BatchFiller filler_;
   const Device device_;
   Batch* batch_ = nullptr;  // that is being filled
-  uint64_t row_ = 0;
   std::vector<T> left_data_, left_label_;
   std::vector<uint64_t> left_index_;
 };

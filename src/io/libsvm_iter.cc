@@ -12,7 +12,7 @@
 #include "io/batch_params.h"
 #include "io/data_iter.h"
 #include "io/iters.h"
-#include "io/text_lines.h"
+#include "io/labelled_lines.h"
 #include "io/text_numbers.h"
 #include "ndarray/sparse_store.h"
 
@@ -76,11 +76,9 @@ class LibSVMSource final : public BatchSource {
  public:
   explicit LibSVMSource(const LibSVMParams& params)
       : params_(params),
-        data_(params.data_libsvm, kTag, part(params.part_index), part(params.num_parts)),
-        filler_(params.batch_size) {
-    if (params.label_libsvm != "NULL")
-      labels_.emplace(params.label_libsvm, kTag, part(params.part_index), part(params.num_parts));
-  }
+        lines_(kTag, params.data_libsvm, params.label_libsvm, part(params.part_index),
+               part(params.num_parts)),
+        filler_(params.batch_size) {}
 
   void start_epoch(bool after_end) override { filler_.start_epoch(*this, after_end); }
 
@@ -92,7 +90,7 @@ class LibSVMSource final : public BatchSource {
     index_.clear();
     if (filler_.fill(*this, true, &batch->pad) == 0) return false;
     batch->data = data_rows_.array(params_.data_shape[0]);
-    if (labels_) {
+    if (lines_.has_labels()) {
       batch->label = label_rows_.array(params_.label_shape[0]);
     } else {
       batch->label = NDArray(Shape{static_cast<int64_t>(label_values_.size())}, DType::kFloat32,
@@ -105,35 +103,21 @@ class LibSVMSource final : public BatchSource {
 
   // For the filler.
   bool next(uint32_t) {
-    const std::optional<std::string_view> row = data_.next();
+    const std::optional<LabelledLines::Row> row = lines_.next();
     if (!row) return false;
-    label_values_.push_back(data_rows_.add(data_, *row, params_.data_shape[0]));
-    if (labels_) {
-      const std::optional<std::string_view> label = labels_->next();
-      if (!label) {
-        throw Error(ErrorCode::kValue, kTag,
-                    fmt::format("given {} rows of labels in '{}', fewer than rows of data in '{}'",
-                                row_, params_.label_libsvm, params_.data_libsvm));
-      }
-      label_rows_.add(*labels_, *label, params_.label_shape[0]);
-    }
-    index_.push_back(row_++);
+    label_values_.push_back(data_rows_.add(lines_.data(), row->data, params_.data_shape[0]));
+    if (lines_.has_labels()) label_rows_.add(lines_.labels(), row->label, params_.label_shape[0]);
+    index_.push_back(row->number);
     return true;
   }
-  void rewind() {
-    data_.rewind();
-    if (labels_) labels_->rewind();
-    row_ = 0;
-  }
+  void rewind() { lines_.rewind(); }
 
  private:
   static uint32_t part(int32_t number) { return static_cast<uint32_t>(number); }
 
   const LibSVMParams params_;
-  TextLines data_;
-  std::optional<TextLines> labels_;
+  LabelledLines lines_;
   BatchFiller filler_;
-  uint64_t row_ = 0;
   // Of the batch that is being filled.
   SparseRows data_rows_, label_rows_;
   std::vector<float> label_values_;

@@ -71,30 +71,6 @@ void leave_bunch(NDArray& sum) {
   keep_order(earlier, sum.var());
 }
 
-UsedVariables::Use& UsedVariables::place(const Var* var) {
-  const auto mixed =
-      static_cast<std::size_t>(reinterpret_cast<uintptr_t>(var) * 11400714819323198485ULL >> 20);
-  for (std::size_t at = mixed;; ++at) {
-    Use& use = uses_[at & (uses_.size() - 1)];
-    if (use.bunch != bunch_ || use.var == var) return use;
-  }
-}
-
-UsedVariables::Use& UsedVariables::operator[](const Var* var) {
-  if (2 * count_ >= uses_.size()) {
-    const std::vector<Use> old =
-        std::exchange(uses_, std::vector<Use>(std::max<std::size_t>(64, 2 * uses_.size())));
-    for (const Use& use : old)
-      if (use.bunch == bunch_) place(use.var) = use;
-  }
-  Use& use = place(var);
-  if (use.bunch != bunch_) {
-    use = {.var = var, .bunch = bunch_};
-    ++count_;
-  }
-  return use;
-}
-
 bool Bunch::suits(Arrays values, const NDArray& to, Arrays outs) {
   const auto plain = [&](const NDArray& array) {
     return in_host_memory(array) && !array.is_sparse() && array.dtype() == to.dtype();

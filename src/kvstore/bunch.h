@@ -12,33 +12,9 @@
 #include "kvstore/keyed_arrays.h"
 #include "kvstore/process_group.h"
 #include "kvstore/reducer.h"
+#include "kvstore/used_variables.h"
 
 namespace mxnet::kvstore {
-
-// A table of variables that is filled and cleared for each bunch, and allocates only while it
-// grows. One thread at a time.
-class UsedVariables {
- public:
-  struct Use {
-    const Var* var = nullptr;
-    uint64_t bunch = 0;  // other than the present one: the place is free
-    bool read = false, written = false;
-    const char *first = nullptr, *last = nullptr;  // what is written, and what lies between
-  };
-
-  Use& operator[](const Var* var);
-  void clear() {
-    ++bunch_;
-    count_ = 0;
-  }
-
- private:
-  Use& place(const Var* var);
-
-  std::vector<Use> uses_;  // a power of two
-  uint64_t bunch_ = 1;
-  std::size_t count_ = 0;
-};
 
 // Gives a sum that lies among those of a bunch memory of its own, if it does: a key that travels
 // alone is to wait for no other, which another rank may push later. Its values are lost.

@@ -9,12 +9,12 @@
 #include "op/fill.h"
 #include "op/gpu_table.h"
 #include "op/parallel.h"
+#include "op/strided_copy.h"
 
 namespace mxnet {
 namespace {
 
 constexpr double kCostOfByte = 0.125;
-constexpr int64_t kLeastBytes = 4096;  // of a thread's share
 
 }  // namespace
 
@@ -31,13 +31,7 @@ void copy_memory(KernelContext& context, const void* from, void* to, std::size_t
     Stream& stream = *context.stream();
     return stream.api().copy(to, context.device(), from, context.device(), bytes, stream.native());
   }
-  parallel_for(
-      static_cast<int64_t>(bytes), kCostOfByte,
-      [&](int64_t first, int64_t last) {
-        std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first,
-                    static_cast<std::size_t>(last - first));
-      },
-      kLeastBytes);
+  copy_block(from, to, bytes);
 }
 
 void clear_memory(KernelContext& context, void* to, std::size_t bytes) {

@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "base/error.h"
 #include "base/stream_copy.h"
 #include "op/moved_bytes.h"
 #include "op/parallel.h"
-#include "op/past_caches.h"
 #include "op/strided_kernels.h"
 
 namespace mxnet {
@@ -135,12 +133,21 @@ int loop_to_split(const Nest& nest, int threads) {
 
 constexpr int64_t kTileSide = 64;  // of the largest tile
 
-void copy_block(const Nest& nest) {
+// Of different places.
+int64_t bytes_read(const Nest& nest) {
+  int64_t bytes = nest.width;
+  for (int i = 0; i < nest.n; ++i) bytes *= nest.at(i).in == 0 ? 1 : nest.at(i).size;
+  return bytes;
+}
+
+// `whole`: the bytes of the result that these are a part of.
+void copy_block(const char* from, char* to, int64_t bytes, int64_t whole) {
   constexpr double kCostOfByte = 0.125;
   parallel_for(
-      nest.width, kCostOfByte,
+      bytes, kCostOfByte,
       [&](int64_t first, int64_t last) {
-        std::memcpy(nest.out + first, nest.in + first, static_cast<std::size_t>(last - first));
+        copy_part(to + first, from + first, static_cast<std::size_t>(last - first),
+                  static_cast<std::size_t>(whole));
       },
       4096);
 }
@@ -156,8 +163,14 @@ StridedPlan StridedPlan::reversed() const {
   StridedPlan back;
   back.in_offset = out_offset;
   back.out_offset = in_offset;
+  back.whole_bytes = whole_bytes;
   for (const Dim& dim : dims()) back.add(dim.size, dim.out_step, dim.in_step);
   return back;
+}
+
+void copy_block(const void* from, void* to, std::size_t bytes) {
+  const auto count = static_cast<int64_t>(bytes);
+  copy_block(static_cast<const char*>(from), static_cast<char*>(to), count, count);
 }
 
 RowMajorSteps::RowMajorSteps(const Shape& shape) {
@@ -171,7 +184,8 @@ RowMajorSteps::RowMajorSteps(const Shape& shape) {
 void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_t element_bytes) {
   Nest nest;
   if (!make_nest(plan, in, out, static_cast<int64_t>(element_bytes), &nest)) return;
-  if (nest.n == 0) return copy_block(nest);
+  if (nest.n == 0)
+    return copy_block(nest.in, nest.out, nest.width, std::max(nest.width, plan.whole_bytes));
   const bool tiled = nest.n >= 2 && bring_tile_inside(nest);
   const StridedKernel kernel = tiled ? tile_kernel(nest.width) : rows_kernel(nest.width);
   if (nest.n == 1) {
@@ -183,8 +197,12 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
   // Small blocks cost by their number, large ones by their bytes.
   const double cost = std::max(4.0, cost_of_moving(2.0 * static_cast<double>(nest.width)));
-  // The input is as large.
-  const bool past_caches = 2 * blocks * nest.width >= kPastCaches;
+  // Tiles read as much as they write. Rows may be read again and again: what is written stays in
+  // the caches then, and those take it faster.
+  const int64_t written = std::max(blocks * nest.width, plan.whole_bytes);
+  const bool past_caches =
+      tiled ? 2 * written >= kPastCaches
+            : written + std::max(bytes_read(nest), plan.whole_bytes) >= 2 * kPastCaches;
   const int threads = threads_for(blocks, cost);
   if (threads == 1) return run_serial(nest, kernel, past_caches);
   const int split = loop_to_split(nest, threads);

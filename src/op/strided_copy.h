@@ -23,6 +23,7 @@ class StridedPlan {
   static constexpr int kMaxDims = 2 * Shape::kMaxDims;
 
   int64_t in_offset = 0, out_offset = 0;  // in elements
+  int64_t whole_bytes = 0;  // of the result that this is a part of, where that is larger
 
   void add(int64_t size, int64_t in_step, int64_t out_step);  // outermost first
   std::span<const Dim> dims() const { return {dims_.data(), static_cast<std::size_t>(ndim_)}; }
@@ -46,6 +47,9 @@ class RowMajorSteps {
 
 // out <- in. REQUIRES: element_bytes is 1, 2, 4 or 8; the arrays do not overlap.
 void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_t element_bytes);
+
+// The same of bytes that lie together.
+void copy_block(const void* from, void* to, std::size_t bytes);
 
 // Elements [first, first + rows) of each column, side by side in the rows of `out`, on the caller's
 // thread. REQUIRES: as copy_strided; columns.size() * element_bytes is some lines at most.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/repeat_bytes.h"
+#include "base/stream_copy.h"
 #include "op/reverse_row.h"
 #include "op/row_copy.h"
 #include "op/strided_kernels.h"
@@ -135,9 +136,18 @@ void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const St
 
 // More than 16 bytes.
 void long_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
-               int64_t width, bool) {
-  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
-    copy_rows(in, inner.in, out, inner.out, width, inner.size);
+               int64_t width, bool past_caches) {
+  const int64_t places =
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(out)) | outer.out | inner.out | width;
+  const bool streams = past_caches && worth_streaming(width, inner.in == width, places);
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    if (!streams) {
+      copy_rows(in, inner.in, out, inner.out, width, inner.size);
+      continue;
+    }
+    for (int64_t i = 0; i < inner.size; ++i)
+      stream_from_memory(out + i * inner.out, in + i * inner.in, static_cast<std::size_t>(width));
+  }
 }
 
 }  // namespace

@@ -173,13 +173,14 @@ void weave(const ColumnAt& column_at, char* out, int64_t rows, int64_t columns) 
 }
 
 // Few columns, which begin at column_at(c), become rows that follow each other: of each column a
-// line is read at a time, and what is written stays in the first-level cache meanwhile.
-template <class T, class ColumnAt>
+// line is read at a time, and what is written stays in the first-level cache meanwhile. kRoom: a
+// vector's bytes behind the rows are the caller's to lose.
+template <class T, bool kRoom, class ColumnAt>
 void turn_narrow(const ColumnAt& column_at, char* out, int64_t rows, int64_t columns) {
   constexpr int64_t kBytes = sizeof(T), kLanes = Square<T>::kLanes, kLine = 64 / kBytes;
   // Lines between what is fetched and what is read: columns are more streams than the processor
-  // sees by itself.
-  constexpr int64_t kAhead = 4;
+  // sees by itself. Blocks (kRoom) are of what comes out of memory, which is further away.
+  constexpr int64_t kAhead = kRoom ? 8 : 4;
   if (columns == 2) return pair_up<T>(column_at(0), column_at(1), out, rows);
   if (columns == 3) return triple_up<T>(column_at(0), column_at(1), column_at(2), out, rows);
   const int64_t out_step = columns * kBytes;
@@ -191,7 +192,7 @@ void turn_narrow(const ColumnAt& column_at, char* out, int64_t rows, int64_t col
   if (squares == 0) return weave<T>(column_at, out, rows, columns);
   const int64_t turned_columns = overlapping ? columns : whole_columns;
   const int64_t whole_rows =
-      std::max<int64_t>(0, rows - (overlapping ? kLanes : 0)) / kLanes * kLanes;
+      std::max<int64_t>(0, rows - (overlapping && !kRoom ? kLanes : 0)) / kLanes * kLanes;
   const auto move = [&](int64_t r, int64_t first_column) {
     for (int64_t c = first_column; c < columns; ++c)
       std::memcpy(out + r * out_step + c * kBytes, column_at(c) + r * kBytes, sizeof(T));
@@ -213,6 +214,21 @@ void turn_narrow(const ColumnAt& column_at, char* out, int64_t rows, int64_t col
     }
   }
   for (int64_t r = whole_rows; r < rows; ++r) move(r, 0);
+}
+
+// The same past the caches, by blocks of rows in the first-level cache.
+template <class T, class ColumnAt>
+void stream_narrow(const ColumnAt& column_at, char* out, int64_t rows, int64_t columns) {
+  constexpr int64_t kBlock = 8 << 10, kBytes = sizeof(T), kLine = 64 / kBytes;
+  alignas(kLineBytes) char block[kBlock + 16];
+  const int64_t row = columns * kBytes, fit = kBlock / row;
+  const int64_t most = fit >= kLine ? fit / kLine * kLine : fit;
+  for (int64_t first = 0; first < rows; first += most) {
+    const int64_t count = std::min(most, rows - first);
+    turn_narrow<T, true>([&](int64_t c) { return column_at(c) + first * kBytes; }, block, count,
+                         columns);
+    stream_copy(out + first * row, block, static_cast<std::size_t>(count * row));
+  }
 }
 
 // Well inside the second-level cache (1 to 2 MiB a core); boxes of 256 x 256 floats, whose rows are
@@ -281,9 +297,11 @@ void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoo
   // What lies close together stays in the first-level cache without help; a few rows or columns are
   // streams.
   const int64_t span = std::max(std::abs(outer.out) * outer.size, std::abs(inner.in) * inner.size);
-  if (inner.size * kBytes <= kNarrowBytes && outer.size > 16 && outer.out == inner.size * kBytes)
-    return turn_narrow<T>([&](int64_t c) { return in + c * inner.in; }, out, outer.size,
-                          inner.size);
+  if (inner.size * kBytes <= kNarrowBytes && outer.size > 16 && outer.out == inner.size * kBytes) {
+    const auto column_at = [&](int64_t c) { return in + c * inner.in; };
+    return past_caches ? stream_narrow<T>(column_at, out, outer.size, inner.size)
+                       : turn_narrow<T, false>(column_at, out, outer.size, inner.size);
+  }
   if (span <= kCloseBytes || outer.size <= 16 || inner.size <= 16)
     return turn_box<T, false>(in, inner.in, out, outer.out, outer.size, inner.size);
   // Smaller elements gain nothing by lines: one of them comes out of more rows of the input than
@@ -311,7 +329,7 @@ void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoo
 template <class T>
 void interleave_elements(std::span<const char* const> columns, int64_t first, char* out,
                          int64_t rows) {
-  turn_narrow<T>(
+  turn_narrow<T, false>(
       [&](int64_t c) {
         return columns[static_cast<std::size_t>(c)] + first * static_cast<int64_t>(sizeof(T));
       },

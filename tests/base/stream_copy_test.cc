@@ -24,7 +24,25 @@ TEST(StreamCopy, CopiesTheBytesThatItIsGivenAndNoOthers) {
       stream_copy(to.data() + begin, from.data(), bytes);
       finish_stream_copies();
       ASSERT_EQ(to, expected) << bytes << " bytes to " << begin;
+      std::fill(to.begin(), to.end(), static_cast<unsigned char>(0));
+      stream_from_memory(to.data() + begin, from.data(), bytes);
+      finish_stream_copies();
+      ASSERT_EQ(to, expected) << bytes << " bytes out of memory to " << begin;
     }
+  }
+}
+
+// A part is copied alike whether the whole is large or small.
+TEST(StreamCopy, CopiesPartsOfAnyWhole) {
+  constexpr std::size_t kBytes = 10007;
+  std::vector<unsigned char> from(kBytes);
+  std::iota(from.begin(), from.end(), static_cast<unsigned char>(1));
+  for (const std::size_t whole : {kBytes, static_cast<std::size_t>(kPastCaches)}) {
+    std::vector<unsigned char> to(kBytes + 1, 0), expected = from;
+    expected.push_back(0);
+    copy_part(to.data(), from.data(), kBytes, whole);
+    EXPECT_EQ(to, expected) << whole;
+    copy_part(nullptr, nullptr, 0, whole);
   }
 }
 

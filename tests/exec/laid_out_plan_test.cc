@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "exec/network_fixture.h"
+#include "op/fused/weight_rows.h"
+#include "op/nn/winograd.h"
 #include "openmp_under_tsan.h"
 
 namespace mxnet {
@@ -115,6 +117,44 @@ TEST(LaidOutTraining, ImagesStayInBlocksOnTheWayBack) {
   EXPECT_EQ(count(plan, "(Convolution) [plain]"), 0) << plan;
   // Weights both ways, and the network's input and output: no image in between.
   EXPECT_EQ(count(plan, "relu_reorder"), 0) << plan;
+}
+
+// The steps of a plan are those of each run: how often a training step lays a weight out is how
+// often its plan names it.
+TEST(LaidOutTraining, AWeightIsLaidOutOnceForEachDirectionThatWantsIt) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  Network net({4, 32, 24, 24});
+  const Value shared = net.input("shared_weight", {32, 32, 1, 1});
+  const auto with_shared = [&](const char* name, const Value& x) {
+    const Attrs attrs{{"kernel", "(1,1)"}, {"num_filter", "32"}, {"no_bias", "True"}};
+    return named(name, apply("Convolution", {x, shared}, attrs));
+  };
+  Value x = net.conv("first", net.data(), 32, 32, 1);
+  x = relu(net.conv("winograd", x, 32, 32, 3));
+  x = with_shared("twice", relu(with_shared("once", x)));
+  const std::string plan = net.check_training(net.conv("last", x, 32, 64, 1));
+  // Forward wants vectors of filters, the gradient of the image vectors of its channels.
+  for (const char* weight : {"first", "shared", "last"})
+    EXPECT_EQ(count(plan, "  " + std::string(weight) + "_weight_reorder("), 2) << weight << plan;
+  // What the users of one weight send back is added up before it is laid out.
+  for (const char* gradient : {"first_backward", "shared_weight_grad_sum", "last_backward"})
+    EXPECT_EQ(count(plan, std::string(gradient) + "_reorder(_sg_onednn_reorder) [squares]"), 1)
+        << gradient << plan;
+  // Winograd's method reads and writes weights as they are.
+  EXPECT_EQ(count(plan, "  winograd_weight_reorder("), 0) << plan;
+  EXPECT_EQ(count(plan, "[squares]"), 3) << plan;
+}
+
+TEST(LaidOutTraining, GradientsOfWeightsComeBackByOneLoop) {
+  if (weight_square() == 0) GTEST_SKIP() << "needs AVX2";
+  for (const int kernel : {1, 3}) {
+    SCOPED_TRACE(kernel);
+    const Setting direct("MXNET_ONEDNN_WINOGRAD", "off");
+    Network net({2, 32, 7, 9});
+    const std::string plan = net.check_training(net.conv("c", net.data(), 32, 48, kernel));
+    EXPECT_EQ(count(plan, "c_backward_reorder(_sg_onednn_reorder) [squares]"), 1) << plan;
+  }
 }
 
 TEST(LaidOutTraining, OddChannelsGroupsPoolingAndJoinsAgree) {

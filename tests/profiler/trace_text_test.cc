@@ -12,6 +12,7 @@ namespace mxnet::profiler_test {
 namespace {
 
 using namespace mxnet::profiler;
+using profiler::Event;  // not that of devices
 
 Json parse(const TraceText&, const std::string& lines) { return Json::parse("[0" + lines + "]"); }
 

@@ -170,6 +170,24 @@ def test_a_gradient_that_fails_fails_backward():
         y.backward()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("given, said", [(None, "returned NoneType, expected arrays"), ("text", "returned str, expected arrays"),
+                                         ([1.0], "returned float, expected arrays"), ((), "returned 0 gradients, expected 1")])
+def test_what_is_no_gradient_is_named(given, said):
+    class Strange(autograd.Function):
+        def forward(self, x):
+            return x * 1
+
+        def backward(self, dy):
+            return given
+
+    x = leaf([1.0])
+    with autograd.record():
+        y = Strange()(x)
+    with pytest.raises(mx.MXNetError, match=f"Strange.backward {said}"):
+        y.backward()
+
+
 def test_writing_into_what_is_recorded_is_an_error():
     x = leaf([1.0])
     with pytest.raises(mx.MXNetError), autograd.record():

@@ -27,7 +27,7 @@ def test_large_results_are_those_of_numpy_apart_and_in_place(mx, rng, dtype):
 @pytest.mark.parametrize("count", [1, 2, 3, 6])
 @pytest.mark.parametrize("size", [0, 1, 2047, 2048, 5001])
 def test_sums_of_arrays_may_be_written_over_any_of_them(mx, rng, dtype, count, size):
-    arrays = [rng.integers(0, 9, size).astype(dtype) for _ in range(count)]
+    arrays = [(rng.normal(size=size) if dtype == "float16" else rng.integers(0, 9, size)).astype(dtype) for _ in range(count)]
     if size > 1 and dtype.startswith("float"):
         arrays[0][0], arrays[-1][1] = np.nan, np.inf
     # Half types are added up in float32.
@@ -139,6 +139,26 @@ def test_questions_about_numbers(mx, name, dtype):
 def test_polynomials(mx, rng, dtype):
     p, x = (rng.integers(-2, 3, n).astype(dtype) for n in (4, 777))
     np.testing.assert_array_equal(mx.run("_npi_polyval", p, x)[0], np.polyval(p.astype("float64"), x).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("terms", [0, 1, 2, 9])
+def test_polynomials_of_any_length(mx, rng, terms, dtype):
+    """Ends of registers, and numbers that are none; more than a thread's worth in the last one."""
+    p = rng.normal(size=terms).astype(dtype)
+    bound = 4 * max(terms, 1) * np.finfo(dtype if dtype != "float16" else "float32").eps
+    for size in (0, 1, 15, 16, 63, 64, 65, 127, 129, 257, 200003):
+        x = rng.uniform(-1, 1, size).astype(dtype)
+        x[3::50] = np.nan
+        x[4::50] = np.inf
+        with np.errstate(all="ignore"):
+            expected = np.zeros(size)  # in float64: np.polyval would take the type of x
+            for factor in p.astype("float64"):
+                expected = expected * x.astype("float64") + factor
+        got = mx.run("_npi_polyval", p, x)[0]
+        assert got.dtype == dtype
+        rounded = 1e-3 if dtype == "float16" else 0
+        np.testing.assert_allclose(got, expected, rtol=rounded, atol=bound * max(1, np.abs(p).sum(dtype="float64")), err_msg=str(size))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Normalisation, activation, softmax and losses: against NumPy in float64 on random shapes, types and axes; gradients
+"""Normalisation, activation and softmax: against NumPy in float64 on random shapes, types and axes; gradients
 against differences; states, random masks and errors.
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_norm.py
@@ -9,59 +9,15 @@ import math
 import numpy as np
 import pytest
 
-from op_calls import ADD, Failure
+from layer_checks import TOLERANCE, agree, check_gradients, normal, predicting, softmax  # noqa: F401  (fixtures)
+from op_calls import Failure
 
 SEED = 20250117
 FLOATS = ["float32", "float64", "float16"]
 KEPT_FIRST = "0001111011111111101000001010111111101010000100000000000001100000110000"
 KEPT_SECOND = "1011010001001101010011111101010011000100100100101001110010010110110011"
 EPS = 2.0 ** -10  # a float exactly, as all parameters below whose results are compared in float64
-TOLERANCE = {"float16": 4e-3, "float32": 4e-6, "float64": 1e-12}
-
-
-@pytest.fixture(autouse=True)
-def predicting(mx):
-    mx.training(False)
-    yield
-    mx.training(False)
-
-
-def agree(got, want, dtype="float64", scale=1.0):
-    """`scale`: how large the numbers are out of which results are differences."""
-    limit = TOLERANCE[dtype]
-    np.testing.assert_allclose(got.astype("float64"), want, rtol=limit, atol=limit * scale)
-
-
-def normal(rng, shape, dtype="float64"):
-    return rng.normal(size=shape).astype(dtype)
-
-
-def check_gradients(mx, rng, name, arrays, wanted, head_of=0, step=1e-5, limit=1e-6, **attrs):
-    """Gradients of a random weighting of one result, in float64, against central differences; then added to a buffer."""
-    result = mx.run(name, *arrays, **attrs)
-    head = rng.normal(size=result[head_of].shape)
-    heads = [head if i == head_of else None for i in range(len(result))]
-    got = mx.gradients(name, arrays, heads, wanted=wanted, **attrs)
-    added = mx.gradients(name, arrays, heads, wanted=wanted, request=ADD, start=0.5, **attrs)
-    for i in wanted:
-        want = np.zeros_like(arrays[i])
-        for at in np.ndindex(*arrays[i].shape):
-            sides = []
-            for sign in (1, -1):
-                moved = [a.copy() for a in arrays]
-                moved[i][at] += sign * step
-                sides.append(np.sum(mx.run(name, *moved, **attrs)[head_of] * head))
-            want[at] = (sides[0] - sides[1]) / (2 * step)
-        np.testing.assert_allclose(got[i], want, rtol=limit, atol=limit * max(1, np.abs(want).max()))
-        np.testing.assert_allclose(added[i], got[i] + 0.5, rtol=1e-12, atol=1e-12)
-
-
 # --- softmax -----------------------------------------------------------------------------------
-
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
-
 
 SOFTMAX = {"softmax": lambda x, axis: softmax(x, axis), "softmin": lambda x, axis: softmax(-x, axis),
            "log_softmax": lambda x, axis: np.log(softmax(x, axis))}
@@ -404,124 +360,3 @@ def test_dropout_axes_share_decisions(mx):
     assert 0.45 < (y != 0).mean() < 0.55
     mx.call("MXRandomSeed", 3)
     np.testing.assert_array_equal(mx.gradients("Dropout", [x], [x], p=0.5, mode="always", axes="(1, 3)")[0], y)
-
-
-# --- losses ------------------------------------------------------------------------------------
-
-def test_softmax_output_ignores_what_comes_from_above(mx, rng):
-    x, label = normal(rng, (5, 4)), np.array([0.0, 3, 1, 2, 1])
-    onehot = np.eye(4)[label.astype(int)]
-    for head in (np.ones((5, 4)), normal(rng, (5, 4))):
-        grad = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], grad_scale=3.0)[0]
-        agree(grad, 3 * (softmax(x) - onehot))
-    ignoring = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], use_ignore=True, ignore_label=1, normalization="valid")[0]
-    agree(ignoring, (softmax(x) - onehot) * (label != 1)[:, None] / 3)
-    # What is ignored has no gradient, whatever the numbers are.
-    padded = np.where((label == 1)[:, None], np.nan, x)
-    ignoring = mx.gradients("SoftmaxOutput", [padded, label], [head], wanted=[0], use_ignore=True, ignore_label=1)[0]
-    agree(ignoring, np.where((label == 1)[:, None], 0, softmax(x) - onehot))
-    smooth = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], smooth_alpha=0.375)[0]
-    agree(smooth, softmax(x) - onehot * 0.625 - (1 - onehot) * 0.125)
-    outside = mx.gradients("SoftmaxOutput", [x, np.array([-1.0, 4, 1e30, np.nan, -np.inf])], [head], wanted=[0])[0]
-    agree(outside, softmax(x))
-
-
-def test_softmax_output_across_channels(mx, rng):
-    x, label = normal(rng, (2, 3, 4, 5)), rng.integers(0, 3, (2, 4, 5)).astype("float64")
-    want = softmax(x, 1) - np.moveaxis(np.eye(3)[label.astype(int)], -1, 1)
-    for normalization, divisor in (("null", 20), ("batch", 40)):
-        for shape in ((2, 4, 5), (2, 20), (2, 1, 4, 5)):
-            grad = mx.gradients("SoftmaxOutput", [x, label.reshape(shape)], [x], wanted=[0], multi_output=True, normalization=normalization)[0]
-            agree(grad, want / divisor)
-
-
-def test_softmax_cross_entropy(mx, rng):
-    x, label = normal(rng, (6, 9)), rng.integers(0, 9, 6).astype("float64")
-    want = -np.log(softmax(x)[np.arange(6), label.astype(int)]).sum()
-    agree(mx.run("softmax_cross_entropy", x, label)[0], [want])
-    check_gradients(mx, rng, "softmax_cross_entropy", [x, label], [0])
-
-
-@pytest.mark.parametrize("label", [9.0, -1.0, np.nan])
-def test_cross_entropy_of_a_label_that_is_no_class_is_an_error(mx, rng, label):
-    with pytest.raises(Failure, match="label"):
-        mx.run("softmax_cross_entropy", normal(rng, (6, 9)), np.full(6, label))
-
-
-@pytest.mark.parametrize("name,value,error", [
-    ("LinearRegressionOutput", lambda x: x, lambda d: d), ("LogisticRegressionOutput", lambda x: 1 / (1 + np.exp(-x)), lambda d: d),
-    ("MAERegressionOutput", lambda x: x, np.sign)])
-def test_regression_outputs(mx, rng, name, value, error):
-    x, label = normal(rng, (4, 2, 3)), normal(rng, (4, 6))
-    agree(mx.run(name, x, label)[0], value(x))
-    grad = mx.gradients(name, [x, label], [x], wanted=[0], grad_scale=2.5)[0]
-    agree(grad, error(value(x) - label.reshape(x.shape)) * 2.5 / 6)
-    with pytest.raises(Failure, match="label"):
-        mx.run(name, x, label[:, :5].copy())
-
-
-@pytest.mark.parametrize("linear", [False, True])
-def test_svm_output(mx, rng, linear):
-    x, label = normal(rng, (5, 4)), np.array([0.0, 3, 1, 2, 7])
-    sign = np.where(np.arange(4) == label[:, None], -1, 1)
-    missing = np.maximum(0.5 + sign * x, 0)
-    want = sign * 2 * (np.sign(missing) if linear else 2 * missing)
-    attrs = {"margin": 0.5, "regularization_coefficient": 2.0, "use_linear": linear}
-    agree(mx.gradients("SVMOutput", [x, label], [x], wanted=[0], **attrs)[0], want)
-
-
-def ctc_by_enumeration(p, labels, blank):
-    """Sum over all paths whose repetitions and blanks removed give the labels."""
-    total = 0.0
-    for path in np.ndindex(*[p.shape[1]] * p.shape[0]):
-        spelt = [k for i, k in enumerate(path) if k != blank and (i == 0 or path[i - 1] != k)]
-        if spelt == labels:
-            total += np.prod([p[t, k] for t, k in enumerate(path)])
-    return -np.log(total) if total else np.inf
-
-
-@pytest.mark.parametrize("blank", ["first", "last"])
-def test_ctc_loss_sums_over_all_paths(mx, rng, blank):
-    x = normal(rng, (5, 4, 3))
-    labels = [[1], [1, 1], [2, 1], []] if blank == "first" else [[0], [0, 0], [1, 0], []]
-    padding = 0 if blank == "first" else -1
-    label = np.array([row + [padding] * (3 - len(row)) for row in labels], "float64")
-    times, counts = np.array([5.0, 4, 3, 5]), np.array([len(row) for row in labels], "float64")
-    where = 0 if blank == "first" else 2
-    lengths = {"use_data_lengths": True, "blank_label": blank}
-    want = [ctc_by_enumeration(softmax(x[:int(times[n]), n]), labels[n], where) for n in range(4)]
-    agree(mx.run("CTCLoss", x, label, times, **lengths)[0], want, scale=10)
-    agree(mx.run("CTCLoss", x, label, times, counts, use_label_lengths=True, **lengths)[0], want, scale=10)
-    agree(mx.run("CTCLoss", x, label.astype("int32"), times, **lengths)[0], want, scale=10)
-    check_gradients(mx, rng, "CTCLoss", [x, label, times], [0], **lengths)
-
-
-def test_ctc_loss_without_a_path_is_infinite_and_has_no_gradient(mx, rng):
-    x, label = normal(rng, (2, 1, 3)), np.array([[1.0, 1]])  # equal labels need a blank between them
-    assert np.isinf(mx.run("CTCLoss", x, label)[0]).all()
-    assert not mx.gradients("CTCLoss", [x, label], [np.ones(1)], wanted=[0])[0].any()
-
-
-def test_ctc_labels_are_the_nearest_classes(mx, rng):
-    x = normal(rng, (6, 1, 5))
-    want = mx.run("CTCLoss", x, np.array([[2.0, 3, 1]]))[0]
-    agree(mx.run("CTCLoss", x, np.array([[1.5, 2.9999, 0.5]]))[0], want)
-
-
-@pytest.mark.parametrize("label", [[[3.0, 0]], [[-2.0, 1]], [[0.4, 1]], [[np.nan, 1]]])
-def test_ctc_labels_out_of_range_are_errors(mx, rng, label):
-    with pytest.raises(Failure, match="label"):
-        mx.run("CTCLoss", normal(rng, (4, 1, 3)), np.array(label))
-
-
-@pytest.mark.parametrize("rest", [(), (2,), (7, 9)])
-def test_sparsity_penalty_pulls_mean_activations_to_the_target(mx, rng, rest):
-    shape = (5, 3, *rest)
-    x, average, head = rng.uniform(0.1, 0.9, shape), np.array([0.2, 0.3, 0.4]), normal(rng, shape)
-    after = []
-    attrs = {"sparseness_target": 0.25, "penalty": 0.5, "momentum": 0.75}
-    grad = mx.gradients("IdentityAttachKLSparseReg", [x, average], [head], wanted=[0], after=after, **attrs)[0]
-    moved = 0.75 * average + 0.25 * x.mean((0, *range(2, x.ndim)))
-    agree(after[1], moved)
-    pull = 0.5 * ((0.75 / (1 - moved)) - 0.25 / moved)
-    agree(grad, head + pull.reshape(3, *(1 for _ in rest)))

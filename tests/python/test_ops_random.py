@@ -307,9 +307,3 @@ def test_values_of_parameters_without_a_type_are_refused_with_a_reason(mx):
         mx.run("_npi_choice", a=1.5, size=(1,))
     with pytest.raises(Failure, match="given 'Q' for parameter UPLO, expected another value"):
         mx.run("_npi_eigvalsh", np.eye(2, dtype="float32"), UPLO="Q")
-
-
-@pytest.mark.parametrize("text", [" 1 ", "\ttrue", "None", "none ", "NONE", "0"])
-def test_optional_truth_values_are_read_in_any_case_and_between_blanks(mx, text):
-    ones = np.ones((3, 3), "float32")
-    np.testing.assert_array_equal(mx.run("Dropout", ones, cudnn_off=text)[0], ones)

@@ -164,6 +164,25 @@ def test_the_first_of_equal_elements_is_found(mx, rng, shape, axis, dtype):
     np.testing.assert_array_equal(mx.run("_npi_argmin", a, **attrs)[0], np.argmin(a, axis=axis))
 
 
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS + ["bool"])
+def test_the_first_of_equal_elements_is_found_in_rows_that_threads_share(mx, rng, dtype):
+    """Stretches of 65536: equal elements, and NaN, on both sides of their ends and in the last, short one."""
+    n = 5 * 65536 + 17
+    for rows, places in ((1, [65535, 65536, 3 * 65536]), (1, [n - 1]), (1, [0, n - 1]), (2, [2 * 65536 - 1, 2 * 65536])):
+        low, high = ([0, 1] if dtype == "bool" else [3, 5])
+        for name, usual, extreme in (("argmax", low, high), ("argmin", high, low)):
+            a = np.full((rows, n), usual, dtype)
+            a[:, places] = extreme
+            attrs = {"axis": 1} if rows > 1 else {}
+            np.testing.assert_array_equal(mx.run(f"_npi_{name}", a, **attrs)[0], [places[0]] * rows if rows > 1 else places[0])
+            if dtype in FLOATS:
+                a[:, [4 * 65536, n - 2]] = np.nan
+                np.testing.assert_array_equal(mx.run(f"_npi_{name}", a, **attrs)[0], [4 * 65536] * rows if rows > 1 else 4 * 65536)
+    with np.errstate(all="ignore"):
+        b = (rng.normal(size=n) * 100).astype(dtype)
+    assert mx.run("_npi_argmax", b)[0] == np.argmax(b) and mx.run("_npi_argmin", b)[0] == np.argmin(b)
+
+
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_cumsum_and_diff_undo_each_other(mx, rng, axis):
     a = rng.integers(-9, 9, size=(6, 5, 300)).astype("int32")

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as onp
 
-from .frontend import dtype_text, ints, is_number, only_c, wrong
+from ..ndarray._integers import ints
+from .frontend import dtype_text, is_number, only_c, wrong
 
 __all__ = [
     "arange", "blackman", "empty_like", "eye", "full", "full_like", "hamming", "hanning", "identity", "indices",
@@ -18,13 +19,13 @@ __all__ = [
 def zeros(F: Any, shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
     """Zeros, float32 unless `dtype` says otherwise."""
     only_c(order, "zeros")
-    return F.op("_npi_zeros")(shape=ints(shape), ctx=F.context(ctx), dtype=dtype_text(dtype))
+    return F.op("_npi_zeros")(shape=ints(shape, "zeros"), ctx=F.context(ctx), dtype=dtype_text(dtype))
 
 
 def ones(F: Any, shape: Any, dtype: Any = onp.float32, order: str = "C", ctx: Any = None) -> Any:
     """Ones."""
     only_c(order, "ones")
-    return F.op("_npi_ones")(shape=ints(shape), ctx=F.context(ctx), dtype=dtype_text(dtype))
+    return F.op("_npi_ones")(shape=ints(shape, "ones"), ctx=F.context(ctx), dtype=dtype_text(dtype))
 
 
 def full(F: Any, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", ctx: Any = None, out: Any = None) -> Any:
@@ -38,7 +39,7 @@ def full(F: Any, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C
         raise wrong("full", fill_value, f"{F.tensors} or a number")
     if dtype is None and isinstance(fill_value, (bool, onp.bool_)):
         dtype = onp.bool_
-    return F.op("_npi_full")(shape=ints(shape), value=float(fill_value), ctx=F.context(ctx), dtype=dtype_text(dtype), out=out)
+    return F.op("_npi_full")(shape=ints(shape, "full"), value=float(fill_value), ctx=F.context(ctx), dtype=dtype_text(dtype), out=out)
 
 
 def full_like(F: Any, a: Any, fill_value: Any, dtype: Any = None, order: str = "C", ctx: Any = None, out: Any = None) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import numpy as onp
 
 from ..ndarray._dtypes import dtype_name
+from ..ndarray._integers import ints
 
 # Modules of functions that are found under plain names; others are sections.
 _PLAIN = ("creation", "joining", "shaping", "indexing", "reduction", "products", "arithmetic")
@@ -133,11 +134,6 @@ def dtype_text(dtype: Any, default: Any = "float32") -> Any:
 def is_number(value: Any) -> bool:
     """Whether a value is a number of Python's or NumPy's."""
     return isinstance(value, Number)
-
-
-def ints(value: Any) -> Tuple[int, ...]:
-    """One integer or several, as a tuple."""
-    return (int(value),) if isinstance(value, (int, onp.integer)) else tuple(map(int, value))
 
 
 def optional_ints(value: Any) -> Any:

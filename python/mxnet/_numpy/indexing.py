@@ -7,7 +7,8 @@ from typing import Any, Tuple
 
 import numpy as onp
 
-from .frontend import ints, is_number, wrong
+from ..ndarray._integers import ints
+from .frontend import is_number, wrong
 
 __all__ = [
     "argmax", "argmin", "argsort", "bincount", "clip", "delete", "diag_indices_from", "histogram", "insert", "isin",

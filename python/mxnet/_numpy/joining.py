@@ -7,7 +7,8 @@ from typing import Any, List, Tuple
 
 import numpy as onp
 
-from .frontend import ints, wrong
+from ..ndarray._integers import ints
+from .frontend import wrong
 
 __all__ = [
     "append", "array_split", "broadcast_arrays", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
@@ -15,15 +16,17 @@ __all__ = [
 ]
 
 
-def _several(F: Any, name: str, arrays: Any) -> List[Any]:
+def _several(F: Any, name: str, arrays: Any, axis: Any = None) -> List[Any]:
     if not isinstance(arrays, (list, tuple)) and not F.is_tensor(arrays):
         raise wrong(name, arrays, f"a sequence of {F.tensors}")
+    if F.is_tensor(axis):  # as if tensors were given one by one
+        raise wrong(f"{name}: axis", axis, f"an integer; {F.tensors} to join are one sequence, the first argument")
     return list(arrays)
 
 
 def concatenate(F: Any, seq: Any, axis: Any = 0, out: Any = None) -> Any:
     """Tensors one after the other along an axis; flattened ones for axis=None."""
-    parts = _several(F, "concatenate", seq)
+    parts = _several(F, "concatenate", seq, axis)
     if axis is None:
         parts, axis = [F.ravel(part) for part in parts], 0
     return F.op("_npi_concatenate")(*parts, axis=axis, out=out)
@@ -36,7 +39,7 @@ def append(F: Any, arr: Any, values: Any, axis: Any = None) -> Any:
 
 def stack(F: Any, arrays: Any, axis: int = 0, out: Any = None) -> Any:
     """Tensors of one shape along a new axis."""
-    return F.op("_npi_stack")(*_several(F, "stack", arrays), axis=axis, out=out)
+    return F.op("_npi_stack")(*_several(F, "stack", arrays, axis), axis=axis, out=out)
 
 
 def vstack(F: Any, arrays: Any, out: Any = None) -> Any:

@@ -7,7 +7,8 @@ from typing import Any, List, Tuple
 
 import numpy as onp
 
-from .frontend import ints, is_number
+from ..ndarray._integers import ints
+from .frontend import is_number
 
 __all__ = [
     "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "norm", "pinv", "slogdet", "solve", "svd", "tensorinv",

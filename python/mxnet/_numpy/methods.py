@@ -7,7 +7,8 @@ from typing import Any, Tuple
 
 import numpy as onp
 
-from .frontend import Frontend, ints
+from ..ndarray._integers import ints
+from .frontend import Frontend
 
 # Methods that take what the functions take.
 _SAME = """abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh degrees exp expm1 fix floor log log10

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as onp
 
 from ..util import check_ufunc_options
-from .frontend import ints, is_number
+from ..ndarray._integers import ints
+from .frontend import is_number
 
 __all__ = ["dot", "einsum", "inner", "matmul", "outer", "tensordot", "vdot"]
 

@@ -7,7 +7,8 @@ from typing import Any, Dict, List, Optional
 
 import numpy as onp
 
-from .frontend import dtype_text, ints, is_number, wrong
+from ..ndarray._integers import ints
+from .frontend import dtype_text, is_number, wrong
 
 __all__ = [
     "beta", "chisquare", "choice", "exponential", "gamma", "gumbel", "logistic", "lognormal", "multinomial",

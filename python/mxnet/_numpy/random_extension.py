@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .frontend import dtype_text, ints, is_number, wrong
+from ..ndarray._integers import ints
+from .frontend import dtype_text, is_number, wrong
 from .random import draw
 
 __all__ = ["bernoulli", "normal_n", "uniform_n"]

@@ -7,7 +7,8 @@ from typing import Any, Tuple
 
 import numpy as onp
 
-from .frontend import ints, is_number, only_c, optional_ints
+from ..ndarray._integers import ints
+from .frontend import is_number, only_c, optional_ints
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "copy", "diag", "diagflat", "diagonal", "expand_dims",
@@ -24,7 +25,7 @@ def copy(F: Any, a: Any, out: Any = None) -> Any:
 def reshape(F: Any, a: Any, newshape: Any, order: str = "C", out: Any = None) -> Any:
     """Another shape; one dimension may be -1."""
     only_c(order, "reshape")
-    return F.op("_np_reshape")(a, newshape=ints(newshape), order="C", out=out)
+    return F.op("_np_reshape")(a, newshape=ints(newshape, "reshape"), order="C", out=out)
 
 
 def ravel(F: Any, x: Any, order: str = "C") -> Any:
@@ -62,7 +63,7 @@ def broadcast_to(F: Any, array: Any, shape: Any) -> Any:
     """Repeated along dimensions of one, and new ones at the front."""
     if is_number(array):
         return F.full(shape, array)
-    return F.op("_npi_broadcast_to")(array, shape=ints(shape))
+    return F.op("_npi_broadcast_to")(array, shape=ints(shape, "broadcast_to"))
 
 
 def tile(F: Any, A: Any, reps: Any) -> Any:

@@ -18,33 +18,10 @@ def _extremes(array: Any) -> Range:
     return float(nd.min(array).asscalar()), float(nd.max(array).asscalar())
 
 
-class _LayerOutputMinMaxCollector:
-    """The least and greatest number of each value; `collect` is a monitor's callback."""
+class _Collector:
+    """What is kept of the values of some layers, or of all; `collect` is a monitor's callback."""
 
-    def __init__(self, quantized_dtype: str, include_layer: Optional[List[str]] = None, logger: Any = None) -> None:
-        self.min_max_dict: Dict[str, Range] = {}
-        self.quantized_dtype = quantized_dtype
-        self.include_layer = include_layer
-        self.logger = logger
-
-    def collect(self, name: Any, arr: Any) -> None:
-        """Takes one array of the value `name`."""
-        name = name.decode() if isinstance(name, bytes) else name
-        if self.include_layer is not None and name not in self.include_layer:
-            return
-        low, high = _extremes(arr if isinstance(arr, NDArray) else NDArray(arr))
-        known = self.min_max_dict.get(name, (low, high))
-        self.min_max_dict[name] = (min(low, known[0]), max(high, known[1]))
-        if self.logger:
-            self.logger.debug("%s: between %f and %f", name, low, high)
-
-
-class _LayerHistogramCollector:
-    """A histogram of each value, symmetrical around zero; `collect` is a monitor's callback."""
-
-    def __init__(self, num_bins: int = 8001, include_layer: Optional[List[str]] = None, logger: Any = None) -> None:
-        self.hist_dict: Dict[str, Tuple[Any, Any, float, float, float]] = {}
-        self.num_bins = num_bins
+    def __init__(self, include_layer: Optional[List[str]], logger: Any) -> None:
         self.include_layer = include_layer
         self.logger = logger
 
@@ -55,14 +32,42 @@ class _LayerHistogramCollector:
             return
         array = arr if isinstance(arr, NDArray) else NDArray(arr)
         low, high = _extremes(array)
+        self._keep(name, array, low, high)
+        if self.logger:
+            self.logger.debug("%s: between %f and %f", name, low, high)
+
+    def _keep(self, name: str, array: NDArray, low: float, high: float) -> None:
+        raise NotImplementedError(f"{type(self).__name__}._keep")
+
+
+class _LayerOutputMinMaxCollector(_Collector):
+    """The least and greatest number of each value."""
+
+    def __init__(self, quantized_dtype: str, include_layer: Optional[List[str]] = None, logger: Any = None) -> None:
+        super().__init__(include_layer, logger)
+        self.min_max_dict: Dict[str, Range] = {}
+        self.quantized_dtype = quantized_dtype
+
+    def _keep(self, name: str, array: NDArray, low: float, high: float) -> None:
+        known = self.min_max_dict.get(name, (low, high))
+        self.min_max_dict[name] = (min(low, known[0]), max(high, known[1]))
+
+
+class _LayerHistogramCollector(_Collector):
+    """A histogram of each value, symmetrical around zero."""
+
+    def __init__(self, num_bins: int = 8001, include_layer: Optional[List[str]] = None, logger: Any = None) -> None:
+        super().__init__(include_layer, logger)
+        self.hist_dict: Dict[str, Tuple[Any, Any, float, float, float]] = {}
+        self.num_bins = num_bins
+
+    def _keep(self, name: str, array: NDArray, low: float, high: float) -> None:
         threshold = max(abs(low), abs(high))
         if name in self.hist_dict:
             self.hist_dict[name] = combine_histogram(self.hist_dict[name], array, low, high, threshold)
         else:
             hist, edges = np.histogram(array.asnumpy(), bins=self.num_bins, range=(-threshold, threshold))
             self.hist_dict[name] = (hist, edges, low, high, threshold)
-        if self.logger:
-            self.logger.debug("%s: between %f and %f", name, low, high)
 
 
 def combine_histogram(old_hist: Any, arr: Any, new_min: float, new_max: float, new_th: float) -> Tuple[Any, Any, float, float, float]:

@@ -68,6 +68,12 @@ class Block:
             self._reg_params[name] = value
         super().__setattr__(name, value)
 
+    def __getattr__(self, name: str) -> Any:
+        # Only what is nowhere gets here. A class whose own __init__ forgot its base's has nothing of what blocks rest on.
+        if "_children" not in self.__dict__ and not name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__}: given a use of {name} before super().__init__() was called")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _alias(self) -> str:
         return type(self).__name__.lower()
 
@@ -217,7 +223,10 @@ class Block:
     # --- Children and hooks
 
     def register_child(self, block: Block, name: Optional[str] = None) -> None:
-        """Makes a block a child of this one."""
+        """Makes a block a child of this one. What is called like one will do: a function as a step of transforms."""
+        if not isinstance(block, Block) and (isinstance(block, type) or not callable(block)):
+            made = f"; {block.__name__}() makes one" if isinstance(block, type) and issubclass(block, Block) else ""
+            raise ValueError(f"given child {block!r} of type {type(block).__name__}, expected a Block{made}")
         self._children[str(len(self._children)) if name is None else name] = block
 
     def register_forward_pre_hook(self, hook: Callable[[Block, Any], None]) -> HookHandle:

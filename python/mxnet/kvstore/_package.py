@@ -9,7 +9,7 @@ from typing import Any
 
 from ..base import _as_list
 from ..ndarray import NDArray
-from .base import Arrays, KVStoreBase
+from .base import Arrays, KVStoreBase, without_optimizer
 
 
 def required(module: str, package: str) -> ModuleType:
@@ -28,9 +28,7 @@ class PackageStore(KVStoreBase):
     @staticmethod
     def is_capable(capability: str) -> bool:
         """These stores have no optimizer: trainers update by themselves."""
-        if capability.lower() == KVStoreBase.OPTIMIZER:
-            return False
-        raise ValueError(f"given capability {capability!r}, expected 'optimizer'")
+        return without_optimizer(capability)
 
     @property
     def type(self) -> str:

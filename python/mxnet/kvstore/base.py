@@ -74,6 +74,13 @@ class KVStoreBase:
         return klass
 
 
+def without_optimizer(capability: str) -> bool:
+    """What is_capable says of a store whose trainers update by themselves."""
+    if capability.lower() == KVStoreBase.OPTIMIZER:
+        return False
+    raise ValueError(f"given capability {capability!r}, expected 'optimizer'")
+
+
 @KVStoreBase.register
 class TestStore(KVStoreBase):
     """A store that keeps nothing, within one process: what a store of another package looks like."""
@@ -98,9 +105,7 @@ class TestStore(KVStoreBase):
     @staticmethod
     def is_capable(capability: str) -> bool:
         """It has no optimizer."""
-        if capability.lower() == KVStoreBase.OPTIMIZER:
-            return False
-        raise ValueError(f"given capability {capability!r}, expected 'optimizer'")
+        return without_optimizer(capability)
 
     @property
     def type(self) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
@@ -12,18 +12,13 @@ from .._core import NDArrayBase
 from ..context import Context, current_context
 from . import _generate
 from ._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number, widened
+from ._integers import ints
 from .ndarray import NDArray
 
 __all__ = ["arange", "array", "empty", "eye", "full", "linspace", "ones", "zeros"]
 
 _op = _generate.operator
 Shape = Union[int, Sequence[int]]
-
-
-def _ints(shape: Shape) -> Tuple[int, ...]:
-    if isinstance(shape, (int, np.integer)):
-        return (int(shape),)
-    return tuple(int(dim) for dim in shape)
 
 
 def _from_numpy(values: Any, context: Optional[Context], dtype: Any, cls: Any = NDArray) -> Any:
@@ -89,13 +84,13 @@ def empty(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype:
         return sparse.empty(stype, shape, ctx, dtype)
     context = current_context() if ctx is None else ctx
     number = dtype_number(np.float32 if dtype is None else dtype)
-    return _core.create(_ints(shape), context.device_typeid, context.device_id, False, number, False)
+    return _core.create(ints(shape, "empty"), context.device_typeid, context.device_id, False, number, False)
 
 
 def _made(name: str, shape: Any, ctx: Any, dtype: Any, /, **params: Any) -> NDArray:
     context = current_context() if ctx is None else ctx
     dtype = "float32" if dtype is None else dtype_name(dtype)
-    return _op(name)(shape=_ints(shape), ctx=str(context), dtype=dtype, **params)
+    return _op(name)(shape=ints(shape, name.lstrip("_")), ctx=str(context), dtype=dtype, **params)
 
 
 def zeros(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype: Optional[str] = None, **kwargs: Any) -> NDArray:

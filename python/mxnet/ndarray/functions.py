@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from .._core import NDArrayBase
 from . import _generate
-from .creation import _ints
+from ._integers import ints
 from .ndarray import NDArray
 
 __all__ = ["concatenate", "histogram", "imdecode", "moveaxis", "onehot_encode", "split_v2", "waitall"]
@@ -20,6 +20,8 @@ _op = _generate.operator
 
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
     """Arrays one after the other."""
+    if isinstance(axis, NDArrayBase):
+        raise TypeError("concatenate: axis: given an NDArray, expected an integer; arrays to join are one list, the first argument")
     if len(arrays) == 1 and not always_copy:
         return arrays[0]
     return _op("concat")(*arrays, dim=axis)
@@ -29,9 +31,9 @@ def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
     """Axes at other places, the others in their order."""
     order = np.moveaxis(np.empty((0,) * tensor.ndim), source, destination).ndim  # checks the axes
     places = list(range(order))
-    sources = [axis % order for axis in _ints(source)]
+    sources = [axis % order for axis in ints(source)]
     rest = [axis for axis in places if axis not in sources]
-    for to, axis in sorted(zip((axis % order for axis in _ints(destination)), sources)):
+    for to, axis in sorted(zip((axis % order for axis in ints(destination)), sources)):
         rest.insert(to, axis)
     return _op("transpose")(tensor, axes=tuple(rest))
 
@@ -45,7 +47,7 @@ def split_v2(ary: NDArray, indices_or_sections: Any, axis: int = 0, squeeze_axis
                 f"{axis}, expected a multiple of {indices_or_sections}"
             )
         return _op("_split_v2")(ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections)
-    places = (0, *_ints(indices_or_sections))
+    places = (0, *ints(indices_or_sections))
     return _op("_split_v2")(ary, indices=places, axis=axis, squeeze_axis=squeeze_axis, sections=0)
 
 

@@ -14,6 +14,7 @@ from ..base import integer_types, numeric_types
 from ..context import Context
 from . import _generate, _indexing
 from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, bfloat16, dtype_name, dtype_number, text_of
+from ._integers import ints
 from ._methods import METHODS
 
 _core.set_text_maker(text_of)
@@ -257,15 +258,16 @@ class NDArray(NDArrayBase):
     def reshape(self, *shape: Any, **kwargs: Any) -> NDArray:
         """Another shape on the same memory; 0, -1, -2, -3 and -4 as the operator reshape has them."""
         if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
-            shape = tuple(shape[0])
+            shape = shape[0]
         elif not shape:
-            shape = tuple(kwargs.pop("shape"))
+            shape = kwargs.pop("shape")
         reverse = kwargs.pop("reverse", False)
         if kwargs:
             raise TypeError(f"reshape: given {', '.join(kwargs)}, expected shape and reverse")
-        made = self._view(tuple(int(dim) for dim in shape), bool(reverse))
+        wanted = ints(shape, "reshape")
+        made = self._view(wanted, bool(reverse))
         if made.size != self.size:
-            raise ValueError(f"reshape: given shape {shape} for {self.size} elements")
+            raise ValueError(f"reshape: given shape {wanted} for {self.size} elements")
         return made
 
     def transpose(self, *axes: Any, **kwargs: Any) -> NDArray:
@@ -319,7 +321,7 @@ class NDArray(NDArrayBase):
 
     def broadcast_to(self, shape: Any) -> NDArray:
         """Repeated along dimensions of one, and new ones at the front."""
-        wanted = (int(shape),) if isinstance(shape, integer_types) else tuple(int(dim) for dim in shape)
+        wanted = ints(shape, "broadcast_to")
         lead = len(wanted) - self.ndim
         source = self._view((1,) * lead + self.shape, False) if lead > 0 else self
         return _op("broadcast_to")(source, shape=wanted)
@@ -388,7 +390,7 @@ def _empty_like(array: Any, context: Context) -> Any:
 
 from .arithmetic import *  # noqa: E402,F403  (known as members of this module)
 from .creation import *  # noqa: E402,F403
-from .creation import _from_numpy, _ints  # noqa: E402,F401
+from .creation import _from_numpy  # noqa: E402,F401
 from .exchange import *  # noqa: E402,F403
 from .functions import *  # noqa: E402,F403
 from . import arithmetic as _arithmetic, creation as _creation, exchange as _exchange, functions as _functions  # noqa: E402

@@ -7,6 +7,7 @@
 
 #include "base/cpu_info.h"
 #include "base/lock.h"
+#include "base/stream_copy.h"
 #include "device/cpu/host_memory.h"
 #include "device/device_check.h"
 
@@ -86,7 +87,7 @@ void CpuDeviceApi::copy(void* to_data, Device to, const void* from_data, Device 
                         std::size_t bytes, NativeStream*) {
   check_host(name(), to);
   check_host(name(), from);
-  if (bytes != 0) std::memcpy(to_data, from_data, bytes);
+  copy_part(to_data, from_data, bytes, bytes);
 }
 
 void CpuDeviceApi::fill(int, void* data, unsigned char value, std::size_t bytes, NativeStream*) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/half_bulk.h"
 #include "op/convert.h"
 #include "op/dispatch.h"
 #include "op/gpu_table.h"
@@ -30,6 +31,20 @@ void add_two(const X* x, const Y* y, To* to, int64_t n) {
     to[i] = convert<To>(static_cast<C>(convert<C>(x[i]) + convert<C>(y[i])));
 }
 
+// float16 is converted in bulk: compilers make no vectors of it element by element.
+template <class Input>
+void add_halves(const Input& input, int last, float16* y, int64_t n) {
+  const auto size = static_cast<std::size_t>(n);
+  std::array<float, kBlock> sum, next;
+  convert(input(0), sum.data(), size);
+  for (int k = 1; k <= last; ++k) {
+    convert(input(k), next.data(), size);
+    for (int64_t i = 0; i < n; ++i)
+      sum[static_cast<std::size_t>(i)] += next[static_cast<std::size_t>(i)];
+  }
+  convert(sum.data(), y, size);
+}
+
 // Elements [first, first + n) of all inputs. The result is written last: it may be any of them.
 template <class T>
 void add_block(const KernelContext& context, int64_t first, int64_t n) {
@@ -39,6 +54,8 @@ void add_block(const KernelContext& context, int64_t first, int64_t n) {
   T* const y = context.out(0).as<T>() + first;
   if (last == 0) {
     std::copy_n(input(0), n, y);
+  } else if constexpr (std::is_same_v<T, float16>) {
+    add_halves(input, last, y, n);
   } else if (last == 1) {
     add_two<C>(input(0), input(1), y, n);
   } else {

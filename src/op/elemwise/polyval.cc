@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Polynomials with the coefficients in an array, and whether two arrays share memory.
 #include <algorithm>
+#include <concepts>
+#include <type_traits>
+#include <vector>
 
+#include "base/simd.h"
 #include "op/dispatch.h"
 #include "op/elemwise/map.h"
 #include "op/op_builder.h"
@@ -9,23 +13,39 @@
 namespace mxnet {
 namespace {
 
-// Coefficients begin with that of the highest power. Horner's rule.
+#define MX_SIMD_FILE "op/elemwise/polyval_loops.inc"
+#include "base/simd_targets.h"
+
+// sums = the polynomial at each number of `at`, by Horner's rule.
+template <class C>
+void polynomials(const std::vector<C>& p, const C* at, C* sums, int64_t n) {
+  if constexpr (std::floating_point<C>) {
+    MX_SIMD_CALL_FOR_TRAFFIC(horner<C>)(p.data(), static_cast<int64_t>(p.size()), at, sums, n);
+  } else {
+    std::fill_n(sums, n, C{0});
+    for (const C coefficient : p) {
+#pragma omp simd
+      for (int64_t j = 0; j < n; ++j) sums[j] = static_cast<C>(sums[j] * at[j] + coefficient);
+    }
+  }
+}
+
+// Coefficients begin with that of the highest power.
 void polyval_cpu(const NoParams&, KernelContext& context) {
   const Tensor &p = context.in(0), &x = context.in(1), &y = context.out(0);
   dispatch_dtype<kNumeric>(x.dtype, "_npi_polyval", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     constexpr int64_t kBlock = 256;
+    std::vector<C> factors(static_cast<std::size_t>(p.size()));
+    std::transform(p.as<T>(), p.as<T>() + p.size(), factors.begin(), convert<C, T>);
     parallel_for(x.size(), static_cast<double>(p.size()), [&](int64_t first, int64_t last) {
+      if constexpr (std::is_same_v<C, T>)
+        return polynomials<C>(factors, x.as<T>() + first, y.as<T>() + first, last - first);
       C at[kBlock], sums[kBlock];
       for (int64_t i = first; i < last; i += kBlock) {
         const int64_t n = std::min(kBlock, last - i);
         for (int64_t j = 0; j < n; ++j) at[j] = convert<C>(x.as<T>()[i + j]);
-        std::fill_n(sums, n, C{0});
-        for (int64_t k = 0; k < p.size(); ++k) {
-          const C coefficient = convert<C>(p.as<T>()[k]);
-#pragma omp simd
-          for (int64_t j = 0; j < n; ++j) sums[j] = static_cast<C>(sums[j] * at[j] + coefficient);
-        }
+        polynomials<C>(factors, at, sums, n);
         for (int64_t j = 0; j < n; ++j) y.as<T>()[i + j] = convert<T>(sums[j]);
       }
     });

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "op/fused/reorder.h"
+#include "op/fused/weight_rows_onednn.h"
 #include "op/half_arrays.h"
 #include "op/onednn/prepared.h"
 #include "op/op_def.h"
@@ -23,7 +24,8 @@ constexpr int64_t kMostElements = int64_t{1} << 17;
 
 // Slices along the first dimension, all of one size, so that one primitive serves all of them.
 struct Pieces {
-  memory::desc rows, laid;  // of the first one
+  memory::desc rows, laid;               // of the first one
+  std::optional<WeightSquares> squares;  // of the first one too
   int64_t count, elements;
   std::size_t step;  // bytes from one to the next in the layout
 
@@ -53,7 +55,12 @@ std::optional<Pieces> pieces_of(const memory::desc& whole) {
   first[0] = at_once * block;
   const memory::desc laid = whole.submemory_desc(first, memory::dims(dims.size()), true);
   if (!laid) return std::nullopt;
-  return Pieces{onednn::plain_desc(first, memory::data_type::f32), laid, all / at_once,
+  std::optional<WeightSquares> squares = onednn::weight_squares_of(whole);
+  if (squares) squares->filters = first[0];
+  return Pieces{onednn::plain_desc(first, memory::data_type::f32),
+                laid,
+                squares,
+                all / at_once,
                 first[0] * rest,
                 static_cast<std::size_t>(at_once * whole.get_strides()[0]) * sizeof(float)};
 }
@@ -90,7 +97,10 @@ class HalfReorder final : public PreparedKernel {
           widen(kernel_.half_, half, rows, pieces.elements);
           primitive_.run(context, std::array<void*, 2>{rows, laid});
         } else {
-          primitive_.run(context, std::array<void*, 2>{laid, rows});
+          if (pieces.squares)
+            weight_to_rows(*pieces.squares, laid, rows);
+          else
+            primitive_.run(context, std::array<void*, 2>{laid, rows});
           narrow(rows, kernel_.half_, half, pieces.elements);
         }
       }

@@ -1,13 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reorders, and the operator that stands for them in graphs.
 #include "op/fused/reorder.h"
+
+#include <optional>
+
+#include "op/fused/weight_rows_onednn.h"
 #include "op/onednn/prepared.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
+namespace {
+
+using dnnl::memory;
+
+class WeightToRows final : public PreparedKernel {
+ public:
+  WeightToRows(const WeightSquares& weight, LayoutRef from)
+      : PreparedKernel("squares", {std::move(from)}, {nullptr}), weight_(weight) {}
+  std::unique_ptr<PreparedRun> make_run() const override {
+    struct Run final : PreparedRun {
+      explicit Run(const WeightSquares& weight) : weight(weight) {}
+      void run(const KernelContext& context, std::span<const InputOrigin>) override {
+        weight_to_rows(weight, context.in(0).data, context.out(0).data);
+      }
+      const WeightSquares weight;
+    };
+    return std::make_unique<Run>(weight_);
+  }
+
+ private:
+  const WeightSquares weight_;
+};
+
+}  // namespace
+
+std::optional<WeightSquares> onednn::weight_squares_of(const memory::desc& weight) {
+  const memory::dims dims = weight.get_dims();
+  if (dims.size() != 4) return std::nullopt;
+  const memory::data_type type = weight.get_data_type();
+  const WeightSquares squares{dims[0], dims[1], dims[2] * dims[3], memory::data_type_size(type)};
+  const auto tag = weight_square() == 16 ? memory::format_tag::OIhw16i16o  //
+                                         : memory::format_tag::OIhw8i8o;
+  if (!turns_to_rows(squares) || weight != memory::desc(dims, type, tag)) return std::nullopt;
+  return squares;
+}
 
 PreparedKernelRef prepare_reorder(const Tensor& type, const LayoutRef& from, const LayoutRef& to) {
-  dnnl::memory::desc a = onednn::desc_in(from, type), b = onednn::desc_in(to, type);
+  memory::desc a = onednn::desc_in(from, type), b = onednn::desc_in(to, type);
+  if (to == nullptr && a.get_data_type() == onednn::data_type(type.dtype))
+    if (const auto weight = onednn::weight_squares_of(a))
+      return std::make_shared<const WeightToRows>(*weight, from);
   // Weights of groups have a dimension more in a layout than in rows, where it makes no difference.
   if (from == nullptr) a = onednn::plain_desc(b.get_dims(), a.get_data_type());
   if (to == nullptr) b = onednn::plain_desc(a.get_dims(), b.get_data_type());

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "op/random/sampler_rows.h"
 #include "op/random_numbers.h"
 
 namespace mxnet::numpy_samplers {
@@ -161,17 +162,6 @@ struct BernoulliLogit {
   ROW(Bernoulli)               \
   ROW(BernoulliLogit)
 
-enum class Row : uint8_t {
-#define MX_ROW(name) k##name,
-  MX_NUMPY_SAMPLERS(MX_ROW)
-#undef MX_ROW
-};
-template <class Dist>
-inline constexpr Row kRow{};
-#define MX_ROW(name) \
-  template <>        \
-  inline constexpr Row kRow<name> = Row::k##name;
-MX_NUMPY_SAMPLERS(MX_ROW)
-#undef MX_ROW
+MX_SAMPLER_ROWS(MX_NUMPY_SAMPLERS)
 
 }  // namespace mxnet::numpy_samplers

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "op/random/domain.h"
+#include "op/random/sampler_rows.h"
 #include "op/random_numbers.h"
 
 namespace mxnet::samplers {
@@ -96,17 +97,6 @@ struct GeneralizedNegativeBinomial {
   ROW(NegativeBinomial)  \
   ROW(GeneralizedNegativeBinomial)
 
-enum class Row : uint8_t {
-#define MX_ROW(name) k##name,
-  MX_SAMPLERS(MX_ROW)
-#undef MX_ROW
-};
-template <class Dist>
-inline constexpr Row kRow{};
-#define MX_ROW(name) \
-  template <>        \
-  inline constexpr Row kRow<name> = Row::k##name;
-MX_SAMPLERS(MX_ROW)
-#undef MX_ROW
+MX_SAMPLER_ROWS(MX_SAMPLERS)
 
 }  // namespace mxnet::samplers

@@ -2,7 +2,9 @@
 // Positions of extreme elements. The first of equal elements wins; a NaN wins over all numbers.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "base/simd.h"
 #include "op/convert.h"
@@ -72,6 +74,34 @@ int64_t best_of_row(const T* x, int64_t n) {
 #undef MX_POSITION
 #undef MX_VALUE
 
+// A row longer than this is worth more than one thread.
+constexpr int64_t kStretch = int64_t{1} << 16;
+
+// The same by stretches of the row: the best of each, then the best of these. `best` is best_of_row
+// of elements of `size` bytes, so that this is there once for all types.
+using BestOfRow = int64_t (*)(const void* x, int64_t n);
+int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRow best) {
+  const auto* const bytes = static_cast<const std::byte*>(x);
+  const auto stretches = static_cast<std::size_t>((n + kStretch - 1) / kStretch);
+  std::vector<int64_t> found(stretches);
+  std::vector<std::byte> values(stretches * size);
+  parallel_for(
+      static_cast<int64_t>(stretches), static_cast<double>(kStretch),
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const auto stretch = static_cast<std::size_t>(i);
+          const int64_t start = i * kStretch, count = std::min(kStretch, n - start);
+          const std::byte* const from = bytes + static_cast<std::size_t>(start) * size;
+          const int64_t at = best(from, count);
+          found[stretch] = start + at;
+          std::memcpy(values.data() + stretch * size, from + static_cast<std::size_t>(at) * size,
+                      size);
+        }
+      },
+      1);
+  return found[static_cast<std::size_t>(best(values.data(), static_cast<int64_t>(stretches)))];
+}
+
 // `width` neighbouring columns of n rows.
 template <bool largest, class T, class Out>
 void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, Out* out) {
@@ -109,6 +139,14 @@ template <bool largest, class T, class Out>
 void run(const View& view, const T* x, Out* out) {
   const double cost = static_cast<double>(view.n);
   if (view.inner == 1) {
+    if (view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
+      const BestOfRow best = [](const void* row, int64_t n) {
+        return best_of_row<largest>(static_cast<const T*>(row), n);
+      };
+      for (int64_t o = 0; o < view.outer; ++o)
+        out[o] = convert<Out>(best_of_long_row(x + o * view.n, view.n, sizeof(T), best));
+      return;
+    }
     parallel_for(
         view.outer, cost,
         [&](int64_t first, int64_t last) {

@@ -6,10 +6,12 @@
 #include <array>
 #include <cstring>
 
+#include "base/stream_copy.h"
 #include "op/inline_vector.h"
 #include "op/parallel.h"
 #include "op/primitives.h"
 #include "op/strided_copy.h"
+#include "op/strided_kernels.h"
 
 namespace mxnet {
 namespace {
@@ -84,6 +86,7 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
       StridedPlan plan;
       plan.in_offset = first * length;
       plan.out_offset = first * row + at;
+      plan.whole_bytes = whole.size() * static_cast<int64_t>(element);
       plan.add(last - first, length, row);
       plan.add(length, 1, 1);
       if (direction == PartsCopy::kJoin) {
@@ -99,8 +102,15 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
       bytes / static_cast<int64_t>(parts.size()) >= kWideRow ? kCloseBytes : kBlockBytes;
   const int64_t block = std::max<int64_t>(1, close / bytes);
   const int64_t blocks = (rows + block - 1) / block;
-  // Long rows: each part is split over threads. A GPU splits everything by itself.
-  if (blocks < 4 || gpu_table(context) != nullptr) return copy_rows(0, rows);
+  // Past the caches parts need not take turns, and the fewer they are at a time, the better is
+  // memory used. Long rows: each part is split over threads. A GPU splits everything by itself.
+  const bool past_caches = rows * bytes >= kPastCaches &&
+                           std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) {
+                             const int64_t width =
+                                 part.size() / rows * static_cast<int64_t>(element);
+                             return worth_streaming(width, direction == PartsCopy::kJoin, width);
+                           });
+  if (blocks < 4 || past_caches || gpu_table(context) != nullptr) return copy_rows(0, rows);
   const double cost = static_cast<double>(block * row);
   parallel_for(
       blocks, cost,

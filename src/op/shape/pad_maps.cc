@@ -180,12 +180,10 @@ void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
   const int last_dim = out.ndim() - 1;
   const int64_t length = out.dim(last_dim), in_length = in.dim(last_dim);
   const int64_t before = maps.before(last_dim);
-  const std::vector<int64_t>& map = maps.of(last_dim);
+  const int64_t* const map = maps.of(last_dim).data();
+  const bool constants = maps.mode() == PadMode::kConstant;
   const auto fill = [&](const T* from, T* to, int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t at = map[static_cast<std::size_t>(i)];
-      to[i] = at == PadMaps::kOutside ? constant : from[at];
-    }
+    for (int64_t i = first; i < last; ++i) to[i] = constants ? constant : from[map[i]];
   };
   parallel_for(
       out.size() / length, static_cast<double>(length),

@@ -57,6 +57,14 @@ class Forgetful(gluon.HybridBlock):
         self.dense = nn.Dense(3)
 
 
+class Idle(gluon.HybridBlock):
+    def __init__(self):
+        pass  # neither super().__init__() nor a child
+
+    def hybrid_forward(self, F, x):
+        return x
+
+
 def deferred():
     made = nn.Dense(3, prefix="late_")
     made.initialize()
@@ -125,6 +133,19 @@ MISTAKES = {
     "if in a graph": (lambda: hybridized(Deciding()), "hybridize.*F.where or F.contrib.cond"),
     "a shape in a graph": (lambda: hybridized(Measuring()), "no attribute 'shape': .*hybridize.*F.shape_array"),
     "no super": (Forgetful, r"Forgetful: given attribute dense before super\(\)\.__init__\(\)"),
+    "no super, called": (lambda: Idle()(nd.ones(3)), r"Idle: given a use of _\w+ before super\(\)\.__init__\(\)"),
+    "no super, asked": (lambda: Idle().params, r"Idle: given a use of params before super\(\)\.__init__\(\)"),
+    "no super, initialized": (lambda: Idle().initialize(), r"Idle: .*before super\(\)\.__init__\(\)"),
+    "an unknown attribute": (lambda: nn.Dense(3).wieght, "'Dense' object has no attribute 'wieght'"),
+    "a number as a layer": (lambda: nn.Sequential().add(5), "given child 5 of type int, expected a Block$"),
+    "a class as a layer": (lambda: nn.Sequential().add(nn.Dense), r"given child .*Dense.*, expected a Block; Dense\(\) makes one"),
+    "a text as a shape": (lambda: nd.zeros("23"), "zeros: given '23', expected an integer or a sequence of integers"),
+    "a text in a shape": (lambda: nd.ones((2, "b")), r"ones: given \(2, 'b'\), expected an integer or"),
+    "half a row": (lambda: nd.empty((2, 2.5)), r"empty: given \(2, 2.5\), expected an integer or"),
+    "a number as a new shape": (lambda: nd.ones((2, 3)).reshape(2.5), "reshape: given 2.5, expected an integer or"),
+    "nothing as a new shape": (lambda: nd.ones((2, 3)).reshape(None), "reshape: given None, expected an integer or"),
+    "infinity as a new shape": (lambda: nd.ones((2, 3)).reshape((float("inf"),)), r"reshape: given \(inf,\), expected an integer or"),
+    "arrays to join one by one": (lambda: nd.concatenate(nd.ones(2), nd.ones(2)), "axis: given an NDArray, expected an integer; arrays to join"),
     "backward outside of record": (lambda: backward(1, record=False), r"recorded with autograd.record\(\)"),
     "backward twice": (lambda: backward(2), "retain_graph=True"),
     "two steps": (stale, r"gradient of Parameter model_dense0_\w+ on \wpu.0. since the last step"),
@@ -148,6 +169,21 @@ def test_the_error_says_where_and_what(mistake):
     made, text = MISTAKES[mistake]
     with pytest.raises((RuntimeError, ValueError, TypeError, AttributeError, KeyError, UserWarning), match=f"(?s){text}"):
         made()
+
+
+def test_functions_may_be_steps_of_transforms():
+    steps = gluon.data.vision.transforms.Compose([lambda x: x + 1, gluon.data.vision.transforms.Cast("float64")])
+    assert steps(nd.ones(2)).asnumpy().tolist() == [2, 2] and steps(nd.ones(2)).dtype == np.float64
+
+
+@pytest.mark.parametrize("shape", [6, (2, 3), [2, np.int64(3)], np.array([2, 3]), (n for n in (2, 3)), (2.0, 3), nd.array([2, 3]), np.int32(6)])
+def test_whole_numbers_of_any_type_are_a_shape(shape):
+    assert nd.zeros(shape).size == 6
+
+
+def test_a_block_without_its_base_can_be_asked_what_it_has():
+    assert not hasattr(Idle(), "weight") and repr(Idle()).startswith("Idle(")
+    assert not hasattr(nn.Dense(3), "__len__")
 
 
 def test_a_place_is_said_once():

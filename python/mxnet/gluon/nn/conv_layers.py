@@ -37,6 +37,22 @@ def _layout(layout: str, *allowed: str) -> str:
     return layout
 
 
+def shown_convolution(layer: Any, facts: Dict[str, Any], weight: Any, bias: Any) -> str:
+    """What a convolution with these attributes of its operator is printed as."""
+    shape, dims = weight.shape, len(facts["kernel"])
+    shown = [f"{shape[1] or None} -> {shape[0]}", f"kernel_size={facts['kernel']}", f"stride={facts['stride']}"]
+    for name, key, usual in (("padding", "pad", 0), ("dilation", "dilate", 1)):
+        if facts.get(key, (usual,) * dims) != (usual,) * dims:
+            shown.append(f"{name}={facts[key]}")
+    if facts["num_group"] != 1:
+        shown.append(f"groups={facts['num_group']}")
+    if bias is None:
+        shown.append("bias=False")
+    if layer.act is not None:
+        shown.append(str(layer.act))
+    return f"{type(layer).__name__}({', '.join(shown)})"
+
+
 class _Conv(HybridBlock):
     """What all convolutions have in common; weight shapes that depend on the input are found by the operator."""
 
@@ -103,20 +119,7 @@ class _Conv(HybridBlock):
         return made if self.act is None else self.act(made)
 
     def __repr__(self) -> str:
-        facts = self._kwargs
-        shape = self.weight.shape
-        shown = [f"{shape[1] or None} -> {shape[0]}", f"kernel_size={facts['kernel']}", f"stride={facts['stride']}"]
-        dims = len(facts["kernel"])
-        for name, key, usual in (("padding", "pad", 0), ("dilation", "dilate", 1)):
-            if facts.get(key, (usual,) * dims) != (usual,) * dims:
-                shown.append(f"{name}={facts[key]}")
-        if facts["num_group"] != 1:
-            shown.append(f"groups={facts['num_group']}")
-        if self.bias is None:
-            shown.append("bias=False")
-        if self.act is not None:
-            shown.append(str(self.act))
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return shown_convolution(self, self._kwargs, self.weight, self.bias)
 
 
 class _Convolution(_Conv):

@@ -11,6 +11,7 @@ from ..._errors import MismatchError
 from ..._ops import op
 from ...block import HybridBlock
 from ...nn import Activation
+from ...nn.conv_layers import shown_convolution
 
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 
@@ -135,20 +136,7 @@ class DeformableConvolution(_Deformable):
         return "deformable_conv"
 
     def __repr__(self) -> str:
-        facts = self._kwargs_deform
-        shape = self.deformable_conv_weight.shape
-        shown = [f"{shape[1] or None} -> {shape[0]}", f"kernel_size={facts['kernel']}", f"stride={facts['stride']}"]
-        if facts["pad"] != (0, 0):
-            shown.append(f"padding={facts['pad']}")
-        if facts["dilate"] != (1, 1):
-            shown.append(f"dilation={facts['dilate']}")
-        if facts["num_group"] != 1:
-            shown.append(f"groups={facts['num_group']}")
-        if self.deformable_conv_bias is None:
-            shown.append("bias=False")
-        if self.act is not None:
-            shown.append(str(self.act))
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return shown_convolution(self, self._kwargs_deform, self.deformable_conv_weight, self.deformable_conv_bias)
 
 
 class ModulatedDeformableConvolution(_Deformable):

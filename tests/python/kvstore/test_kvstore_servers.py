@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stores with servers: optimizers, states, rows and asynchronous workers."""
+
+import os
+
+import pytest
+
+from dist_job import needs_mpi, run
+
+
+@needs_mpi
+@pytest.mark.parametrize("servers", [1, 2])
+@pytest.mark.parametrize("kind", ["dist_sync", "p3"])
+def test_the_optimizer_of_servers_gives_the_weights_of_one_process(servers, kind):
+    lines, done = run(
+        2,
+        """
+        shapes = {"w": (3,), "big": (40, 30)}
+        for key, shape in shapes.items():
+            store.init(key, mx.nd.ones(shape))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, momentum=0.5))
+        for step in range(2):
+            for key, shape in shapes.items():
+                store.push(key, mx.nd.full(shape, rank + 1))
+        for key, shape in shapes.items():
+            np.testing.assert_array_equal(pulled(key, shape), np.full(shape, -2.75))
+        say(size)
+        """,
+        servers=servers,
+        STORE=kind,
+        MXNET_KVSTORE_BIGARRAY_BOUND="1000",
+        MXNET_KVSTORE_SLICE_THRESHOLD="100",
+    )
+    assert lines == {0: ["2"], 1: ["2"]}, done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+def test_workers_of_an_asynchronous_store_do_not_wait_for_each_other():
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.zeros((2,)))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        if rank == 0:
+            for step in range(3):
+                store.push("w", mx.nd.ones((2,)))
+            say(pulled("w", (2,)).tolist())
+        store._barrier()
+        if rank == 1:
+            store.push("w", mx.nd.ones((2,)))
+            say(pulled("w", (2,)).tolist())
+        """,
+        servers=1,
+        STORE="dist_async",
+    )
+    assert lines == {0: ["[-3.0, -3.0]"], 1: ["[-4.0, -4.0]"]}, done.stderr
+
+
+@needs_mpi
+def test_states_of_servers_are_saved_and_loaded_with_their_parts():
+    lines, done = run(
+        2,
+        """
+        shape = (40, 30)
+        store.init("w", mx.nd.zeros(shape))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1, momentum=0.5))
+        store.push("w", mx.nd.arange(1200).reshape(shape))
+        pulled("w", shape)
+        path = os.path.join(os.environ["SAID"], "..", f"states-{os.environ['JOB']}-{rank}")
+        store.save_optimizer_states(path, dump_optimizer=True)
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=9))
+        store.load_optimizer_states(path)
+        os.remove(path)
+        before = pulled("w", shape)
+        store._barrier()
+        store.push("w", mx.nd.zeros(shape))
+        momentum = pulled("w", shape) - before
+        np.testing.assert_array_equal(momentum, -np.arange(1200).reshape(shape))
+        say("same")
+        """,
+        servers=2,
+        MXNET_KVSTORE_BIGARRAY_BOUND="1000",
+        JOB=str(os.getpid()),
+    )
+    assert lines == {0: ["same"], 1: ["same"]}, done.stderr
+
+
+@needs_mpi
+def test_rows_are_pushed_to_servers_and_pulled_from_them():
+    lines, done = run(
+        2,
+        """
+        store.init("e", mx.nd.zeros((100, 2)).tostype("row_sparse"))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        rows = mx.nd.sparse.row_sparse_array((np.full((1, 2), rank + 1.0), [10 + rank]), shape=(100, 2))
+        store.push("e", rows)
+        store._barrier()
+        out = mx.nd.sparse.zeros("row_sparse", (100, 2))
+        store.row_sparse_pull("e", out=out, row_ids=mx.nd.array([10, 11, 50]))
+        say(out.indices.asnumpy().tolist(), out.data.asnumpy().tolist())
+        """,
+        servers=2,
+    )
+    expected = ["[10, 11, 50] [[-1.0, -1.0], [-2.0, -2.0], [0.0, 0.0]]"]
+    assert lines == {0: expected, 1: expected}, done.stderr
+
+
+@needs_mpi
+def test_a_custom_optimizer_needs_consent():
+    lines, done = run(
+        1,
+        """
+        @mx.optimizer.register
+        class Mine(mx.optimizer.SGD):
+            pass
+        store.init("w", mx.nd.zeros((2,)))
+        try:
+            store.set_optimizer(Mine(learning_rate=1))
+        except ValueError as error:
+            say("'mine'" in str(error) and "--server-import" in str(error))
+        """,
+        servers=1,
+        STORE="dist_async",
+    )
+    assert lines == {0: ["True"]}, done.stderr

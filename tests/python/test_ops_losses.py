@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses: against NumPy in float64; gradients against differences, labels of all kinds and errors.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_losses.py
+"""
+import numpy as np
+import pytest
+
+from layer_checks import agree, check_gradients, normal, predicting, softmax  # noqa: F401  (fixtures)
+from op_calls import Failure
+
+SEED = 20250117
+
+
+def test_softmax_output_ignores_what_comes_from_above(mx, rng):
+    x, label = normal(rng, (5, 4)), np.array([0.0, 3, 1, 2, 1])
+    onehot = np.eye(4)[label.astype(int)]
+    for head in (np.ones((5, 4)), normal(rng, (5, 4))):
+        grad = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], grad_scale=3.0)[0]
+        agree(grad, 3 * (softmax(x) - onehot))
+    ignoring = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], use_ignore=True, ignore_label=1, normalization="valid")[0]
+    agree(ignoring, (softmax(x) - onehot) * (label != 1)[:, None] / 3)
+    # What is ignored has no gradient, whatever the numbers are.
+    padded = np.where((label == 1)[:, None], np.nan, x)
+    ignoring = mx.gradients("SoftmaxOutput", [padded, label], [head], wanted=[0], use_ignore=True, ignore_label=1)[0]
+    agree(ignoring, np.where((label == 1)[:, None], 0, softmax(x) - onehot))
+    smooth = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], smooth_alpha=0.375)[0]
+    agree(smooth, softmax(x) - onehot * 0.625 - (1 - onehot) * 0.125)
+    outside = mx.gradients("SoftmaxOutput", [x, np.array([-1.0, 4, 1e30, np.nan, -np.inf])], [head], wanted=[0])[0]
+    agree(outside, softmax(x))
+
+
+def test_softmax_output_across_channels(mx, rng):
+    x, label = normal(rng, (2, 3, 4, 5)), rng.integers(0, 3, (2, 4, 5)).astype("float64")
+    want = softmax(x, 1) - np.moveaxis(np.eye(3)[label.astype(int)], -1, 1)
+    for normalization, divisor in (("null", 20), ("batch", 40)):
+        for shape in ((2, 4, 5), (2, 20), (2, 1, 4, 5)):
+            grad = mx.gradients("SoftmaxOutput", [x, label.reshape(shape)], [x], wanted=[0], multi_output=True, normalization=normalization)[0]
+            agree(grad, want / divisor)
+
+
+def test_softmax_cross_entropy(mx, rng):
+    x, label = normal(rng, (6, 9)), rng.integers(0, 9, 6).astype("float64")
+    want = -np.log(softmax(x)[np.arange(6), label.astype(int)]).sum()
+    agree(mx.run("softmax_cross_entropy", x, label)[0], [want])
+    check_gradients(mx, rng, "softmax_cross_entropy", [x, label], [0])
+
+
+@pytest.mark.parametrize("label", [9.0, -1.0, np.nan])
+def test_cross_entropy_of_a_label_that_is_no_class_is_an_error(mx, rng, label):
+    with pytest.raises(Failure, match="label"):
+        mx.run("softmax_cross_entropy", normal(rng, (6, 9)), np.full(6, label))
+
+
+@pytest.mark.parametrize("name,value,error", [
+    ("LinearRegressionOutput", lambda x: x, lambda d: d), ("LogisticRegressionOutput", lambda x: 1 / (1 + np.exp(-x)), lambda d: d),
+    ("MAERegressionOutput", lambda x: x, np.sign)])
+def test_regression_outputs(mx, rng, name, value, error):
+    x, label = normal(rng, (4, 2, 3)), normal(rng, (4, 6))
+    agree(mx.run(name, x, label)[0], value(x))
+    grad = mx.gradients(name, [x, label], [x], wanted=[0], grad_scale=2.5)[0]
+    agree(grad, error(value(x) - label.reshape(x.shape)) * 2.5 / 6)
+    with pytest.raises(Failure, match="label"):
+        mx.run(name, x, label[:, :5].copy())
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_svm_output(mx, rng, linear):
+    x, label = normal(rng, (5, 4)), np.array([0.0, 3, 1, 2, 7])
+    sign = np.where(np.arange(4) == label[:, None], -1, 1)
+    missing = np.maximum(0.5 + sign * x, 0)
+    want = sign * 2 * (np.sign(missing) if linear else 2 * missing)
+    attrs = {"margin": 0.5, "regularization_coefficient": 2.0, "use_linear": linear}
+    agree(mx.gradients("SVMOutput", [x, label], [x], wanted=[0], **attrs)[0], want)
+
+
+def ctc_by_enumeration(p, labels, blank):
+    """Sum over all paths whose repetitions and blanks removed give the labels."""
+    total = 0.0
+    for path in np.ndindex(*[p.shape[1]] * p.shape[0]):
+        spelt = [k for i, k in enumerate(path) if k != blank and (i == 0 or path[i - 1] != k)]
+        if spelt == labels:
+            total += np.prod([p[t, k] for t, k in enumerate(path)])
+    return -np.log(total) if total else np.inf
+
+
+@pytest.mark.parametrize("blank", ["first", "last"])
+def test_ctc_loss_sums_over_all_paths(mx, rng, blank):
+    x = normal(rng, (5, 4, 3))
+    labels = [[1], [1, 1], [2, 1], []] if blank == "first" else [[0], [0, 0], [1, 0], []]
+    padding = 0 if blank == "first" else -1
+    label = np.array([row + [padding] * (3 - len(row)) for row in labels], "float64")
+    times, counts = np.array([5.0, 4, 3, 5]), np.array([len(row) for row in labels], "float64")
+    where = 0 if blank == "first" else 2
+    lengths = {"use_data_lengths": True, "blank_label": blank}
+    want = [ctc_by_enumeration(softmax(x[:int(times[n]), n]), labels[n], where) for n in range(4)]
+    agree(mx.run("CTCLoss", x, label, times, **lengths)[0], want, scale=10)
+    agree(mx.run("CTCLoss", x, label, times, counts, use_label_lengths=True, **lengths)[0], want, scale=10)
+    agree(mx.run("CTCLoss", x, label.astype("int32"), times, **lengths)[0], want, scale=10)
+    check_gradients(mx, rng, "CTCLoss", [x, label, times], [0], **lengths)
+
+
+def test_ctc_loss_without_a_path_is_infinite_and_has_no_gradient(mx, rng):
+    x, label = normal(rng, (2, 1, 3)), np.array([[1.0, 1]])  # equal labels need a blank between them
+    assert np.isinf(mx.run("CTCLoss", x, label)[0]).all()
+    assert not mx.gradients("CTCLoss", [x, label], [np.ones(1)], wanted=[0])[0].any()
+
+
+def test_ctc_labels_are_the_nearest_classes(mx, rng):
+    x = normal(rng, (6, 1, 5))
+    want = mx.run("CTCLoss", x, np.array([[2.0, 3, 1]]))[0]
+    agree(mx.run("CTCLoss", x, np.array([[1.5, 2.9999, 0.5]]))[0], want)
+
+
+@pytest.mark.parametrize("label", [[[3.0, 0]], [[-2.0, 1]], [[0.4, 1]], [[np.nan, 1]]])
+def test_ctc_labels_out_of_range_are_errors(mx, rng, label):
+    with pytest.raises(Failure, match="label"):
+        mx.run("CTCLoss", normal(rng, (4, 1, 3)), np.array(label))
+
+
+@pytest.mark.parametrize("rest", [(), (2,), (7, 9)])
+def test_sparsity_penalty_pulls_mean_activations_to_the_target(mx, rng, rest):
+    shape = (5, 3, *rest)
+    x, average, head = rng.uniform(0.1, 0.9, shape), np.array([0.2, 0.3, 0.4]), normal(rng, shape)
+    after = []
+    attrs = {"sparseness_target": 0.25, "penalty": 0.5, "momentum": 0.75}
+    grad = mx.gradients("IdentityAttachKLSparseReg", [x, average], [head], wanted=[0], after=after, **attrs)[0]
+    moved = 0.75 * average + 0.25 * x.mean((0, *range(2, x.ndim)))
+    agree(after[1], moved)
+    pull = 0.5 * ((0.75 / (1 - moved)) - 0.25 / moved)
+    agree(grad, head + pull.reshape(3, *(1 for _ in rest)))
