@@ -39,6 +39,11 @@ void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed
   MX_SIMD_CALL(multiply<T>)(m, n, k, a, packed, c, ldc, add, first, last);
 }
 
+void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const float* panel,
+                    const float* next, float* c) {
+  MX_SIMD_CALL(multiply_panel)(m, k, a, row, panel, next, c);
+}
+
 template <class T>
 void product(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b, T* c, int64_t ldc,
              bool add, KernelContext& context) {

@@ -2,6 +2,7 @@
 """Recurrent networks and attention against NumPy, step by step, and their gradients against differences."""
 import copy
 import ctypes as C
+import os
 
 import numpy as np
 import pytest
@@ -355,3 +356,76 @@ def test_attention_gradients(mx, rng, op, shapes):
 def test_heads_that_do_not_divide_are_refused(mx):
     with pytest.raises(Failure, match="heads"):
         mx.run("_contrib_interleaved_matmul_selfatt_qk", np.zeros((2, 2, 10)), heads=2)
+
+
+def by_strassen_and_plainly(mx, network):
+    results = []
+    try:
+        for row in (b"1", b"0"):
+            mx.call("MXSetEnv", b"MXNET_RNN_STRASSEN", row)
+            results.append(mx.run("RNN", *network.arrays("float32"), **network.attrs()))
+    finally:
+        mx.call("MXSetEnv", b"MXNET_RNN_STRASSEN", b"1")
+    return results
+
+
+@pytest.mark.parametrize("variant", [dict(), dict(steps=3, bidirectional=True), dict(steps=1, batch=16), dict(batch=48, layers=2),
+                                     dict(clip=(-0.1, 0.2), inputs=320), dict(lengths=[4, 0, 3, 1] * 8, layers=2)])
+def test_strassen_is_used_where_it_is_chosen(mx, rng, variant):
+    network = Network(rng, "lstm", **{**dict(steps=4, batch=32, inputs=256, hidden=256, scale=0.04), **variant})
+    for got, plain, want in zip(*by_strassen_and_plainly(mx, network), network.run()):
+        error, plain_error = (np.abs(a - want).max() for a in (got, plain))
+        assert not np.array_equal(got, plain)
+        assert error < 5 * plain_error and error < 1e-5 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("variant", [dict(steps=5), dict(steps=2, batch=48, layers=2, bidirectional=True)])
+def test_strassen_gives_the_same_numbers_whatever_the_number_of_threads(mx, rng, variant):
+    network = Network(rng, "lstm", **{**dict(steps=4, batch=32, inputs=256, hidden=256, scale=0.04), **variant})
+    results = []
+    for threads in (1, 2, 3):
+        mx.call("MXSetNumOMPThreads", C.c_int(threads))
+        results.append(mx.run("RNN", *network.arrays("float32"), **network.attrs()))
+    mx.call("MXSetNumOMPThreads", C.c_int(max(1, os.cpu_count() // 2)))
+    for other in results[1:]:
+        for a, b in zip(results[0], other):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_strassen_with_kept_sums_gives_the_same_numbers(mx, rng):
+    network = Network(rng, "lstm", steps=3, batch=16, inputs=256, hidden=320, layers=2, scale=0.04)
+    arrays, attrs = [mx.array(a) for a in network.arrays("float32")], network.attrs()
+    results = []
+    try:
+        for keeps in (b"0", b"1"):
+            mx.call("MXSetEnv", b"MXNET_RNN_USE_WEIGHT_CACHE", keeps)
+            for _ in range(2):  # making the sums, and finding them
+                outputs = mx.invoke("RNN", arrays, **attrs)
+                results.append([mx.numpy(o) for o in outputs])
+                mx.free(*outputs)
+    finally:
+        mx.call("MXSetEnv", b"MXNET_RNN_USE_WEIGHT_CACHE", b"0")
+        mx.free(*arrays)
+    for other in results[1:]:
+        for a, b in zip(results[0], other):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("sizes", [dict(batch=24), dict(hidden=100), dict(inputs=100), dict(scale=3)])
+def test_strassen_is_not_used_where_sizes_or_numbers_forbid_it(mx, rng, sizes):
+    network = Network(rng, "lstm", **{**dict(steps=2, batch=32, inputs=256, hidden=256, scale=0.04), **sizes})
+    for got, plain in zip(*by_strassen_and_plainly(mx, network)):
+        np.testing.assert_array_equal(got, plain)
+
+
+@pytest.mark.parametrize("where", ["data", "state", "cell", "large data"])
+def test_strassen_keeps_what_is_not_finite_or_large_in_its_sample(mx, rng, where):
+    network = Network(rng, "lstm", steps=4, batch=32, inputs=256, hidden=256, layers=2, scale=0.04)
+    if where == "large data":
+        network.x[:, 4, 2] = 1e6
+    else:
+        {"data": network.x, "state": network.states[0], "cell": network.states[1]}[where][0, 4, 2] = np.nan
+    others = np.arange(32) != 4
+    for got, want in zip(by_strassen_and_plainly(mx, network)[0], network.run()):
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+        np.testing.assert_allclose(got[:, others], want[:, others], rtol=0, atol=1e-5)

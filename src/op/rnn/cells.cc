@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/simd.h"
-#include "op/vector_math.h"
+#include "op/rnn/gate_math.h"
 
 namespace mxnet::rnn {
 namespace {

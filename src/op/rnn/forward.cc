@@ -9,6 +9,7 @@
 #include "op/random_draws.h"
 #include "op/random_streams.h"
 #include "op/rnn/cells.h"
+#include "op/rnn/forward_strassen.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/weight_cache.h"
@@ -295,7 +296,12 @@ void draw_factors(float p, bool training, int64_t count, T* factors, Device devi
 template <class Products, class T>
 void run_direction(const Products& products, const RnnParams& params, const Extent& extent,
                    const ForwardArrays<T>& arrays, int64_t layer, int d, const T* x, T* y,
-                   KernelContext& context) {
+                   LayerScratch& scratch, KernelContext& context) {
+  if constexpr (std::is_same_v<Products, OwnProducts<float>>) {
+    if (run_by_strassen(params, extent, arrays, layer, d, x, y + d * params.out(), scratch,
+                        context))
+      return;
+  }
   Direction<Products> direction(products, params, extent, arrays, layer, d, context);
   direction.run(x, y + d * params.out());
   if (arrays.state_out == nullptr) return;
@@ -322,17 +328,20 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
   const int64_t count = extent.steps * extent.batch * width;
   const T* x = arrays.data;
   T* dropped = nullptr;
+  LayerScratch scratch(context);
   for (int64_t layer = 0; layer < params.num_layers; ++layer) {
     const bool last = layer + 1 == params.num_layers;
     T* y = last ? arrays.out : arrays.reserve + reserve.handed_up(layer);
     for (int d = 0; d < params.directions(); ++d) {
       if constexpr (std::is_same_v<T, float>) {
         if (arrays.narrow_params != nullptr) {
-          run_direction(Bfloat16Products{}, params, extent, arrays, layer, d, x, y, context);
+          run_direction(Bfloat16Products{}, params, extent, arrays, layer, d, x, y, scratch,
+                        context);
           continue;
         }
       }
-      run_direction(OwnProducts<T>{arrays.packs}, params, extent, arrays, layer, d, x, y, context);
+      run_direction(OwnProducts<T>{arrays.packs}, params, extent, arrays, layer, d, x, y, scratch,
+                    context);
     }
     x = y;
     if (last || params.p <= 0) continue;

@@ -2,10 +2,9 @@
 // Packed weights in a short list, the last used first.
 #include "op/rnn/weight_cache.h"
 
-#include <new>
-
 #include "base/leaked.h"
 #include "base/recently_used.h"
+#include "op/fused/packed_weight.h"
 
 namespace mxnet::rnn {
 namespace {
@@ -25,11 +24,11 @@ Cache& cache() {
 std::shared_ptr<const std::byte> kept_weights(const WeightKey& key, std::size_t bytes,
                                               const std::function<void(std::byte*)>& pack) {
   if (auto found = cache().find(key)) return found;
-  constexpr std::align_val_t kLine{64};
-  auto* memory = static_cast<std::byte*>(::operator new(bytes, kLine));
-  std::shared_ptr<const std::byte> packed(
-      memory, [](const std::byte* p) { ::operator delete(const_cast<std::byte*>(p), kLine); });
-  pack(memory);  // two that come at once do it twice
+  // On huge pages, where they are large: they are read from end to end at each step.
+  const auto memory = std::make_shared<const PackedFloats>(bytes);
+  auto* place = static_cast<std::byte*>(memory->data());
+  std::shared_ptr<const std::byte> packed(memory, place);
+  pack(place);  // two that come at once do it twice
   cache().add(key, packed);
   return packed;
 }

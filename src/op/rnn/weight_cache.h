@@ -9,11 +9,12 @@
 
 namespace mxnet::rnn {
 
-// What tells packed weights apart.
+// What tells packed weights apart. Sums: those of Strassen's method.
 struct WeightKey {
   const void* weights;
   int64_t input_size, hidden, out, gates;
   std::size_t element_size;
+  bool sums = false;
   bool operator==(const WeightKey&) const = default;
 };
 

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each thread has samples of its own: it multiplies the input of a few steps, and then step by step
+// the state. The gates of these steps lie in the order in which products come, and go to the
+// reserve, which nobody reads soon, only when they are done.
+#include "op/rnn/forward_strassen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/config.h"
+#include "base/stream_copy.h"
+#include "op/packed_gemm.h"
+#include "op/parallel.h"
+#include "op/rnn/cells.h"
+#include "op/rnn/steps.h"
+#include "op/rnn/strassen.h"
+#include "op/rnn/weight_cache.h"
+
+namespace mxnet::rnn {
+namespace {
+
+using strassen::kTile;
+
+constexpr int64_t kGates = 4;
+constexpr int64_t kGroup = 2 * kTile;  // samples that belong together
+// Rows of the input that are multiplied at once: their sums stay in the second-level cache.
+constexpr int64_t kRows = 64;
+
+float largest_of(const float* numbers, int64_t count) {
+  constexpr int64_t kBlock = 1 << 14;
+  const int64_t blocks = (count + kBlock - 1) / kBlock;
+  std::vector<float> each(static_cast<std::size_t>(blocks));
+  parallel_for(
+      blocks, double{kBlock},
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i)
+          each[static_cast<std::size_t>(i)] =
+              strassen::largest(numbers + i * kBlock, std::min(kBlock, count - i * kBlock));
+      },
+      1);
+  return strassen::largest(each.data(), blocks);
+}
+
+// Steps that a thread with so many samples takes at once: an even number.
+int64_t chunk_of(int64_t samples) { return std::max<int64_t>(1, kRows / 2 / samples) * 2; }
+
+class StrassenDirection {
+ public:
+  StrassenDirection(const RnnParams& params, const Extent& extent,
+                    const ForwardArrays<float>& arrays, int64_t layer, int direction,
+                    const float* x, float* y)
+      : layout_(params, extent.input_size),
+        steps_(extent.steps),
+        batch_(extent.batch),
+        inputs_(layout_.input_size(layer)),
+        hidden_(params.hidden()),
+        columns_(strassen::columns()),
+        y_width_(params.out() * params.directions()),
+        layer_(layer),
+        direction_(direction),
+        lengths_(arrays.lengths),
+        cell_fn_(cell_forward<float>(params.mode)),
+        clip_(clip_of(params)),
+        x_(x),
+        y_(y) {
+    const ReserveLayout reserve(params, extent.steps, extent.batch);
+    gate_values_ = arrays.reserve + reserve.gates(layer, direction);
+    cells_ = arrays.reserve + reserve.cells(layer, direction);
+    const int64_t at = (layer * params.directions() + direction) * batch_ * hidden_;
+    state_ = arrays.state + at;
+    cell_ = arrays.cell + at;
+    state_out_ = arrays.state_out == nullptr ? nullptr : arrays.state_out + at;
+    cell_out_ = arrays.cell_out == nullptr ? nullptr : arrays.cell_out + at;
+  }
+
+  bool sizes_allow() const {
+    const StepShape shape{steps_, batch_, hidden_, kGates * hidden_, columns_, false};
+    return steps_ > 0 && strassen::divides(batch_, inputs_, hidden_) &&
+           sharing(shape) == Sharing::kFullRows;
+  }
+
+  // Makes the sums of the weights. False where numbers are too large for them.
+  bool prepare(const ForwardArrays<float>& arrays, LayerScratch& scratch) {
+    const int64_t offset = layout_.input_weight(layer_, direction_);
+    const int64_t blocks = hidden_ / columns_;
+    // Lines of a cache, so that what comes behind begins one.
+    const int64_t maxima = (2 * blocks + 15) / 16 * 16;
+    const int64_t size =
+        strassen::input_sums(inputs_, hidden_) + strassen::state_sums(hidden_, hidden_) + maxima;
+    const float* input = arrays.params + offset;
+    const float* state = arrays.params + layout_.state_weight(layer_, direction_);
+    const bool keeps = arrays.weights_at != nullptr && config().onednn.rnn_use_weight_cache;
+    // Threads have whole groups, and parts of these two in the order of them.
+    const int64_t groups = batch_ / kGroup;
+    group_gates_ = chunk_of(kGroup) * kGroup * kGates * hidden_;
+    group_scratch_ = std::max(strassen::input_scratch(chunk_of(kGroup) * kGroup, inputs_),
+                              strassen::state_scratch(kGroup, hidden_));
+    float* at = scratch.of(groups * (group_gates_ + group_scratch_) + 4 * batch_ * hidden_ +
+                           kGates * hidden_ + (keeps ? 0 : size));
+    const auto take = [&](int64_t count) { return std::exchange(at, at + count); };
+    gates_ = take(groups * group_gates_);
+    scratch_ = take(groups * group_scratch_);
+    for (int i = 0; i < 2; ++i) {
+      states_[i] = take(batch_ * hidden_);
+      cell_states_[i] = take(batch_ * hidden_);
+    }
+    bias_ = take(kGates * hidden_);
+    if (keeps) {
+      const WeightKey key{static_cast<const float*>(arrays.weights_at) + offset,
+                          inputs_,
+                          hidden_,
+                          hidden_,
+                          kGates,
+                          sizeof(float),
+                          true};
+      kept_ = kept_weights(key, static_cast<std::size_t>(size) * sizeof(float), [&](std::byte* to) {
+        sum_weights(input, state, reinterpret_cast<float*>(to));
+      });
+      sums_ = reinterpret_cast<const float*>(kept_.get());
+    } else {
+      float* sums = take(size);
+      sum_weights(input, state, sums);
+      sums_ = sums;
+    }
+    const float* most = sums_ + size - maxima;
+    // States after the first are within 1; NaN stays.
+    const float first_most = largest_of(state_, batch_ * hidden_);
+    const float state_most = first_most <= 1 ? 1 : first_most;
+    if (!strassen::small_enough(strassen::largest(most, blocks),
+                                largest_of(x_, steps_ * batch_ * inputs_), inputs_) ||
+        !strassen::small_enough(strassen::largest(most + blocks, blocks), state_most, hidden_) ||
+        !std::isfinite(largest_of(cell_, batch_ * hidden_)))
+      return false;
+    const float* biases = arrays.params + layout_.input_bias(layer_, direction_);
+    sum_biases(biases, arrays.params + layout_.state_bias(layer_, direction_), bias_);
+    std::copy_n(state_, batch_ * hidden_, states_[0]);
+    std::copy_n(cell_, batch_ * hidden_, cell_states_[0]);
+    return true;
+  }
+
+  void run() {
+    const double cost =
+        kFlop * static_cast<double>(steps_ * kGates * hidden_ * (hidden_ + inputs_));
+    parallel_for(
+        batch_, cost, [&](int64_t first, int64_t last) { run_samples(first, last); }, kGroup);
+    if (state_out_ == nullptr) return;
+    std::copy_n(states_[steps_ % 2], batch_ * hidden_, state_out_);
+    std::copy_n(cell_states_[steps_ % 2], batch_ * hidden_, cell_out_);
+  }
+
+ private:
+  int64_t time_of(int64_t step) const { return direction_ == 1 ? steps_ - 1 - step : step; }
+
+  void sum_weights(const float* input, const float* state, float* to) const {
+    const int64_t blocks = hidden_ / columns_;
+    const int64_t input_block = strassen::input_sums(inputs_, columns_);
+    const int64_t state_block = strassen::state_sums(hidden_, columns_);
+    float* states = to + blocks * input_block;
+    float* most = states + blocks * state_block;
+    parallel_for(
+        blocks, static_cast<double>(input_block + state_block),
+        [&](int64_t first, int64_t last) {
+          std::vector<float> panels(
+              static_cast<std::size_t>(kGates * columns_ * std::max(inputs_, hidden_)));
+          for (int64_t b = first; b < last; ++b) {
+            most[b] = pack(input, inputs_, b, panels);
+            strassen::sum_input_weights(panels.data(), inputs_, to + b * input_block);
+            most[blocks + b] = pack(state, hidden_, b, panels);
+            strassen::sum_state_weights(panels.data(), hidden_, states + b * state_block);
+          }
+          finish_stream_copies();
+        },
+        1);
+  }
+
+  // A block of units of all gates. Returns the largest magnitude.
+  float pack(const float* weights, int64_t k, int64_t block, std::vector<float>& panels) const {
+    for (int64_t g = 0; g < kGates; ++g) {
+      const float* rows = weights + (g * hidden_ + block * columns_) * k;
+      packed_gemm::pack<float>({rows, 1, k}, k, columns_, 0, columns_,
+                               panels.data() + g * columns_ * k);
+    }
+    return strassen::largest(panels.data(), kGates * columns_ * k);
+  }
+
+  // In the order of the gates of a row: block by block those of each gate.
+  void sum_biases(const float* input, const float* state, float* sums) const {
+    for (int64_t unit = 0; unit < hidden_; unit += columns_) {
+      for (int64_t i = unit; i < kGates * hidden_; i += hidden_) {
+        for (int64_t j = i; j < i + columns_; ++j) *sums++ = input[j] + state[j];
+      }
+    }
+  }
+
+  // Of samples from `first` on, for all steps.
+  void run_samples(int64_t first, int64_t last) {
+    const int64_t samples = last - first, chunk = chunk_of(samples);
+    float* gates = gates_ + first / kGroup * group_gates_;
+    float* scratch = scratch_ + first / kGroup * group_scratch_;
+    std::vector<strassen::Tile> tiles;
+    const int64_t apart = samples * kGates * columns_;
+    const int64_t step_size = samples * kGates * hidden_;
+    for (int64_t s = 0; s < steps_; s += chunk) {
+      const int64_t count = std::min(chunk, steps_ - s);
+      // Steps are paired; the last one of an odd number with itself, and nobody reads that.
+      tiles.clear();
+      for (int64_t odd = 0; odd < 2; ++odd) {
+        for (int64_t half = 0; half < 2; ++half) {
+          for (int64_t pair = 0; pair < count; pair += 2) {
+            const int64_t time = time_of(s + std::min(pair + odd, count - 1));
+            for (int64_t r = half * kTile; r < samples; r += kGroup)
+              tiles.push_back({x_ + (time * batch_ + first + r) * inputs_,
+                               gates + (pair + odd) * step_size + r * kGates * columns_});
+          }
+        }
+      }
+      strassen::multiply_input(tiles, inputs_, sums_, hidden_, apart, scratch);
+      for (int64_t i = 0; i < count; ++i) {
+        tiles.clear();
+        const float* before = states_[(s + i) % 2] + first * hidden_;
+        for (int64_t half = 0; half < 2; ++half) {
+          for (int64_t r = half * kTile; r < samples; r += kGroup)
+            tiles.push_back({before + r * hidden_, gates + i * step_size + r * kGates * columns_});
+        }
+        strassen::multiply_state(tiles, hidden_, sums_ + strassen::input_sums(inputs_, hidden_),
+                                 hidden_, apart, scratch);
+        for (int64_t r = 0; r < samples; ++r)
+          run_cells(s + i, first + r, gates + i * step_size + r * kGates * columns_, apart);
+      }
+    }
+    finish_stream_copies();
+  }
+
+  // All units of a sample in one step, whose gates are block by block `apart` numbers from each
+  // other.
+  void run_cells(int64_t step, int64_t sample, float* gates, int64_t apart) {
+    const int64_t time = time_of(step), place = (time * batch_ + sample) * hidden_;
+    const int64_t at = sample * hidden_;
+    const float *before = states_[step % 2] + at, *c_before = cell_states_[step % 2] + at;
+    float *after = states_[(step + 1) % 2] + at, *c = cell_states_[(step + 1) % 2] + at;
+    float* to = y_ + (time * batch_ + sample) * y_width_;
+    if (lengths_ != nullptr && time >= lengths_[sample]) {
+      std::copy_n(c_before, hidden_, c);
+      std::copy_n(before, hidden_, after);
+      std::fill_n(to, hidden_, 0.0F);
+    } else {
+      for (int64_t unit = 0; unit < hidden_; unit += columns_) {
+        float* values = gates + unit / columns_ * apart;
+        const float* bias = bias_ + unit * kGates;
+        cell_fn_({values, bias, bias, c + unit, before + unit, c_before + unit, after + unit,
+                  c + unit, columns_, columns_, clip_});
+      }
+      std::copy_n(after, hidden_, to);
+    }
+    stream_copy(cells_ + place, c, static_cast<std::size_t>(hidden_) * sizeof(float));
+    for (int64_t g = 0; g < kGates; ++g) {
+      float* row = gate_values_ + place * kGates + g * hidden_;
+      for (int64_t unit = 0; unit < hidden_; unit += columns_)
+        stream_copy(row + unit, gates + unit / columns_ * apart + g * columns_,
+                    static_cast<std::size_t>(columns_) * sizeof(float));
+    }
+  }
+
+  const ParamLayout layout_;
+  const int64_t steps_, batch_, inputs_, hidden_, columns_, y_width_, layer_;
+  const int direction_;
+  const int64_t* const lengths_;
+  const CellForward<float> cell_fn_;
+  const Clip clip_;
+  const float *x_, *state_, *cell_;
+  float *y_, *gate_values_, *cells_, *state_out_, *cell_out_;
+  std::shared_ptr<const std::byte> kept_;  // the sums, where a cache has them
+  const float* sums_ = nullptr;
+  float* bias_ = nullptr;                         // of input and state together
+  float *states_[2] = {}, *cell_states_[2] = {};  // before and after a step, in turns
+  float *gates_ = nullptr, *scratch_ = nullptr;
+  int64_t group_gates_ = 0, group_scratch_ = 0;
+};
+
+}  // namespace
+
+float* LayerScratch::of(int64_t count) {
+  if (count > count_) {
+    numbers_ = context_.workspace_of<float>(count);
+    count_ = count;
+  }
+  return numbers_;
+}
+
+bool run_by_strassen(const RnnParams& params, const Extent& extent,
+                     const ForwardArrays<float>& arrays, int64_t layer, int direction,
+                     const float* x, float* y, LayerScratch& scratch, KernelContext& context) {
+  if (!config().onednn.rnn_strassen || !arrays.packs || context.training() ||
+      params.mode != Mode::kLstm || params.projection_size)
+    return false;
+  StrassenDirection run(params, extent, arrays, layer, direction, x, y);
+  if (!run.sizes_allow() || !run.prepare(arrays, scratch)) return false;
+  run.run();
+  return true;
+}
+
+}  // namespace mxnet::rnn

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of rows with the weights of an LSTM's four gates in fewer multiplications, by Strassen's
+// method: seven products of halves instead of eight. Those with the input do it twice (49 instead
+// of 64), those with the state, of which there are few rows at a time, once. Sums of the weights
+// are made before; sums of rows and of products stay in the caches, and are lost in the time of the
+// products. Rows and features are mixed in the sums, so that a number's error is one of the largest
+// numbers (small_enough()), and what is not finite would reach others. All of it runs on the
+// calling thread.
+#pragma once
+#include <cstdint>
+#include <span>
+
+namespace mxnet::rnn::strassen {
+
+// Rows of which sums are made: rows r and r + kTile of every 2 * kTile are one pair. What is the
+// pair of a row depends on no number of threads, and so the results do not.
+inline constexpr int64_t kTile = 8;
+
+// Whether a layer's sizes divide as they must, and are large enough to gain.
+bool divides(int64_t batch, int64_t input_size, int64_t hidden);
+// Columns, alike units of a gate, that are multiplied together; they divide `hidden`.
+int64_t columns();
+
+// The largest magnitude; NaN or infinite if one of the numbers is not finite.
+float largest(const float* numbers, int64_t count);
+// Whether sums of k products of factors as large as these may be made this way: their rounding
+// stays a small part of what moves a gate, for which 1 is much. False for NaN and infinities.
+bool small_enough(float left, float right, int64_t k);
+
+// Numbers that the sums of the weights of some units take; of all units in turn they are what the
+// products below want. `panels` holds for each gate the packed weights (op/packed_gemm.h) of
+// columns() units, one after the other.
+int64_t input_sums(int64_t k, int64_t units);
+int64_t state_sums(int64_t k, int64_t units);
+// Other threads see them after finish_stream_copies() (base/stream_copy.h).
+void sum_input_weights(const float* panels, int64_t k, float* to);
+void sum_state_weights(const float* panels, int64_t k, float* to);
+
+// Where kTile rows come from and where their products go. Rows of results are of 4 * columns()
+// numbers, gate after gate, for the first units; those of the next are `apart` numbers further.
+struct Tile {
+  const float* from;  // rows of k, as many numbers apart
+  float* to;
+};
+
+// Numbers that the products of so many rows need meanwhile, at 64 bytes.
+int64_t input_scratch(int64_t rows, int64_t k);
+int64_t state_scratch(int64_t rows, int64_t k);
+// The results become the products. tiles: [two][two][n], of which the first two are the rows of one
+// sum, and so are the second. k is a multiple of 64.
+void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
+                    int64_t apart, float* scratch);
+// The products are added to the results. tiles: [two][n]. k is a multiple of 64.
+void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
+                    int64_t apart, float* scratch);
+
+}  // namespace mxnet::rnn::strassen
