@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# mx_units(target): compiles its sources a few at a time where MXNET_UNITS says so. Half of a compilation under a sanitizer
-# is what the file before has compiled too: headers, and the templates of the standard library. cmake/units.py finds the
-# files that go together; the others, and those with options of their own, stay by themselves.
-option(MXNET_UNITS "Compile several sources of a folder at once" OFF)
+# mx_units(target): compiles its sources a few at a time where MXNET_UNITS says so. A third to a half of a compilation of tests,
+# or under a sanitizer, is what the file before has compiled too: headers, and the templates of the standard library.
+# cmake/units.py finds the files that go together; the others, and those with options of their own, stay by themselves.
+set(MXNET_UNITS OFF CACHE STRING "Compile several sources of a folder at once: OFF, ON, or tests for those alone")
 
 function(mx_units target)
-  if(NOT MXNET_UNITS)
+  if(NOT MXNET_UNITS OR (MXNET_UNITS STREQUAL "tests" AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests(/|$)"))
     return()
   endif()
   find_package(Python3 REQUIRED COMPONENTS Interpreter)

@@ -133,7 +133,7 @@ class File:
 def units(paths: list, root: Path) -> list:
     source = functools.lru_cache(maxsize=None)(lambda path: Source(path, root))
     result = []
-    for file in (File(path.resolve(), source) for path in paths if path.suffix == ".cc" and path.is_file()):
+    for file in (File(path.resolve(), source) for path in paths if path.suffix in (".cc", ".cu") and path.is_file()):
         for unit in result:
             lines = sum(other.lines for other in unit) + file.lines
             if len(unit) < MOST_FILES and lines <= MOST_LINES and all(map(file.goes_with, unit)):
