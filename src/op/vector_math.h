@@ -135,8 +135,8 @@ MX_MATH T exp(T x) {
   return p * power_of_two<T>(half) * power_of_two<T>(n - half);
 }
 
-// exp of what has a result far from the limits of normal numbers, NaN or |x| <= 80: no clamping and
-// one multiplication by a power of two.
+// exp without clamping and with one multiplication by a power of two, for NaN and |x| <= 80 (700 of
+// double). Up to kExpHigh - 1 the power is still a number, but that of the least ones is zero.
 template <std::floating_point T>
 MX_MATH T exp_moderate(T x) {
   typename MathConstants<T>::Int n;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent networks and attention against NumPy, step by step, and their gradients against differences."""
+import contextlib
 import copy
 import ctypes as C
 import os
@@ -358,42 +359,62 @@ def test_heads_that_do_not_divide_are_refused(mx):
         mx.run("_contrib_interleaved_matmul_selfatt_qk", np.zeros((2, 2, 10)), heads=2)
 
 
-def by_strassen_and_plainly(mx, network):
-    results = []
+@contextlib.contextmanager
+def threads(mx, count):
+    mx.call("MXSetNumOMPThreads", C.c_int(count))
     try:
-        for row in (b"1", b"0"):
-            mx.call("MXSetEnv", b"MXNET_RNN_STRASSEN", row)
-            results.append(mx.run("RNN", *network.arrays("float32"), **network.attrs()))
+        yield
     finally:
-        mx.call("MXSetEnv", b"MXNET_RNN_STRASSEN", b"1")
+        mx.call("MXSetNumOMPThreads", C.c_int(max(1, os.cpu_count() // 2)))
+
+
+@contextlib.contextmanager
+def setting(mx, name, value, usual):
+    mx.call("MXSetEnv", name, value)
+    try:
+        yield
+    finally:
+        mx.call("MXSetEnv", name, usual)
+
+
+def by_strassen_and_plainly(mx, network, count=1):
+    results = []
+    for row in (b"1", b"0"):
+        with threads(mx, count), setting(mx, b"MXNET_RNN_STRASSEN", row, b"1"):
+            results.append(mx.run("RNN", *network.arrays("float32"), **network.attrs()))
     return results
 
 
-@pytest.mark.parametrize("variant", [dict(), dict(steps=3, bidirectional=True), dict(steps=1, batch=16), dict(batch=48, layers=2),
-                                     dict(clip=(-0.1, 0.2), inputs=320), dict(lengths=[4, 0, 3, 1] * 8, layers=2)])
+def large(rng, **variant):
+    return Network(rng, "lstm", **{**dict(steps=16, batch=32, inputs=256, hidden=256, scale=0.04), **variant})
+
+
+@pytest.mark.parametrize("variant", [dict(), dict(steps=17, bidirectional=True), dict(steps=33, batch=16), dict(batch=48, layers=2),
+                                     dict(clip=(-0.3, 0.5), inputs=320), dict(lengths=[16, 0, 3, 1] * 8, layers=2)])
 def test_strassen_is_used_where_it_is_chosen(mx, rng, variant):
-    network = Network(rng, "lstm", **{**dict(steps=4, batch=32, inputs=256, hidden=256, scale=0.04), **variant})
+    network = large(rng, **variant)
     for got, plain, want in zip(*by_strassen_and_plainly(mx, network), network.run()):
         error, plain_error = (np.abs(a - want).max() for a in (got, plain))
         assert not np.array_equal(got, plain)
         assert error < 5 * plain_error and error < 1e-5 * np.abs(want).max()
 
 
-@pytest.mark.parametrize("variant", [dict(steps=5), dict(steps=2, batch=48, layers=2, bidirectional=True)])
-def test_strassen_gives_the_same_numbers_whatever_the_number_of_threads(mx, rng, variant):
-    network = Network(rng, "lstm", **{**dict(steps=4, batch=32, inputs=256, hidden=256, scale=0.04), **variant})
+@pytest.mark.parametrize("counts, variant", [((1, 2), dict()), ((1, 2, 4), dict(batch=128, steps=5)),
+                                             ((1, 3), dict(batch=48, layers=2, bidirectional=True))])
+def test_strassen_gives_the_same_numbers_whatever_the_number_of_threads(mx, rng, counts, variant):
+    """Those among which samples can be shared evenly."""
+    network = large(rng, **variant)
     results = []
-    for threads in (1, 2, 3):
-        mx.call("MXSetNumOMPThreads", C.c_int(threads))
-        results.append(mx.run("RNN", *network.arrays("float32"), **network.attrs()))
-    mx.call("MXSetNumOMPThreads", C.c_int(max(1, os.cpu_count() // 2)))
+    for count in counts:
+        with threads(mx, count):
+            results.append(mx.run("RNN", *network.arrays("float32"), **network.attrs()))
     for other in results[1:]:
         for a, b in zip(results[0], other):
             np.testing.assert_array_equal(a, b)
 
 
 def test_strassen_with_kept_sums_gives_the_same_numbers(mx, rng):
-    network = Network(rng, "lstm", steps=3, batch=16, inputs=256, hidden=320, layers=2, scale=0.04)
+    network = large(rng, hidden=320, layers=2)
     arrays, attrs = [mx.array(a) for a in network.arrays("float32")], network.attrs()
     results = []
     try:
@@ -411,16 +432,31 @@ def test_strassen_with_kept_sums_gives_the_same_numbers(mx, rng):
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("sizes", [dict(batch=24), dict(hidden=100), dict(inputs=100), dict(scale=3)])
+@pytest.mark.parametrize("sizes", [dict(batch=24, steps=32), dict(hidden=100), dict(inputs=100), dict(scale=3), dict(steps=15)])
 def test_strassen_is_not_used_where_sizes_or_numbers_forbid_it(mx, rng, sizes):
-    network = Network(rng, "lstm", **{**dict(steps=2, batch=32, inputs=256, hidden=256, scale=0.04), **sizes})
-    for got, plain in zip(*by_strassen_and_plainly(mx, network)):
+    for got, plain in zip(*by_strassen_and_plainly(mx, large(rng, **sizes))):
         np.testing.assert_array_equal(got, plain)
+
+
+@pytest.mark.parametrize("count, batch", [(2, 16), (2, 48), (4, 32)])
+def test_strassen_is_not_used_where_threads_would_wait(mx, rng, count, batch):
+    """Samples are shared by sixteen."""
+    for got, plain in zip(*by_strassen_and_plainly(mx, large(rng, batch=batch, steps=512 // 16), count)):
+        np.testing.assert_array_equal(got, plain)
+
+
+def test_strassen_is_not_used_where_determinism_is_asked_for(mx, rng):
+    """With other numbers of threads the last bits could be others."""
+    network = large(rng)
+    plain = by_strassen_and_plainly(mx, network)[1]
+    with threads(mx, 1), setting(mx, b"MXNET_ENFORCE_DETERMINISM", b"1", b"0"):
+        for got, want in zip(mx.run("RNN", *network.arrays("float32"), **network.attrs()), plain):
+            np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("where", ["data", "state", "cell", "large data"])
 def test_strassen_keeps_what_is_not_finite_or_large_in_its_sample(mx, rng, where):
-    network = Network(rng, "lstm", steps=4, batch=32, inputs=256, hidden=256, layers=2, scale=0.04)
+    network = large(rng, layers=2)
     if where == "large data":
         network.x[:, 4, 2] = 1e6
     else:
@@ -429,3 +465,11 @@ def test_strassen_keeps_what_is_not_finite_or_large_in_its_sample(mx, rng, where
     for got, want in zip(by_strassen_and_plainly(mx, network)[0], network.run()):
         np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
         np.testing.assert_allclose(got[:, others], want[:, others], rtol=0, atol=1e-5)
+
+
+def test_strassen_keeps_a_bias_that_is_no_number_in_its_unit(mx, rng):
+    """Of samples that have ended, backward: their states are numbers until they begin."""
+    network = large(rng, lengths=[16, 3] * 16, bidirectional=True)
+    network.biases[1][0][7] = np.nan
+    for got, want in zip(by_strassen_and_plainly(mx, network)[0], network.run()):
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))

@@ -28,6 +28,11 @@ constexpr int64_t kGates = 4;
 constexpr int64_t kGroup = 2 * kTile;  // samples that belong together
 // Rows of the input that are multiplied at once: their sums stay in the second-level cache.
 constexpr int64_t kRows = 64;
+// Rows of a whole input from which on the multiplications saved are more than making the sums of
+// the weights takes.
+constexpr int64_t kLeastRows = 512;
+// Weights of the state that the cache of all cores holds: each thread reads all of them each step.
+constexpr int64_t kCachedWeights = 1 << 21;
 
 float largest_of(const float* numbers, int64_t count) {
   constexpr int64_t kBlock = 1 << 14;
@@ -65,7 +70,8 @@ class StrassenDirection {
         cell_fn_(cell_forward<float>(params.mode)),
         clip_(clip_of(params)),
         x_(x),
-        y_(y) {
+        y_(y),
+        shares_(shares()) {
     const ReserveLayout reserve(params, extent.steps, extent.batch);
     gate_values_ = arrays.reserve + reserve.gates(layer, direction);
     cells_ = arrays.reserve + reserve.cells(layer, direction);
@@ -77,39 +83,51 @@ class StrassenDirection {
   }
 
   bool sizes_allow() const {
-    const StepShape shape{steps_, batch_, hidden_, kGates * hidden_, columns_, false};
-    return steps_ > 0 && strassen::divides(batch_, inputs_, hidden_) &&
-           sharing(shape) == Sharing::kFullRows;
+    return steps_ * batch_ >= kLeastRows && strassen::divides(batch_, inputs_, hidden_) &&
+           kGates * hidden_ * hidden_ <= kCachedWeights && shares_evenly();
   }
 
-  // Makes the sums of the weights. False where numbers are too large for them.
-  bool prepare(const ForwardArrays<float>& arrays, LayerScratch& scratch) {
-    const int64_t offset = layout_.input_weight(layer_, direction_);
-    const int64_t blocks = hidden_ / columns_;
-    // Lines of a cache, so that what comes behind begins one.
-    const int64_t maxima = (2 * blocks + 15) / 16 * 16;
+  // What numbers allow: sums of them neither hide small ones nor carry what is not finite to other
+  // samples.
+  bool numbers_allow(const ForwardArrays<float>& arrays) const {
+    const int64_t weights = kGates * hidden_;
+    const float* bias = arrays.params + layout_.input_bias(layer_, direction_);
+    const float* state_bias = arrays.params + layout_.state_bias(layer_, direction_);
+    // States after the first are within 1; NaN stays.
+    const float first_most = largest_of(state_, batch_ * hidden_);
+    const float state_most = first_most <= 1 ? 1 : first_most;
+    return std::isfinite(largest_of(cell_, batch_ * hidden_)) &&
+           std::isfinite(largest_of(bias, weights)) &&
+           std::isfinite(largest_of(state_bias, weights)) &&
+           strassen::small_enough(largest_of(input_weight(arrays), weights * inputs_),
+                                  largest_of(x_, steps_ * batch_ * inputs_), inputs_) &&
+           strassen::small_enough(largest_of(state_weight(arrays), weights * hidden_), state_most,
+                                  hidden_);
+  }
+
+  // Makes the sums of the weights.
+  void prepare(const ForwardArrays<float>& arrays, LayerScratch& scratch) {
     const int64_t size =
-        strassen::input_sums(inputs_, hidden_) + strassen::state_sums(hidden_, hidden_) + maxima;
-    const float* input = arrays.params + offset;
-    const float* state = arrays.params + layout_.state_weight(layer_, direction_);
+        strassen::input_sums(inputs_, hidden_) + strassen::state_sums(hidden_, hidden_);
+    const float *input = input_weight(arrays), *state = state_weight(arrays);
     const bool keeps = arrays.weights_at != nullptr && config().onednn.rnn_use_weight_cache;
-    // Threads have whole groups, and parts of these two in the order of them.
-    const int64_t groups = batch_ / kGroup;
-    group_gates_ = chunk_of(kGroup) * kGroup * kGates * hidden_;
-    group_scratch_ = std::max(strassen::input_scratch(chunk_of(kGroup) * kGroup, inputs_),
-                              strassen::state_scratch(kGroup, hidden_));
-    float* at = scratch.of(groups * (group_gates_ + group_scratch_) + 4 * batch_ * hidden_ +
+    slot_gates_ = kRows * kGates * hidden_;
+    slot_scratch_ = std::max(strassen::input_scratch(kRows, inputs_),
+                             strassen::state_scratch(shares_.samples, hidden_));
+    float* at = scratch.of(shares_.slots * (slot_gates_ + slot_scratch_) + 4 * batch_ * hidden_ +
                            kGates * hidden_ + (keeps ? 0 : size));
     const auto take = [&](int64_t count) { return std::exchange(at, at + count); };
-    gates_ = take(groups * group_gates_);
-    scratch_ = take(groups * group_scratch_);
+    gates_ = take(shares_.slots * slot_gates_);
+    scratch_ = take(shares_.slots * slot_scratch_);
     for (int i = 0; i < 2; ++i) {
       states_[i] = take(batch_ * hidden_);
       cell_states_[i] = take(batch_ * hidden_);
     }
     bias_ = take(kGates * hidden_);
     if (keeps) {
-      const WeightKey key{static_cast<const float*>(arrays.weights_at) + offset,
+      // A layer's own place; weights_at may be of another type than float.
+      const int64_t offset = layout_.input_weight(layer_, direction_);
+      const WeightKey key{static_cast<const std::byte*>(arrays.weights_at) + offset,
                           inputs_,
                           hidden_,
                           hidden_,
@@ -125,33 +143,61 @@ class StrassenDirection {
       sum_weights(input, state, sums);
       sums_ = sums;
     }
-    const float* most = sums_ + size - maxima;
-    // States after the first are within 1; NaN stays.
-    const float first_most = largest_of(state_, batch_ * hidden_);
-    const float state_most = first_most <= 1 ? 1 : first_most;
-    if (!strassen::small_enough(strassen::largest(most, blocks),
-                                largest_of(x_, steps_ * batch_ * inputs_), inputs_) ||
-        !strassen::small_enough(strassen::largest(most + blocks, blocks), state_most, hidden_) ||
-        !std::isfinite(largest_of(cell_, batch_ * hidden_)))
-      return false;
     const float* biases = arrays.params + layout_.input_bias(layer_, direction_);
     sum_biases(biases, arrays.params + layout_.state_bias(layer_, direction_), bias_);
     std::copy_n(state_, batch_ * hidden_, states_[0]);
     std::copy_n(cell_, batch_ * hidden_, cell_states_[0]);
-    return true;
   }
 
   void run() {
-    const double cost =
-        kFlop * static_cast<double>(steps_ * kGates * hidden_ * (hidden_ + inputs_));
     parallel_for(
-        batch_, cost, [&](int64_t first, int64_t last) { run_samples(first, last); }, kGroup);
+        shares_.slots, cost_of_sample() * static_cast<double>(batch_ / shares_.slots),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t slot = begin; slot < end; ++slot) {
+            for (int64_t first = slot * shares_.samples; first < batch_;
+                 first += shares_.slots * shares_.samples)
+              run_samples(slot, first, std::min(first + shares_.samples, batch_));
+          }
+          finish_stream_copies();
+        },
+        1);
     if (state_out_ == nullptr) return;
     std::copy_n(states_[steps_ % 2], batch_ * hidden_, state_out_);
     std::copy_n(cell_states_[steps_ % 2], batch_ * hidden_, cell_out_);
   }
 
  private:
+  // Blocks of samples take turns in slots, of which each has gates and scratch of its own; at most
+  // one thread is in a slot.
+  struct Shares {
+    int64_t samples, slots;
+  };
+
+  double cost_of_sample() const {
+    return kFlop * static_cast<double>(steps_ * kGates * hidden_ * (hidden_ + inputs_));
+  }
+  Shares shares() const {
+    const int64_t threads = threads_for(batch_, cost_of_sample());
+    // Larger blocks read weights less often.
+    const int64_t samples =
+        threads == 1 || batch_ % (2 * kGroup * threads) == 0 ? 2 * kGroup : kGroup;
+    return {samples, std::min<int64_t>(threads, (batch_ + samples - 1) / samples)};
+  }
+  // A thread that has more samples than others, or all of them, loses what is saved.
+  bool shares_evenly() const {
+    const int64_t threads = threads_for(batch_, cost_of_sample());
+    const int64_t blocks = (batch_ + shares_.samples - 1) / shares_.samples;
+    const int64_t turns = (blocks + shares_.slots - 1) / shares_.slots;
+    return 8 * threads * std::min(batch_, turns * shares_.samples) <= 9 * batch_;
+  }
+
+  const float* input_weight(const ForwardArrays<float>& arrays) const {
+    return arrays.params + layout_.input_weight(layer_, direction_);
+  }
+  const float* state_weight(const ForwardArrays<float>& arrays) const {
+    return arrays.params + layout_.state_weight(layer_, direction_);
+  }
+
   int64_t time_of(int64_t step) const { return direction_ == 1 ? steps_ - 1 - step : step; }
 
   void sum_weights(const float* input, const float* state, float* to) const {
@@ -159,16 +205,15 @@ class StrassenDirection {
     const int64_t input_block = strassen::input_sums(inputs_, columns_);
     const int64_t state_block = strassen::state_sums(hidden_, columns_);
     float* states = to + blocks * input_block;
-    float* most = states + blocks * state_block;
     parallel_for(
         blocks, static_cast<double>(input_block + state_block),
         [&](int64_t first, int64_t last) {
           std::vector<float> panels(
               static_cast<std::size_t>(kGates * columns_ * std::max(inputs_, hidden_)));
           for (int64_t b = first; b < last; ++b) {
-            most[b] = pack(input, inputs_, b, panels);
+            pack(input, inputs_, b, panels);
             strassen::sum_input_weights(panels.data(), inputs_, to + b * input_block);
-            most[blocks + b] = pack(state, hidden_, b, panels);
+            pack(state, hidden_, b, panels);
             strassen::sum_state_weights(panels.data(), hidden_, states + b * state_block);
           }
           finish_stream_copies();
@@ -176,14 +221,13 @@ class StrassenDirection {
         1);
   }
 
-  // A block of units of all gates. Returns the largest magnitude.
-  float pack(const float* weights, int64_t k, int64_t block, std::vector<float>& panels) const {
+  // A block of units of all gates.
+  void pack(const float* weights, int64_t k, int64_t block, std::vector<float>& panels) const {
     for (int64_t g = 0; g < kGates; ++g) {
       const float* rows = weights + (g * hidden_ + block * columns_) * k;
       packed_gemm::pack<float>({rows, 1, k}, k, columns_, 0, columns_,
                                panels.data() + g * columns_ * k);
     }
-    return strassen::largest(panels.data(), kGates * columns_ * k);
   }
 
   // In the order of the gates of a row: block by block those of each gate.
@@ -195,11 +239,11 @@ class StrassenDirection {
     }
   }
 
-  // Of samples from `first` on, for all steps.
-  void run_samples(int64_t first, int64_t last) {
+  // Samples [first, last), for all steps.
+  void run_samples(int64_t slot, int64_t first, int64_t last) {
     const int64_t samples = last - first, chunk = chunk_of(samples);
-    float* gates = gates_ + first / kGroup * group_gates_;
-    float* scratch = scratch_ + first / kGroup * group_scratch_;
+    float* gates = gates_ + slot * slot_gates_;
+    float* scratch = scratch_ + slot * slot_scratch_;
     std::vector<strassen::Tile> tiles;
     const int64_t apart = samples * kGates * columns_;
     const int64_t step_size = samples * kGates * hidden_;
@@ -231,7 +275,6 @@ class StrassenDirection {
           run_cells(s + i, first + r, gates + i * step_size + r * kGates * columns_, apart);
       }
     }
-    finish_stream_copies();
   }
 
   // All units of a sample in one step, whose gates are block by block `apart` numbers from each
@@ -277,7 +320,8 @@ class StrassenDirection {
   float* bias_ = nullptr;                         // of input and state together
   float *states_[2] = {}, *cell_states_[2] = {};  // before and after a step, in turns
   float *gates_ = nullptr, *scratch_ = nullptr;
-  int64_t group_gates_ = 0, group_scratch_ = 0;
+  int64_t slot_gates_ = 0, slot_scratch_ = 0;
+  const Shares shares_;
 };
 
 }  // namespace
@@ -293,11 +337,15 @@ float* LayerScratch::of(int64_t count) {
 bool run_by_strassen(const RnnParams& params, const Extent& extent,
                      const ForwardArrays<float>& arrays, int64_t layer, int direction,
                      const float* x, float* y, LayerScratch& scratch, KernelContext& context) {
-  if (!config().onednn.rnn_strassen || !arrays.packs || context.training() ||
-      params.mode != Mode::kLstm || params.projection_size)
+  // Where threads cannot share the samples evenly products are plain, so that their number decides
+  // about the last bits.
+  const Config& settings = config();
+  if (!settings.onednn.rnn_strassen || settings.cuda.enforce_determinism || !arrays.packs ||
+      context.training() || params.mode != Mode::kLstm || params.projection_size)
     return false;
   StrassenDirection run(params, extent, arrays, layer, direction, x, y);
-  if (!run.sizes_allow() || !run.prepare(arrays, scratch)) return false;
+  if (!run.sizes_allow() || !run.numbers_allow(arrays)) return false;
+  run.prepare(arrays, scratch);
   run.run();
   return true;
 }

@@ -12,8 +12,8 @@
 
 namespace mxnet::rnn::strassen {
 
-// Rows of which sums are made: rows r and r + kTile of every 2 * kTile are one pair. What is the
-// pair of a row depends on no number of threads, and so the results do not.
+// Rows of which sums are made: rows r and r + kTile of every 2 * kTile are one pair, however many
+// threads share them.
 inline constexpr int64_t kTile = 8;
 
 // Whether a layer's sizes divide as they must, and are large enough to gain.
