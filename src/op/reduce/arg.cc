@@ -139,7 +139,9 @@ template <bool largest, class T, class Out>
 void run(const View& view, const T* x, Out* out) {
   const double cost = static_cast<double>(view.n);
   if (view.inner == 1) {
-    if (view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
+    // Of bools the first one that is set ends a search, often early.
+    if (!std::is_same_v<T, bool> && view.n > kStretch &&
+        view.outer < threads_for(view.outer * view.n)) {
       const BestOfRow best = [](const void* row, int64_t n) {
         return best_of_row<largest>(static_cast<const T*>(row), n);
       };

@@ -79,24 +79,6 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
     return direction == PartsCopy::kJoin ? join_columns(whole, parts, rows)
                                          : split_columns(whole, parts, rows);
   }
-  const auto copy_rows = [&](int64_t first, int64_t last) {
-    int64_t at = 0;
-    for (const Tensor& part : parts) {
-      const int64_t length = part.size() / rows;
-      StridedPlan plan;
-      plan.in_offset = first * length;
-      plan.out_offset = first * row + at;
-      plan.whole_bytes = whole.size() * static_cast<int64_t>(element);
-      plan.add(last - first, length, row);
-      plan.add(length, 1, 1);
-      if (direction == PartsCopy::kJoin) {
-        copy_strided(context, plan, part.data, whole.data, element);
-      } else {
-        copy_strided(context, plan.reversed(), whole.data, part.data, element);
-      }
-      at += length;
-    }
-  };
   const int64_t bytes = row * static_cast<int64_t>(element);
   const int64_t close =
       bytes / static_cast<int64_t>(parts.size()) >= kWideRow ? kCloseBytes : kBlockBytes;
@@ -110,6 +92,24 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
                                  part.size() / rows * static_cast<int64_t>(element);
                              return worth_streaming(width, direction == PartsCopy::kJoin, width);
                            });
+  const auto copy_rows = [&](int64_t first, int64_t last) {
+    int64_t at = 0;
+    for (const Tensor& part : parts) {
+      const int64_t length = part.size() / rows;
+      StridedPlan plan;
+      plan.in_offset = first * length;
+      plan.out_offset = first * row + at;
+      if (past_caches) plan.whole_bytes = rows * bytes;
+      plan.add(last - first, length, row);
+      plan.add(length, 1, 1);
+      if (direction == PartsCopy::kJoin) {
+        copy_strided(context, plan, part.data, whole.data, element);
+      } else {
+        copy_strided(context, plan.reversed(), whole.data, part.data, element);
+      }
+      at += length;
+    }
+  };
   if (blocks < 4 || past_caches || gpu_table(context) != nullptr) return copy_rows(0, rows);
   const double cost = static_cast<double>(block * row);
   parallel_for(
