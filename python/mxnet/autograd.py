@@ -160,7 +160,7 @@ class Function:
                 raise
             finally:
                 _core.set_training(before)
-            if not isinstance(results, (NDArrayBase, list, tuple)):
+            if isinstance(results, str) or not hasattr(results, "__iter__"):
                 raise TypeError(f"{type(self).__name__}.backward returned {type(results).__name__}, expected arrays")
             results = _listed(results)
             if len(results) != len(input_grads):

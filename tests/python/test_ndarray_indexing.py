@@ -66,7 +66,7 @@ def masks(draw):
 CASES = st.one_of(basic_cases(), advanced_cases(), masks())
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None, database=None)
 @seed(TURN)  # the same in every run
 @given(CASES)
 def test_reading(case):
@@ -82,7 +82,7 @@ def test_reading(case):
         same(array[key], expected)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None, database=None)
 @seed(TURN)  # the same in every run
 @given(CASES, st.sampled_from(["number", "numpy", "array", "row"]))
 def test_writing(case, kind):

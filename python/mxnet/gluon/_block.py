@@ -7,7 +7,7 @@ import os
 import re
 import warnings
 from collections import OrderedDict
-from typing import Any, Callable, Dict, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
 from .. import initializer, ndarray
 from ._errors import MismatchError
@@ -68,11 +68,13 @@ class Block:
             self._reg_params[name] = value
         super().__setattr__(name, value)
 
-    def __getattr__(self, name: str) -> Any:
-        # Only what is nowhere gets here. A class whose own __init__ forgot its base's has nothing of what blocks rest on.
-        if "_children" not in self.__dict__ and not name.startswith("__"):
-            raise AttributeError(f"{type(self).__name__}: given a use of {name} before super().__init__() was called")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:  # a checker is to find what is misspelt
+
+        def __getattr__(self, name: str) -> Any:
+            # Only what is nowhere gets here. A class whose own __init__ forgot its base's has nothing of what blocks rest on.
+            if "_children" not in self.__dict__ and not name.startswith("__"):
+                raise AttributeError(f"{type(self).__name__}: given a use of {name} before super().__init__() was called")
+            return object.__getattribute__(self, name)  # fails once more: a property says itself what it lacks
 
     def _alias(self) -> str:
         return type(self).__name__.lower()

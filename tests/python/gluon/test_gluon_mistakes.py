@@ -181,6 +181,16 @@ def test_whole_numbers_of_any_type_are_a_shape(shape):
     assert nd.zeros(shape).size == 6
 
 
+def test_a_property_says_itself_what_it_lacks():
+    class Deep(nn.HybridSequential):
+        @property
+        def depth(self):
+            return len(self._layres)
+
+    with pytest.raises(AttributeError, match="_layres"):
+        Deep().depth
+
+
 def test_a_block_without_its_base_can_be_asked_what_it_has():
     assert not hasattr(Idle(), "weight") and repr(Idle()).startswith("Idle(")
     assert not hasattr(nn.Dense(3), "__len__")
