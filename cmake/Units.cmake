@@ -5,7 +5,8 @@
 set(MXNET_UNITS OFF CACHE STRING "Compile several sources of a folder at once: OFF, ON, or tests for those alone")
 
 function(mx_units target)
-  if(NOT MXNET_UNITS OR (MXNET_UNITS STREQUAL "tests" AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests(/|$)"))
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  if(NOT MXNET_UNITS OR (MXNET_UNITS STREQUAL "tests" AND NOT folder MATCHES "^tests(/|$)"))
     return()
   endif()
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
