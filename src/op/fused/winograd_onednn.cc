@@ -11,8 +11,6 @@
 namespace mxnet {
 namespace {
 
-using dnnl::memory;
-
 class Winograd final : public PreparedKernel {
  public:
   Winograd(const FusedConvParams& params, const WinogradDesc& desc, const LayerPost& post,

@@ -151,7 +151,8 @@ class StrassenDirection {
 
   void run() {
     parallel_for(
-        shares_.slots, cost_of_sample() * static_cast<double>(batch_ / shares_.slots),
+        shares_.slots,
+        cost_of_sample() * static_cast<double>(batch_) / static_cast<double>(shares_.slots),
         [&](int64_t begin, int64_t end) {
           for (int64_t slot = begin; slot < end; ++slot) {
             for (int64_t first = slot * shares_.samples; first < batch_;
