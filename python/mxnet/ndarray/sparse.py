@@ -14,7 +14,7 @@ from ..base import NotSupportedForSparseNDArray, integer_types, numeric_types
 from . import _generate
 from . import arithmetic as _dense_arithmetic
 from ._dtypes import dtype_number
-from ._integers import ints
+from ._integers import ints as _ints
 from .ndarray import _STORAGE_TYPE_IDS, NDArray, _from_numpy
 from .ndarray import array as _dense_array
 from .ndarray import zeros as _dense_zeros
@@ -230,7 +230,7 @@ def _create(stype: str, shape: Any, ctx: Any, dtype: Any, aux_shapes: Optional[L
     aux = _NUM_AUX[stype]
     shapes = [(0,)] * aux if aux_shapes is None else aux_shapes
     kind = _STORAGE_TYPE_IDS[stype]
-    return _core.create_sparse(kind, ints(shape), context.device_typeid, context.device_id, True, number, [_INT64] * aux, shapes)
+    return _core.create_sparse(kind, _ints(shape), context.device_typeid, context.device_id, True, number, [_INT64] * aux, shapes)
 
 
 def _as_numpy(data: Any) -> np.ndarray:
