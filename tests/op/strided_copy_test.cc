@@ -188,21 +188,30 @@ TEST(StridedCopy, TranspositionsPastTheCachesMissNoElement) {
   }
 }
 
+// Columns that have become rows, with some elements behind the last one.
+struct Turned {
+  Turned(int64_t rows, int64_t columns, int64_t element, int64_t whole_bytes, std::mt19937& random)
+      : in(random_bytes(rows * columns * element, random)),
+        before(random_bytes((rows * columns + 16) * element, random)),
+        out(before) {
+    StridedPlan transpose;
+    transpose.whole_bytes = whole_bytes;
+    transpose.add(rows, 1, columns);
+    transpose.add(columns, rows, 1);
+    copy_strided(transpose, in.data(), out.data(), static_cast<std::size_t>(element));
+    expected = copied_slowly(transpose, in, before, element);
+  }
+  const std::vector<char> in, before;
+  std::vector<char> out, expected;
+};
+
 // The widest rows that are written without a box, past the caches: of bytes a block holds few.
 TEST(StridedCopy, ColumnsBecomeWideRowsPastTheCaches) {
   std::mt19937 random(kSeed);
   for (const int64_t element : {1, 2, 4, 8}) {
     for (const int64_t width : {129, 257, 300, 511, 512}) {
-      const int64_t columns = width / element, rows = 333;
-      StridedPlan transpose;
-      transpose.whole_bytes = kPastCaches;
-      transpose.add(rows, 1, columns);
-      transpose.add(columns, rows, 1);
-      const std::vector<char> in = random_bytes(rows * columns * element, random);
-      const std::vector<char> before = random_bytes((rows * columns + 16) * element, random);
-      std::vector<char> out = before;
-      copy_strided(transpose, in.data(), out.data(), static_cast<std::size_t>(element));
-      EXPECT_EQ(out, copied_slowly(transpose, in, before, element)) << element << ", " << width;
+      const Turned turned(333, width / element, element, kPastCaches, random);
+      EXPECT_EQ(turned.out, turned.expected) << element << ", " << width;
     }
   }
 }
@@ -238,26 +247,20 @@ TEST(StridedCopy, ColumnsBecomeNarrowRows) {
   for (const int64_t element : {1, 2, 4, 8, 16}) {
     for (int64_t columns = 1; columns <= 35; ++columns) {
       for (const int64_t rows : {1, 2, 15, 16, 17, 67, 130, 1100}) {
-        StridedPlan transpose;
-        transpose.whole_bytes = rows % 2 == 0 ? kPastCaches : 0;
-        transpose.add(rows, 1, columns);
-        transpose.add(columns, rows, 1);
-        const std::vector<char> in = random_bytes(rows * columns * element, random);
-        const std::vector<char> before = random_bytes((rows * columns + 16) * element, random);
-        std::vector<char> out = before;
-        copy_strided(transpose, in.data(), out.data(), static_cast<std::size_t>(element));
-        const std::vector<char> expected = copied_slowly(transpose, in, before, element);
-        ASSERT_EQ(out, expected) << columns << " columns of " << rows << " x " << element;
+        const Turned turned(rows, columns, element, rows % 2 == 0 ? kPastCaches : 0, random);
+        ASSERT_EQ(turned.out, turned.expected)
+            << columns << " columns of " << rows << " x " << element;
         if (element == 16) continue;
-        out = before;
+        std::vector<char> out = turned.before;
         std::vector<const char*> starts;
-        for (int64_t c = 0; c < columns; ++c) starts.push_back(in.data() + c * rows * element);
+        for (int64_t c = 0; c < columns; ++c)
+          starts.push_back(turned.in.data() + c * rows * element);
         const int64_t first = rows / 3;
         for (const auto& [from, to] : {std::pair(int64_t{0}, first), std::pair(first, rows)}) {
           interleave(starts, from, out.data() + from * columns * element, to - from,
                      static_cast<std::size_t>(element));
         }
-        ASSERT_EQ(out, expected) << columns << " columns of " << rows << " x " << element;
+        ASSERT_EQ(out, turned.expected) << columns << " columns of " << rows << " x " << element;
       }
     }
   }

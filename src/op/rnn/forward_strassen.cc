@@ -31,8 +31,6 @@ constexpr int64_t kRows = 64;
 // Rows of a whole input from which on the multiplications saved are more than making the sums of
 // the weights takes.
 constexpr int64_t kLeastRows = 512;
-// Weights of the state that the cache of all cores holds: each thread reads all of them each step.
-constexpr int64_t kCachedWeights = 1 << 21;
 
 float largest_of(const float* numbers, int64_t count) {
   constexpr int64_t kBlock = 1 << 14;

@@ -31,11 +31,12 @@ enum class Sharing {
   kFullRows,  // the same, and each has rows enough for full tiles of the product
 };
 
+// Elements that the cache of all cores holds. Eight rows read them slowly enough for it, and what a
+// meeting costs, with cores that others use as well, is saved.
+inline constexpr int64_t kCachedWeights = 1 << 21;
+
 inline Sharing sharing(const StepShape& shape) {
   constexpr int64_t kTile = 8;  // rows
-  // Elements that the cache of all cores holds. Eight rows read them slowly enough for it, and what
-  // a meeting costs, with cores that others use as well, is saved.
-  constexpr int64_t kCachedWeights = 1 << 21;
   const double cost = kFlop * static_cast<double>(shape.work * shape.units);
   const int64_t threads = threads_for(shape.batch, cost * static_cast<double>(shape.steps));
   const bool full = shape.batch >= threads * kTile;
