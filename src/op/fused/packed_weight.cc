@@ -2,18 +2,9 @@
 // Whether what is kept is still of the arrays that are given.
 #include "op/fused/packed_weight.h"
 
-#include <fmt/format.h>
-
-#include "base/error.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
-
-PackedFloats::PackedFloats(std::size_t bytes) : data_(host_allocate(bytes)), bytes_(bytes) {
-  if (data_ == nullptr && bytes > 0)
-    throw Error(ErrorCode::kOutOfMemory, "packed weights",
-                fmt::format("given {} bytes to pack, the host has no memory left for them", bytes));
-}
 
 bool WeightKeeper::is_current(const KernelContext& context, std::span<const InputOrigin> origins,
                               std::span<const int> inputs) const {

@@ -4,7 +4,7 @@
 
 #include "base/leaked.h"
 #include "base/recently_used.h"
-#include "op/fused/packed_weight.h"
+#include "op/packed_floats.h"
 
 namespace mxnet::rnn {
 namespace {
