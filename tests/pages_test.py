@@ -13,7 +13,7 @@ from pathlib import Path
 
 import tree_check
 
-PAGES = ("README.md", "src/README.md", "docs/**/*.md")
+PAGES = ("README.md", "src/**/README.md", "docs/**/*.md")
 SKIPPED_FOLDERS = {".git", "build", ".venv", "__pycache__"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`]+)`")
