@@ -12,7 +12,7 @@ from pathlib import Path
 
 import tree_check
 
-SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".c"}
+SOURCE_SUFFIXES = {".h", ".hpp", ".cc", ".cu", ".cuh", ".inc", ".c", ".py"}
 MAX_LINES = 600
 CONDITIONAL_FOLDERS = {"base", "device", "plugin/cuda", "plugin/mpi"}  # the only ones that may ask for the platform
 
@@ -71,7 +71,9 @@ def include_guard(lines: list):
 
 def check_style(path: str, lines: list, public: bool) -> list:
     problems = []
-    comment = "#" if path.endswith((".py", "CMakeLists.txt", ".cmake")) else ("//", "/*", " *")
+    comment = ("#", '"""', 'r"""') if path.endswith(".py") else ("//", "/*", " *")
+    if lines and lines[0].startswith("#!"):
+        lines = lines[1:]
     if not lines or "SPDX-License-Identifier: Apache-2.0" not in lines[0]:
         problems.append(f"{path}:1: the first line must be the SPDX line")
     elif len(lines) < 2 or not lines[1].startswith(comment):
@@ -80,7 +82,7 @@ def check_style(path: str, lines: list, public: bool) -> list:
         problems.append(f"{path}: {len(lines)} lines, more than {MAX_LINES}: look for the seam")
     if path.endswith(("-inl.h", "_inl.h")):
         problems.append(f"{path}: no -inl.h: headers declare, bodies go to .cc")
-    header = path.endswith((".h", ".cuh"))
+    header = path.endswith((".h", ".hpp", ".cuh", ".inc"))
     may_ask = public or any(path.startswith(folder + "/") for folder in CONDITIONAL_FOLDERS)
     guard = include_guard(lines) if header else None
     for number, line in enumerate(lines, 1):
@@ -105,7 +107,7 @@ def check_folder_map(src: Path, map_file: Path) -> list:
     rows = re.findall(r"^\| (`[^|]*) \|", map_file.read_text(encoding="utf-8"), re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     there = {entry.name for entry in folder.iterdir() if entry.is_dir()}
-    there |= {entry.stem for entry in folder.iterdir() if entry.suffix in SOURCE_SUFFIXES | {".inc"}}
+    there |= {entry.stem for entry in folder.iterdir() if entry.suffix in SOURCE_SUFFIXES}
     where = f"src/{map_file.relative_to(src).as_posix()}"
     return [f"{where}: does not name {name}" for name in sorted(there - named)] + [
         f"{where}: names {name}, which is not there" for name in sorted(named - there)
@@ -181,6 +183,12 @@ class BadTrees(unittest.TestCase):
 
     def test_opening_comment(self):
         self.assert_found("what the file is for", "base/a.cc", "int x;\n", head=self.HEAD.splitlines()[0] + "\n")
+
+    def test_opening_of_python(self):
+        head = self.HEAD.replace("//", "#")
+        self.assertEqual(self.problems("../tests/a.py", "", head="#!/usr/bin/env python3\n" + head), [])
+        self.assertEqual(self.problems("../tests/a.py", "", head=head.splitlines()[0] + '\n"""A file."""\n'), [])
+        self.assert_found("what the file is for", "../tests/a.py", "x = 1\n", head=head.splitlines()[0] + "\n")
 
     def test_using_namespace_in_a_header(self):
         self.assert_found("using namespace", "base/a.h", "using namespace std;\n")
