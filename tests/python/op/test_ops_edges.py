@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators at the edges that random calls beside the 1.9.1 release found: poles, infinite weights, types that differ.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_edges.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_edges.py
 """
 import numpy as np
 import pytest
