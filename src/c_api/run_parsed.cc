@@ -52,7 +52,9 @@ void run_parsed(const ParsedAttrsRef& parsed, Device device, int num_inputs, NDA
   // Those that the caller has not given; hidden ones end with the call.
   InlineVector<NDArray, 4> made(static_cast<std::size_t>(total) - out.size());
   for (NDArray& array : made) out.push_back(&array);
-  imperative_invoke(parsed, in.span(), out.span(), num_inputs == 0 ? device : Device());
+  const bool drops_hidden = !given || *num_outputs == visible;
+  imperative_invoke(parsed, in.span(), out.span(), num_inputs == 0 ? device : Device(),
+                    drops_hidden);
   if (given) return;
   std::vector<NDArrayHandle>& handles = invoke_returns().handles;
   handles.clear();
