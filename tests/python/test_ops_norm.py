@@ -323,6 +323,17 @@ def test_lrn(mx, rng, nsize):
     check_gradients(mx, rng, "LRN", [normal(rng, (2, 5, 2, 2))], [0], **attrs)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(2, 6, 3, 1), (1, 9, 23, 37), (2, 0, 3, 3), (0, 3, 2, 2)])
+def test_lrn_of_each_type_in_planes_that_no_block_divides(mx, rng, dtype, shape):
+    """23 x 37 positions are a block of 512, whole registers, and what is left; 0.75 is the power that roots make."""
+    x = normal(rng, shape, dtype)
+    square = np.pad(x.astype("float64") ** 2, ((0, 0), (2, 2), (0, 0), (0, 0)))
+    sums = sum(square[:, k:k + shape[1]] for k in range(5))
+    y = mx.run("LRN", x, nsize=5, alpha=0.5, beta=0.75, knorm=1.0)[0]
+    agree(y, x.astype("float64") * (1 + 0.5 / 5 * sums) ** -0.75, dtype)
+
+
 # --- Dropout -----------------------------------------------------------------------------------
 
 def test_dropout_masks_are_those_of_seeded_programs(mx):
