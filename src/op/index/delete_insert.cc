@@ -83,7 +83,7 @@ void gather_places(const Tensor& in, const Shape& shape, int axis, const HostNum
                          DType::kInt64};
   gather_rows(in.data, shape.size(0, axis), shape[axis],
               shape.size(axis + 1, shape.ndim()) * static_cast<int64_t>(dtype_size(in.dtype)),
-              Positions(positions, shape[axis], OutOfRange::kClip, "delete"), out, context);
+              Positions(positions, shape[axis], OutOfRange::kClip, "_npi_delete"), out, context);
 }
 
 int num_inputs_delete(const PlaceParams& params) {
@@ -93,11 +93,11 @@ int num_inputs_delete(const PlaceParams& params) {
 void delete_cpu(const PlaceParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Shape shape = axis_shape(params, in.shape());
-  const int axis = axis_of(params, in.shape(), "delete");
+  const int axis = axis_of(params, in.shape(), "_npi_delete");
   const int64_t size = shape[axis];
   std::vector<bool> gone(static_cast<std::size_t>(size));
   const Tensor* obj = context.num_in() > 1 ? &context.in(1) : nullptr;
-  for (const int64_t position : named(params, obj, size, size, "delete", context))
+  for (const int64_t position : named(params, obj, size, size, "_npi_delete", context))
     gone[static_cast<std::size_t>(position)] = true;
   const HostNumbers kept(context, size);
   int64_t count = 0;
@@ -316,8 +316,8 @@ bool define() {
         check_step(params, infer);
         if (infer.num_in() > 1 || !infer.in(0).known()) return;
         Shape shape = axis_shape(params, infer.in(0).shape());
-        const int axis = axis_of(params, infer.in(0).shape(), "delete");
-        if (params.int_ind) checked(*params.int_ind, shape[axis], shape[axis], "delete");
+        const int axis = axis_of(params, infer.in(0).shape(), "_npi_delete");
+        if (params.int_ind) checked(*params.int_ind, shape[axis], shape[axis], "_npi_delete");
         shape[axis] -= params.int_ind ? 1 : range_of(params, shape[axis]).count;
         infer.out(0).set_shape(shape);
       })
