@@ -5,7 +5,6 @@
 #include "arithmetic.h"
 
 #include <cstring>
-#include <map>
 
 #include "array.h"
 #include "call_errors.h"

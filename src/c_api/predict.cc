@@ -2,7 +2,6 @@
 // The predict API.
 #include <fmt/format.h>
 
-#include <cstring>
 
 #include "base/numpy_shape.h"
 #include "c_api/guard.h"

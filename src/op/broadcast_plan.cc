@@ -2,7 +2,6 @@
 // Merging of dimensions.
 #include "op/broadcast_plan.h"
 
-#include "base/error.h"
 
 namespace mxnet {
 
