@@ -384,7 +384,7 @@ def _empty_like(array: Any, context: Context) -> Any:
         context.device_id,
         True,
         array._dtype_id,
-        not isinstance(array, NDArray) or type(array) is not NDArray,
+        type(array) is not NDArray,  # of mx.np
     )
 
 

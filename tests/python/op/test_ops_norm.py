@@ -2,7 +2,7 @@
 """Normalisation, activation and softmax: against NumPy in float64 on random shapes, types and axes; gradients
 against differences; states, random masks and errors.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_norm.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_norm.py
 """
 import math
 
