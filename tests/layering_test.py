@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The layers hold: reads the table in src/README.md and fails on any #include that it does not allow, on files that
-break the rules every file follows (docs/contributing.md), and on files that the map names but nobody has. Run without arguments on this repository, or with another root."""
+break the rules every file follows (docs/contributing.md), on files that the map names but nobody has, and on what the
+map of a folder (src/op/README.md) leaves out. Run without arguments on this repository, or with another root."""
 
 import re
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import tree_check
 
-SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".c"}
+SOURCE_SUFFIXES = {".h", ".hpp", ".cc", ".cu", ".cuh", ".inc", ".c", ".py"}
 MAX_LINES = 600
 CONDITIONAL_FOLDERS = {"base", "device", "plugin/cuda", "plugin/mpi"}  # the only ones that may ask for the platform
 
@@ -70,7 +71,9 @@ def include_guard(lines: list):
 
 def check_style(path: str, lines: list, public: bool) -> list:
     problems = []
-    comment = "#" if path.endswith((".py", "CMakeLists.txt", ".cmake")) else ("//", "/*", " *")
+    comment = ("#", '"""', 'r"""') if path.endswith(".py") else ("//", "/*", " *")
+    if lines and lines[0].startswith("#!"):
+        lines = lines[1:]
     if not lines or "SPDX-License-Identifier: Apache-2.0" not in lines[0]:
         problems.append(f"{path}:1: the first line must be the SPDX line")
     elif len(lines) < 2 or not lines[1].startswith(comment):
@@ -79,7 +82,7 @@ def check_style(path: str, lines: list, public: bool) -> list:
         problems.append(f"{path}: {len(lines)} lines, more than {MAX_LINES}: look for the seam")
     if path.endswith(("-inl.h", "_inl.h")):
         problems.append(f"{path}: no -inl.h: headers declare, bodies go to .cc")
-    header = path.endswith((".h", ".cuh"))
+    header = path.endswith((".h", ".hpp", ".cuh", ".inc"))
     may_ask = public or any(path.startswith(folder + "/") for folder in CONDITIONAL_FOLDERS)
     guard = include_guard(lines) if header else None
     for number, line in enumerate(lines, 1):
@@ -92,8 +95,23 @@ def check_style(path: str, lines: list, public: bool) -> list:
 
 def check_map(src: Path, readme: str) -> list:
     """A folder of a later part may stand in the table before it is there; a named file is there."""
-    named = sorted(set(re.findall(r"`([\w/]+\.(?:h|cc|cu))`", readme)))
-    return [f"src/README.md: names {path}, which is not there" for path in named if not (src / path).is_file()]
+    named = sorted(set(re.findall(r"`([\w/]+\.(?:h|cc|cu|py))`", readme)))
+    lost = [path for path in named if not (src / path).is_file() and not (src.parent / path).is_file()]
+    return [f"src/README.md: names {path}, which is not there" for path in lost]
+
+
+def check_folder_map(src: Path, map_file: Path) -> list:
+    """The first column of a folder's own map names each of its folders and files, and nothing else: by the name that
+    header, body and loops share."""
+    folder = map_file.parent
+    rows = re.findall(r"^\| (`[^|]*) \|", map_file.read_text(encoding="utf-8"), re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    there = {entry.name for entry in folder.iterdir() if entry.is_dir()}
+    there |= {entry.stem for entry in folder.iterdir() if entry.suffix in SOURCE_SUFFIXES}
+    where = f"src/{map_file.relative_to(src).as_posix()}"
+    return [f"{where}: does not name {name}" for name in sorted(there - named)] + [
+        f"{where}: names {name}, which is not there" for name in sorted(named - there)
+    ]
 
 
 def check_tree(root: Path) -> list:
@@ -103,6 +121,8 @@ def check_tree(root: Path) -> list:
     if not layers.row:
         return [f"{readme}: no table of layers found"]
     problems = check_map(root / "src", text)
+    for map_file in sorted((root / "src").glob("*/**/README.md")):
+        problems += check_folder_map(root / "src", map_file)
     for base, public in ((root / "src", False), (root / "include", True)):
         for file in sorted(base.rglob("*")) if base.is_dir() else ():
             if file.suffix not in SOURCE_SUFFIXES:
@@ -164,6 +184,12 @@ class BadTrees(unittest.TestCase):
     def test_opening_comment(self):
         self.assert_found("what the file is for", "base/a.cc", "int x;\n", head=self.HEAD.splitlines()[0] + "\n")
 
+    def test_opening_of_python(self):
+        head = self.HEAD.replace("//", "#")
+        self.assertEqual(self.problems("../tests/a.py", "", head="#!/usr/bin/env python3\n" + head), [])
+        self.assertEqual(self.problems("../tests/a.py", "", head=head.splitlines()[0] + '\n"""A file."""\n'), [])
+        self.assert_found("what the file is for", "../tests/a.py", "x = 1\n", head=head.splitlines()[0] + "\n")
+
     def test_using_namespace_in_a_header(self):
         self.assert_found("using namespace", "base/a.h", "using namespace std;\n")
         self.assertEqual(self.problems("base/a.cc", "using namespace std;\n"), [])
@@ -182,6 +208,17 @@ class BadTrees(unittest.TestCase):
     def test_map_of_a_lost_file(self):
         self.README += "See `base/a.cc` and `base/lost.h`.\n"
         self.assert_found("names base/lost.h", "base/a.cc", "")
+
+    def test_map_of_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            src = Path(folder) / "src"
+            (src / "device" / "cpu").mkdir(parents=True)
+            (src / "README.md").write_text(self.README)
+            (src / "device" / "README.md").write_text("| files | hold |\n|---|---|\n| `cpu` | `b` |\n| `a`, `lost` | x |\n")
+            for name in ("a.h", "a.cc", "b.inc"):
+                (src / "device" / name).write_text(self.HEAD)
+            problems = check_tree(Path(folder))
+        self.assertEqual(problems, ["src/device/README.md: does not name b", "src/device/README.md: names lost, which is not there"])
 
     def test_missing_table(self):
         self.README = "no table\n"

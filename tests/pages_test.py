@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages name what is there: every link of README.md and docs/ leads to a file and a heading, every file, folder and test
 program in `backquotes` is in the repository, and every `MXNET_*` is a variable, an option of the build or a name in a
-header. Run without arguments on this repository, or with another root."""
+header. So do comments of the sources, where they name a file by its folder; and the page about operators has every
+statement that a block may make. Run without arguments on this repository, or with another root."""
 
 import os
 import re
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import tree_check
 
-PAGES = ("README.md", "src/README.md", "docs/**/*.md")
+PAGES = ("README.md", "src/**/README.md", "docs/**/*.md")
+COMMENT = {".h": "//", ".cc": "//", ".cu": "//", ".cuh": "//", ".inc": "//", ".hpp": "//", ".c": "//", ".py": "#", ".cmake": "#"}
+OPERATORS_PAGE, BUILDER = "docs/adding_an_operator.md", "src/op/op_builder.h"
 SKIPPED_FOLDERS = {".git", "build", ".venv", "__pycache__"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`]+)`")
@@ -102,10 +105,36 @@ def check_page(tree: Tree, page: str) -> list:
     return problems
 
 
+def check_comments(tree: Tree, file: str) -> list:
+    """Only files with their folder: by their last name alone comments speak of the headers of others too."""
+    sign, problems = re.escape(COMMENT[os.path.splitext(file)[1]]), []
+    for number, line in enumerate(tree.read(file).splitlines(), 1):
+        comment = re.match(rf"\s*{sign}(.*)", line)
+        # What stands before a star or inside of brackets is a family of files, not one.
+        for name in re.findall(rf"(?<![\w/.<*-])(\w+/{FILE.pattern})(?!\w)", comment[1] if comment else ""):
+            if name not in tree.tails and name not in ELSEWHERE:
+                problems.append(f"{file}:{number}: names {name}, which is not there")
+    return problems
+
+
+def check_statements(tree: Tree) -> list:
+    """The statements of a block are the members of its builder that return it."""
+    if BUILDER not in tree.files or OPERATORS_PAGE not in tree.files:
+        return []
+    made = set(re.findall(r"^  OpBuilder& (\w+)\(", tree.read(BUILDER), re.MULTILINE))
+    told = set(re.findall(r"(?<!\w)\.(\w+)", tree.read(OPERATORS_PAGE)))
+    return [f"{OPERATORS_PAGE}: does not tell of .{name} ({BUILDER})" for name in sorted(made - told)]
+
+
 def check_tree(root: Path) -> list:
     tree = Tree(root)
     pages = [file.relative_to(root).as_posix() for pattern in PAGES for file in sorted(root.glob(pattern))]
-    return [problem for page in pages for problem in check_page(tree, page)]
+    sources = sorted(file for file in tree.files if os.path.splitext(file)[1] in COMMENT)
+    return [
+        *(problem for page in pages for problem in check_page(tree, page)),
+        *(problem for file in sources for problem in check_comments(tree, file)),
+        *check_statements(tree),
+    ]
 
 
 class BadPages(unittest.TestCase):
@@ -142,6 +171,19 @@ class BadPages(unittest.TestCase):
         self.assert_found("op/lost.h", "see `op/lost.h`")
         self.assert_found("src/lost", "see `src/lost/`")
         self.assert_found("tests/op/lost_test", "run `tests/op/lost_test`")
+
+    def test_comments(self):
+        self.FILES = {**self.FILES, "src/op/a.h": "// See op/a.h, docs/other.md and x/*_a.h.\nint x = a/lost.h;\n// As lost.h says.\n"}
+        self.assertEqual(self.problems(""), [])
+        self.FILES["src/op/a.h"] = "int x;\n  // See op/lost.h.\n"
+        self.assertEqual(self.problems(""), ["src/op/a.h:2: names op/lost.h, which is not there"])
+
+    def test_statements(self):
+        self.FILES = {**self.FILES, BUILDER: "  OpBuilder& doc(const char* text) {\n  OpBuilder& grad(int) {\n"}
+        self.FILES[OPERATORS_PAGE] = "`.doc`\n```cpp\n    .grad(...)\n```\n"
+        self.assertEqual(self.problems(""), [])
+        self.FILES[OPERATORS_PAGE] = "`.doc`\n"
+        self.assertEqual(self.problems(""), [f"{OPERATORS_PAGE}: does not tell of .grad ({BUILDER})"])
 
     def test_variables(self):
         self.assertEqual(self.problems("`MXNET_THERE=1` and those of `MXNET_`"), [])

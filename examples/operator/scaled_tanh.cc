@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A complete operator in one block: y = amplitude * tanh(x / width). docs/adding_an_operator.md
-// walks through it; tests/op/worked_example_test.cc compiles and runs it.
+// walks through it; tests/exec/worked_example_test.cc compiles and runs it.
 #include <cmath>
 
 #include "op/dispatch.h"

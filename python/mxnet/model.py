@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections import namedtuple
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Tuple
 
 from .util import getenv
 

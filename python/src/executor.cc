@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ExecutorBase: a symbol bound to arrays. Names, defaults and dictionaries are in
-// mxnet/executor.py and mxnet/symbol/bind.py.
+// mxnet/executor.py and mxnet/symbol/_bind.py.
 #include <map>
 #include <memory>
 

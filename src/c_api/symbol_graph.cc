@@ -75,6 +75,45 @@ ExtResult for_backend(const Symbol& symbol, const char* name, const KnownTypes& 
   return {Symbol(optimize_for_backend(symbol.graph(), name, options, known)), {}, {}};
 }
 
+// What a caller of MXOptimizeForBackend says of a network's inputs.
+struct Knowledge {
+  const char* function;
+  KnownTypes types;
+  GraphFacts facts;
+
+  void add(std::string_view name, ArrayType type) {
+    types.names.push_back(name);
+    types.types.push_back(std::move(type));
+  }
+  // Null handles stand for arrays that the caller does not have. `names` outlive this.
+  void add_arrays(std::span<const std::string> names, uint32_t count, NDArrayHandle* handles) {
+    if (count > 0) require(handles, function, "arrays");
+    for (uint32_t i = 0; i < count && i < names.size(); ++i) {
+      if (handles[i] == nullptr) continue;
+      const NDArray& array = array_of(handles[i], function);
+      add(names[i], {array.shape(), array.dtype()});
+      if (array.is_none() || array.is_sparse() || array.device().type == DeviceType::kGPU) continue;
+      array.wait_to_read();
+      facts.parameters[names[i]] = array.detach();
+    }
+  }
+  void add_shapes(uint32_t count, const char** names, const int64_t* data, const uint32_t* begins) {
+    const auto checked = checked_names(function, count, names);
+    for (std::size_t i = 0; i < checked.size(); ++i) {
+      require(data, function, "input_shape_data");
+      require(begins, function, "input_shape_idx");
+      add(checked[i],
+          {checked_shape(function, data + begins[i], int64_t{begins[i + 1]} - begins[i])});
+    }
+  }
+  void add_dtypes(uint32_t count, const char** names, const int* numbers) {
+    const auto checked = checked_names(function, count, names);
+    if (!checked.empty()) require(numbers, function, "input_dtypes");
+    for (std::size_t i = 0; i < checked.size(); ++i)
+      add(checked[i], {Shape(), checked_dtype(function, numbers[i])});
+  }
+};
+
 // Parameters that a backend has added.
 struct AddedParameters {
   std::vector<NDArrayHandle> handles;
@@ -190,45 +229,18 @@ int MXOptimizeForBackend(SymbolHandle sym_handle, const char* backend_name, cons
     checked_device(function, dev_type, 0);
     const Symbol& symbol = symbol_of(sym_handle, function);
     const Attrs options = checked_attrs(function, num_options, keys, vals);
-    KnownTypes known;
-    GraphFacts facts;
-    const auto add = [&](std::string_view name, ArrayType type) {
-      known.names.push_back(name);
-      known.types.push_back(std::move(type));
-    };
-    const auto add_arrays = [&](Symbol::Inputs which, uint32_t count, NDArrayHandle* handles,
-                                std::vector<std::string>* names) {
-      *names = symbol.list_inputs(which);
-      if (count > 0) require(handles, function, "arrays");
-      for (uint32_t i = 0; i < count && i < names->size(); ++i) {
-        if (handles[i] == nullptr) continue;
-        const NDArray& array = array_of(handles[i], function);
-        add((*names)[i], {array.shape(), array.dtype()});
-        if (array.is_none() || array.is_sparse() || array.device().type == DeviceType::kGPU)
-          continue;
-        array.wait_to_read();
-        facts.parameters[(*names)[i]] = array.detach();
-      }
-    };
-    std::vector<std::string> arguments, states;
-    add_arrays(Symbol::Inputs::kArguments, args_len, in_args_handle, &arguments);
-    add_arrays(Symbol::Inputs::kAuxiliary, aux_len, in_aux_handle, &states);
-    const auto shape_names = checked_names(function, num_input_shapes, input_shape_names);
-    for (std::size_t i = 0; i < shape_names.size(); ++i) {
-      require(input_shape_data, function, "input_shape_data");
-      require(input_shape_idx, function, "input_shape_idx");
-      add(shape_names[i], {checked_shape(function, input_shape_data + input_shape_idx[i],
-                                         int64_t{input_shape_idx[i + 1]} - input_shape_idx[i])});
-    }
-    const auto dtype_names = checked_names(function, num_input_dtypes, input_dtype_names);
-    if (!dtype_names.empty()) require(input_dtypes, function, "input_dtypes");
-    for (std::size_t i = 0; i < dtype_names.size(); ++i)
-      add(dtype_names[i], {Shape(), checked_dtype(function, input_dtypes[i])});
+    Knowledge given{function, {}, {}};
+    const auto arguments = symbol.list_inputs(Symbol::Inputs::kArguments);
+    const auto states = symbol.list_inputs(Symbol::Inputs::kAuxiliary);
+    given.add_arrays(arguments, args_len, in_args_handle);
+    given.add_arrays(states, aux_len, in_aux_handle);
+    given.add_shapes(num_input_shapes, input_shape_names, input_shape_data, input_shape_idx);
+    given.add_dtypes(num_input_dtypes, input_dtype_names, input_dtypes);
     checked_names(function, num_input_stypes, input_stype_names);
     if (num_input_stypes > 0) require(input_stypes, function, "input_stypes");
-    if (!skip_infer && !known.names.empty())
-      facts.types = infer_entries(IndexedGraph(symbol.graph()), known, true);
-    ExtResult result = for_backend(symbol, backend_name, known, facts, options);
+    if (!skip_infer && !given.types.names.empty())
+      given.facts.types = infer_entries(IndexedGraph(symbol.graph()), given.types, true);
+    ExtResult result = for_backend(symbol, backend_name, given.types, given.facts, options);
     // Until the next call on this thread.
     thread_local std::unique_ptr<std::pair<AddedParameters, AddedParameters>> added;
     added = std::make_unique<std::pair<AddedParameters, AddedParameters>>(

@@ -70,6 +70,33 @@ TEST(Reduce, OutputsWithoutElementsAreTheIdentity) {
             std::vector<double>(2, 1.0));
 }
 
+// Wholes of eight rows in a page, more and fewer of them, and what is left beside and below them.
+template <class T, class A>
+void expect_sums_of_columns() {
+  std::mt19937 random(11);
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  for (const int64_t width : {1, 31, 32, 64, 65, 96, 100, 127, 128, 129, 300, 1031}) {
+    for (const int64_t rows : {1, 7, 8, 9, 17, 300}) {
+      const auto count = static_cast<std::size_t>(rows * width);
+      std::vector<T> x(3 * count);
+      for (T& value : x) value = static_cast<T>(number(random));
+      std::vector<A> expected(static_cast<std::size_t>(3 * width));
+      for (std::size_t i = 0; i < x.size(); ++i)
+        expected[i / count * static_cast<std::size_t>(width) +
+                 i % count % static_cast<std::size_t>(width)] += static_cast<A>(x[i]);
+      EXPECT_EQ((run<T, A>(Reduction::sum, x, Shape{3, rows, width}, axes({1}))), expected)
+          << rows << " rows of " << width;
+    }
+  }
+}
+
+TEST(Reduce, ColumnsOfAnyWidthAreSummedExactly) {
+  expect_sums_of_columns<float, double>();
+  expect_sums_of_columns<int32_t, int64_t>();
+  expect_sums_of_columns<double, double>();
+  expect_sums_of_columns<float16, float>();
+}
+
 TEST(Reduce, TheNumberOfThreadsDoesNotChangeASum) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;

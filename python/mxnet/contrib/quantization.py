@@ -238,7 +238,7 @@ def _as_block(qsym: Any, qarg_params: Params, qaux_params: Params, names: List[s
 
     block = SymbolBlock(qsym, [symbol.var(name) for name in names])
     parameters = block.collect_params()
-    for prefix, arrays in (("arg", qarg_params), ("aux", qaux_params)):
+    for arrays in (qarg_params, qaux_params):
         for name, array in arrays.items():
             if name in parameters:
                 parameters[name].grad_req = "null"

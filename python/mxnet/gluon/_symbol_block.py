@@ -85,7 +85,7 @@ class SymbolBlock(HybridBlock):
                 if dtype is not None and dtype != "-1":
                     options["dtype"] = _DTYPE_MX_TO_NP[int(dtype)]
                 self.params.get(name, **options)
-        common = os.path.commonprefix([name for name in self.params.keys()])
+        common = os.path.commonprefix(list(self.params.keys()))
         cut = common.rfind("_") + 1
         for name, parameter in self.params.items():
             self._reg_params[name[cut:]] = parameter
@@ -148,7 +148,7 @@ class SymbolBlock(HybridBlock):
             return self._call_cached_op(x, *args)
         graph = self._symbol_graph
         flat, structure = flatten((x, *args), "input")
-        if structure != graph.in_format and structure != [graph.in_format]:
+        if structure not in (graph.in_format, [graph.in_format]):
             raise ValueError(f"given inputs of structure {structure}, expected {graph.in_format}")
         given: Dict[str, Any] = {str(variable.name): value for variable, value in zip(graph.inputs, flat)}
         made = graph.output(**given)

@@ -12,7 +12,6 @@ from ..ndarray import NDArray
 
 __all__ = ["KVStoreBase", "create"]
 
-Key = Union[int, str]
 Arrays = Union[NDArray, Sequence[Any]]
 
 # Stores that stand for a package of their own; each registers itself when it is imported.

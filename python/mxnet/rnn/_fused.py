@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import symbol
@@ -64,14 +65,10 @@ class FusedRNNCell(BaseRNNCell):
     def _parts(self, num_input: int) -> Iterator[Tuple[str, Tuple[int, ...]]]:
         """Names and shapes of what the vector holds, in order: all weights, then all biases."""
         size, many = self._num_hidden, len(self._directions)
-        for kind in ("weight", "bias"):
-            for layer in range(self._num_layers):
-                wide = num_input if layer == 0 else many * size
-                for direction in self._directions:
-                    for half, columns in (("i2h", wide), ("h2h", size)):
-                        for gate in self._gate_names:
-                            name = f"{self._prefix}{direction}{layer}_{half}{gate}_{kind}"
-                            yield name, ((size, columns) if kind == "weight" else (size,))
+        order = (("weight", "bias"), range(self._num_layers), self._directions, ("i2h", "h2h"), self._gate_names)
+        for kind, layer, direction, half, gate in itertools.product(*order):
+            columns = size if half == "h2h" else num_input if layer == 0 else many * size
+            yield f"{self._prefix}{direction}{layer}_{half}{gate}_{kind}", ((size, columns) if kind == "weight" else (size,))
 
     def _num_input(self, total: int) -> int:
         size, many, gates = self._num_hidden, len(self._directions), self._num_gates

@@ -277,8 +277,35 @@ def check_consistency(
         raise ValueError(f"given {len(symbols)} symbols and {len(ctx_list)} contexts, expected as many of each")
     executors = [one.simple_bind(grad_req=grad_req, **where) for one, where in zip(symbols, ctx_list)]
     outputs = symbols[0].list_outputs()
-    arg_params = {} if arg_params is None else dict(arg_params)
-    aux_params = {} if aux_params is None else dict(aux_params)
+    _fill_alike(executors, dict(arg_params or {}), dict(aux_params or {}), scale, use_uniform, rand_type)
+    finest = int(np.argmin([_precision(executor.outputs[0].dtype) for executor in executors]))
+    truth = dict(ground_truth) if ground_truth is not None else {}
+    training = any(grad is not None for grad in executors[0].grad_arrays or [])
+    for is_train in ([False, True] if training else [False]):
+        results = [_results(executor, outputs, is_train) for executor in executors]
+        reference = {**results[finest], **{key: value for key, value in truth.items() if key in results[finest]}}
+        for place, found in enumerate(results):
+            if place == finest and ground_truth is None:
+                continue
+            where = f"{'Train' if is_train else 'Predict'} Err: ctx {place} vs ctx {finest}"
+            for name, value in found.items():
+                wanted = np.asarray(reference[name]).astype(value.dtype)
+                names = (f"{ctx_list[place]['ctx']}_{name}", name)
+                try:
+                    assert_almost_equal(value, wanted, rtol, atol, names, equal_nan=equal_nan)
+                except AssertionError as error:
+                    if raise_on_err:
+                        raise
+                    print(f"{where} at {name}\n{error}")
+        if ground_truth is None:
+            truth.update(reference)
+    return truth
+
+
+def _fill_alike(
+    executors: List[Any], arg_params: Dict[str, Any], aux_params: Dict[str, Any], scale: float, use_uniform: bool, rand_type: Any
+) -> None:
+    """Gives all executors the same values: those of the dictionaries, else random arguments and states of zeros."""
     for name, array in executors[0].arg_dict.items():
         if name not in arg_params:
             size = array.shape
@@ -295,37 +322,21 @@ def check_consistency(
             if grad is not None:
                 grad[:] = 0
 
-    def values(executor: Any, training: bool) -> Dict[str, np.ndarray]:
-        found = dict(zip(outputs, [output.asnumpy() for output in executor.outputs]))
-        if training:
-            found.update({f"grad_{name}": grad.asnumpy() for name, grad in executor.grad_dict.items() if grad is not None})
-        return found
 
-    precisions = [np.finfo(executor.outputs[0].dtype).eps if np.dtype(executor.outputs[0].dtype).kind == "f" else 0 for executor in executors]
-    finest = int(np.argmin(precisions))
-    truth = dict(ground_truth) if ground_truth is not None else {}
-    training = any(grad is not None for grad in executors[0].grad_arrays or [])
-    for is_train in ([False, True] if training else [False]):
-        for executor in executors:
-            executor.forward(is_train=is_train)
-            if is_train:
-                executor.backward([nd.ones(o.shape, ctx=o.context, dtype=o.dtype) for o in executor.outputs])
-        results = [values(executor, is_train) for executor in executors]
-        reference = {**results[finest], **{key: value for key, value in truth.items() if key in results[finest]}}
-        for place, found in enumerate(results):
-            if place == finest and ground_truth is None:
-                continue
-            for name, value in found.items():
-                wanted = np.asarray(reference[name])
-                try:
-                    assert_almost_equal(value, wanted.astype(value.dtype), rtol, atol, (f"{ctx_list[place]['ctx']}_{name}", name), equal_nan=equal_nan)
-                except AssertionError as error:
-                    if raise_on_err:
-                        raise
-                    print(f"{'Train' if is_train else 'Predict'} Err: ctx {place} vs ctx {finest} at {name}\n{error}")
-        if ground_truth is None:
-            truth.update(reference)
-    return truth
+def _precision(dtype: Any) -> float:
+    """The distance from 1 to the next number of a type; of integers, which are exact, 0."""
+    return np.finfo(dtype).eps if np.dtype(dtype).kind == "f" else 0
+
+
+def _results(executor: Any, outputs: List[str], is_train: bool) -> Dict[str, np.ndarray]:
+    """Outputs of a run by their names and, of a training step, gradients as grad_<name>."""
+    executor.forward(is_train=is_train)
+    if is_train:
+        executor.backward([nd.ones(o.shape, ctx=o.context, dtype=o.dtype) for o in executor.outputs])
+    found = dict(zip(outputs, [output.asnumpy() for output in executor.outputs]))
+    if is_train:
+        found.update({f"grad_{name}": grad.asnumpy() for name, grad in executor.grad_dict.items() if grad is not None})
+    return found
 
 
 def check_gluon_hybridize_consistency(

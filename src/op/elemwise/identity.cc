@@ -66,13 +66,19 @@ OpBuilder<MakeLossParams> with_scale(OpBuilder<MakeLossParams> op) {
   using P = MakeLossParams;
   op.param("grad_scale", &P::grad_scale, 1.0f, "The gradient before normalization.");
   op.param("valid_thresh", &P::valid_thresh, 0.0f, "Elements above it are valid.");
-  op.choice("normalization", &P::normalization,
-            Choices<Normalization>{{"null", Normalization::kNull},
-                                   {"batch", Normalization::kBatch},
-                                   {"valid", Normalization::kValid}},
-            "null",
-            "Divides the gradient by the first dimension or by the number of valid elements.");
+  op.choice(
+      "normalization", &P::normalization,
+      Choices<Normalization>{{"null", Normalization::kNull},
+                             {"batch", Normalization::kBatch},
+                             {"valid", Normalization::kValid}},
+      "null",
+      "Divides the gradient by the number of rows (of the last dimension) or of valid elements.");
   return op;
+}
+
+// What a batch consists of: all dimensions but the last, of which there is one if it is alone.
+float rows_of(const Shape& shape) {
+  return shape.ndim() > 1 ? static_cast<float>(shape.size(0, shape.ndim() - 1)) : 1.0f;
 }
 
 // The factor that every element has, divided by how many of them are valid.
@@ -100,15 +106,14 @@ void make_loss_backward_cpu(const MakeLossParams& p, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context)) {
     if (p.normalization == Normalization::kValid)
       return share_on_gpu(*gpu, p.grad_scale, p.valid_thresh, context);
-    const bool of_batch = p.normalization == Normalization::kBatch && in.ndim() > 0;
+    const bool of_batch = p.normalization == Normalization::kBatch;
     return gpu->fill(context.stream()->native(), out,
-                     of_batch ? p.grad_scale / static_cast<float>(in.dim(0)) : p.grad_scale);
+                     of_batch ? p.grad_scale / rows_of(in.shape()) : p.grad_scale);
   }
   dispatch_dtype<kFloating>(in.dtype, "MakeLoss", [&]<class T>(TypeTag<T>) {
     const T *begin = in.as<T>(), *end = begin + in.size();
     float scale = p.grad_scale;
-    if (p.normalization == Normalization::kBatch && in.ndim() > 0)
-      scale /= static_cast<float>(in.dim(0));
+    if (p.normalization == Normalization::kBatch) scale /= rows_of(in.shape());
     if (p.normalization == Normalization::kValid) {
       const auto valid =
           std::count_if(begin, end, [&](T x) { return static_cast<float>(x) > p.valid_thresh; });

@@ -191,7 +191,7 @@ OpBuilder<HardSigmoidParams> with_line(OpBuilder<HardSigmoidParams> op) {
 
 void quadratic_cpu(const QuadraticParams& p, KernelContext& context) {
   map_elements<kNumeric>("_contrib_quadratic", context.in(0), context.out(0), [p]<class C>(C x) {
-    return parametric::quadratic(x, convert<C>(p.a), convert<C>(p.b), convert<C>(p.c));
+    return parametric::quadratic<C>(x, double{p.a}, double{p.b}, double{p.c});
   });
 }
 

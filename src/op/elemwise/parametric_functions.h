@@ -88,7 +88,15 @@ MX_FUNCTION hard_sigmoid_slope(C dy, C x, C alpha, C beta) {
   return ((line > C(0)) & (line < C(1))) ? dy * alpha : C(0);
 }
 
-MX_FUNCTION quadratic(C x, C a, C b, C c) { return static_cast<C>(a * x * x + b * x + c); }
+// Of integers with coefficients as they are.
+MX_FUNCTION quadratic(C x, double a, double b, double c) {
+  if constexpr (std::is_integral_v<C>) {
+    const auto number = static_cast<double>(x);
+    return whole_part<C>((a * number + b) * number + c);
+  } else {
+    return (static_cast<C>(a) * x + static_cast<C>(b)) * x + static_cast<C>(c);
+  }
+}
 
 // Ties go to the even neighbour, as in NumPy. The whole digits of integers are cut off; 10^3 is
 // more than int8 can hold.

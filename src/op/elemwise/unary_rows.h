@@ -13,7 +13,7 @@
   ROW(arcsinh,    ("_sparse_arcsinh"), "Inverse hyperbolic sine.", asinh(x), T(1) / sqrt(x * x + T(1)), kX) \
   ROW(arctan,     ("_sparse_arctan"), "Inverse tangent, in [-pi/2, pi/2].", atan(x), T(1) / (x * x + T(1)), kX) \
   ROW(arctanh,    ("_sparse_arctanh"), "Inverse hyperbolic tangent.", atanh(x), T(1) / (T(1) - x * x), kX) \
-  ROW(cbrt,       ("_sparse_cbrt"), "Cube root.", cbrt(x), T(1) / (T(3) * y * y), kY) \
+  ROW(cbrt,       ("_sparse_cbrt"), "Cube root.", cbrt(x), T(1) / (T(3) * y) / y, kY) \
   ROW(cos,        ("_sparse_cos"), "Cosine of radians.", cos(x), -sin(x), kX) \
   ROW(cosh,       ("_sparse_cosh"), "Hyperbolic cosine.", cosh(x), sinh(x), kX) \
   ROW(degrees,    ("_sparse_degrees"), "Radians to degrees.", x * T(57.295779513082320877), T(57.295779513082320877), kX) \
@@ -28,9 +28,9 @@
   ROW(log1p,      ("_sparse_log1p"), "log(1 + x), exact near zero.", log1p(x), T(1) / (x + T(1)), kX) \
   ROW(log2,       ("_sparse_log2"), "Logarithm to base 2.", log2(x), T(1.44269504088896340736) / x, kX) \
   ROW(radians,    ("_sparse_radians"), "Degrees to radians.", x * T(0.01745329251994329577), T(0.01745329251994329577), kX) \
-  ROW(rcbrt,      (), "1 / cube root.", T(1) / cbrt(x), T(-1) / (T(3) * x * cbrt(x)), kX) \
-  ROW(reciprocal, (), "1 / x.", T(1) / x, T(-1) / (x * x), kX) \
-  ROW(rsqrt,      ("_sparse_rsqrt"), "1 / square root.", T(1) / sqrt(x), T(-0.5) / (x * sqrt(x)), kX) \
+  ROW(rcbrt,      (), "1 / cube root.", T(1) / cbrt(x), T(-1) / (T(3) * x) / cbrt(x), kX) \
+  ROW(reciprocal, (), "1 / x.", T(1) / x, T(-1) / x / x, kX) \
+  ROW(rsqrt,      ("_sparse_rsqrt"), "1 / square root.", T(1) / sqrt(x), T(-0.5) / x / sqrt(x), kX) \
   ROW(sigmoid,    ("_sparse_sigmoid"), "1 / (1 + exp(-x)).", sigmoid(x), y * (T(1) - y), kY) \
   ROW(sin,        ("_sparse_sin"), "Sine of radians.", sin(x), cos(x), kX) \
   ROW(sinh,       ("_sparse_sinh"), "Hyperbolic sine.", sinh(x), cosh(x), kX) \

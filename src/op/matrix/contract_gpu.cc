@@ -102,6 +102,88 @@ Labelled without_own_labels(const GpuTable& gpu, Dims dims, const Labelled& arra
   return {sums, strides};
 }
 
+// Labels by what a product makes of them.
+struct Roles {
+  Labels batch, rows, columns, summed;
+  double repeats = 1;  // sizes of labels that nobody has: each term counts as often
+};
+
+// Those of the result in its own order, so that it is written where it lies if it can be.
+Roles roles_of(Dims dims, const Labelled& a, const Labelled& b, const Labelled& out,
+               std::span<const Strides* const> given) {
+  Roles roles;
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    const bool in_a = a.strides[l] != 0, in_b = b.strides[l] != 0, in_c = out.strides[l] != 0;
+    if (dims[l] == 1) continue;
+    if (in_c) {
+      (in_a && in_b ? roles.batch : in_b ? roles.columns : roles.rows).push_back(l);
+    } else if (in_a && in_b) {
+      roles.summed.push_back(l);
+    } else if (std::ranges::all_of(given, [l](const Strides* s) { return (*s)[l] == 0; })) {
+      roles.repeats *= static_cast<double>(dims[l]);
+    }
+  }
+  const auto sort = [](Labels* labels, const Strides& strides) {
+    std::stable_sort(labels->begin(), labels->end(),
+                     [&strides](std::size_t p, std::size_t q) { return strides[p] > strides[q]; });
+  };
+  for (Labels* labels : {&roles.batch, &roles.rows, &roles.columns}) sort(labels, out.strides);
+  sort(&roles.summed, a.strides);
+  return roles;
+}
+
+// New memory for matrices of a batch.
+Matrices new_matrices(Dims dims, const Labels& batch, const Labels& rows, const Labels& columns,
+                      std::size_t element, KernelContext& context) {
+  const int64_t m = product(dims, rows), n = product(dims, columns);
+  const int64_t size = product(dims, batch) * m * n;
+  return {context.workspace(static_cast<std::size_t>(size) * element), false, n, m * n};
+}
+
+// The array as matrices: where it lies, or copied.
+Matrices as_matrices(Dims dims, const Labels& batch, const Labels& rows, const Labels& columns,
+                     const Labelled& array, KernelContext& context) {
+  if (const auto matrices = in_place(dims, batch, rows, columns, array)) return *matrices;
+  const std::size_t element = dtype_size(array.tensor.dtype);
+  const Matrices copy = new_matrices(dims, batch, rows, columns, element, context);
+  copy_between(dims, array.strides, packed(dims, {&batch, &rows, &columns}), array.tensor.data,
+               copy.data, element, context);
+  return copy;
+}
+
+void multiply(const GpuTable& gpu, Dims dims, const Roles& roles, const Labelled& a,
+              const Labelled& b, const Labelled& out, double alpha, KernelContext& context) {
+  const auto& [batch, rows, columns, summed, repeats] = roles;
+  const Matrices left = as_matrices(dims, batch, rows, summed, a, context);
+  const Matrices right = as_matrices(dims, batch, summed, columns, b, context);
+  std::optional<Matrices> result = in_place(dims, batch, rows, columns, out);
+  const bool direct = result && !result->transposed;
+  const std::size_t element = dtype_size(out.tensor.dtype);
+  if (!direct) result = new_matrices(dims, batch, rows, columns, element, context);
+  gpu.gemm(context.stream()->native(),
+           {.dtype = out.tensor.dtype,
+            .transpose_a = left.transposed,
+            .transpose_b = right.transposed,
+            .m = product(dims, rows),
+            .n = product(dims, columns),
+            .k = product(dims, summed),
+            .a = left.data,
+            .lda = left.leading,
+            .step_a = left.step,
+            .b = right.data,
+            .ldb = right.leading,
+            .step_b = right.step,
+            .c = result->data,
+            .ldc = result->leading,
+            .step_c = result->step,
+            .batch = product(dims, batch),
+            .alpha = alpha * repeats},
+           context);
+  if (direct) return;
+  copy_between(dims, packed(dims, {&batch, &rows, &columns}), out.strides, result->data,
+               out.tensor.data, element, context);
+}
+
 }  // namespace
 
 void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> in,
@@ -119,75 +201,19 @@ void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> i
   if (empty || reached < out.tensor.size())
     clear_memory(context, out.tensor.data, static_cast<std::size_t>(out.tensor.size()) * element);
   if (empty) return;
-  Shape shapes[2];
   static const Shape kOne{1};
   Labelled second{{context.workspace(element), &kOne, out.tensor.dtype}, Strides(dims.size(), 0)};
   if (in.size() == 2)
     second = in[1];
   else
     fill_tensor(context, second.tensor, 1);  // alone it is multiplied by one
+  const Strides* const given[] = {&in[0].strides, &second.strides};
+  Shape shapes[2];
   const Labelled a =
       without_own_labels(gpu, dims, in[0], second.strides, out.strides, context, &shapes[0]);
   const Labelled b =
       without_own_labels(gpu, dims, second, in[0].strides, out.strides, context, &shapes[1]);
-  Labels batch, rows, columns, summed;
-  for (std::size_t l = 0; l < dims.size(); ++l) {
-    const bool in_a = a.strides[l] != 0, in_b = b.strides[l] != 0, in_c = out.strides[l] != 0;
-    if (dims[l] == 1) continue;
-    if (in_c) {
-      (in_a && in_b ? batch : in_b ? columns : rows).push_back(l);
-    } else if (in_a && in_b) {
-      summed.push_back(l);
-    } else if (in[0].strides[l] == 0 && second.strides[l] == 0) {
-      alpha *= static_cast<double>(dims[l]);  // of nobody: counted
-    }
-  }
-  const auto by = [](const Strides& strides) {
-    return [&strides](std::size_t p, std::size_t q) { return strides[p] > strides[q]; };
-  };
-  for (Labels* labels : {&batch, &rows, &columns})
-    std::stable_sort(labels->begin(), labels->end(), by(out.strides));
-  std::stable_sort(summed.begin(), summed.end(), by(a.strides));
-
-  const auto as_matrices = [&](const Labelled& array, const Labels& r, const Labels& c) {
-    if (const auto matrices = in_place(dims, batch, r, c, array)) return *matrices;
-    const Strides strides = packed(dims, {&batch, &r, &c});
-    const int64_t m = product(dims, r), n = product(dims, c);
-    const int64_t size = product(dims, batch) * m * n;
-    void* copy = context.workspace(static_cast<std::size_t>(size) * element);
-    copy_between(dims, array.strides, strides, array.tensor.data, copy, element, context);
-    return Matrices{copy, false, n, m * n};
-  };
-  const Matrices left = as_matrices(a, rows, summed), right = as_matrices(b, summed, columns);
-  const int64_t m = product(dims, rows), n = product(dims, columns), count = product(dims, batch);
-  std::optional<Matrices> result = in_place(dims, batch, rows, columns, out);
-  const bool direct = result && !result->transposed;
-  if (!direct) {
-    result = Matrices{context.workspace(static_cast<std::size_t>(count * m * n) * element), false,
-                      n, m * n};
-  }
-  gpu.gemm(context.stream()->native(),
-           {.dtype = out.tensor.dtype,
-            .transpose_a = left.transposed,
-            .transpose_b = right.transposed,
-            .m = m,
-            .n = n,
-            .k = product(dims, summed),
-            .a = left.data,
-            .lda = left.leading,
-            .step_a = left.step,
-            .b = right.data,
-            .ldb = right.leading,
-            .step_b = right.step,
-            .c = result->data,
-            .ldc = result->leading,
-            .step_c = result->step,
-            .batch = count,
-            .alpha = alpha},
-           context);
-  if (direct) return;
-  const Strides strides = packed(dims, {&batch, &rows, &columns});
-  copy_between(dims, strides, out.strides, result->data, out.tensor.data, element, context);
+  multiply(gpu, dims, roles_of(dims, a, b, out, given), a, b, out, alpha, context);
 }
 
 }  // namespace mxnet

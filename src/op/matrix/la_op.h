@@ -107,19 +107,24 @@ class LaTensors {
   std::array<T*, 6> narrow_{};
 };
 
-// fn(LaTensors<float or double>&) for the type of input 0.
+// fn(LaTensors<float or double>&), in which arrays of `dtype` are computed.
 template <class F>
-void la_dispatch(KernelContext& context, const F& fn) {
+void la_dispatch(DType dtype, KernelContext& context, const F& fn) {
   const auto run = [&]<class T>(TypeTag<T>) {
     LaTensors<T> tensors(context);
     fn(tensors, T{});
     tensors.finish();
   };
-  if (const DType dtype = context.in(0).dtype; dtype == DType::kFloat64 || is_integer(dtype)) {
+  if (dtype == DType::kFloat64 || is_integer(dtype)) {
     run(TypeTag<double>{});
   } else {
     run(TypeTag<float>{});
   }
+}
+// In the type of input 0.
+template <class F>
+void la_dispatch(KernelContext& context, const F& fn) {
+  la_dispatch(context.in(0).dtype, context, fn);
 }
 
 // fn(i) for each matrix of a batch, in threads; `cost` as for parallel_for. fn returns LAPACK's

@@ -66,7 +66,7 @@ void rearrange(const TensorsolveParams& params, const Shape& shape, const T* fro
 template <class P>
 void solve_cpu(const P& params, KernelContext& context) {
   if (context.out(0).size() == 0) return;
-  la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
+  la_dispatch(context.out(0).dtype, context, [&]<class T>(LaTensors<T>& tensors, T) {
     const Shape& shape = context.in(0).shape();
     const Systems s = systems(params, shape, context.out(0).shape());
     T* x = tensors.copy_to(1, tensors.out(0));
@@ -100,10 +100,24 @@ void solve_backward_cpu(const P& params, KernelContext& context) {
   });
 }
 
+bool differ(InferArg one, InferArg other) {
+  return one.dtype() != DType::kUnknown && other.dtype() != DType::kUnknown &&
+         one.dtype() != other.dtype();
+}
+
+// Equations and right-hand sides of two types give float64.
+void infer_types(Infer& infer) {
+  if (differ(infer.in(0), infer.in(1))) {
+    infer.out(0).set_dtype(DType::kFloat64);
+  } else {
+    infer.in(0).same_dtype(infer.in(1));
+    infer_real(infer.in(0), infer.out(0));
+  }
+}
+
 void infer_solve(const SolveParams&, Infer& infer) {
-  infer.in(0).same_dtype(infer.in(1));
+  infer_types(infer);
   infer.in(1).same_shape(infer.out(0));
-  infer_real(infer.in(0), infer.out(0));
   if (!infer_matrix(infer, 0, true) || !infer.in(1).known()) return;
   const int n = infer.in(0).ndim();
   const bool vector = infer.in(1).ndim() == n - 1;
@@ -113,8 +127,7 @@ void infer_solve(const SolveParams&, Infer& infer) {
 }
 
 void infer_tensorsolve(const TensorsolveParams& params, Infer& infer) {
-  infer.in(0).same_dtype(infer.in(1));
-  infer_real(infer.in(0), infer.out(0));
+  infer_types(infer);
   if (!infer.in(0).known() || !infer.in(1).known()) return;
   const Shape &a = infer.in(0).shape(), &b = infer.in(1).shape();
   const std::vector<int> order = axes_moved_last(a.ndim(), params.a_axes);
@@ -128,7 +141,13 @@ void infer_tensorsolve(const TensorsolveParams& params, Infer& infer) {
 
 template <class P>
 void infer_backward(const P&, Infer& infer) {
-  infer.one_dtype();
+  if (differ(infer.in(1), infer.in(3))) {
+    infer.in(0).same_dtype(infer.in(2));
+    infer.out(0).same_dtype(infer.in(1));
+    infer.out(1).same_dtype(infer.in(3));
+  } else {
+    infer.one_dtype();
+  }
   infer.in(0).same_shape(infer.in(2));
   infer.out(0).same_shape(infer.in(1));
   infer.out(1).same_shape(infer.in(3));

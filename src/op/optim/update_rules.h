@@ -80,12 +80,14 @@ struct RuleBase {
   const T grad_limit;
 };
 
+// The decay is a factor of the weight, not a part of the gradient, so that an infinite weight (of a
+// mask) stays what it is.
 template <class T>
 struct Sgd : RuleBase<T> {
   using RuleBase<T>::RuleBase;
   static constexpr int kStates = 0;
   MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const {
-    return w - this->lr * this->decayed(g, w);
+    return (T(1) - this->lr * this->wd) * w - this->lr * this->scaled(g);
   }
 };
 
@@ -235,7 +237,7 @@ struct Ftrl : RuleBase<T> {
     const T root = std::sqrt(n);
     z = z + d - (root - old_root) * w / this->lr;
     const T y = (sign(z) * lamda1 - z) / ((beta + root) / this->lr + this->wd);
-    return std::fabs(z) > lamda1 ? y : T(0);
+    return std::fabs(z) <= lamda1 ? T(0) : y;  // NaN stays NaN
   }
   const T lamda1, beta;
 };

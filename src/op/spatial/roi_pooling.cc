@@ -24,47 +24,71 @@ void infer_roi_pooling(const RoiPoolingParams& params, Infer& infer) {
   infer.out(1).set_dtype(DType::kInt64).same_shape(infer.out(0));
 }
 
+// The place of the largest number of a plane within a bin, -1 for an empty bin.
+template <class T>
+int64_t place_of_largest(const T* plane, int64_t width, const BinSpan& y, const BinSpan& x) {
+  int64_t best = -1;
+  for (int64_t h = y.first; h < y.last; ++h) {
+    for (int64_t w = x.first; w < x.last; ++w) {
+      const int64_t at = h * width + w;
+      if (best < 0 || plane[at] > plane[best]) best = at;
+    }
+  }
+  return best;
+}
+
+template <class T>
+struct RoiPooling {
+  const RoiPoolingParams& params;
+  const Shape& shape;  // of the feature maps
+  const T* data;
+  const T* rois;
+  T* out;
+  int64_t* places;
+
+  void operator()(int64_t n) const {
+    const int64_t rows = params.pooled_size[0], columns = params.pooled_size[1];
+    const T* roi = rois + n * 5;
+    if (!(roi[0] >= 0 && roi[0] < static_cast<T>(shape[0]))) {
+      throw Error(ErrorCode::kValue, "ROIPooling",
+                  fmt::format("rois: given image {}, expected 0 to {}", static_cast<double>(roi[0]),
+                              shape[0] - 1));
+    }
+    const auto pixel = [&](T x) { return roi_place(x, params.spatial_scale); };
+    for (int64_t i = 0; i < rows; ++i) {
+      const BinSpan y = bin_span<T>(i, rows, pixel(roi[2]), pixel(roi[4]), shape[2]);
+      for (int64_t j = 0; j < columns; ++j) {
+        const BinSpan x = bin_span<T>(j, columns, pixel(roi[1]), pixel(roi[3]), shape[3]);
+        pool_bin(n, static_cast<int64_t>(roi[0]), i * columns + j, rows * columns, y, x);
+      }
+    }
+  }
+
+  // Bin `bin` of `bins` of region n in all channels.
+  void pool_bin(int64_t n, int64_t image, int64_t bin, int64_t bins, const BinSpan& y,
+                const BinSpan& x) const {
+    const int64_t channels = shape[1], area = shape[2] * shape[3];
+    for (int64_t c = 0; c < channels; ++c) {
+      const int64_t first = (image * channels + c) * area;
+      const int64_t best = place_of_largest(data + first, shape[3], y, x);
+      const int64_t to = (n * channels + c) * bins + bin;
+      out[to] = best < 0 ? T{0} : data[first + best];
+      places[to] = best < 0 ? -1 : first + best;
+    }
+  }
+};
+
 void roi_pooling_cpu(const RoiPoolingParams& params, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
-    const T *data = arrays.in(0), *rois = arrays.in(1);
-    T* out = arrays.out(0);
-    auto* places = context.out(1).as<int64_t>();
     const Shape& shape = context.in(0).shape();
-    const int64_t channels = shape[1], height = shape[2], width = shape[3];
-    const int64_t rows = params.pooled_size[0], columns = params.pooled_size[1];
-    const auto pixel = [&](T x) { return roi_place(x, params.spatial_scale); };
+    const RoiPooling<T> pool{params,       shape,         arrays.in(0),
+                             arrays.in(1), arrays.out(0), context.out(1).as<int64_t>()};
+    const int64_t numbers = shape[1] * params.pooled_size[0] * params.pooled_size[1];
     parallel_for(
-        context.in(1).dim(0), 16.0 * static_cast<double>(channels * rows * columns),
+        context.in(1).dim(0), 16.0 * static_cast<double>(numbers),
         [&](int64_t begin, int64_t end) {
-          for (int64_t n = begin; n < end; ++n) {
-            const T* roi = rois + n * 5;
-            if (!(roi[0] >= 0 && roi[0] < static_cast<T>(shape[0]))) {
-              throw Error(ErrorCode::kValue, "ROIPooling",
-                          fmt::format("rois: given image {}, expected 0 to {}",
-                                      static_cast<double>(roi[0]), shape[0] - 1));
-            }
-            const int64_t image = static_cast<int64_t>(roi[0]) * channels;
-            for (int64_t i = 0; i < rows; ++i) {
-              const BinSpan y = bin_span<T>(i, rows, pixel(roi[2]), pixel(roi[4]), height);
-              for (int64_t j = 0; j < columns; ++j) {
-                const BinSpan x = bin_span<T>(j, columns, pixel(roi[1]), pixel(roi[3]), width);
-                for (int64_t c = 0; c < channels; ++c) {
-                  const T* plane = data + (image + c) * height * width;
-                  int64_t best = -1;
-                  for (int64_t h = y.first; h < y.last; ++h) {
-                    for (int64_t w = x.first; w < x.last; ++w) {
-                      const int64_t at = h * width + w;
-                      if (best < 0 || plane[at] > plane[best]) best = at;
-                    }
-                  }
-                  const int64_t to = ((n * channels + c) * rows + i) * columns + j;
-                  out[to] = best < 0 ? T{0} : plane[best];
-                  places[to] = best < 0 ? -1 : (image + c) * height * width + best;
-                }
-              }
-            }
-          }
+          for (int64_t n = begin; n < end; ++n) pool(n);
         },
         1);
   });

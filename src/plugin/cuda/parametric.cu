@@ -40,7 +40,7 @@ struct Value {
         if constexpr (row_words::Kind<C>::kReal) return parametric::hard_sigmoid(x, a, b);
         break;
       case Function::kQuadratic:
-        return parametric::quadratic(x, a, b, c);
+        return parametric::quadratic<C>(x, given.a, given.b, given.c);
       case Function::kAround:
         return parametric::around(x, given.a, given.b != 0);
       case Function::kNanToNum:

@@ -5,13 +5,24 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ... import ndarray as nd
 from ... import registry
 from .vocab import Vocabulary
 
 __all__ = ["CompositeEmbedding", "CustomEmbedding", "FastText", "GloVe", "create", "get_pretrained_file_names", "register"]
+
+
+def _lines_of_vectors(path: str, elem_delim: str, encoding: str) -> Iterator[Tuple[str, str, List[float]]]:
+    """Where a line stands (for messages), its word and its numbers."""
+    with open(path, encoding=encoding) as file:
+        for number, line in enumerate(file, 1):
+            place = f"{path}, line {number}"
+            fields = line.rstrip().split(elem_delim)
+            if len(fields) <= 1:
+                raise ValueError(f"{place}: given {line.rstrip()!r}, expected a word and numbers")
+            yield place, fields[0], [float(field) for field in fields[1:]]
 
 
 class _TokenEmbedding(Vocabulary):
@@ -39,32 +50,27 @@ class _TokenEmbedding(Vocabulary):
         path = os.path.expanduser(path)
         if not os.path.isfile(path):
             raise ValueError(f"there is no file {path}, expected one with words and their vectors")
-        vectors: List[List[float]] = [[]]
+        vectors: List[List[float]] = []
         unknown: Optional[List[float]] = None
         words = set()
-        with open(path, encoding=encoding) as file:
-            for number, line in enumerate(file, 1):
-                fields = line.rstrip().split(elem_delim)
-                if len(fields) <= 1:
-                    raise ValueError(f"{path}, line {number}: given {line.rstrip()!r}, expected a word and numbers")
-                word, values = fields[0], [float(field) for field in fields[1:]]
-                if word == self.unknown_token and unknown is None:
-                    unknown = values
-                    words.add(word)
-                elif word in words:
-                    logging.warning("%s, line %d: the word %s was there before, this vector is skipped", path, number, word)
-                elif len(values) == 1:
-                    logging.warning("%s, line %d: the word %s has one number, likely a header: skipped", path, number, word)
-                elif self._vec_len and len(values) != self._vec_len:
-                    raise ValueError(f"{path}, line {number}: given {len(values)} numbers, expected {self._vec_len} as before")
-                else:
-                    self._vec_len = len(values)
-                    vectors.append(values)
-                    self._token_to_idx[word] = len(self._idx_to_token)
-                    self._idx_to_token.append(word)
-                    words.add(word)
+        for place, word, values in _lines_of_vectors(path, elem_delim, encoding):
+            if word == self.unknown_token and unknown is None:
+                unknown = values
+                words.add(word)
+            elif word in words:
+                logging.warning("%s: the word %s was there before, this vector is skipped", place, word)
+            elif len(values) == 1:
+                logging.warning("%s: the word %s has one number, likely a header: skipped", place, word)
+            elif self._vec_len and len(values) != self._vec_len:
+                raise ValueError(f"{place}: given {len(values)} numbers, expected {self._vec_len} as before")
+            else:
+                self._vec_len = len(values)
+                vectors.append(values)
+                self._token_to_idx[word] = len(self._idx_to_token)
+                self._idx_to_token.append(word)
+                words.add(word)
         first = unknown if unknown is not None else init_unknown_vec(shape=self._vec_len).asnumpy().tolist()
-        self._idx_to_vec = nd.array([first, *vectors[1:]])
+        self._idx_to_vec = nd.array([first, *vectors])
 
     def _keep(self, vocabulary: Optional[Vocabulary]) -> None:
         """Keeps the vectors of a vocabulary's words only."""

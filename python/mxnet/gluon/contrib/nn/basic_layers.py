@@ -73,7 +73,7 @@ class SparseEmbedding(Block):
         )
 
     def forward(self, x: Any) -> Any:
-        from .... import ndarray, np
+        from .... import ndarray
 
         return ndarray.Embedding(x, self.weight.row_sparse_data(x), name="fwd", **self._kwargs)
 

@@ -122,14 +122,19 @@ class CIFAR10(_DownloadedDataset):
     def _labels(self, rows: np.ndarray) -> np.ndarray:
         return rows[:, 0]
 
+    def _unpack(self) -> None:
+        """The archive's plain files, only by their last name: it may not write elsewhere."""
+        with tarfile.open(self._file(self._folder, self._archive)) as archive:
+            for member in archive.getmembers():
+                source = archive.extractfile(member) if member.isfile() else None
+                if source is None:
+                    continue
+                with open(os.path.join(self._root, os.path.basename(member.name)), "wb") as target:
+                    target.write(source.read())
+
     def _get_data(self) -> None:
         if any(self._find(name) is None for name in self._names()):
-            with tarfile.open(self._file(self._folder, self._archive)) as archive:
-                for member in archive.getmembers():  # only plain files, only by their last name
-                    source = archive.extractfile(member) if member.isfile() else None
-                    if source is not None:
-                        with open(os.path.join(self._root, os.path.basename(member.name)), "wb") as target:
-                            target.write(source.read())
+            self._unpack()
         batches = []
         for name in self._names():
             path = self._find(name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that move elements: rows of every width, channels, columns of pictures, codes of reshape, and errors.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_moves.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_moves.py
 """
 import numpy as np
 import pytest

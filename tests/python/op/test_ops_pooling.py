@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pooling against its definition in NumPy, with oneDNN and on the plain kernels; gradients against differences.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_pooling.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_pooling.py
 """
 import itertools
 import math

@@ -2,7 +2,7 @@
 """Convolution, Deconvolution and FullyConnected against their definitions in NumPy, with oneDNN and on the plain
 kernels; gradients against differences and, being adjoints, against the forward pass.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_nn.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_nn.py
 """
 import ctypes
 import itertools

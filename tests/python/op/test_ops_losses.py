@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Losses: against NumPy in float64; gradients against differences, labels of all kinds and errors.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_losses.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_losses.py
 """
 import numpy as np
 import pytest

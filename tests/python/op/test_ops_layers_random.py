@@ -2,7 +2,7 @@
 """Layers of shapes that nobody chose: float32, with oneDNN and on the plain kernels, against float64, which has kernels of
 its own for each of them; results and gradients. Other layers: MXNET_TEST_SEED.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_layers_random.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_layers_random.py
 """
 import os
 import random

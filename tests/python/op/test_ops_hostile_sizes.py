@@ -2,7 +2,7 @@
 """No number among the parameters of an operator ends the process or makes it wait without end: what is too large for the memory is
 an error.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_hostile_sizes.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_hostile_sizes.py
 """
 import collections
 import json
@@ -17,7 +17,7 @@ from hostile_calls import changed
 from op_calls import Failure
 from op_registry import CALLS
 
-HERE = pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = HERE.parent / "data" / "golden"
 # More than a loaded machine takes for all calls of an operator; what has no end takes longer.
 SECONDS = 120

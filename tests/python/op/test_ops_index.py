@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of indices, masks and creation against NumPy, on random shapes, types and positions.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_index.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_index.py
 """
 
 import numpy as np

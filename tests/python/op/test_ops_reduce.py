@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions against NumPy in float64, on random shapes, axes and types; gradients against differences.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_reduce.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_reduce.py
 """
 import itertools
 import os

@@ -3,7 +3,7 @@
 
 Each is linear: for y = A x and any head h, <h, A x> = <A' h, x>. Integer-valued inputs make both sides exact.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_shape.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_shape.py
 """
 import numpy as np
 import pytest

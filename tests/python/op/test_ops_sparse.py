@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators on random sparse arrays against NumPy: results, storage types, gradients and updates.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_sparse.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_sparse.py
 """
 import os
 

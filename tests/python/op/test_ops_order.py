@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sort, argsort and topk against NumPy: every type, axis and direction, ties, NaN and long rows.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_order.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_order.py
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The array functions of the C ABI through ctypes, as any language binding calls them: no package needed.
 
-Usage: test_c_api_ndarray.py path/to/libmxnet.so
+Usage: tests/python/c_api/test_c_api_ndarray.py path/to/libmxnet.so
 """
 import ctypes as C
 import os
@@ -12,7 +12,7 @@ import tempfile
 import threading
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 DATA = os.path.join(ROOT, "tests", "data")
 LIBRARY = os.environ.get("MXNET_LIBRARY_PATH", "")
 

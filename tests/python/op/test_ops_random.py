@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random operators: their streams, distributions and gradients.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_random.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_random.py
 """
 import math
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise operators where their loops change: results too big for the caches, half types in registers, limits.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_elemwise.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_elemwise.py
 """
 import numpy as np
 import pytest

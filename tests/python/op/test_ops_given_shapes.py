@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of gradients look at shapes before they touch memory; types that need nothing pass through.
 
-Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_ops_given_shapes.py
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_given_shapes.py
 """
 import numpy as np
 import pytest

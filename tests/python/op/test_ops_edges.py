@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators at the edges that random calls beside the 1.9.1 release found: poles, infinite weights, types that differ.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_edges.py
+"""
+import ctypes as C
+
+import numpy as np
+import pytest
+from op_calls import Failure
+
+SEED = 20261122
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op, first, second", [
+    ("rsqrt", lambda x: -0.5 * x**-1.5, lambda x: 0.75 * x**-2.5),
+    ("reciprocal", lambda x: -(x**-2), lambda x: 2 * x**-3),
+    ("cbrt", lambda x: x ** (-2 / 3) / 3, lambda x: -2 / 9 * x ** (-5 / 3)),
+    ("rcbrt", lambda x: -(x ** (-4 / 3)) / 3, lambda x: 4 / 9 * x ** (-7 / 3)),
+])
+def test_second_derivatives_at_a_pole_are_infinite_not_nan(mx, op, first, second, dtype):
+    x = np.array([0, 0.25, 1, 3, np.inf, np.nan], dtype)
+    ones = np.ones_like(x)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(mx.gradients(op, [x], [ones])[0], first(x), rtol=1e-5)
+        np.testing.assert_allclose(mx.second_gradients(op, [x], [ones], [ones])[0][0], second(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("wd", [0.0, 0.1])
+def test_an_infinite_weight_stays_what_it_is(mx, wd):
+    weight, grad = np.array([np.inf, -np.inf, 1, np.nan], "float32"), np.array([1, 1, 2, 1], "float32")
+    want = np.array([np.inf, -np.inf, 1 - 0.5 * (2 + wd), np.nan], "float32")
+    np.testing.assert_allclose(mx.run("sgd_update", weight, grad, lr=0.5, wd=wd)[0], want, rtol=1e-6)
+    direction = np.array([2], "float32")
+    stepped = mx.run("lamb_update_phase2", weight, grad, direction, direction, lr=0.5)[0]
+    np.testing.assert_allclose(stepped, weight - 0.5 * grad, rtol=1e-6)
+
+
+def test_a_state_that_is_no_number_shows_in_the_weight(mx):
+    w, g, z, n = (np.array(v, "float32") for v in ([1, 1, 1], [0.5, 0.5, 0.5], [np.nan, 0, 3], [1, 1, 1]))
+    got = mx.run("ftrl_update", w, g, z, n, lr=0.1, lamda1=2)[0]
+    assert np.isnan(got[0]) and got[1] == 0 and got[2] < 0
+
+
+@pytest.mark.parametrize("request_, start", [(1, 0.0), (3, 0.5)])
+@pytest.mark.parametrize("shape, rows", [((6,), 1), ((6, 3), 6), ((2, 3, 4), 6), ((1, 2, 3, 5), 6)])
+def test_a_loss_over_a_batch_is_divided_by_its_rows(mx, shape, rows, request_, start):
+    x = np.full(shape, 2, "float32")
+    got = mx.gradients("MakeLoss", [x], [np.ones_like(x)], request=request_, start=start, grad_scale=3, normalization="batch")[0]
+    np.testing.assert_allclose(got, np.full(shape, start + 3 / rows, "float32"), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_a_quadratic_of_integers_keeps_the_fractions_of_its_coefficients(mx, dtype):
+    x = np.arange(-4, 5).astype(dtype)
+    a, b, c = -0.875, 1.65625, -0.953125
+    want = np.trunc((a * x.astype("float64") + b) * x + c).astype(dtype)
+    np.testing.assert_array_equal(mx.run("_contrib_quadratic", x, a=a, b=b, c=c)[0], want)
+
+
+def test_a_quadratic_of_infinity_is_not_a_difference_of_two(mx):
+    x = np.array([-np.inf, np.inf, -0.0, 2], "float32")
+    assert mx.run("_contrib_quadratic", x, a=1, b=2, c=3)[0].tolist() == [np.inf, np.inf, 3, 11]
+
+
+@pytest.mark.parametrize("a_type, b_type", [("float32", "float64"), ("float64", "float32"), ("int32", "float32"),
+                                            ("float64", "int64"), ("int8", "uint8"), ("float16", "float32")])
+def test_equations_and_right_hand_sides_may_differ_in_type(mx, rng, a_type, b_type):
+    a = (rng.integers(-3, 4, (2, 3, 3)) + 9 * np.eye(3)).astype(a_type)
+    b = rng.integers(0, 9, (2, 3, 2)).astype(b_type)
+    got = mx.run("_npi_solve", a, b)[0]
+    assert got.dtype == np.float64
+    np.testing.assert_allclose(got, np.linalg.solve(a.astype("float64"), b.astype("float64")), rtol=1e-12)
+    one = mx.run("_npi_tensorsolve", a[0], b[0, :, 0])[0]
+    assert one.dtype == np.float64
+    np.testing.assert_allclose(one, got[0, :, 0], rtol=1e-12)
+    assert mx.run("_npi_solve", a[:0], b[:0])[0].shape == (0, 3, 2)
+
+
+@pytest.mark.parametrize("a_type, b_type", [("float32", "float64"), ("float64", "float32")])
+def test_gradients_of_equations_have_the_types_of_their_arrays(mx, rng, a_type, b_type):
+    a = (rng.normal(size=(3, 3)) + 4 * np.eye(3)).astype(a_type)
+    b, head = rng.normal(size=(3, 2)).astype(b_type), rng.normal(size=(3, 2))
+    da, db = mx.gradients("_npi_solve", [a, b], [head])
+    want = np.linalg.solve(a.astype("float64").T, head)
+    assert da.dtype == a_type and db.dtype == b_type
+    np.testing.assert_allclose(db, want, rtol=1e-5)
+    np.testing.assert_allclose(da, -want @ np.linalg.solve(a.astype("float64"), b.astype("float64")).T, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name, given, argument", [("broadcast_add", (None, 1), "'lhs'"), ("broadcast_add", (1, None), "'rhs'"),
+                                                   ("relu", (None,), "'data'"), ("Concat", (1, None), "'arg1'"),
+                                                   ("relu", (1, None), "input 1")])
+def test_a_null_handle_is_named_with_operator_and_argument(mx, name, given, argument):
+    array = mx.array(np.ones((2, 3), "float32"))
+    handles = [array if one else None for one in given]
+    with pytest.raises(Failure, match=rf"\[{name}\] given null, expected a live NDArray handle for {argument}"):
+        mx.invoke(name, handles)
+    with pytest.raises(Failure, match=rf"\[{name}\] given null, expected a live NDArray handle for output 0"):
+        mx.invoke(name, [array for _ in given if name != "relu"] or [array], out=[C.c_void_p()])
+    freed = mx.array(np.ones(2, "float32"))
+    mx.free(freed)
+    with pytest.raises(Failure, match=r"\[relu\] given a freed handle, expected a live NDArray handle for 'data'"):
+        mx.invoke("relu", [freed])
+    mx.free(array)
+
+
+@pytest.mark.parametrize("name, attrs, text", [
+    ("reverse", {"axis": 5}, r"\[reverse\] given axis 5 for 2 dimensions"),
+    ("_npi_flip", {"axis": 5}, r"\[_npi_flip\] given axis 5 for 2 dimensions"),
+    ("_npi_delete", {"int_ind": 9, "axis": 0}, r"\[_npi_delete\] given index 9, expected one in \[-2, 2\)"),
+    ("_npi_norm", {"flag": 0}, r"\[_npi_norm\] given 0 axes, expected two for the norm of a matrix"),
+])
+def test_an_error_names_the_operator_that_was_called(mx, name, attrs, text):
+    with pytest.raises(Failure, match=text):
+        mx.run(name, np.ones((2, 3), "float32"), **attrs)
