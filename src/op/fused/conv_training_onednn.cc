@@ -143,6 +143,7 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
   const auto descs = ConvDescs::of(conv, g, dtype);
   const bool bias = wants(conv.wanted, kWantBias), weight = wants(conv.wanted, kWantWeight);
   if (!descs || !blocks_pay(g, dtype) || (bias && !weight)) return nullptr;
+  if (weight && !onednn::weight_gradient_is_right(g, dtype)) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
   std::vector<LayoutRef> in{map, image, nullptr}, out;
   std::vector<StepsKernel::MakeStep> steps;

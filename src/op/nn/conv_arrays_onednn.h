@@ -63,4 +63,14 @@ inline dnnl::memory::desc any_layout(const dnnl::memory::dims& dims, dnnl::memor
   return {dims, type, dnnl::memory::format_tag::any};
 }
 
+// Whether oneDNN's gradient of the weight can be trusted. In bfloat16 (oneDNN 3.2, AVX512_BF16)
+// what belongs to places of the kernel that meet no pixel is not zero but whatever lies in memory,
+// and in three dimensions all of it may be where the kernel is longer than the image.
+inline bool weight_gradient_is_right(const ConvGeometry& g, DType dtype) {
+  if (dtype == DType::kFloat32) return true;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (g.dilate[d] * (g.kernel[d] - 1) >= g.image[d]) return false;
+  return g.kernel_meets_image();
+}
+
 }  // namespace mxnet::onednn

@@ -142,6 +142,17 @@ bool ConvGeometry::pads_much() const {
          2 * filled(image_channels) * filled(map_channels) >= 3 * image_channels * map_channels;
 }
 
+bool ConvGeometry::kernel_meets_image() const {
+  for (std::size_t d = 0; d < 3; ++d)
+    for (int64_t k = 0; k < kernel[d]; ++k) {
+      // The first position of the kernel at which place k is not before the image.
+      const int64_t before = pad[d] - k * dilate[d];
+      const int64_t position = before > 0 ? (before + stride[d] - 1) / stride[d] : 0;
+      if (position >= map[d] || position * stride[d] - before >= image[d]) return false;
+    }
+  return true;
+}
+
 ConvGeometry conv_geometry(const ConvParams& params, const Shape& image, const Shape& map,
                            bool transposed) {
   ConvGeometry g{};

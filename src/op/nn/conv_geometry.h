@@ -56,6 +56,9 @@ struct ConvGeometry {
   // no blocks (20 channels to 50: a step takes 2.8 ms in them and 2.0 without, 24 to 24: 5.3 and
   // 4.2; 16 to 24, a quarter, the same; Zen 4), but for images of less than one block.
   bool pads_much() const;
+  // Whether each place of the kernel meets a pixel somewhere: small images have less than it
+  // reaches.
+  bool kernel_meets_image() const;
   // Zeros behind the image that the last place of the kernel sees; less than 0 where it does not
   // come to the end.
   int64_t pad_behind(int i) const {

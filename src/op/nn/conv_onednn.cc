@@ -117,6 +117,7 @@ struct WeightProduct {
   dnnl::convolution_backward_weights primitive;
 
   static std::unique_ptr<WeightProduct> make(const ConvGeometry& g, DType dtype, bool with_bias) {
+    if (!onednn::weight_gradient_is_right(g, dtype)) return nullptr;
     const Arrays a(g);
     const auto desc = implemented_lying(g, dtype, [&](Lie lie, memory::data_type type) {
       return dnnl::convolution_backward_weights::primitive_desc(

@@ -268,3 +268,37 @@ def test_a_cast_leaves_constants_of_other_types_and_those_of_normalisations():
     assert (found.dtype, numbered.dtype) == (np.float16, np.int32)
     np.testing.assert_allclose(found.asnumpy(), np.full((2, 4), 3 / np.sqrt(1 + 1e-3)), rtol=1e-3)
     assert numbered.asnumpy().tolist() == [[3, 3, 3, 3]]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("op, kernel, stride, pad, size, channels", [
+    ("Deconvolution", (3, 7), (2, 2), (1, 3), (11, 1), (1, 17)), ("Deconvolution", (1, 3), (1, 1), (0, 1), (4, 1), (4, 17)),
+    ("Convolution", (1, 3), (1, 1), (0, 1), (4, 1), (16, 17)), ("Deconvolution", (7, 2, 2), (1, 1, 1), (3, 0, 1), (4, 1, 4), (16, 1))])
+def test_weights_that_meet_no_pixel_have_no_gradient(dtype, hybrid, op, kernel, stride, pad, size, channels):
+    """oneDNN left there what lay in memory: the call is made several times, memory that was used before in between."""
+    class Layer(gluon.HybridBlock):
+        def hybrid_forward(self, F, x, weight):
+            return getattr(F, op)(x, weight, kernel=kernel, stride=stride, pad=pad, num_filter=channels[1], no_bias=True)
+
+    rng = np.random.RandomState(3)
+    shape = channels if op == "Deconvolution" else channels[::-1]
+    arrays = [rng.uniform(-1, 1, (2, channels[0], *size)), rng.uniform(-1, 1, (*shape, *kernel))]
+
+    def gradient(dtype):
+        x, weight = (mx.nd.array(array).astype("bfloat16").astype(dtype) for array in arrays)
+        weight.attach_grad()
+        layer = Layer()
+        if hybrid:
+            layer.hybridize(static_alloc=True, static_shape=True)
+        with mx.autograd.record():
+            out = layer(x, weight)
+        out.backward(mx.nd.array(np.random.RandomState(4).randint(-2, 3, out.shape)).astype(dtype))
+        return weight.grad.astype("float32").asnumpy()
+
+    expected = gradient("float32")
+    for _ in range(4):
+        used = mx.nd.full((50000,), 3e4).astype(dtype)
+        used.wait_to_read()
+        del used
+        np.testing.assert_allclose(gradient(dtype), expected, atol=0.02 * np.abs(expected).max())
