@@ -8,7 +8,7 @@ from typing import Any, List, Tuple
 import numpy as onp
 
 from ..ndarray._integers import ints
-from .frontend import wrong
+from .frontend import is_number, wrong
 
 __all__ = [
     "append", "array_split", "broadcast_arrays", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
@@ -27,8 +27,8 @@ def _several(F: Any, name: str, arrays: Any, axis: Any = None) -> List[Any]:
 def concatenate(F: Any, seq: Any, axis: Any = 0, out: Any = None) -> Any:
     """Tensors one after the other along an axis; flattened ones for axis=None."""
     parts = _several(F, "concatenate", seq, axis)
-    if axis is None:
-        parts, axis = [F.ravel(part) for part in parts], 0
+    if axis is None:  # the operator takes tensors of any shape as flat ones; ravel would copy them first
+        parts = [F.ravel(part) if is_number(part) else part for part in parts]
     return F.op("_npi_concatenate")(*parts, axis=axis, out=out)
 
 

@@ -172,3 +172,21 @@ def test_a_function_with_its_own_gradient():
         y = Double()(x)
     y.backward()
     assert type(y) is np.ndarray and x.grad.tolist() == [[5, 5], [5, 5]]
+
+
+@pytest.mark.parametrize("appended", [False, True])
+def test_tensors_of_any_shapes_are_joined_flat_and_get_their_shapes_back(rng, appended):
+    shapes = (2, 3), (4,), (), (0, 5), (1, 2, 2)
+    values = [rng.standard_normal(shape).astype("float32") for shape in shapes]
+    arrays = [np.array(value) for value in values]
+    for array in arrays:
+        array.attach_grad()
+    with autograd.record():
+        joined = np.append(arrays[0], np.concatenate(arrays[1:], axis=None)) if appended else np.concatenate(arrays, axis=None)
+        loss = (joined * np.arange(joined.size)).sum()
+    loss.backward()
+    onp.testing.assert_array_equal(joined.asnumpy(), onp.concatenate(values, axis=None))
+    first = 0
+    for array, value in zip(arrays, values):
+        onp.testing.assert_array_equal(array.grad.asnumpy(), onp.arange(first, first + value.size).reshape(value.shape))
+        first += value.size
