@@ -2,7 +2,6 @@
 // Merging of dimensions.
 #include "op/broadcast_plan.h"
 
-
 namespace mxnet {
 
 BroadcastPlan::BroadcastPlan(const Shape& a, const Shape& b, const Shape& out) {
