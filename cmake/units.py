@@ -5,7 +5,9 @@ Usage: units.py ROOT FILE...       one line a unit of two or more files, separat
 
 A file's private names are those that it declares in unnamed namespaces, its aliases and its macros. Two files share no unit
 when one of them declares what the other has too, or what a header of the other shows to it: that would be another overload,
-or two things of one name. What is read is the layout that clang-format gives: declarations of a namespace begin at column 0."""
+or two things of one name. Nor does a file come behind one that shows it a name which its own headers do not: an include that
+it lacks would be missed by nobody. (The standard library's headers are not told apart: most are precompiled for all.)
+What is read is the layout that clang-format gives: declarations of a namespace begin at column 0."""
 
 import functools
 import re
@@ -20,6 +22,8 @@ TEMPLATE = re.compile(r"template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>\s*(require
 TYPE = re.compile(r"(?:typedef )?(?:struct|class|union|concept|enum(?: class| struct)?)\s+(\w+)")
 ALIAS = re.compile(r"using (\w+)\s*=|namespace (\w+) =")
 USED = re.compile(r"^using ((?:\w+::)+(\w+));", re.MULTILINE)
+ANNOUNCED = re.compile(r"(?:struct|class|enum(?: class| struct)?)\s+\w+(?:\s*:\s*\w+)?;")
+MEMBER = re.compile(r"(?:\.|->)\s*(?:template\s+)?[A-Za-z_]\w*")
 NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.DOTALL)
 
 
@@ -87,6 +91,10 @@ class Source:
         return names - {None}
 
     @functools.cached_property
+    def macros(self) -> set:
+        return set(re.findall(r"^\s*#\s*define\s+(\w+)", self.raw, re.MULTILINE))
+
+    @functools.cached_property
     def used(self) -> dict:
         """Names that are taken over from other namespaces: from which."""
         return dict((found[2], found[1].split("::")[-2]) for found in USED.finditer(self.text))
@@ -94,6 +102,16 @@ class Source:
     @functools.cached_property
     def shown(self) -> set:
         return {declared(head) for _, head in self.heads} - {None}
+
+    @functools.cached_property
+    def given(self) -> set:
+        """What a file can use that includes this one: of a type that is only announced, nothing."""
+        return {declared(head) for _, head in self.heads if not ANNOUNCED.match(head)} - {None} | self.macros
+
+    @functools.cached_property
+    def words(self) -> set:
+        """The names in its text, but for those of members, which come with their types."""
+        return set(re.findall(r"[A-Za-z_]\w*", MEMBER.sub("", self.text)))
 
     def included_again(self) -> bool:
         """Whether it is meant to be included more than once."""
@@ -114,10 +132,16 @@ class File:
         again = [header for header in headers if source(header).included_again()]
         self.private = own.private.union(*(source(header).private | {str(header)} for header in again))
         self.shown = self.private.union(own.shown, *(source(header).shown for header in headers))
+        self.given = own.given.union(*(source(header).given for header in headers))
+        self.lacks = own.words - self.given
         self.lines = own.raw.count("\n")
         self.used = own.used
         # Open to the end of the file, so to the files after it too.
         self.opened = set(re.findall(r"^using namespace ([\w:]+)", own.text, re.MULTILINE))
+
+    def follows(self, other) -> bool:
+        """Whether it can stand behind `other` in a unit."""
+        return self.lacks.isdisjoint(other.given) and self.goes_with(other)
 
     def goes_with(self, other) -> bool:
         return (
@@ -136,7 +160,7 @@ def units(paths: list, root: Path) -> list:
     for file in (File(path.resolve(), source) for path in paths if path.suffix in (".cc", ".cu") and path.is_file()):
         for unit in result:
             lines = sum(other.lines for other in unit) + file.lines
-            if len(unit) < MOST_FILES and lines <= MOST_LINES and all(map(file.goes_with, unit)):
+            if len(unit) < MOST_FILES and lines <= MOST_LINES and all(map(file.follows, unit)):
                 unit.append(file)
                 break
         else:

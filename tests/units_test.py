@@ -43,8 +43,8 @@ KEPT = {
     "members and variables of functions": ("struct A {\n  int rows = 0;\n};", "int b() {\n  int rows = 0;\n  return rows;\n}"),
     "text and comments": ("int rows = 0;", '// int rows = 0;\nconst char* b = "rows";\n/*\nint rows = 0;\n*/'),
     "the same taken over": ("using dnnl::memory;", "using dnnl::memory;"),
-    "members of other classes": ("int rows() { return 1; }", "void Matrix::rows() {\n}"),
-    "what is called, not declared": ("int rows() { return 1; }", "const int columns = rows(7);"),
+    "members of other classes": ("void Matrix::rows() {\n}", "int rows() { return 1; }"),
+    "what is called, not declared": ("const int columns = rows(7);", "int rows() { return 1; }"),
 }
 
 
@@ -64,13 +64,32 @@ def test_headers() -> None:
     user = '#include "shown.h"\nnamespace mxnet {\nvoid f() {\n}\n}\n'
     for text in ("struct Rows {\n};", "int count(float a) { return 1; }"):
         assert not together(user, private(text), shown=header), text
-        assert together("int a;\n", private(text), shown=header), text
+        assert together("int first;\n", private(text), shown=header), text
         # As far as it is included: by a header, too.
         assert not together('#include "outer.h"\n', private(text), shown=header, outer='#pragma once\n#include "shown.h"\n'), text
     both = '#include "again.h"\n'
     assert not together(both, both, again="int a;\n"), "it is meant to be included twice"
     assert together(both, both, again="#pragma once\nint a;\n")
     assert together(both, both, again="#ifndef A_H_\n#define A_H_\nint a;\n#endif\n")
+
+
+def test_missing_includes_stay_errors() -> None:
+    """A file does not come behind one that would give it what it has not included."""
+    header = "#pragma once\n#define ROWS 3\nnamespace mxnet {\nstruct Rows {\n  int columns;\n};\nint count(int a);\n}\n"
+    with_it = '#include "shown.h"\nnamespace mxnet {\nvoid shown() {\n}\n}\n'
+    for use in ("Rows r;", "return count(1);", "return ROWS;"):
+        without = "namespace mxnet {\nint shown_too() {\n  " + use + "\n}\n}\n"
+        assert not together(with_it, without, shown=header), use
+        assert together(without, with_it, shown=header), use  # nothing comes before it
+        assert together(with_it, '#include "shown.h"\n' + without, shown=header), use
+        assert together(with_it, '#include "outer.h"\n' + without, shown=header, outer='#pragma once\n#include "shown.h"\n'), use
+    # To have announced a type is not to have it; what the first file itself shows is not included either.
+    announced = "namespace mxnet {\nstruct Rows;\nint shown_too(Rows* rows) {\n  return rows->columns;\n}\n}\n"
+    assert not together(with_it, announced, shown=header)
+    assert not together(with_it, "namespace mxnet {\nint shown_too() {\n  shown();\n}\n}\n", shown=header)
+    # Members and text of the same name are not meant.
+    for use in ("a.count();", "a->count();", 'f("Rows count");  // ROWS'):
+        assert together(with_it, "namespace mxnet {\nint shown_too(A a) {\n  " + use + "\n}\n}\n", shown=header), use
 
 
 def test_macros_and_open_namespaces() -> None:
