@@ -151,8 +151,8 @@ void run_chain(const PointwiseChain& chain, KernelContext& context) {
   const int64_t size = chain.shape.size();
   const int64_t tile_size = elements_of_a_tile(chain, context);
   const int64_t tiles = (size + tile_size - 1) / tile_size;
-  const double cost =
-      kCost * static_cast<double>(std::min(size, tile_size)) * static_cast<double>(chain.steps.size());
+  const double cost = kCost * static_cast<double>(std::min(size, tile_size)) *
+                      static_cast<double>(chain.steps.size());
   const int threads = threads_for(tiles, cost);
   const std::size_t each = kWorkspace + static_cast<std::size_t>(chain.num_slots) * kBuffer;
   auto* memory =
