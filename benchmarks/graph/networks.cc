@@ -8,7 +8,6 @@
 #include <array>
 #include <map>
 
-#include "base/error.h"
 #include "exec/plan_graph.h"
 #include "graph/infer_symbol.h"
 #include "op/op_def.h"

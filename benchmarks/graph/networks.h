@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Well-known networks as graphs, for what is measured without weights: planned bytes.
 #pragma once
-#include <string>
 
 #include "graph/symbol.h"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // +, -, <, ... on arrays: straight from CPython's slots to operators, whose names Python gives once
-// (mxnet/ndarray/arithmetic.py, mxnet/_numpy/arithmetic.py). An operand that is neither an array nor
-// a number is left to its own class.
+// (mxnet/ndarray/arithmetic.py, mxnet/_numpy/arithmetic.py). An operand that is neither an array
+// nor a number is left to its own class.
 #include "arithmetic.h"
 
 #include <cstring>
-#include <map>
 
 #include "array.h"
 #include "call_errors.h"

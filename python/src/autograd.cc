@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording, differentiation, and functions whose gradient is Python code.
-#include <memory>
 
 #include <pybind11/stl.h>
 

@@ -4,7 +4,6 @@
 // gets the array's own.
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include "array.h"
 #include "call_errors.h"

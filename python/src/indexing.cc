@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "array.h"
-#include "call_errors.h"
 #include "check.h"
 #include "registrations.h"
 

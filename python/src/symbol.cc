@@ -6,7 +6,6 @@
 #include <pybind11/stl.h>
 
 #include <map>
-#include <optional>
 
 #include "check.h"
 #include "pointers.h"

@@ -2,7 +2,6 @@
 // A step of an optimizer over all weights in one call: operators that update one weight, or several
 // at once, run one after the other without a return to Python in between.
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "array.h"

@@ -4,7 +4,6 @@
 // out.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

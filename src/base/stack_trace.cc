@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <memory>
 #include <unordered_map>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "c_api/guard.h"
-#include "c_api/ndarray_handle.h"
 #include "c_api/op_handle.h"
 #include "c_api/run_parsed.h"
 #include "mxnet/c_api_ext.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making and freeing arrays.
 #include <array>
-#include <span>
 
 #include <fmt/format.h>
 

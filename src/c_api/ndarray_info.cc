@@ -110,6 +110,7 @@ int MXNDArrayGetData(NDArrayHandle handle, void** out_pdata) {
     require(out_pdata, "MXNDArrayGetData", "out_pdata");
     const NDArray& array = array_of(handle, "MXNDArrayGetData");
     require_data(array, "MXNDArrayGetData");
+    array.chunk()->hand_out();
     *out_pdata = array.is_sparse() ? array.sparse().values() : array.data();
   });
 }

@@ -2,8 +2,6 @@
 // The predict API.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/numpy_shape.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"

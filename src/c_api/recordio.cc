@@ -3,14 +3,12 @@
 #include "io/record_reader.h"
 #include "io/record_writer.h"
 
-#include <cstring>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "c_api/guard.h"
 #include "c_api/handle_pool.h"
-#include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
 
 using namespace mxnet;

@@ -2,7 +2,6 @@
 // SymbolHandle and Symbol, one into the other, and what goes out through pointers, for all parts of
 // the C ABI that take or give symbols.
 #pragma once
-#include <span>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 // all.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "engine/operation.h"

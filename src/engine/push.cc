@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From push to the moment when an operation has its variables: checks, bounds, the gate, and the
 // choice between running here at once and a record that waits.
-#include "base/error.h"
 #include "engine/dependency_engine.h"
 #include "engine/prepared.h"
 

@@ -3,7 +3,6 @@
 // completing, and placing what became ready.
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/hooks.h"
 #include "base/log.h"
 #include "engine/dependency_engine.h"

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "base/prefetch.h"
 #include "engine/operation.h"

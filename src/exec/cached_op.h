@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "exec/imperative.h"
 #include "exec/plan_eager.h"
 
 namespace mxnet {

@@ -20,7 +20,7 @@ bool copies_across(const OpDef& op, std::span<NDArray* const> inputs, OutputRefs
 }  // namespace
 
 void imperative_invoke(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
-                       OutputRefs outputs, Device device) {
+                       OutputRefs outputs, Device device, bool drops_hidden) {
   const OpDef& op = parsed->op();
   if (op.shape_from_values(parsed->params().get(), static_cast<int>(inputs.size()))) {
     if (const ArrayOp* body = find_array_op(op)) return body->run(parsed, inputs, outputs, device);
@@ -29,7 +29,9 @@ void imperative_invoke(const ParsedAttrsRef& parsed, std::span<NDArray* const> i
   if (state.recording) check_outputs(parsed, inputs, outputs);
   if (copies_across(op, inputs, outputs)) return copy_across(*inputs[0], *outputs[0]);
   invoke(op, parsed->params(), InputRefs(inputs), outputs,
-         {.training = state.training, .device = device});
+         {.training = state.training,
+          .device = device,
+          .hidden_unread = drops_hidden && !state.recording});
   if (state.recording) record(parsed, inputs, outputs, state.training);
 }
 
@@ -42,7 +44,7 @@ std::vector<NDArray> call_op(std::string_view name, std::span<NDArray* const> in
   std::vector<NDArray> outputs(static_cast<std::size_t>(op.num_outputs(parsed->params().get())));
   InlineVector<NDArray*, 4> refs;
   for (NDArray& output : outputs) refs.push_back(&output);
-  imperative_invoke(parsed, inputs, refs.span());
+  imperative_invoke(parsed, inputs, refs.span(), {}, /*drops_hidden=*/true);
   outputs.resize(static_cast<std::size_t>(op.num_visible_outputs(parsed->params().get())));
   return outputs;
 }

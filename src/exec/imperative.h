@@ -7,9 +7,10 @@
 namespace mxnet {
 
 // As invoke(), under the thread's autograd switches. The arrays are the user's own handles: their
-// tape entries change while recording.
+// tape entries change while recording. `drops_hidden`: the caller does not look at outputs that are
+// not visible.
 void imperative_invoke(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
-                       OutputRefs outputs, Device device = {});
+                       OutputRefs outputs, Device device = {}, bool drops_hidden = false);
 
 // The same for arrays by value; returns the visible outputs.
 std::vector<NDArray> call_op(std::string_view op, std::span<NDArray* const> inputs,

@@ -54,7 +54,8 @@ void Invocation::run(const RunContext& context) const {
                         all.first(num_inputs),
                         all.subspan(num_inputs),
                         requests.span(),
-                        training};
+                        training,
+                        hidden_unread};
   sparse == nullptr ? run_kernel(call, context) : run_sparse(*sparse, call);
 }
 

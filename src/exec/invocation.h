@@ -21,7 +21,7 @@ struct Invocation {
   const KernelEntry* kernel = nullptr;
   const SparseOp* sparse = nullptr;  // runs instead of the kernel, which it may use
   ParamsPtr params;
-  bool training = false;
+  bool training = false, hidden_unread = false;
   std::size_t num_inputs = 0;
   InlineVector<NDArray, 6> arrays;  // inputs, then outputs; without tape
   InlineVector<Request, 4> requests;

@@ -294,6 +294,7 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
   call->sparse = sparse;
   call->params = params;
   call->training = options.training;
+  call->hidden_unread = options.hidden_unread;
   call->num_inputs = inputs.size();
   add_arrays(*call, inputs, in_types);
   add_arrays(*call, InputRefs(outputs), out_types);

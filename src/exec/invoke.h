@@ -24,6 +24,8 @@ struct InvokeOptions {
   uint64_t donated = 0;
   // Outputs that are to be made are dense, whatever the operator would choose.
   bool dense = false;
+  // Nobody reads outputs that are not visible.
+  bool hidden_unread = false;
 };
 
 using InputRefs = std::span<const NDArray* const>;

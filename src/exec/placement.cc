@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "exec/autograd_state.h"
-#include "exec/backward.h"
 #include "exec/imperative.h"
 #include "exec/tape.h"
 #include "graph/symbol_attributes.h"

@@ -30,6 +30,47 @@ std::shared_ptr<const void> keep_chunk(const void* array) {
   return std::make_shared<const Ref<Chunk>>(chunk);
 }
 
+// What a kernel of a step finds besides its tensors.
+class StepResources final : public KernelResources {
+ public:
+  StepResources(PlanScratch& scratch, const Plan& plan, const Plan::Segment& segment,
+                const Plan::Step& step, std::span<const NDArray> externals)
+      : scratch_(scratch), plan_(plan), segment_(segment), step_(step), externals_(externals) {}
+  void* workspace(std::size_t bytes) override { return scratch_.workspace(bytes); }
+  Tensor make_out(int i, const Shape& shape) override { return scratch_.make_out(i, shape); }
+
+  MadeOfValues* made_of(int i, uint64_t* version) override {
+    const int external = plan_.tensors()[step_.first_tensor + static_cast<uint32_t>(i)].external;
+    if (external < 0) return nullptr;
+    const NDArray& array = externals_[static_cast<std::size_t>(external)];
+    // What these very operators write has its next version only after them.
+    for (const Plan::Use& use : plan_.uses(segment_)) {
+      if (use.writes && externals_[static_cast<std::size_t>(use.external)].chunk() == array.chunk())
+        return nullptr;
+    }
+    *version = Engine::get().version(array.var());
+    return array.chunk()->made_of_values();
+  }
+
+  bool is_read(int i) const override {
+    const IndexedGraph& graph = plan_.graph();
+    const int entry = graph.first_entry(step_.node) + i;
+    const auto has = [entry](std::span<const int> entries) {
+      return std::find(entries.begin(), entries.end(), entry) != entries.end();
+    };
+    for (int n = 0; n < graph.num_nodes(); ++n)
+      if (has(graph.inputs(n))) return true;
+    return has(graph.outputs());
+  }
+
+ private:
+  PlanScratch& scratch_;
+  const Plan& plan_;
+  const Plan::Segment& segment_;
+  const Plan::Step& step_;
+  const std::span<const NDArray> externals_;
+};
+
 }  // namespace
 
 std::span<const Ref<Chunk>> Arena::reserve(std::span<const std::size_t> bytes) {
@@ -179,12 +220,13 @@ void PlanInstance::run(const Plan::Segment& segment, Externals externals,
     return;
   }
   bind(segment, externals);
-  if (!segment.narrow) return run_steps(segment, context);
+  if (!segment.narrow) return run_steps(segment, externals, context);
   const OneThread narrow;
-  run_steps(segment, context);
+  run_steps(segment, externals, context);
 }
 
-void PlanInstance::run_steps(const Plan::Segment& segment, const RunContext& context) {
+void PlanInstance::run_steps(const Plan::Segment& segment, Externals externals,
+                             const RunContext& context) {
   const Plan& plan = *plan_;
   const Plan::Step* step = plan.steps().data() + segment.first_step;
   const Plan::Step* const end = plan.steps().data() + segment.last_step;
@@ -200,7 +242,8 @@ void PlanInstance::run_steps(const Plan::Segment& segment, const RunContext& con
       }
       const Span span(SpanKind::kSymbolic, step->title);
       PlanScratch& scratch = *scratch_[step->workspace];
-      KernelContext kernel_context(in, out, context.device, context.stream, training, scratch);
+      StepResources resources(scratch, plan, segment, *step, externals);
+      KernelContext kernel_context(in, out, context.device, context.stream, training, resources);
       if (step->prepared != nullptr) {
         runs_[static_cast<std::size_t>(step - plan.steps().data())]->run(
             kernel_context, std::span(origins_).subspan(step->first_tensor, step->num_in));

@@ -63,7 +63,7 @@ class PlanInstance : public RefCounted {
   void place_constant(std::size_t t, const NDArray& value);
   void bind(const Plan::Segment& segment, Externals externals);
   void bind_arrays(const Plan::Segment& segment, Externals externals);
-  void run_steps(const Plan::Segment& segment, const RunContext& context);
+  void run_steps(const Plan::Segment& segment, Externals externals, const RunContext& context);
   void run_step_on_gpu(const Plan::Step& step, const RunContext& context);
 
   const std::shared_ptr<const Plan> plan_;

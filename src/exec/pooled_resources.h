@@ -10,7 +10,7 @@
 namespace mxnet {
 
 // Blocks of one kernel run, returned to the pool at its end. For one thread.
-class PooledResources final : public KernelResources {
+class PooledResources : public KernelResources {
  public:
   // `stream`: what uses the memory; null for the host.
   PooledResources(Device device, Stream* stream) : device_(device), stream_(stream) {}

@@ -68,6 +68,24 @@ void copy_bytes(void* to, const void* from, std::size_t bytes) {
   });
 }
 
+// What one call of a kernel finds besides its tensors.
+class CallResources final : public PooledResources {
+ public:
+  CallResources(const KernelCall& call, Device device, Stream* stream)
+      : PooledResources(device, stream), call_(call) {}
+  MadeOfValues* made_of(int i, uint64_t* version) override {
+    const NDArray& array = call_.in[static_cast<std::size_t>(i)];
+    *version = Engine::get().version(array.var());
+    return array.chunk()->made_of_values();
+  }
+  bool is_read(int i) const override {
+    return !call_.hidden_unread || i < call_.op.num_visible_outputs(call_.params);
+  }
+
+ private:
+  const KernelCall& call_;
+};
+
 // Where the kernel's thread finds an array's bytes.
 using Reach = void* (*)(void* data, std::size_t bytes);
 
@@ -107,7 +125,8 @@ void settle_results(const KernelCall& call, const RunContext& context,
 void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
   // A simulated device's kernels run in host memory, and so do their temporaries.
   const bool host = call.kernel.device == DeviceType::kCPU;
-  PooledResources resources(host ? Device::cpu() : context.device, host ? nullptr : context.stream);
+  CallResources resources(call, host ? Device::cpu() : context.device,
+                          host ? nullptr : context.stream);
   Tensors tensors;
   for (std::size_t i = 0; i < call.in.size(); ++i) {
     const NDArray& in = call.in[i];
@@ -150,7 +169,7 @@ class RecordedCall {
         training_(call.training),
         context_(context) {}
   void operator()() const {
-    run_here({op_, kernel_, params_, in_, out_, requests_, training_}, context_,
+    run_here({op_, kernel_, params_, in_, out_, requests_, training_, false}, context_,
              [](void* data, std::size_t bytes) { return sim_translate(data, bytes); });
   }
 

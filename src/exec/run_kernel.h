@@ -21,6 +21,7 @@ struct KernelCall {
   std::span<const NDArray> in, out;
   std::span<const Request> requests;  // empty (all kWrite) or one per output
   bool training;
+  bool hidden_unread = false;  // nobody reads outputs that are not visible
 };
 
 // Runs it to its end. REQUIRES: inside an engine operation on the kernel's device that declared all

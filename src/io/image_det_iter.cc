@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <string>
 
 #include "base/error.h"
 #include "io/data_iter.h"

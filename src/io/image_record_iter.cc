@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 
 #include "base/error.h"
 #include "io/data_iter.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <random>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>

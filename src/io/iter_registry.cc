@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "io/iters.h"
 

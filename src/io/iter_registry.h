@@ -3,7 +3,6 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "io/data_iter.h"

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/fnv.h"
 #include "base/stream_copy.h"
 #include "engine/engine.h"

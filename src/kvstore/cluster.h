@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/config.h"
 #include "kvstore/process_group.h"
 #include "kvstore/store_type.h"
 

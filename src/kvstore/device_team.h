@@ -2,7 +2,6 @@
 // Some GPUs with what they need to sum and copy together: NCCL's communicators, and streams on
 // which these calls alone run, so that all GPUs meet them in one order.
 #pragma once
-#include <span>
 #include <vector>
 
 #include "base/lock.h"

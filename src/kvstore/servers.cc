@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 #include <future>
-#include <span>
 
 #include <fmt/format.h>
 

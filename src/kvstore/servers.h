@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys that servers hold, as a worker sees them: each request is an engine operation.
 #pragma once
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>

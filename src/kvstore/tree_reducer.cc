@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "device/device_links.h"
 

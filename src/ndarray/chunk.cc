@@ -45,6 +45,7 @@ Chunk::Chunk(Device device, std::unique_ptr<SparseStore> sparse)
       sparse_(std::move(sparse)) {}
 
 Chunk::~Chunk() {
+  delete made_.load(std::memory_order_acquire);
   if (foreign_) {
     // On the host, which waits for the device: whoever gave the memory may take it back at once.
     Engine::get().delete_variable(var_, Device::cpu(), std::move(deleter_));
@@ -61,6 +62,19 @@ Chunk::~Chunk() {
       if (context.stream != nullptr) engine::complete_by_event();
     });
   }
+}
+
+MadeOfValues* Chunk::made_of_values() {
+  if (foreign_ || device_.type != DeviceType::kCPU || sparse_ != nullptr ||
+      handed_out_.load(std::memory_order_acquire))
+    return nullptr;
+  MadeOfValues* made = made_.load(std::memory_order_acquire);
+  if (made != nullptr) return made;
+  auto mine = std::make_unique<MadeOfValues>();
+  // Where two come first, the later one takes what the other has put there.
+  if (made_.compare_exchange_strong(made, mine.get(), std::memory_order_acq_rel))
+    return mine.release();
+  return made;
 }
 
 void* Chunk::allocate() {

@@ -9,6 +9,7 @@
 #include "base/device.h"
 #include "base/ref.h"
 #include "engine/engine.h"
+#include "ndarray/made_of_values.h"
 #include "ndarray/sparse_store.h"
 #include "storage/storage.h"
 
@@ -46,6 +47,12 @@ class Chunk : public RefCounted {
     return data != nullptr || bytes_ == 0 ? data : allocate();
   }
 
+  // For what kernels make of its values. Null where these may change with nobody noticing: in
+  // memory of others, or whose address others have; and on devices. Thread-safe.
+  MadeOfValues* made_of_values();
+  // Somebody outside has its address, and may write there at any time.
+  void hand_out() { handed_out_.store(true, std::memory_order_release); }
+
  private:
   void* allocate();
 
@@ -58,6 +65,8 @@ class Chunk : public RefCounted {
   std::unique_ptr<SparseStore> sparse_;  // never replaced; moved out at the end
   SyncFn deleter_;                       // foreign memory only
   const bool foreign_ = false;
+  std::atomic<bool> handed_out_{false};
+  std::atomic<MadeOfValues*> made_{nullptr};  // owned
 };
 
 }  // namespace mxnet

@@ -107,6 +107,7 @@ bool is_row_major(const DLTensor& tensor, const Shape& shape) {
 
 DLManagedTensor* to_dlpack(const NDArray& array) {
   require_dense(array, "to_dlpack");
+  array.chunk()->hand_out();
   array.wait_to_read();
   auto exported = std::make_unique<Export>();
   exported->array = array.detach();

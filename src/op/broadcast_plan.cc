@@ -2,8 +2,6 @@
 // Merging of dimensions.
 #include "op/broadcast_plan.h"
 
-#include "base/error.h"
-
 namespace mxnet {
 
 BroadcastPlan::BroadcastPlan(const Shape& a, const Shape& b, const Shape& out) {

@@ -13,6 +13,8 @@
 
 namespace mxnet {
 
+class MadeOfValues;
+
 // Row-major, contiguous; borrowed for the time of the call.
 struct Tensor {
   void* data = nullptr;
@@ -38,6 +40,10 @@ class KernelResources {
   virtual void* workspace(std::size_t bytes) = 0;
   // Memory for output i, of a shape that only the kernel knows. REQUIRES: an operator that says so.
   virtual Tensor make_out(int i, const Shape& shape) = 0;
+  // What is kept of the values of input i, which have this version; null where nothing can be.
+  virtual MadeOfValues* made_of(int /*i*/, uint64_t* /*version*/) { return nullptr; }
+  // Whether anybody may read output i after the call.
+  virtual bool is_read(int /*i*/) const { return true; }
 };
 
 class KernelContext {
@@ -65,6 +71,8 @@ class KernelContext {
   Device device() const { return device_; }
   Stream* stream() const { return stream_; }  // null on the CPU
   bool training() const { return training_; }
+  MadeOfValues* made_of(int i, uint64_t* version) const { return resources_.made_of(i, version); }
+  bool is_read(int i) const { return resources_.is_read(i); }
   void* workspace(std::size_t bytes) const { return resources_.workspace(bytes); }
   template <class T>
   T* workspace_of(int64_t count) const {

@@ -12,7 +12,6 @@
 #include "base/config.h"
 #include "base/config_table.h"
 #include "base/source_path.h"
-#include "base/stack_trace.h"
 
 namespace mxnet {
 namespace {

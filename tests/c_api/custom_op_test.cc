@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of the user, as a front end in C registers them: values, gradients, states, failures.
-#include <array>
 #include <cstring>
 #include <map>
 

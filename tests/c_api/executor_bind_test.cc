@@ -2,7 +2,6 @@
 // Executors that make their arrays, and the same for other shapes.
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "executors.h"

@@ -11,7 +11,6 @@
 
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
-#include "mxnet/c_predict_api.h"
 #include "mxnet/runtime/c_runtime_api.h"
 #include "signatures.h"
 #ifdef __SANITIZE_ADDRESS__

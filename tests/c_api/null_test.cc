@@ -3,7 +3,6 @@
 // What is wrong in every place is for function_probe_test.cc.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <map>
 #include <string>
 

@@ -2,7 +2,6 @@
 // Operators through the C ABI: lists, information, calls, errors. Signatures as in
 // facts/c_api-1.9.1.json.
 #include <algorithm>
-#include <string>
 #include <type_traits>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <vector>
 
 #include "base/error.h"
 #include "device/cpu/host_memory.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies, capacity, links, kernels and injected failures of the simulator.
 #include <array>
-#include <cstring>
 #include <numeric>
 #include <vector>
 

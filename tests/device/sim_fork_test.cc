@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "device/sim/sim_translate.h"
 #include "fork_under_load.h"
 #include "sim_fixture.h"
 

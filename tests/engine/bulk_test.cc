@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/hooks.h"
 
 namespace mxnet::engine_test {
 namespace {

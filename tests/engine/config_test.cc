@@ -2,8 +2,6 @@
 // What each row of the engine's configuration changes; config_rows_runtime.h names these tests.
 #include <barrier>
 #include <cstdio>
-#include <mutex>
-#include <set>
 #include <thread>
 
 #include <sys/wait.h>

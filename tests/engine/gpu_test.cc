@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on a (simulated) accelerator: they get a stream, end when the stream has done their
 // work, and fail with it.
-#include <atomic>
 
 #include "base/error.h"
 #include "device/device_registry.h"

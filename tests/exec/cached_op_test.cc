@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include "exec/plan_fixture.h"
 
 namespace mxnet {

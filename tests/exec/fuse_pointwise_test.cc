@@ -93,7 +93,8 @@ TEST_P(Sizes, AChainIsOneStep) {
   EXPECT_EQ(result.fused(), 1);
   EXPECT_EQ(result.steps("\n  "), 1) << result.plan;
 }
-INSTANTIATE_TEST_SUITE_P(FusePointwise, Sizes, ::testing::Values(1, 3, 4095, 4096, 4097, 100003));
+INSTANTIATE_TEST_SUITE_P(FusePointwise, Sizes,
+                         ::testing::Values(1, 3, 4096, 8191, 8192, 8193, 100003));
 
 TEST(FusePointwise, AnInputOfOneElementMeetsAll) {
   const Value x = variable("x"), s = variable("s");

@@ -274,3 +274,26 @@ def test_a_truth_value_is_a_number_to_read_and_a_mask_to_write():
     np.testing.assert_array_equal(taken.asnumpy(), array)
     taken[True] = 9
     np.testing.assert_array_equal(taken.asnumpy(), np.full((3, 2), 9))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8", "int64"])
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 2)])
+@pytest.mark.parametrize("key", [0, -1, 1, slice(1, 3), slice(None), slice(-2, None), slice(3, 1), slice(None, None, -1)])
+@pytest.mark.parametrize("value", [7, 2.5, True, np.float32(3), np.int64(9)])
+def test_a_number_in_rows_is_written_where_numpy_writes_it(dtype, shape, key, value):
+    array, expected = mx.nd.zeros(shape, dtype=dtype), np.zeros(shape, dtype)
+    array[key] = value
+    expected[key] = value
+    np.testing.assert_array_equal(array.asnumpy(), expected)
+
+
+def test_a_number_in_a_row_of_a_recorded_array_is_refused():
+    x = mx.nd.ones((3, 2))
+    x.attach_grad()
+    with mx.autograd.record():
+        y = x * 2
+        with pytest.raises(ValueError, match="already part of a recorded graph"):
+            y[1] = 5
+    np.testing.assert_array_equal(y.asnumpy(), np.full((3, 2), 2))
+    y[1] = 5
+    np.testing.assert_array_equal(y.asnumpy(), [[2, 2], [5, 5], [2, 2]])

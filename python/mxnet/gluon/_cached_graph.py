@@ -66,8 +66,8 @@ class CachedGraph:
         self.parameters: List[Parameter] = [what for is_input, what in slots if not is_input]
         self._slots = slots
         place_of = {what: place for place, (is_input, what) in enumerate(slots) if is_input}
-        # Plain inputs that all take part, and one output: such a call needs nothing but a list.
-        self.direct = graph.in_format == [0] * len(place_of) and graph.out_format == 0
+        # Plain inputs that all take part, and the outputs of one symbol: such a call needs nothing but a list.
+        self.direct = graph.in_format == [0] * len(place_of) and isinstance(graph.out_format, int) and graph.out_format >= 0
         self._places = [place_of[i] for i in range(len(place_of))] if self.direct else []
         self._arrays: Dict[Tuple[int, int], List[Any]] = {}
         self._replacement = -1

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nested lists of arrays as flat ones, and back.
 
-A structure is 0 for an array or symbol, -1 for None, and a list of structures for a list or tuple.
+A structure is 0 for an array or symbol, -1 for None, and a list of structures for a list or tuple. Where a block computes
+it, a symbol of several outputs is their number, since in their place are as many arrays.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from ..symbol import Symbol
 
 def flatten(nested: Any, what: str) -> Tuple[List[Any], Any]:
     """What is in nested lists, and their structure."""
+    if isinstance(nested, Symbol) and what == "output" and len(nested) > 1:
+        return [nested], len(nested)
     if isinstance(nested, (NDArray, Symbol)):
         return [nested], 0
     if nested is None:
@@ -39,6 +42,8 @@ def regroup(flat: List[Any], structure: Any) -> Any:
     if structure == -1:
         flat.pop(0)
         return None
+    if isinstance(structure, int):
+        return [flat.pop(0) for _ in range(structure)]
     return [regroup(flat, part) for part in structure]
 
 

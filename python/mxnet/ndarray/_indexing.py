@@ -8,6 +8,7 @@ it means there.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -101,7 +102,7 @@ def contiguous_range(shape: Shape, index: Basic) -> Optional[Tuple[int, int]]:
     begin = 0
     for start, size in zip(index.begin, shape):
         begin = begin * size + start
-    return begin, begin + int(np.prod(index.kept, dtype=np.int64))
+    return begin, begin + prod(index.kept)
 
 
 def as_numpy_key(key: Any) -> Any:
@@ -272,10 +273,29 @@ def _values(array: Any, value: Any, shape: Shape) -> Any:
     return value if given == shape else _generate.operator("broadcast_to")(value, shape=shape)
 
 
+def _rows_in_place(array: Any, key: Any, shape: Shape) -> Any:
+    """What an integer or a plain slice selects, on the memory of the array; None where that takes more than a view."""
+    if not shape or array._storage_type_id != 0 or _core.is_recording():
+        return None
+    size = shape[0]
+    if type(key) is int:
+        return array._at(key if key >= 0 else key + size) if -size <= key < size else None
+    if type(key) is slice:
+        begin, end, step = key.indices(size)
+        return array._slice(begin, end) if step == 1 and begin < end else None
+    return None
+
+
 def put(array: Any, key: Any, value: Any) -> None:
     """array[key] = value."""
     shape = array.shape
     number = isinstance(value, (int, float, bool, np.generic)) and not isinstance(value, np.ndarray)
+    if number:
+        view = _rows_in_place(array, key, shape)
+        if view is not None and view.size:
+            number_of = float if isinstance(value, (float, np.floating)) else int
+            _generate.operator("_set_value")(src=number_of(value), out=view)
+            return
     if is_advanced(key):
         mask = mask_of(array, key) if number else None
         if mask is not None:

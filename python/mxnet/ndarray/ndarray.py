@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
@@ -42,7 +43,7 @@ class NDArray(NDArrayBase):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return prod(self.shape)
 
     @property
     def dtype(self) -> Any:

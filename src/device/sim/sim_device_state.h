@@ -3,7 +3,6 @@
 // the simulator.
 #pragma once
 #include <atomic>
-#include <memory>
 #include <unordered_set>
 #include <vector>
 

@@ -18,11 +18,12 @@
 namespace mxnet {
 namespace {
 
-// Elements of a tile: ten buffers of floats are 160 KiB, well inside a second-level cache, and a
-// kernel call costs a few percent of what it computes.
-constexpr int64_t kTile = 4096;
+// Bytes of a tile of the widest type in a chain: ten of them are well inside a second-level cache,
+// and a kernel call costs a few percent of what it computes.
+constexpr std::size_t kBuffer = 32768;
 constexpr std::size_t kWidest = 8;  // bytes of an element
-constexpr std::size_t kBuffer = static_cast<std::size_t>(kTile) * kWidest;
+// Half types are computed in float32: a kernel may want that much room for an element.
+constexpr std::size_t kComputed = 4;
 // What a row's kernel may ask for: both arguments in another type.
 constexpr std::size_t kWorkspace = 4 * kBuffer;
 // As the costliest row says of itself, so that no kernel wants threads where the chain does not.
@@ -60,6 +61,10 @@ std::byte* at(const Tensor& tensor, int64_t element) {
   return tensor.as<std::byte>() + static_cast<std::size_t>(element) * dtype_size(tensor.dtype);
 }
 
+std::size_t bytes_of(const Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.size()) * dtype_size(tensor.dtype);
+}
+
 // All steps over one tile after another; one thread's. A slot holds a tile.
 class TileRunner {
  public:
@@ -70,7 +75,10 @@ class TileRunner {
         resources_(resources),
         slots_(slots),
         slot_bytes_(slot_bytes),
-        one_(chain.shape.size() == 1 ? nullptr : &kOne) {}
+        one_(chain.shape.size() == 1 ? nullptr : &kOne) {
+    for (std::size_t o = 0; o < chain.outputs.size(); ++o)
+      free_after_.push_back(last_read_in_place_of(context.out(static_cast<int>(o))));
+  }
 
   // `after_step()` follows each step.
   template <class F>
@@ -98,8 +106,26 @@ class TileRunner {
     if (one_ != nullptr && whole.size() == 1) return {whole.data, one_, whole.dtype};
     return {at(whole, first), &tile, whole.dtype};
   }
+  // The last step that reads an input which lies where the output does: -1 where none does, and
+  // beyond all steps where the output's elements do not lie upon the input's one by one.
+  int last_read_in_place_of(const Tensor& out) const {
+    int last = -1;
+    const auto* begin = out.as<std::byte>();
+    for (std::size_t i = 0; i < chain_.last_read.size(); ++i) {
+      const Tensor& in = context_.in(static_cast<int>(i));
+      if (in.as<std::byte>() >= begin + bytes_of(out) || begin >= in.as<std::byte>() + bytes_of(in))
+        continue;
+      const bool same = in.data == out.data && bytes_of(in) == bytes_of(out);
+      last = std::max(last, same ? chain_.last_read[i] : static_cast<int>(chain_.steps.size()));
+    }
+    return last;
+  }
+  // One tile fewer to touch where a result lies in the place of the output that follows from it.
   Tensor result(const PointwiseStep& step, int64_t first, const Shape& tile) const {
     if (step.output >= 0) return {at(context_.out(step.output), first), &tile, step.dtype};
+    if (step.lent >= 0 &&
+        &step - chain_.steps.data() >= free_after_.span()[static_cast<std::size_t>(step.lent)])
+      return {at(context_.out(step.lent), first), &tile, step.dtype};
     return {slots_ + static_cast<std::size_t>(step.slot) * slot_bytes_, &tile, step.dtype};
   }
 
@@ -110,13 +136,23 @@ class TileRunner {
   const std::size_t slot_bytes_;
   const Shape* const one_;  // shape of inputs of one element; null where all have one
   InlineVector<Tensor, 8> tensors_;
+  InlineVector<int, 4> free_after_;  // of each output: the last reader of what lies in its place
 };
+
+int64_t elements_of_a_tile(const PointwiseChain& chain, const KernelContext& context) {
+  std::size_t widest = kComputed;
+  for (const PointwiseStep& step : chain.steps) widest = std::max(widest, dtype_size(step.dtype));
+  for (int i = 0; i < chain.num_inputs; ++i)
+    widest = std::max(widest, dtype_size(context.in(i).dtype));
+  return static_cast<int64_t>(kBuffer / widest);
+}
 
 void run_chain(const PointwiseChain& chain, KernelContext& context) {
   const int64_t size = chain.shape.size();
-  const int64_t tiles = (size + kTile - 1) / kTile;
-  const double cost =
-      kCost * static_cast<double>(std::min(size, kTile)) * static_cast<double>(chain.steps.size());
+  const int64_t tile_size = elements_of_a_tile(chain, context);
+  const int64_t tiles = (size + tile_size - 1) / tile_size;
+  const double cost = kCost * static_cast<double>(std::min(size, tile_size)) *
+                      static_cast<double>(chain.steps.size());
   const int threads = threads_for(tiles, cost);
   const std::size_t each = kWorkspace + static_cast<std::size_t>(chain.num_slots) * kBuffer;
   auto* memory =
@@ -129,7 +165,7 @@ void run_chain(const PointwiseChain& chain, KernelContext& context) {
         TileResources resources(own);
         TileRunner runner(chain, context, resources, own + kWorkspace, kBuffer);
         for (int64_t tile = first; tile < last; ++tile)
-          runner.run(tile * kTile, std::min(kTile, size - tile * kTile),
+          runner.run(tile * tile_size, std::min(tile_size, size - tile * tile_size),
                      [&] { resources.reset(); });
       },
       1);
@@ -190,16 +226,36 @@ void run_chain_steps(const PointwiseChain& chain, KernelContext& context) {
   TileRunner(chain, context, resources, slots, slot_bytes).run(0, size, [] {});
 }
 
+// A result may lie where an output of its width will, from when it is computed to when the output
+// is: whoever computes that may read it in its place.
+void PointwiseChain::lend_outputs(const std::vector<int>& last_reader) {
+  std::vector<int> taken_until(outputs.size(), -1);
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (steps[k].output >= 0) continue;
+    for (std::size_t o = 0; o < outputs.size() && steps[k].lent < 0; ++o) {
+      if (dtype_size(steps[static_cast<std::size_t>(outputs[o])].dtype) !=
+              dtype_size(steps[k].dtype) ||
+          last_reader[k] > outputs[o] || taken_until[o] > static_cast<int>(k))
+        continue;
+      steps[k].lent = static_cast<int>(o);
+      taken_until[o] = last_reader[k];
+    }
+  }
+}
+
 void PointwiseChain::finish() {
   std::string names;
   for (const PointwiseStep& step : steps) names += (names.empty() ? "" : "+") + step.op->name();
   title = interned(names).c_str();
   std::vector<int> last_reader(steps.size(), -1);
+  last_read.assign(static_cast<std::size_t>(num_inputs), -1);
   for (std::size_t k = 0; k < steps.size(); ++k)
     for (const int source : steps[k].in)
-      if (source < 0) last_reader[static_cast<std::size_t>(-1 - source)] = static_cast<int>(k);
+      (source < 0 ? last_reader[static_cast<std::size_t>(-1 - source)]
+                  : last_read[static_cast<std::size_t>(source)]) = static_cast<int>(k);
   for (std::size_t o = 0; o < outputs.size(); ++o)
     steps[static_cast<std::size_t>(outputs[o])].output = static_cast<int>(o);
+  lend_outputs(last_reader);
   std::vector<int> free;
   num_slots = 0;
   for (std::size_t k = 0; k < steps.size(); ++k) {

@@ -23,6 +23,7 @@ struct PointwiseStep {
   // Filled by PointwiseChain::finish().
   int output = -1;  // the chain's output that the result is, or
   int slot = -1;    // the buffer that holds it
+  int lent = -1;    // or the output in whose place it lies until that is computed, where it may
 };
 
 // A place for what is derived from a chain. Thread-safe: whoever fills it fills in the same.
@@ -51,13 +52,17 @@ struct PointwiseChain {
   Shape shape;
   int num_inputs = 0;
   int num_slots = 0;
-  const char* title = kName;  // the operators, for traces; lives for ever
+  std::vector<int> last_read;  // of each input: the last step that reads it, or -1
+  const char* title = kName;   // the operators, for traces; lives for ever
   // What a GPU's plug-in has made of the chain (plugin/cuda/rtc/chain_row.cc); not copied.
   ChainSlot compiled;
 
   // Once all steps are there: gives each result its output or a buffer (buffers are used again
   // after the last reader), and the chain its title.
   void finish();
+
+ private:
+  void lend_outputs(const std::vector<int>& last_reader);
 };
 
 // The steps one by one over whole arrays, for GPUs. REQUIRES: portable kernels (op/gpu.h).

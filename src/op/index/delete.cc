@@ -10,11 +10,11 @@ namespace {
 void delete_named(const PlaceParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Shape shape = axis_shape(params, in.shape());
-  const int axis = axis_of(params, in.shape(), "delete");
+  const int axis = axis_of(params, in.shape(), "_npi_delete");
   const int64_t size = shape[axis];
   std::vector<bool> gone(static_cast<std::size_t>(size));
   const Tensor* obj = context.num_in() > 1 ? &context.in(1) : nullptr;
-  for (const int64_t position : named_places(params, obj, size, size, "delete", context))
+  for (const int64_t position : named_places(params, obj, size, size, "_npi_delete", context))
     gone[static_cast<std::size_t>(position)] = true;
   const HostNumbers kept(context, size);
   int64_t count = 0;
@@ -40,8 +40,8 @@ bool define_delete() {
         check_step(params, infer);
         if (infer.num_in() > 1 || !infer.in(0).known()) return;
         Shape shape = axis_shape(params, infer.in(0).shape());
-        const int axis = axis_of(params, infer.in(0).shape(), "delete");
-        if (params.int_ind) checked_place(*params.int_ind, shape[axis], shape[axis], "delete");
+        const int axis = axis_of(params, infer.in(0).shape(), "_npi_delete");
+        if (params.int_ind) checked_place(*params.int_ind, shape[axis], shape[axis], "_npi_delete");
         shape[axis] -= params.int_ind ? 1 : range_of(params, shape[axis]).count;
         infer.out(0).set_shape(shape);
       })

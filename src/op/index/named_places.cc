@@ -73,7 +73,7 @@ void gather_places(const Tensor& in, const Shape& shape, int axis, const HostNum
                          DType::kInt64};
   gather_rows(in.data, shape.size(0, axis), shape[axis],
               shape.size(axis + 1, shape.ndim()) * static_cast<int64_t>(dtype_size(in.dtype)),
-              Positions(positions, shape[axis], OutOfRange::kClip, "delete"), out, context);
+              Positions(positions, shape[axis], OutOfRange::kClip, "_npi_delete"), out, context);
 }
 
 }  // namespace mxnet

@@ -40,24 +40,30 @@ void forward(const LrnParams& params, KernelContext& context) {
     using C = decltype(zero);
     const NormLoops<C>& loops = norm_loops<C>();
     const C alpha = static_cast<C>(params.alpha) / static_cast<C>(params.nsize);
-    for_positions<C>(channels, 4, [&](int64_t example, int64_t position, int64_t n, C* buffer) {
-      C *sum = buffer, *row = buffer + kPositions, *a = row + kPositions, *b = a + kPositions;
-      const auto at = [&](int64_t c) {
-        return (example * channels.length + c) * channels.inner + position;
-      };
-      for (int64_t c = 0; c < channels.length; ++c) {
-        std::fill_n(sum, n, C(0));
-        const int64_t last = std::min(c + params.reach(), channels.length - 1);
-        for (int64_t k = std::max(c - params.reach(), int64_t{0}); k <= last; ++k)
-          loops.add_squares(read_elements(in, at(k), n, 1, row), n, sum);
-        C* scale = place_elements(norm, at(c), 1, a);
-        C* y = place_elements(out, at(c), 1, b);
-        loops.response(read_elements(in, at(c), n, 1, row), sum, scale, y, n,
-                       static_cast<C>(params.knorm), alpha, static_cast<C>(params.beta));
-        write_elements(norm, at(c), n, 1, scale);
-        write_elements(out, at(c), n, 1, y);
-      }
-    });
+    const bool ready = lies_ready<C>(in, 1);
+    const int64_t buffers = 3 + (ready ? 0 : channels.length);
+    for_positions<C>(
+        channels, buffers, [&](int64_t example, int64_t position, int64_t n, C* buffer) {
+          C *sum = buffer, *a = sum + kPositions, *b = a + kPositions, *converted = b + kPositions;
+          const auto at = [&](int64_t c) {
+            return (example * channels.length + c) * channels.inner + position;
+          };
+          const int64_t step = ready ? channels.inner : kPositions;  // from channel to channel
+          const C* x = ready ? in.as<C>() + at(0) : converted;
+          for (int64_t c = 0; c < channels.length && !ready; ++c)
+            read_elements(in, at(c), n, 1, converted + c * kPositions);
+          for (int64_t c = 0; c < channels.length; ++c) {
+            const int64_t first = std::max(c - params.reach(), int64_t{0});
+            const int64_t last = std::min(c + params.reach(), channels.length - 1);
+            loops.sum_squares(x + first * step, step, last - first + 1, n, sum);
+            C* scale = place_elements(norm, at(c), 1, a);
+            C* y = place_elements(out, at(c), 1, b);
+            loops.response(x + c * step, sum, scale, y, n, static_cast<C>(params.knorm), alpha,
+                           static_cast<C>(params.beta));
+            write_elements(norm, at(c), n, 1, scale);
+            write_elements(out, at(c), n, 1, y);
+          }
+        });
   });
 }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 #include "op/vector_math.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.

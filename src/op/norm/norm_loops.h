@@ -65,7 +65,8 @@ struct NormLoops {
   void (*scale_columns)(C* y, int64_t n, const C* factor);
 
   // --- normalisation across channels ---
-  void (*add_squares)(const C* x, int64_t n, C* sum);  // sum += x^2
+  // sum[i] is that of the squares of x[r * step + i] for all r < rows.
+  void (*sum_squares)(const C* x, int64_t step, int64_t rows, int64_t n, C* sum);
   // norm = knorm + alpha * sum, y = x * norm^-beta.
   void (*response)(const C* x, const C* sum, C* norm, C* y, int64_t n, C knorm, C alpha, C beta);
   // t = dy * x * norm^(-beta - 1).

@@ -2,6 +2,8 @@
 // _npi_norm: norms of vectors (along any axes) and of matrices (along two).
 #include "op/reduce/np_norm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -240,7 +242,8 @@ OpBuilder<NumpyNormParams> declare(const char* name, const char* doc) {
         infer.one_dtype();
         const bool matrix = kind_of(params) != NormKind::kVector;
         if (matrix && (!params.axis || params.axis->ndim() != 2))
-          infer.fail("expected two axes for the norm of a matrix");
+          infer.fail(fmt::format("given {} axes, expected two for the norm of a matrix",
+                                 params.axis ? params.axis->ndim() : 0));
         if (!infer.in(0).rank_known()) return;
         const Shape& shape = infer.in(0).shape();
         infer.out(0).set_shape(params.choice().shape(shape, kTag));

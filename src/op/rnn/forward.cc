@@ -51,7 +51,7 @@ class Direction {
     state_ = arrays.state + at * batch_ * out_;
     cell_ = arrays.cell == nullptr ? nullptr : arrays.cell + at * batch_ * hidden_;
     const Factor* weights = weights_of(arrays);
-    pack_weights(weights, layout, layer, direction, arrays.weights_at, context);
+    pack_weights(weights, layout, layer, direction, arrays.home, context);
     sum_biases(arrays.params + layout.input_bias(layer, direction),
                arrays.params + layout.state_bias(layer, direction), context);
     for (int i = 0; i < 2; ++i) {
@@ -117,7 +117,7 @@ class Direction {
   }
 
   void pack_weights(const Factor* weights, const ParamLayout& layout, int64_t layer, int direction,
-                    const void* origin, KernelContext& context) {
+                    const WeightHome& home, KernelContext& context) {
     const int64_t offset = layout.input_weight(layer, direction);
     const Factor* input = weights + offset;
     const Factor* state = weights + layout.state_weight(layer, direction);
@@ -126,21 +126,17 @@ class Direction {
     const int64_t size = gates_ * (input_stride_ + state_stride_);
     if (const T* in_place = products_.in_place(input)) {
       input_weights_ = in_place;  // those of the state follow, as in packed ones
-    } else if (origin != nullptr && !context.training() && config().onednn.rnn_use_weight_cache) {
-      const WeightKey key{static_cast<const std::byte*>(origin) + offset,
-                          input_size_,
-                          hidden_,
-                          out_,
-                          gates_,
-                          sizeof(Factor)};
-      kept_ = kept_weights(key, static_cast<std::size_t>(size) * sizeof(T), [&](std::byte* to) {
-        pack_gates(input, state, reinterpret_cast<T*>(to));
-      });
-      input_weights_ = reinterpret_cast<const T*>(kept_.get());
     } else {
-      T* packed = context.workspace_of<T>(size);
-      pack_gates(input, state, packed);
-      input_weights_ = packed;
+      const WeightKey key{home.place(offset), input_size_, hidden_, out_, gates_, sizeof(Factor)};
+      kept_ =
+          kept_weights(home, key, static_cast<std::size_t>(size) * sizeof(T),
+                       [&](std::byte* to) { pack_gates(input, state, reinterpret_cast<T*>(to)); });
+      input_weights_ = reinterpret_cast<const T*>(kept_.get());
+      if (kept_ == nullptr) {
+        T* packed = context.workspace_of<T>(size);
+        pack_gates(input, state, packed);
+        input_weights_ = packed;
+      }
     }
     state_weights_ = input_weights_ + gates_ * input_stride_;
     if (!projected_) return;

@@ -71,8 +71,10 @@ class StrassenDirection {
         y_(y),
         shares_(shares()) {
     const ReserveLayout reserve(params, extent.steps, extent.batch);
-    gate_values_ = arrays.reserve + reserve.gates(layer, direction);
-    cells_ = arrays.reserve + reserve.cells(layer, direction);
+    if (arrays.keeps_reserve) {
+      gate_values_ = arrays.reserve + reserve.gates(layer, direction);
+      cells_ = arrays.reserve + reserve.cells(layer, direction);
+    }
     const int64_t at = (layer * params.directions() + direction) * batch_ * hidden_;
     state_ = arrays.state + at;
     cell_ = arrays.cell + at;
@@ -91,16 +93,24 @@ class StrassenDirection {
     const int64_t weights = kGates * hidden_;
     const float* bias = arrays.params + layout_.input_bias(layer_, direction_);
     const float* state_bias = arrays.params + layout_.state_bias(layer_, direction_);
+    float looked_at[2];
+    const auto look = [&](float* to) {
+      to[0] = largest_of(input_weight(arrays), weights * inputs_);
+      to[1] = largest_of(state_weight(arrays), weights * hidden_);
+    };
+    const auto kept =
+        kept_of_values(arrays.home, key(arrays, WeightForm::kLargest), sizeof(looked_at),
+                       [&](std::byte* to) { look(reinterpret_cast<float*>(to)); });
+    if (kept == nullptr) look(looked_at);
+    const float* most = kept == nullptr ? looked_at : reinterpret_cast<const float*>(kept.get());
     // States after the first are within 1; NaN stays.
     const float first_most = largest_of(state_, batch_ * hidden_);
     const float state_most = first_most <= 1 ? 1 : first_most;
     return std::isfinite(largest_of(cell_, batch_ * hidden_)) &&
            std::isfinite(largest_of(bias, weights)) &&
            std::isfinite(largest_of(state_bias, weights)) &&
-           strassen::small_enough(largest_of(input_weight(arrays), weights * inputs_),
-                                  largest_of(x_, steps_ * batch_ * inputs_), inputs_) &&
-           strassen::small_enough(largest_of(state_weight(arrays), weights * hidden_), state_most,
-                                  hidden_);
+           strassen::small_enough(most[0], largest_of(x_, steps_ * batch_ * inputs_), inputs_) &&
+           strassen::small_enough(most[1], state_most, hidden_);
   }
 
   // Makes the sums of the weights.
@@ -108,12 +118,14 @@ class StrassenDirection {
     const int64_t size =
         strassen::input_sums(inputs_, hidden_) + strassen::state_sums(hidden_, hidden_);
     const float *input = input_weight(arrays), *state = state_weight(arrays);
-    const bool keeps = arrays.weights_at != nullptr && config().onednn.rnn_use_weight_cache;
+    kept_ = kept_weights(
+        arrays.home, key(arrays, WeightForm::kSums), static_cast<std::size_t>(size) * sizeof(float),
+        [&](std::byte* to) { sum_weights(input, state, reinterpret_cast<float*>(to)); });
     slot_gates_ = kRows * kGates * hidden_;
     slot_scratch_ = std::max(strassen::input_scratch(kRows, inputs_),
                              strassen::state_scratch(shares_.samples, hidden_));
     float* at = scratch.of(shares_.slots * (slot_gates_ + slot_scratch_) + 4 * batch_ * hidden_ +
-                           kGates * hidden_ + (keeps ? 0 : size));
+                           kGates * hidden_ + (kept_ != nullptr ? 0 : size));
     const auto take = [&](int64_t count) { return std::exchange(at, at + count); };
     gates_ = take(shares_.slots * slot_gates_);
     scratch_ = take(shares_.slots * slot_scratch_);
@@ -122,19 +134,7 @@ class StrassenDirection {
       cell_states_[i] = take(batch_ * hidden_);
     }
     bias_ = take(kGates * hidden_);
-    if (keeps) {
-      // A layer's own place; weights_at may be of another type than float.
-      const int64_t offset = layout_.input_weight(layer_, direction_);
-      const WeightKey key{static_cast<const std::byte*>(arrays.weights_at) + offset,
-                          inputs_,
-                          hidden_,
-                          hidden_,
-                          kGates,
-                          sizeof(float),
-                          true};
-      kept_ = kept_weights(key, static_cast<std::size_t>(size) * sizeof(float), [&](std::byte* to) {
-        sum_weights(input, state, reinterpret_cast<float*>(to));
-      });
+    if (kept_ != nullptr) {
       sums_ = reinterpret_cast<const float*>(kept_.get());
     } else {
       float* sums = take(size);
@@ -190,6 +190,16 @@ class StrassenDirection {
     return 8 * threads * std::min(batch_, turns * shares_.samples) <= 9 * batch_;
   }
 
+  WeightKey key(const ForwardArrays<float>& arrays, WeightForm form) const {
+    // A layer's own place; the parameters may be of another type than float.
+    return {arrays.home.place(layout_.input_weight(layer_, direction_)),
+            inputs_,
+            hidden_,
+            hidden_,
+            kGates,
+            sizeof(float),
+            form};
+  }
   const float* input_weight(const ForwardArrays<float>& arrays) const {
     return arrays.params + layout_.input_weight(layer_, direction_);
   }
@@ -297,6 +307,7 @@ class StrassenDirection {
       }
       std::copy_n(after, hidden_, to);
     }
+    if (gate_values_ == nullptr) return;
     stream_copy(cells_ + place, c, static_cast<std::size_t>(hidden_) * sizeof(float));
     for (int64_t g = 0; g < kGates; ++g) {
       float* row = gate_values_ + place * kGates + g * hidden_;
@@ -313,7 +324,8 @@ class StrassenDirection {
   const CellForward<float> cell_fn_;
   const Clip clip_;
   const float *x_, *state_, *cell_;
-  float *y_, *gate_values_, *cells_, *state_out_, *cell_out_;
+  float *y_, *gate_values_ = nullptr, *cells_ = nullptr;  // the latter two where they are kept
+  float *state_out_, *cell_out_;
   std::shared_ptr<const std::byte> kept_;  // the sums, where a cache has them
   const float* sums_ = nullptr;
   float* bias_ = nullptr;                         // of input and state together

@@ -7,6 +7,7 @@
 #include "op/kernel.h"
 #include "op/rnn/backward_arrays.h"
 #include "op/rnn/layout.h"
+#include "op/rnn/weight_cache.h"
 
 namespace mxnet::rnn {
 
@@ -22,11 +23,12 @@ struct ForwardArrays {
   // The parameters where products are of bfloat16, else null; of `params` only the biases are read
   // then.
   const bfloat16* narrow_params;
-  bool packs;              // weights are packed first; else BLAS reads them as they lie
-  const void* weights_at;  // where the caller has the parameters, in whatever type
+  bool packs;  // weights are packed first; else BLAS reads them as they lie
+  WeightHome home;
   const int64_t* lengths;
   T *out, *state_out, *cell_out;  // the last two may be null
   T* reserve;
+  bool keeps_reserve;  // whether the backward call may come; else it is scratch
 };
 // Whether MXNET_ONEDNN_ENABLED and MXNET_USE_ONEDNN_RNN choose packed weights: where they choose
 // oneDNN in 1.x, the kernels here are the library's own.

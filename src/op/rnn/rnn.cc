@@ -121,7 +121,10 @@ void forward_in(const RnnParams& params, bool packs, KernelContext& context) {
   const Extent extent = extent_of(context);
   ForwardArrays<T> a{};
   a.packs = packs;
-  a.weights_at = context.in(1).data;
+  if (!context.training()) {
+    a.home.at = context.in(1).data;
+    a.home.made = context.made_of(1, &a.home.version);
+  }
   a.data = arrays.in(0);
   if (packs && context.in(1).dtype == DType::kBFloat16 &&
       multiplies_bfloat16(params, extent.input_size)) {
@@ -139,6 +142,7 @@ void forward_in(const RnnParams& params, bool packs, KernelContext& context) {
     if (params.has_cell()) a.cell_out = arrays.out(2);
   }
   a.reserve = context.out(num_visible(params)).template as<T>();
+  a.keeps_reserve = context.is_read(num_visible(params));
   run_forward(params, extent, a, context);
   arrays.write_back();
 }

@@ -1,27 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed weights that outlive a call, for MXNET_RNN_USE_WEIGHT_CACHE. They belong to the place
-// where the weights are: nobody looks whether the numbers there have changed.
+// Packed weights that outlive a call: beside the parameters that they were made of, until these
+// change; or, for MXNET_RNN_USE_WEIGHT_CACHE, by the place where the parameters are, and then
+// nobody looks whether the numbers there have changed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "ndarray/made_of_values.h"
+
 namespace mxnet::rnn {
 
-// What tells packed weights apart. Sums: those of Strassen's method.
+// The parameters of a call. Empty: nothing of them is kept.
+struct WeightHome {
+  const void* at = nullptr;  // in whatever type
+  // Tells those of layers apart.
+  uintptr_t place(int64_t offset) const {
+    return reinterpret_cast<uintptr_t>(at) + static_cast<uintptr_t>(offset);
+  }
+  MadeOfValues* made = nullptr;
+  uint64_t version = 0;
+};
+
+enum class WeightForm : uint8_t { kPacked, kSums, kLargest };  // sums: those of Strassen's method
+
+// What tells packed weights apart.
 struct WeightKey {
-  const void* weights;
+  uintptr_t weights;
   int64_t input_size, hidden, out, gates;
   std::size_t element_size;
-  bool sums = false;
+  WeightForm form = WeightForm::kPacked;
   bool operator==(const WeightKey&) const = default;
 };
 
-// The memory kept for `key`; at its first use `bytes` of it, aligned to 64, that `pack` fills.
-// Thread-safe; the memory stays valid as long as the result is held, even when it is given up for
-// others.
-std::shared_ptr<const std::byte> kept_weights(const WeightKey& key, std::size_t bytes,
+// The memory kept for `key`, aligned to 64; at its first use `bytes` of it, which `pack` fills.
+// Null where none is kept: without MXNET_RNN_USE_WEIGHT_CACHE until a second call asks for the
+// same. Thread-safe; the memory stays valid as long as the result is held, even when it is given up
+// for others.
+std::shared_ptr<const std::byte> kept_weights(const WeightHome& home, const WeightKey& key,
+                                              std::size_t bytes,
                                               const std::function<void(std::byte*)>& pack);
+// The same, never by place alone.
+std::shared_ptr<const std::byte> kept_of_values(const WeightHome& home, const WeightKey& key,
+                                                std::size_t bytes,
+                                                const std::function<void(std::byte*)>& pack);
 
 }  // namespace mxnet::rnn

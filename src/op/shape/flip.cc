@@ -25,19 +25,21 @@ Axes flipped_axes(const FlipParams& params, int ndim, const char* tag) {
 }
 
 // Each operator's gradient is a call of itself.
-void define_flip(const char* name, const char* alias) {
-  OpBuilder<FlipParams> op(name);
-  if (alias != nullptr) op.alias(alias);
+template <bool kNumpy>
+void define_flip() {
+  static constexpr const char* kName = kNumpy ? "_npi_flip" : "reverse";
+  OpBuilder<FlipParams> op(kName);
+  if (!kNumpy) op.alias("flip");
   op.doc("The array with the order of its elements reversed along some dimensions.")
       .input("data", "The array.")
       .param("axis", &FlipParams::axis, "The dimensions.")
       .infer([](const FlipParams& p, Infer& infer) {
         infer.in(0).same_as(infer.out(0));
-        if (infer.in(0).rank_known()) flipped_axes(p, infer.in(0).ndim(), "flip");
+        if (infer.in(0).rank_known()) flipped_axes(p, infer.in(0).ndim(), kName);
       })
       .cpu([](const FlipParams& p, KernelContext& context) {
         const Tensor& in = context.in(0);
-        copy_strided(context, flip_plan(in.shape(), flipped_axes(p, in.ndim(), "flip")), in.data,
+        copy_strided(context, flip_plan(in.shape(), flipped_axes(p, in.ndim(), kName)), in.data,
                      context.out(0).data, dtype_size(in.dtype));
       })
       .grad([](const FlipParams& p, Grad& grad) {
@@ -47,8 +49,8 @@ void define_flip(const char* name, const char* alias) {
 }
 
 [[maybe_unused]] const bool defined = [] {
-  define_flip("reverse", "flip");
-  define_flip("_npi_flip", nullptr);
+  define_flip<false>();
+  define_flip<true>();
   return true;
 }();
 

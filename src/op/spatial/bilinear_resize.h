@@ -28,10 +28,10 @@ struct ResizeTap {
   T weight;
 
   MX_HOST_DEVICE ResizeTap(int64_t i, int64_t in, int64_t out, bool align_corners) {
-    T at;
-    if (align_corners) {
-      at = out > 1 ? static_cast<T>(i) * (static_cast<T>(in - 1) / static_cast<T>(out - 1)) : T{0};
-    } else {
+    T at = 0;  // one line alone is the first, wherever its middle is: as in 1.x
+    if (align_corners && out > 1) {
+      at = static_cast<T>(i) * (static_cast<T>(in - 1) / static_cast<T>(out - 1));
+    } else if (out > 1) {
       at = (static_cast<T>(i) + T(0.5)) * (static_cast<T>(in) / static_cast<T>(out)) - T(0.5);
       at = std::max(at, T{0});
     }

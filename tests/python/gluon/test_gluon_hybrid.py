@@ -131,6 +131,55 @@ def test_inputs_and_outputs_may_be_nested(inputs):
         net(x, x)
 
 
+class Computes(gluon.HybridBlock):
+    def __init__(self, made):
+        super().__init__()
+        self.made = made
+
+    def hybrid_forward(self, F, x):
+        return self.made(F, x)
+
+
+def halves(F, x):
+    return F.split(x, 2, axis=1)
+
+
+@pytest.mark.parametrize(
+    "made", [halves, lambda F, x: [x, halves(F, x)], lambda F, x: [halves(F, x), x * 2, [halves(F, x + 1), x - 1]],
+             lambda F, x: F.LayerNorm(x, F.ones((4,)), F.zeros((4,)), output_mean_var=True),
+             lambda F, x: [F.split(x, 1, axis=1)], lambda F, x: halves(F, x)[1]]
+)
+@pytest.mark.parametrize("calls", [1, 3])
+def test_a_symbol_of_several_outputs_is_as_many_arrays(made, calls):
+    def numbers(nested):
+        return [numbers(item) for item in nested] if isinstance(nested, (list, tuple)) else nested.asnumpy().tolist()
+
+    x = mx.nd.array(np.arange(8).reshape(2, 4))
+    net = Computes(made)
+    expected = numbers(net(x))
+    net.hybridize()
+    for _ in range(calls):
+        assert numbers(net(x)) == expected
+    x.attach_grad()
+    with mx.autograd.record():
+        out = net(x)
+        first = out[0] if isinstance(out, list) else out
+        (first[0] if isinstance(first, list) else first).sum().backward()
+    assert x.grad.shape == x.shape
+
+
+def test_gradients_of_all_outputs_of_one_symbol_arrive():
+    net = Computes(halves)
+    net.hybridize()
+    x = mx.nd.ones((2, 4))
+    x.attach_grad()
+    with mx.autograd.record():
+        left, right = net(x)
+        loss = 2 * left + 3 * right
+    loss.backward()
+    assert x.grad.asnumpy().tolist() == [[2, 2, 3, 3]] * 2
+
+
 def test_what_cannot_be_an_input_is_named():
     net = Branches()
     net.initialize()

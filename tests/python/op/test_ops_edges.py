@@ -3,8 +3,11 @@
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_edges.py
 """
+import ctypes as C
+
 import numpy as np
 import pytest
+from op_calls import Failure
 
 SEED = 20261122
 
@@ -84,3 +87,31 @@ def test_gradients_of_equations_have_the_types_of_their_arrays(mx, rng, a_type, 
     assert da.dtype == a_type and db.dtype == b_type
     np.testing.assert_allclose(db, want, rtol=1e-5)
     np.testing.assert_allclose(da, -want @ np.linalg.solve(a.astype("float64"), b.astype("float64")).T, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name, given, argument", [("broadcast_add", (None, 1), "'lhs'"), ("broadcast_add", (1, None), "'rhs'"),
+                                                   ("relu", (None,), "'data'"), ("Concat", (1, None), "'arg1'"),
+                                                   ("relu", (1, None), "input 1")])
+def test_a_null_handle_is_named_with_operator_and_argument(mx, name, given, argument):
+    array = mx.array(np.ones((2, 3), "float32"))
+    handles = [array if one else None for one in given]
+    with pytest.raises(Failure, match=rf"\[{name}\] given null, expected a live NDArray handle for {argument}"):
+        mx.invoke(name, handles)
+    with pytest.raises(Failure, match=rf"\[{name}\] given null, expected a live NDArray handle for output 0"):
+        mx.invoke(name, [array for _ in given if name != "relu"] or [array], out=[C.c_void_p()])
+    freed = mx.array(np.ones(2, "float32"))
+    mx.free(freed)
+    with pytest.raises(Failure, match=r"\[relu\] given a freed handle, expected a live NDArray handle for 'data'"):
+        mx.invoke("relu", [freed])
+    mx.free(array)
+
+
+@pytest.mark.parametrize("name, attrs, text", [
+    ("reverse", {"axis": 5}, r"\[reverse\] given axis 5 for 2 dimensions"),
+    ("_npi_flip", {"axis": 5}, r"\[_npi_flip\] given axis 5 for 2 dimensions"),
+    ("_npi_delete", {"int_ind": 9, "axis": 0}, r"\[_npi_delete\] given index 9, expected one in \[-2, 2\)"),
+    ("_npi_norm", {"flag": 0}, r"\[_npi_norm\] given 0 axes, expected two for the norm of a matrix"),
+])
+def test_an_error_names_the_operator_that_was_called(mx, name, attrs, text):
+    with pytest.raises(Failure, match=text):
+        mx.run(name, np.ones((2, 3), "float32"), **attrs)

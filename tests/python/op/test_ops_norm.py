@@ -323,6 +323,28 @@ def test_lrn(mx, rng, nsize):
     check_gradients(mx, rng, "LRN", [normal(rng, (2, 5, 2, 2))], [0], **attrs)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(2, 6, 3, 1), (1, 9, 23, 37), (2, 0, 3, 3), (0, 3, 2, 2)])
+def test_lrn_of_each_type_in_planes_that_no_block_divides(mx, rng, dtype, shape):
+    """23 x 37 positions are a block of 512, whole registers, and what is left; 0.75 is the power that roots make."""
+    x = normal(rng, shape, dtype)
+    square = np.pad(x.astype("float64") ** 2, ((0, 0), (2, 2), (0, 0), (0, 0)))
+    sums = sum(square[:, k:k + shape[1]] for k in range(5))
+    y = mx.run("LRN", x, nsize=5, alpha=0.5, beta=0.75, knorm=1.0)[0]
+    agree(y, x.astype("float64") * (1 + 0.5 / 5 * sums) ** -0.75, dtype)
+
+
+@pytest.mark.parametrize("beta", [0.75, 0.5])
+def test_lrn_of_sums_at_the_ends_of_floats(mx, beta):
+    """A sum that is 0, below the normal numbers, or too large for a float, in a whole register and in what is left of one."""
+    x = np.array([0, 1, 1e-20, -1e-20, 1e30, -1e30, np.inf, np.nan, 4] * 3, "float32")
+    y = mx.run("LRN", x.reshape(1, 1, 3, 9), nsize=1, alpha=1.0, beta=beta, knorm=0.0)[0].ravel()
+    tiny = 1e-20 * 1e-40 ** -beta
+    want = [np.nan, 1, tiny, -tiny, 0, 0, np.nan, np.nan, 4 * 16.0 ** -beta] * 3
+    np.testing.assert_allclose(y, want, rtol=1e-4)  # 1e-40 has 17 bits
+    np.testing.assert_array_equal(mx.run("LRN", np.zeros((1, 1, 3, 9), "float32"), nsize=1, beta=beta, knorm=1.0)[0], 0)
+
+
 # --- Dropout -----------------------------------------------------------------------------------
 
 def test_dropout_masks_are_those_of_seeded_programs(mx):

@@ -129,15 +129,17 @@ def test_bilinear_up_sampling_is_a_transposed_convolution(mx, rng):
     (dict(height=3, width=9), (3, 9)), (dict(scale_height=2.0, scale_width=0.5), (10, 3)),
     (dict(mode="odd_scale", scale_height=2.0, scale_width=2.0), (9, 12)), (dict(mode="to_even_down"), (4, 6)),
     (dict(mode="to_even_up"), (6, 6)), (dict(mode="to_odd_down"), (5, 5)), (dict(mode="to_odd_up"), (5, 7)),
-    (dict(height=1, width=1), (1, 1))])
+    (dict(height=1, width=1), (1, 1)), (dict(height=3, width=1), (3, 1)), (dict(height=1, width=4), (1, 4))])
 def test_resize(mx, rng, align, attrs, size):
     data = rng.standard_normal((2, 3, 5, 6))
     got = mx.run("_contrib_BilinearResize2D", data, align_corners=align, **attrs)[0]
     assert got.shape == (2, 3, *size)
 
     def axis(n, out):
+        if out == 1:
+            return np.zeros(1)  # of the release: the first, not the middle
         if align:
-            return np.linspace(0, n - 1, out) if out > 1 else np.zeros(1)
+            return np.linspace(0, n - 1, out)
         return np.clip((np.arange(out) + 0.5) * n / out - 0.5, 0, n - 1)
 
     want = [[bilinear(data[0, 0], y, x) for x in axis(6, size[1])] for y in axis(5, size[0])]

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A short list, searched from end to end.
+#include "ndarray/made_of_values.h"
+
+#include <algorithm>
+
+namespace mxnet {
+namespace {
+
+// Layers, directions and kinds of a deep network; what asks for more uses its views by turns.
+constexpr std::size_t kMost = 128;
+
+}  // namespace
+
+std::vector<std::pair<MadeOfValues::Key, MadeOfValues::Made>>::iterator MadeOfValues::place_of(
+    const Key& key) {
+  return std::find_if(made_.begin(), made_.end(),
+                      [&](const auto& each) { return each.first == key; });
+}
+
+MadeOfValues::Made MadeOfValues::find(uint64_t version, const Key& key, bool* again) {
+  std::vector<std::pair<Key, Made>> gone;  // ends without the lock
+  const MutexLock lock(mutex_);
+  if (version != version_ || made_.size() > kMost) gone.swap(made_);
+  version_ = version;
+  const auto place = place_of(key);
+  *again = place != made_.end();
+  if (*again) return place->second;
+  made_.emplace_back(key, nullptr);
+  return nullptr;
+}
+
+void MadeOfValues::add(uint64_t version, const Key& key, Made made) {
+  const MutexLock lock(mutex_);
+  if (version != version_) return;
+  const auto place = place_of(key);
+  if (place != made_.end()) place->second.swap(made);
+}
+
+}  // namespace mxnet
