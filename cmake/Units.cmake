@@ -7,7 +7,8 @@ if(MXNET_UNITS)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
 endif()
 
-# mx_merged(result NAME files...): these files, but for those that are compiled together, and for them units/NAME_0.cc...
+# mx_merged(result NAME.cc files...): these files, but for those that are compiled together, and for each unit of them one that
+# is written here, in a folder "units", and includes them.
 # CMake's own units know neither CUDA nor files with options of their own.
 function(mx_merged result name)
   set(${result} "${ARGN}" PARENT_SCOPE)
