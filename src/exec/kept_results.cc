@@ -49,6 +49,7 @@ bool KeptResults::is_current(int kept, std::span<const NDArray> inputs) const {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const NDArray& array = sources[i].array;
     if (inputs[i].var() != array.var() || inputs[i].data() != array.data() ||
+        !array.chunk()->counts_all_writes() ||
         Engine::get().version(array.var()) != sources[i].version)
       return false;
   }

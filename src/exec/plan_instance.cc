@@ -180,7 +180,9 @@ void PlanInstance::bind(const Plan::Segment& segment, Externals externals) {
     void* const data = array.data();
     for (uint32_t slot : plan_->slots(use)) tensors_[slot].data = data;
     if (origins_.empty() || use.writes) continue;
-    const InputOrigin origin{array.chunk().get(), Engine::get().version(array.var()), keep_chunk};
+    InputOrigin origin;
+    if (array.chunk()->counts_all_writes())
+      origin = {array.chunk().get(), Engine::get().version(array.var()), keep_chunk};
     for (uint32_t slot : plan_->slots(use)) origins_[slot] = origin;
   }
 }

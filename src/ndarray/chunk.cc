@@ -65,8 +65,7 @@ Chunk::~Chunk() {
 }
 
 MadeOfValues* Chunk::made_of_values() {
-  if (foreign_ || device_.type != DeviceType::kCPU || sparse_ != nullptr ||
-      handed_out_.load(std::memory_order_acquire))
+  if (!counts_all_writes() || device_.type != DeviceType::kCPU || sparse_ != nullptr)
     return nullptr;
   MadeOfValues* made = made_.load(std::memory_order_acquire);
   if (made != nullptr) return made;

@@ -47,11 +47,17 @@ class Chunk : public RefCounted {
     return data != nullptr || bytes_ == 0 ? data : allocate();
   }
 
-  // For what kernels make of its values. Null where these may change with nobody noticing: in
-  // memory of others, or whose address others have; and on devices. Thread-safe.
-  MadeOfValues* made_of_values();
+  // Whether the same version means the same values. Not so in memory of others, or whose address
+  // others have: they may write there with nobody noticing. Thread-safe.
+  bool counts_all_writes() const {
+    return !foreign_ && device_.type != DeviceType::kCPUShared &&
+           !handed_out_.load(std::memory_order_acquire);
+  }
   // Somebody outside has its address, and may write there at any time.
   void hand_out() { handed_out_.store(true, std::memory_order_release); }
+  // For what kernels make of its values. Null where writes are not counted, and on devices.
+  // Thread-safe.
+  MadeOfValues* made_of_values();
 
  private:
   void* allocate();

@@ -28,7 +28,7 @@ bool same_layout(const LayoutRef& a, const LayoutRef& b);
 // Where the values of an input come from, for kernels that keep something made of them. Two runs
 // that see the same array with the same version see the same values.
 struct InputOrigin {
-  const void* array = nullptr;  // null: computed in this very run
+  const void* array = nullptr;  // null: values that another run may not see again
   uint64_t version = 0;
   // Makes sure that no other array gets this address before the result is dropped.
   std::shared_ptr<const void> (*keep)(const void* array) = nullptr;

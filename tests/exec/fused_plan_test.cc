@@ -170,6 +170,23 @@ TEST(FusedPlan, ChangedWeightsAndStatisticsAreSeenAtTheNextRun) {
   }
 }
 
+TEST(FusedPlan, WeightsThatAreWrittenThroughTheirAddressAreSeenAtTheNextRun) {
+  Network net({1, 16, 6, 6});
+  const Value output = relu(net.batch_norm("bn", net.conv("c0", net.data(), 16, 16), 16));
+  Executor executor = net.bind(graph_of({output}));
+  executor.forward(false);
+  executor.outputs()[0].wait_to_read();
+  NDArray& weight = net.array("c0_weight");
+  weight.chunk()->hand_out();
+  auto* const numbers = static_cast<float*>(weight.data());
+  for (const float factor : {0.5f, -3.0f, 2.0f}) {
+    for (int64_t i = 0; i < weight.shape().size(); ++i) numbers[i] *= factor;
+    executor.forward(false);
+    const Setting off("MXNET_SUBGRAPH_BACKEND", "NONE");
+    Network::expect_near(values_of(executor.outputs()[0]), net.run(output).values);
+  }
+}
+
 TEST(FusedPlan, ThreadsShareThePackedWeightsAndSeeThemChange) {
   constexpr int kThreads = 4, kCalls = 5;
   Network net({1, 16, 6, 6});

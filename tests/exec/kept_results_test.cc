@@ -99,6 +99,15 @@ TEST(KeptResults, AreMadeAnewWhenTheirArrayHasChangedAndNotElse) {
   }
 }
 
+TEST(KeptResults, NothingIsKeptOfAnArrayWhoseAddressOthersHave) {
+  Bound net(graph_with(variable("w")));
+  net.run(1);
+  net.w.chunk()->hand_out();
+  g_runs = 0;
+  for (int i = 0; i < 3; ++i) expect_values(net.run(i), expected(0.5f, i));
+  EXPECT_EQ(g_runs, 3);
+}
+
 TEST(KeptResults, WhatFailedHalfWayIsMadeAnew) {
   Bound net(graph_with(variable("w")));
   expect_values(net.run(1), expected(0.5f, 1));

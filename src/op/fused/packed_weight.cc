@@ -12,7 +12,7 @@ bool WeightKeeper::is_current(const KernelContext& context, std::span<const Inpu
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     const Source& source = sources_[i];
     const InputOrigin& now = origins[static_cast<std::size_t>(inputs[i])];
-    // A value that this run has computed is another one each time.
+    // Without an array (computed in this run, or written by others) it is another one each time.
     if (now.array == nullptr || now.array != source.array || now.version != source.version ||
         context.in(inputs[i]).data != source.data)
       return false;
