@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise functions with parameters, for loops of the CPU and for kernels: what their operators
-// are declared with, and what they do to one element. C is the type that is computed in; numbers of
-// the parameters have been converted to it.
+// are declared with, and what they do to one element. C is the type that is computed in; most
+// numbers of the parameters have been converted to it.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -88,7 +88,7 @@ MX_FUNCTION hard_sigmoid_slope(C dy, C x, C alpha, C beta) {
   return ((line > C(0)) & (line < C(1))) ? dy * alpha : C(0);
 }
 
-// Of integers with coefficients as they are.
+// Integers are computed in double, with the coefficients as given, and cut.
 MX_FUNCTION quadratic(C x, double a, double b, double c) {
   if constexpr (std::is_integral_v<C>) {
     const auto number = static_cast<double>(x);

@@ -23,7 +23,7 @@ void delete_named(const PlaceParams& params, KernelContext& context) {
   Shape result = shape;
   result[axis] = count;
   const Tensor out = context.make_out(0, result);
-  gather_places(in, shape, axis, kept, count, out.data, context);
+  gather_places(in, shape, axis, kept, count, out.data, "_npi_delete", context);
 }
 
 bool define_delete() {

@@ -184,7 +184,7 @@ void insert_by_gathering(const Insertion& insertion, const Tensor& in, const Ten
     const int64_t ordinal = insertion.source[static_cast<std::size_t>(i)];
     places.data()[i] = ordinal == Insertion::kKept ? kept++ : size + ordinal;
   }
-  gather_places(all, joined, axis, places, total, out.data, context);
+  gather_places(all, joined, axis, places, total, out.data, "insert", context);
 }
 
 // In host memory: what is kept is copied up to the next value.

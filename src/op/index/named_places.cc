@@ -65,7 +65,7 @@ std::vector<int64_t> named_places(const PlaceParams& params, const Tensor* obj, 
 }
 
 void gather_places(const Tensor& in, const Shape& shape, int axis, const HostNumbers& places,
-                   int64_t count, void* out, KernelContext& context) {
+                   int64_t count, void* out, const char* tag, KernelContext& context) {
   if (count == 0 || shape.size() == 0) return;
   const Shape list{count};
   // Read only.
@@ -73,7 +73,7 @@ void gather_places(const Tensor& in, const Shape& shape, int axis, const HostNum
                          DType::kInt64};
   gather_rows(in.data, shape.size(0, axis), shape[axis],
               shape.size(axis + 1, shape.ndim()) * static_cast<int64_t>(dtype_size(in.dtype)),
-              Positions(positions, shape[axis], OutOfRange::kClip, "_npi_delete"), out, context);
+              Positions(positions, shape[axis], OutOfRange::kClip, tag), out, context);
 }
 
 }  // namespace mxnet

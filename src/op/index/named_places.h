@@ -35,6 +35,6 @@ std::vector<int64_t> named_places(const PlaceParams& params, const Tensor* obj, 
 
 // out[outer][i][inner] = in[outer][places[i]][inner] for an array that is seen as `shape`.
 void gather_places(const Tensor& in, const Shape& shape, int axis, const HostNumbers& places,
-                   int64_t count, void* out, KernelContext& context);
+                   int64_t count, void* out, const char* tag, KernelContext& context);
 
 }  // namespace mxnet

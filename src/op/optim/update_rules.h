@@ -80,8 +80,8 @@ struct RuleBase {
   const T grad_limit;
 };
 
-// The decay is a factor of the weight, not a part of the gradient, so that an infinite weight (of a
-// mask) stays what it is.
+// As in 1.x the decay is a factor of the weight, not a part of the gradient, so that an infinite
+// weight (of a mask) stays what it is. Rules with momentum make NaN of it.
 template <class T>
 struct Sgd : RuleBase<T> {
   using RuleBase<T>::RuleBase;

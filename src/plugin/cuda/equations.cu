@@ -51,7 +51,7 @@ bool is_real(const void*, const Signature& signature) {
 void solve(const void*, KernelContext& context) {
   const Tensor &a = context.in(0), &b = context.in(1);
   if (b.size() == 0) return;
-  compute(a.dtype, context, [&](auto& arrays, auto zero) {
+  compute(context.out(0).dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
     T* const x = arrays.out(0);
     convert(arrays.stream(), b, {x, &b.shape(), dtype_of<T>});
@@ -88,7 +88,7 @@ void solve_slope(const void*, KernelContext& context) {
   const Tensor &dx = context.in(0), &a = context.in(1);
   if (dx.size() == 0) return;
   const int64_t n = side_of(a), batch = batch_of(a), count = sides_of(a, dx);
-  compute(a.dtype, context, [&](auto& arrays, auto zero) {
+  compute(dx.dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
     T *const da = arrays.out(0), *const db = arrays.out(1);
     convert(arrays.stream(), dx, {db, &dx.shape(), dtype_of<T>});
@@ -150,7 +150,7 @@ void solve_tensor(const TensorsolveParams& params, KernelContext& context) {
 void solve_tensor_slope(const TensorsolveParams& params, KernelContext& context) {
   const Tensor &dx = context.in(0), &a = context.in(1);
   if (dx.size() == 0) return;
-  compute(a.dtype, context, [&](auto& arrays, auto zero) {
+  compute(dx.dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
     const int64_t n = dx.size();
     T *const da = arrays.out(0), *const db = arrays.out(1);

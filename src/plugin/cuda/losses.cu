@@ -7,6 +7,7 @@
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/lines.cuh"
+#include "plugin/cuda/peak.cuh"
 
 namespace mxnet {
 namespace cuda {
@@ -14,37 +15,28 @@ namespace {
 
 // --- softmax_cross_entropy -----------------------------------------------------------------------
 
-// The largest number of a row, and the sum of exponentials of what the others are below it.
-struct Peak {
-  double largest, sum;
-};
-MX_DEVICE Peak joined(const Peak& a, const Peak& b) {
-  if (b.sum == 0) return a;
-  if (a.sum == 0) return b;
-  const double largest = row_words::larger(a.largest, b.largest);
-  return {largest, a.sum * ::exp(a.largest - largest) + b.sum * ::exp(b.largest - largest)};
-}
-
 template <class T>
 struct Peaks {
   const T* data;
-  Peak* peaks;
+  Peak<double>* peaks;
   int64_t length;
-  MX_DEVICE Peak part(int64_t row, int lane, int lanes) const {
-    Peak peak{0, 0};
+  MX_DEVICE Peak<double> part(int64_t row, int lane, int lanes) const {
+    Peak<double> peak{0, 0};
     for (int64_t i = lane; i < length; i += lanes)
       peak = joined(peak, {static_cast<double>(data[row * length + i]), 1});
     return peak;
   }
-  MX_DEVICE Peak merge(const Peak& a, const Peak& b) const { return joined(a, b); }
-  MX_DEVICE void finish(int64_t row, const Peak& peak) const { peaks[row] = peak; }
+  MX_DEVICE Peak<double> merge(const Peak<double>& a, const Peak<double>& b) const {
+    return joined(a, b);
+  }
+  MX_DEVICE void finish(int64_t row, const Peak<double>& peak) const { peaks[row] = peak; }
 };
 constexpr int64_t kLongRow = 1024;  // of which a whole block takes care
 
 template <class T>
-const Peak* peaks_of(NativeStream* stream, const T* data, int64_t rows, int64_t length,
-                     KernelContext& context) {
-  Peak* const peaks = context.workspace_of<Peak>(rows);
+const Peak<double>* peaks_of(NativeStream* stream, const T* data, int64_t rows, int64_t length,
+                             KernelContext& context) {
+  Peak<double>* const peaks = context.workspace_of<Peak<double>>(rows);
   for_each_group(stream, "softmax_cross_entropy", rows, length >= kLongRow,
                  Peaks<T>{data, peaks, length});
   return peaks;
@@ -59,7 +51,7 @@ MX_DEVICE int64_t class_of(T label, int64_t classes) {
 template <class T>
 struct EntropyOfRows {
   const T *data, *labels;
-  const Peak* peaks;
+  const Peak<double>* peaks;
   Stored loss;
   int64_t rows, length;
   MX_DEVICE double part(int64_t, int lane, int lanes) const {
@@ -67,7 +59,7 @@ struct EntropyOfRows {
     for (int64_t row = lane; row < rows; row += lanes) {
       const int64_t k = class_of(labels[row], length);
       sum += k < 0 ? static_cast<double>(NAN)
-                   : ::log(peaks[row].sum) + peaks[row].largest -
+                   : ::log(peaks[row].sum) + peaks[row].top -
                          static_cast<double>(data[row * length + k]);
     }
     return sum;
@@ -82,7 +74,7 @@ void entropy(const void*, KernelContext& context) {
   compute(context.in(0).dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
     const T *data = arrays.in(0), *labels = arrays.in(1);
-    const Peak* peaks = peaks_of(arrays.stream(), data, rows, length, context);
+    const Peak<double>* peaks = peaks_of(arrays.stream(), data, rows, length, context);
     for_each_group(arrays.stream(), "softmax_cross_entropy", 1, true,
                    EntropyOfRows<T>{data, labels, peaks, {loss.data, loss.dtype}, rows, length});
   });
@@ -91,13 +83,13 @@ void entropy(const void*, KernelContext& context) {
 template <class T>
 struct EntropySlope {
   const T *scale, *data, *labels;
-  const Peak* peaks;
+  const Peak<double>* peaks;
   T* dx;
   int64_t length;
   MX_DEVICE void operator()(int64_t i) const {
     const int64_t row = i / length, k = class_of(labels[row], length);
     const T probability =
-        static_cast<T>(::exp(static_cast<double>(data[i]) - peaks[row].largest) / peaks[row].sum);
+        static_cast<T>(::exp(static_cast<double>(data[i]) - peaks[row].top) / peaks[row].sum);
     const T wanted = i - row * length == k ? T(1) : T(0);
     dx[i] = k < 0 ? static_cast<T>(NAN) : (probability - wanted) * *scale;
   }
@@ -109,7 +101,7 @@ void entropy_slope(const void*, KernelContext& context) {
   compute(context.in(1).dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
     const T *scale = arrays.in(0), *data = arrays.in(1), *labels = arrays.in(2);
-    const Peak* peaks = peaks_of(arrays.stream(), data, rows, length, context);
+    const Peak<double>* peaks = peaks_of(arrays.stream(), data, rows, length, context);
     for_each(arrays.stream(), "softmax_cross_entropy", rows * length,
              EntropySlope<T>{scale, data, labels, peaks, arrays.out(0), length});
   });

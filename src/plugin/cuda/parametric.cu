@@ -28,10 +28,10 @@ struct Given {
 template <class C>
 struct Value {
   Given given;
-  C a, b, c;
+  C a, b;
 
   explicit Value(const Given& numbers)
-      : given(numbers), a(narrow<C>(numbers.a)), b(narrow<C>(numbers.b)), c(narrow<C>(numbers.c)) {}
+      : given(numbers), a(narrow<C>(numbers.a)), b(narrow<C>(numbers.b)) {}
   MX_DEVICE C operator()(C x) const {
     switch (given.function) {
       case Function::kSmoothL1:

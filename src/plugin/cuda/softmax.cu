@@ -6,6 +6,7 @@
 
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
+#include "plugin/cuda/peak.cuh"
 #include "plugin/cuda/primitives.h"
 
 namespace mxnet {
@@ -35,12 +36,7 @@ Rows rows_of(const SoftmaxCall& call) {
   return rows;
 }
 
-// The largest scaled element and the sum of exp(element - largest).
-template <class C>
-struct Peak {
-  C top, sum;
-};
-
+// Of scaled elements.
 template <class T, class C>
 struct FindPeak {
   const T* x;
@@ -54,12 +50,7 @@ struct FindPeak {
       peak = merge(peak, {static_cast<C>(widen(x[first + k * rows.inner])) * scale, C(1)});
     return peak;
   }
-  MX_DEVICE Peak<C> merge(Peak<C> a, Peak<C> b) const {
-    if (a.sum == C(0)) return b;
-    if (b.sum == C(0)) return a;
-    const C top = row_words::larger(a.top, b.top);
-    return {top, a.sum * row_words::exp(a.top - top) + b.sum * row_words::exp(b.top - top)};
-  }
+  MX_DEVICE Peak<C> merge(Peak<C> a, Peak<C> b) const { return joined(a, b); }
   MX_DEVICE void finish(int64_t row, Peak<C> peak) const { peaks[row] = peak; }
 };
 

@@ -121,6 +121,18 @@ TEST(GpuMatrices, Equations) {
   }
 }
 
+TEST(GpuMatrices, EquationsOfTwoTypesAreSolvedInTheWider) {
+  const Values sides = {1, 2, 3};
+  const Input single{{4, 1, 0, 1, 5, 2, 0, 2, 7}, Shape{3, 3}, "float32"};
+  const Input wide{sides, Shape{3}, "float64"};
+  Input single_sides = wide, wide_matrix = single;
+  single_sides.dtype = "float32";
+  wide_matrix.dtype = "float64";
+  expect_same_outputs("_npi_solve", {single, wide}, {}, 1e-7);
+  expect_same_outputs("_npi_solve", {wide_matrix, single_sides}, {}, 1e-7);
+  expect_same_outputs("_backward_npi_solve", {wide, single, wide, wide}, {}, 1e-6);
+}
+
 TEST(GpuMatrices, NumbersOfMatrices) {
   const Input a = filled(Shape{2, 4, 4}, 1, 4), numbers = filled(Shape{2});
   expect_op("_linalg_sumlogdiag", {a});

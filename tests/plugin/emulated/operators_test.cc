@@ -3,8 +3,11 @@
 // engine and the launch to the numbers, which are those of the CPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -291,6 +294,22 @@ TEST(GpuOperators, SoftmaxAlongAnyAxis) {
   expect_same("softmax", {Shape{4, 5, 6}}, {{"axis", "1"}, {"temperature", "0.5"}});
   expect_same("log_softmax", {Shape{3, 2000}});
   expect_same("softmin", {Shape{3, 7}});
+}
+
+// As attention has them; parts of a row of which one has nothing else meet wherever the row is cut.
+TEST(GpuOperators, SoftmaxOfRowsThatBeginWithMaskedPlaces) {
+  constexpr float kMasked = -std::numeric_limits<float>::infinity();
+  for (const int64_t length : {4, 70, 2000}) {
+    Values rows = random_values(3 * length, -4, 4);
+    std::fill_n(rows.begin(), length - 2, kMasked);
+    std::fill_n(rows.begin() + length, length, kMasked);  // all of the second: no numbers
+    for (const std::string_view dtype : {"float32", "float64", "float16"}) {
+      const Input data{rows, Shape{3, length}, dtype.data()};
+      const double tolerance = dtype == "float16" ? 1e-3 : 1e-6;
+      for (const char* op : {"softmax", "log_softmax"})
+        expect_same_outputs(op, {data}, {}, tolerance);
+    }
+  }
 }
 
 TEST(GpuOperators, AddRequestsAndAliasesHoldThere) {

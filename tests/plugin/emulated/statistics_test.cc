@@ -3,6 +3,9 @@
 // Numbers are those of the CPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "tests/plugin/emulated/both_devices.h"
 
 namespace mxnet {
@@ -162,6 +165,11 @@ TEST(GpuLosses, CrossEntropy) {
   const Input data = filled(Shape{5, 7}, -9, 9), labels{{0, 6, 3, 3, 1}, Shape{5}};
   expect_op(kReal, "softmax_cross_entropy", {data, labels});
   expect_op(kReal, "_backward_softmax_cross_entropy", {{{2}, Shape{1}}, data, labels});
+  Input masked = data;
+  std::fill_n(masked.values.begin(), 6, -std::numeric_limits<float>::infinity());
+  const Input last{{6, 6, 3, 3, 1}, Shape{5}};
+  expect_op(kReal, "softmax_cross_entropy", {masked, last});
+  expect_op(kReal, "_backward_softmax_cross_entropy", {{{2}, Shape{1}}, masked, last});
 }
 
 TEST(GpuLosses, LabelsThatAreNoClassesAreNotNumbers) {
