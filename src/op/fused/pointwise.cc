@@ -231,7 +231,7 @@ void run_chain_steps(const PointwiseChain& chain, KernelContext& context) {
 void PointwiseChain::lend_outputs(const std::vector<int>& last_reader) {
   std::vector<int> taken_until(outputs.size(), -1);
   for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (steps[k].output >= 0) continue;
+    if (steps[k].output >= 0 || last_reader[k] < 0) continue;
     for (std::size_t o = 0; o < outputs.size() && steps[k].lent < 0; ++o) {
       if (dtype_size(steps[static_cast<std::size_t>(outputs[o])].dtype) !=
               dtype_size(steps[k].dtype) ||
