@@ -37,6 +37,7 @@ void GraphBody::infer(std::span<ArrayType> inputs, std::span<ArrayType> outputs)
 std::vector<NDArray> GraphBody::run(std::span<NDArray* const> inputs, Device device) const {
   std::vector<NDArray> results(static_cast<std::size_t>(num_outputs()));
   std::vector<NDArray*> outputs;
+  outputs.reserve(results.size());
   for (NDArray& result : results) outputs.push_back(&result);
   op_->invoke(inputs, outputs, device);
   return results;

@@ -80,7 +80,8 @@ class Saving {
   // What does not fit lies where it takes less: laid out, normalisations may have taken over relus.
   TypedGraph smaller(TypedGraph in_rows) const {
     TypedGraph laid = lay(in_rows);
-    return bytes(laid) < bytes(in_rows) ? laid : in_rows;
+    if (bytes(laid) < bytes(in_rows)) return laid;
+    return in_rows;
   }
 
   // In plain rows. Without a budget, as small as it gets.
