@@ -100,18 +100,56 @@ def check_map(src: Path, readme: str) -> list:
     return [f"src/README.md: names {path}, which is not there" for path in lost]
 
 
+SECTION = re.compile(r"^## ", re.MULTILINE)
+FAMILY = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
+
+
 def check_folder_map(src: Path, map_file: Path) -> list:
-    """The first column of a folder's own map names each of its folders and files, and nothing else: by the name that
-    header, body and loops share."""
-    folder = map_file.parent
-    rows = re.findall(r"^\| (`[^|]*) \|", map_file.read_text(encoding="utf-8"), re.MULTILINE)
-    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    there = {entry.name for entry in folder.iterdir() if entry.is_dir()}
-    there |= {entry.stem for entry in folder.iterdir() if entry.suffix in SOURCE_SUFFIXES}
+    """A folder's own map names each of its folders and files, and nothing else, in the first columns of its tables: by
+    the name that header, body and loops share. A section whose title ends in a folder maps that one."""
     where = f"src/{map_file.relative_to(src).as_posix()}"
-    return [f"{where}: does not name {name}" for name in sorted(there - named)] + [
-        f"{where}: names {name}, which is not there" for name in sorted(named - there)
-    ]
+    named, mapped = {"": set()}, set()
+    for section in SECTION.split(map_file.read_text(encoding="utf-8")):
+        title = re.match(r".*: `(\w+)`\n", section)
+        inside = title[1] if title else ""
+        rows = re.findall(r"^\| (`[^|]*) \|", section, re.MULTILINE)
+        named.setdefault(inside, set()).update(name for row in rows for name in re.findall(r"`(\w+)`", row))
+        mapped |= {inside} - {""}
+    named[""] |= mapped
+    problems = []
+    for inside, names in named.items():
+        folder = map_file.parent / inside
+        entries = list(folder.iterdir()) if folder.is_dir() else []
+        there = {entry.name for entry in entries if entry.is_dir()}
+        there |= {entry.stem for entry in entries if entry.suffix in SOURCE_SUFFIXES}
+        prefix = f"{inside}/" if inside else ""
+        problems += [f"{where}: does not name {prefix}{name}" for name in sorted(there - names)]
+        problems += [f"{where}: names {prefix}{name}, which is not there" for name in sorted(names - there)]
+    return problems
+
+
+def check_families(src: Path, map_file: Path) -> list:
+    """The table of a map whose third column says which of the other folders of that table each may include: it includes
+    no more; and what lies beside the table includes none of them."""
+    text = map_file.read_text(encoding="utf-8")
+    allowed = {row[1]: set(re.findall(r"`(\w+)`", row[2])) for row in FAMILY.finditer(text)}
+    base = map_file.parent
+    inside = base.relative_to(src).as_posix()
+    problems = []
+    for file in sorted(base.rglob("*")) if allowed else ():
+        if file.suffix not in SOURCE_SUFFIXES:
+            continue
+        folder = file.relative_to(base).parts[0]
+        user = folder if folder in allowed else None
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            used = match[1].removeprefix(f"{inside}/").split("/")[0] if match and match[1].startswith(f"{inside}/") else ""
+            if used in allowed and used != user and used not in allowed.get(user, ()):
+                problems.append(
+                    f"{file.relative_to(src).as_posix()}:{number}: includes {match[1]}, which `{user or inside}` may not "
+                    f"(src/{inside}/README.md)"
+                )
+    return problems
 
 
 def check_tree(root: Path) -> list:
@@ -122,7 +160,7 @@ def check_tree(root: Path) -> list:
         return [f"{readme}: no table of layers found"]
     problems = check_map(root / "src", text)
     for map_file in sorted((root / "src").glob("*/**/README.md")):
-        problems += check_folder_map(root / "src", map_file)
+        problems += check_folder_map(root / "src", map_file) + check_families(root / "src", map_file)
     for base, public in ((root / "src", False), (root / "include", True)):
         for file in sorted(base.rglob("*")) if base.is_dir() else ():
             if file.suffix not in SOURCE_SUFFIXES:
@@ -166,22 +204,22 @@ class BadTrees(unittest.TestCase):
         self.assertEqual(self.problems("ir/a.cc", '#include "device/x.h"\n'), [])
         self.assertEqual(self.problems("plugin/cuda/a.cu", '#include "device/x.h"\n#include <vector>\n'), [])
 
-    def test_higher_row(self):
+    def test_a_lower_row_includes_no_higher_one(self):
         self.assert_found("may not include `device`", "base/a.h", '#include "device/x.h"\n')
 
-    def test_same_row(self):
+    def test_folders_of_one_row_do_not_include_each_other(self):
         self.assert_found("may not include `ir`", "device/sim/a.cc", '#include "ir/x.h"\n')
 
     def test_angle_brackets_do_not_hide_an_include(self):
         self.assert_found("may not include `plugin/cuda`", "ir/a.cc", "#  include <plugin/cuda/x.h>\n")
 
-    def test_unknown_folder(self):
+    def test_a_folder_without_a_row_is_a_problem(self):
         self.assert_found("no row", "stray/a.cc", "")
 
-    def test_licence_line(self):
+    def test_a_file_begins_with_its_licence(self):
         self.assert_found("SPDX", "base/a.cc", "", head="// Something else.\n// A file.\n")
 
-    def test_opening_comment(self):
+    def test_a_file_says_what_it_is_for(self):
         self.assert_found("what the file is for", "base/a.cc", "int x;\n", head=self.HEAD.splitlines()[0] + "\n")
 
     def test_opening_of_python(self):
@@ -199,15 +237,40 @@ class BadTrees(unittest.TestCase):
         self.assertEqual(self.problems("device/a.h", "#if X\n#endif\n"), [])
         self.assertEqual(self.problems("ir/a.h", "#ifndef A_H\n#define A_H\n#endif\n"), [])
 
-    def test_length(self):
+    def test_a_file_has_a_most_lines(self):
         self.assert_found("look for the seam", "base/a.cc", "\n" * MAX_LINES)
 
-    def test_inline_header(self):
+    def test_inline_headers_are_a_problem(self):
         self.assert_found("no -inl.h", "base/a-inl.h", "")
 
     def test_map_of_a_lost_file(self):
         self.README += "See `base/a.cc` and `base/lost.h`.\n"
         self.assert_found("names base/lost.h", "base/a.cc", "")
+
+    def folder_problems(self, readme: str, files: dict) -> list:
+        with tempfile.TemporaryDirectory() as folder:
+            src = Path(folder) / "src"
+            for path, body in files.items():
+                (src / path).parent.mkdir(parents=True, exist_ok=True)
+                (src / path).write_text(self.HEAD + body)
+            (src / "README.md").write_text(self.README)
+            (src / "device" / "README.md").write_text(readme)
+            return check_tree(Path(folder))
+
+    def test_a_section_maps_the_folder_in_its_title(self):
+        readme = "| files | hold |\n|---|---|\n| `a` | x |\n\n## Loops: `run`\n| files | hold |\n|---|---|\n| `b`, `lost` | x |\n"
+        problems = self.folder_problems(readme, {"device/a.h": "", "device/run/b.h": "", "device/run/c.h": ""})
+        self.assertEqual(
+            problems, ["src/device/README.md: does not name run/c", "src/device/README.md: names run/lost, which is not there"]
+        )
+
+    def test_families_include_what_the_map_of_their_folder_says(self):
+        readme = "| folder | holds | may also include |\n|---|---|---|\n| `low` | x | |\n| `high` | x | `low` |\n"
+        include = '#include "device/{}/x.h"\n'.format
+        good = {"device/low/x.h": "", "device/high/x.h": include("low") + include("high")}
+        self.assertEqual(self.folder_problems(readme, good), [])
+        bad = {"device/low/x.h": include("high"), "device/high/x.h": ""}
+        self.assertIn("which `low` may not", "".join(self.folder_problems(readme, bad)))
 
     def test_map_of_a_folder(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -220,7 +283,7 @@ class BadTrees(unittest.TestCase):
             problems = check_tree(Path(folder))
         self.assertEqual(problems, ["src/device/README.md: does not name b", "src/device/README.md: names lost, which is not there"])
 
-    def test_missing_table(self):
+    def test_a_page_without_the_table_is_a_problem(self):
         self.README = "no table\n"
         self.assert_found("no table", "base/a.cc", "")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients and tables of src/op/vector_math.h, src/op/elementary_math.h, src/op/erf_pieces.h, src/op/wide_*.inc and src/op/elemwise/half_functions.inc: polynomials through the
+"""Coefficients and tables of src/op/math/vector_math.h, src/op/math/elementary_math.h, src/op/math/erf_pieces.h, src/op/wide_*.inc and src/op/rows/half_functions.inc: polynomials through the
 Chebyshev nodes of an interval, computed with 60 digits, which are within a factor of two of the best ones of their degree. Needs mpmath."""
 
 import mpmath as mp
@@ -82,7 +82,7 @@ def odd_rest(function, slope):
 
 
 def print_elementary():
-    """What src/op/elementary_math.h sums up: a degree for float and one for double."""
+    """What src/op/math/elementary_math.h sums up: a degree for float and one for double."""
     rows = (("asin", mp.asin, mp.mpf(1) / 6, mp.mpf(1) / 4, 4, 12), ("atan", mp.atan, -mp.mpf(1) / 3, mp.mpf(1), 8, 20),
             ("asinh", mp.asinh, -mp.mpf(1) / 6, mp.mpf(1), 7, 19), ("atanh", mp.atanh, mp.mpf(1) / 3, mp.mpf(1) / 4, 5, 13),
             ("sinh", mp.sinh, mp.mpf(1) / 6, mp.mpf(1), 3, 8))
@@ -203,7 +203,7 @@ def print_root_table():
 
 
 def print_power():
-    """What src/op/wide_power.inc looks up for double."""
+    """What src/op/math/wide_power.inc looks up for double."""
     logs = [-mp.log(c) for c in near_reciprocals(4)]
     high = [mp.nint(x * 2**42) / 2**42 for x in logs]
     print(f"// logarithms, high and low\n{hexadecimal(high)}\n{hexadecimal(x - h for x, h in zip(logs, high))}")
@@ -235,7 +235,7 @@ def pieces(function, near_zero, middles, ends, degree):
 
 
 def print_wide():
-    """What src/op/wide_math.inc, src/op/erf_pieces.h and the powers of float in src/op/wide_power.inc look up."""
+    """What src/op/math/wide_math.inc, src/op/math/erf_pieces.h and the powers of float in src/op/math/wide_power.inc look up."""
     print_rows("double log", 19, fit(log_second, -mp.mpf(1) / 30, mp.mpf(1) / 30, 8))
     print_rows("float log2", 10, fit(lambda r: log_second(r) / mp.log(2), -mp.mpf(1) / 62, mp.mpf(1) / 62, 3))
     print_rows("float exp2", 10, fit(exp2_rest, mp.mpf("-0.501"), mp.mpf("0.501"), 5))

@@ -2,7 +2,7 @@
 // Seeds of the random number generators.
 #include "c_api/guard.h"
 #include "mxnet/c_api.h"
-#include "op/random_streams.h"
+#include "op/generators/random_streams.h"
 
 using namespace mxnet;
 using namespace mxnet::c_api;

@@ -8,7 +8,7 @@
 
 #include "c_api/ext_graph.h"
 #include "graph/symbol.h"
-#include "op/param.h"
+#include "op/params/param.h"
 
 namespace mxnet::c_api {
 

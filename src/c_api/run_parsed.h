@@ -3,7 +3,7 @@
 #pragma once
 #include "c_api/ndarray_handle.h"
 #include "op/op_def.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet::c_api {
 

@@ -3,7 +3,7 @@
 // and functions of the user. A graph that holds one runs node by node.
 #pragma once
 #include "exec/invoke.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 

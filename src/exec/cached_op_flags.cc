@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "exec/cached_op.h"
-#include "op/param_text.h"
+#include "op/params/param_text.h"
 
 namespace mxnet {
 namespace {

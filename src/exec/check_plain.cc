@@ -10,8 +10,8 @@
 
 #include "base/config.h"
 #include "base/error.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {

@@ -18,7 +18,7 @@
 #include "graph/backends.h"
 #include "graph/infer.h"
 #include "graph/partition.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 

@@ -3,7 +3,7 @@
 #include "exec/graph_segments.h"
 
 #include "exec/run_on_host.h"
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 const char* not_recordable(const Plan::Step& step, bool training) {

@@ -2,7 +2,7 @@
 // An operator call as users make it: runs, and goes onto the tape while the thread records.
 #pragma once
 #include "exec/invoke.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 

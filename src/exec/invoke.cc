@@ -17,8 +17,8 @@
 #include "exec/run_on_host.h"
 #include "exec/sparse_on_host.h"
 #include "op/inline_vector.h"
-#include "op/param_fields.h"
-#include "op/random_streams.h"
+#include "op/params/param_fields.h"
+#include "op/generators/random_streams.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {

@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "exec/run_kernel.h"
 #include "op/inline_vector.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 #include "storage/storage.h"
 
 namespace mxnet {

@@ -16,9 +16,9 @@
 #include "graph/branches.h"
 #include "op/create/constant.h"
 #include "op/fused/pointwise.h"
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/inline_vector.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 namespace {

@@ -8,8 +8,8 @@
 #include "base/hooks.h"
 #include "base/omp.h"
 #include "exec/run_kernel.h"
-#include "op/accumulate.h"
-#include "op/random_streams.h"
+#include "op/run/accumulate.h"
+#include "op/generators/random_streams.h"
 
 namespace mxnet {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "graph/fuse_pointwise.h"
 #include "op/fused/pointwise.h"
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/op_def.h"
 
 namespace mxnet {

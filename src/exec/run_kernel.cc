@@ -15,12 +15,12 @@
 #include "exec/check_plain.h"
 #include "exec/pooled_resources.h"
 #include "exec/run_on_host.h"
-#include "op/accumulate.h"
-#include "op/adding.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/accumulate.h"
+#include "op/run/adding.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/inline_vector.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

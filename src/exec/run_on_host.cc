@@ -13,7 +13,7 @@
 #include "device/sim/sim_control.h"
 #include "exec/capture_scope.h"
 #include "exec/pooled_resources.h"
-#include "op/accumulate.h"
+#include "op/run/accumulate.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {

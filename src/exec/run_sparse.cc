@@ -10,7 +10,7 @@
 #include "base/lock.h"
 #include "ndarray/sparse_check.h"
 #include "ndarray/sparse_convert.h"
-#include "op/accumulate.h"
+#include "op/run/accumulate.h"
 #include "op/inline_vector.h"
 #include "storage/storage.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/ref.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 

@@ -10,7 +10,7 @@
 #include "exec/invoke.h"
 #include "exec/save_plan.h"
 #include "ir/node.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 

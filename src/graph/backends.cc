@@ -15,7 +15,7 @@
 #include "graph/fuse_dense.h"
 #include "graph/passes.h"
 #include "graph/quantize_fuse.h"
-#include "op/param_text.h"
+#include "op/params/param_text.h"
 
 namespace mxnet {
 namespace {

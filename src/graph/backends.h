@@ -7,7 +7,7 @@
 
 #include "graph/infer_symbol.h"
 #include "graph/partition.h"
-#include "op/param.h"
+#include "op/params/param.h"
 
 namespace mxnet {
 

@@ -8,7 +8,7 @@
 #include "graph/growing_layers.h"
 #include "graph/rewrite.h"
 #include "op/fused/conv.h"
-#include "op/norm/batch_norm_params.h"
+#include "op/params/batch_norm_params.h"
 #include "op/op_def.h"
 
 namespace mxnet {

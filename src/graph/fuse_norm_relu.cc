@@ -8,7 +8,7 @@
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
 #include "op/norm/activation_params.h"
-#include "op/norm/batch_norm_params.h"
+#include "op/params/batch_norm_params.h"
 #include "op/op_def.h"
 
 namespace mxnet {

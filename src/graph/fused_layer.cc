@@ -9,7 +9,7 @@
 #include "graph/subgraph_types.h"
 #include "graph/symbol.h"
 #include "op/fused/quantized_layer.h"
-#include "op/norm/batch_norm_params.h"
+#include "op/params/batch_norm_params.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

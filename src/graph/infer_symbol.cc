@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "graph/infer.h"
 #include "graph/symbol_attributes.h"
-#include "op/param_text.h"
+#include "op/params/param_text.h"
 
 namespace mxnet {
 namespace {

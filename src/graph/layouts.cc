@@ -7,7 +7,7 @@
 #include "op/fused/pointwise_in_layout.h"
 #include "op/fused/reorder.h"
 #include "op/op_def.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 #include "op/pointwise.h"
 
 namespace mxnet {

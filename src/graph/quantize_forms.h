@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/node.h"
-#include "op/param.h"
+#include "op/params/param.h"
 
 namespace mxnet {
 

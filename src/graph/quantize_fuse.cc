@@ -17,7 +17,7 @@
 #include "graph/symbol_attributes.h"
 #include "graph/symbol_node.h"
 #include "op/fused/post_op.h"
-#include "op/norm/batch_norm_params.h"
+#include "op/params/batch_norm_params.h"
 #include "op/op_def.h"
 
 namespace mxnet {

@@ -6,7 +6,7 @@
 
 #include "graph/rewrite.h"
 #include "op/grad.h"
-#include "op/nn/conv_geometry.h"
+#include "op/windows/conv_geometry.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/op_def.h"
 

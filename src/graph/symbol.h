@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "op/param.h"
+#include "op/params/param.h"
 
 namespace mxnet {
 

@@ -10,7 +10,7 @@
 #include "graph/subgraph_op.h"
 #include "op/inline_vector.h"
 #include "op/op_def.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "io/iter_registry.h"
-#include "op/param_fields.h"
+#include "op/params/param_fields.h"
 
 namespace mxnet::io {
 

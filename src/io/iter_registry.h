@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "io/data_iter.h"
-#include "op/param.h"
+#include "op/params/param.h"
 
 namespace mxnet::io {
 

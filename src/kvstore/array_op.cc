@@ -14,8 +14,8 @@
 #include "engine/engine.h"
 #include "engine/fences.h"
 #include "exec/pooled_resources.h"
-#include "op/gpu_service.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu_service.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet::kvstore {
 namespace {

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "op/gradient_bits.h"
-#include "op/parallel.h"
+#include "op/loops/gradient_bits.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::kvstore {
 namespace {

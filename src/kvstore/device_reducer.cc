@@ -9,7 +9,7 @@
 #include "device/device_api.h"
 #include "exec/invoke.h"
 #include "op/op_def.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet::kvstore {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/stream_copy.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet::kvstore {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "kvstore/array_op.h"
-#include "op/gradient_bits.h"
+#include "op/loops/gradient_bits.h"
 
 namespace mxnet::kvstore {
 namespace {

@@ -13,7 +13,7 @@
 #include "kvstore/tree_reducer.h"
 #include "ndarray/sparse_convert.h"
 #include "op/op_def.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet::kvstore {
 

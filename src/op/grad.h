@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ir/node.h"
-#include "op/param.h"
+#include "op/params/param.h"
 
 namespace mxnet {
 

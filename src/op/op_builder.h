@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "op/op_def.h"
-#include "op/param_fields.h"
+#include "op/params/param_fields.h"
 
 namespace mxnet {
 

@@ -14,7 +14,7 @@
 #include "op/grad.h"
 #include "op/infer.h"
 #include "op/kernel.h"
-#include "op/param.h"
+#include "op/params/param.h"
 
 namespace mxnet {
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "exec/invoke.h"
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "device/plugin_abi.h"
-#include "op/elemwise/unary_loops.h"
-#include "op/gpu_table.h"
+#include "op/rows/unary_loops.h"
+#include "op/run/gpu_table.h"
 #include "tests/device/contract.h"
 
 namespace mxnet::testing {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "device/plugin_abi.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "device/plugin_loader.h"
 #include "no_resources.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {

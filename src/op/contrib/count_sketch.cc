@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

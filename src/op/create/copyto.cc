@@ -2,8 +2,8 @@
 // Copying into an array that is there, of any type.
 #include "op/create/create.h"
 #include "op/device_crossing.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {

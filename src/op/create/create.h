@@ -4,10 +4,10 @@
 #pragma once
 #include <string>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/parallel_each.h"
+#include "op/run/parallel_each.h"
 
 namespace mxnet {
 

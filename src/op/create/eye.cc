@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "op/create/create.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

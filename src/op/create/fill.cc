@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/numpy_shape.h"
 #include "op/create/create.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

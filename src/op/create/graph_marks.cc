@@ -2,7 +2,7 @@
 // Operators that only stand in graphs of 1.x: copies between devices, gradients that nobody wants,
 // and functions of the user. Saved graphs hold them; nobody calls them by name.
 #include "op/create/create.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "op/create/create.h"
 #include "op/create/space.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {

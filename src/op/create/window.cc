@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "base/simd.h"
-#include "op/convert.h"
+#include "op/loops/convert.h"
 #include "op/create/create.h"
-#include "op/vector_math.h"
+#include "op/math/vector_math.h"
 
 namespace mxnet {
 namespace {

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::detect {
 namespace {

@@ -2,9 +2,9 @@
 // Boxes as offsets from anchors: what a network learns to predict, and back.
 #include "op/detect/box_code.h"
 #include "base/error.h"
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::detect {
 namespace {

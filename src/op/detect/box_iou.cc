@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far boxes overlap, each with each.
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/detect/box_columns.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::detect {
 namespace {

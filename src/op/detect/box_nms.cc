@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/detect/box_nms.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::detect {
 namespace {

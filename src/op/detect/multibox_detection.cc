@@ -4,12 +4,12 @@
 #include <numeric>
 #include <vector>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/detect/box_columns.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::detect {
 namespace {

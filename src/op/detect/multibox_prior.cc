@@ -2,7 +2,7 @@
 // Anchors of several sizes and ratios at each place of a feature map.
 #include <cmath>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/detect/multibox.h"
 #include "op/op_builder.h"
 

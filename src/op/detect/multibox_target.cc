@@ -3,12 +3,12 @@
 // boxes and picks negative samples.
 #include <numeric>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/detect/matching.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::detect {
 namespace {

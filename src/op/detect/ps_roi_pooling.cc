@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::detect {
 namespace {

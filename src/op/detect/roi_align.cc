@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/detect/roi_align.h"
 #include "op/op_builder.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/host_device.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::detect {
 

@@ -5,14 +5,14 @@
 #include <array>
 
 #include "base/half_bulk.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/gpu_table.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/pointwise.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "op/elemwise/binary_loops.h"
+#include "op/rows/binary_loops.h"
 
 namespace mxnet {
 

@@ -2,7 +2,7 @@
 // What the operators made of binary rows share: docs and slopes as graphs, for gradients that are
 // differentiated again and for broadcast shapes.
 #pragma once
-#include "op/elemwise/binary_loops.h"
+#include "op/rows/binary_loops.h"
 #include "op/elemwise/expr.h"
 
 namespace mxnet {

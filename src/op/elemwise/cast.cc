@@ -3,8 +3,8 @@
 // arrays only.
 #include <algorithm>
 
-#include "op/elemwise/as_type.h"
-#include "op/gpu.h"
+#include "op/loops/as_type.h"
+#include "op/run/gpu.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"

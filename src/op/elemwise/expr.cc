@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "op/elemwise/row_math.h"
+#include "op/rows/row_math.h"
 
 namespace mxnet {
 namespace {

@@ -2,7 +2,7 @@
 // Constants in the shape and type of another array, whose values are never looked at. Autograd
 // makes its default head gradients and its missing gradients of these.
 #include "op/op_builder.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

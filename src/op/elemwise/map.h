@@ -2,12 +2,12 @@
 // Loops for operators whose function has parameters: out[i] = fn(in[i]...), in float for the half
 // types.
 #pragma once
-#include "op/blockwise.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/blockwise.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/kernel.h"
-#include "op/parallel.h"
-#include "op/parallel_each.h"
+#include "op/run/parallel.h"
+#include "op/run/parallel_each.h"
 
 namespace mxnet {
 

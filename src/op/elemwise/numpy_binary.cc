@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the NumPy operators of the binary rows: broadcasting, arrays of mixed types in arithmetic,
 // bool results of comparisons.
-#include "op/elemwise/as_type.h"
-#include "op/elemwise/binary_kernel.h"
+#include "op/loops/as_type.h"
+#include "op/rows/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
 

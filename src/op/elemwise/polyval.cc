@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/simd.h"
-#include "op/dispatch.h"
+#include "op/run/dispatch.h"
 #include "op/elemwise/map.h"
 #include "op/op_builder.h"
 

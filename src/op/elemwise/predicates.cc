@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <array>
 
-#include "op/blockwise.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/as_type.h"
-#include "op/elemwise/binary_kernel.h"
+#include "op/loops/blockwise.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/loops/as_type.h"
+#include "op/rows/binary_kernel.h"
 #include "op/elemwise/question_loops.h"
-#include "op/moved_bytes.h"
+#include "op/run/moved_bytes.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -2,15 +2,15 @@
 // Makes operators of the binary rows with a number on one side, under the names of both front ends.
 #include <string>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/as_type.h"
-#include "op/elemwise/binary_kernel.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/loops/as_type.h"
+#include "op/rows/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/op_builder.h"
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/pointwise.h"
 
 namespace mxnet {

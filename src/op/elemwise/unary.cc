@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "op/blockwise.h"
-#include "op/dispatch.h"
+#include "op/loops/blockwise.h"
+#include "op/run/dispatch.h"
 #include "op/elemwise/expr.h"
-#include "op/elemwise/unary_loops.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/rows/unary_loops.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/past_caches.h"
+#include "op/run/parallel.h"
+#include "op/moving/past_caches.h"
 #include "op/pointwise.h"
 
 namespace mxnet {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/half.h"
-#include "op/norm/batch_norm_params.h"
+#include "op/params/batch_norm_params.h"
 #include "op/onednn/prepared.h"
 #include "op/op_def.h"
 

@@ -7,7 +7,7 @@
 
 #include "op/onednn/prepared.h"
 #include "op/op_def.h"
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 
 namespace mxnet {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "op/fused/post_op.h"
-#include "op/nn/conv_geometry.h"
+#include "op/windows/conv_geometry.h"
 #include "op/prepared_kernel.h"
 
 namespace mxnet {

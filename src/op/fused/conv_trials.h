@@ -4,7 +4,7 @@
 #pragma once
 #include <string>
 
-#include "op/nn/conv_geometry.h"
+#include "op/windows/conv_geometry.h"
 #include "op/nn/winograd.h"
 
 namespace mxnet {

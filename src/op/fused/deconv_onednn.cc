@@ -6,7 +6,7 @@
 #include "op/fused/steps_onednn.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/op_def.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "op/half_arrays.h"
+#include "op/loops/half_arrays.h"
 #include "op/kernel.h"
 
 namespace mxnet {

@@ -7,7 +7,7 @@
 
 #include "op/fused/reorder.h"
 #include "op/fused/weight_rows_onednn.h"
-#include "op/half_arrays.h"
+#include "op/loops/half_arrays.h"
 #include "op/onednn/prepared.h"
 #include "op/op_def.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/lock.h"
-#include "op/packed_floats.h"
+#include "op/products/packed_floats.h"
 #include "op/prepared_kernel.h"
 
 namespace mxnet {

@@ -12,7 +12,7 @@
 #include "op/inline_vector.h"
 #include "op/lent_resources.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/pointwise.h"
 
 namespace mxnet {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pointwise operators on arrays whose layout has padding.
 #pragma once
-#include "op/parsed_attrs.h"
+#include "op/params/parsed_attrs.h"
 #include "op/prepared_kernel.h"
 
 namespace mxnet {

@@ -4,7 +4,7 @@
 
 #include "op/norm/activation_params.h"
 #include "op/op_def.h"
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 
 namespace mxnet {
 namespace {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <span>
 
-#include "op/dispatch.h"
+#include "op/run/dispatch.h"
 #include "op/fused/quantized_weight.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/quantize/byte_layers.h"
 #include "op/quantize/range.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "op/fused/fold.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/quantize/range.h"
 
 namespace mxnet {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "op/kernel.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 

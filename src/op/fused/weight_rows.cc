@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/simd.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/dispatch.h"
-#include "op/fill.h"
+#include "op/run/dispatch.h"
+#include "op/run/fill.h"
 #include "op/image/border.h"
 #include "op/image/pixel.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
-#include "op/random_draws.h"
-#include "op/random_streams.h"
+#include "op/run/primitives.h"
+#include "op/generators/random_draws.h"
+#include "op/generators/random_streams.h"
 
 namespace mxnet::image {
 namespace {

@@ -8,11 +8,11 @@
 #include <numbers>
 #include <type_traits>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/image/pixel.h"
 #include "op/image/resample_row.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::image {
 namespace {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "op/convert.h"
+#include "op/loops/convert.h"
 #include "op/image/resample.h"
 #include "op/image/resample_row.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::image {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/image/resample.h"
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 
 namespace mxnet::image {
 namespace {

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "op/index/mask.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
-#include "op/read_back.h"
+#include "op/run/primitives.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/as_type.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/loops/as_type.h"
 #include "op/index/named_places.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

@@ -2,12 +2,12 @@
 // What a mask selects: boolean_mask with its gradient, and nonzero.
 #include "op/index/mask.h"
 
-#include "op/adding.h"
-#include "op/byte_sums.h"
-#include "op/index/rows.h"
+#include "op/run/adding.h"
+#include "op/reducing/byte_sums.h"
+#include "op/moving/rows.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
-#include "op/read_back.h"
+#include "op/run/primitives.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks of any type, as positions of what is not zero.
 #pragma once
-#include "op/index/positions.h"
+#include "op/moving/positions.h"
 
 namespace mxnet {
 

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/gpu_table.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
 #include "op/index/mask.h"
-#include "op/index/rows.h"
+#include "op/moving/rows.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
-#include "op/read_back.h"
+#include "op/run/primitives.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -3,11 +3,11 @@
 // assignment. Indices become positions of rows once; what follows are loops over rows.
 #include <fmt/format.h>
 
-#include "op/adding.h"
-#include "op/index/rows.h"
+#include "op/run/adding.h"
+#include "op/moving/rows.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
-#include "op/read_back.h"
+#include "op/run/primitives.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "op/elemwise/as_type.h"
-#include "op/index/rows.h"
+#include "op/loops/as_type.h"
+#include "op/moving/rows.h"
 
 namespace mxnet {
 

@@ -7,7 +7,7 @@
 
 #include "op/index/slice_box.h"
 #include "op/op_builder.h"
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows with one marked place: one_hot, and the older _onehot_encode.
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/fill.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
-#include "op/index/positions.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/fill.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/moving/positions.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "op/adding.h"
-#include "op/dispatch.h"
-#include "op/element_size.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
-#include "op/index/positions.h"
+#include "op/run/adding.h"
+#include "op/run/dispatch.h"
+#include "op/run/element_size.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/moving/positions.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
-#include "op/read_back.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

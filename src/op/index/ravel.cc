@@ -14,13 +14,13 @@
 #include "base/error.h"
 #include "base/simd.h"
 #include "ndarray/convert_elements.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/index/rows.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/moving/rows.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
-#include "op/read_back.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -6,16 +6,16 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "op/convert.h"
-#include "op/copy_whole.h"
-#include "op/dispatch.h"
-#include "op/gpu_table.h"
-#include "op/index/rows.h"
+#include "op/loops/convert.h"
+#include "op/run/copy_whole.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
+#include "op/moving/rows.h"
 #include "op/index/sequence_view.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
-#include "op/read_back.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -10,7 +10,7 @@
 #include "op/index/slice_params.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

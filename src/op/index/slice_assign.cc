@@ -8,11 +8,11 @@
 #include <functional>
 
 #include "base/error.h"
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/index/slice_params.h"
-#include "op/moved_bytes.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
+#include "op/run/moved_bytes.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "op/kernel.h"
-#include "op/strided_copy.h"
+#include "op/moving/strided_copy.h"
 
 namespace mxnet {
 

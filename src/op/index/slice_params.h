@@ -6,7 +6,7 @@
 
 #include "op/index/slice_box.h"
 #include "op/op_builder.h"
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 
 namespace mxnet {
 

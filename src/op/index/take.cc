@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole slices along an axis by their position: take, and Embedding, which is take from the rows of
 // a table.
-#include "op/adding.h"
-#include "op/embedding.h"
-#include "op/gpu.h"
-#include "op/index/rows.h"
+#include "op/run/adding.h"
+#include "op/params/embedding.h"
+#include "op/run/gpu.h"
+#include "op/moving/rows.h"
 #include "op/op_builder.h"
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 
 namespace mxnet {
 namespace {

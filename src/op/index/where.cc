@@ -3,14 +3,14 @@
 // moved by size; the condition becomes bytes a block at a time.
 #include <cstring>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/fill.h"
-#include "op/gpu_table.h"
-#include "op/index/positions.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/fill.h"
+#include "op/run/gpu_table.h"
+#include "op/moving/positions.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

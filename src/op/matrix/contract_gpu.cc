@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

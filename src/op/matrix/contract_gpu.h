@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // contract() on a GPU: two arrays by one batched matrix product.
 #pragma once
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 #include "op/matrix/contract.h"
 
 namespace mxnet {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "op/matrix/la_op.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

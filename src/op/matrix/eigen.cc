@@ -4,7 +4,7 @@
 
 #include "op/matrix/eigen.h"
 #include "op/matrix/la_op.h"
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

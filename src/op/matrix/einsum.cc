@@ -7,7 +7,7 @@
 
 #include "op/matrix/labels.h"
 #include "op/op_cost.h"
-#include "op/portable_if.h"
+#include "op/run/portable_if.h"
 
 namespace mxnet {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/numpy_shape.h"
 #include "op/matrix/la_op.h"
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Khatri-Rao product: Kronecker products column by column.
-#include "op/elemwise/binary_kernel.h"
+#include "op/rows/binary_kernel.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

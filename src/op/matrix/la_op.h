@@ -12,11 +12,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "op/blas.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/products/blas.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/matrix/contract.h"
 #include "op/op_builder.h"
 

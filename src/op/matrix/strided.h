@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "op/convert.h"
-#include "op/parallel.h"
+#include "op/loops/convert.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 

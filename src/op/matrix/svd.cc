@@ -2,7 +2,7 @@
 // Singular values, the pseudo-inverse, and the LQ factors.
 #include "op/matrix/eigen.h"
 #include "op/matrix/la_op.h"
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triangular products and solves, and the Cholesky factor with what is computed from it.
-#include "op/matrix/triangular.h"
+#include "op/params/triangular.h"
 
 #include "op/matrix/la_op.h"
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

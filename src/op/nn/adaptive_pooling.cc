@@ -8,7 +8,7 @@
 #include "op/nn/adaptive_pooling.h"
 #include "op/nn/plain_arrays.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

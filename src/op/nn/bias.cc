@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/parallel.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

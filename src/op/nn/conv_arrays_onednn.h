@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "op/nn/conv_geometry.h"
+#include "op/windows/conv_geometry.h"
 #include "op/onednn/runtime.h"
 
 namespace mxnet::onednn {

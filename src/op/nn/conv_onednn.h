@@ -2,7 +2,7 @@
 // Convolution, Deconvolution (kTransposed) and their gradients on oneDNN.
 #pragma once
 #include "op/kernel.h"
-#include "op/nn/conv_geometry.h"
+#include "op/windows/conv_geometry.h"
 
 namespace mxnet {
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "op/blas.h"
-#include "op/parallel.h"
+#include "op/products/blas.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

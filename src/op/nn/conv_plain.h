@@ -3,7 +3,7 @@
 // each channel is alone. Any size; the same bits for any number of threads.
 #pragma once
 #include "op/kernel.h"
-#include "op/nn/conv_geometry.h"
+#include "op/windows/conv_geometry.h"
 
 namespace mxnet {
 

@@ -12,7 +12,7 @@
 #include "op/nn/trilinear_grad.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
-#include "op/products.h"
+#include "op/products/products.h"
 
 namespace mxnet {
 namespace {

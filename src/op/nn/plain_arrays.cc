@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "op/half_arrays.h"
-#include "op/strided_copy.h"
+#include "op/loops/half_arrays.h"
+#include "op/moving/strided_copy.h"
 
 namespace mxnet {
 namespace {

@@ -2,10 +2,10 @@
 // Pooling, Pooling_v1 and the operators of their gradients.
 #include <limits>
 
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/nn/plain_arrays.h"
-#include "op/nn/pooling_geometry.h"
+#include "op/windows/pooling_geometry.h"
 #include "op/nn/pooling_onednn.h"
 #include "op/nn/pooling_plain.h"
 #include "op/op_builder.h"

@@ -10,7 +10,7 @@
 #include "op/nn/pooling_blocks.h"
 #include "op/nn/pooling_onednn.h"
 #include "op/onednn/layout.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

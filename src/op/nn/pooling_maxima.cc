@@ -10,7 +10,7 @@
 #include "op/nn/pooling_lines.h"
 #include "op/nn/pooling_plain.h"
 #include "op/nn/pooling_walk.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -2,7 +2,7 @@
 // Maxima and averages on oneDNN, and their gradients.
 #pragma once
 #include "op/kernel.h"
-#include "op/nn/pooling_geometry.h"
+#include "op/windows/pooling_geometry.h"
 #include "op/prepared_kernel.h"
 
 namespace mxnet {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "op/elemwise/unary_loops.h"
+#include "op/rows/unary_loops.h"
 #include "op/nn/pooling_lines.h"
 #include "op/nn/pooling_norm.h"
 #include "op/nn/pooling_plain.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

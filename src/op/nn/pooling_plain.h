@@ -2,7 +2,7 @@
 // Pooling on plain arrays: windows are reduced line by line first, then along the lines, so that
 // the work grows with the sum of the kernel's sides, not with their product.
 #pragma once
-#include "op/nn/pooling_geometry.h"
+#include "op/windows/pooling_geometry.h"
 
 namespace mxnet {
 

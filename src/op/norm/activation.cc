@@ -2,13 +2,13 @@
 // Activation: relu, sigmoid, softrelu, softsign, tanh.
 #include "op/norm/activation.h"
 
-#include "op/blockwise.h"
-#include "op/dispatch.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/loops/blockwise.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/norm/activation_params.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/pointwise.h"
 
 namespace mxnet {

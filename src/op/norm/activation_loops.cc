@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/simd.h"
-#include "op/elemwise/unary_loops.h"
-#include "op/vector_math.h"
+#include "op/rows/unary_loops.h"
+#include "op/math/vector_math.h"
 
 namespace mxnet {
 namespace {

@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/norm/batch_norm_kernel.h"
-#include "op/norm/batch_norm_params.h"
+#include "op/params/batch_norm_params.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

@@ -9,7 +9,7 @@
 
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -3,7 +3,7 @@
 // twice while it is in cache, where its elements lie together; all channels at once, as columns,
 // where they are the last axis.
 #pragma once
-#include "op/norm/row_io.h"
+#include "op/loops/row_io.h"
 
 namespace mxnet {
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/dispatch.h"
+#include "op/run/dispatch.h"
 #include "op/norm/ctc_loss.h"
 #include "op/norm/norm_loops.h"
-#include "op/norm/row_io.h"
+#include "op/loops/row_io.h"
 #include "op/norm/row_sums.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm, GroupNorm and InstanceNorm: one kernel, three ways to cut the data into rows.
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/norm/row_norm.h"
 #include "op/op_builder.h"
 

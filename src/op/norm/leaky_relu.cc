@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 #include "op/norm/activation.h"
 #include "op/norm/activation_params.h"
 #include "op/norm/keep_mask.h"
 #include "op/norm/norm_loops.h"
-#include "op/norm/row_io.h"
+#include "op/loops/row_io.h"
 #include "op/norm/row_sums.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
-#include "op/random_key.h"
-#include "op/reduce/axes.h"
-#include "op/reduce/evaluate.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
+#include "op/generators/random_key.h"
+#include "op/reducing/axes.h"
+#include "op/reducing/evaluate.h"
 
 namespace mxnet {
 namespace {

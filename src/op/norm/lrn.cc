@@ -5,9 +5,9 @@
 
 #include "op/norm/lrn.h"
 #include "op/norm/norm_loops.h"
-#include "op/norm/row_io.h"
+#include "op/loops/row_io.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

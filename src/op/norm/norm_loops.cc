@@ -9,7 +9,7 @@
 
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
-#include "op/vector_math.h"
+#include "op/math/vector_math.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <vector>
 
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -2,7 +2,7 @@
 // Normalisation of rows to mean 0 and variance 1, then scaled and shifted: LayerNorm, with
 // parameters for each element of a row, GroupNorm and InstanceNorm, with parameters for each row.
 #pragma once
-#include "op/norm/row_io.h"
+#include "op/loops/row_io.h"
 
 namespace mxnet {
 

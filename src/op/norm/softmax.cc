@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

@@ -2,7 +2,7 @@
 // SoftmaxActivation, an older form of softmax: along the last axis or across channels.
 #include <string>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
 

@@ -2,7 +2,7 @@
 // Softmax along rows of any layout and of any floating types, and its gradient: for the softmax
 // operators and for the losses that begin with one.
 #pragma once
-#include "op/norm/row_io.h"
+#include "op/loops/row_io.h"
 
 namespace mxnet {
 

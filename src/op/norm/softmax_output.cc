@@ -7,12 +7,12 @@
 #include <cmath>
 #include <vector>
 
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/norm/row_sums.h"
 #include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "op/norm/row_io.h"
+#include "op/loops/row_io.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

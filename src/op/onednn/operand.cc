@@ -2,7 +2,7 @@
 // Reorders between plain arrays and what primitives want.
 #include "op/onednn/operand.h"
 
-#include "op/half_arrays.h"
+#include "op/loops/half_arrays.h"
 
 namespace mxnet::onednn {
 namespace {

@@ -2,7 +2,7 @@
 // AdamW: weight decay apart from the gradient, and the gradient's factor as an array, so that
 // dynamic loss scaling needs no wait. A factor that is 0, infinite or NaN marks a step that is to
 // be left out.
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/update_op.h"
 

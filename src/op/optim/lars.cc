@@ -2,7 +2,7 @@
 // multi_lars: learning rates of many layers out of the norms of their weights and gradients.
 #include "op/optim/lars.h"
 
-#include "op/dispatch.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

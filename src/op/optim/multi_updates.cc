@@ -6,13 +6,13 @@
 #include <cmath>
 #include <string>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/trust_ratio.h"
 #include "op/optim/update_op.h"
-#include "op/parallel.h"
-#include "op/reduce/axes.h"
-#include "op/reduce/evaluate.h"
+#include "op/run/parallel.h"
+#include "op/reducing/axes.h"
+#include "op/reducing/evaluate.h"
 
 namespace mxnet {
 namespace {

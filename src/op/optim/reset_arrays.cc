@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "op/op_builder.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/half_bulk.h"
-#include "op/blockwise.h"
-#include "op/dispatch.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
-#include "op/parallel.h"
+#include "op/loops/blockwise.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

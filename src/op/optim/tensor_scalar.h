@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that update operators take from arrays.
 #pragma once
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/primitives.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 

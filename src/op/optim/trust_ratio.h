@@ -2,7 +2,7 @@
 // The factor by which LAMB scales a direction: norm of the weight over norm of the direction.
 #pragma once
 #include "base/host_device.h"
-#include "op/update_scalars.h"
+#include "op/params/update_scalars.h"
 
 namespace mxnet {
 

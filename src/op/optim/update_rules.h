@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/host_device.h"
-#include "op/update_scalars.h"
+#include "op/params/update_scalars.h"
 
 // The name of a rule and its class.
 #define MX_UPDATE_RULES(ROW)             \

@@ -3,7 +3,7 @@
 // a float32 master copy of a half-precision weight.
 #include <string>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/optim/update_op.h"
 
 namespace mxnet {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort, argsort and topk: the best elements of each row go to whoever wants their values, their
 // positions or both.
-#include "op/adding.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/gpu_table.h"
+#include "op/run/adding.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/order/row_order.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "op/dispatch.h"
-#include "op/norm/batch_norm_params.h"
+#include "op/run/dispatch.h"
+#include "op/params/batch_norm_params.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/quantize/byte_loops.h"
 
 namespace mxnet::quantize {

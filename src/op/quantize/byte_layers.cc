@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "op/dispatch.h"
-#include "op/parallel.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 #include "op/quantize/byte_products.h"
 #include "op/quantize/range.h"
 

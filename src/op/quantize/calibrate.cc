@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/quantize/entropy.h"
 
 namespace mxnet::quantize {

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <utility>
 
-#include "op/dispatch.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/quantize/byte_loops.h"
 #include "op/quantize/channels_last.h"
 

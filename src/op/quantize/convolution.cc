@@ -4,7 +4,7 @@
 #include "op/quantize/byte_layers.h"
 #include "op/quantize/layers.h"
 #include "op/quantize/product_op.h"
-#include "op/window_list.h"
+#include "op/windows/window_list.h"
 
 namespace mxnet::quantize {
 namespace {

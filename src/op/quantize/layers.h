@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "op/layout.h"
-#include "op/nn/pooling_geometry.h"
+#include "op/windows/layout.h"
+#include "op/windows/pooling_geometry.h"
 #include "op/quantize/range.h"
 #include "op/quantize/window.h"
 

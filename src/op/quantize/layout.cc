@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "op/dispatch.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/params.h"
+#include "op/run/parallel.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/quantize/range.h"
 
 namespace mxnet::quantize {

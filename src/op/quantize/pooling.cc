@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "op/dispatch.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/quantize/channels_last.h"
 #include "op/quantize/layers.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/host_device.h"
 #include "base/shape.h"
-#include "op/layout.h"
+#include "op/windows/layout.h"
 
 namespace mxnet::quantize {
 

@@ -10,8 +10,8 @@
 #include "base/half.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
-#include "op/erf_pieces.h"
-#include "op/vector_math.h"
+#include "op/math/erf_pieces.h"
+#include "op/math/vector_math.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"

@@ -5,7 +5,7 @@
 #pragma once
 #include <cstdint>
 
-#include "op/mt19937.h"
+#include "op/generators/mt19937.h"
 
 namespace mxnet {
 

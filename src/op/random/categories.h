@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "op/convert.h"
+#include "op/loops/convert.h"
 
 namespace mxnet {
 

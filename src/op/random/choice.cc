@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include "op/dispatch.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random/categories.h"
-#include "op/random_draws.h"
-#include "op/random_key.h"
-#include "op/random_streams.h"
-#include "op/read_back.h"
+#include "op/generators/random_draws.h"
+#include "op/generators/random_key.h"
+#include "op/generators/random_streams.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -7,15 +7,15 @@
 #include <string>
 #include <type_traits>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random/fill.h"
 #include "op/random/samplers.h"
-#include "op/random_key.h"
-#include "op/random_streams.h"
+#include "op/generators/random_key.h"
+#include "op/generators/random_streams.h"
 
 namespace mxnet {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "op/random/bulk.h"
 #include "op/random/samplers.h"
-#include "op/random_draws.h"
+#include "op/generators/random_draws.h"
 
 namespace mxnet {
 

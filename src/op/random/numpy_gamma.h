@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "op/random_draws.h"
+#include "op/generators/random_draws.h"
 
 namespace mxnet {
 

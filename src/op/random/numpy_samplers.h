@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "op/random/sampler_rows.h"
-#include "op/random_numbers.h"
+#include "op/generators/random_numbers.h"
 
 namespace mxnet::numpy_samplers {
 

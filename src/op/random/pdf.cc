@@ -9,10 +9,10 @@
 
 #include "base/repeat_bytes.h"
 #include "base/simd.h"
-#include "op/elemwise/unary_loops.h"
-#include "op/norm/row_io.h"
+#include "op/rows/unary_loops.h"
+#include "op/loops/row_io.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/random/pdf_loops.h"
 
 namespace mxnet {

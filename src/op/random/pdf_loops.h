@@ -6,7 +6,7 @@
 
 #include "base/host_device.h"
 #include "base/log_gamma.h"
-#include "op/digamma.h"
+#include "op/math/digamma.h"
 
 namespace mxnet::densities {
 

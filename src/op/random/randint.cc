@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "op/dispatch.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
-#include "op/random_draws.h"
-#include "op/random_key.h"
-#include "op/random_streams.h"
+#include "op/generators/random_draws.h"
+#include "op/generators/random_key.h"
+#include "op/generators/random_streams.h"
 
 namespace mxnet {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "op/random/domain.h"
 #include "op/random/sampler_rows.h"
-#include "op/random_numbers.h"
+#include "op/generators/random_numbers.h"
 
 namespace mxnet::samplers {
 

@@ -2,11 +2,11 @@
 // _shuffle: the slices along the first axis in random order (Fisher and Yates, from the front).
 #include <numeric>
 
-#include "op/index/rows.h"
+#include "op/moving/rows.h"
 #include "op/op_builder.h"
-#include "op/random_draws.h"
-#include "op/random_streams.h"
-#include "op/read_back.h"
+#include "op/generators/random_draws.h"
+#include "op/generators/random_streams.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "op/op_builder.h"
-#include "op/random_draws.h"
-#include "op/random_streams.h"
+#include "op/generators/random_draws.h"
+#include "op/generators/random_streams.h"
 
 namespace mxnet {
 namespace {

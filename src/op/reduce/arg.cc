@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/simd.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/reduce/axes.h"
+#include "op/run/parallel.h"
+#include "op/reducing/axes.h"
 
 namespace mxnet {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/as_type.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/loops/as_type.h"
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
-#include "op/reduce_engine.h"
+#include "op/reducing/reduce_engine.h"
 
 namespace mxnet {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "op/reduce/axes.h"
+#include "op/reducing/axes.h"
 
 namespace mxnet {
 

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "base/cpu_info.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/read_back.h"
-#include "op/reduce_loops.h"
+#include "op/run/read_back.h"
+#include "op/reducing/reduce_loops.h"
 
 namespace mxnet {
 namespace {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/as_type.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/loops/as_type.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/reduce_engine.h"
+#include "op/run/parallel.h"
+#include "op/reducing/reduce_engine.h"
 
 namespace mxnet {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "op/blockwise.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/half_loops.h"
+#include "op/loops/blockwise.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/rows/half_loops.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/gpu.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/reduce/axes.h"
-#include "op/reduce/evaluate.h"
+#include "op/run/parallel.h"
+#include "op/reducing/axes.h"
+#include "op/reducing/evaluate.h"
 #include "op/reduce/finite.h"
 
 namespace mxnet {

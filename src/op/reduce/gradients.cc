@@ -3,8 +3,8 @@
 // what belongs to an output and compute elementwise.
 #include "op/reduce/gradients.h"
 
-#include "op/dispatch.h"
-#include "op/reduce/evaluate.h"
+#include "op/run/dispatch.h"
+#include "op/reducing/evaluate.h"
 
 namespace mxnet {
 namespace {

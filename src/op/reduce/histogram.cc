@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

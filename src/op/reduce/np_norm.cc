@@ -8,12 +8,12 @@
 #include <cmath>
 #include <vector>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
 #include "op/reduce/jacobi_svd.h"
-#include "op/reduce_engine.h"
+#include "op/reducing/reduce_engine.h"
 
 namespace mxnet {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "op/reduce/axes.h"
+#include "op/reducing/axes.h"
 
 namespace mxnet {
 

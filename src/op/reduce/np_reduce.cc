@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions of the NumPy front end: sum, prod and mean (with a result type), max and min, any and
 // all.
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/op_builder.h"
-#include "op/reduce/evaluate.h"
+#include "op/reducing/evaluate.h"
 #include "op/reduce/gradients.h"
 
 namespace mxnet {

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <vector>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/key_loops.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/sorting/key_loops.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/read_back.h"
+#include "op/run/parallel.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

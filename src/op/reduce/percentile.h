@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/host_device.h"
-#include "op/reduce/axes.h"
+#include "op/reducing/axes.h"
 
 namespace mxnet {
 

@@ -2,12 +2,12 @@
 // Kernels and operators that spread.
 #include "op/reduce/spread.h"
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/gpu.h"
-#include "op/gpu_table.h"
-#include "op/parallel.h"
-#include "op/reduce/evaluate.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
+#include "op/reducing/evaluate.h"
 
 namespace mxnet {
 namespace {

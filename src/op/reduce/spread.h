@@ -4,7 +4,7 @@
 #include "op/grad.h"
 #include "op/kernel.h"
 #include "op/op_builder.h"
-#include "op/reduce/axes.h"
+#include "op/reducing/axes.h"
 #include "op/reduce/spread_rows.h"
 
 namespace mxnet {

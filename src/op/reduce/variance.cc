@@ -4,16 +4,16 @@
 #include <cmath>
 #include <vector>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/binary_loops.h"
-#include "op/elemwise/unary_loops.h"
-#include "op/gpu_table.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/rows/binary_loops.h"
+#include "op/rows/unary_loops.h"
+#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
-#include "op/reduce/evaluate.h"
+#include "op/run/primitives.h"
+#include "op/reducing/evaluate.h"
 #include "op/reduce/gradients.h"
-#include "op/reduce_engine.h"
+#include "op/reducing/reduce_engine.h"
 
 namespace mxnet {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
 #include "op/rnn/head_products.h"

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "op/blas.h"
-#include "op/packed_bfloat16.h"
-#include "op/packed_gemm.h"
-#include "op/parallel_each.h"
-#include "op/products.h"
+#include "op/products/blas.h"
+#include "op/products/packed_bfloat16.h"
+#include "op/products/packed_gemm.h"
+#include "op/run/parallel_each.h"
+#include "op/products/products.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "base/config.h"
-#include "op/random_draws.h"
-#include "op/random_streams.h"
+#include "op/generators/random_draws.h"
+#include "op/generators/random_streams.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/forward_strassen.h"
 #include "op/rnn/network.h"

@@ -12,8 +12,8 @@
 
 #include "base/config.h"
 #include "base/stream_copy.h"
-#include "op/packed_gemm.h"
-#include "op/parallel.h"
+#include "op/products/packed_gemm.h"
+#include "op/run/parallel.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/strassen.h"

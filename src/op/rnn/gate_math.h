@@ -7,7 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "op/vector_math.h"
+#include "op/math/vector_math.h"
 
 namespace mxnet::rnn {
 

@@ -7,11 +7,11 @@
 #include <new>
 #include <vector>
 
-#include "op/computed.h"
-#include "op/gpu_table.h"
-#include "op/packed_gemm.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
+#include "op/loops/computed.h"
+#include "op/run/gpu_table.h"
+#include "op/products/packed_gemm.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

@@ -2,7 +2,7 @@
 // The recurrent operator on sequences of bytes, q = x * scale + shift: computed of the real numbers
 // that they stand for, with real weights.
 #include "op/op_builder.h"
-#include "op/parallel_each.h"
+#include "op/run/parallel_each.h"
 #include "op/rnn/network.h"
 
 namespace mxnet {

@@ -7,10 +7,10 @@
 
 #include <vector>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 #include "op/rnn/network.h"
 
 namespace mxnet {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/cpu_relax.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::rnn {
 

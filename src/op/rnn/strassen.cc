@@ -9,7 +9,7 @@
 
 #include "base/simd.h"
 #include "base/stream_copy.h"
-#include "op/packed_gemm.h"
+#include "op/products/packed_gemm.h"
 
 namespace mxnet::rnn::strassen {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "base/leaked.h"
 #include "base/recently_used.h"
-#include "op/packed_floats.h"
+#include "op/products/packed_floats.h"
 
 namespace mxnet::rnn {
 namespace {

@@ -5,11 +5,11 @@
 #pragma once
 #include <cstdint>
 
-#include "op/blas.h"
-#include "op/convert.h"
+#include "op/products/blas.h"
+#include "op/loops/convert.h"
 #include "op/kernel.h"
-#include "op/packed_bfloat16.h"
-#include "op/packed_gemm.h"
+#include "op/products/packed_bfloat16.h"
+#include "op/products/packed_gemm.h"
 
 namespace mxnet::rnn {
 

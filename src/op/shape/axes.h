@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/shape.h"
-#include "op/strided_copy.h"
+#include "op/moving/strided_copy.h"
 
 namespace mxnet {
 

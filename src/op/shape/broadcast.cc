@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "op/op_builder.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {

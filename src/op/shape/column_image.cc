@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
-#include "op/row_copy.h"
-#include "op/window_list.h"
+#include "op/run/parallel.h"
+#include "op/moving/row_copy.h"
+#include "op/windows/window_list.h"
 
 namespace mxnet {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "op/accumulate.h"
-#include "op/adding.h"
-#include "op/primitives.h"
+#include "op/run/accumulate.h"
+#include "op/run/adding.h"
+#include "op/run/primitives.h"
 #include "op/shape/adjoint.h"
 #include "op/shape/diagonal_plan.h"
 

@@ -3,10 +3,10 @@
 // column, a page) and along which dimension they then lay them side by side.
 #include <fmt/format.h>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/shape/joining.h"
 
 namespace mxnet {

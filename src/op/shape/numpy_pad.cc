@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "op/dispatch.h"
-#include "op/read_back.h"
+#include "op/run/dispatch.h"
+#include "op/run/read_back.h"
 #include "op/shape/pad_extremes.h"
 #include "op/shape/pad_op.h"
 

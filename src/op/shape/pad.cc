@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pad, for images and volumes: 4 or 5 dimensions of which the first two stay as they are.
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 #include "op/shape/pad_op.h"
 
 namespace mxnet {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "op/dispatch.h"
-#include "op/primitives.h"
-#include "op/reduce/evaluate.h"
+#include "op/run/dispatch.h"
+#include "op/run/primitives.h"
+#include "op/reducing/evaluate.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {

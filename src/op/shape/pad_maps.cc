@@ -6,14 +6,14 @@
 #include <array>
 #include <cstring>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/as_type.h"
-#include "op/index/rows.h"
-#include "op/parallel.h"
-#include "op/primitives.h"
-#include "op/read_back.h"
-#include "op/row_copy.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/loops/as_type.h"
+#include "op/moving/rows.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
+#include "op/run/read_back.h"
+#include "op/moving/row_copy.h"
 
 namespace mxnet {
 namespace {

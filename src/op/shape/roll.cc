@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "op/op_builder.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {

@@ -2,7 +2,7 @@
 // The copy, the gradient and the checks of operators that only change the shape.
 #include "op/shape/same_elements.h"
 
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all operators share that give an array another shape and leave its elements as they lie.
 #pragma once
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

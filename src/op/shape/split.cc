@@ -2,7 +2,7 @@
 // An array cut along one dimension.
 #include <fmt/format.h>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
 #include "op/shape/joining.h"

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/gpu_table.h"
-#include "op/parallel.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

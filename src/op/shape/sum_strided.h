@@ -2,7 +2,7 @@
 // The reverse of a copy that repeats elements: sums up what each was repeated to.
 #pragma once
 #include "op/kernel.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "op/primitives.h"
+#include "op/run/primitives.h"
 #include "op/shape/adjoint.h"
 #include "op/shape/diagonal_plan.h"
 #include "op/shape/sum_strided.h"

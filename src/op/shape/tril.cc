@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "op/matrix/triangular.h"
+#include "op/params/triangular.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

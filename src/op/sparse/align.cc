@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "op/element_size.h"
+#include "op/run/element_size.h"
 
 namespace mxnet {
 std::vector<int64_t> all_rows(int64_t count) {

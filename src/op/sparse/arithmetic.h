@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/sparse_context.h"
 
 namespace mxnet {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/sparse/arithmetic.h"
 #include "op/sparse/products.h"
 #include "op/sparse_op.h"

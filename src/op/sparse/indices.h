@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "op/dispatch.h"
+#include "op/run/dispatch.h"
 #include "op/kernel.h"
 
 namespace mxnet {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/sparse/products.h"
 
 namespace mxnet {

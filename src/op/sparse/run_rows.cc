@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "op/inline_vector.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/sparse/align.h"
 
 namespace mxnet {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "op/random_streams.h"
+#include "op/generators/random_streams.h"
 #include "op/sparse/graph_op.h"
 #include "op/sparse/indices.h"
 

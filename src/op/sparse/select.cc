@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/element_size.h"
-#include "op/params.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/element_size.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/sparse/align.h"
 #include "op/sparse/indices.h"
 #include "op/sparse_op.h"

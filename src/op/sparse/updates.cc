@@ -6,7 +6,7 @@
 
 #include "op/sparse/align.h"
 #include "op/sparse_op.h"
-#include "op/update_scalars.h"
+#include "op/params/update_scalars.h"
 
 namespace mxnet {
 namespace {

@@ -3,7 +3,7 @@
 // stored values, the indices stay.
 #include <algorithm>
 
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/spatial/bilinear_resize.h"
 
 namespace mxnet {

@@ -2,10 +2,10 @@
 // How well patches of two images agree, for displacements in a square neighbourhood.
 #include <algorithm>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/spatial/correlation.h"
 
 namespace mxnet {

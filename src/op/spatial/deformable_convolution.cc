@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
-#include "op/packed_gemm.h"
-#include "op/parallel.h"
+#include "op/products/packed_gemm.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

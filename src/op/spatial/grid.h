@@ -6,7 +6,7 @@
 
 #include "base/host_device.h"
 #include "base/shape.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/spatial/sampling.h"
 
 namespace mxnet {

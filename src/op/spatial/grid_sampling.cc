@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/spatial/grid.h"
 

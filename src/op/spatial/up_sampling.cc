@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "op/computed.h"
+#include "op/loops/computed.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
-#include "op/parallel.h"
+#include "op/run/parallel.h"
 #include "op/spatial/up_sampling.h"
 
 namespace mxnet {

@@ -2,7 +2,7 @@
 // Kernels of the arithmetic rows of two arguments, of their slopes, and what is added to an array.
 // Rows share kernels: which one it is costs a branch that all threads take alike, where a kernel of
 // its own for each row, type and form would cost minutes of nvcc.
-#include "op/elemwise/binary_rows.h"
+#include "op/rows/binary_rows.h"
 #include "plugin/cuda/binary_functions.cuh"
 
 namespace mxnet {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "op/matrix/triangular.h"
+#include "op/params/triangular.h"
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/host_values.h"

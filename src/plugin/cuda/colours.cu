@@ -4,7 +4,7 @@
 #include "op/image/colours.h"
 
 #include "op/image/pixel.h"
-#include "op/plugin_random.h"
+#include "op/run/plugin_random.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"

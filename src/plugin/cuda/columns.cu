@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // im2col and col2im (op/shape/column_image.h): a thread for each number of the result, so that no
 // two meet, and sums come in one order.
-#include "op/element_size.h"
+#include "op/run/element_size.h"
 #include "op/shape/column_image.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"

@@ -3,7 +3,7 @@
 // kernel a type: what a row says of each way in which two numbers can meet is a table of four bits.
 #include <limits>
 
-#include "op/elemwise/binary_rows.h"
+#include "op/rows/binary_rows.h"
 #include "plugin/cuda/binary_functions.cuh"
 
 namespace mxnet {

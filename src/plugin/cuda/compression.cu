@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stores do with arrays on a GPU beside operators (kvstore/pack_op.cc): gradients become bits
 // and bits values. A thread has a word.
-#include "op/gradient_bits.h"
+#include "op/loops/gradient_bits.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/primitives.h"

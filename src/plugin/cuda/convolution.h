@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "op/fused/post_op.h"
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace cuda {

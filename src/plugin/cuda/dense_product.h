@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The description of a product of matrices without gaps, for whoever needs no more of a GemmCall.
 #pragma once
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet::cuda {
 

@@ -2,7 +2,7 @@
 // The least and the greatest element of an array, by the reduction primitive.
 #pragma once
 #include "op/kernel.h"
-#include "op/reduce/evaluate.h"
+#include "op/reducing/evaluate.h"
 #include "plugin/cuda/primitives.h"
 
 namespace mxnet {

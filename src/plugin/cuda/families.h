@@ -4,7 +4,7 @@
 #pragma once
 #include <vector>
 
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet::cuda {
 

@@ -4,7 +4,7 @@
 #include "op/nn/fully_connected.h"
 #include "op/fused/dense.h"
 #include "op/nn/trilinear_grad.h"
-#include "op/reduce/evaluate.h"
+#include "op/reducing/evaluate.h"
 #include "plugin/cuda/dense_product.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/primitives.h"

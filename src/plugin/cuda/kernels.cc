@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/config.h"
-#include "op/elemwise/binary_loops.h"
+#include "op/rows/binary_loops.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/primitives.h"
 

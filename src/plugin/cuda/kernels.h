@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that this plug-in computes with.
 #pragma once
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet::cuda {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/walk.h"
 

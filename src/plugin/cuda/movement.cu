@@ -2,7 +2,7 @@
 // Kernels that move elements without computing: conversion, filling, and copies along any steps.
 #include <cstring>
 
-#include "op/strided_copy.h"
+#include "op/moving/strided_copy.h"
 #include "plugin/cuda/map.cuh"
 #include "plugin/cuda/primitives.h"
 #include "plugin/cuda/walk.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of lines in order (sort, argsort, topk): keys of the elements' order (op/sort_key.h)
 // are sorted with their places, and what was asked for is read off the places.
-#include "op/element_size.h"
-#include "op/sort_key.h"
+#include "op/run/element_size.h"
+#include "op/sorting/sort_key.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"

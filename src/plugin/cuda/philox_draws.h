@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Philox sequence as words that distributions are made of, for a thread of a kernel or the host.
 #pragma once
-#include "op/random_numbers.h"
+#include "op/generators/random_numbers.h"
 #include "plugin/cuda/philox.h"
 
 namespace mxnet {

@@ -2,7 +2,7 @@
 // The primitives of op/gpu_table.h, declared for the table that gathers them. Each is defined in
 // the .cu of its family.
 #pragma once
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace cuda {

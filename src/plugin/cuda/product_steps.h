@@ -2,7 +2,7 @@
 // What is done behind a product beside adding its bias: by the library that multiplies where it has
 // an epilogue for it, by kernels of ours where not.
 #pragma once
-#include "op/gpu_table.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet::cuda {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels between real numbers and their integers (op/quantize/), and of what needs no product of
 // matrices. Ranges lie on the device: a launch of one thread makes factors of them.
-#include "op/norm/batch_norm_params.h"
-#include "op/params.h"
+#include "op/params/batch_norm_params.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/quantize/arithmetic.h"
 #include "op/quantize/convert.h"
 #include "plugin/cuda/extremes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of integers (op/quantize/layers.h): exact sums in int32, which wrap around as on the CPU.
-#include "op/params.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/quantize/layers.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"

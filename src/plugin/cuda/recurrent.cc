@@ -9,8 +9,8 @@
 
 #include "base/config.h"
 #include "base/error.h"
-#include "op/elemwise/binary_loops.h"
-#include "op/plugin_random.h"
+#include "op/rows/binary_loops.h"
+#include "op/run/plugin_random.h"
 #include "op/rnn/backward_arrays.h"
 #include "plugin/cuda/dnn/recurrent_runner.h"
 #include "plugin/cuda/host_values.h"

@@ -4,7 +4,7 @@
 // repeat from run to run. All rows share a kernel for each pair of types: which one it is costs a
 // branch that all threads take alike, once for several elements, where one a row would cost minutes
 // of nvcc.
-#include "op/reduce/evaluate.h"
+#include "op/reducing/evaluate.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/primitives.h"

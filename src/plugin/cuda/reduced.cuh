@@ -2,7 +2,7 @@
 // The elements that belong to one output of a reduction, for kernels of which each group of threads
 // makes one output in its own way.
 #pragma once
-#include "op/reduce_plan.h"
+#include "op/reducing/reduce_plan.h"
 #include "plugin/cuda/walk.h"
 
 namespace mxnet {

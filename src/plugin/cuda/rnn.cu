@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RNN (op/rnn/), where cuDNN does not compute it: the products with the whole input at once, then
 // step by step a product with the state and a kernel of the cells.
-#include "op/plugin_random.h"
+#include "op/run/plugin_random.h"
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/recurrent.h"

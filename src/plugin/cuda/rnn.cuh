@@ -2,9 +2,9 @@
 // What both directions of a recurrent network share on a GPU: its cells, its products, and when
 // samples end.
 #pragma once
-#include "op/elemwise/binary_loops.h"
+#include "op/rows/binary_loops.h"
 #include "op/kernel.h"
-#include "op/reduce/evaluate.h"
+#include "op/reducing/evaluate.h"
 #include "op/rnn/backward_arrays.h"
 #include "plugin/cuda/dense_product.h"
 #include "plugin/cuda/launch.cuh"

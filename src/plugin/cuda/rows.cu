@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that pick rows by position and add rows back (op/index/rows.h).
-#include "op/element_size.h"
+#include "op/run/element_size.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"

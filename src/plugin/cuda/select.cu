@@ -3,7 +3,7 @@
 // by their size, conditions and positions are read in whatever type they have.
 #include <cstring>
 
-#include "op/element_size.h"
+#include "op/run/element_size.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"

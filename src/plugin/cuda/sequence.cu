@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "op/element_size.h"
+#include "op/run/element_size.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/primitives.h"

@@ -2,7 +2,7 @@
 // Kernels of the way back of reductions (op/reduce/spread_rows.h), and sums of what a copy
 // repeated.
 #include "op/reduce/spread_rows.h"
-#include "op/strided_copy.h"
+#include "op/moving/strided_copy.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/primitives.h"

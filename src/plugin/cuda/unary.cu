@@ -2,7 +2,7 @@
 // Kernels of the unary rows. What is computed in float has a kernel a row, bound by memory, so all
 // the care goes into moving 16 bytes at a time. float64 and integers, which few ask for, share one
 // kernel for all rows: nvcc would spend minutes on one each.
-#include "op/elemwise/unary_rows.h"
+#include "op/rows/unary_rows.h"
 
 #include "plugin/cuda/floats.cuh"
 #include "plugin/cuda/lines.cuh"

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "op/element_size.h"
-#include "op/sort_key.h"
+#include "op/run/element_size.h"
+#include "op/sorting/sort_key.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/host_values.h"

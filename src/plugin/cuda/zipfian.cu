@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "op/plugin_random.h"
+#include "op/run/plugin_random.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/philox_draws.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "op/random_draws.h"
+#include "op/generators/random_draws.h"
 
 namespace mxnet {
 namespace {

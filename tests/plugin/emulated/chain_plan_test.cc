@@ -5,7 +5,7 @@
 #include "exec/cached_op.h"
 #include "exec/plan.h"
 #include "op/fused/pointwise.h"
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "tests/exec/arrays.h"
 #include "tests/graph/graphs.h"
 #include "tests/plugin/emulated/both_devices.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

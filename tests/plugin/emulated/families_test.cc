@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "op/gpu.h"
+#include "op/run/gpu.h"
 #include "tests/exec/arrays.h"
 #include "tests/plugin/emulated/both_devices.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 #include "tests/plugin/emulated/both_devices.h"
 
 namespace mxnet {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "exec/imperative.h"
-#include "op/random_streams.h"
+#include "op/generators/random_streams.h"
 #include "tests/plugin/emulated/both_devices.h"
 
 namespace mxnet {

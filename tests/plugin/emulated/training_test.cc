@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "op/read_back.h"
+#include "op/run/read_back.h"
 #include "tests/plugin/emulated/both_devices.h"
 
 namespace mxnet {

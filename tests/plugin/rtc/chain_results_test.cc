@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "op/convert.h"
-#include "op/dispatch.h"
-#include "op/elemwise/row_math.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/rows/row_math.h"
 #include "random_chain.h"
 
 namespace mxnet::testing {

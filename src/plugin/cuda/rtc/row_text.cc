@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "op/elemwise/unary_rows.h"
+#include "op/rows/unary_rows.h"
 #include "op/norm/activation_loops.h"
 
 namespace mxnet::cuda {

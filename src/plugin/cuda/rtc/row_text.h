@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "op/elemwise/binary_loops.h"
+#include "op/rows/binary_loops.h"
 
 namespace mxnet::cuda {
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merging of dimensions.
+#include "op/loops/broadcast_plan.h"
+
+namespace mxnet {
+
+BroadcastPlan::BroadcastPlan(const Shape& a, const Shape& b, const Shape& out) {
+  struct Kind {
+    bool a, b;  // whether the array has this dimension (else it is broadcast along it)
+    bool operator==(const Kind&) const = default;
+  };
+  std::array<Kind, Shape::kMaxDims> kinds;
+  int n = 0;
+  for (int i = 0; i < out.ndim(); ++i) {
+    const int ia = i - (out.ndim() - a.ndim()), ib = i - (out.ndim() - b.ndim());
+    if (out[i] == 1) continue;
+    const Kind kind{ia >= 0 && a[ia] != 1, ib >= 0 && b[ib] != 1};
+    if (n > 0 && kinds[static_cast<std::size_t>(n - 1)] == kind) {
+      dims_[static_cast<std::size_t>(n - 1)].size *= out[i];
+    } else {
+      kinds[static_cast<std::size_t>(n)] = kind;
+      dims_[static_cast<std::size_t>(n++)] = {out[i], 0, 0};
+    }
+  }
+  int64_t step_a = 1, step_b = 1;
+  for (int i = n - 1; i >= 0; --i) {
+    Dim& d = dims_[static_cast<std::size_t>(i)];
+    if (kinds[static_cast<std::size_t>(i)].a) {
+      d.step_a = step_a;
+      step_a *= d.size;
+    }
+    if (kinds[static_cast<std::size_t>(i)].b) {
+      d.step_b = step_b;
+      step_b *= d.size;
+    }
+  }
+  if (n > 0) {
+    const Kind inner = kinds[static_cast<std::size_t>(n - 1)];
+    row_ = dims_[static_cast<std::size_t>(n - 1)].size;
+    inner_ = inner.a && inner.b ? Inner::kArrays
+             : inner.a          ? Inner::kRightScalar
+                                : Inner::kLeftScalar;
+    outer_ = n - 1;
+  }
+  for (int i = 0; i < outer_; ++i) rows_ *= dims_[static_cast<std::size_t>(i)].size;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a tensor as arrays of the type that is computed in: in place where they are that already,
+// else converted (half types) or gathered (rows along an axis that is not the last one).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "op/kernel.h"
+#include "op/run/parallel.h"
+
+namespace mxnet {
+
+// A tensor cut into rows of `length` elements along one axis. Row r begins at element
+// r / inner * length * inner + r % inner and goes on in steps of `inner`.
+struct RowLayout {
+  int64_t outer = 1, length = 1, inner = 1;
+
+  int64_t rows() const { return outer * inner; }
+  int64_t first(int64_t row) const { return row / inner * length * inner + row % inner; }
+};
+RowLayout rows_along(const Shape& shape, int axis);
+// The first `axes` dimensions count rows, the rest is their length.
+RowLayout rows_behind(const Shape& shape, int axes);
+
+// Whether such rows can be used where they lie: C is their type and they are contiguous.
+template <class C>
+bool lies_ready(const Tensor& tensor, int64_t step);
+// Elements [at, at + n * step) of every step-th element, as numbers of C: a pointer into the tensor
+// or `buffer`, which then holds them. C is float or double.
+template <class C>
+const C* read_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, C* buffer);
+// Where to compute such elements: into the tensor or into `buffer`, from which write_elements takes
+// them.
+template <class C>
+C* place_elements(const Tensor& tensor, int64_t at, int64_t step, C* buffer);
+template <class C>
+void write_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, const C* from);
+
+// What rows need beside the tensor: nothing if they lie ready.
+template <class C>
+std::size_t buffer_length(const Tensor& tensor, const RowLayout& layout) {
+  return lies_ready<C>(tensor, layout.inner) ? 0 : static_cast<std::size_t>(layout.length);
+}
+
+// One row after the other, through a buffer of its own. For one thread.
+template <class C>
+class RowReader {
+ public:
+  RowReader(const Tensor& tensor, const RowLayout& layout)
+      : tensor_(tensor), layout_(layout), buffer_(buffer_length<C>(tensor, layout)) {}
+  const C* operator()(int64_t row) {
+    return read_elements(tensor_, layout_.first(row), layout_.length, layout_.inner,
+                         buffer_.data());
+  }
+
+ private:
+  const Tensor& tensor_;
+  const RowLayout& layout_;
+  std::vector<C> buffer_;
+};
+
+template <class C>
+class RowWriter {
+ public:
+  RowWriter(const Tensor& tensor, const RowLayout& layout)
+      : tensor_(tensor), layout_(layout), buffer_(buffer_length<C>(tensor, layout)) {}
+  // Where to put `row`; finish() brings it to its place.
+  C* begin(int64_t row) {
+    return place_elements(tensor_, layout_.first(row), layout_.inner, buffer_.data());
+  }
+  void finish(int64_t row, const C* from) {
+    write_elements(tensor_, layout_.first(row), layout_.length, layout_.inner, from);
+  }
+
+ private:
+  const Tensor& tensor_;
+  const RowLayout& layout_;
+  std::vector<C> buffer_;
+};
+
+// fn(row, where it goes, a row of each input) for all rows, shared among threads; `cost` is that of
+// an element. The output may be an input.
+template <class C, class F, class... In>
+void map_rows(const RowLayout& rows, double cost, const Tensor& out, const F& fn, const In&... in) {
+  parallel_for(
+      rows.rows(), cost * static_cast<double>(rows.length),
+      [&](int64_t first, int64_t last) {
+        RowWriter<C> write(out, rows);
+        [&](auto... read) {
+          for (int64_t row = first; row < last; ++row) {
+            C* to = write.begin(row);
+            fn(row, to, read(row)...);
+            write.finish(row, to);
+          }
+        }(RowReader<C>(in, rows)...);
+      },
+      1);
+}
+
+// One number: a statistic, a parameter or (of any numeric type) the label of a row.
+double read_element(const Tensor& tensor, int64_t at);
+void write_element(const Tensor& tensor, int64_t at, double value);
+
+// fn(float{}) or fn(double{}): what rows of `dtype` are computed in.
+template <class F>
+decltype(auto) with_row_type(DType dtype, F&& fn) {
+  return dtype == DType::kFloat64 ? fn(double{}) : fn(float{});
+}
+
+}  // namespace mxnet

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over rows: positions are read a block at a time, rows are copied by their width.
+#include "op/moving/rows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/moving/position_loops.h"
+#include "op/run/parallel.h"
+#include "op/run/read_back.h"
+
+namespace mxnet {
+namespace {
+
+using GatherBlock = void (*)(const char* in, char* out, const int64_t* positions, int64_t n,
+                             int64_t width);
+
+// A width that is known makes the copy one load and one store.
+template <std::size_t kWidth>
+void gather_fixed(const char* in, char* out, const int64_t* positions, int64_t n, int64_t) {
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(out + i * static_cast<int64_t>(kWidth),
+                in + positions[i] * static_cast<int64_t>(kWidth), kWidth);
+  }
+}
+
+// Rows of one element of 4 or 8 bytes.
+template <class T>
+void gather_element(const char* in, char* out, const int64_t* positions, int64_t n, int64_t) {
+  gather_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), positions, n);
+}
+
+void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
+  constexpr int64_t kAhead = 4;  // rows; hides the latency of rows that are not in cache
+  for (int64_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) __builtin_prefetch(in + positions[i + kAhead] * width);
+    std::memcpy(out + i * width, in + positions[i] * width, static_cast<std::size_t>(width));
+  }
+}
+
+// Elements at clipped positions of the usual types are picked without a copy of the positions.
+// Whether these are such.
+template <class T>
+bool gather_at_once(const void* in, int64_t extent, const Positions& positions, void* out) {
+  const auto run = [&]<class Index>(const Index* at) {
+    constexpr double kCost = 6.0;  // lines that are not in the first-level cache
+    parallel_for(positions.count(), kCost, [&](int64_t first, int64_t last) {
+      gather_clipped(static_cast<const T*>(in), static_cast<T*>(out) + first, at + first,
+                     last - first, extent);
+    });
+  };
+  if (positions.rule() != OutOfRange::kClip) return false;
+  if (positions.indices().dtype == DType::kInt64) {
+    run(static_cast<const int64_t*>(positions.indices().data));
+  } else if (positions.indices().dtype == DType::kInt32) {
+    run(static_cast<const int32_t*>(positions.indices().data));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+GatherBlock gather_block(int64_t width) {
+  switch (width) {
+    case 1:
+      return gather_fixed<1>;
+    case 2:
+      return gather_fixed<2>;
+    case 4:
+      return gather_element<uint32_t>;
+    case 8:
+      return gather_element<uint64_t>;
+    case 16:
+      return gather_fixed<16>;
+    case 32:
+      return gather_fixed<32>;
+    case 64:
+      return gather_fixed<64>;
+    case 128:
+      return gather_fixed<128>;
+    default:
+      return gather_any;
+  }
+}
+
+// Adds the rows whose target is in [low, high).
+template <class T, class Sum>
+void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high, int64_t width,
+              Sum* sums) {
+  for_blocks(positions, 0, positions.count(), [&](int64_t start, const int64_t* at, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (at[i] < low || at[i] >= high) continue;
+      const T* row = in + (start + i) * width;
+      Sum* sum = sums + at[i] * width;
+      for (int64_t k = 0; k < width; ++k) sum[k] += convert<Sum>(row[k]);
+    }
+  });
+}
+
+// Positions as int64 on the host, which reads them there where they are on a GPU.
+void read_all(KernelContext& context, const Positions& positions, int64_t* to) {
+  const HostCopy copy(context, positions.indices());
+  positions.of(copy.tensor()).read(0, positions.count(), to);
+}
+
+// Positions for a kernel of a GPU, which cannot throw: those of a rule that does are checked here.
+struct CheckedPositions {
+  CheckedPositions(KernelContext& context, const Positions& positions)
+      : tensor(positions.indices()), rule(positions.rule()), count{positions.count()} {
+    if (rule == OutOfRange::kClip || rule == OutOfRange::kWrap) return;
+    const HostNumbers checked(context, count[0]);
+    read_all(context, positions, checked.data());
+    // Read only.
+    tensor = {const_cast<int64_t*>(checked.on_device(context, count[0])), &count, DType::kInt64};
+    rule = OutOfRange::kClip;
+  }
+  CheckedPositions(const CheckedPositions&) = delete;
+  CheckedPositions& operator=(const CheckedPositions&) = delete;
+  Tensor tensor;
+  OutOfRange rule;
+  const Shape count;
+};
+
+// Threads of a GPU write in any order: of the rows for one place only the last is left.
+void put_rows_on_gpu(const GpuTable& gpu, const void* in, int64_t width, const Positions& positions,
+                     void* out, KernelContext& context) {
+  const int64_t count = positions.count();
+  std::vector<int64_t> targets(static_cast<std::size_t>(count));
+  read_all(context, positions, targets.data());
+  std::vector<int64_t> order(targets.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto target = [&](int64_t i) { return targets[static_cast<std::size_t>(i)]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return target(a) < target(b); });
+  const HostNumbers pairs(context, 2 * count);
+  int64_t kept = 0;
+  const auto last_of_its_place = [&](std::size_t i) {
+    return i + 1 == order.size() || target(order[i]) != target(order[i + 1]);
+  };
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (last_of_its_place(i)) pairs.data()[kept++] = order[i];
+  for (int64_t i = 0; i < kept; ++i) pairs.data()[kept + i] = target(pairs[i]);
+  const int64_t* const there = pairs.on_device(context, 2 * kept);
+  gpu.put_rows(context.stream()->native(), in, width, there, there + kept, kept, out);
+}
+
+}  // namespace
+
+void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
+                 const Positions& positions, void* out, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const CheckedPositions checked(context, positions);
+    return gpu->gather_rows(context.stream()->native(), in, outer, extent, width, checked.tensor,
+                            checked.rule, out);
+  }
+  if (outer == 1 && width == 4 && gather_at_once<uint32_t>(in, extent, positions, out)) return;
+  if (outer == 1 && width == 8 && gather_at_once<uint64_t>(in, extent, positions, out)) return;
+  const int64_t count = positions.count();
+  const GatherBlock gather = gather_block(width);
+  const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t first, int64_t last) {
+    for_blocks(positions, first, last, [&](int64_t start, const int64_t* at, int64_t n) {
+      for (int64_t o = first_outer; o < last_outer; ++o) {
+        gather(static_cast<const char*>(in) + o * extent * width,
+               static_cast<char*>(out) + (o * count + start) * width, at, n, width);
+      }
+    });
+  };
+  const double cost = 1.0 + static_cast<double>(width) / 16;  // of a row
+  if (outer > count) {
+    parallel_for(
+        outer, cost * static_cast<double>(count),
+        [&](int64_t first, int64_t last) { run(first, last, 0, count); }, 1);
+  } else {
+    parallel_for(count, cost * static_cast<double>(outer),
+                 [&](int64_t first, int64_t last) { run(0, outer, first, last); });
+  }
+}
+
+void put_rows(const void* in, int64_t width, const Positions& positions, void* out,
+              KernelContext& context) {
+  if (width == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return put_rows_on_gpu(*gpu, in, width, positions, out, context);
+  const auto bytes = static_cast<std::size_t>(width);
+  for_blocks(positions, 0, positions.count(), [&](int64_t start, const int64_t* at, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      char* const row = static_cast<char*>(out) + static_cast<std::size_t>(at[i]) * bytes;
+      const auto skipped = static_cast<std::size_t>(start + i) * bytes;
+      if (in == nullptr) {
+        std::memset(row, 0, bytes);
+      } else {
+        std::memcpy(row, static_cast<const char*>(in) + skipped, bytes);
+      }
+    }
+  });
+}
+
+void sum_rows(const Tensor& in, int64_t outer, int64_t extent, int64_t width,
+              const Positions& positions, const Tensor& out, KernelContext& context, bool add) {
+  if (const GpuTable* gpu = gpu_table(context)) {
+    const CheckedPositions checked(context, positions);
+    return gpu->sum_rows(context.stream()->native(), in, outer, extent, width, checked.tensor,
+                         checked.rule, out, context);
+  }
+  dispatch_dtype<kNumeric>(out.dtype, "gradient of an index", [&]<class T>(TypeTag<T>) {
+    using Sum = ComputeType<T>;
+    const int64_t total = out.size();
+    Sum* sums = nullptr;
+    if constexpr (std::is_same_v<Sum, T>) {
+      sums = out.as<T>();
+    } else {
+      sums = context.workspace_of<Sum>(std::max<int64_t>(total, 1));
+    }
+    const int64_t count = positions.count(), block = extent * width;
+    // Threads own ranges of the result: no two write one row, and the order of sums stays.
+    const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t low, int64_t high) {
+      for (int64_t o = first_outer; o < last_outer; ++o) {
+        Sum* const mine = sums + o * block;
+        if (!add) {
+          std::fill(mine + low * width, mine + high * width, Sum{0});
+        } else if constexpr (!std::is_same_v<Sum, T>) {
+          convert_array(out.as<T>() + o * block + low * width, mine + low * width,
+                        (high - low) * width);
+        }
+        add_rows(in.as<T>() + o * count * width, positions, low, high, width, mine);
+      }
+    };
+    const double work = static_cast<double>(count + extent) * static_cast<double>(width);
+    if (outer > 1) {
+      parallel_for(
+          outer, work, [&](int64_t first, int64_t last) { run(first, last, 0, extent); }, 1);
+    } else {
+      parallel_for(
+          extent, work / static_cast<double>(std::max<int64_t>(extent, 1)),
+          [&](int64_t first, int64_t last) { run(0, outer, first, last); }, 1);
+    }
+    if constexpr (!std::is_same_v<Sum, T>) convert_array(sums, out.as<T>(), total);
+  });
+}
+
+}  // namespace mxnet

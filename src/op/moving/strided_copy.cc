@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings a plan to its simplest form (merged dimensions, runs of contiguous bytes as one block),
+// picks a kernel for its two innermost loops and splits the work over threads.
+#include "op/moving/strided_copy.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/error.h"
+#include "base/stream_copy.h"
+#include "op/run/moved_bytes.h"
+#include "op/run/parallel.h"
+#include "op/moving/strided_kernels.h"
+
+namespace mxnet {
+namespace {
+
+// A plan in bytes: loops around the move of a block of `width` contiguous bytes.
+struct Nest {
+  std::array<StridedLoop, StridedPlan::kMaxDims + 2> loops;
+  int n = 0;
+  int64_t width;
+  const char* in;
+  char* out;
+
+  StridedLoop& at(int i) { return loops[static_cast<std::size_t>(i)]; }
+  const StridedLoop& at(int i) const { return loops[static_cast<std::size_t>(i)]; }
+};
+
+// The same loop from its other end.
+void walk_backwards(Nest& nest, StridedLoop& loop) {
+  nest.in += (loop.size - 1) * loop.in;
+  nest.out += (loop.size - 1) * loop.out;
+  loop.in = -loop.in;
+  loop.out = -loop.out;
+}
+
+// Sorted by the step in the output, so that writing is as sequential as can be.
+void insert_sorted(Nest& nest, const StridedLoop& loop) {
+  int at = nest.n++;
+  for (; at > 0 && nest.at(at - 1).out < loop.out; --at) nest.at(at) = nest.at(at - 1);
+  nest.at(at) = loop;
+}
+
+void merge_neighbours(Nest& nest) {
+  int kept = 0;
+  for (int i = 1; i < nest.n; ++i) {
+    const StridedLoop inner = nest.at(i);
+    StridedLoop& outer = nest.at(kept);
+    if (outer.in == inner.in * inner.size && outer.out == inner.out * inner.size) {
+      outer = {outer.size * inner.size, inner.in, inner.out};
+    } else {
+      nest.at(++kept) = inner;
+    }
+  }
+  if (nest.n > 0) nest.n = kept + 1;
+}
+
+// False where there is nothing to copy.
+bool make_nest(const StridedPlan& plan, const void* in, void* out, int64_t element_bytes,
+               Nest* nest) {
+  nest->width = element_bytes;
+  nest->in = static_cast<const char*>(in) + plan.in_offset * element_bytes;
+  nest->out = static_cast<char*>(out) + plan.out_offset * element_bytes;
+  for (const StridedPlan::Dim& dim : plan.dims()) {
+    if (dim.size == 0) return false;
+    if (dim.size == 1) continue;
+    StridedLoop loop{dim.size, dim.in_step * element_bytes, dim.out_step * element_bytes};
+    if (loop.out < 0) walk_backwards(*nest, loop);
+    insert_sorted(*nest, loop);
+  }
+  merge_neighbours(*nest);
+  if (nest->n > 0) {
+    const StridedLoop& last = nest->at(nest->n - 1);
+    if (last.in == nest->width && last.out == nest->width) {
+      nest->width *= last.size;
+      --nest->n;
+    }
+  }
+  return true;
+}
+
+// Where the input is contiguous, forwards or backwards, along another loop than the output: that
+// loop goes last but one, and the two are copied in tiles.
+bool bring_tile_inside(Nest& nest) {
+  const StridedLoop& last = nest.at(nest.n - 1);
+  if (last.out != nest.width || last.in == 0 || !is_tile_width(nest.width)) return false;
+  for (int i = 0; i < nest.n - 1; ++i) {
+    if (std::abs(nest.at(i).in) != nest.width) continue;
+    if (nest.at(i).in < 0) walk_backwards(nest, nest.at(i));
+    std::rotate(nest.loops.begin() + i, nest.loops.begin() + i + 1,
+                nest.loops.begin() + nest.n - 1);
+    return true;
+  }
+  return false;
+}
+
+// All loops but the last two, which `kernel` does.
+void run_serial(const Nest& nest, StridedKernel kernel, bool past_caches) {
+  std::array<int64_t, StridedPlan::kMaxDims + 2> index{};
+  const int outer = nest.n - 2;
+  const char* in = nest.in;
+  char* out = nest.out;
+  while (true) {
+    kernel(in, out, nest.at(outer), nest.at(outer + 1), nest.width, past_caches);
+    int i = outer - 1;
+    for (; i >= 0; --i) {
+      const StridedLoop& loop = nest.at(i);
+      in += loop.in;
+      out += loop.out;
+      if (++index[static_cast<std::size_t>(i)] < loop.size) break;
+      index[static_cast<std::size_t>(i)] = 0;
+      in -= loop.in * loop.size;
+      out -= loop.out * loop.size;
+    }
+    if (i < 0) break;
+  }
+  if (past_caches) finish_stream_copies();
+}
+
+// The loop to split over threads: the outermost of which the largest part is at most a sixteenth
+// more than a fair one, else the longest.
+int loop_to_split(const Nest& nest, int threads) {
+  int longest = 0;
+  for (int i = 0; i < nest.n; ++i) {
+    const int64_t size = nest.at(i).size, largest = (size + threads - 1) / threads;
+    if (16 * threads * largest <= 17 * size) return i;
+    if (size > nest.at(longest).size) longest = i;
+  }
+  return longest;
+}
+
+constexpr int64_t kTileSide = 64;  // of the largest tile
+
+// Of different places.
+int64_t bytes_read(const Nest& nest) {
+  int64_t bytes = nest.width;
+  for (int i = 0; i < nest.n; ++i) bytes *= nest.at(i).in == 0 ? 1 : nest.at(i).size;
+  return bytes;
+}
+
+// `whole`: the bytes of the result that these are a part of.
+void copy_block(const char* from, char* to, int64_t bytes, int64_t whole) {
+  constexpr double kCostOfByte = 0.125;
+  parallel_for(
+      bytes, kCostOfByte,
+      [&](int64_t first, int64_t last) {
+        copy_part(to + first, from + first, static_cast<std::size_t>(last - first),
+                  static_cast<std::size_t>(whole));
+      },
+      4096);
+}
+
+}  // namespace
+
+void StridedPlan::add(int64_t size, int64_t in_step, int64_t out_step) {
+  MX_ASSERT(ndim_ < kMaxDims);
+  dims_[static_cast<std::size_t>(ndim_++)] = {size, in_step, out_step};
+}
+
+StridedPlan StridedPlan::reversed() const {
+  StridedPlan back;
+  back.in_offset = out_offset;
+  back.out_offset = in_offset;
+  back.whole_bytes = whole_bytes;
+  for (const Dim& dim : dims()) back.add(dim.size, dim.out_step, dim.in_step);
+  return back;
+}
+
+void copy_block(const void* from, void* to, std::size_t bytes) {
+  const auto count = static_cast<int64_t>(bytes);
+  copy_block(static_cast<const char*>(from), static_cast<char*>(to), count, count);
+}
+
+RowMajorSteps::RowMajorSteps(const Shape& shape) {
+  int64_t step = 1;
+  for (int i = shape.ndim() - 1; i >= 0; --i) {
+    steps_[static_cast<std::size_t>(i)] = step;
+    step *= shape[i];
+  }
+}
+
+void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_t element_bytes) {
+  Nest nest;
+  if (!make_nest(plan, in, out, static_cast<int64_t>(element_bytes), &nest)) return;
+  if (nest.n == 0)
+    return copy_block(nest.in, nest.out, nest.width, std::max(nest.width, plan.whole_bytes));
+  const bool tiled = nest.n >= 2 && bring_tile_inside(nest);
+  const StridedKernel kernel = tiled ? tile_kernel(nest.width) : rows_kernel(nest.width);
+  if (nest.n == 1) {
+    nest.at(1) = nest.at(0);
+    nest.at(0) = {1, 0, 0};
+    nest.n = 2;
+  }
+  int64_t blocks = 1;
+  for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
+  // Small blocks cost by their number, large ones by their bytes.
+  const double cost = std::max(4.0, cost_of_moving(2.0 * static_cast<double>(nest.width)));
+  // Bytes read and written together from which on caches are too small. Tiles are slow in them.
+  // Rows that are read again and again leave room for what is written, and that stays there faster.
+  const int64_t written = std::max(blocks * nest.width, plan.whole_bytes);
+  const int64_t read = std::max(bytes_read(nest), plan.whole_bytes);
+  const int64_t most = tiled ? kPastCaches : read < written ? 2 * kPastCaches : 3 * kPastCaches / 2;
+  const bool past_caches = read + written >= most;
+  const int threads = threads_for(blocks, cost);
+  if (threads == 1) return run_serial(nest, kernel, past_caches);
+  const int split = loop_to_split(nest, threads);
+  const int64_t blocks_each = blocks / nest.at(split).size;
+  // Whole tiles, where there are enough for all threads.
+  const bool in_kernel = split + 2 >= nest.n;
+  const int64_t align = in_kernel && nest.at(split).size >= 4 * kTileSide * threads ? kTileSide : 1;
+  parallel_for(
+      nest.at(split).size, cost * static_cast<double>(blocks_each),
+      [&](int64_t first, int64_t last) {
+        Nest part = nest;
+        part.at(split).size = last - first;
+        part.in += first * part.at(split).in;
+        part.out += first * part.at(split).out;
+        run_serial(part, kernel, past_caches);
+      },
+      align);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a strided copy: gathering, spreading, reversing and moving of blocks.
+#include <cstring>
+
+#include "base/repeat_bytes.h"
+#include "base/stream_copy.h"
+#include "op/moving/reverse_row.h"
+#include "op/moving/row_copy.h"
+#include "op/moving/strided_kernels.h"
+
+namespace mxnet {
+namespace {
+
+struct Block16 {
+  uint64_t low, high;
+};
+
+// Blocks may lie unaligned: compilers make single moves of these.
+template <class T>
+T load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+template <class T>
+void store(char* to, T value) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+template <class T>
+void fill(char* out, T value, int64_t n) {
+  constexpr int64_t kBytes = sizeof(T), kFirst = kPatternBytes / kBytes;
+  const bool is_long = n >= 8 * kFirst;
+  for (int64_t i = 0; i < (is_long ? kFirst : n); ++i) store(out + i * kBytes, value);
+  if (is_long) repeat_bytes(out, n * kBytes);
+}
+
+// Few copies of each block: the count as a constant, for repeat and nearest-neighbour scaling.
+template <class T, int kCount>
+void spread(const char* in, char* out, const StridedLoop& outer) {
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    const T value = load<T>(in);
+    for (int i = 0; i < kCount; ++i) store(out + i * static_cast<int>(sizeof(T)), value);
+  }
+}
+
+template <class T>
+void spread_rows(const char* in, char* out, const StridedLoop& outer, int64_t count) {
+  switch (count) {
+    case 2:
+      return spread<T, 2>(in, out, outer);
+    case 3:
+      return spread<T, 3>(in, out, outer);
+    case 4:
+      return spread<T, 4>(in, out, outer);
+    default:
+      for (int64_t o = 0; o < outer.size; ++o)
+        fill(out + o * outer.out, load<T>(in + o * outer.in), count);
+  }
+}
+
+// Elements with steps between them become neighbours: four loads wait for each other's caches
+// together.
+template <class T>
+void gather_row(const char* in, int64_t step, char* out, int64_t n) {
+  constexpr int64_t kWidth = sizeof(T);
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, in += 4 * step, out += 4 * kWidth) {
+    const T a = load<T>(in), b = load<T>(in + step);
+    const T c = load<T>(in + 2 * step), d = load<T>(in + 3 * step);
+    store(out, a);
+    store(out + kWidth, b);
+    store(out + 2 * kWidth, c);
+    store(out + 3 * kWidth, d);
+  }
+  for (; i < n; ++i, in += step, out += kWidth) store(out, load<T>(in));
+}
+
+// Neighbours, or elements with steps between them, to places with steps between them. (The steps
+// are numbers of their own: for all that the compiler knows, a store could change those of a loop.)
+template <class T>
+void scatter_row(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t n) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, in += 4 * in_step, out += 4 * out_step) {
+    const T a = load<T>(in), b = load<T>(in + in_step);
+    const T c = load<T>(in + 2 * in_step), d = load<T>(in + 3 * in_step);
+    store(out, a);
+    store(out + out_step, b);
+    store(out + 2 * out_step, c);
+    store(out + 3 * out_step, d);
+  }
+  for (; i < n; ++i, in += in_step, out += out_step) store(out, load<T>(in));
+}
+
+template <class T>
+void typed_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+                int64_t, bool) {
+  constexpr int64_t kWidth = sizeof(T);
+  if (inner.out == kWidth && inner.in == 0) return spread_rows<T>(in, out, outer, inner.size);
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    if (inner.out == kWidth && inner.in == -kWidth) {
+      reverse_row<kWidth>(in, out, inner.size);
+    } else if ((kWidth == 4 || kWidth == 8) && inner.out == kWidth && inner.in == 2 * kWidth) {
+      if constexpr (kWidth == 4 || kWidth == 8) alternate_row<kWidth>(in, out, inner.size);
+    } else if (inner.out == kWidth) {
+      gather_row<T>(in, inner.in, out, inner.size);
+    } else {
+      scatter_row<T>(in, inner.in, out, inner.out, inner.size);
+    }
+  }
+}
+
+// Up to 16 bytes of any number, as two moves that overlap.
+void move_few(const char* in, char* out, int64_t width) {
+  if (width >= 8) {
+    const auto first = load<uint64_t>(in), last = load<uint64_t>(in + width - 8);
+    store(out, first);
+    store(out + width - 8, last);
+  } else if (width >= 4) {
+    const auto first = load<uint32_t>(in), last = load<uint32_t>(in + width - 4);
+    store(out, first);
+    store(out + width - 4, last);
+  } else {  // 3
+    const auto first = load<uint16_t>(in);
+    out[width - 1] = in[width - 1];
+    store(out, first);
+  }
+}
+
+void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+                   int64_t width, bool) {
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
+    for (int64_t i = 0; i < inner.size; ++i)
+      move_few(in + i * inner.in, out + i * inner.out, width);
+}
+
+// More than 16 bytes.
+void long_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+               int64_t width, bool past_caches) {
+  const int64_t places =
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(out)) | outer.out | inner.out | width;
+  const bool streams = past_caches && worth_streaming(width, inner.in == width, places);
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    if (!streams) {
+      copy_rows(in, inner.in, out, inner.out, width, inner.size);
+      continue;
+    }
+    for (int64_t i = 0; i < inner.size; ++i)
+      stream_from_memory(out + i * inner.out, in + i * inner.in, static_cast<std::size_t>(width));
+  }
+}
+
+}  // namespace
+
+StridedKernel rows_kernel(int64_t width) {
+  switch (width) {
+    case 1:
+      return typed_rows<uint8_t>;
+    case 2:
+      return typed_rows<uint16_t>;
+    case 4:
+      return typed_rows<uint32_t>;
+    case 8:
+      return typed_rows<uint64_t>;
+    case 16:
+      return typed_rows<Block16>;
+    default:
+      return width < 16 ? few_byte_rows : long_rows;
+  }
+}
+
+}  // namespace mxnet

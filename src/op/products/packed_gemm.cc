@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the loops of packed products for each instruction set, and splits whole products over
+// threads.
+#include "op/products/packed_gemm.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/simd.h"
+#include "op/run/parallel.h"
+
+namespace mxnet::packed_gemm {
+namespace {
+
+#define MX_SIMD_FILE "op/packed_gemm.inc"
+#include "base/simd_targets.h"
+
+}  // namespace
+
+template <class T>
+int64_t panel_columns() {
+  return MX_SIMD_CALL(panel_width<T>)();
+}
+
+template <class T>
+int64_t packed_size(int64_t k, int64_t n) {
+  const int64_t lanes = MX_SIMD_CALL(lane_count<T>)();
+  return k * ((n + lanes - 1) / lanes * lanes);
+}
+
+template <class T>
+void pack(const View<T>& b, int64_t k, int64_t n, int64_t first, int64_t last, T* packed) {
+  MX_SIMD_CALL(pack<T>)(b, k, n, first, last, packed);
+}
+
+template <class T>
+void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed, T* c, int64_t ldc,
+              bool add, int64_t first, int64_t last) {
+  MX_SIMD_CALL(multiply<T>)(m, n, k, a, packed, c, ldc, add, first, last);
+}
+
+void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const float* panel,
+                    const float* next, float* c) {
+  MX_SIMD_CALL(multiply_panel)(m, k, a, row, panel, next, c);
+}
+
+template <class T>
+void product(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b, T* c, int64_t ldc,
+             bool add, KernelContext& context) {
+  if (m == 0 || n == 0) return;
+  T* packed = context.workspace_of<T>(packed_size<T>(k, n));
+  const int64_t panel = panel_columns<T>();
+  parallel_for(
+      n, static_cast<double>(k),
+      [&](int64_t first, int64_t last) { pack(b, k, n, first, last, packed); }, panel);
+  // A sixteenth of a fused multiplication and addition is about the unit of the cost model.
+  const double flops = static_cast<double>(k) / 16;
+  if (m >= n) {
+    parallel_for(
+        m, flops * static_cast<double>(n),
+        [&](int64_t first, int64_t last) {
+          multiply(last - first, n, k, {a.data + first * a.row, a.row, a.column}, packed,
+                   c + first * ldc, ldc, add, 0, n);
+        },
+        12);
+  } else {
+    parallel_for(
+        n, flops * static_cast<double>(m),
+        [&](int64_t first, int64_t last) {
+          multiply(m, n, k, a, packed, c, ldc, add, first, last);
+        },
+        panel);
+  }
+}
+
+#define MX_INSTANTIATE(T)                                                                        \
+  template int64_t panel_columns<T>();                                                           \
+  template int64_t packed_size<T>(int64_t, int64_t);                                             \
+  template void pack(const View<T>&, int64_t, int64_t, int64_t, int64_t, T*);                    \
+  template void multiply(int64_t, int64_t, int64_t, const View<T>&, const T*, T*, int64_t, bool, \
+                         int64_t, int64_t);                                                      \
+  template void product(int64_t, int64_t, int64_t, const View<T>&, const View<T>&, T*, int64_t,  \
+                        bool, KernelContext&);
+MX_INSTANTIATE(float)
+MX_INSTANTIATE(double)
+#undef MX_INSTANTIATE
+
+}  // namespace mxnet::packed_gemm

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splitting of matrix products: over the batch when it is large enough, otherwise each product over
+// blocks of the longer side of its result.
+#include "op/products/products.h"
+
+#include <algorithm>
+#include <concepts>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "op/products/blas.h"
+#include "op/products/integer_products.h"
+#include "op/run/moved_bytes.h"
+#include "op/run/parallel.h"
+
+namespace mxnet {
+namespace {
+
+// A multiply-add of a matrix product costs about an eighth of an elementary operation.
+constexpr double kMultiplyCost = 0.125;
+
+// `count` numbers at steps as neighbours: where they are, or in a copy.
+template <class T>
+const T* gathered(const T* from, int64_t step, int64_t count, std::vector<T>* copy) {
+  if (step == 1 || count == 0) return from;
+  copy->resize(static_cast<std::size_t>(count));
+  for (int64_t i = 0; i < count; ++i) (*copy)[static_cast<std::size_t>(i)] = from[i * step];
+  return copy->data();
+}
+
+// A block of a product of integers, row by row: products of a row with each column where these lie
+// as rows do, else multiples of the right factor's rows.
+template <std::unsigned_integral T>
+void integer_block(const Products<T>& p, int64_t rows, int64_t columns, const T* a, const T* b,
+                   T* c) {
+  const IntegerProducts<T> loops = integer_products<T>();
+  std::vector<T> copied_row, copied_column;
+  const bool by_columns = p.transpose_b || columns == 1;
+  if (!p.transpose_b && columns == 1) b = gathered(b, p.ldb, p.k, &copied_column);
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* x = p.transpose_a ? gathered(a + r, p.lda, p.k, &copied_row) : a + r * p.lda;
+    T* y = c + r * p.ldc;
+    if (p.k == 1 && p.beta == 0 && !by_columns) {  // an outer product: each number is written once
+      const T factor = p.alpha * x[0];
+      for (int64_t j = 0; j < columns; ++j) y[j] = factor * b[j];
+      continue;
+    }
+    if (p.beta != 1)
+      for (int64_t j = 0; j < columns; ++j) y[j] = p.beta == 0 ? 0 : y[j] * p.beta;
+    if (by_columns) {
+      for (int64_t j = 0; j < columns; ++j) y[j] += p.alpha * loops.dot(x, b + j * p.ldb, p.k);
+    } else {
+      for (int64_t l = 0; l < p.k; ++l) loops.add_scaled(p.alpha * x[l], b + l * p.ldb, y, columns);
+    }
+  }
+}
+
+// The block of `rows` x `columns` of product i that begins at (row, column).
+template <class T>
+void block(const Products<T>& p, std::size_t i, int64_t row, int64_t rows, int64_t column,
+           int64_t columns) {
+  const T* a = p.a + p.at_a[i] + (p.transpose_a ? row : row * p.lda);
+  const T* b = p.b + p.at_b[i] + (p.transpose_b ? column * p.ldb : column);
+  T* c = p.c + p.at_c[i] + row * p.ldc + column;
+  if constexpr (std::is_integral_v<T>) {
+    integer_block(p, rows, columns, a, b, c);
+  } else {
+    blas::gemm(p.transpose_a, p.transpose_b, rows, columns, p.k, p.alpha, a, p.lda, b, p.ldb,
+               p.beta, c, p.ldc);
+  }
+}
+
+// Two long vectors: stretches of them, whose sums are added in order, so that the result is the
+// same for any number of threads.
+constexpr int64_t kStretch = int64_t{1} << 16;
+
+template <class T>
+void multiply_vectors(const Products<T>& p) {
+  using Sum = std::conditional_t<std::is_integral_v<T>, T, double>;
+  const int64_t stretches = (p.k + kStretch - 1) / kStretch;
+  const int64_t step_a = p.transpose_a ? p.lda : 1, step_b = p.transpose_b ? 1 : p.ldb;
+  std::vector<T> sums(static_cast<std::size_t>(stretches));
+  // Each number is met once, and waited for.
+  constexpr double kCost = std::max(kMultiplyCost * static_cast<double>(kStretch),
+                                    cost_of_moving(2.0 * sizeof(T) * kStretch));
+  parallel_for(
+      stretches, kCost,
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t at = i * kStretch, n = std::min(kStretch, p.k - at);
+          const int64_t at_a = p.at_a[0] + at * step_a, at_b = p.at_b[0] + at * step_b, zero = 0;
+          Products<T> part = p;
+          part.k = n;
+          part.beta = T(0);
+          part.c = &sums[static_cast<std::size_t>(i)];
+          part.at_a = {&at_a, 1};
+          part.at_b = {&at_b, 1};
+          part.at_c = {&zero, 1};
+          block(part, 0, 0, 1, 0, 1);
+        }
+      },
+      1);
+  T& c = p.c[p.at_c[0]];
+  const Sum total = std::accumulate(sums.begin(), sums.end(), Sum{0});
+  c = static_cast<T>(p.beta == 0 ? total : total + static_cast<Sum>(p.beta) * static_cast<Sum>(c));
+}
+
+template <class T>
+void multiply_all(const Products<T>& p) {
+  const auto batch = static_cast<int64_t>(p.at_a.size());
+  if (batch == 1 && p.m == 1 && p.n == 1 && p.k >= 2 * kStretch) return multiply_vectors(p);
+  double cost = kMultiplyCost * static_cast<double>(p.m) * static_cast<double>(p.n) *
+                static_cast<double>(std::max<int64_t>(p.k, 1));
+  // A vector meets each number of the matrix once, and waits for it.
+  if ((p.m == 1) != (p.n == 1)) {
+    const int64_t bytes = p.m * p.n * p.k * static_cast<int64_t>(sizeof(T));
+    cost = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
+  }
+  if (batch >= threads_for(batch, cost) && batch > 1) {
+    parallel_for(
+        batch, cost,
+        [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i)
+            block(p, static_cast<std::size_t>(i), 0, p.m, 0, p.n);
+        },
+        1);
+    return;
+  }
+  for (std::size_t i = 0; i < p.at_a.size(); ++i) {
+    if (p.m >= p.n) {
+      parallel_for(p.m, cost / static_cast<double>(p.m),
+                   [&](int64_t first, int64_t last) { block(p, i, first, last - first, 0, p.n); });
+    } else {
+      parallel_for(p.n, cost / static_cast<double>(p.n),
+                   [&](int64_t first, int64_t last) { block(p, i, 0, p.m, first, last - first); });
+    }
+  }
+}
+
+}  // namespace
+
+void multiply(const Products<float>& products) { multiply_all(products); }
+void multiply(const Products<double>& products) { multiply_all(products); }
+void multiply(const Products<uint32_t>& products) { multiply_all(products); }
+void multiply(const Products<uint64_t>& products) { multiply_all(products); }
+
+}  // namespace mxnet

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choice of the accumulator; conversion of finished values.
+#include "op/reducing/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/reducing/axes.h"
+
+namespace mxnet {
+namespace {
+
+constexpr bool selects(Reduction r) { return r == Reduction::max || r == Reduction::min; }
+
+template <class A>
+A finished(const ReduceCall& call, A value, int64_t count) {
+  // Existing programs get 0 for a product of nothing (docs/deviations/reduce.md).
+  if (call.reduction == Reduction::prod && count == 0 && !call.initial) return A(0);
+  switch (call.finish) {
+    case Finish::kMean:
+      if constexpr (std::is_integral_v<A>)
+        return count == 0 ? A(0) : value / static_cast<A>(count);
+      else
+        return value / static_cast<A>(count);
+    case Finish::kRoot:
+      return static_cast<A>(std::sqrt(value));
+    case Finish::kValue:
+      break;
+  }
+  return value;
+}
+
+template <class L, class A>
+void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out) {
+  const ReducePlan plan(in.shape(), axes);
+  const int64_t count = std::max<int64_t>(plan.extent() - call.ddof, 0);
+  const auto merge = reduce_loops<L, A>(call.reduction).merge;
+  const bool as_they_are = call.finish == Finish::kValue && !call.initial && count > 0;
+  dispatch_dtype(out.dtype, "reduce", [&]<class Out>(TypeTag<Out>) {
+    reduce<A>(call.reduction, in, plan, [&](int64_t first, const A* values, int64_t n) {
+      Out* to = out.as<Out>() + first;
+      // (From double an array of halves would be rounded twice.)
+      if constexpr (!kIsHalf<Out> || std::is_same_v<A, float>) {
+        if (as_they_are) return convert_array(values, to, n);
+      }
+      for (int64_t i = 0; i < n; ++i) {
+        A value = values[i];
+        if (call.initial) {
+          const A initial = convert<A>(*call.initial);
+          merge(&value, &initial, 1);
+        }
+        // A bool can only say whether there was anything.
+        to[i] = convert<Out>(std::is_same_v<Out, bool> && call.finish == Finish::kMean
+                                 ? value
+                                 : finished(call, value, count));
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out,
+               KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->reduce(context.stream()->native(), call, in, axes, out, context);
+  if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
+    run<int64_t, int64_t>(call, in, axes, out);
+  } else if (in.dtype == DType::kFloat64 || !is_floating(in.dtype) ||
+             out.dtype == DType::kFloat64) {
+    run<double, double>(call, in, axes, out);
+  } else if (in.dtype == DType::kFloat32 && call.wide && !selects(call.reduction)) {
+    run<float, double>(call, in, axes, out);
+  } else {
+    run<float, float>(call, in, axes, out);
+  }
+}
+
+}  // namespace mxnet

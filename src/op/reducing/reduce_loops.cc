@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the loops of the reductions for each instruction set.
+#include "op/reducing/reduce_loops.h"
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "base/half.h"
+#include "base/simd.h"
+#include "base/simd_intrinsics.h"
+
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace mxnet {
+namespace {
+
+template <class T, int N>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+template <class T, int N>
+using Vector = typename VectorOf<T, N>::type;
+
+// Where integers wrap, they do so as unsigned numbers.
+template <class V>
+struct Wrapping {
+  using type = V;
+};
+template <>
+struct Wrapping<int64_t> {
+  using type = uint64_t;
+};
+#define MX_WRAPPING(lanes)                  \
+  template <>                               \
+  struct Wrapping<Vector<int64_t, lanes>> { \
+    using type = Vector<uint64_t, lanes>;   \
+  };
+MX_WRAPPING(2)
+MX_WRAPPING(4)
+MX_WRAPPING(8)
+#undef MX_WRAPPING
+
+template <class A>
+constexpr A lowest() {
+  if constexpr (std::is_floating_point_v<A>) return -std::numeric_limits<A>::infinity();
+  return std::numeric_limits<A>::lowest();
+}
+template <class A>
+constexpr A highest() {
+  if constexpr (std::is_floating_point_v<A>) return std::numeric_limits<A>::infinity();
+  return std::numeric_limits<A>::max();
+}
+
+#define MX_SIMD_FILE "op/reduce_loops.inc"
+#include "base/simd_targets.h"
+
+}  // namespace
+
+// A template argument list with a comma cannot stand in a macro's argument.
+#define MX_LOOPS reduce_table<L, A>
+template <class L, class A>
+const ReduceLoops<L, A>& reduce_loops(Reduction reduction) {
+  using Table = const ReduceLoops<L, A>* (*)();
+  static const Table table = MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS);
+  return table()[static_cast<int>(reduction)];
+}
+
+template const ReduceLoops<float, float>& reduce_loops(Reduction);
+template const ReduceLoops<float16, float>& reduce_loops(Reduction);
+template const ReduceLoops<float, double>& reduce_loops(Reduction);
+template const ReduceLoops<double, double>& reduce_loops(Reduction);
+template const ReduceLoops<int32_t, int64_t>& reduce_loops(Reduction);
+template const ReduceLoops<int64_t, int64_t>& reduce_loops(Reduction);
+template const ReduceLoops<uint8_t, uint8_t>& reduce_loops(Reduction);
+template const ReduceLoops<int8_t, int8_t>& reduce_loops(Reduction);
+template const ReduceLoops<int32_t, int32_t>& reduce_loops(Reduction);
+
+}  // namespace mxnet

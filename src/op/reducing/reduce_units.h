@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives the loops of reduce_loops.h over a plan, for reduce_engine.cc.
+//
+// Work is cut into units (neighbouring outputs that one thread computes together) and, where there
+// are few units, each unit's elements into chunks whose results are merged pairwise. Within a chunk
+// contiguous elements are summed in blocks that merge as a binary counter does (Cascade), and
+// columns in blocks of rows.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "op/reducing/byte_sums.h"
+#include "op/loops/convert.h"
+#include "op/run/parallel.h"
+#include "op/moving/past_caches.h"
+#include "op/reducing/reduce_engine.h"
+#include "op/moving/strided_kernels.h"
+
+namespace mxnet::reduce_units {
+
+// Elements that one call of a row loop takes: long enough to hide the call, short enough to keep
+// the error of a straight sum small; a buffer of it fits the first-level cache.
+inline constexpr int64_t kLeaf = 1024;
+// The same for elements that need no buffer.
+inline constexpr int64_t kDirectLeaf = 4096;
+// Rows that columns take up before they merge, and columns of a tile (8 KiB of accumulators).
+inline constexpr int64_t kRowBlock = 256;
+inline constexpr int64_t kTile = 1024;
+// Values that a store is called with at most.
+inline constexpr int64_t kMostValues = std::max(kLeaf, kTile);
+static_assert(kTile <= kMostByteColumns);
+// Narrower rows of columns are reduced several at a time, side by side.
+inline constexpr int64_t kNarrow = 32;
+// Elements of a chunk, where a unit is divided at all.
+inline constexpr int64_t kChunk = int64_t{1} << 16;
+// From so many units on threads have enough to do without dividing them.
+inline constexpr int64_t kEnoughUnits = 16;
+// Below this a row is too short for the vector loop, and takes longer than to be turned.
+inline constexpr int64_t kShortRow = 17;
+
+// Merges values as a binary counter carries: like meets like in size.
+template <class L, class A>
+class Cascade {
+ public:
+  explicit Cascade(const ReduceLoops<L, A>& loops) : loops_(loops) {}
+  void push(A value) {
+    for (uint64_t carry = pushed_++; (carry & 1) != 0; carry >>= 1) {
+      loops_.merge(&levels_[--depth_], &value, 1);
+      value = levels_[depth_];
+    }
+    levels_[depth_++] = value;
+  }
+  A result() {
+    if (depth_ == 0) return loops_.identity;
+    while (depth_ > 1) {
+      --depth_;
+      loops_.merge(&levels_[depth_ - 1], &levels_[depth_], 1);
+    }
+    return levels_[0];
+  }
+
+ private:
+  const ReduceLoops<L, A>& loops_;
+  uint64_t pushed_ = 0;
+  std::size_t depth_ = 0;
+  std::array<A, 64> levels_;
+};
+
+// T: elements; L: what they are converted to on the way to the loops (T itself where possible).
+template <class T, class L, class A>
+class Units {
+ public:
+  Units(Reduction reduction, const T* x, const ReducePlan& plan, const A* about,
+        const ReduceStore<A>& store)
+      : loops_(reduce_loops<L, A>(kNarrowLanes ? selection(reduction) : reduction)),
+        question_(reduction == Reduction::any   ? Question::kAny
+                  : reduction == Reduction::all ? Question::kAll
+                                                : Question::kNone),
+        adds_bytes_(kBytes && reduction == Reduction::sum),
+        from_memory_(plan.outputs() * plan.extent() * int64_t{sizeof(T)} >= kPastCaches),
+        x_(x),
+        plan_(plan),
+        about_(about),
+        store_(store) {}
+
+  void run() {
+    if (plan_.outputs() == 0) return;
+    if (plan_.inner_reduced()) {
+      run_rows();
+    } else {
+      run_columns();
+    }
+  }
+
+ private:
+  static constexpr bool kDirect = std::is_same_v<T, L>;
+  // Whether there is anything, and whether all is, the greatest and the least unsigned number say.
+  static constexpr bool kNarrowLanes = std::is_integral_v<A> && sizeof(A) < 8;
+  static constexpr Reduction selection(Reduction reduction) {
+    return reduction == Reduction::any   ? Reduction::max
+           : reduction == Reduction::all ? Reduction::min
+                                         : reduction;
+  }
+  enum class Question : uint8_t { kNone, kAny, kAll };
+  // Whether no more elements can change the value.
+  bool settled(A value) const {
+    return (question_ == Question::kAny && value != A(0)) ||
+           (question_ == Question::kAll && value == A(0));
+  }
+  static constexpr bool kBytes =
+      (std::is_same_v<T, uint8_t> || std::is_same_v<T, bool>)&&std::is_same_v<A, int64_t>;
+
+  // Elements as the loops take them.
+  const L* loaded(const T* x, int64_t n, L* buffer) const {
+    if constexpr (kDirect) {
+      return x;
+    } else {
+      convert_array(x, buffer, n);
+      return buffer;
+    }
+  }
+
+  // ---- innermost dimension reduced -------------------------------------------------------------
+
+  void run_rows() {
+    const int64_t outputs = plan_.outputs(), extent = plan_.extent();
+    if (outputs < kEnoughUnits && extent > 2 * kChunk) return run_divided_rows();
+    parallel_for(
+        outputs, cost(extent),
+        [&](int64_t first, int64_t last) {
+          std::array<A, kLeaf> values;
+          for (int64_t start = first; start < last; start += kLeaf) {
+            const int64_t n = std::min(kLeaf, last - start);
+            if (extent > 0 && extent < kShortRow && plan_.reduced().count() == 0 &&
+                plan_.kept().count() == 1) {
+              short_rows(start, n, values.data());
+            } else {
+              for (int64_t i = 0; i < n; ++i)
+                values[static_cast<std::size_t>(i)] = output_part(start + i, 0, extent);
+            }
+            store_(start, values.data(), n);
+          }
+        },
+        1);
+  }
+
+  void run_divided_rows() {
+    const int64_t extent = plan_.extent(), chunks = (extent + kChunk - 1) / kChunk;
+    std::vector<A> parts(static_cast<std::size_t>(plan_.outputs() * chunks));
+    parallel_for(
+        plan_.outputs() * chunks, cost(kChunk),
+        [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i) {
+            const int64_t from = i % chunks * kChunk;
+            parts[static_cast<std::size_t>(i)] =
+                output_part(i / chunks, from, std::min(extent, from + kChunk));
+          }
+        },
+        1);
+    for (int64_t o = 0; o < plan_.outputs(); ++o) {
+      A* part = parts.data() + o * chunks;
+      merge_pairwise(part, chunks, 1);
+      store_(o, part, 1);
+    }
+  }
+
+  // Turned into columns, which fill vectors.
+  void short_rows(int64_t first, int64_t n, A* values) const {
+    const int64_t length = plan_.run(), batch = kLeaf / length;
+    constexpr int64_t kBytesOfOne = sizeof(L);
+    std::array<L, kLeaf> buffer, turned;
+    std::fill_n(values, n, loops_.identity);
+    for (int64_t start = 0; start < n; start += batch) {
+      const int64_t count = std::min(batch, n - start);
+      const L* x = loaded(x_ + (first + start) * length, count * length, buffer.data());
+      turn_(reinterpret_cast<const char*>(x), reinterpret_cast<char*>(turned.data()),
+            {length, kBytesOfOne, count * kBytesOfOne}, {count, length * kBytesOfOne, kBytesOfOne},
+            kBytesOfOne, false);
+      loops_.columns(turned.data(), length, count, values + start, count,
+                     about_ == nullptr ? nullptr : about_ + first + start);
+    }
+  }
+
+  // Elements [from, to) of the extent of one output.
+  A output_part(int64_t output, int64_t from, int64_t to) const {
+    const T* base = x_ + plan_.kept().offset(output);
+    const A parameter = about_ == nullptr ? A(0) : about_[output];
+    const int64_t run = plan_.run();
+    if constexpr (kBytes) {
+      if (adds_bytes_ && run >= to - from)
+        return sum_of_bytes(reinterpret_cast<const uint8_t*>(base + from), to - from);
+    }
+    if (to - from <= (kDirect ? kDirectLeaf : kLeaf) &&
+        run >= to - from) {  // the common small case
+      std::array<L, kLeaf> buffer;
+      return loops_.row(loaded(base + from, to - from, buffer.data()), to - from, parameter);
+    }
+    const ReduceWalk& reduced = plan_.reduced();
+    const ReduceDim inner =
+        reduced.count() == 0 ? ReduceDim{1, 0} : reduced.dim(reduced.count() - 1);
+    Cascade<L, A> cascade(loops_);
+    std::array<L, kLeaf> buffer;
+    int64_t filled = 0;  // short runs are gathered
+    for (int64_t at = from; at < to;) {
+      const int64_t row = at / run, within = at % run;
+      const T* x = base + reduced.offset(row) + within;
+      int64_t n = std::min({run - within, to - at, kDirect ? kDirectLeaf : kLeaf});
+      if (kDirect && n >= kLeaf / 8) {
+        // Whole short runs of one stride are one leaf.
+        const int64_t stride = run <= kLeaf ? inner.stride : 0;
+        const int64_t runs =
+            stride == 0 || n < run
+                ? 1
+                : std::min({inner.size - row % inner.size, (to - at) / run, kDirectLeaf / run});
+        if constexpr (kDirect) {
+          const A leaf = loops_.rows(x, n, runs, stride, parameter);
+          if (settled(leaf)) return leaf;
+          cascade.push(leaf);
+        }
+        n *= runs;
+      } else {
+        if (filled + n > kLeaf) {
+          cascade.push(loops_.row(buffer.data(), filled, parameter));
+          filled = 0;
+        }
+        convert_array(x, buffer.data() + filled, n);
+        filled += n;
+      }
+      at += n;
+    }
+    if (filled > 0) cascade.push(loops_.row(buffer.data(), filled, parameter));
+    return cascade.result();
+  }
+
+  // ---- innermost dimension kept ----------------------------------------------------------------
+
+  void run_columns() {
+    const int64_t width = plan_.run(), tiles = (width + kTile - 1) / kTile;
+    const int64_t units = plan_.kept().positions() * tiles, rows = plan_.extent();
+    const int64_t tile = std::min(width, kTile);
+    const int64_t chunk = std::max(kRowBlock, kChunk / tile);
+    const int64_t chunks =
+        units < kEnoughUnits && rows * tile > 2 * kChunk ? (rows + chunk - 1) / chunk : 1;
+    // The common case of one chunk needs no memory.
+    std::vector<A> parts(chunks == 1 ? 0 : static_cast<std::size_t>(units * chunks * tile));
+    const auto columns_of = [&](int64_t unit) {
+      return std::min(kTile, width - unit % tiles * kTile);
+    };
+    const auto first_of = [&](int64_t unit) { return unit / tiles * width + unit % tiles * kTile; };
+    parallel_for(
+        units * chunks, cost(rows * tile / chunks),
+        [&](int64_t first, int64_t last) {
+          std::array<A, kTile> local;
+          for (int64_t i = first; i < last; ++i) {
+            const int64_t unit = i / chunks, from = i % chunks * chunk;
+            A* acc = chunks == 1 ? local.data() : parts.data() + i * tile;
+            const int64_t to = chunks == 1 ? rows : std::min(rows, from + chunk);
+            unit_part(unit / tiles, unit % tiles * kTile, columns_of(unit), from, to, acc);
+            if (chunks == 1) store_(first_of(unit), acc, columns_of(unit));
+          }
+        },
+        1);
+    if (chunks == 1) return;
+    for (int64_t unit = 0; unit < units; ++unit) {
+      A* acc = parts.data() + unit * chunks * tile;
+      merge_pairwise(acc, chunks, tile);
+      store_(first_of(unit), acc, columns_of(unit));
+    }
+  }
+
+  // Rows [from, to) of columns [column, column + width) at one kept position.
+  void unit_part(int64_t kept, int64_t column, int64_t width, int64_t from, int64_t to,
+                 A* acc) const {
+    const T* base = x_ + plan_.kept().offset(kept) + column;
+    const A* parameters = about_ == nullptr ? nullptr : about_ + kept * plan_.run() + column;
+    std::fill_n(acc, width, loops_.identity);
+    const ReduceWalk& reduced = plan_.reduced();
+    const ReduceDim inner =
+        reduced.count() == 0 ? ReduceDim{1, 0} : reduced.dim(reduced.count() - 1);
+    std::array<A, kTile> block;
+    for (int64_t row = from; row < to;) {
+      const int64_t n = std::min({inner.size - row % inner.size, to - row, kRowBlock});
+      const T* x = base + reduced.offset(row);
+      if (to - from <= kRowBlock && n == to - from) {
+        take_rows(x, n, inner.stride, acc, width, parameters);
+      } else {
+        std::fill_n(block.data(), width, loops_.identity);
+        take_rows(x, n, inner.stride, block.data(), width, parameters);
+        loops_.merge(acc, block.data(), width);
+      }
+      row += n;
+    }
+  }
+
+  void take_rows(const T* x, int64_t rows, int64_t stride, A* acc, int64_t width,
+                 const A* parameters) const {
+    if constexpr (kBytes) {
+      if (adds_bytes_)
+        return add_rows_of_bytes(reinterpret_cast<const uint8_t*>(x), rows, stride, acc, width);
+    }
+    if constexpr (kDirect) {
+      if (width < kNarrow && stride == width && rows >= side_by_side(width) &&
+          parameters == nullptr) {
+        return take_narrow(x, rows, acc, width);
+      }
+      // Out of memory, rows that follow each other are one stream, which the processor fetches
+      // ahead better than the eight that a call with all rows makes of them.
+      const int64_t batch = from_memory_ && stride == width ? 1 : rows;
+      for (int64_t r = 0; r < rows; r += batch)
+        loops_.columns(x + r * stride, batch, stride, acc, width, parameters);
+    } else {
+      std::array<L, kTile> buffer;
+      const int64_t batch = stride == width ? kTile / width : 1;
+      for (int64_t r = 0; r < rows; r += batch) {
+        const int64_t n = std::min(batch, rows - r);
+        convert_array(x + r * stride, buffer.data(), n * width);
+        loops_.columns(buffer.data(), n, width, acc, width, parameters);
+      }
+    }
+  }
+
+  // Rows that follow each other make one wide row, which whole vectors fill.
+  static int64_t side_by_side(int64_t width) {
+    constexpr int64_t kLanes = 64 / sizeof(A);
+    return std::max<int64_t>(1, 2 * kNarrow / (width * kLanes)) * kLanes;
+  }
+  void take_narrow(const L* x, int64_t rows, A* acc, int64_t width) const {
+    std::array<A, 16 * kNarrow> wide;
+    const int64_t side = side_by_side(width), wide_rows = rows / side;
+    std::fill_n(wide.data(), side * width, loops_.identity);
+    loops_.columns(x, wide_rows, side * width, wide.data(), side * width, nullptr);
+    for (int64_t s = 0; s < side; ++s) loops_.merge(acc, wide.data() + s * width, width);
+    loops_.columns(x + wide_rows * side * width, rows - wide_rows * side, width, acc, width,
+                   nullptr);
+  }
+
+  // ---- both ------------------------------------------------------------------------------------
+
+  // parts[0] becomes the merged value of `count` of them, each of `width` values.
+  void merge_pairwise(A* parts, int64_t count, int64_t width) const {
+    for (int64_t step = 1; step < count; step *= 2) {
+      for (int64_t i = 0; i + step < count; i += 2 * step)
+        loops_.merge(parts + i * width, parts + (i + step) * width, width);
+    }
+  }
+  static double cost(int64_t elements) {
+    return kDirect ? double(elements) : 2.0 * double(elements);
+  }
+
+  const ReduceLoops<L, A>& loops_;
+  const Question question_;
+  const bool adds_bytes_;
+  const bool from_memory_;  // more than the caches hold
+  const StridedKernel turn_ = tile_kernel(sizeof(L));
+  const T* x_;
+  const ReducePlan& plan_;
+  const A* about_;
+  const ReduceStore<A>& store_;
+};
+
+}  // namespace mxnet::reduce_units

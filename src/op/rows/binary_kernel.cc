@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors to loops: types, rows of a broadcast, threads.
+#include "op/rows/binary_kernel.h"
+
+#include <algorithm>
+#include <array>
+
+#include "op/loops/blockwise.h"
+#include "op/loops/broadcast_plan.h"
+#include "op/run/dispatch.h"
+#include "op/rows/half_loops.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/run/moved_bytes.h"
+#include "op/run/parallel.h"
+#include "op/moving/past_caches.h"
+
+namespace mxnet {
+namespace {
+
+template <class T, class Out>
+auto pick(const BinaryLoop<T, Out>& loop, BroadcastPlan::Inner inner) {
+  switch (inner) {
+    case BroadcastPlan::Inner::kRightScalar:
+      return loop.right_scalar;
+    case BroadcastPlan::Inner::kLeftScalar:
+      return loop.left_scalar;
+    case BroadcastPlan::Inner::kArrays:
+      break;
+  }
+  return loop.arrays;
+}
+
+// bool is stored as 0 or 1: comparisons read it as uint8. Half types are computed in float.
+template <class T>
+using LoopType = std::conditional_t<std::is_same_v<T, bool>, uint8_t, ComputeType<T>>;
+
+// The loop of a row for one kind of arguments, looked up once for all rows of a broadcast.
+template <class T, class Out>
+class RowLoop {
+ public:
+  RowLoop(BinaryRow row, BroadcastPlan::Inner inner)
+      : inner_(inner), loop_(pick(binary_loop<LoopType<T>, LoopOut>(row), inner)) {
+    if constexpr (kMayBeDirect) direct_ = pick(half_loop(row), inner);
+  }
+
+  // n results; a or b is a single element as `inner` says.
+  void operator()(const T* a, const T* b, Out* y, int64_t n) const {
+    if constexpr (kMayBeDirect) {
+      if (direct_ != nullptr) return direct_(a, b, y, n);
+    }
+    if constexpr (!kIsHalf<T>) {
+      loop_(reinterpret_cast<const LoopType<T>*>(a), reinterpret_cast<const LoopType<T>*>(b), y, n);
+    } else if (inner_ == BroadcastPlan::Inner::kRightScalar) {
+      const float scalar = convert<float>(*b);
+      through_float([&](const float* x, float* out, int64_t m) { loop_(x, &scalar, out, m); }, y, n,
+                    a);
+    } else if (inner_ == BroadcastPlan::Inner::kLeftScalar) {
+      const float scalar = convert<float>(*a);
+      through_float([&](const float* x, float* out, int64_t m) { loop_(&scalar, x, out, m); }, y, n,
+                    b);
+    } else {
+      through_float(loop_, y, n, a, b);
+    }
+  }
+
+ private:
+  using LoopOut = std::conditional_t<kIsHalf<Out>, float, Out>;
+  static constexpr bool kMayBeDirect = std::is_same_v<T, float16> && std::is_same_v<Out, float16>;
+  BroadcastPlan::Inner inner_;
+  void (*loop_)(const LoopType<T>*, const LoopType<T>*, LoopOut*, int64_t);
+  void (*direct_)(const T*, const T*, T*, int64_t) = nullptr;  // without the way through float
+};
+
+// Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
+constexpr int64_t kShortRow = 32;
+
+// `rows` short rows one after another, each `step` elements behind the one before or, without steps
+// that are even, where `at` says; the sizes of points and colours are known to the compiler.
+template <class T, class At>
+void lay_out(const T* from, bool single, int64_t n, int64_t rows, bool even, int64_t step,
+             const At& at, T* to) {
+  const auto fill = [&](auto size) {
+    if (even && single) {
+      for (int64_t k = 0; k < rows; ++k)
+        for (int64_t i = 0; i < size; ++i) to[k * size + i] = from[k * step];
+      return;
+    }
+    for (int64_t k = 0; k < rows; ++k) {
+      const T* row = from + (even ? k * step : at(k));
+      for (int64_t i = 0; i < size; ++i) to[k * size + i] = single ? *row : row[i];
+    }
+  };
+  switch (n) {
+    case 2:
+      return fill(std::integral_constant<int64_t, 2>());
+    case 3:
+      return fill(std::integral_constant<int64_t, 3>());
+    case 4:
+      return fill(std::integral_constant<int64_t, 4>());
+    default:
+      return fill(n);
+  }
+}
+
+// Rows [first, last) of a broadcast whose rows are short: what is spread is written out for a block
+// of rows in cache, and one loop computes the block.
+template <class T, class Out>
+void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, const T* pa,
+                    const T* pb, Out* py, bool a_full, bool b_full, int64_t first, int64_t last) {
+  using Inner = BroadcastPlan::Inner;
+  const int64_t n = plan.row_length(), block = kBlock / n;
+  std::array<T, kBlock> a, b;
+  int64_t step_a, step_b;
+  plan.offsets(1, &step_a, &step_b);
+  // A row that repeats from block to block is written out once.
+  const bool a_fixed = plan.uniform() && step_a == 0, b_fixed = plan.uniform() && step_b == 0;
+  for (int64_t r = first; r < last; r += block) {
+    const int64_t count = std::min(block, last - r);
+    const bool a_kept = a_full || (a_fixed && r != first);
+    const bool b_kept = b_full || (b_fixed && r != first);
+    const bool even = plan.uniform();
+    const auto at = [&](int64_t k, bool of_a) {
+      int64_t at_a, at_b;
+      plan.offsets(r + k, &at_a, &at_b);
+      return of_a ? at_a : at_b;
+    };
+    if (!a_kept)
+      lay_out(
+          pa + (even ? r * step_a : 0), plan.inner() == Inner::kLeftScalar, n, count, even, step_a,
+          [&](int64_t k) { return at(k, true); }, a.data());
+    if (!b_kept)
+      lay_out(
+          pb + (even ? r * step_b : 0), plan.inner() == Inner::kRightScalar, n, count, even, step_b,
+          [&](int64_t k) { return at(k, false); }, b.data());
+    arrays(a_full ? pa + r * n : a.data(), b_full ? pb + r * n : b.data(), py + r * n, count * n);
+  }
+}
+
+// Elementary operations an element, for the decision about threads: a function of the maths library
+// is several.
+double cost_of(BinaryRow row, DType dtype) {
+  switch (row) {
+    case BinaryRow::mod:
+    case BinaryRow::power:
+    case BinaryRow::hypot:
+    case BinaryRow::arctan2:
+    case BinaryRow::ldexp:
+    case BinaryRow::lcm:
+      return tuned_cost(dtype, 8.0);
+    default:
+      return tuned_cost(dtype, cost_of_moving(3.0 * static_cast<double>(dtype_size(dtype))));
+  }
+}
+
+template <class T, class Out>
+void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out) {
+  const BroadcastPlan plan(a.shape(), b.shape(), out.shape());
+  const RowLoop<T, Out> loop(row, plan.inner());
+  const T *pa = a.as<T>(), *pb = b.as<T>();
+  Out* py = out.as<Out>();
+  const int64_t n = plan.row_length();
+  const double cost = cost_of(row, a.dtype);
+  const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
+  const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
+  const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;
+  if (plan.rows() == 1) {  // the common case: split the one row
+    parallel_for(n, cost, [&](int64_t first, int64_t last) {
+      const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
+      write_results(py + first, last - first, n, apart, [&](int64_t at, Out* y, int64_t count) {
+        loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
+      });
+    });
+    return;
+  }
+  if (n < kShortRow) {
+    const RowLoop<T, Out> arrays(row, BroadcastPlan::Inner::kArrays);
+    const bool a_full = a.size() == out.size(), b_full = b.size() == out.size();
+    parallel_for(plan.rows(), static_cast<double>(n) * (cost + 1),
+                 [&](int64_t first, int64_t last) {
+                   run_short_rows(plan, arrays, pa, pb, py, a_full, b_full, first, last);
+                 });
+    return;
+  }
+  parallel_for(
+      plan.rows(), static_cast<double>(n) * cost,
+      [&](int64_t first, int64_t last) {
+        write_results(py + first * n, (last - first) * n, out.size(), apart,
+                      [&](int64_t at, Out* y, int64_t count) {
+                        for (const int64_t end = at + count; at < end;) {
+                          const int64_t row = first + at / n, within = at % n;
+                          const int64_t taken = std::min(n - within, end - at);
+                          int64_t at_a, at_b;
+                          plan.offsets(row, &at_a, &at_b);
+                          loop(pa + at_a + (a_moves ? within : 0),
+                               pb + at_b + (b_moves ? within : 0), y, taken);
+                          at += taken;
+                          y += taken;
+                        }
+                      });
+      },
+      1);
+}
+
+// fn(TypeTag<T>, TypeTag<Out>) for the type of the arguments and that of the result.
+template <class F>
+void dispatch(BinaryRow row, DType in, DType out, const F& fn) {
+  if (is_comparison(row) && out == DType::kBool) {
+    dispatch_dtype<kAllTypes>(in, "binary", [&]<class T>(TypeTag<T> tag) {
+      if constexpr (kIsHalf<T>) {
+        throw Error(ErrorCode::kInternal, "half comparisons with bool results are widened before");
+      } else {
+        fn(tag, TypeTag<bool>{});
+      }
+    });
+  } else {
+    dispatch_dtype<kNumeric>(in, "binary", [&]<class T>(TypeTag<T> tag) { fn(tag, tag); });
+  }
+}
+
+}  // namespace
+
+void run_binary(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out,
+                KernelContext& context) {
+  if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->binary(context.stream()->native(), static_cast<int>(row), a, b, out);
+  dispatch(row, a.dtype, out.dtype, [&]<class T, class Out>(TypeTag<T>, TypeTag<Out>) {
+    run_typed<T, Out>(row, a, b, out);
+  });
+}
+
+void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scalar_left,
+                       const Tensor& out, KernelContext& context) {
+  if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context)) {
+    return gpu->binary_scalar(context.stream()->native(), static_cast<int>(row), a, scalar,
+                              scalar_left, out);
+  }
+  // A square is the product that the power would be rounded to.
+  if (row == BinaryRow::power && scalar == 2.0 && !scalar_left)
+    return run_binary(BinaryRow::multiply, a, a, out, context);
+  dispatch(row, a.dtype, out.dtype, [&]<class T, class Out>(TypeTag<T>, TypeTag<Out>) {
+    T value = convert<T>(scalar);
+    const Shape one{1};
+    const Tensor b{&value, &one, a.dtype};
+    scalar_left ? run_typed<T, Out>(row, b, a, out) : run_typed<T, Out>(row, a, b, out);
+  });
+}
+
+void run_binary_slope(BinaryRow row, bool left, const Tensor& dy, const Tensor& a, const Tensor& b,
+                      const Tensor& dx, KernelContext& context) {
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->binary_slope(context.stream()->native(), static_cast<int>(row), left, dy, a, b, dx);
+  dispatch_dtype<kNumeric>(dy.dtype, "binary gradient", [&]<class T>(TypeTag<T>) {
+    parallel_for(dy.size(), tuned_cost(dy.dtype, 2.0) * cost_of(row, dy.dtype),
+                 [&](int64_t first, int64_t last) {
+                   const T *pdy = dy.as<T>() + first, *pa = a.as<T>() + first,
+                           *pb = b.as<T>() + first;
+                   T* pdx = dx.as<T>() + first;
+                   if constexpr (std::is_floating_point_v<T>) {
+                     binary_slope<T>(row, left)(pdy, pa, pb, pdx, last - first);
+                   } else {
+                     through_float(binary_slope<float>(row, left), pdx, last - first, pdy, pa, pb);
+                   }
+                 });
+  });
+}
+
+}  // namespace mxnet

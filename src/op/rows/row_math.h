@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that rows are written in, for numbers. The same names exist for Expr (expr.h), so
+// that one row is a kernel and, when a second derivative is asked for, a graph. Free of branches
+// where loops should vectorise.
+#pragma once
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "op/math/elementary_math.h"
+#include "op/math/inverse_erf.h"
+#include "op/math/vector_math.h"
+
+namespace mxnet::row_math {
+
+// Taken from std, for float and double:
+using std::cos, std::sin, std::sqrt, std::tan;
+
+template <class T>
+using Unsigned = std::make_unsigned_t<std::conditional_t<std::integral<T>, T, int>>;
+
+// Both are evaluated.
+template <class T>
+constexpr T select(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
+
+// Integer arithmetic wraps around, as existing programs rely on, instead of being undefined.
+template <class T>
+constexpr T negate(T x) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(Unsigned<T>(0) - static_cast<Unsigned<T>>(x));
+  else
+    return -x;
+}
+template <class T>
+constexpr T multiply(T a, T b) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else
+    return a * b;
+}
+template <class T>
+constexpr T plus(T a, T b) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+template <class T>
+constexpr T minus(T a, T b) {
+  if constexpr (std::integral<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  else
+    return a - b;
+}
+// Whether dividing by it needs thought: the processor would stop the program at zero and, for the
+// smallest number, at -1.
+template <std::integral T>
+constexpr bool is_odd_divisor(T b) {
+  return b == T(0) || (std::signed_integral<T> && b == static_cast<T>(-1));
+}
+// a / b, truncated, of integers for which is_odd_divisor(b) is false. Quotients of up to 32 bits
+// come from vectors of floating-point numbers: next to an integer they differ from it by more than
+// rounding does.
+template <std::integral T>
+constexpr T truncated_quotient(T a, T b) {
+  using Number = std::conditional_t<sizeof(T) == 1, float, double>;
+  if constexpr (sizeof(T) <= 4)
+    return static_cast<T>(static_cast<Number>(a) / static_cast<Number>(b));
+  else
+    return static_cast<T>(a / b);
+}
+// Integers: by zero gives zero; the smallest by -1 wraps.
+template <class T>
+constexpr T quotient(T a, T b) {
+  if constexpr (std::integral<T>) {
+    const bool odd = is_odd_divisor(b);
+    const T usual = truncated_quotient(a, odd ? T(1) : b);
+    return odd ? (b == T(0) ? T(0) : negate(a)) : usual;
+  } else {
+    return a / b;
+  }
+}
+// The remainder that has the sign of b; zero for a zero b.
+template <class T>
+T modulo(T a, T b) {
+  if constexpr (std::integral<T>) {
+    const T divisor = is_odd_divisor(b) ? T(1) : b;
+    const T r = sizeof(T) <= 4 ? minus(a, multiply(truncated_quotient(a, divisor), divisor))
+                               : static_cast<T>(a % divisor);
+    const bool other_sign = (r != T(0)) & ((r < T(0)) != (b < T(0)));
+    return other_sign ? plus(r, b) : r;
+  } else {
+    if (b == T(0)) return T(0);
+    const T r = std::fmod(a, b);
+    return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+  }
+}
+template <class T>
+T power(T a, T b) {
+  if constexpr (std::floating_point<T>) {
+    return std::pow(a, b);
+  } else {
+    if (b < T(0))
+      return a == T(1) ? T(1) : a == static_cast<T>(-1) ? (b % 2 != 0 ? a : T(1)) : T(0);
+    T result(1);
+    for (T base = a; b > T(0); b = static_cast<T>(b / 2)) {
+      if (b % 2 != 0) result = multiply(result, base);
+      base = multiply(base, base);
+    }
+    return result;
+  }
+}
+// NaN in either wins.
+template <class T>
+constexpr T larger(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return ((a >= b) | (a != a)) ? a : b;
+  else
+    return a >= b ? a : b;
+}
+template <class T>
+constexpr T smaller(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return ((a <= b) | (a != a)) ? a : b;
+  else
+    return a <= b ? a : b;
+}
+template <class T>
+[[gnu::always_inline]] inline T hypotenuse(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return hypot(a, b);
+  else
+    return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
+}
+template <class T>
+[[gnu::always_inline]] inline T arc_tangent(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return atan2(a, b);
+  else
+    return static_cast<T>(std::atan2(static_cast<double>(a), static_cast<double>(b)));
+}
+template <class T>
+constexpr T with_sign(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return std::copysign(a, b);
+  else
+    return (a < T(0)) == (b < T(0)) ? a : negate(a);
+}
+// The exponent may be fractional.
+template <class T>
+T scale_by_power(T a, T b) {
+  if constexpr (std::floating_point<T>)
+    return a * std::exp2(b);
+  else
+    return static_cast<T>(
+        static_cast<int64_t>(static_cast<double>(a) * std::exp2(static_cast<double>(b))));
+}
+template <class T>
+T common_multiple(T a, T b) {
+  const T size_a = a < T(0) ? negate(a) : a, size_b = b < T(0) ? negate(b) : b;
+  T x = size_a, y = size_b;
+  while (y != T(0)) {
+    const T rest = static_cast<T>(x % y);
+    x = y;
+    y = rest;
+  }
+  return x == T(0) ? T(0) : multiply(static_cast<T>(size_a / x), size_b);
+}
+template <class T>
+constexpr T absolute(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::fabs(x);
+  else
+    return x < T(0) ? negate(x) : x;
+}
+// Zero for NaN.
+template <class T>
+constexpr T sign(T x) {
+  return static_cast<T>((T(0) < x) - (x < T(0)));
+}
+
+// Rounding leaves integers as they are.
+template <class T>
+T round_down(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::floor(x);
+  else
+    return x;
+}
+template <class T>
+T round_up(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::ceil(x);
+  else
+    return x;
+}
+template <class T>
+T toward_zero(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::trunc(x);
+  else
+    return x;
+}
+template <class T>
+T round_away(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::round(x);
+  else
+    return x;
+}
+// rint(.5) = 0, rint(1.5) = 1, rint(-.5) = -1, as existing models have it.
+template <class T>
+T round_ties_down(T x) {
+  if constexpr (std::floating_point<T>) {
+    const T low = std::floor(x), high = std::ceil(x);
+    return x - low <= high - x ? low : high;
+  } else {
+    return x;
+  }
+}
+
+double digamma(double x);
+inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
+template <std::floating_point T>
+T gamma(T x) {
+  return std::tgamma(x);
+}
+// Thread-safe, unlike std::lgamma, which writes the global signgam.
+inline float lgamma(float x) {
+  int sign;
+  return ::lgammaf_r(x, &sign);
+}
+inline double lgamma(double x) {
+  int sign;
+  return ::lgamma_r(x, &sign);
+}
+
+}  // namespace mxnet::row_math

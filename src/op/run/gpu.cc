@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The set of portable operators, and the table of GPU kernels, made at its first use.
+#include "op/run/gpu.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/leaked.h"
+#include "device/device_registry.h"
+#include "op/run/gpu_service.h"
+#include "op/run/gpu_table.h"
+#include "op/run/portable_if.h"
+
+namespace mxnet {
+namespace {
+
+// Operators and what they accept; null = everything.
+std::unordered_map<const OpDef*, AcceptsOnGpu>& portable() {
+  static Leaked<std::unordered_map<const OpDef*, AcceptsOnGpu>> ops;
+  return *ops;
+}
+
+void accept_if(KernelEntry* entry, AcceptsOnGpu accepts) {
+  if (accepts == nullptr) return;
+  entry->accepts_fn = reinterpret_cast<void (*)()>(accepts);
+  entry->accepts = [](void (*fn)(), const void* params, const Signature& signature) {
+    return reinterpret_cast<AcceptsOnGpu>(fn)(params, signature);
+  };
+}
+
+// A kernel of the plug-in as an entry: what it has is typed by void pointers already.
+KernelEntry entry_of(const GpuKernelRow& row) {
+  using Run = void (*)(const void*, KernelContext&);
+  KernelEntry entry{"cuda", DeviceType::kGPU};
+  entry.run_fn = reinterpret_cast<void (*)()>(row.run);
+  entry.run = [](void (*fn)(), const void* params, KernelContext& context) {
+    reinterpret_cast<Run>(fn)(params, context);
+  };
+  accept_if(&entry, row.accepts);
+  return entry;
+}
+
+// Immutable once built.
+class Kernels {
+ public:
+  explicit Kernels(const GpuTable& table) {
+    for (const auto& [op, accepts] : portable()) {
+      for (const KernelEntry& kernel : op->kernels()) {
+        if (kernel.device != DeviceType::kCPU || kernel.accepts != nullptr) continue;
+        KernelEntry entry = kernel;
+        entry.device = DeviceType::kGPU;
+        entry.name = "portable";
+        accept_if(&entry, accepts);
+        kernels_.emplace(op, entry);
+      }
+    }
+    for (const GpuKernelRow& row : table.kernels) {
+      if (const OpDef* op = Registry::get().find(row.op))
+        kernels_.insert_or_assign(op, entry_of(row));
+    }
+  }
+  const KernelEntry* find(const OpDef& op) const {
+    const auto it = kernels_.find(&op);
+    return it == kernels_.end() ? nullptr : &it->second;
+  }
+
+ private:
+  std::unordered_map<const OpDef*, KernelEntry> kernels_;
+};
+
+}  // namespace
+
+const GpuTable* gpu_table() noexcept {
+  const PluginTable* plugin = cuda_plugin();
+  return plugin == nullptr ? nullptr : plugin->kernels;
+}
+
+void mark_portable(std::string_view op) { mark_portable_if(op, nullptr); }
+bool mark_portable_if(std::string_view op, AcceptsOnGpu accepts) {
+  portable().emplace(&Registry::get().at(op), accepts);
+  return true;
+}
+bool mark_portable(std::initializer_list<std::string_view> ops) {
+  for (const std::string_view op : ops) mark_portable(op);
+  return true;
+}
+bool is_portable(const OpDef& op) { return portable().count(&op) != 0; }
+
+const KernelEntry* gpu_kernel(const OpDef& op) {
+  const GpuTable* table = gpu_table();
+  if (table == nullptr) return nullptr;
+  static Leaked<Kernels> kernels(*table);  // one plug-in a process
+  return kernels->find(op);
+}
+
+const GpuKernelRow* gpu_service(std::string_view name) {
+  const GpuTable* table = gpu_table();
+  if (table == nullptr) return nullptr;
+  const auto named = [&](const GpuKernelRow& row) { return name == row.op; };
+  const auto found = std::find_if(table->kernels.begin(), table->kernels.end(), named);
+  return found == table->kernels.end() ? nullptr : &*found;
+}
+
+}  // namespace mxnet

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the loops between elements and keys for each instruction set.
+#include "op/sorting/key_loops.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "base/simd.h"
+#include "op/sorting/vector_sort.h"
+
+namespace mxnet {
+namespace {
+
+// Elements that are looked at together when some are selected.
+constexpr int64_t kSelectBlock = 32;
+// Sets of elements whose least keys say below what the best of all are, and the elements that are
+// looked at for that.
+constexpr int64_t kSets = 32, kLookedAt = 2048;
+// So many tell that most rows of real numbers are not near each other.
+constexpr int64_t kFirst = 64;
+
+template <class K>
+struct Range {
+  K least, most;
+  bool short_enough() const { return most - least <= UINT32_MAX; }
+};
+
+// The k smallest of n to the front, sorted. Positions decide between equal keys.
+template <class K>
+void sort_best(Keyed<K>* keys, Keyed<K>* spare, int64_t n, int64_t k) {
+  // Keys of 32 bits are sorted by vectors. For others comparisons are cheaper up to here than the
+  // histograms of a radix sort, and only the best few have to be in order.
+  constexpr int64_t kFew = 1024;
+  if constexpr (sizeof(K) == 8) {
+    if (n <= kFew) return std::partial_sort(keys, keys + k, keys + n);
+  }
+  sort_keyed(keys, spare, n);
+}
+
+// The k-th of the least keys of sets: as good as the k-th best of all where those are in sets of
+// their own.
+uint64_t kth_least(std::array<uint64_t, kSets>* least, int64_t k) {
+  for (;; --k) {
+    uint64_t* const next = std::min_element(least->data(), least->data() + kSets);
+    if (k == 1) return *next;
+    *next = ~uint64_t{0};
+  }
+}
+
+#define MX_SIMD_FILE "op/key_loops.inc"
+#include "base/simd_targets.h"
+
+}  // namespace
+
+template <class T>
+void keys_of(const T* values, SortKey<T>* keys, int64_t n, SortKey<T> flip) {
+  MX_SIMD_CALL(keys_of<T>)(values, keys, n, flip);
+}
+
+template <class T>
+void keyed_of(const T* values, Keyed<SortKey<T>>* keys, int64_t n, SortKey<T> flip) {
+  MX_SIMD_CALL(keyed_of<T>)(values, keys, n, flip);
+}
+
+template <class T>
+bool keyed_above_least(const T* values, Keyed<uint32_t>* keys, int64_t n, SortKey<T> flip) {
+  if (!MX_SIMD_CALL(range_of<T>)(values, std::min(n, kFirst), flip).short_enough()) return false;
+  const auto range = MX_SIMD_CALL(range_of<T>)(values, n, flip);
+  if (!range.short_enough()) return false;
+  MX_SIMD_CALL(keyed_above<T>)(values, keys, n, flip, range.least);
+  return true;
+}
+
+template <class T>
+void values_of(const SortKey<T>* keys, T* values, int64_t n, SortKey<T> flip) {
+  MX_SIMD_CALL(values_of<T>)(keys, values, n, flip);
+}
+
+template <class T>
+void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<T> flip) {
+  // Elements and their keys have the same size: what is sorted are numbers in the memory of `out`.
+  auto* const keys = reinterpret_cast<SortKey<T>*>(out);
+  keys_of(values, keys, n, flip);
+  if constexpr (sizeof(T) >= 4) {
+    if (sort_by_vectors<T>(keys, n, flip)) return;
+  }
+  sort_keys(keys, spare, n);
+  values_of(keys, out, n, flip);
+}
+
+// A key that at least k of values[0, n) are below, and few more; 0 where none is found at once.
+template <class T>
+SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip) {
+  if constexpr (std::is_same_v<T, bool> || sizeof(T) == 2) {
+    return 0;  // most are equal; half types are sorted fast enough
+  } else {
+    const int64_t rounds = std::min(n, kLookedAt) / kSets;
+    if (k > kSets / 2 || rounds < 8) return 0;
+    std::array<uint64_t, kSets> least;
+    if (!MX_SIMD_CALL(least_of_sets<T>)(values, rounds, flip, least.data())) return 0;
+    return static_cast<SortKey<T>>(kth_least(&least, k) + 1);
+  }
+}
+
+template <class T>
+void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<SortKey<T>>* room) {
+  const int64_t size = selection_room(k) / 2;
+  Keyed<SortKey<T>>* const spare = room + size;
+  int64_t best = 0, i = 0;  // sorted at the front of `room`, and how many have been looked at
+  SortKey<T> bound = bound_of_best(values, n, k, flip);
+  if (bound == 0) {
+    best = k;
+    i = std::min(n, size);
+    keyed_of(values, room, i, flip);
+    sort_best(room, spare, i, k);
+    bound = room[k - 1].key;
+  }
+  // Most of the others lose against the k-th best so far and are only looked at. Positions ascend,
+  // so an equal key comes later and loses. (A buffer that is full has more than k.)
+  while (i < n) {
+    int64_t kept = best;
+    i = MX_SIMD_CALL(append_below<T>)(values, i, n, flip, bound, room, kept, size);
+    if (kept > best) sort_best(room, spare, kept, k);
+    best = k;
+    bound = room[k - 1].key;
+  }
+}
+
+#define MX_INSTANTIATE(T)                                                    \
+  template void keys_of(const T*, SortKey<T>*, int64_t, SortKey<T>);         \
+  template void keyed_of(const T*, Keyed<SortKey<T>>*, int64_t, SortKey<T>); \
+  template void values_of(const SortKey<T>*, T*, int64_t, SortKey<T>);       \
+  template void sort_values(const T*, T*, SortKey<T>*, int64_t, SortKey<T>); \
+  template void select_keyed(const T*, int64_t, int64_t, SortKey<T>, Keyed<SortKey<T>>*);
+MX_INSTANTIATE(float)
+MX_INSTANTIATE(double)
+MX_INSTANTIATE(float16)
+MX_INSTANTIATE(bfloat16)
+MX_INSTANTIATE(uint8_t)
+MX_INSTANTIATE(int8_t)
+MX_INSTANTIATE(int32_t)
+MX_INSTANTIATE(int64_t)
+MX_INSTANTIATE(bool)
+#undef MX_INSTANTIATE
+template bool keyed_above_least(const double*, Keyed<uint32_t>*, int64_t, uint64_t);
+template bool keyed_above_least(const int64_t*, Keyed<uint32_t>*, int64_t, uint64_t);
+
+}  // namespace mxnet

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packed products are those of the plain triple loop, for any sizes, strides and ranges of columns.
+#include "op/products/packed_gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <new>
+#include <random>
+#include <vector>
+
+#include "op/products/packed_bfloat16.h"
+
+namespace mxnet {
+namespace {
+
+using packed_gemm::View;
+
+constexpr unsigned kSeed = 20261120;
+
+// Small multiples of 1/8: products and sums are exact, whatever their order.
+template <class T>
+std::vector<T> numbers(std::mt19937& random, int64_t count) {
+  std::uniform_int_distribution<int> eighths(-8, 8);
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for (T& value : values) value = static_cast<T>(eighths(random)) / 8;
+  return values;
+}
+
+template <class T>
+struct Packed {
+  explicit Packed(int64_t count)
+      : data(static_cast<T*>(::operator new (static_cast<std::size_t>(count + 1) * sizeof(T),
+                                             std::align_val_t{64}))) {}
+  ~Packed() { ::operator delete (data, std::align_val_t{64}); }
+  Packed(const Packed&) = delete;
+  Packed& operator=(const Packed&) = delete;
+  T* data;
+};
+
+template <class T>
+class PackedGemm : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(PackedGemm, Types);
+
+template <class T>
+T sum_of_products(const View<T>& a, const View<T>& b, int64_t i, int64_t j, int64_t k) {
+  T sum = 0;
+  for (int64_t q = 0; q < k; ++q)
+    sum += a.data[i * a.row + q * a.column] * b.data[q * b.row + j * b.column];
+  return sum;
+}
+
+TYPED_TEST(PackedGemm, IsTheSumOfProducts) {
+  using T = TypeParam;
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 120; ++round) {
+    const int64_t m = 1 + below(90), n = 1 + below(200), k = below(600), ldc = n + below(3);
+    const bool turn_a = below(2) == 1, turn_b = below(2) == 1, add = below(2) == 1;
+    const auto a_values = numbers<T>(random, m * k), b_values = numbers<T>(random, k * n);
+    const View<T> a{a_values.data(), turn_a ? 1 : k, turn_a ? m : 1};
+    const View<T> b{b_values.data(), turn_b ? 1 : n, turn_b ? k : 1};
+    Packed<T> packed(packed_gemm::packed_size<T>(k, n));
+    packed_gemm::pack(b, k, n, 0, n, packed.data);
+    std::vector<T> c(static_cast<std::size_t>(m * ldc), T{3});
+    packed_gemm::multiply(m, n, k, a, packed.data, c.data(), ldc, add, 0, n);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < ldc; ++j) {
+        const T want = j >= n ? T{3} : sum_of_products(a, b, i, j, k) + (add ? T{3} : T{0});
+        ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], want)
+            << "m " << m << " n " << n << " k " << k << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
+TYPED_TEST(PackedGemm, RangesOfColumnsLeaveTheOthersAlone) {
+  using T = TypeParam;
+  std::mt19937 random(kSeed);
+  const int64_t panel = packed_gemm::panel_columns<T>(), m = 7, n = 3 * panel + 5, k = 11;
+  const auto a_values = numbers<T>(random, m * k), b_values = numbers<T>(random, k * n);
+  const View<T> a{a_values.data(), k, 1}, b{b_values.data(), n, 1};
+  Packed<T> packed(packed_gemm::packed_size<T>(k, n));
+  packed_gemm::pack(b, k, n, 2 * panel, n, packed.data);
+  packed_gemm::pack(b, k, n, 0, 2 * panel, packed.data);
+  std::vector<T> c(static_cast<std::size_t>(m * n), T{3});
+  packed_gemm::multiply(m, n, k, a, packed.data, c.data(), n, false, panel, 2 * panel);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const bool inside = j >= panel && j < 2 * panel;
+      ASSERT_EQ(c[static_cast<std::size_t>(i * n + j)],
+                inside ? sum_of_products(a, b, i, j, k) : T{3});
+    }
+  }
+}
+
+// The right factor comes as its columns, the way weights lie.
+TEST(PackedBfloat16, IsTheSumOfProducts) {
+  if (!packed_bfloat16::available()) GTEST_SKIP() << "without AVX512_BF16";
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 120; ++round) {
+    const int64_t m = 1 + below(90), n = 1 + below(200), k = 2 * below(round == 0 ? 3000 : 300);
+    const int64_t ldc = n + below(3), panel = packed_gemm::panel_columns<float>();
+    const int64_t first = below(2) * std::min(n / panel * panel, panel);
+    const bool add = below(2) == 1;
+    const auto a_values = numbers<float>(random, m * k), b_values = numbers<float>(random, k * n);
+    const std::vector<bfloat16> a(a_values.begin(), a_values.end());
+    const std::vector<bfloat16> b(b_values.begin(), b_values.end());
+    Packed<float> packed(packed_gemm::packed_size<float>(k / 2, n));
+    packed_gemm::pack(packed_bfloat16::pairs(b.data(), k), k / 2, n, 0, n, packed.data);
+    std::vector<float> c(static_cast<std::size_t>(m * ldc), 3.0f);
+    packed_bfloat16::multiply(m, n, k, a.data(), k, packed.data, c.data(), ldc, add, first, n);
+    const View<float> left{a_values.data(), k, 1}, right{b_values.data(), 1, k};
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < ldc; ++j) {
+        const bool outside = j < first || j >= n;
+        const float sum = outside ? 3.0f : sum_of_products(left, right, i, j, k);
+        ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], outside || !add ? sum : sum + 3.0f)
+            << "m " << m << " n " << n << " k " << k << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reduction engine: how axes collapse, that threads do not change sums, that sums are exact.
+#include "op/reducing/reduce_engine.h"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace mxnet {
+namespace {
+
+constexpr AxisSet axes(std::initializer_list<int> list) {
+  AxisSet set = 0;
+  for (const int axis : list) set |= AxisSet{1} << axis;
+  return set;
+}
+
+template <class T, class A>
+std::vector<A> run(Reduction reduction, std::vector<T>& x, const Shape& shape, AxisSet set,
+                   const A* about = nullptr) {
+  const ReducePlan plan(shape, set);
+  std::vector<A> out(static_cast<std::size_t>(plan.outputs()));
+  reduce<A>(
+      reduction, {x.data(), &shape, dtype_of<T>}, plan,
+      [&](int64_t first, const A* values, int64_t n) {
+        std::copy_n(values, n, out.begin() + first);
+      },
+      about);
+  return out;
+}
+
+TEST(ReducePlan, NeighboursThatBehaveAlikeBecomeOneDimension) {
+  const ReducePlan rows(Shape{2, 3, 4, 5}, axes({2, 3}));
+  EXPECT_TRUE(rows.inner_reduced());
+  EXPECT_EQ(rows.run(), 20);
+  EXPECT_EQ(rows.outputs(), 6);
+  EXPECT_EQ(rows.kept().count(), 1);
+  EXPECT_EQ(rows.reduced().count(), 0);
+}
+
+TEST(ReducePlan, DimensionsOfOneDoNotSeparateOthers) {
+  const ReducePlan plan(Shape{4, 1, 5}, axes({0, 2}));
+  EXPECT_EQ(plan.run(), 20);
+  EXPECT_EQ(plan.outputs(), 1);
+}
+
+TEST(ReducePlan, AlternatingAxesKeepTheirStrides) {
+  const ReducePlan plan(Shape{2, 3, 4, 5}, axes({0, 2}));
+  EXPECT_FALSE(plan.inner_reduced());
+  EXPECT_EQ(plan.run(), 5);
+  EXPECT_EQ(plan.outputs(), 15);
+  EXPECT_EQ(plan.extent(), 8);
+  EXPECT_EQ(plan.reduced().offset(5), 60 + 5);  // second of dimension 0, second of dimension 2
+}
+
+TEST(ReducePlan, AScalarIsOneOutputOfOneElement) {
+  const ReducePlan plan(Shape::scalar(), 0);
+  EXPECT_EQ(plan.outputs(), 1);
+  EXPECT_EQ(plan.extent(), 1);
+}
+
+TEST(Reduce, OutputsWithoutElementsAreTheIdentity) {
+  std::vector<double> none;
+  EXPECT_EQ((run<double, double>(Reduction::sum, none, Shape{3, 0}, axes({1}))),
+            std::vector<double>(3, 0.0));
+  EXPECT_EQ((run<double, double>(Reduction::prod, none, Shape{0, 2}, axes({0}))),
+            std::vector<double>(2, 1.0));
+}
+
+// Wholes of eight rows in a page, more and fewer of them, and what is left beside and below them.
+template <class T, class A>
+void expect_sums_of_columns() {
+  std::mt19937 random(11);
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  for (const int64_t width : {1, 31, 32, 64, 65, 96, 100, 127, 128, 129, 300, 1031}) {
+    for (const int64_t rows : {1, 7, 8, 9, 17, 300}) {
+      const auto count = static_cast<std::size_t>(rows * width);
+      std::vector<T> x(3 * count);
+      for (T& value : x) value = static_cast<T>(number(random));
+      std::vector<A> expected(static_cast<std::size_t>(3 * width));
+      for (std::size_t i = 0; i < x.size(); ++i)
+        expected[i / count * static_cast<std::size_t>(width) +
+                 i % count % static_cast<std::size_t>(width)] += static_cast<A>(x[i]);
+      EXPECT_EQ((run<T, A>(Reduction::sum, x, Shape{3, rows, width}, axes({1}))), expected)
+          << rows << " rows of " << width;
+    }
+  }
+}
+
+TEST(Reduce, ColumnsOfAnyWidthAreSummedExactly) {
+  expect_sums_of_columns<float, double>();
+  expect_sums_of_columns<int32_t, int64_t>();
+  expect_sums_of_columns<double, double>();
+  expect_sums_of_columns<float16, float>();
+}
+
+TEST(Reduce, TheNumberOfThreadsDoesNotChangeASum) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  std::vector<float> x(3'000'000);
+  for (float& value : x) value = normal(random);
+  const int threads = omp_get_max_threads();
+  for (const Shape& shape : {Shape{3'000'000, 1}, Shape{1500, 2000}, Shape{750'000, 4}}) {
+    for (const AxisSet set : {axes({0}), axes({1}), axes({0, 1})}) {
+      omp_set_num_threads(1);
+      const auto alone = run<float, float>(Reduction::sum, x, shape, set);
+      omp_set_num_threads(4);
+      const auto together = run<float, float>(Reduction::sum, x, shape, set);
+      EXPECT_EQ(alone, together) << to_string(shape) << " axes " << set;
+    }
+  }
+  omp_set_num_threads(threads);
+}
+
+// 0.1 in float32, a million times: a straight sum is off by one percent.
+TEST(Reduce, TheErrorOfANarrowSumDoesNotGrowWithItsLength) {
+  std::vector<float> x(1 << 20, 0.1f);
+  const double exact = static_cast<double>(0.1f) * (1 << 20);
+  const Shape row{1 << 20}, column{1 << 19, 2};
+  EXPECT_NEAR((run<float, float>(Reduction::sum, x, row, axes({0})))[0], exact, exact * 1e-6);
+  EXPECT_NEAR((run<float, float>(Reduction::sum, x, column, axes({0})))[0], exact / 2,
+              exact * 1e-5);
+}
+
+// Floats whose sum and whose squares a double holds exactly, at every length around those of
+// vectors: the smallest of them counts beside the largest.
+TEST(Reduce, FloatsThatCancelAreAddedExactly) {
+  for (int64_t length = 1; length <= 300; ++length) {
+    std::vector<float> x(static_cast<std::size_t>(2 * length), 0.0f);
+    const auto at = [&](int64_t i) -> float& { return x[static_cast<std::size_t>(i % length)]; };
+    at(0) += 16777216.0f;
+    at(length / 2) += 0.25f;
+    at(length - 1) -= 16777216.0f;
+    for (int64_t i = 0; i < length; ++i) x[static_cast<std::size_t>(length + i)] = -at(i);
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      sum += static_cast<double>(at(i));
+      squares += static_cast<double>(at(i)) * static_cast<double>(at(i));
+    }
+    EXPECT_EQ((run<float, double>(Reduction::sum, x, Shape{2, length}, axes({1}))),
+              (std::vector<double>{sum, -sum}))
+        << length;
+    EXPECT_EQ((run<float, double>(Reduction::sum_squares, x, Shape{2, length}, axes({1}))),
+              (std::vector<double>{squares, squares}))
+        << length;
+    EXPECT_EQ((run<float, double>(Reduction::sum, x, Shape{2, length}, axes({0}))),
+              std::vector<double>(static_cast<std::size_t>(length), 0.0))
+        << length;
+  }
+}
+
+// Few columns are taken up side by side.
+TEST(Reduce, NarrowColumnsMissNoRow) {
+  for (int64_t width = 1; width <= 33; ++width) {
+    for (const int64_t rows : {1, 7, 64, 1001}) {
+      std::vector<float> x(static_cast<std::size_t>(rows * width));
+      std::vector<double> expected(static_cast<std::size_t>(width), 0.0);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = static_cast<float>(i % 101);
+        expected[i % static_cast<std::size_t>(width)] += static_cast<double>(x[i]);
+      }
+      EXPECT_EQ((run<float, double>(Reduction::sum, x, Shape{rows, width}, axes({0}))), expected)
+          << rows << " x " << width;
+    }
+  }
+}
+
+TEST(Reduce, EachOutputHasItsOwnParameter) {
+  std::vector<double> x{1, 2, 3, 11, 12, 13};
+  const std::vector<double> about{2, 12};
+  EXPECT_EQ(
+      (run<double, double>(Reduction::sum_squares_about, x, Shape{2, 3}, axes({1}), about.data())),
+      (std::vector<double>{2, 2}));
+}
+
+TEST(Reduce, IntegersMeetInInt64) {
+  std::vector<int8_t> x(100'000, 127);
+  EXPECT_EQ((run<int8_t, int64_t>(Reduction::sum, x, Shape{100'000}, axes({0})))[0], 12'700'000);
+}
+
+TEST(Reduce, ANanIsTheLargestAndTheSmallest) {
+  std::vector<float> x(100, 1.0f);
+  x[77] = NAN;
+  for (const Reduction r : {Reduction::max, Reduction::min})
+    EXPECT_TRUE(std::isnan((run<float, float>(r, x, Shape{100}, axes({0})))[0]));
+  EXPECT_EQ((run<float, float>(Reduction::nansum, x, Shape{100}, axes({0})))[0], 99.0f);
+}
+
+}  // namespace
+}  // namespace mxnet

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of float16 whose numbers stay in registers: every float16 that there is, against double; and
+// rows that are bits, of both half types, against float.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "base/half.h"
+#include "op/rows/unary_loops.h"
+
+namespace mxnet {
+namespace {
+
+template <class T>
+std::vector<T> all_numbers() {
+  std::vector<T> all(1 << 16);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].bits = static_cast<uint16_t>(i);
+  return all;
+}
+
+double to_double(float16 x) { return double{static_cast<float>(x)}; }
+
+// A result next to the exact one: rounded once from what is off by a few ulp of float.
+void expect_nearest(float16 got, double exact, double x) {
+  const float16 nearest(static_cast<float>(exact));
+  if (std::isnan(exact) || std::isinf(static_cast<float>(nearest))) {
+    const float want = static_cast<float>(nearest), is = static_cast<float>(got);
+    ASSERT_TRUE(std::isnan(want) ? std::isnan(is) : is == want) << x << ": " << is;
+    return;
+  }
+  if (got.bits == nearest.bits) return;
+  const double unit = std::fmax(std::ldexp(1.0, std::ilogb(exact) - 10), 0x1p-24);
+  ASSERT_LE(std::fabs(to_double(got) - exact), 0.502 * unit) << x << ": " << to_double(got);
+}
+
+struct Row {
+  UnaryRow row;
+  double (*exact)(double);
+};
+const Row kRows[] = {
+    {UnaryRow::expm1, std::expm1}, {UnaryRow::exp, std::exp},   {UnaryRow::log, std::log},
+    {UnaryRow::log1p, std::log1p}, {UnaryRow::log2, std::log2}, {UnaryRow::log10, std::log10},
+    {UnaryRow::sin, std::sin},     {UnaryRow::cos, std::cos},   {UnaryRow::tan, std::tan},
+    {UnaryRow::sinh, std::sinh},   {UnaryRow::cosh, std::cosh}, {UnaryRow::tanh, std::tanh},
+    {UnaryRow::cbrt, std::cbrt}};
+
+TEST(HalfRows, EveryNumberGivesTheNearest) {
+  const std::vector<float16> x = all_numbers<float16>();
+  for (const Row& row : kRows) {
+    const auto loop = unary_half_loop<float16>(row.row);
+    if (loop == nullptr) continue;  // this processor goes through float
+    std::vector<float16> y(x.size());
+    loop(x.data(), y.data(), static_cast<int64_t>(x.size()));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      SCOPED_TRACE(static_cast<int>(row.row));
+      expect_nearest(y[i], row.exact(to_double(x[i])), to_double(x[i]));
+      if (HasFatalFailure()) break;
+    }
+  }
+}
+
+// Ends of arrays, in place too.
+TEST(HalfRows, EveryLengthGivesTheSame) {
+  const std::vector<float16> x = all_numbers<float16>();
+  for (const Row& row : kRows) {
+    const auto loop = unary_half_loop<float16>(row.row);
+    if (loop == nullptr) continue;
+    std::vector<float16> whole(80), part(80);
+    constexpr int64_t kFrom = 0x3400;
+    loop(x.data() + kFrom, whole.data(), 80);
+    for (int64_t n = 0; n < 40; ++n) {
+      std::memcpy(part.data(), x.data() + kFrom, 80 * sizeof(float16));
+      loop(part.data(), part.data(), n);
+      for (int64_t i = 0; i < 80; ++i) {
+        const float16 want =
+            i < n ? whole[static_cast<std::size_t>(i)] : x[static_cast<std::size_t>(kFrom + i)];
+        ASSERT_EQ(part[static_cast<std::size_t>(i)].bits, want.bits) << n << ", " << i;
+      }
+    }
+  }
+}
+
+template <class T>
+void expect_bits() {
+  const std::vector<T> x = all_numbers<T>();
+  std::vector<T> y(x.size());
+  for (const UnaryRow row : {UnaryRow::abs, UnaryRow::negative, UnaryRow::relu}) {
+    const auto loop = unary_half_loop<T>(row);
+    ASSERT_NE(loop, nullptr);
+    loop(x.data(), y.data(), static_cast<int64_t>(x.size()));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto number = static_cast<float>(x[i]);
+      float want;
+      unary_loop<float>(row).value(&number, &want, 1);
+      if (std::isnan(number)) {
+        ASSERT_TRUE(std::isnan(static_cast<float>(y[i]))) << x[i].bits;
+      } else {
+        ASSERT_EQ(y[i].bits, T(want).bits) << x[i].bits << ", row " << static_cast<int>(row);
+      }
+    }
+  }
+}
+TEST(HalfRows, SignsAreBits) {
+  expect_bits<float16>();
+  expect_bits<bfloat16>();
+}
+
+}  // namespace
+}  // namespace mxnet
