@@ -99,7 +99,7 @@ std::exception_ptr name_error(std::exception_ptr error, const char* name) noexce
     std::rethrow_exception(error);
   } catch (const Error& e) {
     if (!e.tag().empty()) return error;
-    return std::make_exception_ptr(Error(e.code(), name, e.message(), e.where()));
+    return std::make_exception_ptr(e.retold(name, e.message()));
   } catch (const std::exception& e) {
     try {
       auto result =

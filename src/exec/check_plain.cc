@@ -10,9 +10,9 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "op/inline_vector.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
-#include "op/inline_vector.h"
 
 namespace mxnet {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "device/rehearsal.h"
 #include "device/sim/sim_control.h"
 #include "engine/fences.h"
 
@@ -61,12 +62,18 @@ void GraphReplay::run(const Plan::Segment& segment, std::span<const NDArray> arr
       segments_[static_cast<std::size_t>(&segment - plan_.segments().data())];
   if (recordings.empty()) recordings = split(segment);
   for (Recording& recording : recordings) {
-    if (recording.steps.recorded && recording.runs++ > 0) {
+    if (recording.steps.recorded && recording.rehearsed) {
       replay(recording, arrays, context, run_step);
     } else {
-      for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
+      rehearse(recording, run_step);
     }
   }
+}
+
+void GraphReplay::rehearse(Recording& recording, const std::function<void(int)>& run_step) {
+  const Rehearsal rehearsal;
+  for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
+  recording.rehearsed = rehearsal.settled();
 }
 
 void GraphReplay::gather(const StepRun& steps, std::span<const NDArray> arrays) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segments of a plan as graphs of the device: recorded at their second run (the first lets kernels
-// choose and prepare), then launched as a whole. Where arrays have moved since, what is recorded
-// anew only updates the graph that there is. (MXNET_ENABLE_CUDA_GRAPHS)
+// choose and prepare), or later where kernels are being compiled, then launched as a whole. Where
+// arrays have moved since, what is recorded anew only updates the graph that there is.
+// (MXNET_ENABLE_CUDA_GRAPHS)
 #pragma once
 #include <functional>
 #include <memory>
@@ -40,7 +41,7 @@ class GraphReplay {
  private:
   struct Recording {
     StepRun steps;
-    int runs = 0;
+    bool rehearsed = false;
     int id = -1;
     std::vector<const void*> addresses;      // as recorded
     std::unique_ptr<CapturedMemory> memory;  // outlives the graph
@@ -48,6 +49,7 @@ class GraphReplay {
   };
 
   std::vector<Recording> split(const Plan::Segment& segment);
+  void rehearse(Recording& recording, const std::function<void(int)>& run_step);
   void replay(Recording& recording, std::span<const NDArray> arrays, const RunContext& context,
               const std::function<void(int)>& run_step);
   bool record(Recording& recording, const RunContext& context,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "exec/run_sparse.h"
+#include "op/named_errors.h"
 
 namespace mxnet {
 namespace {
@@ -56,7 +57,7 @@ void Invocation::run(const RunContext& context) const {
                         requests.span(),
                         training,
                         hidden_unread};
-  sparse == nullptr ? run_kernel(call, context) : run_sparse(*sparse, call);
+  told_by(*op, [&] { sparse == nullptr ? run_kernel(call, context) : run_sparse(*sparse, call); });
 }
 
 void Invocation::clear() {

@@ -16,9 +16,10 @@
 #include "exec/run_kernel.h"
 #include "exec/run_on_host.h"
 #include "exec/sparse_on_host.h"
-#include "op/inline_vector.h"
-#include "op/params/param_fields.h"
 #include "op/generators/random_streams.h"
+#include "op/inline_vector.h"
+#include "op/named_errors.h"
+#include "op/run/dispatch.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {
@@ -88,19 +89,13 @@ void check_devices(const OpDef& op, const void* params, InputRefs inputs, Output
   }
 }
 
-std::vector<std::string_view> dtype_names(DTypeSet types) {
-  std::vector<std::string_view> names;
-  for (const auto& word : dtype_words(types, false)) names.push_back(word.first);
-  return names;
-}
-
 void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (op.dtypes().contains(in[i].dtype) || op.type_only(static_cast<int>(i))) continue;
     throw Error(ErrorCode::kType, op.name(),
                 fmt::format("given '{}' of type {}, expected one of: {}",
                             op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype),
-                            fmt::join(dtype_names(op.dtypes()), ", ")));
+                            dtype_list(op.dtypes())));
   }
 }
 
@@ -239,10 +234,8 @@ int64_t largest(std::span<const NDArray> arrays) {
   return elements;
 }
 
-}  // namespace
-
-void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
-            const InvokeOptions& options) {
+void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+               const InvokeOptions& options) {
   check_counts(op, params.get(), inputs, outputs);
   Layouts layouts;
   const SparseOp* sparse = nullptr;
@@ -320,6 +313,13 @@ void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRe
        .name = op.name().c_str(),
        .cheap = cheap,
        .computes = narrow});
+}
+
+}  // namespace
+
+void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+            const InvokeOptions& options) {
+  told_by(op, [&] { push_call(op, params, inputs, outputs, options); });
 }
 
 }  // namespace mxnet

@@ -16,9 +16,9 @@
 #include "graph/branches.h"
 #include "op/create/constant.h"
 #include "op/fused/pointwise.h"
-#include "op/run/gpu.h"
 #include "op/inline_vector.h"
 #include "op/params/parsed_attrs.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {
@@ -147,6 +147,7 @@ Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& 
   variable_index_.resize(static_cast<std::size_t>(graph_.num_nodes()), -1);
   for (std::size_t v = 0; v < graph_.variables().size(); ++v)
     variable_index_[static_cast<std::size_t>(graph_.variables()[v])] = static_cast<int>(v);
+  find_reads();
   add_steps(schedule);
   add_segments(0, num_forward_steps_, options_.forward_bulk);
   num_forward_segments_ = static_cast<int>(segments_.size());
@@ -163,6 +164,19 @@ const ArrayType& Plan::external_type(int external) const {
 }
 
 // --- steps ---------------------------------------------------------------------------------------
+
+void Plan::find_reads() {
+  read_.resize(types_.size());
+  for (int n = 0; n < graph_.num_nodes(); ++n) {
+    const std::span<const int> inputs = graph_.inputs(n);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!graph_.node(n).op->type_only(static_cast<int>(i)))
+        read_[static_cast<std::size_t>(inputs[i])] = true;
+  }
+  for (int o = 0; o < num_outputs(); ++o)
+    if (request_of(options_, o) != Request::kNull)
+      read_[static_cast<std::size_t>(graph_.outputs()[static_cast<std::size_t>(o)])] = true;
+}
 
 void Plan::add_steps(const Schedule& schedule) {
   auto delivery = memory_.deliveries.begin();
@@ -252,7 +266,7 @@ void Plan::add_node(int n) {
     step.kernel = &choose_kernel(*node.op, step.params, all.first(inputs.size()),
                                  all.subspan(inputs.size()), options_.device, options_.training);
   } catch (const Error& error) {
-    throw Error(error.code(), step_name(step), error.message());
+    throw error.retold(step_name(step), error.message());
   }
   steps_.push_back(step);
 }
@@ -288,7 +302,10 @@ std::string Plan::step_name(const Step& step) const {
 
 // --- segments ------------------------------------------------------------------------------------
 
-int64_t Plan::elements(const Step& step) const {
+// Those of a chain are what its operators would have one by one: two inputs and a result each.
+int64_t Plan::elements_of_operator(const Step& step) const {
+  if (operator_count(*step.op, step.params) > 1)
+    return 3 * tensors_[step.first_tensor + step.num_in].type->shape.size();
   int64_t sum = 0;
   for (uint32_t t = 0; t < step.num_in + step.num_out; ++t)
     sum += tensors_[step.first_tensor + t].type->shape.size();
@@ -310,8 +327,8 @@ void Plan::add_segments(int first_step, int last_step, int bulk) {
     int64_t sum = 0;
     for (int i = segment.first_step; i < segment.last_step; ++i) {
       const Step& step = steps_[static_cast<std::size_t>(i)];
-      const int64_t size = elements(step) * operator_count(*step.op, step.params);
-      sum += size;
+      const int64_t size = elements_of_operator(step);
+      sum += size * operator_count(*step.op, step.params);
       segment.cheap = segment.cheap && step.op->may_run_inline() && size <= 3 * kInlineElements;
       if (step.op->uses_random(step.params, options_.training)) {
         segment.random = true;

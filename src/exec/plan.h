@@ -137,6 +137,11 @@ class Plan {
   std::span<const uint32_t> slots(const Use& use) const {
     return std::span(slots_).subspan(use.first, use.count);
   }
+  // Whether anybody reads the values of output `o` of a step's operator: a step, or whoever wants
+  // the results.
+  bool is_read(const Step& step, int o) const {
+    return read_[static_cast<std::size_t>(graph_.first_entry(step.node) + o)];
+  }
   // Whether a run writes the array of an output as a whole.
   bool overwrites(int output) const;
   // For traces: the operator of a segment of one, else "forward" or "backward".
@@ -155,6 +160,7 @@ class Plan {
   std::string memory_str() const;
 
  private:
+  void find_reads();
   void add_steps(const Schedule& schedule);
   void add_node(int n);
   void add_delivery(const Delivery& delivery);
@@ -163,7 +169,7 @@ class Plan {
   void add_uses(Segment* segment);
   void add_arenas(Segment* segment) const;
   uint8_t workspace_of(int n) const;
-  int64_t elements(const Step& step) const;
+  int64_t elements_of_operator(const Step& step) const;
 
   const IndexedGraph graph_;
   const std::vector<ArrayType> types_;
@@ -171,6 +177,7 @@ class Plan {
   const PreparedKernels kernels_;
   GraphMemory memory_;
   std::vector<int> variable_index_;  // per node: position among the variables
+  std::vector<bool> read_;           // per entry
   std::vector<Step> steps_;
   std::vector<TensorPlace> tensors_;
   std::vector<Segment> segments_;

@@ -108,8 +108,7 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
     try {
       imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), here);
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()), error.message(),
-                  error.where());
+      throw error.retold(fmt::format("{}({})", node.name, node.op->name()), error.message());
     }
     if (observer != nullptr && observer->output) {
       for (int o = 0; o < graph_.num_outputs(n); ++o)  // those that only backward reads as well

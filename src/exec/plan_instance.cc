@@ -8,8 +8,8 @@
 #include "base/hooks.h"
 #include "base/omp.h"
 #include "exec/run_kernel.h"
-#include "op/run/accumulate.h"
 #include "op/generators/random_streams.h"
+#include "op/run/accumulate.h"
 
 namespace mxnet {
 namespace {
@@ -19,7 +19,7 @@ namespace {
   try {
     throw;
   } catch (const Error& error) {
-    throw Error(error.code(), plan.step_name(step), error.message(), error.where());
+    throw error.retold(plan.step_name(step), error.message());
   } catch (const std::exception& error) {
     throw Error(ErrorCode::kGeneric, plan.step_name(step), error.what());
   }
@@ -52,16 +52,7 @@ class StepResources final : public KernelResources {
     return array.chunk()->made_of_values();
   }
 
-  bool is_read(int i) const override {
-    const IndexedGraph& graph = plan_.graph();
-    const int entry = graph.first_entry(step_.node) + i;
-    const auto has = [entry](std::span<const int> entries) {
-      return std::find(entries.begin(), entries.end(), entry) != entries.end();
-    };
-    for (int n = 0; n < graph.num_nodes(); ++n)
-      if (has(graph.inputs(n))) return true;
-    return has(graph.outputs());
-  }
+  bool is_read(int i) const override { return plan_.is_read(step_, i); }
 
  private:
   PlanScratch& scratch_;

@@ -7,8 +7,8 @@
 
 #include "graph/fuse_pointwise.h"
 #include "op/fused/pointwise.h"
-#include "op/run/gpu.h"
 #include "op/op_def.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

@@ -8,6 +8,7 @@
 #include "exec/autograd_state.h"
 #include "exec/imperative.h"
 #include "op/inline_vector.h"
+#include "op/named_errors.h"
 
 namespace mxnet {
 namespace {
@@ -82,7 +83,8 @@ class RuleRun {
     self_ = Ref<ir::Node>(forward);
     Grad grad(inputs.data(), static_cast<int>(inputs.size()), self_, dout_values, wants,
               recording_);
-    return forward_.op->gradient(forward_.params.get(), grad);
+    return told_by(*forward_.op,
+                   [&] { return forward_.op->gradient(forward_.params.get(), grad); });
   }
 
   static Ref<ir::Node> value(NDArray array) {

@@ -15,11 +15,11 @@
 #include "exec/check_plain.h"
 #include "exec/pooled_resources.h"
 #include "exec/run_on_host.h"
+#include "op/inline_vector.h"
 #include "op/run/accumulate.h"
 #include "op/run/adding.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/inline_vector.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

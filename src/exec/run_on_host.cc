@@ -13,8 +13,8 @@
 #include "device/sim/sim_control.h"
 #include "exec/capture_scope.h"
 #include "exec/pooled_resources.h"
-#include "op/run/accumulate.h"
 #include "op/inline_vector.h"
+#include "op/run/accumulate.h"
 
 namespace mxnet {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/lock.h"
 #include "ndarray/sparse_check.h"
 #include "ndarray/sparse_convert.h"
-#include "op/run/accumulate.h"
 #include "op/inline_vector.h"
+#include "op/run/accumulate.h"
 #include "storage/storage.h"
 
 namespace mxnet {

@@ -11,12 +11,12 @@
 #include "graph/symbol.h"
 #include "op/fused/conv.h"
 #include "op/grad.h"
-#include "op/windows/pooling_geometry.h"
 #include "op/nn/trilinear_grad.h"
-#include "op/params/batch_norm_params.h"
 #include "op/op_def.h"
+#include "op/params/batch_norm_params.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/pointwise.h"
+#include "op/windows/pooling_geometry.h"
 
 namespace mxnet {
 namespace {

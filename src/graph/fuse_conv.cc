@@ -8,8 +8,8 @@
 #include "graph/growing_layers.h"
 #include "graph/rewrite.h"
 #include "op/fused/conv.h"
-#include "op/params/batch_norm_params.h"
 #include "op/op_def.h"
+#include "op/params/batch_norm_params.h"
 
 namespace mxnet {
 namespace {

@@ -8,8 +8,8 @@
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
 #include "op/norm/activation_params.h"
-#include "op/params/batch_norm_params.h"
 #include "op/op_def.h"
+#include "op/params/batch_norm_params.h"
 
 namespace mxnet {
 namespace {

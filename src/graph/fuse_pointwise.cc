@@ -175,7 +175,11 @@ class Rewriter {
       }
       const auto [at, is_new] =
           fused->input_of.try_emplace(entry, static_cast<int>(fused->node->inputs.size()));
-      if (is_new) fused->node->inputs.push_back(node.inputs[i]);
+      if (is_new) {
+        const ArrayType& type = types_[static_cast<std::size_t>(entry)];
+        fused->node->inputs.push_back(node.inputs[i]);
+        fused->chain->inputs.push_back({type.dtype, type.shape.size() == 1});
+      }
       step.in.push_back(at->second);
     }
     const int number = static_cast<int>(fused->chain->steps.size());
@@ -189,7 +193,6 @@ class Rewriter {
     chain.outputs = {last_step};
     chain.outputs.insert(chain.outputs.end(), fused->results.begin(), fused->results.end());
     chain.shape = types_[static_cast<std::size_t>(graph_.first_entry(group.last))].shape;
-    chain.num_inputs = static_cast<int>(fused->node->inputs.size());
     chain.finish();
     ir::Node& node = *fused->node;
     node.op = &Registry::get().at(PointwiseChain::kName);

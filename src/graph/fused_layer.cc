@@ -9,8 +9,8 @@
 #include "graph/subgraph_types.h"
 #include "graph/symbol.h"
 #include "op/fused/quantized_layer.h"
-#include "op/params/batch_norm_params.h"
 #include "op/op_builder.h"
+#include "op/params/batch_norm_params.h"
 
 namespace mxnet {
 namespace {

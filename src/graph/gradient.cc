@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "graph/indexed_graph.h"
 #include "op/grad.h"
+#include "op/named_errors.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -76,7 +77,8 @@ class GradientBuilder {
     }
     Grad grad(node->inputs.data(), static_cast<int>(node->inputs.size()), node, douts,
               {wants.get(), node->inputs.size()}, options_.differentiable);
-    Gradients gradients = node->op->gradient(node->params.get(), grad);
+    Gradients gradients =
+        told_by(*node->op, [&] { return node->op->gradient(node->params.get(), grad); });
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i] || !wants[i]) continue;
       name_new_nodes(gradients[i].entry(), node->name + "_backward");

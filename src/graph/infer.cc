@@ -95,8 +95,7 @@ class Inference {
     try {
       node.op->infer(node.params.get(), infer);
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}({})", node.name, node.op->name()),
-                  explain(n, error));
+      throw error.retold(fmt::format("{}({})", node.name, node.op->name()), explain(n, error));
     }
     if (inputs.empty() && zero_is_unknown_)
       for (ArrayType& type : out) forget_zeros(&type.shape);

@@ -17,8 +17,8 @@
 #include "graph/symbol_attributes.h"
 #include "graph/symbol_node.h"
 #include "op/fused/post_op.h"
-#include "op/params/batch_norm_params.h"
 #include "op/op_def.h"
+#include "op/params/batch_norm_params.h"
 
 namespace mxnet {
 namespace {

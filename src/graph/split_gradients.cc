@@ -6,9 +6,9 @@
 
 #include "graph/rewrite.h"
 #include "op/grad.h"
-#include "op/windows/conv_geometry.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/op_def.h"
+#include "op/windows/conv_geometry.h"
 
 namespace mxnet {
 namespace {

@@ -106,6 +106,7 @@ std::optional<std::string> get_attr(const Symbol& symbol, std::string_view key) 
   const ir::Node* node = symbol.node();
   if (node == nullptr) return std::nullopt;
   if (key == "name") return node->name;
+  if (key == "op_name") return node->is_variable() ? "null" : std::string(node->op->name());
   const std::string* value = find_attr(*node, key);
   if (value == nullptr)
     if (const std::string stored = stored_key(key); !stored.empty())

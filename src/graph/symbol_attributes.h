@@ -26,8 +26,9 @@ void parse_node(ir::Node* node);
 const std::string* find_attr(const ir::Node& node, std::string_view key);
 void set_attr(ir::Node* node, std::string key, std::string value);
 
-// Of the one node behind the outputs; "name" is its name. Bare hidden keys are found. Nothing where
-// there is none, or outputs of several nodes.
+// Of the one node behind the outputs; "name" is its name, "op_name" its operator's as files have it
+// ("null" for a variable). Bare hidden keys are found. Nothing where there is none, or outputs of
+// several nodes.
 std::optional<std::string> get_attr(const Symbol& symbol, std::string_view key);
 // Throws Error(kValue) for outputs of several nodes and for what the operator does not take.
 void set_attrs(Symbol* symbol, const Attrs& attrs);

@@ -64,6 +64,13 @@ Chunk::~Chunk() {
   }
 }
 
+// Sequentially consistent with made_of_values(): of a hand-out and the first question for what is
+// kept, which may come at the same time, the later one ends it.
+void Chunk::hand_out() {
+  handed_out_.store(true, std::memory_order_seq_cst);
+  if (MadeOfValues* made = made_.load(std::memory_order_seq_cst)) made->end();
+}
+
 MadeOfValues* Chunk::made_of_values() {
   if (!counts_all_writes() || device_.type != DeviceType::kCPU || sparse_ != nullptr)
     return nullptr;
@@ -71,8 +78,9 @@ MadeOfValues* Chunk::made_of_values() {
   if (made != nullptr) return made;
   auto mine = std::make_unique<MadeOfValues>();
   // Where two come first, the later one takes what the other has put there.
-  if (made_.compare_exchange_strong(made, mine.get(), std::memory_order_acq_rel))
-    return mine.release();
+  if (made_.compare_exchange_strong(made, mine.get(), std::memory_order_seq_cst))
+    made = mine.release();
+  if (handed_out_.load(std::memory_order_seq_cst)) made->end();
   return made;
 }
 

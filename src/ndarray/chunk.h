@@ -53,8 +53,9 @@ class Chunk : public RefCounted {
     return !foreign_ && device_.type != DeviceType::kCPUShared &&
            !handed_out_.load(std::memory_order_acquire);
   }
-  // Somebody outside has its address, and may write there at any time.
-  void hand_out() { handed_out_.store(true, std::memory_order_release); }
+  // Somebody outside has its address, and may write there at any time. What was made of its values
+  // ends.
+  void hand_out();
   // For what kernels make of its values. Null where writes are not counted, and on devices.
   // Thread-safe.
   MadeOfValues* made_of_values();

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ndarray/convert_elements.h"
+#include "ndarray/host_write.h"
 #include "storage/staged_copy.h"
 
 namespace mxnet {
@@ -76,7 +77,7 @@ void sync_copy_into(NDArray& to, const NDArray& from, int part) {
   require_data(from, "copy");
   if (part != kValuesPart) require_aux(to, part);
   from.wait_to_read();
-  to.wait_to_write();
+  const HostWrite write(to);
   const Range source = range_of(from, kValuesPart);
   if (to.is_sparse()) {
     to.sparse().resize_part(part == kValuesPart ? SparseStore::kValues : 1 + part, source.shape,

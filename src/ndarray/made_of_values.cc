@@ -5,12 +5,6 @@
 #include <algorithm>
 
 namespace mxnet {
-namespace {
-
-// Layers, directions and kinds of a deep network; what asks for more uses its views by turns.
-constexpr std::size_t kMost = 128;
-
-}  // namespace
 
 std::vector<std::pair<MadeOfValues::Key, MadeOfValues::Made>>::iterator MadeOfValues::place_of(
     const Key& key) {
@@ -21,11 +15,14 @@ std::vector<std::pair<MadeOfValues::Key, MadeOfValues::Made>>::iterator MadeOfVa
 MadeOfValues::Made MadeOfValues::find(uint64_t version, const Key& key, bool* again) {
   std::vector<std::pair<Key, Made>> gone;  // ends without the lock
   const MutexLock lock(mutex_);
-  if (version != version_ || made_.size() > kMost) gone.swap(made_);
+  *again = false;
+  if (ended_) return nullptr;
+  if (version != version_) gone.swap(made_);
   version_ = version;
   const auto place = place_of(key);
   *again = place != made_.end();
   if (*again) return place->second;
+  if (made_.size() == kMost) gone.swap(made_);
   made_.emplace_back(key, nullptr);
   return nullptr;
 }
@@ -35,6 +32,13 @@ void MadeOfValues::add(uint64_t version, const Key& key, Made made) {
   if (version != version_) return;
   const auto place = place_of(key);
   if (place != made_.end()) place->second.swap(made);
+}
+
+void MadeOfValues::end() {
+  std::vector<std::pair<Key, Made>> gone;  // as above
+  const MutexLock lock(mutex_);
+  ended_ = true;
+  gone.swap(made_);
 }
 
 }  // namespace mxnet

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "engine/fences.h"
+#include "ndarray/host_write.h"
 #include "ndarray/ndarray.h"
 #include "ndarray/sparse_convert.h"
 #include "storage/staged_copy.h"
@@ -114,7 +115,7 @@ void NDArray::wait_to_write() const {
 
 void NDArray::sync_copy_from(const void* data, int64_t count) {
   check_count(*this, count, "copy from host");
-  wait_to_write();
+  const HostWrite write(*this);
   if (count > 0) staged_copy(this->data(), device(), data, Device::cpu(), bytes());
 }
 

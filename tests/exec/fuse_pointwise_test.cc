@@ -93,8 +93,38 @@ TEST_P(Sizes, AChainIsOneStep) {
   EXPECT_EQ(result.fused(), 1);
   EXPECT_EQ(result.steps("\n  "), 1) << result.plan;
 }
+// From one tile to results that are written past the caches.
 INSTANTIATE_TEST_SUITE_P(FusePointwise, Sizes,
-                         ::testing::Values(1, 3, 4096, 8191, 8192, 8193, 100003));
+                         ::testing::Values(1, 3, 8191, 8193, 16384, 21845, 100003, 4194409));
+
+// Whatever a chain is as one, on its caller's thread or not, it is apart too.
+TEST(FusePointwise, RunsWhereItsOperatorsWould) {
+  const Value x = variable("x"), y = variable("y"), z = variable("z");
+  const ir::Graph graph = graph_of({add(apply("broadcast_mul", {x, y}), z)});
+  const auto is_cheap = [&](int64_t size, bool fusion) {
+    const Setting row("MXNET_USE_FUSION", fusion ? "1" : "0");
+    const PlanOptions options = PlanOptions::configured(Device::cpu(), false);
+    std::map<const ir::Node*, ArrayType> known;
+    for (const Value& value : {x, y, z})
+      known[value.entry().node.get()] = {{size}, DType::kFloat32};
+    TypedGraph typed = typed_graph(graph, known, options);
+    const Plan plan(std::move(typed.graph), std::move(typed.types), options);
+    EXPECT_EQ(plan.steps().size(), fusion ? 1u : 2u);
+    return plan.segments()[0].cheap;
+  };
+  for (const int64_t size : {1000, 10000, 16000, 17000, 100000})
+    EXPECT_EQ(is_cheap(size, true), is_cheap(size, false)) << size;
+  EXPECT_TRUE(is_cheap(16000, true));
+  EXPECT_FALSE(is_cheap(17000, true));
+}
+
+TEST(FusePointwise, LargeResultsFromTheMiddleAreWholeToo) {
+  if (!kOpenMpIsSeen) GTEST_SKIP() << "OpenMP would share it out";
+  const Shape shape{4194409};
+  const Value x = variable("x"), y = add(apply("square", {x}), x);
+  const Outcome result = check(graph_of({apply("tanh", {y}), y}), {{"x", shape}}, false);
+  EXPECT_EQ(result.fused(), 1);
+}
 
 TEST(FusePointwise, AnInputOfOneElementMeetsAll) {
   const Value x = variable("x"), s = variable("s");

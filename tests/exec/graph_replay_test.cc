@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "device/rehearsal.h"
 #include "device/sim/sim_control.h"
 #include "exec/graph_replay.h"
 #include "exec/plan_fixture.h"
@@ -117,6 +118,7 @@ class Replay {
     done_.clear();
     replay_->run(plan_->segments()[0], arrays_, {kGpu, &stream_}, [this](int s) {
       if (s == failing) throw Error(ErrorCode::kGeneric, "test", "not while recording");
+      if (s == compiling) Rehearsal::again();
       api_.host_call(0, stream_.native(), [this, s, by = offset] { done_.push_back(s + by); });
     });
     stream_.synchronize();
@@ -130,7 +132,7 @@ class Replay {
     return all;
   }
 
-  int failing = -1, offset = 0;
+  int failing = -1, compiling = -1, offset = 0;  // the first two are steps
 
  private:
   DeviceApi& api_ = device_api(DeviceType::kGPU);
@@ -155,6 +157,21 @@ TEST(GraphReplay, TheFirstRunIsPlainAndArraysThatMoveUpdateTheGraph) {
   EXPECT_EQ(replay.stats().captures, 1);
   EXPECT_EQ(replay.stats().updates, 1);
   EXPECT_EQ(replay.stats().launches, 4);
+}
+
+TEST(GraphReplay, WaitsForKernelsThatAreBeingCompiled) {
+  Replay replay;
+  replay.compiling = 1;
+  for (int run = 0; run < 3; ++run) EXPECT_EQ(replay.run(), replay.numbers(0));
+  EXPECT_EQ(replay.stats().captures, 0);
+  replay.compiling = -1;
+  replay.offset = 100;  // the compiled kernel
+  EXPECT_EQ(replay.run(), replay.numbers(100)) << "the first run that does what is to be recorded";
+  EXPECT_EQ(replay.stats().captures, 0);
+  EXPECT_EQ(replay.run(), replay.numbers(100));
+  EXPECT_EQ(replay.stats().captures, 1);
+  EXPECT_EQ(replay.run(), replay.numbers(100));
+  EXPECT_EQ(replay.stats().launches, 2);
 }
 
 TEST(GraphReplay, WhatFailsToBeRecordedRunsPlainly) {

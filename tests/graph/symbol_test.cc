@@ -151,6 +151,7 @@ TEST(Attributes, AParameterThatTheOperatorRefusesChangesNothing) {
   Symbol fc = dense(var("data"), "fc");
   message_of([&] { set_attrs(&fc, {{"num_hidden", "7"}, {"nosuch", "1"}}); });
   EXPECT_EQ(get_attr(fc, "num_hidden"), "3");
+  EXPECT_EQ(get_attr(fc, "op_name"), "FullyConnected");
   EXPECT_FALSE(get_attr(fc, "nosuch"));
 }
 

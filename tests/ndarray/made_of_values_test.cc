@@ -56,7 +56,7 @@ TEST(MadeOfValues, IsBounded) {
   const auto alive = std::count_if(watched.begin(), watched.end(),
                                    [](const auto& each) { return !each.expired(); });
   EXPECT_GT(alive, 0);
-  EXPECT_LE(alive, 129);
+  EXPECT_LE(alive, static_cast<std::ptrdiff_t>(MadeOfValues::kMost));
 }
 
 TEST(MadeOfValues, ServesThreads) {
@@ -91,6 +91,23 @@ TEST(MadeOfValues, EndsWithTheArray) {
     watched = value;
     array.chunk()->made_of_values()->add(1, {}, std::move(value));
   }
+  EXPECT_TRUE(watched.expired());
+}
+
+// What a kernel adds that began before is not kept either.
+TEST(MadeOfValues, EndsWhenTheAddressIsHandedOut) {
+  const NDArray array = make<float>(Shape{2}, {1, 2});
+  MadeOfValues& made = *array.chunk()->made_of_values();
+  bool again = false;
+  made.find(1, {}, &again);
+  auto value = std::make_shared<const int>(3);
+  const std::weak_ptr<const int> watched = value;
+  made.add(1, {}, value);
+  array.chunk()->hand_out();
+  EXPECT_EQ(value.use_count(), 1);
+  EXPECT_EQ(made.find(1, {}, &again), nullptr);
+  EXPECT_FALSE(again);
+  made.add(1, {}, std::move(value));
   EXPECT_TRUE(watched.expired());
 }
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "base/half.h"
-#include "op/params/batch_norm_params.h"
 #include "op/onednn/prepared.h"
 #include "op/op_def.h"
+#include "op/params/batch_norm_params.h"
 
 namespace mxnet {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "op/fused/post_op.h"
-#include "op/windows/conv_geometry.h"
 #include "op/prepared_kernel.h"
+#include "op/windows/conv_geometry.h"
 
 namespace mxnet {
 

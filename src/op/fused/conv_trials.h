@@ -4,8 +4,8 @@
 #pragma once
 #include <string>
 
-#include "op/windows/conv_geometry.h"
 #include "op/nn/winograd.h"
+#include "op/windows/conv_geometry.h"
 
 namespace mxnet {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "op/loops/half_arrays.h"
 #include "op/kernel.h"
+#include "op/loops/half_arrays.h"
 
 namespace mxnet {
 

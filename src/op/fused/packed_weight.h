@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/lock.h"
-#include "op/products/packed_floats.h"
 #include "op/prepared_kernel.h"
+#include "op/products/packed_floats.h"
 
 namespace mxnet {
 

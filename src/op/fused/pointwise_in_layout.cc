@@ -2,6 +2,7 @@
 // The operator's own kernel on the memory as it lies.
 #include "op/fused/pointwise_in_layout.h"
 
+#include "base/error.h"
 #include "op/inline_vector.h"
 #include "op/lent_resources.h"
 #include "op/pointwise.h"

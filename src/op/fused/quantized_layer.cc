@@ -7,11 +7,11 @@
 #include <cmath>
 #include <span>
 
-#include "op/run/dispatch.h"
 #include "op/fused/quantized_weight.h"
-#include "op/run/parallel.h"
 #include "op/quantize/byte_layers.h"
 #include "op/quantize/range.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "op/fused/post_op.h"
-#include "op/windows/conv_geometry.h"
 #include "op/nn/fully_connected.h"
 #include "op/prepared_kernel.h"
+#include "op/windows/conv_geometry.h"
 
 namespace mxnet {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "op/fused/fold.h"
-#include "op/run/parallel.h"
 #include "op/quantize/range.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packed weights of recurrent layers that outlive calls. A write to the memory of the weights that
+// no version counts shows whether they are kept: what was packed before does not know of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/engine.h"
+#include "exec/arrays.h"
+#include "exec/executor.h"
+#include "graph/graphs.h"
+#include "ndarray/copy_into.h"
+#include "ndarray/dlpack.h"
+#include "setting.h"
+
+namespace mxnet {
+namespace {
+
+constexpr int64_t kSteps = 2, kBatch = 2, kInputs = 3, kUnits = 4;
+constexpr int64_t kWeights = kUnits * (kInputs + kUnits), kBiases = 2 * kUnits;
+const Attrs kAttrs{{"state_size", "4"}, {"num_layers", "1"}, {"mode", "rnn_relu"}};
+
+// Weights of one number each, which all outputs grow with.
+Values params_of(float weight) {
+  Values params(kWeights + kBiases, 0.5f);
+  std::fill_n(params.begin(), kWeights, weight);
+  return params;
+}
+
+// Called eagerly, and as a plan.
+enum class As { kCall, kPlan };
+
+class RnnKept : public testing::TestWithParam<As> {
+ protected:
+  Values run() {
+    if (GetParam() == As::kCall) return values_of(call("RNN", {&x_, &params_, &state_}, kAttrs));
+    if (executor_ == nullptr) bind();
+    executor_->forward(false);
+    return values_of(executor_->outputs()[0]);
+  }
+  // What the numbers give that the weights have now, by an array of their own.
+  Values expected() {
+    NDArray params = array_of(values_of(params_));
+    return values_of(call("RNN", {&x_, &params, &state_}, kAttrs));
+  }
+  // Packed weights are kept from the second call on.
+  void keep() {
+    for (int i = 0; i < 2; ++i) run();
+  }
+  // Whether the second of two calls does without looking at the weights. Where it looks, what it
+  // sees may be kept: the end of a test.
+  bool runs_on_kept_weights() {
+    const Values before = run();
+    auto* const weights = params_.data_as<float>();
+    std::for_each_n(weights, kWeights, [](float& weight) { weight += 1; });
+    const bool kept = run() == before;
+    std::for_each_n(weights, kWeights, [](float& weight) { weight -= 1; });
+    return kept;
+  }
+
+  NDArray x_ = array_of(Values(kSteps * kBatch * kInputs, 1), {kSteps, kBatch, kInputs});
+  NDArray params_ = array_of(params_of(0.25f));
+  NDArray state_ = array_of(Values(kBatch * kUnits, 1), {1, kBatch, kUnits});
+
+ private:
+  void bind() {
+    const ir::Graph graph =
+        graph_of({apply("RNN", {variable("x"), variable("params"), variable("state")}, kAttrs)});
+    ExecutorArrays arrays;
+    arrays.args = {x_, params_, state_};
+    arrays.requests.assign(3, Request::kNull);
+    arrays.grads.resize(3);
+    executor_ = std::make_unique<Executor>(graph, Device::cpu(), std::move(arrays));
+  }
+  std::unique_ptr<Executor> executor_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, RnnKept, testing::Values(As::kCall, As::kPlan),
+                         [](const auto& info) {
+                           return info.param == As::kCall ? "Call" : "Plan";
+                         });
+
+TEST_P(RnnKept, WeightsArePackedOnceUntilTheyChange) {
+  keep();
+  EXPECT_TRUE(runs_on_kept_weights());
+  EXPECT_EQ(run(), expected());
+  array_of(params_of(-0.25f)).copy_to(params_);
+  EXPECT_EQ(run(), expected());
+  keep();
+  EXPECT_TRUE(runs_on_kept_weights());
+}
+
+TEST_P(RnnKept, WritesOfTheHostCount) {
+  const auto is_seen = [&](const auto& write) {
+    keep();
+    ASSERT_TRUE(runs_on_kept_weights());
+    write();
+    EXPECT_EQ(run(), expected());
+  };
+  const Values half = params_of(0.5f), third = params_of(0.125f);
+  is_seen([&] { params_.sync_copy_from(half.data(), kWeights + kBiases); });
+  is_seen([&] { sync_copy_into(params_, array_of(third), kValuesPart); });
+  is_seen([&] { params_.slice(1, 5).sync_copy_from(half.data(), 4); });
+}
+
+TEST_P(RnnKept, AnUpdateInABulkCountsForTheCallBehindIt) {
+  keep();
+  ASSERT_TRUE(runs_on_kept_weights());
+  NDArray gradient = array_of(params_of(0.125f));
+  const int before = Engine::get().set_bulk_size(16);
+  call_into(params_, "sgd_update", {&params_, &gradient}, {{"lr", "1"}});
+  const Values found = run();
+  Engine::get().set_bulk_size(before);
+  EXPECT_EQ(found, expected());
+}
+
+TEST_P(RnnKept, NothingIsKeptOnceOthersHaveTheAddress) {
+  keep();
+  ASSERT_TRUE(runs_on_kept_weights());
+  DLManagedTensor* const tensor = to_dlpack(params_);
+  keep();
+  EXPECT_FALSE(runs_on_kept_weights());
+  tensor->deleter(tensor);  // whoever had it may have passed the address on
+  keep();
+  EXPECT_FALSE(runs_on_kept_weights());
+}
+
+TEST_P(RnnKept, TrainingMakesNothingThatItsNextUpdateWouldEnd) {
+  for (int i = 0; i < 3; ++i) {
+    const Recording recording;
+    call("RNN", {&x_, &params_, &state_}, kAttrs);
+  }
+  EXPECT_FALSE(runs_on_kept_weights()) << "the first call that keeps something is the second";
+}
+
+}  // namespace
+}  // namespace mxnet
