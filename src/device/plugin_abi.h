@@ -16,7 +16,7 @@ namespace mxnet {
 inline constexpr uint32_t kPluginAbiVersion = 5;
 inline constexpr const char* kPluginEntry = "mxnet_plugin_table";
 
-struct GpuTable;  // op/gpu_table.h: kernels of operators
+struct GpuTable;  // op/run/gpu_table.h: kernels of operators
 struct GpuSource;
 class GpuModule;  // gpu_module.h: kernels of programs
 

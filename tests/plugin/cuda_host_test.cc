@@ -206,6 +206,28 @@ TEST_F(CudaHost, WrongHandlesAreErrors) {
   EXPECT_THROW(api_.copy(&a, Device::cpu(), &a, Device::cpu(), 4, stream.native()), Error);
 }
 
+TEST_F(CudaHost, FreshMemoryIsNoNumberAndTheHostHearsOfWritesBesideIt) {
+  constexpr std::size_t kBytes = 100;
+  Stream stream(api_, 0);
+  for (const std::ptrdiff_t beside : {std::ptrdiff_t{-1}, std::ptrdiff_t{kBytes}}) {
+    auto* const data = static_cast<unsigned char*>(api_.allocate(0, kBytes));
+    float number = 0;
+    std::memcpy(&number, data, sizeof number);
+    EXPECT_TRUE(std::isnan(number));
+    stream.synchronize();
+    const unsigned char before = data[beside];
+    data[beside] = 0;
+    ::testing::internal::CaptureStderr();
+    EXPECT_NE(error_of([&] { stream.synchronize(); }).find("cudaStreamSynchronize"),
+              std::string::npos);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find(" a block of 100 bytes"), std::string::npos) << said;
+    data[beside] = before;
+    stream.synchronize();
+    api_.release(0, data, kBytes);
+  }
+}
+
 TEST_F(CudaHost, MissingAndOldDriversAndNoDeviceAreToldApart) {
   const auto create = [] { CudaDeviceApi::create(); };
   fake_cuda::fail("cudaGetDeviceCount", cudaErrorInsufficientDriver, true);

@@ -3,13 +3,15 @@
 #include "fake_cudart.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
 #include <utility>
 
+#include "guarded_memory.h"
+
+using namespace mxnet::testing;
 using namespace mxnet::testing::fake_cuda;
 
 // What the runtime's opaque handles point to here.
@@ -28,8 +30,9 @@ struct Failure {
 };
 
 std::mutex g_mutex;
-std::map<std::string, Failure> g_failures;
-std::map<void*, std::pair<int, std::size_t>> g_blocks;  // device (-1 = host), bytes
+// Never destroyed: the core's last streams end behind this file's objects.
+auto& g_failures = *new std::map<std::string, Failure>;
+auto& g_blocks = *new std::map<void*, std::pair<int, std::size_t>>;  // device (-1 = host), bytes
 std::set<std::pair<int, int>> g_peers;
 std::map<std::pair<int, int>, int> g_link_ranks;
 std::atomic<int> g_driver{13000}, g_count{kDevices}, g_live{0}, g_peer_copies{0};
@@ -58,19 +61,31 @@ cudaError_t allocate(const char* function, void** data, std::size_t bytes, int d
     for (const auto& [block, info] : g_blocks) used += info.first == device ? info.second : 0;
   }
   if (bytes > kCapacity - used) return answer(function, cudaErrorMemoryAllocation);
-  *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  *data = allocate_guarded(bytes);
+  if (*data == nullptr) return answer(function, cudaErrorMemoryAllocation);
   ++g_live;
   std::lock_guard lock(g_mutex);
   g_blocks[*data] = {device, bytes};
   return cudaSuccess;
 }
 
-cudaError_t release(const char* function, void* data) {
+cudaError_t release(void* data) {
   std::lock_guard lock(g_mutex);
-  if (g_blocks.erase(data) == 0) return t_last = cudaErrorInvalidValue;
-  std::free(data);
+  const auto block = g_blocks.find(data);
+  if (block == g_blocks.end()) return t_last = cudaErrorInvalidValue;
+  const bool intact = guards_hold(data, block->second.second);
+  g_blocks.erase(block);
+  free_guarded(data);
   --g_live;
-  return function == nullptr ? cudaErrorUnknown : cudaSuccess;
+  return intact ? cudaSuccess : t_last = cudaErrorIllegalAddress;
+}
+
+// Whether nobody has written beside any block.
+cudaError_t look_at_memory() {
+  std::lock_guard lock(g_mutex);
+  for (const auto& [data, info] : g_blocks)
+    if (!guards_hold(data, info.second)) return cudaErrorIllegalAddress;
+  return cudaSuccess;
 }
 
 // Work on a stream is accepted only while its device is current.
@@ -160,11 +175,11 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   return allocate("cudaMalloc", data, bytes, t_device);
 }
-cudaError_t cudaFree(void* data) { return release("cudaFree", data); }
+cudaError_t cudaFree(void* data) { return release(data); }
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
   return allocate("cudaHostAlloc", data, bytes, -1);
 }
-cudaError_t cudaFreeHost(void* data) { return release("cudaFreeHost", data); }
+cudaError_t cudaFreeHost(void* data) { return release(data); }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;
@@ -186,7 +201,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   --g_live;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return answer("cudaStreamSynchronize"); }
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return answer("cudaStreamSynchronize", look_at_memory());
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
   return answer("cudaStreamWaitEvent", on(stream));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of a kernel in the type that it computes in, float or double, as on the CPU
-// (op/computed.h): halves through copies. For operators that do more than to wait for memory.
+// (op/loops/computed.h): halves through copies. For operators that do more than to wait for memory.
 #pragma once
 #include <utility>
 #include <vector>

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "op/windows/conv_geometry.h"
 #include "op/reducing/evaluate.h"
+#include "op/windows/conv_geometry.h"
 #include "plugin/cuda/dnn/convolver.h"
 #include "plugin/cuda/primitives.h"
 

@@ -34,7 +34,7 @@ MX_DEVICE Compute<T> widen(T x) {
     return static_cast<Compute<T>>(x);
 }
 
-// Any number to a stored type; the meaning is that of op/convert.h.
+// Any number to a stored type; the meaning is that of op/loops/convert.h.
 template <class To, class From>
 MX_DEVICE To narrow(From x) {
   if constexpr (std::is_same_v<To, From>) {

@@ -43,9 +43,6 @@ void solve_sides(NativeStream* stream, const T* a, bool transposed, int64_t batc
 int64_t sides_of(const Tensor& a, const Tensor& x) {
   return x.ndim() == a.ndim() ? x.shape().back() : 1;
 }
-bool is_real(const void*, const Signature& signature) {
-  return kFloating.contains(signature.in[0].dtype);
-}
 
 // Inputs: a, b.
 void solve(const void*, KernelContext& context) {
@@ -168,7 +165,7 @@ void solve_tensor_slope(const TensorsolveParams& params, KernelContext& context)
 }  // namespace
 
 void add_equations(std::vector<GpuKernelRow>* rows) {
-  rows->push_back({"_npi_solve", solve, is_real});
+  rows->push_back({"_npi_solve", solve, nullptr});
   rows->push_back({"_backward_npi_solve", solve_slope, nullptr});
   rows->push_back(kernel_row<TensorsolveParams, solve_tensor>("_npi_tensorsolve"));
   rows->push_back(kernel_row<TensorsolveParams, solve_tensor_slope>("_backward_npi_tensorsolve"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that the host has to see before a kernel's call ends. It waits for them: the operator is
-// marked as waiting (op/read_back.h), so that it is no part of a CUDA graph.
+// marked as waiting (op/run/read_back.h), so that it is no part of a CUDA graph.
 #pragma once
 #include <vector>
 

@@ -1,47 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // How work is spread over a GPU: f(i) for every i, or a group of threads for every i. Kernels are
 // function objects, so that everything but these few launches is ordinary code: compiled by g++
-// with MX_CUDA_EMULATED, the same files run in the host's memory, which is how they are tested on
-// machines without a GPU.
+// with MX_CUDA_EMULATED, the same files run in the host's memory, where tests have launches of
+// their own (tests/plugin/emulated/host_launch.h), on machines without a GPU.
 #pragma once
 #include <cstdint>
 
 #include "plugin/cuda/launch.h"
 #include "plugin/cuda/row_words.h"
 
+#ifdef MX_CUDA_EMULATED
+#include "host_launch.h"
+#else
+
 namespace mxnet {
 namespace cuda {
-
-constexpr int kThreads = 256;  // of a block: enough blocks for every occupancy, whole warps
-constexpr int kWarp = 32;
-
-#ifdef MX_CUDA_EMULATED
-
-template <class F>
-void for_each(NativeStream* stream, const char* name, int64_t n, const F& f) {
-  const LaunchScope scope(stream);
-  for (int64_t i = 0; i < n; ++i) f(i);
-  scope.check(name);
-}
-
-// See below. A group's threads take turns.
-template <class F>
-void for_each_group(NativeStream* stream, const char* name, int64_t n, bool, const F& f) {
-  const LaunchScope scope(stream);
-  for (int64_t i = 0; i < n; ++i) {
-    auto value = f.part(i, 0, kWarp);
-    for (int lane = 1; lane < kWarp; ++lane) value = f.merge(value, f.part(i, lane, kWarp));
-    f.finish(i, value);
-  }
-  scope.check(name);
-}
-
-template <class T>
-inline void atomic_add(T* at, T value) {
-  *at += value;
-}
-
-#else
 
 // Counts in 32 bits, from a 64-bit beginning: half the arithmetic, and one kernel for all sizes.
 template <class F>
@@ -144,7 +117,7 @@ MX_DEVICE void atomic_add(T* at, T value) {
 #endif
 }
 
-#endif
-
 }  // namespace cuda
 }  // namespace mxnet
+
+#endif

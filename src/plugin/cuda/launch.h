@@ -14,6 +14,9 @@ struct NativeStream;
 
 namespace cuda {
 
+constexpr int kThreads = 256;  // of a block: enough blocks for every occupancy, whole warps
+constexpr int kWarp = 32;
+
 // Makes the stream's device current as long as it lives. For one launch on one thread.
 class LaunchScope {
  public:

@@ -10,7 +10,7 @@
 namespace mxnet {
 namespace cuda {
 
-// Elements of a line are `inner` apart (RowLayout of norm/row_io.h, for kernels).
+// Elements of a line are `inner` apart (RowLayout of loops/row_io.h, for kernels).
 struct Lines {
   int64_t length, inner;
 

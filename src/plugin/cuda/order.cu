@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of lines in order (sort, argsort, topk): keys of the elements' order (op/sort_key.h)
-// are sorted with their places, and what was asked for is read off the places.
+// The elements of lines in order (sort, argsort, topk): keys of the elements' order
+// (op/sorting/sort_key.h) are sorted with their places, and what was asked for is read off the
+// places.
 #include "op/run/element_size.h"
 #include "op/sorting/sort_key.h"
 #include "plugin/cuda/elements.cuh"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of Pooling and its gradients (op/nn/pooling_geometry.h): one thread for each number that
-// is written, which looks at all it depends on, so that results repeat from run to run.
+// Kernels of Pooling and its gradients (op/windows/pooling_geometry.h): one thread for each number
+// that is written, which looks at all it depends on, so that results repeat from run to run.
 #include "op/windows/pooling_geometry.h"
 
 #include "plugin/cuda/elements.cuh"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The primitives of op/gpu_table.h, declared for the table that gathers them. Each is defined in
-// the .cu of its family.
+// The primitives of op/run/gpu_table.h, declared for the table that gathers them. Each is defined
+// in the .cu of its family.
 #pragma once
 #include "op/run/gpu_table.h"
 

@@ -3,9 +3,9 @@
 #include "plugin/cuda/product_steps.h"
 
 #include "base/error.h"
-#include "op/rows/binary_loops.h"
 #include "op/norm/activation_loops.h"
 #include "op/reducing/evaluate.h"
+#include "op/rows/binary_loops.h"
 #include "plugin/cuda/primitives.h"
 
 namespace mxnet::cuda {

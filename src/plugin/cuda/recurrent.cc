@@ -9,9 +9,9 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "op/rnn/backward_arrays.h"
 #include "op/rows/binary_loops.h"
 #include "op/run/plugin_random.h"
-#include "op/rnn/backward_arrays.h"
 #include "plugin/cuda/dnn/recurrent_runner.h"
 #include "plugin/cuda/host_values.h"
 #include "plugin/cuda/primitives.h"
@@ -43,21 +43,24 @@ using Gradients = rnn::BackwardArrays<Bytes, const void*>;
 // One call of the operator. Used by the thread of the kernel.
 class Call {
  public:
-  // `reserve`: the operator's.
-  Call(const RnnParams& params, KernelContext& context, const Tensor& reserve)
+  // `reserve`: the operator's. `keeps`: whether backward may come, or has come.
+  Call(const RnnParams& params, KernelContext& context, const Tensor& reserve, bool keeps)
       : params_(params),
+        keeps_(keeps),
         context_(context),
         stream_(context.stream()->native()),
         extent_{context.in(0).dtype, context.in(0).dim(0), context.in(0).dim(1),
                 context.in(0).dim(2)},
         element_(static_cast<int64_t>(dtype_size(extent_.dtype))),
         reserve_at_(reserve.as<Bytes>()) {
+    // Nothing is dropped and nobody asks for what is between the layers: they are one call.
+    if (!keeps && !context.training()) params_.p = 0;
     read_lengths();
-    if (not_for_cudnn(params, extent_, in_order()) != nullptr) return;
-    segments_ = recurrent_segments(params, extent_);
+    if (not_for_cudnn(params_, extent_, in_order()) != nullptr) return;
+    segments_ = recurrent_segments(params_, extent_);
     std::vector<std::size_t> kept;
     for (const RecurrentSegment& segment : segments_) {
-      const std::vector<WeightPart> parts = weight_parts(params, extent_, segment);
+      const std::vector<WeightPart> parts = weight_parts(params_, extent_, segment);
       Runner& runner = runners_.emplace_back();
       runner.cudnn = recurrent_runner(stream_, segment.shape, parts);
       if (runner.cudnn == nullptr) return;
@@ -197,7 +200,8 @@ class Call {
   }
 
   void* workspace(std::size_t i) const {
-    return context_.workspace(runners_[i].cudnn->sizes().workspace);
+    const RecurrentSizes& sizes = runners_[i].cudnn->sizes();
+    return context_.workspace(keeps_ ? sizes.workspace : sizes.inference_workspace);
   }
   Bytes* kept(std::size_t i) const {
     return reserve_->has_kept ? reserve_at_ + reserve_->segments[i].kept
@@ -223,7 +227,8 @@ class Call {
       fill(stream_, mask, 1);
   }
 
-  const RnnParams& params_;
+  RnnParams params_;
+  const bool keeps_;
   KernelContext& context_;
   NativeStream* const stream_;
   const RecurrentExtent extent_;
@@ -261,7 +266,7 @@ void Call::forward() {
                                 .hy = writable(states_at(out_states, i, shape.out), hidden),
                                 .cy = writable(states_at(out_cells, i, shape.hidden), units),
                                 .workspace = workspace(i),
-                                .kept = kept(i)},
+                                .kept = keeps_ ? kept(i) : nullptr},
                                context_);
     if (is_last(i)) break;
     draw_factors(i);
@@ -330,7 +335,8 @@ void Call::backward(const Gradients& a) {
 }  // namespace
 
 bool forward_by_cudnn(const RnnParams& params, KernelContext& context) {
-  Call call(params, context, context.out(context.num_out() - 1));
+  const int reserve = context.num_out() - 1;
+  Call call(params, context, context.out(reserve), context.is_read(reserve));
   if (!call.possible()) return false;
   call.forward();
   return true;
@@ -338,7 +344,7 @@ bool forward_by_cudnn(const RnnParams& params, KernelContext& context) {
 
 bool backward_by_cudnn(const RnnParams& params, KernelContext& context) {
   const int reserve = params.length_input() + (params.use_sequence_length ? 1 : 0) + 1;
-  Call call(params, context, context.in(reserve));
+  Call call(params, context, context.in(reserve), true);
   if (!call.possible()) return false;
   NativeStream* const stream = context.stream()->native();
   const auto clear = [&](int i) { fill(stream, context.out(i), 0); };

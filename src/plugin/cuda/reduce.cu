@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the reduction rows (op/reduce_loops.h) along any axes. A thread, a warp or a block
-// makes each output, or, of few, each of its slices, which are merged in a fixed order: results
-// repeat from run to run. All rows share a kernel for each pair of types: which one it is costs a
-// branch that all threads take alike, once for several elements, where one a row would cost minutes
-// of nvcc.
+// Kernels of the reduction rows (op/reducing/reduce_loops.h) along any axes. A thread, a warp or a
+// block makes each output, or, of few, each of its slices, which are merged in a fixed order:
+// results repeat from run to run. All rows share a kernel for each pair of types: which one it is
+// costs a branch that all threads take alike, once for several elements, where one a row would cost
+// minutes of nvcc.
 #include "op/reducing/evaluate.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"

@@ -2,10 +2,10 @@
 // What both directions of a recurrent network share on a GPU: its cells, its products, and when
 // samples end.
 #pragma once
-#include "op/rows/binary_loops.h"
 #include "op/kernel.h"
 #include "op/reducing/evaluate.h"
 #include "op/rnn/backward_arrays.h"
+#include "op/rows/binary_loops.h"
 #include "plugin/cuda/dense_product.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"

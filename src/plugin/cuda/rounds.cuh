@@ -3,22 +3,10 @@
 #pragma once
 #include "plugin/cuda/launch.cuh"
 
+#ifndef MX_CUDA_EMULATED  // host_launch.h has it
+
 namespace mxnet {
 namespace cuda {
-
-#ifdef MX_CUDA_EMULATED
-
-// See below. A block's threads take turns.
-template <class F>
-void for_each_in_rounds(NativeStream* stream, const char* name, int64_t n, const F& f) {
-  const LaunchScope scope(stream);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t round = 0; round < f.rounds(i); ++round)
-      for (int lane = 0; lane < kWarp; ++lane) f.round(i, round, lane, kWarp);
-  scope.check(name);
-}
-
-#else
 
 template <class F>
 __global__ void __launch_bounds__(kThreads) for_each_in_rounds_kernel(int64_t n, F f) {
@@ -44,7 +32,7 @@ void for_each_in_rounds(NativeStream* stream, const char* name, int64_t n, const
   scope.check(name);
 }
 
-#endif
-
 }  // namespace cuda
 }  // namespace mxnet
+
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words that rows (src/op/elemwise/*_rows.h) are written in, for kernels. One text for three
 // compilers: nvcc, NVRTC (which gets it as source, so it includes nothing), and g++, which runs the
-// kernels in the host's memory for tests. The CPU's words are op/elemwise/row_math.h.
+// kernels in the host's memory for tests. The CPU's words are op/rows/row_math.h.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)

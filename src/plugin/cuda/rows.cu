@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that pick rows by position and add rows back (op/index/rows.h).
+// Kernels that pick rows by position and add rows back (op/moving/rows.h).
 #include "op/run/element_size.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"

@@ -56,8 +56,11 @@ void sort_segments(NativeStream* stream, const SegmentSort<K>& sort, KernelConte
     uint32_t* const order = sort.sorted_places + first;
     std::iota(order, order + sort.length, 0u);
     const K* const keys = sort.keys + first;
-    std::stable_sort(order, order + sort.length,
-                     [keys](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+    const int unread = 8 * static_cast<int>(sizeof(K)) - sort.bits;
+    const K counting = sort.bits == 0 ? K{0} : static_cast<K>(~K{0} >> unread);
+    std::stable_sort(order, order + sort.length, [keys, counting](uint32_t a, uint32_t b) {
+      return (keys[a] & counting) < (keys[b] & counting);
+    });
     for (int64_t i = 0; i < sort.length; ++i) {
       sort.sorted_keys[first + i] = keys[order[i]];
       order[i] = sort.places[first + order[i]];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the way back of reductions (op/reduce/spread_rows.h), and sums of what a copy
 // repeated.
-#include "op/reduce/spread_rows.h"
 #include "op/moving/strided_copy.h"
+#include "op/reduce/spread_rows.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/primitives.h"

@@ -3,8 +3,8 @@
 // (op/matrix/triangular.cc). Every right-hand side has a thread of its own, or, of large triangles,
 // cuBLAS solves all of a matrix at once. What has no solution has numbers that are none: kernels
 // cannot throw.
-#include "op/run/element_size.h"
 #include "op/params/triangular.h"
+#include "op/run/element_size.h"
 #include "plugin/cuda/computed.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/solver/solver.h"

@@ -133,6 +133,17 @@ TEST(GpuMatrices, EquationsOfTwoTypesAreSolvedInTheWider) {
   expect_same_outputs("_backward_npi_solve", {wide, single, wide, wide}, {}, 1e-6);
 }
 
+TEST(GpuMatrices, EquationsOfIntegersAreSolvedInReals) {
+  const Input real{{4, 1, 0, 1, 5, 2, 0, 2, 7}, Shape{3, 3}}, sides{{1, 2, 3}, Shape{3}};
+  for (const char* dtype : {"int32", "int64", "uint8"}) {
+    Input whole = real, whole_sides = sides;
+    whole.dtype = whole_sides.dtype = dtype;
+    expect_same_outputs("_npi_solve", {whole, whole_sides}, {}, 1e-6);
+    expect_same_outputs("_npi_solve", {whole, sides}, {}, 1e-6);
+    expect_same_outputs("_npi_solve", {real, whole_sides}, {}, 1e-6);
+  }
+}
+
 TEST(GpuMatrices, NumbersOfMatrices) {
   const Input a = filled(Shape{2, 4, 4}, 1, 4), numbers = filled(Shape{2});
   expect_op("_linalg_sumlogdiag", {a});

@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "device/device_registry.h"
-#include "op/run/gpu.h"
 #include "op/generators/random_streams.h"
+#include "op/run/gpu.h"
 #include "tests/exec/arrays.h"
 #include "tests/plugin/emulated/both_devices.h"
 #include "tests/plugin/emulated/host_math.h"  // before what is in words of CUDA

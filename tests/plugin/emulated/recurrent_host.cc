@@ -35,7 +35,7 @@ class HostRunner : public RecurrentRunner {
     sizes_.places.resize(parts.size());
     for (std::size_t i = parts.size(); i-- > 0; end += parts[i].size + kGap) sizes_.places[i] = end;
     sizes_.weights = static_cast<std::size_t>(end) * dtype_size(shape.dtype);
-    sizes_.workspace = 64;
+    sizes_.workspace = sizes_.inference_workspace = 64;
     sizes_.kept =
         static_cast<std::size_t>(rnn::ReserveLayout(params_, shape.steps, shape.batch).size()) *
         (shape.dtype == DType::kFloat64 ? 8 : 4);
@@ -57,7 +57,7 @@ class HostRunner : public RecurrentRunner {
       arrays.out = copies.out(a.y, rows() * shape_.width());
       arrays.state_out = copies.out(a.hy, hidden());
       arrays.cell_out = copies.out(a.cy, cells());
-      arrays.reserve = static_cast<T*>(a.kept);
+      arrays.reserve = static_cast<T*>(a.kept != nullptr ? a.kept : context.workspace(sizes_.kept));
       recurrent::run_forward(params_, extent_, arrays, stream, context);
       copies.write_back();
     });

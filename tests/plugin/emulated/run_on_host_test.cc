@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "op/run/gpu.h"
-#include "op/op_builder.h"
 #include "op/generators/random_draws.h"
 #include "op/generators/random_streams.h"
+#include "op/op_builder.h"
+#include "op/run/gpu.h"
 #include "tests/exec/arrays.h"
 #include "tests/plugin/emulated/both_devices.h"
 

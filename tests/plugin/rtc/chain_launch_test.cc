@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <latch>
 
 #include "base/error.h"
+#include "device/rehearsal.h"
 #include "device/stream.h"
 #include "fake_cudart.h"
 #include "no_resources.h"
@@ -35,6 +37,13 @@ class ChainLaunch : public ::testing::Test {
     return launch_chain(kernels_, test_.chain, context, 90);
   }
 
+  // Whether a recording would do what a launch does.
+  bool settles() {
+    const Rehearsal rehearsal;
+    launch(0);
+    return rehearsal.settled();
+  }
+
   static DeviceApi& api() {
     fake_cuda::reset();
     static DeviceApi* api = CudaDeviceApi::create().release();
@@ -47,7 +56,9 @@ class ChainLaunch : public ::testing::Test {
   Stream stream_{api(), 0};
   CudaConfig config_;
   bool fails_ = false;
+  std::latch* held_ = nullptr;
   ChainKernels kernels_{config_, [this](const CompileRequest&) {
+                          if (held_ != nullptr) held_->wait();
                           if (fails_) throw Error(ErrorCode::kGeneric, "rtc", "no");
                           return CompiledCode{"code", {}};
                         }};
@@ -67,6 +78,25 @@ TEST_F(ChainLaunch, WaitsForNothingAndThenGivesTheArrays) {
   EXPECT_EQ(arguments_.arrays[1], out_.data());
   ASSERT_TRUE(launch(0));
   EXPECT_LE(fake_cuda::graph_counts().libraries, 1) << "code is loaded once";
+}
+
+// A recording would have the operators one by one for ever.
+TEST_F(ChainLaunch, IsRehearsedAgainAsLongAsItIsCompiled) {
+  std::latch compiled{1};
+  held_ = &compiled;
+  EXPECT_FALSE(settles());
+  EXPECT_FALSE(settles());
+  compiled.count_down();
+  kernels_.drain();
+  EXPECT_TRUE(settles());
+  EXPECT_EQ(fake_cuda::last_launch().count, 1);
+}
+
+TEST_F(ChainLaunch, WhatCannotBeCompiledIsRehearsedNoMore) {
+  fails_ = true;
+  launch(0);
+  kernels_.drain();
+  EXPECT_TRUE(settles());
 }
 
 TEST_F(ChainLaunch, UnalignedArraysGoOneByOne) {

@@ -13,8 +13,8 @@
 #include <fstream>
 
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/rows/row_math.h"
+#include "op/run/dispatch.h"
 #include "random_chain.h"
 
 namespace mxnet::testing {

@@ -82,11 +82,11 @@ std::optional<TestChain> single_chain(const OpDef& op, DType dtype, int64_t size
   for (int i = 0; i < count; ++i) {
     step.in.push_back(i);
     test.inputs.push_back({dtype, false});
+    test.chain.inputs.push_back({dtype, false});
   }
   test.chain.steps = {std::move(step)};
   test.chain.outputs = {0};
   test.chain.shape = Shape{size};
-  test.chain.num_inputs = count;
   test.chain.finish();
   return test;
 }
@@ -128,7 +128,8 @@ TestChain random_chain(std::mt19937& rng, int64_t size) {
   chain.outputs = {last};
   for (int k = 0; k < last; ++k)
     if (below(4) == 0) chain.outputs.push_back(k);
-  chain.num_inputs = static_cast<int>(num_inputs);
+  for (const cuda::ChainInput& input : test.inputs)
+    chain.inputs.push_back({input.dtype, input.single});
   chain.finish();
   return test;
 }

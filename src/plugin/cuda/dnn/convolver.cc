@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "plugin/cuda/check.h"
+#include "plugin/cuda/dnn/convolution_key.h"
 #include "plugin/cuda/dnn/engine_cache.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
@@ -41,9 +42,9 @@ class Stopwatch {
  public:
   explicit Stopwatch(cudaStream_t stream) : stream_(stream) {
     MX_CUDA_CALL(cudaEventCreate(&begin_));
-    if (cudaEventCreate(&end_) != cudaSuccess) {
+    if (const cudaError_t error = cudaEventCreate(&end_); error != cudaSuccess) {
       cudaEventDestroy(begin_);
-      throw Error(ErrorCode::kGeneric, "cuda", "given a convolution to time, expected an event");
+      throw_error(error, "cudaEventCreate");
     }
   }
   ~Stopwatch() {
@@ -79,7 +80,7 @@ EngineCache& engine_cache() {
 }
 
 // The convolutions of one device. Thread-safe: plans are made by one call at a time, so that the
-// times of engines are their own; launches do not wait for each other.
+// times of engines are their own; launches wait for each other only where they use one plan.
 class Convolver {
  public:
   Convolver() {
@@ -111,7 +112,7 @@ class Convolver {
   }
 
  private:
-  using PlanRef = std::shared_ptr<const ConvolutionPlan>;
+  using PlanRef = std::shared_ptr<const InTurns<ConvolutionPlan>>;
   struct Plan {
     PlanRef engine;
     bool at_once;  // with all steps
@@ -130,14 +131,9 @@ class Convolver {
   Plan plan_for(const Convolution& convolution, const Call& call) {
     const EnginePolicy policy = engine_policy(config().cuda, convolution.pass,
                                               asked(call.tuning.tune), call.tuning.workspace_mib);
-    const std::string key = key_of(convolution, policy);
-    MutexLock lock(mutex_);
-    auto at = plans_.find(key);
-    if (at == plans_.end()) {
-      if (plans_.size() == kMostPlans) plans_.clear();
-      at = plans_.emplace(key, make(convolution, policy, call)).first;
-    }
-    return at->second;
+    thread_local PlanKey key;
+    set_plan_key(convolution, policy, &key);
+    return plans_.get(key, [&] { return make(convolution, policy, call); });
   }
   std::string key_of(const Convolution& convolution, const EnginePolicy& policy) const {
     return choice_key(gpu_, static_cast<int64_t>(Cudnn::get().version()), convolution.to_string(),
@@ -168,12 +164,23 @@ class Convolver {
     }
   }
 
+  static PlanRef plan_of(cudnnHandle_t handle, Descriptor engine) {
+    return std::make_shared<const InTurns<ConvolutionPlan>>(handle, std::move(engine));
+  }
+  static std::size_t workspace_bytes(const InTurns<ConvolutionPlan>& engine) {
+    return engine.use([](const ConvolutionPlan& plan) { return plan.workspace_bytes(); });
+  }
+  static void run_engine(const InTurns<ConvolutionPlan>& engine, cudnnHandle_t handle,
+                         const ConvolutionArrays& arrays, void* workspace) {
+    engine.use([&](const ConvolutionPlan& plan) { plan.run(handle, arrays, workspace); });
+  }
   static void* workspace_for(const Plan& plan, const Call& call) {
-    const std::size_t bytes = plan.engine->workspace_bytes();
+    const std::size_t bytes = workspace_bytes(*plan.engine);
     return bytes == 0 ? nullptr : call.context.workspace(bytes);
   }
   static void launch(const Plan& plan, const Call& call, void* workspace) {
-    plan.engine->run(call.handle, plan.at_once ? call.arrays : call.without_steps(), workspace);
+    run_engine(*plan.engine, call.handle, plan.at_once ? call.arrays : call.without_steps(),
+               workspace);
     if (!plan.at_once) call.apply_steps();
   }
 
@@ -186,12 +193,11 @@ class Convolver {
       EngineConfig& candidate = (*offers)[i].config;
       if (exclusion(candidate, policy)) continue;
       try {
-        plans[i] =
-            std::make_shared<const ConvolutionPlan>(handle, std::move((*offers)[i].descriptor));
+        plans[i] = plan_of(handle, std::move((*offers)[i].descriptor));
       } catch (const Error&) {
         continue;
       }
-      candidate.workspace = plans[i]->workspace_bytes();
+      candidate.workspace = workspace_bytes(*plans[i]);
       if (policy.autotune == Autotune::kHeuristics && !exclusion(candidate, policy)) break;
     }
     return plans;
@@ -207,8 +213,7 @@ class Convolver {
         engine_cache().kept(key_of(convolution, policy), convolution.to_string(), configs, policy);
     if (!choice.chosen || exclusion(configs[*choice.chosen], policy)) return nullptr;
     try {
-      auto plan = std::make_shared<const ConvolutionPlan>(
-          handle, std::move((*offers)[*choice.chosen].descriptor));
+      PlanRef plan = plan_of(handle, std::move((*offers)[*choice.chosen].descriptor));
       if (!choice.report.empty()) log(LogLevel::kInfo, choice.report);
       return plan;
     } catch (const Error&) {
@@ -245,7 +250,8 @@ class Convolver {
             workspace = call.context.workspace(candidate.workspace);
             room = candidate.workspace;
           }
-          return stopwatch.fastest([&] { plans[place[c]]->run(call.handle, arrays, workspace); });
+          return stopwatch.fastest(
+              [&] { run_engine(*plans[place[c]], call.handle, arrays, workspace); });
         } catch (const Error&) {
           return std::nullopt;
         }
@@ -266,8 +272,7 @@ class Convolver {
 
   std::string gpu_;
   CudnnHandles handles_;
-  Mutex mutex_;
-  std::map<std::string, Plan> plans_ MX_GUARDED_BY(mutex_);
+  PlanTable<Plan> plans_{kMostPlans};
 };
 
 }  // namespace

@@ -142,6 +142,10 @@ RecurrentPlan::RecurrentPlan(cudnnHandle_t handle, const RecurrentShape& shape,
   check(cudnn.temp_sizes(handle, network_.get(), CUDNN_FWD_MODE_TRAINING, x.get(),
                          &sizes_.workspace, &sizes_.kept),
         "cudnnGetRNNTempSpaceSizes");
+  std::size_t kept_in_inference = 0;  // none
+  check(cudnn.temp_sizes(handle, network_.get(), CUDNN_FWD_MODE_INFERENCE, x.get(),
+                         &sizes_.inference_workspace, &kept_in_inference),
+        "cudnnGetRNNTempSpaceSizes");
   check(cudnn.weight_size(handle, network_.get(), &sizes_.weights), "cudnnGetRNNWeightSpaceSize");
   for (const WeightPart& part : parts) sizes_.places.push_back(place_of(handle, part));
 }
@@ -173,10 +177,12 @@ int64_t RecurrentPlan::place_of(cudnnHandle_t handle, const WeightPart& part) co
 void RecurrentPlan::forward(cudnnHandle_t handle, const std::vector<int32_t>& lengths,
                             const RecurrentForward& a) const {
   const RecurrentSequences x(shape_, shape_.input, lengths), y(shape_, shape_.width(), lengths);
-  check(CudnnRecurrent::get().forward(handle, network_.get(), CUDNN_FWD_MODE_TRAINING, nullptr,
-                                      x.get(), a.x, y.get(), a.y, hidden_.get(), a.hx, a.hy,
-                                      cells_.get(), a.cx, a.cy, sizes_.weights, a.weights,
-                                      sizes_.workspace, a.workspace, sizes_.kept, a.kept),
+  const bool keeps = a.kept != nullptr;
+  check(CudnnRecurrent::get().forward(
+            handle, network_.get(), keeps ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE,
+            nullptr, x.get(), a.x, y.get(), a.y, hidden_.get(), a.hx, a.hy, cells_.get(), a.cx,
+            a.cy, sizes_.weights, a.weights, keeps ? sizes_.workspace : sizes_.inference_workspace,
+            a.workspace, keeps ? sizes_.kept : 0, a.kept),
         "cudnnRNNForward");
 }
 

@@ -88,6 +88,7 @@ class RecurrentSequences : public RecurrentHandle<cudnnRNNDataDescriptor_t> {
 // Bytes that a network needs, and where it has the parts of its weights, in elements.
 struct RecurrentSizes {
   std::size_t workspace, kept, weights;
+  std::size_t inference_workspace;  // of a forward pass that keeps nothing
   std::vector<int64_t> places;
 };
 
@@ -95,7 +96,8 @@ struct RecurrentSizes {
 struct RecurrentForward {
   const void *x, *hx, *cx, *weights;
   void *y, *hy, *cy;
-  void *workspace, *kept;
+  void* workspace;
+  void* kept;  // null: no backward pass follows, and the library computes as for inference
 };
 struct RecurrentBackward {
   const void *x, *hx, *cx, *weights, *y, *dy, *dhy, *dcy;

@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "plugin/cuda/check.h"
+#include "plugin/cuda/dnn/plan_table.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 
@@ -20,23 +21,28 @@ class CudnnRunner : public RecurrentRunner {
  public:
   CudnnRunner(CudnnHandles& handles, cudaStream_t stream, const RecurrentShape& shape,
               const std::vector<WeightPart>& parts)
-      : handles_(handles), plan_(CudnnHandles::Lent(handles, stream).get(), shape, parts) {}
+      : handles_(handles),
+        plan_(CudnnHandles::Lent(handles, stream).get(), shape, parts),
+        sizes_(plan_.use([](const RecurrentPlan& plan) { return plan.sizes(); })) {}
 
-  const RecurrentSizes& sizes() const override { return plan_.sizes(); }
+  const RecurrentSizes& sizes() const override { return sizes_; }
   void forward(NativeStream* stream, const std::vector<int32_t>& lengths,
                const RecurrentForward& arrays, KernelContext&) const override {
     const LaunchScope scope(stream);
-    plan_.forward(CudnnHandles::Lent(handles_, scope.stream()).get(), lengths, arrays);
+    const CudnnHandles::Lent handle(handles_, scope.stream());
+    plan_.use([&](const RecurrentPlan& plan) { plan.forward(handle.get(), lengths, arrays); });
   }
   void backward(NativeStream* stream, const std::vector<int32_t>& lengths,
                 const RecurrentBackward& arrays, KernelContext&) const override {
     const LaunchScope scope(stream);
-    plan_.backward(CudnnHandles::Lent(handles_, scope.stream()).get(), lengths, arrays);
+    const CudnnHandles::Lent handle(handles_, scope.stream());
+    plan_.use([&](const RecurrentPlan& plan) { plan.backward(handle.get(), lengths, arrays); });
   }
 
  private:
   CudnnHandles& handles_;
-  const RecurrentPlan plan_;
+  const InTurns<RecurrentPlan> plan_;
+  const RecurrentSizes sizes_;
 };
 
 // The networks of one device. Thread-safe. No shape is forgotten: what backward does with a reserve

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "device/rehearsal.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/launch.h"
 
@@ -60,10 +61,11 @@ bool launch_chain(ChainKernels& kernels, const PointwiseChain& chain, const Kern
     kernel = kernels.find(chain, chain_inputs(chain, context), gpu);
     chain.compiled.set(kernel);
   }
+  if (kernel == nullptr) return false;
   // Acquire: the code that the compiling thread has published is seen.
-  if (kernel == nullptr ||
-      kernel->state.load(std::memory_order_acquire) != ChainKernel::State::kReady)
-    return false;
+  const ChainKernel::State state = kernel->state.load(std::memory_order_acquire);
+  if (state == ChainKernel::State::kCompiling) Rehearsal::again();
+  if (state != ChainKernel::State::kReady) return false;
   const int vector = kernel->source.vector;
   const int64_t size = elements(chain.shape);
   ChainArguments arguments{size, size / vector, {}};

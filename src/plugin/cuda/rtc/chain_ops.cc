@@ -8,11 +8,11 @@
 #include <functional>
 #include <map>
 
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/elemwise/binary_names.h"
+#include "op/loops/convert.h"
 #include "op/norm/activation_params.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/run/dispatch.h"
 #include "plugin/cuda/rtc/row_text.h"
 
 namespace mxnet::cuda {

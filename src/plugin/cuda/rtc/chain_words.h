@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels made of chains of operators (chain_source.h) are written in, beside row_words.h:
-// stored types, conversions as op/convert.h has them, groups of elements that one thread moves at
-// once. Source text for NVRTC, so it includes nothing; a test compiles it for the host, where
-// MX_WIDEN_HALF and MX_NARROW_HALF stand in for the GPU's instructions.
+// stored types, conversions as op/loops/convert.h has them, groups of elements that one thread
+// moves at once. Source text for NVRTC, so it includes nothing; a test compiles it for the host,
+// where MX_WIDEN_HALF and MX_NARROW_HALF stand in for the GPU's instructions.
 #pragma once
 
 namespace mxnet {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "op/rows/unary_rows.h"
 #include "op/norm/activation_loops.h"
+#include "op/rows/unary_rows.h"
 
 namespace mxnet::cuda {
 namespace {
